@@ -1,0 +1,95 @@
+/** Every way in which a request can fail. Each edge (HTTP, JSON-RPC, exit codes) maps the whole list. */
+export type ErrorCode =
+  | 'invalid_request'
+  | 'unauthorized'
+  | 'forbidden'
+  | 'route_not_found'
+  | 'session_not_found'
+  | 'run_not_found'
+  | 'agent_not_found'
+  | 'summary_not_found'
+  | 'document_not_found'
+  | 'collection_not_found'
+  | 'method_not_allowed'
+  | 'request_timeout'
+  | 'conflict'
+  | 'run_cancelled'
+  | 'precondition_failed'
+  | 'payload_too_large'
+  | 'unsupported_media_type'
+  | 'misdirected_request'
+  | 'idempotency_mismatch'
+  | 'unreadable_document'
+  | 'rate_limited'
+  | 'headers_too_large'
+  | 'internal'
+  | 'run_failed'
+  | 'run_interrupted'
+  | 'summary_failed'
+  | 'summary_not_configured'
+  | 'unavailable'
+  | 'timeout'
+  | 'storage_full'
+
+/** What is wrong with one field: `path` is dotted (`parts.0.type`), as the client wrote it. */
+export interface ErrorDetail {
+  path: string
+  message: string
+}
+
+export interface AppErrorOptions {
+  details?: readonly ErrorDetail[] | undefined
+  cause?: unknown
+  /** Seconds until a retry makes sense; becomes `Retry-After`. */
+  retryAfterSeconds?: number | undefined
+  /** Methods that the path has; becomes `Allow`. */
+  allow?: readonly string[] | undefined
+  runId?: string | undefined
+  sessionId?: string | undefined
+}
+
+const mark = Symbol.for('agentserve.error')
+
+/** The one error of the house. Its message is written for the person who caused it and may be shown to them. */
+export class AppError extends Error {
+  override readonly name = 'AppError'
+  readonly code: ErrorCode
+  readonly details: readonly ErrorDetail[]
+  readonly retryAfterSeconds: number | undefined
+  readonly allow: readonly string[] | undefined
+  readonly runId: string | undefined
+  readonly sessionId: string | undefined
+
+  constructor(code: ErrorCode, message: string, options: AppErrorOptions = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause })
+    this.code = code
+    this.details = options.details ?? []
+    this.retryAfterSeconds = options.retryAfterSeconds
+    this.allow = options.allow
+    this.runId = options.runId
+    this.sessionId = options.sessionId
+    Object.defineProperty(this, mark, { value: true })
+  }
+}
+
+/** Recognises an `AppError` of any copy of this package (a config's own import of it included). */
+export function isAppError(error: unknown): error is AppError {
+  return typeof error === 'object' && error !== null && mark in error
+}
+
+/** The error itself when it is ours, else `internal` with the original as `cause` and nothing of its text. */
+export function toAppError(error: unknown): AppError {
+  if (isAppError(error)) return error
+  return new AppError('internal', 'Something went wrong on our side; the log has the details.', { cause: error })
+}
+
+/** A 400 about one field, or about the whole request when `path` is left out. */
+export function invalid(message: string, path?: string): AppError {
+  return new AppError('invalid_request', message, path === undefined ? {} : { details: [{ path, message }] })
+}
+
+export type Findable = 'session' | 'run' | 'agent' | 'document' | 'collection'
+
+export function notFound(thing: Findable, id: string): AppError {
+  return new AppError(`${thing}_not_found`, `There is no ${thing} '${id}'.`)
+}

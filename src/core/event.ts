@@ -1,0 +1,164 @@
+import type { Json, JsonObject } from './json.ts'
+import type { EntityKind, Run, RunError, RunStatus, Usage } from './run.ts'
+
+/*
+ * What happens in a run, as it is recorded, sent and read. The record is the answer, so events, runs, sessions and
+ * messages keep the field names of the wire everywhere.
+ */
+
+export interface TextDelta {
+  type: 'text_delta'
+  text: string
+}
+export interface ReasoningDelta {
+  type: 'reasoning_delta'
+  text: string
+}
+export interface ModelCallStart {
+  type: 'model_call_start'
+  call_id: string
+  model: string
+  /** The exact prompt. Recorded always, sent only when the reader asks for prompts. */
+  messages?: Json
+}
+export interface ModelCallEnd {
+  type: 'model_call_end'
+  call_id: string
+  usage: Usage | null
+  finish_reason: string
+  duration_ms: number
+}
+export interface RetrievalHit {
+  chunk_id: string
+  source: string
+  score: number
+}
+export interface Retrieval {
+  type: 'retrieval'
+  query: string
+  results: RetrievalHit[]
+}
+export interface SourceEvent {
+  type: 'source'
+  /** From 1, as the answer cites it. */
+  index: number
+  source: string
+  document_id: string
+  chunk_id: string
+  line_start?: number
+  line_end?: number
+  page?: number
+}
+export interface ToolCall {
+  type: 'tool_call'
+  call_id: string
+  name: string
+  input: Json
+}
+export interface ToolResult {
+  type: 'tool_result'
+  call_id: string
+  name: string
+  output?: Json
+  error?: { message: string }
+  duration_ms: number
+}
+export interface InputRequired {
+  type: 'input_required'
+  call_id?: string
+  prompt: string
+  schema?: JsonObject
+}
+export interface StepStart {
+  type: 'step_start'
+  step_id: string
+  name: string
+  parent_id?: string
+}
+export interface StepEnd {
+  type: 'step_end'
+  step_id: string
+  status: 'completed' | 'failed' | 'cancelled'
+  output?: Json
+  error?: { message: string }
+  duration_ms: number
+}
+
+/** What a runnable may emit. */
+export type EmittedEvent =
+  | TextDelta
+  | ReasoningDelta
+  | ModelCallStart
+  | ModelCallEnd
+  | Retrieval
+  | SourceEvent
+  | ToolCall
+  | ToolResult
+  | InputRequired
+  | StepStart
+  | StepEnd
+
+export interface RunStartEvent {
+  type: 'run_start'
+  session_id: string
+  entity_id: string
+  entity_kind: EntityKind
+}
+export interface RunEndEvent {
+  type: 'run_end'
+  status: RunStatus
+  usage: Usage | null
+  cache_hit: boolean
+  cancellation_reason?: string
+}
+export interface RunErrorEvent {
+  type: 'run_error'
+  error: RunError
+}
+
+export interface Stamp {
+  run_id: string
+  /** From 1, growing by one within a process; a crash may leave a gap, never a repeat. */
+  seq: number
+  at: string
+}
+
+export type RunEventBody = EmittedEvent | RunStartEvent | RunEndEvent | RunErrorEvent
+export type RunEvent = RunEventBody & Stamp
+
+/** Whether the stream ends with this event. */
+export function isFinalEvent(event: RunEventBody): event is RunEndEvent | RunErrorEvent {
+  return event.type === 'run_end' || event.type === 'run_error'
+}
+
+/** The first event of every run (number 1). It is derived from the run's row wherever it is read, never stored. */
+export function startEvent(run: Run): RunStartEvent & Stamp {
+  return {
+    type: 'run_start',
+    run_id: run.run_id,
+    seq: 1,
+    at: run.started_at ?? run.created_at,
+    session_id: run.session_id,
+    entity_id: run.entity_id,
+    entity_kind: run.entity_kind,
+  }
+}
+
+/** The last event of an ended run, derived from its row likewise: `run_error` for a failed run, `run_end` for every other. */
+export function endEvent(run: Run, seq: number): (RunEndEvent | RunErrorEvent) & Stamp {
+  const at = run.completed_at ?? run.created_at
+  if (run.status === 'failed') {
+    const error = run.error ?? { code: 'run_failed', message: 'The run failed.' }
+    return { type: 'run_error', run_id: run.run_id, seq, at, error }
+  }
+  return {
+    type: 'run_end',
+    run_id: run.run_id,
+    seq,
+    at,
+    status: run.status,
+    usage: run.usage,
+    cache_hit: run.cache_hit,
+    ...(run.cancellation_reason === null ? {} : { cancellation_reason: run.cancellation_reason }),
+  }
+}

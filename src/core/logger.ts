@@ -1,0 +1,9 @@
+/** Any pino-like object. Content of conversations and secrets never go in. */
+export interface Logger {
+  debug(fields: object, message?: string): void
+  info(fields: object, message?: string): void
+  warn(fields: object, message?: string): void
+  error(fields: object, message?: string): void
+}
+
+export const silentLogger: Logger = { debug() {}, info() {}, warn() {}, error() {} }

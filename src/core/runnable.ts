@@ -1,0 +1,76 @@
+import type { EmittedEvent } from './event.ts'
+import type { JsonObject } from './json.ts'
+import type { Knowledge } from './knowledge.ts'
+import type { Logger } from './logger.ts'
+import type { Message, Part } from './message.ts'
+import type { EntityKind } from './run.ts'
+
+export interface RunInput {
+  parts: readonly Part[]
+  /** The text of the parts. */
+  text: string
+}
+
+/** What a run is given by the service. */
+export interface RunContext {
+  readonly runId: string
+  readonly sessionId: string
+  readonly entityId: string
+  readonly userId: string | null
+  readonly metadata: Readonly<JsonObject>
+  /** The session's state; what is changed here is kept with the end of the run. */
+  readonly state: JsonObject
+  /** Cancel, deadline, disconnect and shutdown in one. Pass it on to every call that takes one. */
+  readonly signal: AbortSignal
+  readonly logger: Logger
+  /** Absent when the server has none. */
+  readonly knowledge?: Knowledge | undefined
+  /** The session's earlier messages, oldest first, of at most so many runs (default 20). */
+  history(runs?: number): Promise<readonly Message[]>
+  /** Another registered entity; throws `agent_not_found`. */
+  entity(id: string): Runnable
+}
+
+/** A string is a `text_delta`. Usage is summed from `model_call_end`. */
+export type Emission = string | EmittedEvent
+
+/** What can be registered and run: agent, team, workflow, or whatever is made into one of them. */
+export interface Runnable {
+  readonly kind: EntityKind
+  readonly name?: string | undefined
+  readonly description?: string | undefined
+  /** For lists; undefined when it has no model of its own. */
+  readonly model?: string | undefined
+  readonly tools: readonly { name: string; description?: string | undefined }[]
+  readonly knowledge: boolean
+  /** `none`: it may begin before its start is durable, because nothing outside could notice that it ran. */
+  readonly effects: 'none' | 'any'
+  readonly cache?: { ttlMs: number } | undefined
+  /** For background runs; others are bound by RequestTimeout too. */
+  readonly timeoutMs?: number | undefined
+  run(input: RunInput, context: RunContext): AsyncIterable<Emission>
+}
+
+const mark = Symbol.for('agentserve.runnable')
+
+/** Marks an object as a runnable, so that any copy of this package knows it. */
+export function markRunnable<T extends Runnable>(runnable: T): T {
+  Object.defineProperty(runnable, mark, { value: true })
+  return runnable
+}
+
+export function isRunnable(value: unknown): value is Runnable {
+  return typeof value === 'object' && value !== null && mark in value
+}
+
+/** The item of the agent list. */
+export interface EntityInfo {
+  id: string
+  kind: EntityKind
+  name: string | null
+  description: string | null
+  model: string | null
+  tools: { name: string; description: string | null }[]
+  knowledge: boolean
+  streaming: boolean
+}

@@ -1,0 +1,55 @@
+import type { JsonObject } from './json.ts'
+import type { Run } from './run.ts'
+import type { Summary } from './summary.ts'
+
+/** Whose session it is at present. */
+export interface SessionOwners {
+  agent_id: string | null
+  team_id: string | null
+  workflow_id: string | null
+  user_id: string | null
+}
+
+/** The owners that a session had before `reuse` gave it others. */
+export interface SharedWith {
+  agent_ids: string[]
+  team_ids: string[]
+  workflow_ids: string[]
+  user_ids: string[]
+}
+
+export interface Session extends SessionOwners {
+  session_id: string
+  name: string | null
+  metadata: JsonObject | null
+  state: JsonObject | null
+  shared_with: SharedWith
+  run_count: number
+  /** The newest 100 (10 in lists), oldest first. */
+  runs: Run[]
+  summary: Summary | null
+  created_at: string
+  updated_at: string
+}
+
+/** A session and the number that every change of it (a run's start and end too) makes larger: the ETag's source. */
+export interface SessionRecord {
+  session: Session
+  revision: number
+}
+
+/** What is known of a session before it exists. */
+export interface SessionSeed extends SessionOwners {
+  session_id: string
+  name: string | null
+  metadata: JsonObject | null
+  state: JsonObject | null
+  created_at: string
+}
+
+/** Fields given are replaced whole, `null` clears, absent ones stay. */
+export interface SessionChange {
+  name?: string | null
+  metadata?: JsonObject | null
+  state?: JsonObject | null
+}

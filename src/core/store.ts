@@ -1,0 +1,169 @@
+import type { RunEvent, SourceEvent } from './event.ts'
+import type { Json, JsonObject } from './json.ts'
+import type { Message } from './message.ts'
+import type { Page, PageRequest } from './page.ts'
+import type { CancellationReason, Run, RunError, RunRecord, RunStatus, Usage } from './run.ts'
+import type { Session, SessionChange, SessionOwners, SessionRecord, SessionSeed } from './session.ts'
+import type { Summary } from './summary.ts'
+
+/*
+ * The port of everything durable about sessions and runs. A promise that resolves means: it survives a power cut (for
+ * a driver that keeps anything at all). The rules are the driver's to enforce, whoever calls it in whatever order:
+ *  - a final status never changes; a write under an old fence changes nothing;
+ *  - one session has at most one run in `running`;
+ *  - only the start of a run may create a session on its way; the end of a run without its row writes nothing.
+ * Drivers throw AppError: `conflict`, `session_not_found`, `precondition_failed`, `storage_full`, `unavailable`.
+ */
+
+/** Makes a retried request find the first one. `key` carries the caller and the route; `hash` is over the body. */
+export interface Claim {
+  key: string
+  hash: string
+  /** Until when it is kept. */
+  expires_at: string
+}
+
+/** What is remembered under a key: the run that it started, or the answer that it got, or neither while at work. */
+export interface ClaimRecord {
+  key: string
+  hash: string
+  run_id: string | null
+  answer: Json | null
+}
+
+export interface RunStart {
+  /** Status `running` or `queued`. */
+  run: RunRecord
+  /** The input; a member of `run.messages` too. */
+  message: Message
+  /** Given: created with the run when no session of that id exists; else one that does not exist is `session_missing`. */
+  session: SessionSeed | null
+  /** Merged over the session's state, key by key, when the run starts. */
+  state: JsonObject | null
+  claim: Claim | null
+  /** Who runs it; with the fence, what later writes are checked against. */
+  owner: string
+}
+
+export type RunStarted =
+  | { outcome: 'started' | 'queued'; fence: number; created_session: boolean }
+  | { outcome: 'session_missing' }
+  /** The session already has a run in `running`, and this one wanted to be another. */
+  | { outcome: 'busy' }
+  /** The key is taken: by a run, by an answer, or by something still at work. Nothing was written. */
+  | { outcome: 'claimed'; claim: ClaimRecord }
+
+/** Events to append, with numbers that were reserved; writing the same numbers again changes nothing. */
+export interface RunBatch {
+  run_id: string
+  fence: number
+  events: readonly RunEvent[]
+  /** From here on numbers may have been used without being recorded; at least 1,000 beyond the last event. */
+  reserve_until: number
+}
+
+export interface RunEnd {
+  run_id: string
+  fence: number
+  status: Exclude<RunStatus, 'queued' | 'running'>
+  completed_at: string
+  end_seq: number
+  cancellation_reason: CancellationReason | null
+  error: RunError | null
+  cache_hit: boolean
+  usage: Usage | null
+  /** Events not appended yet. */
+  events: readonly RunEvent[]
+  /** What came out, partial output included. */
+  messages: readonly Message[]
+  sources: readonly SourceEvent[]
+  /** Replaces the session's state when given. */
+  state?: JsonObject | null
+}
+
+export type RunFinished = 'ok' | 'already_final' | 'fenced' | 'missing'
+
+export interface SessionFilter {
+  agent_id?: string | undefined
+  team_id?: string | undefined
+  workflow_id?: string | undefined
+  user_id?: string | undefined
+}
+
+export interface RunFilter {
+  status?: RunStatus | undefined
+  /** An entity of any kind. */
+  agent_id?: string | undefined
+  session_id?: string | undefined
+  user_id?: string | undefined
+}
+
+export interface History {
+  /** Oldest first; their `messages` hold input and output. */
+  runs: RunRecord[]
+  has_more: boolean
+}
+
+export interface Recovered {
+  /** Runs whose process died; now `interrupted`, with `truncated` and their end event in place. */
+  interrupted: Run[]
+  /** Background runs still waiting, oldest first, as they were put in. */
+  queued: RunRecord[]
+}
+
+export interface SessionStore {
+  /** The driver's name: `memory`, `sqlite`. */
+  readonly name: string
+  open(): Promise<void>
+  /** Waits for what was accepted; afterwards every call throws `unavailable`. */
+  close(): Promise<void>
+  /** Throws when work would not be accepted. */
+  check(): Promise<void>
+
+  /** With a claim that is taken: nothing is written and the claim's record comes back. */
+  createSession(seed: SessionSeed, claim?: Claim): Promise<SessionRecord | { claimed: ClaimRecord }>
+  findSession(sessionId: string): Promise<SessionRecord | undefined>
+  /** `revision` given: `precondition_failed` unless it is still the present one. */
+  updateSession(sessionId: string, change: SessionChange, at: string, revision?: number): Promise<SessionRecord>
+  /** The owners given become the present ones; the earlier ones go to `shared_with`. */
+  shareSession(sessionId: string, owners: Partial<SessionOwners>, at: string): Promise<SessionRecord>
+  /** With all its runs, messages, events and summary. False when there was none. */
+  deleteSession(sessionId: string): Promise<boolean>
+  /** Newest `updated_at` first; finds a session under its present and its earlier owners. Runs: the newest 10. */
+  listSessions(filter: SessionFilter, page: PageRequest): Promise<Page<Session>>
+
+  startRun(start: RunStart): Promise<RunStarted>
+  /** `queued` → `running`; false when it is no longer queued. */
+  beginRun(runId: string, fence: number, at: string): Promise<boolean>
+  /** False when fenced or ended: the caller stops. */
+  appendEvents(batch: RunBatch): Promise<boolean>
+  finishRun(end: RunEnd): Promise<RunFinished>
+  findRun(runId: string): Promise<RunRecord | undefined>
+  /** Newest `created_at` first. */
+  listRuns(filter: RunFilter, page: PageRequest): Promise<Page<Run>>
+  /** Recorded events with `seq > after`, in order, at most `limit`; the start and end events (core/event.ts) included. */
+  readEvents(runId: string, after: number, limit: number): Promise<RunEvent[]>
+  /** The newest `limit` runs of a session; the cost does not grow with the session. */
+  readHistory(sessionId: string, limit: number): Promise<History>
+
+  saveSummary(summary: Summary): Promise<void>
+  findSummary(sessionId: string): Promise<Summary | undefined>
+  /** Durable until a summary of the session is saved or the job is dropped; twice is once. */
+  scheduleSummary(sessionId: string, at: string): Promise<void>
+  dropSummaryJob(sessionId: string): Promise<void>
+  /** Oldest first. */
+  listSummaryJobs(): Promise<string[]>
+
+  /** Undefined: the key is now the caller's. */
+  claim(claim: Claim): Promise<ClaimRecord | undefined>
+  settleClaim(key: string, answer: Json): Promise<void>
+  /** For work that failed before it kept anything: the next request with this key starts anew. */
+  releaseClaim(key: string): Promise<void>
+  findClaim(key: string): Promise<ClaimRecord | undefined>
+
+  /**
+   * Once after `open`, by `owner`: what an earlier process left in `running` becomes `interrupted`, foreground runs in
+   * `queued` likewise, claims without run and answer are released, expired claims go.
+   */
+  recover(owner: string, at: string): Promise<Recovered>
+}

@@ -1,0 +1,38 @@
+/** What a handler returns; the kernel alone writes it. */
+export interface Reply {
+  status: number
+  headers?: Record<string, string | string[]> | undefined
+  body?: ReplyBody | undefined
+}
+
+export type ReplyBody =
+  | { kind: 'json'; value: unknown }
+  | { kind: 'text'; text: string; mediaType: string }
+  | { kind: 'bytes'; bytes: Uint8Array; mediaType: string }
+  /**
+   * Server-sent events. Each value is one or more whole frames, encoded (http/sse.ts), written as one piece; the next is
+   * asked for when the socket has drained. `return()` is called when the client leaves or stalls. A throw before the first
+   * frame becomes an error reply; afterwards it ends the stream and is logged.
+   */
+  | { kind: 'sse'; frames: AsyncIterable<string> }
+
+export function json(value: unknown, status = 200, headers?: Record<string, string>): Reply {
+  return { status, headers, body: { kind: 'json', value } }
+}
+
+export function text(body: string, mediaType = 'text/plain; charset=utf-8', status = 200): Reply {
+  return { status, body: { kind: 'text', text: body, mediaType } }
+}
+
+export function bytes(body: Uint8Array, mediaType: string, headers?: Record<string, string>): Reply {
+  return { status: 200, headers, body: { kind: 'bytes', bytes: body, mediaType } }
+}
+
+export function empty(status = 204, headers?: Record<string, string>): Reply {
+  return { status, headers }
+}
+
+/** `Cache-Control: no-store` and `X-Accel-Buffering: no` are set by the kernel. */
+export function sse(frames: AsyncIterable<string>, headers?: Record<string, string>): Reply {
+  return { status: 200, headers, body: { kind: 'sse', frames } }
+}

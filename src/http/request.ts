@@ -1,0 +1,61 @@
+import type { IncomingHttpHeaders } from 'node:http'
+import type { Readable } from 'node:stream'
+
+/** One part of a multipart body. */
+export type MultipartPart =
+  | { kind: 'field'; name: string; value: string }
+  | { kind: 'file'; name: string; filename: string; mediaType: string; bytes: Uint8Array }
+
+/** The body, read once, counted while it is read. Every reader throws `payload_too_large` or `request_timeout`. */
+export interface BodyReader {
+  /** Lower-case media type without parameters; undefined when there is no body or no Content-Type. */
+  readonly mediaType: string | undefined
+  /** Whether the request has a body at all. */
+  readonly present: boolean
+  bytes(): Promise<Uint8Array>
+  /** Decoded by the charset of Content-Type (UTF-8 when absent); an unknown one is `unsupported_media_type`. */
+  text(): Promise<string>
+  /** Undefined when there is no body. Depth, size and forbidden keys are checked before parsing: `invalid_request`. */
+  json(): Promise<unknown>
+  multipart(): Promise<MultipartPart[]>
+}
+
+/** A request as a plain value. */
+export interface HttpRequest {
+  readonly method: string
+  /** Without the query, as the client sent it. */
+  readonly path: string
+  /** Decoded path parameters. */
+  readonly params: Readonly<Record<string, string>>
+  readonly query: URLSearchParams
+  readonly headers: IncomingHttpHeaders
+  readonly body: BodyReader
+  readonly requestId: string
+  /** Who calls, for idempotency keys and ownership: `anonymous` or `key:<number>`; never the key itself. */
+  readonly caller: string
+  /** Aborts when the client has left before the reply was finished. */
+  readonly signal: AbortSignal
+  /** Aborts when the request timeout of a plain answer has passed; its reason is an AppError `timeout`. */
+  readonly deadline: AbortSignal
+  /** Absent for `inject`. */
+  readonly remoteAddress: string | undefined
+}
+
+/** What `inject` takes. */
+export interface InjectRequest {
+  method?: string
+  /** Path and query. */
+  url: string
+  headers?: Record<string, string>
+  body?: string | Uint8Array | Readable | undefined
+  signal?: AbortSignal
+}
+
+/** What `inject` answers. `body` may be read once. */
+export interface InjectResponse {
+  status: number
+  headers: Record<string, string>
+  body: AsyncIterable<Uint8Array>
+  text(): Promise<string>
+  json(): Promise<unknown>
+}

@@ -1,0 +1,139 @@
+import type { RunEvent } from '../core/event.ts'
+import type { Json, JsonObject } from '../core/json.ts'
+import type { Knowledge } from '../core/knowledge.ts'
+import type { Logger } from '../core/logger.ts'
+import type { Part } from '../core/message.ts'
+import type { Page, PageRequest } from '../core/page.ts'
+import type { EntityKind, Run, RunRecord } from '../core/run.ts'
+import type { EntityInfo, Runnable } from '../core/runnable.ts'
+import type { Session, SessionChange, SessionOwners, SessionRecord } from '../core/session.ts'
+import type { History, RunFilter, SessionFilter } from '../core/store.ts'
+import type { Summary } from '../core/summary.ts'
+
+/*
+ * What the server does, in words of the core: the doors through which api and protocols come in. Errors are AppErrors.
+ */
+
+export interface Registry {
+  /** Throws on an empty or taken id, and on what is not runnable. */
+  register(id: string, entity: Runnable): void
+  /** Exchanges all entities at once; runs that have begun keep theirs. */
+  replace(entities: ReadonlyMap<string, Runnable>): void
+  find(id: string): Runnable | undefined
+  /** Throws `agent_not_found`. */
+  get(id: string): Runnable
+  info(id: string): EntityInfo
+  list(kind?: EntityKind): EntityInfo[]
+  ids(): string[]
+}
+
+export type MultitaskStrategy = 'enqueue' | 'reject' | 'interrupt'
+export type OnDisconnect = 'cancel' | 'continue'
+
+/** A request that may be repeated: the key holds caller and route, the hash the body. */
+export interface Idempotency {
+  key: string
+  hash: string
+  /** What happens while the first is still at work: `conflict` (409) or `join` its run (A2A's messageId). */
+  whileRunning: 'conflict' | 'join'
+}
+
+export interface StartRun {
+  entityId: string
+  parts: Part[]
+  /** The id of the input message, when the caller gave one. */
+  messageId?: string | undefined
+  /** Absent: a new session. */
+  sessionId?: string | undefined
+  /** What to do about a `sessionId` that does not exist: REST says 404, A2A creates it. */
+  unknownSession: 'refuse' | 'create'
+  userId?: string | undefined
+  metadata?: JsonObject | undefined
+  state?: JsonObject | undefined
+  strategy?: MultitaskStrategy | undefined
+  /** `plain` waits for the end, `stream` reads events, `background` outlives the request. RequestTimeout binds the first two. */
+  mode: 'plain' | 'stream' | 'background'
+  /** Default: `cancel`; background runs go on. */
+  onDisconnect?: OnDisconnect | undefined
+  /** The client is gone. */
+  signal?: AbortSignal | undefined
+  idempotency?: Idempotency | undefined
+}
+
+export interface RunHandle {
+  readonly runId: string
+  readonly sessionId: string
+  /** The request had been made before: this is the first one's run. */
+  readonly replayed: boolean
+  /**
+   * The run's events with `seq > after`, in batches, live until its end. The first batch comes when the start is durable,
+   * the last one when the end is. A reader that leaves changes nothing but what `onDisconnect` says.
+   */
+  events(after?: number): AsyncIterable<readonly RunEvent[]>
+  /** When the run has ended or waits for input and that is durable; every outcome resolves, `timeout` included. */
+  result(): Promise<RunRecord>
+}
+
+export interface Runs {
+  /**
+   * Plain and streamed runs: resolves once accepted (queued ones at once; the handle waits for durability). Background:
+   * resolves when durable. Throws `agent_not_found`, `session_not_found`, `conflict`, `rate_limited` (queue full),
+   * `idempotency_mismatch`, `run_interrupted`, `unavailable`.
+   */
+  start(options: StartRun): Promise<RunHandle>
+  /** Live or recorded. Throws `run_not_found`. */
+  get(runId: string): Promise<RunRecord>
+  list(filter: RunFilter, page: PageRequest): Promise<Page<Run>>
+  /** Resolves when the cancellation is recorded; a final run is `conflict`. */
+  cancel(runId: string, reason?: string): Promise<RunRecord>
+  /** `conflict` unless the run is `input_required`, or an interrupted workflow. */
+  resume(runId: string, answer: { approved?: boolean | undefined; input?: Json | undefined }): Promise<RunRecord>
+  /** Throws `run_not_found` at once, not while iterating. */
+  events(runId: string, after: number, signal?: AbortSignal): Promise<AsyncIterable<readonly RunEvent[]>>
+}
+
+export interface CreateSession extends Partial<SessionOwners> {
+  session_id?: string | undefined
+  name?: string | null | undefined
+  metadata?: JsonObject | null | undefined
+  state?: JsonObject | null | undefined
+}
+
+export interface SessionHistory extends History {
+  summary: Summary | null
+  /** Of each run shown, by run id, when asked for. */
+  events?: Map<string, RunEvent[]>
+}
+
+export interface Sessions {
+  create(seed: CreateSession, idempotency?: Idempotency): Promise<SessionRecord>
+  get(sessionId: string): Promise<SessionRecord>
+  update(sessionId: string, change: SessionChange, revision?: number): Promise<SessionRecord>
+  /** Cancels what runs in it first (`session_deleted`). */
+  delete(sessionId: string): Promise<void>
+  list(filter: SessionFilter, page: PageRequest): Promise<Page<Session>>
+  reuse(sessionId: string, owners: Partial<SessionOwners>): Promise<SessionRecord>
+  /** `interactions` 1–1000. */
+  history(sessionId: string, interactions: number, withEvents: boolean): Promise<SessionHistory>
+}
+
+export interface Summaries {
+  /** The latest. Throws `session_not_found`, `summary_not_found`. */
+  get(sessionId: string): Promise<Summary>
+  /** Returns when the job is durable. Throws `summary_not_configured`. */
+  schedule(sessionId: string): Promise<void>
+  /** Joins a job that is already under way. Throws `summary_not_configured`, `summary_failed`, `timeout`. */
+  generate(sessionId: string): Promise<Summary>
+}
+
+export interface Services {
+  registry: Registry
+  runs: Runs
+  sessions: Sessions
+  summaries: Summaries
+  /** Absent unless knowledge is configured. */
+  knowledge?: Knowledge | undefined
+  /** Does the work of a retried request once: the first answer is given again to every later one. */
+  once<T extends Json>(idempotency: Idempotency | undefined, work: () => Promise<T>): Promise<T>
+  logger: Logger
+}
