@@ -1,0 +1,156 @@
+/*
+ * The floors of the house as a table, and a checker that holds a tree of sources against it. ARCHITECTURE.md explains them.
+ */
+
+/** `value` runs when the file is loaded, `lazy` when the line is reached, `type` never. */
+export type ImportKind = 'value' | 'lazy' | 'type'
+
+export interface Import {
+  specifier: string
+  kind: ImportKind
+  reexport: boolean
+}
+
+/** What a room may import besides itself; in `types` only by `import type`. `*` is every room. */
+interface Floor {
+  rooms: readonly string[]
+  types?: readonly string[]
+  except?: readonly string[]
+}
+
+const floors: Record<string, Floor> = {
+  core: { rooms: [] },
+  wire: { rooms: ['core'] },
+  http: { rooms: ['core'] },
+  store: { rooms: ['core'] },
+  knowledge: { rooms: ['core'] },
+  models: { rooms: ['core'] },
+  runnables: { rooms: ['core', 'models', 'client'] },
+  service: { rooms: ['core'] },
+  config: { rooms: ['core'], types: ['*'] },
+  web: { rooms: [] },
+  api: { rooms: ['core', 'wire', 'http', 'service', 'web'] },
+  protocols: { rooms: ['core', 'wire', 'http', 'service', 'web'] },
+  client: { rooms: ['core'], types: ['wire'] },
+  server: { rooms: ['*'], except: ['cli', 'client', 'index'] },
+  cli: { rooms: ['config', 'client', 'server', 'core'] },
+  testing: { rooms: ['core', 'runnables', 'models', 'server'] },
+  index: { rooms: ['*'], except: ['cli'] },
+}
+
+/** Where a library may be imported: folders end in `/`. `types` are the places where only its types are welcome. */
+interface Home {
+  library: string
+  at: readonly string[]
+  types?: readonly string[]
+}
+
+const everywhere = ['']
+const homes: readonly Home[] = [
+  { library: 'drizzle-orm', at: ['store/'] },
+  { library: 'sqlite3', at: ['store/'] },
+  { library: '@lancedb/lancedb', at: ['knowledge/vectors/lancedb.ts'] },
+  { library: 'apache-arrow', at: ['knowledge/vectors/lancedb.ts'] },
+  { library: 'ai', at: ['models/', 'runnables/', 'knowledge/embedders/'], types: ['core/', 'config/'] },
+  { library: 'node:http', at: ['http/'], types: everywhere },
+  { library: 'commander', at: ['cli/'] },
+  { library: 'ink', at: ['cli/'] },
+  { library: 'zod', at: ['wire/', 'config/'], types: ['runnables/'] },
+]
+
+/** The public doors: the only files that may pass on what others export. */
+const doors = new Set(['index.ts', 'client/index.ts', 'testing/index.ts'])
+
+/** All that is wrong with a tree of sources (path below `src/` → text), one sentence each; empty when all is well. */
+export function checkFloors(files: ReadonlyMap<string, string>): string[] {
+  const complaints: string[] = []
+  const edges = new Map<string, string[]>()
+  for (const [file, source] of files) {
+    const targets: string[] = []
+    for (const found of parseImports(source)) {
+      const target = resolve(file, found.specifier, files)
+      if (target === undefined) complaints.push(...checkLibrary(file, found))
+      else {
+        complaints.push(...checkRoom(file, target, found))
+        if (found.kind === 'value') targets.push(target)
+      }
+    }
+    edges.set(file, targets)
+  }
+  return [...complaints, ...findCircles(edges)]
+}
+
+const staticImport = /^\s*(import|export)\s+(type\s+)?(?:[\w$*{][^'"`;=()]*?\sfrom\s*)?(['"])([^'"\n]+)\3/gm
+const dynamicImport = /(typeof\s+)?\b(?:import|require)\(\s*(['"])([^'"\n]+)\2\s*,?[^)]*\)(\.[A-Z])?/g
+
+/** Every import of a source text with literal specifier, `require` included. Comments don't count. */
+export function parseImports(source: string): Import[] {
+  const code = source.replace(/\/\*[\s\S]*?\*\//g, ' ').replace(/^\s*\/\/.*$/gm, '')
+  const found: Import[] = []
+  for (const [, keyword, type, , specifier = ''] of code.matchAll(staticImport)) {
+    found.push({ specifier, kind: type ? 'type' : 'value', reexport: keyword === 'export' })
+  }
+  for (const [, typeOf, , specifier = '', member] of code.matchAll(dynamicImport)) {
+    found.push({ specifier, kind: typeOf || member ? 'type' : 'lazy', reexport: false })
+  }
+  return found
+}
+
+/** A room is a folder of `src/`; a file that stands in `src/` itself is a room of its own. */
+function roomOf(file: string): string {
+  const slash = file.indexOf('/')
+  return slash > 0 ? file.slice(0, slash) : file.replace(/\.tsx?$/, '')
+}
+
+function resolve(file: string, specifier: string, files: ReadonlyMap<string, string>): string | undefined {
+  if (!specifier.startsWith('.')) return undefined
+  const target = new URL(specifier, `file:///${file}`).pathname.slice(1)
+  return files.has(target) ? target : undefined
+}
+
+function checkRoom(file: string, target: string, found: Import): string[] {
+  const from = roomOf(file)
+  const to = roomOf(target)
+  const complaints: string[] = []
+  if (found.reexport && !doors.has(file)) complaints.push(`${file} passes on ${target}: only a public door may`)
+  if (from === to) return complaints
+  const floor = floors[from]
+  if (floor === undefined) return [...complaints, `${file} is in a room that has no floor`]
+  const allowed = found.kind === 'type' ? [...floor.rooms, ...(floor.types ?? [])] : floor.rooms
+  const open = allowed.includes('*') || allowed.includes(to)
+  if (!open || floor.except?.includes(to)) complaints.push(`${file} must not import ${target}`)
+  return complaints
+}
+
+function checkLibrary(file: string, found: Import): string[] {
+  if (found.specifier.startsWith('.')) return [`${file} imports ${found.specifier}, which is not there`]
+  for (const { library, at, types = [] } of homes) {
+    if (found.specifier !== library && !found.specifier.startsWith(`${library}/`)) continue
+    const allowed = found.kind === 'type' ? [...at, ...types] : at
+    // The public door passes on what belongs to the user's vocabulary, such as the AI SDK's `tool`.
+    if (file === 'index.ts' && found.reexport) return []
+    if (!allowed.some((place) => file.startsWith(place))) return [`${file} must not import ${found.specifier}`]
+  }
+  return []
+}
+
+/** Circles of imports that run when a file is loaded, each told once, from its first file on. */
+function findCircles(edges: ReadonlyMap<string, readonly string[]>): string[] {
+  const circles: string[] = []
+  const done = new Set<string>()
+  const trail: string[] = []
+  const visit = (file: string): void => {
+    if (done.has(file)) return
+    const start = trail.indexOf(file)
+    if (start >= 0) {
+      circles.push(`circle: ${[...trail.slice(start), file].join(' → ')}`)
+      return
+    }
+    trail.push(file)
+    for (const target of edges.get(file) ?? []) visit(target)
+    trail.pop()
+    done.add(file)
+  }
+  for (const file of edges.keys()) visit(file)
+  return circles
+}
