@@ -108,7 +108,7 @@ export interface Recovered {
   /** Runs whose process died; now `interrupted`, with `truncated` and their end event in place. */
   interrupted: Run[]
   /** Background runs still waiting, oldest first, as they were put in. */
-  queued: RunRecord[]
+  queued: { run: RunRecord; fence: number }[]
 }
 
 export interface SessionStore {
@@ -120,7 +120,10 @@ export interface SessionStore {
   /** Throws when work would not be accepted. */
   check(): Promise<void>
 
-  /** With a claim that is taken: nothing is written and the claim's record comes back. */
+  /**
+   * With a claim: it is settled in the same commit, with the SessionRecord made as its answer; one that is taken comes back
+   * and nothing is written. A taken `session_id` is `conflict`.
+   */
   createSession(seed: SessionSeed, claim?: Claim): Promise<SessionRecord | { claimed: ClaimRecord }>
   findSession(sessionId: string): Promise<SessionRecord | undefined>
   /** `revision` given: `precondition_failed` unless it is still the present one. */
