@@ -1,22 +1,15 @@
-import type { LanguageModel } from 'ai'
+import type { Duration } from '../core/duration.ts'
 import type { Logger } from '../core/logger.ts'
+import type { ModelSetting } from '../core/model.ts'
 import type { Runnable } from '../core/runnable.ts'
 import type { SessionStore } from '../core/store.ts'
 import type { Summarizer } from '../core/summary.ts'
 
-/** Milliseconds, or a number with a unit: `'500ms'`, `'30s'`, `'10m'`, `'2h'`, `'30d'`. */
-export type Duration = number | string
+export type { Duration } from '../core/duration.ts'
+export type { CompatibleModel, ModelSetting } from '../core/model.ts'
+
 /** Bytes, or a number with a unit of 1,024: `'512KB'`, `'10MB'`. */
 export type ByteSize = number | string
-
-/** Any OpenAI-compatible endpoint: Ollama, LM Studio, vLLM, a gateway. */
-export interface CompatibleModel {
-  baseURL: string
-  model: string
-  apiKey?: string
-}
-/** A model of the AI SDK, an OpenAI-compatible endpoint, or `provider/model`. */
-export type ModelSetting = Exclude<LanguageModel, string> | CompatibleModel | `${string}/${string}`
 
 export interface SqliteStorage {
   type: 'sqlite'

@@ -1,0 +1,12 @@
+/** Milliseconds, or a number with a unit: `'500ms'`, `'30s'`, `'10m'`, `'2h'`, `'30d'`. */
+export type Duration = number | string
+
+const unitMs: Record<string, number> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 }
+
+/** In milliseconds; undefined for what is no duration: negative, not finite, another unit, another type. */
+export function parseDuration(value: unknown): number | undefined {
+  if (typeof value === 'number') return Number.isFinite(value) && value >= 0 ? value : undefined
+  if (typeof value !== 'string') return undefined
+  const match = /^(\d+(?:\.\d+)?)(ms|s|m|h|d)$/.exec(value.trim())
+  return match === null ? undefined : Number(match[1]) * (unitMs[match[2] ?? ''] ?? 1)
+}
