@@ -1,0 +1,43 @@
+import { AppError } from '../core/error.ts'
+import type { Json } from '../core/json.ts'
+import type { Claim, ClaimRecord, SessionStore } from '../core/store.ts'
+import type { Clock } from '../core/time.ts'
+import { timestamp } from '../core/time.ts'
+import type { Idempotency, Services } from './services.ts'
+
+const keptMs = 24 * 60 * 60 * 1000
+
+export function toClaim(idempotency: Idempotency, now: number): Claim {
+  return { key: idempotency.key, hash: idempotency.hash, expires_at: timestamp(now + keptMs) }
+}
+
+/** The answer that an earlier request with this key got. Throws `idempotency_mismatch`, or `conflict` while there is none. */
+export function earlierAnswer(record: ClaimRecord, idempotency: Idempotency): Json {
+  assertSameRequest(record, idempotency)
+  if (record.answer === null) {
+    throw new AppError('conflict', 'A request with this idempotency key is still at work.', { retryAfterSeconds: 1 })
+  }
+  return record.answer
+}
+
+export function assertSameRequest(record: ClaimRecord, idempotency: Idempotency | undefined): void {
+  if (record.hash === idempotency?.hash) return
+  throw new AppError('idempotency_mismatch', 'This idempotency key was used before, with another request.')
+}
+
+/** Work under a key is done once; work that failed has released its key, so that it can be tried again. */
+export function createOnce(store: SessionStore, clock: Clock): Services['once'] {
+  return async (idempotency, work) => {
+    if (idempotency === undefined) return work()
+    const earlier = await store.claim(toClaim(idempotency, clock()))
+    if (earlier !== undefined) return earlierAnswer(earlier, idempotency) as Awaited<ReturnType<typeof work>>
+    try {
+      const answer = await work()
+      await store.settleClaim(idempotency.key, answer)
+      return answer
+    } catch (error) {
+      await store.releaseClaim(idempotency.key)
+      throw error
+    }
+  }
+}

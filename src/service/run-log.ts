@@ -1,0 +1,127 @@
+import type { RunEvent } from '../core/event.ts'
+import { isFinalEvent } from '../core/event.ts'
+
+const windowLimit = 4096
+const pageSize = 500
+
+/** Reads recorded events from the store: `seq > after`, in order. */
+export type ReadRecorded = (after: number, limit: number) => Promise<RunEvent[]>
+
+/**
+ * The events of one live run. One writer pushes, any number of readers follow from any number; snapshot and attach are
+ * one step. Holds the newest events only: a reader that has fallen behind catches up from the record. An event becomes
+ * visible when `release` has reached its number, which is how nothing leaves before what it rests on is durable.
+ */
+export class RunLog {
+  readonly #readRecorded: ReadRecorded
+  #window: RunEvent[] = []
+  #first = 1
+  #visible = 0
+  #recorded = 0
+  #closed = false
+  #failure: unknown
+  #waiting: (() => void)[] = []
+  #wakeScheduled = false
+
+  constructor(readRecorded: ReadRecorded) {
+    this.#readRecorded = readRecorded
+  }
+
+  /** Numbers must grow by one. */
+  push(event: RunEvent): void {
+    this.#window.push(event)
+  }
+
+  /** Lets events up to this number leave. */
+  release(seq: number): void {
+    if (seq <= this.#visible) return
+    this.#visible = seq
+    this.#wake()
+  }
+
+  /** Events up to this number can be read from the store, so the window may let go of them. */
+  recorded(seq: number): void {
+    this.#recorded = seq
+    const surplus = this.#window.length - windowLimit
+    if (surplus < windowLimit / 2) return
+    const count = Math.min(surplus, this.#recorded - this.#first + 1, this.#visible - this.#first + 1)
+    if (count <= 0) return
+    this.#window = this.#window.slice(count)
+    this.#first += count
+  }
+
+  /** No more events come; readers end after what is visible, or with the failure. */
+  close(failure?: unknown): void {
+    this.#closed = true
+    this.#failure = failure
+    this.#wake()
+  }
+
+  /** Events after this number, as many as are there, until the final one. A reader that stops holds nothing. */
+  read(after: number): AsyncIterable<readonly RunEvent[]> {
+    return { [Symbol.asyncIterator]: () => this.#reader(after) }
+  }
+
+  #reader(after: number): AsyncIterator<readonly RunEvent[]> {
+    let next = after + 1
+    let done = false
+    let stop: (() => void) | undefined
+    const end = { done: true, value: undefined } as const
+    return {
+      next: async () => {
+        while (!done) {
+          if (next < this.#first) {
+            const events = await this.#readRecorded(next - 1, Math.min(pageSize, this.#first - next))
+            const last = events.at(-1)
+            if (last === undefined) next = this.#first
+            else {
+              next = last.seq + 1
+              return { done: false, value: events }
+            }
+          } else {
+            const events = this.#visibleFrom(next)
+            const last = events.at(-1)
+            if (last !== undefined) {
+              next = last.seq + 1
+              if (isFinalEvent(last)) done = true
+              return { done: false, value: events }
+            }
+            if (this.#closed) {
+              if (this.#failure !== undefined) throw this.#failure
+              break
+            }
+            await new Promise<void>((resolve) => {
+              stop = resolve
+              this.#waiting.push(resolve)
+            })
+          }
+        }
+        return end
+      },
+      return: async () => {
+        done = true
+        stop?.()
+        return end
+      },
+    }
+  }
+
+  #visibleFrom(next: number): RunEvent[] {
+    const from = next - this.#first
+    const events = this.#window.slice(Math.max(0, from), Math.max(0, from) + pageSize)
+    if ((events.at(-1)?.seq ?? 0) <= this.#visible) return events
+    return events.filter((event) => event.seq <= this.#visible)
+  }
+
+  // Once a turn of the event loop, so that what a run emits in one go leaves in one piece.
+  #wake(): void {
+    if (this.#wakeScheduled || this.#waiting.length === 0) return
+    this.#wakeScheduled = true
+    setImmediate(() => {
+      this.#wakeScheduled = false
+      const waiting = this.#waiting
+      this.#waiting = []
+      for (const resume of waiting) resume()
+    })
+  }
+}

@@ -1,0 +1,68 @@
+import { notFound } from '../core/error.ts'
+import type { RunEvent } from '../core/event.ts'
+import { createId } from '../core/id.ts'
+import type { SessionRecord } from '../core/session.ts'
+import type { SessionStore } from '../core/store.ts'
+import type { Clock } from '../core/time.ts'
+import { timestamp } from '../core/time.ts'
+import { earlierAnswer, toClaim } from './idempotency.ts'
+import type { RunService } from './runs.ts'
+import type { Sessions } from './services.ts'
+
+const eventPage = 1000
+
+export function createSessions(store: SessionStore, runs: RunService, clock: Clock): Sessions {
+  async function get(sessionId: string): Promise<SessionRecord> {
+    const record = await store.findSession(sessionId)
+    if (record === undefined) throw notFound('session', sessionId)
+    return record
+  }
+
+  async function readEvents(runId: string): Promise<RunEvent[]> {
+    const events: RunEvent[] = []
+    for (let after = 0; ; ) {
+      const page = await store.readEvents(runId, after, eventPage)
+      const last = page.at(-1)
+      if (last === undefined) return events
+      events.push(...page)
+      after = last.seq
+    }
+  }
+
+  return {
+    get,
+    async create(seed, idempotency) {
+      const now = clock()
+      const session = {
+        session_id: seed.session_id ?? createId('ses', now),
+        agent_id: seed.agent_id ?? null,
+        team_id: seed.team_id ?? null,
+        workflow_id: seed.workflow_id ?? null,
+        user_id: seed.user_id ?? null,
+        name: seed.name ?? null,
+        metadata: seed.metadata ?? null,
+        state: seed.state ?? null,
+        created_at: timestamp(now),
+      }
+      if (idempotency === undefined) return (await store.createSession(session)) as SessionRecord
+      const made = await store.createSession(session, toClaim(idempotency, now))
+      return 'claimed' in made ? (earlierAnswer(made.claimed, idempotency) as unknown as SessionRecord) : made
+    },
+    update: (sessionId, change, revision) => store.updateSession(sessionId, change, timestamp(clock()), revision),
+    async delete(sessionId) {
+      await runs.cancelSession(sessionId, 'session_deleted')
+      if (!(await store.deleteSession(sessionId))) throw notFound('session', sessionId)
+    },
+    list: (filter, page) => store.listSessions(filter, page),
+    reuse: (sessionId, owners) => store.shareSession(sessionId, owners, timestamp(clock())),
+    async history(sessionId, interactions, withEvents) {
+      await get(sessionId)
+      const history = await store.readHistory(sessionId, interactions)
+      const summary = (await store.findSummary(sessionId)) ?? null
+      if (!withEvents) return { ...history, summary }
+      const events = new Map<string, RunEvent[]>()
+      for (const run of history.runs) events.set(run.run_id, await readEvents(run.run_id))
+      return { ...history, summary, events }
+    },
+  }
+}
