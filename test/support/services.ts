@@ -1,0 +1,81 @@
+import type { RunEvent } from '../../src/core/event.ts'
+import { silentLogger } from '../../src/core/logger.ts'
+import { markRunnable, type RunContext, type RunInput, type Runnable } from '../../src/core/runnable.ts'
+import type { SessionStore } from '../../src/core/store.ts'
+import { createRegistry } from '../../src/service/registry.ts'
+import { createRuns } from '../../src/service/runs.ts'
+import type { StartRun } from '../../src/service/services.ts'
+import { createSessions } from '../../src/service/sessions.ts'
+import { memoryStore } from '../../src/store/memory.ts'
+
+/** A runnable of kind agent from a generator. */
+export function runnable(run: Runnable['run'], more: Partial<Runnable> = {}): Runnable {
+  return markRunnable({ kind: 'agent', tools: [], knowledge: false, effects: 'any', ...more, run })
+}
+
+export const echo = runnable(
+  async function* ({ text }: RunInput) {
+    for (const word of text.split(/(?<=\s)/)) yield word
+  },
+  { effects: 'none' },
+)
+
+export interface Gate {
+  runnable: Runnable
+  /** Resolves when the n-th run has begun, with its context. */
+  begun(index: number): Promise<RunContext>
+  /** Lets the n-th run go on to its end. */
+  open(index: number): void
+}
+
+/** Runs that say `a`, wait for the gate (not for their signal) and say `b`. */
+export function gate(): Gate {
+  const begun: PromiseWithResolvers<RunContext>[] = []
+  const opened: PromiseWithResolvers<void>[] = []
+  const at = <T>(list: PromiseWithResolvers<T>[], index: number): PromiseWithResolvers<T> => {
+    while (list.length <= index) list.push(Promise.withResolvers<T>())
+    return list[index] as PromiseWithResolvers<T>
+  }
+  let count = 0
+  return {
+    runnable: runnable(async function* (_input, context) {
+      const index = count++
+      yield 'a'
+      at(begun, index).resolve(context)
+      await at(opened, index).promise
+      yield 'b'
+    }),
+    begun: (index) => at(begun, index).promise,
+    open: (index) => at(opened, index).resolve(),
+  }
+}
+
+export async function openServices(
+  entities: Record<string, Runnable>,
+  store: SessionStore = memoryStore(),
+  requestTimeoutMs = 30_000,
+) {
+  await store.open()
+  const registry = createRegistry()
+  for (const [id, entity] of Object.entries(entities)) registry.register(id, entity)
+  const runs = createRuns({
+    store,
+    registry,
+    logger: silentLogger,
+    clock: Date.now,
+    requestTimeoutMs,
+    owner: 'own_test',
+  })
+  const sessions = createSessions(store, runs, Date.now)
+  return { store, registry, runs, sessions }
+}
+
+export function request(entityId: string, text: string, more: Partial<StartRun> = {}): StartRun {
+  return { entityId, parts: [{ type: 'text', text }], unknownSession: 'create', mode: 'plain', ...more }
+}
+
+export async function collect(events: AsyncIterable<readonly RunEvent[]>): Promise<RunEvent[]> {
+  const all: RunEvent[] = []
+  for await (const batch of events) all.push(...batch)
+  return all
+}
