@@ -1,0 +1,60 @@
+import type { Runnable } from '../../core/runnable.ts'
+import type { Route, Router } from '../../http/route.ts'
+import type { Registry } from '../../service/services.ts'
+import { a2aMethods } from '../../wire/a2a.ts'
+import { errorReply } from './error.ts'
+import { createHandler, type GetServices } from './handler.ts'
+
+export const defaultA2APrefix = '/api/v1/a2a'
+
+export interface A2AOptions {
+  /** Any path; default `/api/v1/a2a`. */
+  prefix?: string | undefined
+  /** Where entities are kept: the server's, or one of its own. */
+  registry: Registry
+  /** What runs them; asked at each request, so that it may be opened at the first. It must use the same registry. */
+  services: GetServices
+}
+
+/** The A2A interface, with a server or on its own. Safe for concurrent requests. */
+export interface A2A {
+  readonly prefix: string
+  /** Throws on an empty or taken id, and on what is not runnable. */
+  registerEntity(id: string, entity: Runnable): void
+  getEntity(id: string): { entity: Runnable | undefined; exists: boolean }
+  listEntities(): string[]
+  /** Mounts `{prefix}/sendMessage` and `{prefix}/streamMessage`. */
+  setupRoutes(router: Router): void
+}
+
+export function createA2A(options: A2AOptions): A2A {
+  const { registry, services } = options
+  const prefix = normalisePrefix(options.prefix ?? defaultA2APrefix)
+  return {
+    prefix,
+    registerEntity: (id, entity) => registry.register(id, entity),
+    getEntity(id) {
+      const entity = registry.find(id)
+      return { entity, exists: entity !== undefined }
+    },
+    listEntities: () => registry.ids(),
+    setupRoutes(router) {
+      for (const route of a2aRoutes(services, prefix)) router.route(route)
+    },
+  }
+}
+
+/** The two routes of the dialect. Errors of the kernel about them (401, 413, …) are JSON-RPC too. */
+export function a2aRoutes(services: GetServices, prefix: string = defaultA2APrefix): Route[] {
+  return a2aMethods.map((method) => ({
+    method: 'POST',
+    path: `${normalisePrefix(prefix)}/${method}`,
+    handler: createHandler(method, services),
+    onError: (error) => errorReply(error, null),
+  }))
+}
+
+function normalisePrefix(prefix: string): string {
+  const path = prefix.split('/').filter(Boolean).join('/')
+  return path === '' ? '' : `/${path}`
+}

@@ -1,0 +1,145 @@
+import { hash } from 'node:crypto'
+import { AppError, isAppError } from '../../core/error.ts'
+import type { RunRecord } from '../../core/run.ts'
+import { json, type Reply, sse } from '../../http/reply.ts'
+import type { HttpRequest } from '../../http/request.ts'
+import type { Idempotency, RunHandle, Services, StartRun } from '../../service/services.ts'
+import type { A2AMethod } from '../../wire/a2a.ts'
+import { readBody } from './body.ts'
+import { aboutParams, errorReply, isOurFault, RpcError, type RpcId, rpcCodes } from './error.ts'
+import { readId, readRequest, type SendRequest } from './request.ts'
+import { type Batch, hasBegun, onlyFailure, toFrames } from './stream.ts'
+import { toTask } from './task.ts'
+
+/** What of the services the dialect needs. */
+export type A2AServices = Pick<Services, 'registry' | 'runs' | 'logger'>
+/** Asked at each request, so that they may be opened at the first one. */
+export type GetServices = () => A2AServices | Promise<A2AServices>
+
+/** Answers one method of the dialect. It never throws: every failure is a JSON-RPC response. */
+export function createHandler(method: A2AMethod, getServices: GetServices): (request: HttpRequest) => Promise<Reply> {
+  const answer = method === 'sendMessage' ? send : stream
+  return async (request) => {
+    let id: RpcId = null
+    try {
+      const body = await readBody(request.body)
+      id = readId(body)
+      const message = readRequest(body, method)
+      const pending = getServices()
+      const services = pending instanceof Promise ? await pending : pending
+      return await answer(services, request, message)
+    } catch (error) {
+      if (isOurFault(error)) await report(getServices, error, request)
+      return errorReply(error, id)
+    }
+  }
+}
+
+async function send(services: A2AServices, request: HttpRequest, message: SendRequest): Promise<Reply> {
+  const run = await resultOf(services, start(services, request, message, 'plain'))
+  return json(
+    { jsonrpc: '2.0', id: message.id, result: { task: toTask(run) } },
+    200,
+    runHeaders(run.run_id, run.session_id),
+  )
+}
+
+async function resultOf(services: A2AServices, starting: Promise<RunHandle>): Promise<RunRecord> {
+  try {
+    return await (await starting).result()
+  } catch (error) {
+    // The same message again after a crash: the same task, and it has failed.
+    if (isAppError(error) && error.code === 'run_interrupted' && error.runId !== undefined) {
+      return services.runs.get(error.runId)
+    }
+    throw error
+  }
+}
+
+async function stream(services: A2AServices, request: HttpRequest, message: SendRequest): Promise<Reply> {
+  const handle = await start(services, request, message, 'stream')
+  const events = handle.events()[Symbol.asyncIterator]()
+  const headers = runHeaders(handle.runId, handle.sessionId)
+  const first = await firstBatch(events, handle.runId)
+  const failure = onlyFailure(first)
+  if (failure !== undefined) {
+    await events.return?.()
+    return json({ jsonrpc: '2.0', id: message.id, error: failure }, 200, headers)
+  }
+  return sse(toFrames(first, events, handle.runId, services.logger), headers)
+}
+
+/** Waits until the run has done something, because a failure before that is a plain error and not a stream. */
+async function firstBatch(events: AsyncIterator<Batch>, runId: string): Promise<Batch> {
+  for (let next = await events.next(); !next.done; next = await events.next()) {
+    if (hasBegun(next.value)) return next.value
+  }
+  throw new AppError('run_failed', 'The run ended without a word.', { runId })
+}
+
+async function start(
+  services: A2AServices,
+  request: HttpRequest,
+  message: SendRequest,
+  mode: StartRun['mode'],
+): Promise<RunHandle> {
+  const { agentId } = message
+  if (services.registry.find(agentId) === undefined) throw agentNotFound(agentId)
+  try {
+    return await services.runs.start({
+      entityId: agentId,
+      parts: message.parts,
+      messageId: message.messageId,
+      sessionId: message.contextId,
+      unknownSession: 'create',
+      mode,
+      onDisconnect: message.onDisconnect,
+      signal: request.signal,
+      idempotency: idempotencyOf(request, message),
+    })
+  } catch (error) {
+    // It may have been taken away between the two look-ups.
+    throw isAppError(error) && error.code === 'agent_not_found' ? agentNotFound(agentId) : aboutParams(error)
+  }
+}
+
+function agentNotFound(agentId: string): RpcError {
+  return new RpcError(rpcCodes.invalidParams, `agent not found: ${agentId}`)
+}
+
+/**
+ * A message is its own idempotency key, within its caller, agent and context, for both methods. An `Idempotency-Key`
+ * header takes its place: then another messageId is the same request too.
+ */
+function idempotencyOf(request: HttpRequest, message: SendRequest): Idempotency {
+  const { agentId, messageId, contextId = '' } = message
+  const target = `${contextId} ${agentId.length} ${agentId}`
+  const header = request.headers['idempotency-key']
+  if (typeof header === 'string' && header !== '') {
+    const text = `${target} ${JSON.stringify(message.parts)}`
+    return { key: `a2a key ${request.caller} ${bounded(header)}`, hash: digest(text), whileRunning: 'conflict' }
+  }
+  const key = `a2a message ${request.caller} ${target} ${bounded(messageId)}`
+  return { key, hash: digest(JSON.stringify(message.parts)), whileRunning: 'join' }
+}
+
+function bounded(text: string): string {
+  return text.length <= 128 ? text : digest(text)
+}
+
+function digest(text: string): string {
+  return hash('sha256', text, 'base64url')
+}
+
+function runHeaders(runId: string, sessionId: string): Record<string, string> {
+  return { 'X-Run-Id': runId, 'X-Session-Id': sessionId }
+}
+
+async function report(getServices: GetServices, error: unknown, request: HttpRequest): Promise<void> {
+  try {
+    const { logger } = await getServices()
+    logger.error({ error, request_id: request.requestId }, 'an A2A request failed')
+  } catch {
+    // The services could not be opened, which is the error that the caller is being told about.
+  }
+}

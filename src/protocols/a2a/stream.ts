@@ -1,0 +1,91 @@
+import type { RunEndEvent, RunErrorEvent, RunEvent } from '../../core/event.ts'
+import { isFinalEvent } from '../../core/event.ts'
+import type { Logger } from '../../core/logger.ts'
+import { describeError, rpcCodes } from './error.ts'
+import { explainEnd } from './task.ts'
+
+const doneFrame = 'data: {"type":"done"}\n\n'
+
+function contentFrame(text: string): string {
+  return `data: {"type":"content","content":${JSON.stringify(text)}}\n\n`
+}
+
+function errorFrame(code: number, message: string): string {
+  return `data: {"type":"error","code":${code},"message":${JSON.stringify(message)}}\n\n`
+}
+
+export type Batch = readonly RunEvent[]
+
+/** What an ended run failed with, as the dialect's code and text; undefined when it completed. */
+export function failureOf(
+  event: RunEndEvent | RunErrorEvent,
+  runId: string,
+): { code: number; message: string } | undefined {
+  if (event.type === 'run_error') return { code: rpcCodes.internalError, message: event.error.message }
+  if (event.status === 'completed') return undefined
+  const reason = event.cancellation_reason ?? null
+  const message = explainEnd({ run_id: runId, status: event.status, error: null, cancellation_reason: reason })
+  return { code: rpcCodes.internalError, message }
+}
+
+/** The first final event of a batch that holds nothing else to show but the run's start. */
+export function onlyFailure(batch: Batch): { code: number; message: string } | undefined {
+  for (const event of batch) {
+    if (isFinalEvent(event)) return failureOf(event, event.run_id)
+    if (event.type !== 'run_start') return undefined
+  }
+  return undefined
+}
+
+/** Whether a batch holds more than the run's start. */
+export function hasBegun(batch: Batch): boolean {
+  return batch.some((event) => event.type !== 'run_start')
+}
+
+/**
+ * The run as the dialect's stream: one `content` for each fragment of text, then `error` unless it completed, then `done`.
+ * Each value is what there is at the moment, as one piece; an empty one sends the headers, for clients that follow the
+ * run by its id.
+ */
+export async function* toFrames(
+  first: Batch,
+  rest: AsyncIterator<Batch>,
+  runId: string,
+  logger: Logger,
+): AsyncGenerator<string, void, void> {
+  try {
+    yield framesOf(first, runId)
+    if (hasEnded(first)) return
+    for (let next = await rest.next(); !next.done; next = await rest.next()) {
+      const frames = framesOf(next.value, runId)
+      if (frames !== '') yield frames
+      if (hasEnded(next.value)) return
+    }
+    yield errorFrame(rpcCodes.internalError, 'the stream ended before the run did') + doneFrame
+  } catch (error) {
+    logger.error({ error, run_id: runId }, 'an A2A stream failed')
+    const { code, message } = describeError(error)
+    yield errorFrame(code, message) + doneFrame
+  } finally {
+    await rest.return?.()
+  }
+}
+
+function framesOf(batch: Batch, runId: string): string {
+  let frames = ''
+  for (const event of batch) {
+    if (event.type === 'text_delta') {
+      if (event.text !== '') frames += contentFrame(event.text)
+    } else if (isFinalEvent(event)) {
+      const failure = failureOf(event, runId)
+      if (failure !== undefined) frames += errorFrame(failure.code, failure.message)
+      frames += doneFrame
+    }
+  }
+  return frames
+}
+
+function hasEnded(batch: Batch): boolean {
+  const last = batch.at(-1)
+  return last !== undefined && isFinalEvent(last)
+}

@@ -1,0 +1,61 @@
+import type { Message } from '../../core/message.ts'
+import type { CancellationReason, Run, RunRecord } from '../../core/run.ts'
+import type { A2AMessage, A2ATask } from '../../wire/a2a.ts'
+import { toWireMessage } from './message.ts'
+
+/**
+ * The ended run as a task. Every outcome but `completed` is `failed`, its last message saying why, after whatever had been
+ * written until then.
+ */
+export function toTask(run: RunRecord): A2ATask {
+  const messages: A2AMessage[] = []
+  for (const message of run.messages) {
+    if (message.role === 'assistant') messages.push(toWireMessage(message, run.entity_id, run.session_id))
+  }
+  const completed = run.status === 'completed'
+  if (!completed) messages.push(toWireMessage(closingMessage(run, explainEnd(run)), run.entity_id, run.session_id))
+  else if (messages.length === 0) messages.push(toWireMessage(closingMessage(run, ''), run.entity_id, run.session_id))
+  return { taskId: run.run_id, status: completed ? 'completed' : 'failed', messages }
+}
+
+// Not recorded, so its id is made from the run's: asked for twice, it is the same message.
+function closingMessage(run: Run, text: string): Message {
+  return {
+    message_id: `msg_end_${run.run_id}`,
+    run_id: run.run_id,
+    role: 'assistant',
+    parts: text === '' ? [] : [{ type: 'text', text }],
+    content: text,
+    created_at: run.completed_at ?? run.created_at,
+  }
+}
+
+const reasons: Record<string, string> = {
+  requested: 'The run was cancelled on request.',
+  client_disconnected: 'The run was cancelled because the client that started it left.',
+  timeout: 'The run took longer than it may (server.requestTimeout, or the timeout of its agent) and was stopped.',
+  shutdown: 'The run was cancelled because the server was shut down.',
+  superseded: 'The run was cancelled because a newer one took its place.',
+  session_deleted: 'The run was cancelled because its session was deleted.',
+}
+
+/** Why a run did not complete, in a sentence for the caller. */
+export function explainEnd(run: Pick<Run, 'run_id' | 'status' | 'error' | 'cancellation_reason'>): string {
+  switch (run.status) {
+    case 'failed':
+      return run.error?.message ?? 'The run failed.'
+    case 'cancelled':
+      return explainCancellation(run.cancellation_reason)
+    case 'interrupted':
+      return 'The run was interrupted because the server stopped while it was at work.'
+    case 'input_required':
+      return `The run waits for input; it goes on after POST /runs/${run.run_id}/resume.`
+    default:
+      return `The run is ${run.status}.`
+  }
+}
+
+function explainCancellation(reason: CancellationReason | null): string {
+  if (reason === null) return 'The run was cancelled.'
+  return (Object.hasOwn(reasons, reason) ? reasons[reason] : undefined) ?? `The run was cancelled: ${reason}`
+}
