@@ -1,0 +1,221 @@
+import type { JsonObject } from './json.ts'
+import type { ChunkerType, DocumentRecord, Filters } from './knowledge.ts'
+import type { Page, PageRequest } from './page.ts'
+
+/** What a reader made of bytes: the text that is stored and cited, and what it says of itself. */
+export interface ReadText {
+  text: string
+  /** Where the text to chunk begins; before it is front matter, kept as `metadata`. */
+  start: number
+  metadata: JsonObject
+  /** The chunker that suits the format. */
+  chunker: ChunkerType
+  /** The name of the reader. */
+  reader: string
+}
+
+export interface ReaderInfo {
+  name: string
+  media_types: string[]
+  extensions: string[]
+}
+
+/** Finds the reader by media type, then by the extension of the name. Throws `unreadable_document` with the reason. */
+export interface Readers {
+  list(): ReaderInfo[]
+  read(input: {
+    content: string | Uint8Array
+    name?: string | undefined
+    mediaType?: string | undefined
+  }): Promise<ReadText>
+}
+
+/** A piece `[start, end)` of a text; lines count from 1. */
+export interface Span {
+  start: number
+  end: number
+  lineStart: number
+  lineEnd: number
+  /** The headings above the piece, outermost first. */
+  headingPath?: string[] | undefined
+}
+
+export interface ChunkOptions {
+  /** UTF-16 code units; a grapheme cluster that is longer becomes a longer chunk of its own. */
+  size: number
+  /** At most this much of a chunk is repeated at the start of the next. */
+  overlap: number
+}
+
+/** Cuts a text into pieces in order that leave nothing of it out and never cut a grapheme cluster. */
+export interface Chunker {
+  readonly name: ChunkerType
+  readonly description: string
+  chunk(text: string, options: ChunkOptions): Iterable<Span>
+}
+
+/** Which embedder made a collection's vectors; they can only be searched with the same. */
+export interface Embedding {
+  provider: string
+  model: string
+  dimensions: number
+}
+
+/** In how many chunks of the collection a term occurs. */
+export interface TermFrequencies {
+  chunks: number
+  words: Map<string, number>
+  trigrams: Map<string, number>
+}
+
+export interface Embedder {
+  readonly embedding: Embedding
+  /** L2-normalised vectors, in order. */
+  embedTexts(texts: readonly string[], signal?: AbortSignal): Promise<Float32Array[]>
+  embedQuery(
+    query: string,
+    frequencies: (words: string[], trigrams: string[]) => Promise<TermFrequencies>,
+    signal?: AbortSignal,
+  ): Promise<Float32Array>
+  close(): Promise<void>
+}
+
+export interface Embedders {
+  /** What a new collection gets: `auto` is decided here. Throws when a named embedder is not available. */
+  resolve(provider?: string): Promise<Embedding>
+  /** What the configuration asks for, `auto` included. */
+  readonly configured: { provider: string; model: string | undefined }
+  open(embedding: Embedding): Promise<Embedder>
+}
+
+export interface VectorRow {
+  chunk: number
+  generation: number
+  vector: Float32Array
+}
+
+/** Vectors of one collection. Keys are positive integers below 2^31; a key is added once. */
+export interface VectorTable {
+  add(rows: readonly VectorRow[]): Promise<void>
+  /** Nearest by cosine first; only of the generations given, when given. */
+  search(
+    vector: Float32Array,
+    limit: number,
+    generations?: readonly number[],
+  ): Promise<{ chunk: number; similarity: number }[]>
+  /** Vectors by generation. */
+  counts(): Promise<Map<number, number>>
+  count(): Promise<number>
+  removeGenerations(generations: readonly number[]): Promise<void>
+  /** Rewrites what many small writes left; never needed for correctness. */
+  compact(): Promise<void>
+}
+
+export interface VectorStore {
+  readonly type: string
+  /** Opens the table, made when it is not there. The name is of `A-Z a-z 0-9 _`. */
+  table(name: string, dimensions: number): Promise<VectorTable>
+  names(): Promise<string[]>
+  drop(name: string): Promise<void>
+  close(): Promise<void>
+}
+
+export interface Collection {
+  key: number
+  name: string
+  embedding: Embedding
+  /** Counts up with every change of the embedding; part of the vector table's name. */
+  version: number
+}
+
+/** A chunk as it is stored; keys and generations are positive integers, never given twice. */
+export interface StoredChunk {
+  key: number
+  id: string
+  index: number
+  content: string
+  headingPath: string[]
+  startOffset: number
+  endOffset: number
+  lineStart: number
+  lineEnd: number
+}
+
+/** A chunk of a document's current generation, with what a hit shows of the document. */
+export interface CurrentChunk extends StoredChunk {
+  generation: number
+  documentId: string
+  source: string
+  metadata: JsonObject
+  chunkSize: number
+  chunkOverlap: number
+  chunkerType: ChunkerType
+}
+
+export interface StoredDocument extends DocumentRecord {
+  generation: number
+}
+
+export interface NewGeneration extends Omit<DocumentRecord, 'collection' | 'created_at'> {
+  generation: number
+}
+
+export interface GenerationCount {
+  generation: number
+  chunks: number
+}
+
+/** A list of chunk keys, best first; `score` is higher for better and of the index's own scale. */
+export type Ranking = { chunk: number; score: number }[]
+
+/**
+ * Documents and the texts of their chunks: the truth of the knowledge base. A document's chunks are written under a
+ * generation that nobody sees until `publish` makes it current. Throws `storage_full` when the disk is.
+ */
+export interface DocumentStore {
+  open(): Promise<void>
+  close(): Promise<void>
+  collections(): Promise<Collection[]>
+  findCollection(name: string): Promise<Collection | undefined>
+  /** The collection of that name; made with the embedding when it is not there. */
+  ensureCollection(name: string, embedding: Embedding): Promise<Collection>
+  /** Changes the embedding and counts the version up. */
+  setEmbedding(collection: number, embedding: Embedding): Promise<Collection>
+  /** A generation and the first of so many consecutive chunk keys, used by nobody else even after a crash. */
+  reserve(chunks: number): Promise<{ generation: number; firstChunk: number }>
+  /** At most 200 at once. */
+  addChunks(collection: number, generation: number, chunks: readonly StoredChunk[]): Promise<void>
+  /** Writes the last chunks and makes the generation current, in one transaction. */
+  publish(collection: number, document: NewGeneration, chunks: readonly StoredChunk[]): Promise<void>
+  /** Removes the chunks of generations that are not current, in small transactions. */
+  sweep(): Promise<void>
+  findBySource(collection: number, source: string): Promise<StoredDocument | undefined>
+  /** Throws `document_not_found`. */
+  getDocument(documentId: string): Promise<StoredDocument>
+  deleteDocument(documentId: string): Promise<{ collection: number; generation: number }>
+  listDocuments(
+    filter: { collection?: number | undefined; source?: string | undefined },
+    page: PageRequest,
+  ): Promise<Page<StoredDocument>>
+  chunkIds(generation: number): Promise<string[]>
+  /** Chunks of a generation with `key > after`, in order. */
+  chunksOf(generation: number, after: number, limit: number): Promise<StoredChunk[]>
+  /** Current generations with their number of chunks. */
+  generations(collection: number): Promise<GenerationCount[]>
+  totals(collection?: number): Promise<{ documents: number; chunks: number }>
+  /** Current generations of documents that the filters let through. */
+  matching(collection: number, filters: Filters): Promise<number[]>
+  keyword(collection: number, words: readonly string[], filters: Filters, limit: number): Promise<Ranking>
+  /** By the trigrams given, each with its weight. */
+  trigram(
+    collection: number,
+    weights: readonly (readonly [trigram: string, weight: number])[],
+    filters: Filters,
+    limit: number,
+  ): Promise<Ranking>
+  frequencies(collection: number, words: readonly string[], trigrams: readonly string[]): Promise<TermFrequencies>
+  /** Those of the keys that are current, in no order. */
+  current(collection: number, chunks: readonly number[]): Promise<CurrentChunk[]>
+  /** Chunks of a generation with `from <= index <= to`, in order. */
+  range(generation: number, from: number, to: number): Promise<StoredChunk[]>
+}

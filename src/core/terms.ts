@@ -1,0 +1,62 @@
+const wordPattern = /[\p{L}\p{N}\p{M}_]+/gu
+const asciiWordPattern = /[a-z0-9_]+/gi
+const nonAscii = /[^\0-\x7f]/
+const unspaced = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}]/u
+const casePart = /[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+/g
+const marks = /\p{Mn}+/gu
+
+const stopWords = new Set(
+  `a about after all also am an and any are as at be because been before being between both but by can could did do does
+  doing during each few for from further get had has have having he her here hers him his how i if in into is it its just
+  know let like me more most my need no nor not of off on once only or other our out over own please same shall she should
+  so some such tell than that the their them then there these they this those through to too under until up us very want
+  was way we were what when where which while who whom whose why will with would you your`.split(/\s+/),
+)
+
+/**
+ * The words of a text, lower case and without accents, in order. An identifier gives itself and its parts
+ * (`maxRequestSize`: maxrequestsize, max, request, size); scripts without spaces give pairs of characters.
+ */
+export function wordsOf(text: string): string[] {
+  const words: string[] = []
+  const ascii = !nonAscii.test(text)
+  for (const match of (ascii ? text : text.normalize('NFKC')).matchAll(ascii ? asciiWordPattern : wordPattern)) {
+    const token = match[0]
+    const word = ascii ? token.toLowerCase() : withoutAccents(token.toLowerCase())
+    if (!ascii && unspaced.test(word)) pushPairs(word, words)
+    else if (word !== '') pushWord(token, word, words)
+  }
+  return words
+}
+
+function pushWord(token: string, word: string, words: string[]): void {
+  words.push(word)
+  if (word === token && !token.includes('_')) return
+  const parts = token.match(casePart)
+  if (parts && parts.length > 1) for (const part of parts) words.push(part.toLowerCase())
+}
+
+function pushPairs(word: string, words: string[]): void {
+  const characters = [...word]
+  if (characters.length === 1) words.push(word)
+  for (let at = 0; at + 1 < characters.length; at++) words.push(`${characters[at]}${characters[at + 1]}`)
+}
+
+function withoutAccents(word: string): string {
+  return nonAscii.test(word) ? word.normalize('NFD').replace(marks, '').normalize('NFC') : word
+}
+
+/** What a question is about: its words once each, without question and stop words unless there are no others. */
+export function queryWordsOf(query: string): string[] {
+  const words = [...new Set(wordsOf(query))]
+  const telling = words.filter((word) => !stopWords.has(word))
+  return telling.length > 0 ? telling : words
+}
+
+/** The runs of three characters of a word between its ends, which count as spaces. */
+export function trigramsOf(word: string): string[] {
+  const characters = [...` ${word} `]
+  const trigrams: string[] = []
+  for (let at = 0; at + 3 <= characters.length; at++) trigrams.push(characters.slice(at, at + 3).join(''))
+  return trigrams
+}

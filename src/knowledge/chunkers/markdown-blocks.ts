@@ -1,0 +1,110 @@
+export interface MarkdownSection {
+  start: number
+  end: number
+  headingPath: string[]
+  /** Where its blocks begin and end, in order. */
+  blocks: { start: number; end: number; whole: boolean }[]
+}
+
+interface Line {
+  start: number
+  end: number
+  text: string
+}
+
+const atxHeading = /^ {0,3}(#{1,6})(?:[ \t]+(.*?))?(?:[ \t]+#+)?[ \t]*$/
+const fence = /^ {0,3}(`{3,}|~{3,})/
+const tableRule = /^ {0,3}\|?[ \t]*:?-+:?[ \t]*(\|[ \t]*:?-+:?[ \t]*)+\|?[ \t]*$/
+const setextRule = /^ {0,3}(=+|-+)[ \t]*$/
+
+function* linesOf(text: string): Generator<Line> {
+  let start = 0
+  while (start < text.length) {
+    const newline = text.indexOf('\n', start)
+    const end = newline === -1 ? text.length : newline + 1
+    yield { start, end, text: text.slice(start, newline === -1 ? end : newline).replace(/\r$/, '') }
+    start = end
+  }
+}
+
+/** The text as sections, one a heading, that leave nothing out; fenced code and tables are whole blocks. */
+export function markdownSections(text: string): MarkdownSection[] {
+  const sections: MarkdownSection[] = [{ start: 0, end: text.length, headingPath: [], blocks: [] }]
+  const path: { level: number; title: string }[] = []
+  let closing: RegExp | undefined
+  let kind: 'text' | 'code' | 'table' | undefined
+  let previous: Line | undefined
+
+  const section = () => sections.at(-1) as MarkdownSection
+  const addLine = (line: Line, whole: boolean, fresh: boolean) => {
+    const block = section().blocks.at(-1)
+    if (fresh || !block) section().blocks.push({ start: line.start, end: line.end, whole })
+    else {
+      block.end = line.end
+      block.whole ||= whole
+    }
+  }
+  const openSection = (start: number, level: number, title: string) => {
+    while (path.length > 0 && (path.at(-1)?.level ?? 0) >= level) path.pop()
+    path.push({ level, title })
+    section().end = start
+    if (section().start === start) sections.pop()
+    sections.push({ start, end: text.length, headingPath: path.map((heading) => heading.title), blocks: [] })
+  }
+
+  for (const line of linesOf(text)) {
+    const opening = closing === undefined ? fence.exec(line.text)?.[1] : undefined
+    const heading = closing === undefined ? atxHeading.exec(line.text) : null
+    const blank = line.text.trim() === ''
+    if (closing !== undefined) {
+      addLine(line, true, false)
+      if (closing.test(line.text)) {
+        closing = undefined
+        kind = undefined
+      }
+    } else if (opening !== undefined) {
+      closing = new RegExp(`^ {0,3}${opening.charAt(0)}{${opening.length},}[ \\t]*$`)
+      addLine(line, true, true)
+      kind = 'code'
+    } else if (heading) {
+      openSection(line.start, heading[1]?.length ?? 1, plainTitle(heading[2] ?? ''))
+      addLine(line, false, true)
+      kind = undefined
+    } else if (kind === 'text' && previous && setextRule.test(line.text) && !previous.text.includes('|')) {
+      const title: Line = previous
+      trimLastBlock(section(), title.start)
+      openSection(title.start, line.text.includes('=') ? 1 : 2, plainTitle(title.text))
+      addLine(title, false, true)
+      addLine(line, false, false)
+      kind = undefined
+    } else if (kind === 'text' && previous && tableRule.test(line.text) && previous.text.includes('|')) {
+      trimLastBlock(section(), previous.start)
+      addLine(previous, true, true)
+      addLine(line, true, false)
+      kind = 'table'
+    } else if (blank) {
+      addLine(line, false, false)
+      kind = undefined
+    } else {
+      addLine(line, false, kind === undefined)
+      kind = kind === 'table' ? 'table' : 'text'
+    }
+    previous = line
+  }
+  return sections.filter((each) => each.end > each.start)
+}
+
+function trimLastBlock(section: MarkdownSection, start: number): void {
+  const block = section.blocks.at(-1)
+  if (!block) return
+  if (block.start >= start) section.blocks.pop()
+  else block.end = start
+}
+
+function plainTitle(title: string): string {
+  return title
+    .replace(/!?\[([^\]]*)\]\([^)]*\)/g, '$1')
+    .replace(/[`*]/g, '')
+    .trim()
+    .slice(0, 200)
+}

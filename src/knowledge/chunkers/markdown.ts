@@ -1,0 +1,69 @@
+import type { Chunker } from '../../core/knowledge-drivers.ts'
+import type { CutFinder } from './cut.ts'
+import { atLine, atSentence, atWord, cutPieces } from './cut.ts'
+import { lineNumbering } from './lines.ts'
+import type { MarkdownSection } from './markdown-blocks.ts'
+import { markdownSections } from './markdown-blocks.ts'
+
+/**
+ * One section a heading; a section that is too long is cut between its blocks, and overlap stays inside a section, so
+ * that every chunk is about what its heading path says. Headings with nothing under them go with what follows.
+ */
+export const markdownChunker: Chunker = {
+  name: 'markdown',
+  description: 'Sections of Markdown with the headings above them; code blocks and tables stay whole where they fit.',
+  *chunk(text, options) {
+    const number = lineNumbering(text)
+    for (const section of joinBareHeadings(text, markdownSections(text), options.size)) {
+      const rules = { finders: [atBlockOf(section), atLine, atSentence, atWord], wholeUntil: wholeBlockFrom(section) }
+      for (const [start, end] of cutPieces(text, section.start, section.end, options, rules))
+        yield number(start, end, section.headingPath)
+    }
+  },
+}
+
+function joinBareHeadings(text: string, sections: MarkdownSection[], size: number): MarkdownSection[] {
+  const joined: MarkdownSection[] = []
+  let bare: MarkdownSection | undefined
+  for (const section of sections) {
+    const whole: MarkdownSection = bare
+      ? { ...section, start: bare.start, blocks: [...bare.blocks, ...section.blocks] }
+      : section
+    bare = undefined
+    const body = whole.blocks.some((block) => block.whole || !isHeading(text.slice(block.start, block.end)))
+    if (!body && whole.end - whole.start < size / 2) bare = whole
+    else joined.push(whole)
+  }
+  return bare ? [...joined, bare] : joined
+}
+
+function isHeading(block: string): boolean {
+  return /^ {0,3}#{1,6}[^\n]*\s*$/.test(block) || /^[^\n]+\n {0,3}(=+|-+)\s*$/.test(block) || block.trim() === ''
+}
+
+function atBlockOf(section: MarkdownSection): CutFinder {
+  const places = section.blocks.map((block) => block.start)
+  return (_text, after, limit) => {
+    const place = places[lastIndexUpTo(places, limit)]
+    return place !== undefined && place > after ? place : undefined
+  }
+}
+
+function wholeBlockFrom(section: MarkdownSection): (at: number) => number | undefined {
+  const starts = section.blocks.map((block) => block.start)
+  return (at) => {
+    const block = section.blocks[lastIndexUpTo(starts, at)]
+    return block?.start === at && block.whole ? block.end : undefined
+  }
+}
+
+function lastIndexUpTo(sorted: readonly number[], limit: number): number {
+  let low = 0
+  let high = sorted.length
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if ((sorted[middle] ?? 0) <= limit) low = middle + 1
+    else high = middle
+  }
+  return low - 1
+}

@@ -1,0 +1,35 @@
+import type { Json, JsonObject } from '../../core/json.ts'
+import type { TextReader } from './reader.ts'
+
+const frontMatter = /^---[ \t]*\r?\n([\s\S]*?)\r?\n(?:---|\.\.\.)[ \t]*(?:\r?\n|$)/
+
+/** The text stays as it is, front matter included, so that lines are the file's; front matter is not chunked. */
+export const markdownReader: TextReader = {
+  name: 'markdown',
+  mediaTypes: ['text/markdown', 'text/x-markdown', 'text/mdx'],
+  extensions: ['.md', '.markdown', '.mdx', '.mdown'],
+  async read(text) {
+    const match = frontMatter.exec(text)
+    const start = match ? match[0].length : 0
+    const metadata: JsonObject = match ? { front_matter: await parseFrontMatter(match[1] ?? '') } : {}
+    const heading = /^#[ \t]+(.+?)[ \t#]*$/m.exec(text.slice(start, start + 20_000))?.[1]
+    const title = titleIn(metadata.front_matter) ?? heading
+    if (title !== undefined) metadata.title = title
+    return { text, start, metadata, chunker: 'markdown' }
+  },
+}
+
+async function parseFrontMatter(source: string): Promise<Json> {
+  const { parse } = await import('yaml')
+  try {
+    return JSON.parse(JSON.stringify(parse(source, { maxAliasCount: 20 }) ?? null)) as Json
+  } catch {
+    return source
+  }
+}
+
+function titleIn(value: Json | undefined): string | undefined {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined
+  const title = Object.hasOwn(value, 'title') ? value.title : undefined
+  return typeof title === 'string' ? title : undefined
+}
