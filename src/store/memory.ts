@@ -1,0 +1,115 @@
+import { AppError } from '../core/error.ts'
+import type { Json } from '../core/json.ts'
+import type { SessionStore } from '../core/store.ts'
+import { type Clock, timestamp } from '../core/time.ts'
+import { takesEvents } from './ended.ts'
+import { insertClaim, readClaim, sweepClaims } from './memory/claims.ts'
+import { copy, type MemoryState } from './memory/rows.ts'
+import * as runs from './memory/runs.ts'
+import * as sessions from './memory/sessions.ts'
+
+export interface MemoryStoreOptions {
+  /** Tells when claims expire; default `Date.now`. */
+  clock?: Clock | undefined
+}
+
+/**
+ * Keeps everything in this process, bounded by its memory alone. After `close`, `open` gives the same content again, so
+ * that a restart can be played.
+ */
+export function memoryStore({ clock = Date.now }: MemoryStoreOptions = {}): SessionStore {
+  const state: MemoryState = { sessions: new Map(), runs: new Map(), claims: new Map(), summaryJobs: new Map() }
+  let closed = false
+  const now = () => timestamp(clock())
+
+  /** Every call is one step that nothing else sees in the middle. */
+  async function step<T>(work: () => T): Promise<T> {
+    if (closed) throw new AppError('unavailable', 'The session store is closed.')
+    return work()
+  }
+
+  return {
+    name: 'memory',
+    async open() {
+      closed = false
+    },
+    async close() {
+      closed = true
+    },
+    check: () => step(() => {}),
+
+    createSession: (seed, claim) =>
+      step(() => {
+        const claimed = claim && readClaim(state, claim.key, now())
+        if (claimed) return { claimed }
+        if (state.sessions.has(seed.session_id)) {
+          throw new AppError('conflict', `There is a session '${seed.session_id}' already.`)
+        }
+        const record = sessions.recordOf(sessions.insertSession(state, seed))
+        if (claim) insertClaim(state, claim, { answer: copy(record) as unknown as Json })
+        return record
+      }),
+    findSession: (sessionId) =>
+      step(() => {
+        const row = state.sessions.get(sessionId)
+        return row && sessions.recordOf(row)
+      }),
+    updateSession: (sessionId, change, at, revision) =>
+      step(() => sessions.changeSession(sessions.getSession(state, sessionId), change, at, revision)),
+    shareSession: (sessionId, owners, at) =>
+      step(() => sessions.shareSession(sessions.getSession(state, sessionId), owners, at)),
+    deleteSession: (sessionId) => step(() => sessions.removeSession(state, sessionId)),
+    listSessions: (filter, page) => step(() => sessions.pageOfSessions(state, filter, page)),
+
+    startRun: (start) => step(() => runs.startRun(state, start, now())),
+    beginRun: (runId, fence, at) => step(() => runs.beginRun(state, runId, fence, at)),
+    appendEvents: (batch) =>
+      step(() => {
+        const row = state.runs.get(batch.run_id)
+        if (!row || !takesEvents({ status: row.record.status, fence: row.fence }, batch.fence)) return false
+        runs.keepEvents(row, batch.events)
+        row.reserveUntil = Math.max(row.reserveUntil, batch.reserve_until)
+        return true
+      }),
+    finishRun: (end) => step(() => runs.finishRun(state, end)),
+    findRun: (runId) => step(() => copy(state.runs.get(runId)?.record)),
+    listRuns: (filter, page) => step(() => runs.pageOfRuns(state, filter, page)),
+    readEvents: (runId, after, limit) => step(() => runs.readEvents(state.runs.get(runId), after, limit)),
+    readHistory: (sessionId, limit) => step(() => runs.readHistory(state, sessionId, limit)),
+
+    saveSummary: (summary) => step(() => sessions.setSummary(state, summary)),
+    findSummary: (sessionId) => step(() => copy(state.sessions.get(sessionId)?.summary ?? undefined)),
+    scheduleSummary: (sessionId, at) =>
+      step(() => {
+        sessions.getSession(state, sessionId)
+        if (!state.summaryJobs.has(sessionId)) state.summaryJobs.set(sessionId, at)
+      }),
+    dropSummaryJob: (sessionId) => step(() => void state.summaryJobs.delete(sessionId)),
+    listSummaryJobs: () =>
+      step(() => [...state.summaryJobs].sort(([, a], [, b]) => (a < b ? -1 : a > b ? 1 : 0)).map(([id]) => id)),
+
+    claim: (claim) =>
+      step(() => {
+        const taken = readClaim(state, claim.key, now())
+        if (taken === undefined) insertClaim(state, claim)
+        return taken
+      }),
+    settleClaim: (key, answer) =>
+      step(() => {
+        const row = state.claims.get(key)
+        if (row) row.answer = copy(answer)
+      }),
+    releaseClaim: (key) =>
+      step(() => {
+        const row = state.claims.get(key)
+        if (row && row.run_id === null && row.answer === null) state.claims.delete(key)
+      }),
+    findClaim: (key) => step(() => readClaim(state, key, now())),
+
+    recover: (owner, at) =>
+      step(() => {
+        sweepClaims(state, now())
+        return runs.recoverRuns(state, owner, at)
+      }),
+  }
+}

@@ -1,0 +1,94 @@
+import type { RunEvent } from '../../core/event.ts'
+import type { Json, JsonObject } from '../../core/json.ts'
+import type { Run, RunRecord } from '../../core/run.ts'
+import type { Session, SessionOwners, SharedWith } from '../../core/session.ts'
+import type { Summary } from '../../core/summary.ts'
+
+export interface RunRow {
+  record: RunRecord
+  owner: string
+  fence: number
+  reserveUntil: number
+  /** Waits for `beginRun` when the run was queued. */
+  startState: JsonObject | null
+  events: RunEvent[]
+}
+
+export interface SessionRow extends SessionOwners {
+  session_id: string
+  name: string | null
+  metadata: JsonObject | null
+  state: JsonObject | null
+  created_at: string
+  updated_at: string
+  revision: number
+  /** All owners that it ever had, in the order in which they came, the present ones included. */
+  owners: SharedWith
+  /** In the order of their start. */
+  runs: RunRow[]
+  /** The latest one that began to run; whether it still does is in its record. */
+  latest: RunRow | null
+  summary: Summary | null
+}
+
+export interface ClaimRow {
+  key: string
+  hash: string
+  expires_at: string
+  run_id: string | null
+  answer: Json | null
+}
+
+export interface MemoryState {
+  sessions: Map<string, SessionRow>
+  runs: Map<string, RunRow>
+  claims: Map<string, ClaimRow>
+  /** When each was asked for, by session. */
+  summaryJobs: Map<string, string>
+}
+
+/** A copy of JSON-like data, so that neither side sees what the other does to it later. */
+export function copy<T>(value: T): T {
+  if (typeof value !== 'object' || value === null) return value
+  if (Array.isArray(value)) return value.map(copy) as T
+  const result: Record<string, unknown> = {}
+  for (const [key, item] of Object.entries(value)) {
+    if (key === '__proto__') Object.defineProperty(result, key, { value: copy(item), enumerable: true })
+    else result[key] = copy(item)
+  }
+  return result as T
+}
+
+/** The run without what only its record holds. */
+export function runOf({ record }: RunRow): Run {
+  return copy({
+    run_id: record.run_id,
+    session_id: record.session_id,
+    entity_id: record.entity_id,
+    entity_kind: record.entity_kind,
+    status: record.status,
+    created_at: record.created_at,
+    started_at: record.started_at,
+    completed_at: record.completed_at,
+    cancellation_reason: record.cancellation_reason,
+    error: record.error,
+    cache_hit: record.cache_hit,
+    usage: record.usage,
+  })
+}
+
+export function sessionOf(row: SessionRow, newestRuns: number): Session {
+  const { runs, latest: _latest, owners, revision: _revision, ...fields } = row
+  const earlier = (ids: string[], present: string | null) => ids.filter((id) => id !== present)
+  return {
+    ...copy(fields),
+    shared_with: {
+      agent_ids: earlier(owners.agent_ids, row.agent_id),
+      team_ids: earlier(owners.team_ids, row.team_id),
+      workflow_ids: earlier(owners.workflow_ids, row.workflow_id),
+      user_ids: earlier(owners.user_ids, row.user_id),
+    },
+    run_count: runs.length,
+    runs: runs.slice(-newestRuns).map(runOf),
+  }
+}

@@ -1,0 +1,148 @@
+import { AppError } from '../../core/error.ts'
+import { endEvent, isFinalEvent, type RunEvent, startEvent } from '../../core/event.ts'
+import type { Page, PageRequest } from '../../core/page.ts'
+import { isEnded, type Run } from '../../core/run.ts'
+import type { SessionSeed } from '../../core/session.ts'
+import type { History, Recovered, RunEnd, RunFilter, RunFinished, RunStart, RunStarted } from '../../core/store.ts'
+import { judgeEnd, startReserve } from '../ended.ts'
+import { recordedOutput } from '../recorded-output.ts'
+import { insertClaim, readClaim } from './claims.ts'
+import { copy, type MemoryState, type RunRow, runOf, type SessionRow } from './rows.ts'
+import { getSession, insertSession, pageOf, touch } from './sessions.ts'
+
+export function startRun(state: MemoryState, start: RunStart, now: string): RunStarted {
+  const claimed = start.claim === null ? undefined : readClaim(state, start.claim.key, now)
+  if (claimed !== undefined) return { outcome: 'claimed', claim: claimed }
+  const known = state.sessions.get(start.run.session_id)
+  const seed = start.session
+  if (known === undefined && seed === null) return { outcome: 'session_missing' }
+  const running = start.run.status === 'running'
+  if (running && known !== undefined && isBusy(known)) return { outcome: 'busy' }
+  if (state.runs.has(start.run.run_id)) {
+    throw new AppError('conflict', `There is a run '${start.run.run_id}' already.`)
+  }
+  const session = known ?? insertSession(state, seed as SessionSeed)
+  const row: RunRow = {
+    record: copy(start.run),
+    owner: start.owner,
+    fence: 1,
+    reserveUntil: startReserve,
+    startState: running ? null : copy(start.state),
+    events: [],
+  }
+  if (running && start.state !== null) session.state = { ...session.state, ...copy(start.state) }
+  state.runs.set(row.record.run_id, row)
+  session.runs.push(row)
+  if (running) session.latest = row
+  touch(session, start.run.created_at)
+  if (start.claim !== null) insertClaim(state, start.claim, { run_id: start.run.run_id })
+  return { outcome: running ? 'started' : 'queued', fence: row.fence, created_session: known === undefined }
+}
+
+function isBusy(session: SessionRow): boolean {
+  return session.latest?.record.status === 'running'
+}
+
+export function beginRun(state: MemoryState, runId: string, fence: number, at: string): boolean {
+  const row = state.runs.get(runId)
+  if (row === undefined || row.record.status !== 'queued' || row.fence !== fence) return false
+  const session = getSession(state, row.record.session_id)
+  if (isBusy(session)) throw new AppError('conflict', 'The session has a running run already.')
+  row.record.status = 'running'
+  row.record.started_at = at
+  session.latest = row
+  if (row.startState !== null) session.state = { ...session.state, ...row.startState }
+  row.startState = null
+  touch(session, at)
+  return true
+}
+
+/** Keeps what is new: numbers that are recorded already, and the events that are derived, are passed over. */
+export function keepEvents(row: RunRow, events: readonly RunEvent[]): void {
+  let last = row.events.at(-1)?.seq ?? 1
+  for (const event of events) {
+    if (event.seq <= last || event.type === 'run_start' || isFinalEvent(event)) continue
+    row.events.push(copy(event))
+    last = event.seq
+  }
+}
+
+export function finishRun(state: MemoryState, end: RunEnd): RunFinished {
+  const row = state.runs.get(end.run_id)
+  const verdict = judgeEnd(row && { status: row.record.status, fence: row.fence }, end.fence)
+  if (row === undefined || verdict !== 'ok') return verdict
+  keepEvents(row, end.events)
+  const { record } = row
+  record.status = end.status
+  record.completed_at = end.completed_at
+  record.end_seq = end.end_seq
+  record.cancellation_reason = end.cancellation_reason
+  record.error = copy(end.error)
+  record.cache_hit = end.cache_hit
+  record.usage = copy(end.usage)
+  record.messages.push(...copy([...end.messages]))
+  record.sources = copy([...end.sources])
+  const session = getSession(state, record.session_id)
+  if (end.state !== undefined) session.state = copy(end.state)
+  touch(session, end.completed_at)
+  return 'ok'
+}
+
+export function pageOfRuns(state: MemoryState, filter: RunFilter, page: PageRequest): Page<Run> {
+  const rows = [...state.runs.values()].filter(
+    ({ record }) =>
+      (filter.status === undefined || record.status === filter.status) &&
+      (filter.agent_id === undefined || record.entity_id === filter.agent_id) &&
+      (filter.session_id === undefined || record.session_id === filter.session_id) &&
+      (filter.user_id === undefined || record.user_id === filter.user_id),
+  )
+  return pageOf(rows, ({ record }) => ({ time: record.created_at, id: record.run_id }), runOf, page)
+}
+
+export function readEvents(row: RunRow | undefined, after: number, limit: number): RunEvent[] {
+  if (row === undefined || limit <= 0) return []
+  const { record } = row
+  const result: RunEvent[] = after < 1 ? [startEvent(record)] : []
+  for (const event of row.events) {
+    if (result.length === limit) return result
+    if (event.seq > after) result.push(copy(event))
+  }
+  const ended = isEnded(record.status) && record.end_seq !== null && record.end_seq > after
+  if (ended && result.length < limit) result.push(copy(endEvent(record, record.end_seq ?? 0)))
+  return result
+}
+
+export function readHistory(state: MemoryState, sessionId: string, limit: number): History {
+  const rows = state.sessions.get(sessionId)?.runs ?? []
+  return { runs: rows.slice(-limit).map(({ record }) => copy(record)), has_more: rows.length > limit }
+}
+
+export function recoverRuns(state: MemoryState, owner: string, at: string): Recovered {
+  const interrupted: Run[] = []
+  const queued: Recovered['queued'] = []
+  for (const row of state.runs.values()) {
+    const { record } = row
+    if (isEnded(record.status) || row.owner === owner) continue
+    row.fence += 1
+    row.owner = owner
+    if (record.status === 'queued' && record.background) queued.push({ run: copy(record), fence: row.fence })
+    else {
+      interrupt(state, row, at)
+      interrupted.push(runOf(row))
+    }
+  }
+  return { interrupted, queued }
+}
+
+function interrupt(state: MemoryState, row: RunRow, at: string): void {
+  const { record } = row
+  const output = recordedOutput(record.run_id, row.events, at)
+  record.truncated = record.status === 'running'
+  record.status = 'interrupted'
+  record.completed_at = at
+  record.end_seq = row.reserveUntil + 1
+  record.messages.push(...output.messages)
+  record.sources = output.sources
+  record.usage = output.usage
+  touch(getSession(state, record.session_id), at)
+}

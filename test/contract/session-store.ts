@@ -1,0 +1,31 @@
+import { afterEach, beforeEach, describe } from 'vitest'
+import type { SessionStore } from '../../src/core/store.ts'
+import { testClaims } from './session-store/claims.ts'
+import { testEvents } from './session-store/events.ts'
+import { testHistory } from './session-store/history.ts'
+import { testLifecycle } from './session-store/lifecycle.ts'
+import { testRecovery } from './session-store/recovery.ts'
+import { testRuns } from './session-store/runs.ts'
+import { testSessions } from './session-store/sessions.ts'
+import { testSummaries } from './session-store/summaries.ts'
+
+/** What every driver of the port must do. `create` gives a new, empty store that is not open yet. */
+export function testSessionStore(name: string, create: () => SessionStore | Promise<SessionStore>): void {
+  describe(`session store: ${name}`, () => {
+    let present: SessionStore
+    beforeEach(async () => {
+      present = await create()
+      await present.open()
+    })
+    afterEach(() => present.close())
+    const store = () => present
+    testLifecycle(store)
+    testSessions(store)
+    testRuns(store)
+    testEvents(store)
+    testHistory(store)
+    testSummaries(store)
+    testClaims(store)
+    testRecovery(store)
+  })
+}
