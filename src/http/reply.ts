@@ -10,7 +10,7 @@ export type ReplyBody =
   | { kind: 'text'; text: string; mediaType: string }
   | { kind: 'bytes'; bytes: Uint8Array; mediaType: string }
   /**
-   * Server-sent events. Each value is one or more whole frames, encoded (http/sse.ts), written as one piece; the next is
+   * Server-sent events. Each value is one or more whole frames, encoded (core/sse.ts), written as one piece; the next is
    * asked for when the socket has drained. `return()` is called when the client leaves or stalls. A throw before the first
    * frame becomes an error reply; afterwards it ends the stream and is logged.
    */

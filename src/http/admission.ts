@@ -1,0 +1,77 @@
+import { AppError, invalid } from '../core/error.ts'
+import { refuseAnnouncedSize } from './body.ts'
+import type { Exchange } from './exchange.ts'
+import type { KernelSettings } from './options.ts'
+import type { Reply } from './reply.ts'
+import { decodeParams, type RouteTable } from './router.ts'
+import { createAuthenticate } from './security/auth.ts'
+import { createCors } from './security/cors.ts'
+import { createHostCheck } from './security/host.ts'
+import { changesState, checkOrigin } from './security/origin.ts'
+import { parseTarget } from './target.ts'
+
+/**
+ * Everything that is decided about a request before its handler sees it. Finds the route and fills the exchange; gives a
+ * reply when no handler is needed (preflight, OPTIONS), nothing when the handler is to run, and throws AppErrors.
+ */
+export type Admit = (exchange: Exchange, table: RouteTable) => Reply | undefined
+
+const everyMethod = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
+
+export function createAdmit(settings: KernelSettings): Admit {
+  const authenticate = createAuthenticate(settings.authKeys)
+  const cors = createCors(settings)
+  const checkHost = createHostCheck({ ...settings, authenticated: authenticate !== undefined })
+  return (exchange, table) => {
+    const { incoming, headers, method } = exchange
+    const { origin } = headers
+    exchange.corsHeaders = cors.headersFor(origin)
+    const { path, search } = parseTarget(incoming.url ?? '/', headers.host)
+    exchange.path = path
+    exchange.search = search
+    const match = table.find(method, path)
+    exchange.route = match?.route
+    checkHeaders(incoming.rawHeaders, settings.maxHeaders)
+    checkHost(headers.host)
+    if (method === 'OPTIONS' && origin !== undefined && headers['access-control-request-method'] !== undefined) {
+      const known = allowedMethods(table, path)
+      return { status: 204, headers: cors.preflightHeaders(origin, known.length === 0 ? everyMethod : known) }
+    }
+    if (changesState(method)) checkOrigin(headers, cors.isAllowed)
+    if (authenticate !== undefined && !isOpen(exchange, table)) exchange.caller = authenticate(headers)
+    if (match === undefined) return withoutRoute(exchange, table)
+    if (match.params !== undefined) exchange.params = decodeParams(match.params)
+    refuseAnnouncedSize(incoming, exchange.maxBodyBytes)
+    return undefined
+  }
+}
+
+/** node keeps the first of two Host headers and drops what is beyond its header count, so both are checked here. */
+function checkHeaders(rawHeaders: readonly string[], maxHeaders: number): void {
+  if (rawHeaders.length > maxHeaders * 2) {
+    throw new AppError('headers_too_large', `The request has more than ${maxHeaders} headers.`)
+  }
+  let hosts = 0
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const name = rawHeaders[at]
+    if (name?.length === 4 && name.toLowerCase() === 'host') hosts++
+  }
+  if (hosts !== 1) throw invalid('The request needs one valid Host header.')
+}
+
+/** OPTIONS and refused methods tell no more about an open path than its route does. */
+function isOpen({ route, path, method }: Exchange, table: RouteTable): boolean {
+  if (route !== undefined) return route.open === true
+  return method === 'OPTIONS' && table.find('GET', path)?.route.open === true
+}
+
+function withoutRoute({ method, path }: Exchange, table: RouteTable): Reply {
+  const allow = allowedMethods(table, path)
+  if (allow.length === 0) throw new AppError('route_not_found', `There is no route '${path}'.`)
+  if (method === 'OPTIONS') return { status: 204, headers: { Allow: allow.join(', ') } }
+  throw new AppError('method_not_allowed', `'${path}' has no ${method}; it has ${allow.join(', ')}.`, { allow })
+}
+
+function allowedMethods(table: RouteTable, path: string): readonly string[] {
+  return path === '*' ? everyMethod : table.allowed(path)
+}

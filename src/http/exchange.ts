@@ -1,0 +1,138 @@
+import type { EventEmitter } from 'node:events'
+import type { IncomingHttpHeaders } from 'node:http'
+import type { Readable } from 'node:stream'
+import { AppError } from '../core/error.ts'
+import { RequestBody } from './body.ts'
+import type { KernelSettings } from './options.ts'
+import type { BodyReader, HttpRequest } from './request.ts'
+import { requestIdOf } from './request-id.ts'
+import type { Route } from './route.ts'
+
+/** The part of node's IncomingMessage that the kernel uses, so that a request may come without a socket. */
+export interface Incoming extends Readable {
+  readonly method?: string | undefined
+  readonly url?: string | undefined
+  readonly headers: IncomingHttpHeaders
+  readonly rawHeaders: readonly string[]
+  readonly complete: boolean
+  readonly socket: { readonly remoteAddress?: string | undefined } | undefined
+}
+
+/** The part of node's ServerResponse that the kernel uses. */
+export interface Outgoing extends EventEmitter {
+  readonly headersSent: boolean
+  readonly destroyed: boolean
+  readonly writableFinished: boolean
+  readonly writableNeedDrain: boolean
+  writeHead(status: number, headers: string[]): unknown
+  writeContinue(): void
+  write(chunk: string | Uint8Array): boolean
+  end(chunk?: string | Uint8Array): unknown
+  destroy(): unknown
+}
+
+const noParams: Readonly<Record<string, string>> = Object.freeze({})
+const noHeaders: readonly string[] = []
+
+/**
+ * One request and its reply: what handlers see as their `HttpRequest`, and what the pipeline knows besides. What few
+ * handlers need (query, body, signals) is made when it is asked for.
+ */
+export class Exchange implements HttpRequest {
+  readonly incoming: Incoming
+  readonly outgoing: Outgoing
+  readonly settings: KernelSettings
+  readonly method: string
+  readonly headers: IncomingHttpHeaders
+  readonly requestId: string
+  readonly startedAt: number
+  path = ''
+  search = ''
+  params = noParams
+  caller = 'anonymous'
+  route: Route | undefined
+  /** Name and value in turn, on whatever the answer will be. */
+  corsHeaders = noHeaders
+  /** The answer has been decided; whatever comes later is dropped. */
+  answered = false
+  /** Zero until the head was written. */
+  status = 0
+  /** The client waits for `100 Continue` before it sends the body. */
+  awaitsContinue: boolean
+  #query: URLSearchParams | undefined
+  #body: RequestBody | undefined
+  #signal: AbortController | undefined
+  #deadline: AbortController | undefined
+  #expired: AppError | undefined
+  #deadlineTimer: NodeJS.Timeout | undefined
+
+  constructor(incoming: Incoming, outgoing: Outgoing, settings: KernelSettings, awaitsContinue: boolean) {
+    this.incoming = incoming
+    this.outgoing = outgoing
+    this.settings = settings
+    this.method = incoming.method ?? 'GET'
+    this.headers = incoming.headers
+    this.startedAt = settings.clock()
+    this.requestId = requestIdOf(this.headers, this.startedAt)
+    this.awaitsContinue = awaitsContinue
+  }
+
+  get query(): URLSearchParams {
+    this.#query ??= new URLSearchParams(this.search)
+    return this.#query
+  }
+
+  get maxBodyBytes(): number {
+    return this.route?.maxBodyBytes ?? this.settings.maxRequestBytes
+  }
+
+  get body(): BodyReader {
+    if (this.#body === undefined) {
+      const limits = { maxBytes: this.maxBodyBytes, timeoutMs: this.settings.bodyTimeoutMs }
+      this.#body = new RequestBody(this.incoming, limits, () => this.#continue())
+    }
+    return this.#body
+  }
+
+  get remoteAddress(): string | undefined {
+    return this.incoming.socket?.remoteAddress
+  }
+
+  get signal(): AbortSignal {
+    if (this.#signal === undefined) {
+      const controller = new AbortController()
+      this.#signal = controller
+      const { outgoing } = this
+      if (outgoing.destroyed) controller.abort()
+      else outgoing.once('close', () => outgoing.writableFinished || controller.abort())
+    }
+    return this.#signal.signal
+  }
+
+  get deadline(): AbortSignal {
+    this.#deadline ??= new AbortController()
+    if (this.#expired !== undefined) this.#deadline.abort(this.#expired)
+    return this.#deadline.signal
+  }
+
+  /** Runs the request timeout: `deadline` aborts, and `answer` is called with the error when the grace has passed too. */
+  startDeadline(answer: (error: AppError) => void): void {
+    const { requestTimeoutMs, deadlineGraceMs } = this.settings
+    this.#deadlineTimer = setTimeout(() => {
+      const error = new AppError('timeout', `The request took longer than requestTimeout (${requestTimeoutMs} ms).`)
+      this.#expired = error
+      this.#deadline?.abort(error)
+      this.#deadlineTimer = setTimeout(answer, deadlineGraceMs, error)
+    }, requestTimeoutMs)
+  }
+
+  stopDeadline(): void {
+    clearTimeout(this.#deadlineTimer)
+  }
+
+  #continue(): void {
+    if (!this.awaitsContinue) return
+    this.awaitsContinue = false
+    this.outgoing.writeContinue()
+  }
+}

@@ -1,0 +1,84 @@
+import { AppError, invalid, isAppError } from '../core/error.ts'
+
+export const maxJsonDepth = 64
+export const maxJsonValues = 200_000
+
+/**
+ * Parses JSON from outside. Depth and number of values are counted before parsing, so that a hostile document costs no
+ * more than its bytes; `__proto__` anywhere, and `constructor` with a `prototype` in it, are refused.
+ */
+export function parseJson(text: string): unknown {
+  // A shorter text can hold neither more depth nor more values than is allowed.
+  if (text.length > maxJsonDepth) measure(text)
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch (error) {
+    const message = `malformed JSON: ${error instanceof Error ? error.message : 'it can not be read'}`
+    throw new AppError('invalid_request', `The body is not JSON: ${message}`, { details: [{ path: '', message }] })
+  }
+  if (mayHoldForbiddenKey(text)) refuseForbiddenKeys(value)
+  return value
+}
+
+/** Whether the body was no JSON at all, as against JSON that says something wrong. */
+export function isMalformedJson(error: unknown): boolean {
+  if (!isAppError(error) || error.code !== 'invalid_request') return false
+  return error.details.some(({ path, message }) => path === '' && message.startsWith('malformed JSON'))
+}
+
+function measure(text: string): void {
+  let depth = 0
+  let values = 1
+  let opened = false
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at)
+    if (code <= 0x20) continue
+    const closes = code === 0x5d || code === 0x7d
+    if (opened && !closes) values++
+    opened = false
+    if (code === 0x22) {
+      at = endOfString(text, at)
+    } else if (code === 0x5b || code === 0x7b) {
+      opened = true
+      if (++depth > maxJsonDepth) throw invalid(`The JSON is nested deeper than ${maxJsonDepth} levels.`)
+    } else if (closes) {
+      depth--
+    } else if (code === 0x2c) {
+      values++
+    }
+    if (values > maxJsonValues) throw invalid(`The JSON has more than ${maxJsonValues} values.`)
+  }
+}
+
+function endOfString(text: string, start: number): number {
+  for (let at = start + 1; at < text.length; at++) {
+    const code = text.charCodeAt(at)
+    if (code === 0x22) return at
+    if (code === 0x5c) at++
+  }
+  return text.length
+}
+
+/** Both names, or an escape that may spell them. */
+function mayHoldForbiddenKey(text: string): boolean {
+  return text.includes('__proto__') || text.includes('constructor') || text.includes('\\u')
+}
+
+function refuseForbiddenKeys(root: unknown): void {
+  const waiting: { value: unknown; path: string }[] = [{ value: root, path: '' }]
+  for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+    const { value, path } = next
+    if (typeof value !== 'object' || value === null) continue
+    for (const [key, child] of Object.entries(value)) {
+      const childPath = path === '' ? key : `${path}.${key}`
+      const pollutes = key === '__proto__' || (key === 'constructor' && hasPrototype(child))
+      if (pollutes) throw invalid(`The key '${key}' is not allowed.`, childPath)
+      if (typeof child === 'object' && child !== null) waiting.push({ value: child, path: childPath })
+    }
+  }
+}
+
+function hasPrototype(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && Object.hasOwn(value, 'prototype')
+}

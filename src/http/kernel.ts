@@ -1,0 +1,106 @@
+import { createServer, type RequestListener, type Server } from 'node:http'
+import type { Duplex } from 'node:stream'
+import { answerRaw, parseError } from './client-error.ts'
+import { CapturedResponse, InjectedRequest } from './inject.ts'
+import { type Bound, bind, type ListenAddress } from './listen.ts'
+import { type KernelOptions, type KernelSettings, resolveKernelOptions } from './options.ts'
+import { createPipeline, type Pipeline } from './pipeline.ts'
+import type { InjectRequest, InjectResponse } from './request.ts'
+import type { Route } from './route.ts'
+import { createRouteTable } from './router.ts'
+
+/*
+ * HTTP over node:http: requests go to handlers as plain values, handlers return replies. It has never heard of agents.
+ */
+
+export interface Kernel {
+  /** Exchanges all routes at once; requests that have begun keep theirs. Of equal routes the later wins. */
+  setRoutes(routes: Iterable<Route>): void
+  /** For somebody else's `http.createServer`; its limits on headers and time are theirs to set. */
+  handle: RequestListener
+  /** The same pipeline with no socket. Host is `localhost` unless given. */
+  inject(request: InjectRequest): Promise<InjectResponse>
+  listen(address: ListenAddress): Promise<Bound>
+  /**
+   * Accepts nothing new and closes idle connections; what runs gets the deadline, then it is cut. Producers of streams
+   * should have ended them before. Resolves when every connection is closed.
+   */
+  close(options: { deadlineMs: number }): Promise<void>
+}
+
+export function createKernel(options: KernelOptions = {}): Kernel {
+  const settings = resolveKernelOptions(options)
+  const pipeline = createPipeline(settings)
+  let server: Server | undefined
+  let closing: Promise<void> | undefined
+  const inject = async (request: InjectRequest): Promise<InjectResponse> => {
+    request.signal?.throwIfAborted()
+    const incoming = new InjectedRequest(request)
+    const outgoing = new CapturedResponse(incoming.method)
+    const leave = () => outgoing.destroy()
+    request.signal?.addEventListener('abort', leave, { once: true })
+    outgoing.once('close', () => {
+      request.signal?.removeEventListener('abort', leave)
+      incoming.destroy()
+    })
+    pipeline.serve(incoming, outgoing, false)
+    return await outgoing.response
+  }
+  const shutDown = async (deadlineMs: number): Promise<void> => {
+    const closed =
+      server === undefined ? Promise.resolve() : new Promise<void>((resolve) => server?.close(() => resolve()))
+    pipeline.startClosing(() => server?.closeIdleConnections())
+    const timer = setTimeout(() => {
+      pipeline.cut()
+      server?.closeAllConnections()
+    }, deadlineMs)
+    await pipeline.idle()
+    await closed
+    clearTimeout(timer)
+  }
+  return {
+    setRoutes(routes) {
+      pipeline.setTable(createRouteTable(routes))
+    },
+    handle: (request, response) => pipeline.serve(request, response, false),
+    inject,
+    async listen(address) {
+      pipeline.setBoundHost(address.host)
+      server = openServer(settings, pipeline)
+      return await bind(server, address)
+    },
+    close({ deadlineMs }) {
+      closing ??= shutDown(deadlineMs)
+      return closing
+    },
+  }
+}
+
+function openServer(settings: KernelSettings, pipeline: Pipeline): Server {
+  const server = createServer(
+    {
+      headersTimeout: settings.headersTimeoutMs,
+      // Bodies that are read have their own limit and answer; this one is for those that nobody reads.
+      requestTimeout:
+        Math.max(settings.headersTimeoutMs, settings.bodyTimeoutMs) + 2 * settings.connectionsCheckingIntervalMs,
+      keepAliveTimeout: settings.keepAliveTimeoutMs,
+      connectionsCheckingInterval: settings.connectionsCheckingIntervalMs,
+      // Answered by the pipeline, in the one error shape.
+      requireHostHeader: false,
+    },
+    (request, response) => pipeline.serve(request, response, false),
+  )
+  // One more than allowed, so that one too many is seen and not dropped.
+  server.maxHeadersCount = settings.maxHeaders + 1
+  server.on('checkContinue', (request, response) => pipeline.serve(request, response, true))
+  server.on('checkExpectation', (request, response) => pipeline.serve(request, response, false))
+  server.on('clientError', (error: NodeJS.ErrnoException, socket: Duplex) => {
+    if (error.code === 'ECONNRESET' || !socket.writable) {
+      socket.destroy()
+      return
+    }
+    const refusal = parseError(error)
+    if (!pipeline.interrupt(socket, refusal)) answerRaw(socket, refusal, settings.clock())
+  })
+  return server
+}

@@ -1,0 +1,64 @@
+import type { Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { AppError, invalid } from '../core/error.ts'
+
+export interface ListenAddress {
+  /** Undefined: every interface. */
+  host: string | undefined
+  /** 0 picks a free one. */
+  port: number
+}
+
+export interface Bound {
+  host: string
+  port: number
+  /** One that can be opened on this machine. */
+  url: string
+}
+
+const form = /^(?:\[([0-9a-f:.]+)\]|([^:[\]\s]*)):(\d{1,5})$/i
+
+/** Reads `host:port`, `:port` and `[v6]:port`. */
+export function parseAddress(address: string): ListenAddress {
+  const match = form.exec(address)
+  const port = Number(match?.[3])
+  if (match === null || port > 65_535) {
+    throw invalid(`The address '${address}' is not of the form host:port, :port or [v6]:port, with a port up to 65535.`)
+  }
+  const host = match[1] ?? match[2]
+  return { host: host === '' ? undefined : host, port }
+}
+
+/** Resolves when connections are accepted. A taken port is `conflict`; the cause keeps node's error. */
+export async function bind(server: Server, { host, port }: ListenAddress): Promise<Bound> {
+  await new Promise<void>((resolve, reject) => {
+    const onError = (error: NodeJS.ErrnoException) => reject(listenError(error, host, port))
+    server.once('error', onError)
+    server.listen({ port, ...(host === undefined ? {} : { host }) }, () => {
+      server.off('error', onError)
+      resolve()
+    })
+  })
+  const address = server.address() as AddressInfo
+  return { host: host ?? address.address, port: address.port, url: urlOf(host ?? address.address, address.port) }
+}
+
+/** The http URL of an address; every-interface addresses become the loopback one. */
+export function urlOf(host: string, port: number): string {
+  if (host === '0.0.0.0' || host === '::') return `http://127.0.0.1:${port}`
+  return `http://${host.includes(':') ? `[${host}]` : host}:${port}`
+}
+
+function listenError(error: NodeJS.ErrnoException, host: string | undefined, port: number): AppError {
+  const address = host === undefined ? `port ${port}` : `${host.includes(':') ? `[${host}]` : host}:${port}`
+  const options = { cause: error }
+  if (error.code === 'EADDRINUSE') {
+    return new AppError(
+      'conflict',
+      `Can't listen on ${address}: something else does already. Choose another port.`,
+      options,
+    )
+  }
+  if (error.code === 'EACCES') return new AppError('forbidden', `Can't listen on ${address}: no permission.`, options)
+  return new AppError('invalid_request', `Can't listen on ${address}: ${error.message}.`, options)
+}

@@ -1,0 +1,72 @@
+import { type Logger, silentLogger } from '../core/logger.ts'
+import type { Clock } from '../core/time.ts'
+
+/** What a request came to, for the request log; no content. */
+export interface RequestRecord {
+  method: string
+  path: string
+  /** 499 when the client left before there was an answer. */
+  status: number
+  durationMs: number
+  requestId: string
+  caller: string
+}
+
+export interface KernelSettings {
+  maxRequestBytes: number
+  /** For plain replies, until the handler has returned. */
+  requestTimeoutMs: number
+  /** What a handler gets after its deadline to answer by itself. */
+  deadlineGraceMs: number
+  allowOrigins: readonly string[]
+  allowMethods: readonly string[] | undefined
+  allowHeaders: readonly string[] | undefined
+  allowHosts: readonly string[]
+  /** What an embedding server listens on; `listen` sets its own. */
+  boundHost: string | undefined
+  authKeys: readonly string[]
+  headersTimeoutMs: number
+  bodyTimeoutMs: number
+  keepAliveTimeoutMs: number
+  connectionsCheckingIntervalMs: number
+  maxHeaders: number
+  /** Silence after which a stream sends a comment. */
+  heartbeatMs: number
+  /** How long a stream waits for its reader to take what was sent. */
+  stallTimeoutMs: number
+  logger: Logger
+  /** Stack traces in the log. */
+  debug: boolean
+  clock: Clock
+  onRequest: ((record: RequestRecord) => void) | undefined
+}
+
+export type KernelOptions = { [Name in keyof KernelSettings]?: KernelSettings[Name] | undefined }
+
+export const kernelDefaults: KernelSettings = {
+  maxRequestBytes: 10 * 1024 * 1024,
+  requestTimeoutMs: 30_000,
+  deadlineGraceMs: 500,
+  allowOrigins: [],
+  allowMethods: undefined,
+  allowHeaders: undefined,
+  allowHosts: [],
+  boundHost: undefined,
+  authKeys: [],
+  headersTimeoutMs: 10_000,
+  bodyTimeoutMs: 30_000,
+  keepAliveTimeoutMs: 72_000,
+  connectionsCheckingIntervalMs: 2_000,
+  maxHeaders: 100,
+  heartbeatMs: 15_000,
+  stallTimeoutMs: 30_000,
+  logger: silentLogger,
+  debug: false,
+  clock: Date.now,
+  onRequest: undefined,
+}
+
+export function resolveKernelOptions(options: KernelOptions): KernelSettings {
+  const given = Object.entries(options).filter(([, value]) => value !== undefined)
+  return { ...kernelDefaults, ...Object.fromEntries(given) }
+}

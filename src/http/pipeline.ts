@@ -1,0 +1,175 @@
+import { AppError, toAppError } from '../core/error.ts'
+import { createAdmit } from './admission.ts'
+import { errorHeaders, errorReply } from './error.ts'
+import { Exchange, type Incoming, type Outgoing } from './exchange.ts'
+import type { KernelSettings } from './options.ts'
+import type { Reply } from './reply.ts'
+import { createRouteTable, type RouteTable } from './router.ts'
+import { leave, writeStream } from './stream.ts'
+import { writePlain } from './writer.ts'
+
+/** Where every request goes through, with a socket or without one. */
+export interface Pipeline {
+  setTable(table: RouteTable): void
+  /** Which hosts may be named depends on what is bound. */
+  setBoundHost(host: string | undefined): void
+  /** Never throws: whatever happens is an answer or a closed connection. */
+  serve(incoming: Incoming, outgoing: Outgoing, awaitsContinue: boolean): void
+  /**
+   * For trouble on a socket: answers with the error in place of the handler that is at work on it, or cuts an answer that
+   * has begun. False when the socket has no request.
+   */
+  interrupt(socket: object, error: AppError): boolean
+  /** New requests are `unavailable`, connections close after their answer. */
+  startClosing(onIdle: () => void): void
+  /** Cuts what still runs. */
+  cut(): void
+  /** Resolves when nothing runs any more. */
+  idle(): Promise<void>
+}
+
+const clientLeftStatus = 499
+
+export function createPipeline(settings: KernelSettings): Pipeline {
+  let admit = createAdmit(settings)
+  const { logger, debug, clock, onRequest } = settings
+  const active = new Set<Exchange>()
+  let waiting: (() => void)[] = []
+  let table = createRouteTable([])
+  let whenClosing: (() => void) | undefined
+
+  const done = (exchange: Exchange) => {
+    if (!active.delete(exchange)) return
+    const { outgoing, method, path, status, requestId, caller } = exchange
+    onRequest?.({
+      method,
+      path,
+      status: status === 0 ? clientLeftStatus : status,
+      durationMs: clock() - exchange.startedAt,
+      requestId,
+      caller,
+    })
+    if (whenClosing === undefined) return
+    if (outgoing.writableFinished || outgoing.destroyed) setImmediate(whenClosing)
+    else outgoing.once('close', () => setImmediate(() => whenClosing?.()))
+    if (active.size > 0) return
+    for (const resolve of waiting) resolve()
+    waiting = []
+  }
+
+  const write = (exchange: Exchange, reply: Reply, refusal: boolean): Promise<void> | undefined => {
+    if (reply.body?.kind === 'sse') return writeStream(exchange, reply, reply.body.frames)
+    writePlain(exchange, reply, { refusal, closeConnection: whenClosing !== undefined })
+    return undefined
+  }
+
+  const fail = async (exchange: Exchange, cause: unknown): Promise<void> => {
+    const { outgoing, requestId } = exchange
+    const error = toAppError(cause)
+    if (outgoing.destroyed) return
+    if (error.code === 'internal') logInternal(error, exchange)
+    if (outgoing.headersSent) {
+      outgoing.destroy()
+      return
+    }
+    try {
+      await write(exchange, wordError(error, exchange), true)
+    } catch (secondCause) {
+      const second = toAppError(secondCause)
+      logInternal(second, exchange)
+      if (outgoing.headersSent) outgoing.destroy()
+      else writePlain(exchange, errorReply(second, requestId), { refusal: true, closeConnection: true })
+    }
+  }
+
+  const logInternal = (error: AppError, { requestId, method, path }: Exchange) => {
+    const cause = error.cause ?? error
+    const shown = cause instanceof Error ? { name: cause.name, message: cause.message } : { message: String(cause) }
+    const stack = debug && cause instanceof Error ? { stack: cause.stack } : {}
+    logger.error({ request_id: requestId, method, path, error: { ...shown, ...stack } }, 'a request failed')
+  }
+
+  /** In place of a handler that has not answered. */
+  const answerInstead = (exchange: Exchange, error: AppError) => {
+    exchange.stopDeadline()
+    if (exchange.answered) return
+    exchange.answered = true
+    void fail(exchange, error).finally(() => done(exchange))
+  }
+
+  const drop = (exchange: Exchange, reply: Reply) => {
+    if (reply.body?.kind === 'sse') leave(exchange, reply.body.frames[Symbol.asyncIterator]())
+  }
+
+  const run = async (exchange: Exchange): Promise<void> => {
+    let writing = false
+    try {
+      if (whenClosing !== undefined) throw new AppError('unavailable', 'The server is stopping.')
+      let reply = admit(exchange, table)
+      if (reply === undefined) {
+        exchange.startDeadline((error) => answerInstead(exchange, error))
+        reply = await exchange.route?.handler(exchange)
+        exchange.stopDeadline()
+        if (reply === undefined) throw new Error('the handler gave no reply')
+      }
+      if (exchange.answered || exchange.outgoing.destroyed) return drop(exchange, reply)
+      exchange.answered = true
+      writing = true
+      const written = write(exchange, reply, false)
+      if (written !== undefined) await written
+    } catch (error) {
+      exchange.stopDeadline()
+      if (exchange.answered && !writing) return
+      exchange.answered = true
+      await fail(exchange, error)
+    }
+  }
+
+  return {
+    setTable(next) {
+      table = next
+    },
+    setBoundHost(boundHost) {
+      admit = createAdmit({ ...settings, boundHost })
+    },
+    serve(incoming, outgoing, awaitsContinue) {
+      const exchange = new Exchange(incoming, outgoing, settings, awaitsContinue)
+      active.add(exchange)
+      void run(exchange).then(
+        () => done(exchange),
+        (error: unknown) => {
+          logger.error({ request_id: exchange.requestId, err: error }, 'a reply could not be written')
+          outgoing.destroy()
+          done(exchange)
+        },
+      )
+    },
+    interrupt(socket, error) {
+      for (const exchange of active) {
+        if (exchange.incoming.socket !== socket) continue
+        if (exchange.answered) exchange.outgoing.destroy()
+        else answerInstead(exchange, error)
+        return true
+      }
+      return false
+    },
+    startClosing(onIdle) {
+      whenClosing = onIdle
+    },
+    cut() {
+      for (const exchange of active) {
+        exchange.answered = true
+        exchange.outgoing.destroy()
+        done(exchange)
+      }
+    },
+    idle() {
+      return active.size === 0 ? Promise.resolve() : new Promise((resolve) => waiting.push(resolve))
+    },
+  }
+}
+
+function wordError(error: AppError, exchange: Exchange): Reply {
+  const reply = exchange.route?.onError?.(error, exchange) ?? errorReply(error, exchange.requestId)
+  return { ...reply, headers: { ...errorHeaders(error), ...reply.headers } }
+}

@@ -1,0 +1,58 @@
+import { invalid } from '../../core/error.ts'
+
+export interface CorsRules {
+  /** Compared exactly; `*` only alone. Empty: no CORS. */
+  allowOrigins: readonly string[]
+  /** Undefined: those of the path asked for. */
+  allowMethods: readonly string[] | undefined
+  allowHeaders: readonly string[] | undefined
+}
+
+export interface Cors {
+  isAllowed(origin: string): boolean
+  /** Headers, as name and value in turn, for an answer to this origin; never with credentials. */
+  headersFor(origin: string | undefined): readonly string[]
+  preflightHeaders(origin: string, pathMethods: readonly string[]): Record<string, string>
+}
+
+const standardHeaders = [
+  'Content-Type',
+  'Authorization',
+  'X-API-Key',
+  'Accept',
+  'Idempotency-Key',
+  'If-Match',
+  'Last-Event-ID',
+  'X-Request-Id',
+]
+const exposed = 'Location, ETag, Retry-After, X-Request-Id, X-Run-Id, X-Session-Id'
+const none: readonly string[] = []
+const maxAgeSeconds = '600'
+
+export function createCors({ allowOrigins, allowMethods, allowHeaders }: CorsRules): Cors {
+  const any = allowOrigins.includes('*')
+  if (any && allowOrigins.length > 1) throw invalid("allowOrigins: '*' stands alone; leave the other origins out.")
+  const varied: readonly string[] = allowOrigins.length === 0 || any ? none : ['Vary', 'Origin']
+  const byOrigin = new Map(
+    allowOrigins.map((origin) => [
+      origin,
+      ['Access-Control-Allow-Origin', origin, 'Access-Control-Expose-Headers', exposed, ...varied],
+    ]),
+  )
+  const isAllowed = (origin: string) => any || byOrigin.has(origin)
+  return {
+    isAllowed,
+    headersFor(origin) {
+      if (origin === undefined) return varied
+      return byOrigin.get(any ? '*' : origin) ?? varied
+    },
+    preflightHeaders(origin, pathMethods) {
+      if (!isAllowed(origin)) return {}
+      return {
+        'Access-Control-Allow-Methods': (allowMethods ?? pathMethods).join(', '),
+        'Access-Control-Allow-Headers': (allowHeaders ?? standardHeaders).join(', '),
+        'Access-Control-Max-Age': maxAgeSeconds,
+      }
+    },
+  }
+}

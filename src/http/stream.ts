@@ -1,0 +1,86 @@
+import { heartbeat } from '../core/sse.ts'
+import type { Exchange } from './exchange.ts'
+import type { Reply } from './reply.ts'
+import { headOf } from './writer.ts'
+
+/**
+ * Writes server-sent events: one write a value, the next one asked for when the socket has drained. The head waits for the
+ * first value, so a throw before it leaves the reply open and is thrown on; a later one ends the stream and is logged.
+ * However the stream ends, `return()` of an unfinished iterator is called.
+ */
+export async function writeStream(exchange: Exchange, reply: Reply, frames: AsyncIterable<string>): Promise<void> {
+  const { outgoing, settings } = exchange
+  const iterator = frames[Symbol.asyncIterator]()
+  let finished = false
+  let closed = outgoing.destroyed
+  let wake: (() => void) | undefined
+  const onClose = () => {
+    closed = true
+    wake?.()
+  }
+  const untilClosed = <T>(subscribe: (resolve: (value: T) => void, reject: (error: unknown) => void) => unknown) =>
+    new Promise<T | undefined>((resolve, reject) => {
+      wake = () => resolve(undefined)
+      subscribe(resolve, reject)
+    })
+  const next = () => untilClosed<IteratorResult<string>>((resolve, reject) => iterator.next().then(resolve, reject))
+  const drained = async () => {
+    const stalled = setTimeout(() => {
+      settings.logger.warn({ request_id: exchange.requestId }, 'cut a stream whose reader had stalled')
+      outgoing.destroy()
+    }, settings.stallTimeoutMs)
+    await untilClosed<true>((resolve) => outgoing.once('drain', () => resolve(true)))
+    clearTimeout(stalled)
+  }
+  outgoing.once('close', onClose)
+  let beat: NodeJS.Timeout | undefined
+  try {
+    if (closed) return
+    if (exchange.method === 'HEAD') {
+      writeStreamHead(exchange, reply)
+      outgoing.end()
+      return
+    }
+    let result = await next()
+    if (result === undefined || closed) return
+    writeStreamHead(exchange, reply)
+    beat = setTimeout(() => {
+      if (!outgoing.writableNeedDrain) outgoing.write(heartbeat())
+      beat?.refresh()
+    }, settings.heartbeatMs)
+    while (!result.done) {
+      if (!outgoing.write(result.value) && !closed) await drained()
+      if (closed) return
+      beat.refresh()
+      result = await next()
+      if (result === undefined || closed) return
+    }
+    finished = true
+    outgoing.end()
+  } catch (error) {
+    finished = true
+    if (!outgoing.headersSent) throw error
+    settings.logger.error({ request_id: exchange.requestId, err: error }, 'a stream failed')
+    outgoing.end()
+  } finally {
+    clearTimeout(beat)
+    outgoing.off('close', onClose)
+    if (!finished) leave(exchange, iterator)
+  }
+}
+
+/** Tells a producer that nobody reads on. It is not waited for: it may be in the middle of something long. */
+export function leave(exchange: Exchange, iterator: AsyncIterator<string>): void {
+  const { logger } = exchange.settings
+  const returned = iterator.return?.()
+  returned?.then(undefined, (error: unknown) => {
+    logger.debug({ request_id: exchange.requestId, err: error }, 'a stream failed while it was left')
+  })
+}
+
+function writeStreamHead(exchange: Exchange, reply: Reply): void {
+  const headers = headOf(exchange, reply)
+  headers.push('Cache-Control', 'no-store', 'X-Accel-Buffering', 'no')
+  exchange.outgoing.writeHead(reply.status, headers)
+  exchange.status = reply.status
+}
