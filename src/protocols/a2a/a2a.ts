@@ -4,8 +4,7 @@ import type { Registry } from '../../service/services.ts'
 import { a2aMethods } from '../../wire/a2a.ts'
 import { errorReply } from './error.ts'
 import { createHandler, type GetServices } from './handler.ts'
-
-export const defaultA2APrefix = '/api/v1/a2a'
+import { a2aPath, defaultA2APrefix, normalisePrefix } from './path.ts'
 
 export interface A2AOptions {
   /** Any path; default `/api/v1/a2a`. */
@@ -48,13 +47,8 @@ export function createA2A(options: A2AOptions): A2A {
 export function a2aRoutes(services: GetServices, prefix: string = defaultA2APrefix): Route[] {
   return a2aMethods.map((method) => ({
     method: 'POST',
-    path: `${normalisePrefix(prefix)}/${method}`,
+    path: a2aPath(prefix, method),
     handler: createHandler(method, services),
     onError: (error) => errorReply(error, null),
   }))
-}
-
-function normalisePrefix(prefix: string): string {
-  const path = prefix.split('/').filter(Boolean).join('/')
-  return path === '' ? '' : `/${path}`
 }

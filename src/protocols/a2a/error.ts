@@ -1,4 +1,5 @@
 import { type ErrorCode, isAppError, toAppError } from '../../core/error.ts'
+import { errorHeaders } from '../../http/error.ts'
 import { json, type Reply } from '../../http/reply.ts'
 
 export const rpcCodes = {
@@ -84,20 +85,8 @@ export function describeError(error: unknown): { code: RpcCode; message: string;
 /** The error as a JSON-RPC response. */
 export function errorReply(error: unknown, id: RpcId, headers?: Record<string, string>): Reply {
   const { code, message, status } = describeError(error)
-  return json({ jsonrpc: '2.0', id, error: { code, message } }, status, errorHeaders(error, status, headers))
-}
-
-function errorHeaders(
-  error: unknown,
-  status: number,
-  headers: Record<string, string> | undefined,
-): Record<string, string> | undefined {
-  if (!isAppError(error)) return headers
-  const all: Record<string, string> = { ...headers }
-  if (error.retryAfterSeconds !== undefined) all['Retry-After'] = String(error.retryAfterSeconds)
-  if (status === 401) all['WWW-Authenticate'] = 'Bearer'
-  if (error.allow !== undefined) all.Allow = error.allow.join(', ')
-  return all
+  const all = isAppError(error) ? { ...errorHeaders(error), ...headers } : headers
+  return json({ jsonrpc: '2.0', id, error: { code, message } }, status, all)
 }
 
 /** Errors about what a valid request asks for are about its params. */

@@ -1,11 +1,11 @@
 import { hash } from 'node:crypto'
 import { AppError, isAppError } from '../../core/error.ts'
 import type { RunRecord } from '../../core/run.ts'
+import { isMalformedJson } from '../../http/json-guard.ts'
 import { json, type Reply, sse } from '../../http/reply.ts'
 import type { HttpRequest } from '../../http/request.ts'
 import type { Idempotency, RunHandle, Services, StartRun } from '../../service/services.ts'
 import type { A2AMethod } from '../../wire/a2a.ts'
-import { readBody } from './body.ts'
 import { aboutParams, errorReply, isOurFault, RpcError, type RpcId, rpcCodes } from './error.ts'
 import { readId, readRequest, type SendRequest } from './request.ts'
 import { type Batch, hasBegun, onlyFailure, toFrames } from './stream.ts'
@@ -16,13 +16,15 @@ export type A2AServices = Pick<Services, 'registry' | 'runs' | 'logger'>
 /** Asked at each request, so that they may be opened at the first one. */
 export type GetServices = () => A2AServices | Promise<A2AServices>
 
+const notJson = new RpcError(rpcCodes.parseError, 'parse error: the body is not valid JSON')
+
 /** Answers one method of the dialect. It never throws: every failure is a JSON-RPC response. */
 export function createHandler(method: A2AMethod, getServices: GetServices): (request: HttpRequest) => Promise<Reply> {
   const answer = method === 'sendMessage' ? send : stream
   return async (request) => {
     let id: RpcId = null
     try {
-      const body = await readBody(request.body)
+      const body = await request.body.json()
       id = readId(body)
       const message = readRequest(body, method)
       const pending = getServices()
@@ -30,7 +32,7 @@ export function createHandler(method: A2AMethod, getServices: GetServices): (req
       return await answer(services, request, message)
     } catch (error) {
       if (isOurFault(error)) await report(getServices, error, request)
-      return errorReply(error, id)
+      return errorReply(isMalformedJson(error) ? notJson : error, id)
     }
   }
 }

@@ -1,5 +1,6 @@
 import type { Json } from '../../core/json.ts'
 import type { Message, Part } from '../../core/message.ts'
+import { parseJson } from '../../http/json-guard.ts'
 import type { A2AMessage, A2APart } from '../../wire/a2a.ts'
 
 /** The answer's messages as the dialect has them: data as a JSON string, empty text left out. */
@@ -37,7 +38,7 @@ export function readPart(value: unknown): Part | string {
 
 function parseData(text: string): Json | undefined {
   try {
-    return JSON.parse(text) as Json
+    return parseJson(text) as Json
   } catch {
     return undefined
   }

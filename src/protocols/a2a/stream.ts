@@ -1,17 +1,18 @@
 import type { RunEndEvent, RunErrorEvent, RunEvent } from '../../core/event.ts'
 import { isFinalEvent } from '../../core/event.ts'
 import type { Logger } from '../../core/logger.ts'
+import { encodeData } from '../../core/sse.ts'
 import { describeError, rpcCodes } from './error.ts'
 import { explainEnd } from './task.ts'
 
-const doneFrame = 'data: {"type":"done"}\n\n'
+const doneFrame = encodeData({ type: 'done' })
 
 function contentFrame(text: string): string {
   return `data: {"type":"content","content":${JSON.stringify(text)}}\n\n`
 }
 
 function errorFrame(code: number, message: string): string {
-  return `data: {"type":"error","code":${code},"message":${JSON.stringify(message)}}\n\n`
+  return encodeData({ type: 'error', code, message })
 }
 
 export type Batch = readonly RunEvent[]

@@ -1,0 +1,100 @@
+import { AppError } from '../core/error.ts'
+import type { EntityKind } from '../core/run.ts'
+import type { Agent, AgentList } from '../wire/agent.ts'
+import type { Health } from '../wire/health.ts'
+import { type A2AClient, createA2AClient } from './a2a.ts'
+import { type CallOptions, Connection } from './connection.ts'
+import { createKnowledgeClient, type KnowledgeClient } from './knowledge.ts'
+import { createRunsClient, type RunsClient } from './runs.ts'
+import { createSessionsClient, type SessionsClient } from './sessions.ts'
+import { createFetchTransport, createUndiciTransport, type OpenTransport, type Transport } from './transport.ts'
+
+export interface ClientOptions {
+  /** The server, `http://127.0.0.1:8080`; a path in it goes before every other. Not needed with a `transport`. */
+  url?: string | undefined
+  /** Sent as a bearer token. */
+  key?: string | undefined
+  /** Instead of undici. */
+  fetch?: typeof globalThis.fetch | undefined
+  /** Instead of a network: `(request) => server.inject(request)`. */
+  transport?: Transport | undefined
+  /** Of answers that wait for no model and no index; default 30,000. */
+  timeoutMs?: number | undefined
+  /** How often a request is sent again that could not be delivered, or was answered 503; default 2. */
+  retries?: number | undefined
+  /** After how much silence a stream counts as cut; heartbeats are sent every 15 s; default 60,000. */
+  silenceMs?: number | undefined
+  /** Default `/api/v1`. */
+  prefix?: string | undefined
+  /** Default `/api/v1/a2a`. */
+  a2aPrefix?: string | undefined
+  /** Default `/health`. */
+  healthPath?: string | undefined
+}
+
+export interface AgentsClient {
+  list(kind?: EntityKind, options?: CallOptions): Promise<AgentList>
+  get(agentId: string, options?: CallOptions): Promise<Agent>
+}
+
+/** Everything that a server offers. Errors are AppErrors: the server's own, or `unavailable` when it can't be reached. */
+export interface Client {
+  agents: AgentsClient
+  sessions: SessionsClient
+  runs: RunsClient
+  knowledge: KnowledgeClient
+  a2a: A2AClient
+  health(options?: CallOptions): Promise<Health>
+  /** Lets go of idle connections. */
+  close(): Promise<void>
+}
+
+/** Does nothing until the first call. Throws `invalid_request` on a URL that is none. */
+export function createClient(options: ClientOptions): Client {
+  const { transport, name } = chooseTransport(options)
+  const connection = new Connection({
+    transport: transport.send,
+    name,
+    key: options.key,
+    timeoutMs: options.timeoutMs ?? 30_000,
+    retries: options.retries ?? 2,
+  })
+  const prefix = options.prefix ?? '/api/v1'
+  const silenceMs = options.silenceMs ?? 60_000
+  return {
+    agents: createAgentsClient(connection, prefix),
+    sessions: createSessionsClient(connection, prefix),
+    runs: createRunsClient(connection, prefix, silenceMs),
+    knowledge: createKnowledgeClient(connection, prefix),
+    a2a: createA2AClient(connection, options.a2aPrefix ?? '/api/v1/a2a', silenceMs),
+    health: (call) =>
+      connection.json({ ...call, method: 'GET', path: options.healthPath ?? '/health', repeat: 'safe' }),
+    close: () => transport.close(),
+  }
+}
+
+function createAgentsClient(connection: Connection, prefix: string): AgentsClient {
+  const path = `${prefix}/agents`
+  return {
+    list: (kind, options) => connection.json({ ...options, method: 'GET', path, query: { kind }, repeat: 'safe' }),
+    get: (agentId, options) =>
+      connection.json({ ...options, method: 'GET', path: `${path}/${encodeURIComponent(agentId)}`, repeat: 'safe' }),
+  }
+}
+
+function chooseTransport({ url, fetch, transport }: ClientOptions): { transport: OpenTransport; name: string } {
+  if (transport !== undefined) return { transport: { send: transport, async close() {} }, name: url ?? 'the server' }
+  const base = checkUrl(url)
+  return {
+    transport: fetch === undefined ? createUndiciTransport(base) : createFetchTransport(base, fetch),
+    name: base,
+  }
+}
+
+function checkUrl(url: string | undefined): string {
+  const parsed = url === undefined ? null : URL.parse(url)
+  if (parsed === null || !/^https?:$/.test(parsed.protocol)) {
+    throw new AppError('invalid_request', `The server's URL must be http://… or https://…, not '${url ?? ''}'.`)
+  }
+  return parsed.origin + parsed.pathname.replace(/\/+$/, '')
+}

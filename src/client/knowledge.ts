@@ -1,0 +1,107 @@
+import type { Filters, IngestResult, SearchMode } from '../core/knowledge.ts'
+import type {
+  ContentRequest,
+  Document,
+  DocumentDeleted,
+  DocumentList,
+  KnowledgeConfig,
+  KnowledgeStatus,
+  SearchAnswer,
+} from '../wire/knowledge.ts'
+import type { CallOptions, Connection } from './connection.ts'
+import type { PageOptions } from './runs.ts'
+
+export interface SearchSettings {
+  /** 1–100, default 10. */
+  limit?: number | undefined
+  filters?: Filters | undefined
+  mode?: SearchMode | undefined
+  /** Neighbouring chunks round each hit, 0–5. */
+  context?: number | undefined
+  collection?: string | undefined
+}
+
+export type IngestSettings = Omit<ContentRequest, 'content'>
+/** Text, or a file's bytes with its name, by whose ending the server finds the reader. */
+export type IngestContent = { text: string } | { bytes: Uint8Array; filename: string; mediaType?: string | undefined }
+
+export interface KnowledgeClient {
+  search(query: string, settings?: SearchSettings, options?: CallOptions): Promise<SearchAnswer>
+  config(options?: CallOptions): Promise<KnowledgeConfig>
+  status(options?: CallOptions): Promise<KnowledgeStatus>
+  ingest(content: IngestContent, settings?: IngestSettings, options?: CallOptions): Promise<IngestResult>
+  /** Embeds everything again, with another embedder when one is named. */
+  reindex(embedder?: string, options?: CallOptions): Promise<KnowledgeStatus>
+  documents: DocumentsClient
+}
+
+export interface DocumentsClient {
+  list(
+    filter?: { source?: string | undefined; collection?: string | undefined },
+    options?: PageOptions,
+  ): Promise<DocumentList>
+  get(documentId: string, options?: CallOptions): Promise<Document>
+  delete(documentId: string, options?: CallOptions): Promise<DocumentDeleted>
+}
+
+export function createKnowledgeClient(connection: Connection, prefix: string): KnowledgeClient {
+  const path = `${prefix}/knowledge`
+  const documentPath = (documentId: string) => `${path}/documents/${encodeURIComponent(documentId)}`
+  return {
+    search: (query, settings, options) =>
+      connection.json({
+        ...options,
+        method: 'POST',
+        path: `${path}/search`,
+        body: { query, ...settings },
+        repeat: 'safe',
+        long: true,
+      }),
+    config: (options) => connection.json({ ...options, method: 'GET', path: `${path}/config`, repeat: 'safe' }),
+    status: (options) => connection.json({ ...options, method: 'GET', path: `${path}/status`, repeat: 'safe' }),
+    async ingest(content, settings = {}, options) {
+      const call = { ...options, method: 'POST', path: `${path}/content`, repeat: 'keyed', long: true } as const
+      if ('text' in content) return connection.json({ ...call, body: { content: content.text, ...settings } })
+      return connection.json({ ...call, raw: await toMultipart(content, settings) })
+    },
+    reindex: (embedder, options) =>
+      connection.json({
+        ...options,
+        method: 'POST',
+        path: `${path}/reindex`,
+        body: embedder === undefined ? {} : { embedder },
+        repeat: 'safe',
+        long: true,
+      }),
+    documents: {
+      list: (filter, options) =>
+        connection.json({
+          ...options,
+          method: 'GET',
+          path: `${path}/documents`,
+          query: { ...filter, limit: options?.limit, cursor: options?.cursor },
+          repeat: 'safe',
+        }),
+      get: (documentId, options) =>
+        connection.json({ ...options, method: 'GET', path: documentPath(documentId), repeat: 'safe' }),
+      delete: (documentId, options) =>
+        connection.json({ ...options, method: 'DELETE', path: documentPath(documentId), repeat: 'never' }),
+    },
+  }
+}
+
+/** Built whole, with its own boundary, so that a second try sends the same bytes. */
+async function toMultipart(
+  file: { bytes: Uint8Array; filename: string; mediaType?: string | undefined },
+  settings: IngestSettings,
+): Promise<{ bytes: Uint8Array; mediaType: string }> {
+  const form = new FormData()
+  for (const [name, value] of Object.entries(settings)) {
+    if (value !== undefined) form.set(name, typeof value === 'object' ? JSON.stringify(value) : String(value))
+  }
+  const blob = new Blob([new Uint8Array(file.bytes)], { type: file.mediaType ?? '' })
+  form.set('file', blob, file.filename)
+  const encoded = new Response(form)
+  const bytes = new Uint8Array(await encoded.arrayBuffer())
+  return { bytes, mediaType: encoded.headers.get('content-type') ?? 'multipart/form-data' }
+}

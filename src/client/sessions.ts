@@ -1,0 +1,143 @@
+import type { RunStatus } from '../core/run.ts'
+import type { Summary } from '../core/summary.ts'
+import type { History } from '../wire/history.ts'
+import type { RunList } from '../wire/run.ts'
+import type {
+  CreateSessionRequest,
+  ReuseSessionRequest,
+  Session,
+  SessionDeleted,
+  SessionList,
+  UpdateSessionRequest,
+} from '../wire/session.ts'
+import type { SummaryAnswer, SummaryScheduled } from '../wire/summary.ts'
+import type { CallOptions, Connection } from './connection.ts'
+import type { PageOptions } from './runs.ts'
+
+export interface SessionFilter {
+  agent_id?: string | undefined
+  team_id?: string | undefined
+  workflow_id?: string | undefined
+  user_id?: string | undefined
+}
+
+export interface SessionsClient {
+  create(session?: CreateSessionRequest, options?: CallOptions): Promise<Session>
+  get(sessionId: string, options?: CallOptions): Promise<Session>
+  /** The session and the ETag that `update` takes as `ifMatch`. */
+  getTagged(sessionId: string, options?: CallOptions): Promise<{ session: Session; etag: string | undefined }>
+  /** With `ifMatch`: `precondition_failed` when it has changed since. */
+  update(
+    sessionId: string,
+    change: UpdateSessionRequest,
+    options?: CallOptions & { ifMatch?: string | undefined },
+  ): Promise<Session>
+  delete(sessionId: string, options?: CallOptions): Promise<SessionDeleted>
+  list(filter?: SessionFilter, options?: PageOptions): Promise<SessionList>
+  reuse(sessionId: string, owners: ReuseSessionRequest, options?: CallOptions): Promise<Session>
+  /** The latest `interactions` (1–1000, default 50), oldest first. */
+  history(
+    sessionId: string,
+    options?: CallOptions & { interactions?: number | undefined; events?: boolean | undefined },
+  ): Promise<History>
+  runs(
+    sessionId: string,
+    filter?: { status?: RunStatus | undefined; agent_id?: string | undefined },
+    options?: PageOptions,
+  ): Promise<RunList>
+  summary: SummaryClient
+}
+
+export interface SummaryClient {
+  /** The latest; `summary_not_found` until there is one. */
+  get(sessionId: string, options?: CallOptions): Promise<Summary>
+  /** Waits for it. */
+  generate(sessionId: string, options?: CallOptions): Promise<Summary>
+  /** Has it made in the background. */
+  schedule(sessionId: string, options?: CallOptions): Promise<SummaryScheduled>
+}
+
+export function createSessionsClient(connection: Connection, prefix: string): SessionsClient {
+  const path = (sessionId: string, rest = '') => `${prefix}/sessions/${encodeURIComponent(sessionId)}${rest}`
+  const get = (sessionId: string, options?: CallOptions) =>
+    connection.answer<Session>({ ...options, method: 'GET', path: path(sessionId), repeat: 'safe' })
+
+  return {
+    create: (session = {}, options) =>
+      connection.json({ ...options, method: 'POST', path: `${prefix}/sessions`, body: session, repeat: 'keyed' }),
+    get: async (sessionId, options) => (await get(sessionId, options)).value,
+    async getTagged(sessionId, options) {
+      const { value, headers } = await get(sessionId, options)
+      return { session: value, etag: headers.etag }
+    },
+    update: (sessionId, change, { ifMatch, ...options } = {}) =>
+      connection.json({
+        ...options,
+        method: 'PUT',
+        path: path(sessionId),
+        body: change,
+        headers: ifMatch === undefined ? {} : { 'if-match': ifMatch },
+        // A second try would find the tag changed by the first.
+        repeat: ifMatch === undefined ? 'safe' : 'never',
+      }),
+    delete: (sessionId, options) =>
+      connection.json({ ...options, method: 'DELETE', path: path(sessionId), repeat: 'never' }),
+    list: (filter, options) =>
+      connection.json({
+        ...options,
+        method: 'GET',
+        path: `${prefix}/sessions`,
+        query: { ...filter, limit: options?.limit, cursor: options?.cursor },
+        repeat: 'safe',
+      }),
+    reuse: (sessionId, owners, options) =>
+      connection.json({ ...options, method: 'POST', path: path(sessionId, '/reuse'), body: owners, repeat: 'safe' }),
+    history: (sessionId, { interactions, events, ...options } = {}) =>
+      connection.json({
+        ...options,
+        method: 'GET',
+        path: path(sessionId, '/history'),
+        query: { num_messages: interactions, stream_events: events },
+        repeat: 'safe',
+      }),
+    runs: (sessionId, filter, options) =>
+      connection.json({
+        ...options,
+        method: 'GET',
+        path: path(sessionId, '/runs'),
+        query: { ...filter, limit: options?.limit, cursor: options?.cursor },
+        repeat: 'safe',
+      }),
+    summary: createSummaryClient(connection, path),
+  }
+}
+
+function createSummaryClient(
+  connection: Connection,
+  path: (sessionId: string, rest?: string) => string,
+): SummaryClient {
+  return {
+    async get(sessionId, options) {
+      const call = { ...options, method: 'GET', path: path(sessionId, '/summary'), repeat: 'safe' } as const
+      return (await connection.json<SummaryAnswer>(call)).summary
+    },
+    async generate(sessionId, options) {
+      const call = {
+        ...options,
+        method: 'POST',
+        path: path(sessionId, '/summary'),
+        repeat: 'safe',
+        long: true,
+      } as const
+      return (await connection.json<SummaryAnswer>({ ...call, query: { async: false } })).summary
+    },
+    schedule: (sessionId, options) =>
+      connection.json({
+        ...options,
+        method: 'POST',
+        path: path(sessionId, '/summary'),
+        query: { async: true },
+        repeat: 'safe',
+      }),
+  }
+}

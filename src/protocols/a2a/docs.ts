@@ -1,0 +1,53 @@
+import { A2AFailure, type A2AMethod, A2ARequest, A2AResponse, A2AStreamEvent, a2aMethods } from '../../wire/a2a.ts'
+import type { DocResponse, RouteDoc } from '../../wire/route-doc.ts'
+import { a2aPath, defaultA2APrefix } from './path.ts'
+
+const refusals: Record<number, string> = {
+  401: 'No key, or a wrong one.',
+  403: 'A foreign origin.',
+  408: 'The body did not arrive in time.',
+  413: 'The body is too large.',
+  415: 'The body is not JSON.',
+  421: 'The Host is not allowed.',
+  429: 'Too much at once; Retry-After says when to come again.',
+}
+
+const runHeaders = { 'X-Run-Id': 'The run, for `/runs/{id}/events`.', 'X-Session-Id': 'The session: `contextId`.' }
+
+/** What the OpenAPI document says of the two routes. */
+export function a2aDocs(prefix: string = defaultA2APrefix): RouteDoc[] {
+  return a2aMethods.map((method) => ({
+    method: 'POST',
+    path: a2aPath(prefix, method),
+    operationId: method,
+    tag: 'A2A',
+    summary: method === 'sendMessage' ? 'Send a message and wait for the task' : 'Send a message and stream the reply',
+    description:
+      'JSON-RPC 2.0. Errors are answered with HTTP 200 and an `error`: -32700 parse error, -32600 invalid request, ' +
+      '-32601 method not found, -32602 invalid params, -32603 internal error. What HTTP itself refuses keeps its status.',
+    headers: { 'Idempotency-Key': 'Takes the place of `messageId` in recognising a request that is made again.' },
+    body: { required: true, content: { 'application/json': A2ARequest } },
+    responses: { 200: success(method), ...refused() },
+  }))
+}
+
+function success(method: A2AMethod): DocResponse {
+  if (method === 'sendMessage') {
+    return { description: 'The task, or an error.', content: { 'application/json': A2AResponse }, headers: runHeaders }
+  }
+  return {
+    description:
+      'One `data:` line an event: `content` for each fragment of text, `error` when the run does not complete, then ' +
+      '`done`. An error before the first event is JSON.',
+    content: { 'text/event-stream': A2AStreamEvent, 'application/json': A2AFailure },
+    headers: runHeaders,
+  }
+}
+
+function refused(): Record<number, DocResponse> {
+  const responses: Record<number, DocResponse> = {}
+  for (const [status, description] of Object.entries(refusals)) {
+    responses[Number(status)] = { description, content: { 'application/json': A2AFailure } }
+  }
+  return responses
+}
