@@ -1,0 +1,99 @@
+import type { Knowledge } from '../core/knowledge.ts'
+import { json } from '../http/reply.ts'
+import {
+  Document,
+  DocumentDeleted,
+  DocumentList,
+  DocumentsQuery,
+  KnowledgeStatus,
+  ReindexRequest,
+} from '../wire/knowledge.ts'
+import { toList } from '../wire/list.ts'
+import { parseBody, parseQuery } from '../wire/parse.ts'
+import { type DocumentedRoute, documented } from './documented.ts'
+import { pathId } from './path-id.ts'
+
+const tag = 'Knowledge'
+const params = { id: 'The document.' }
+
+/** The documents of the knowledge base and the state of their index. */
+export function documentRoutes(knowledge: Knowledge, path: string): DocumentedRoute[] {
+  const statusAnswer = { description: 'The state.', content: { 'application/json': KnowledgeStatus } }
+  return [
+    documented(
+      {
+        method: 'GET',
+        path: `${path}/documents`,
+        operationId: 'listDocuments',
+        tag,
+        summary: 'List documents',
+        query: DocumentsQuery,
+        responses: { 200: { description: 'A page of documents.', content: { 'application/json': DocumentList } } },
+        errors: [],
+      },
+      async (request) => {
+        const { limit, cursor, ...filter } = parseQuery(DocumentsQuery, request.query)
+        return json(toList('documents', await knowledge.listDocuments(filter, { limit, cursor })))
+      },
+    ),
+    documented(
+      {
+        method: 'GET',
+        path: `${path}/documents/:id`,
+        operationId: 'getDocument',
+        tag,
+        summary: 'Describe a document',
+        params,
+        responses: { 200: { description: 'The document.', content: { 'application/json': Document } } },
+        errors: ['document_not_found'],
+      },
+      async (request) => json(await knowledge.getDocument(pathId(request))),
+    ),
+    documented(
+      {
+        method: 'DELETE',
+        path: `${path}/documents/:id`,
+        operationId: 'deleteDocument',
+        tag,
+        summary: 'Delete a document with its chunks',
+        params,
+        responses: { 200: { description: 'It is gone.', content: { 'application/json': DocumentDeleted } } },
+        errors: ['document_not_found'],
+      },
+      async (request) => {
+        const id = pathId(request)
+        await knowledge.deleteDocument(id)
+        return json({ document_id: id, deleted: true })
+      },
+    ),
+    documented(
+      {
+        method: 'POST',
+        path: `${path}/reindex`,
+        operationId: 'reindexKnowledge',
+        tag,
+        summary: 'Embed every chunk again',
+        body: { required: false, content: { 'application/json': ReindexRequest } },
+        responses: { 200: statusAnswer },
+        errors: ['conflict', 'storage_full', 'timeout'],
+      },
+      async (request) => {
+        const { embedder } = parseBody(ReindexRequest, await request.body.json())
+        const signal = AbortSignal.any([request.signal, request.deadline])
+        return json(await knowledge.reindex({ embedder, signal }))
+      },
+    ),
+    documented(
+      {
+        method: 'GET',
+        path: `${path}/status`,
+        operationId: 'getKnowledgeStatus',
+        tag,
+        summary: 'How many documents, chunks and vectors there are',
+        responses: { 200: statusAnswer },
+        errors: [],
+      },
+      async () => json(await knowledge.status()),
+    ),
+  ]
+}

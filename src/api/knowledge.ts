@@ -1,0 +1,102 @@
+import { json } from '../http/reply.ts'
+import type { HttpRequest } from '../http/request.ts'
+import type { Services } from '../service/services.ts'
+import {
+  ContentForm,
+  ContentRequest,
+  ContentSettings,
+  IngestAnswer,
+  KnowledgeConfig,
+  SearchAnswer,
+  SearchRequest,
+} from '../wire/knowledge.ts'
+import { parseBody } from '../wire/parse.ts'
+import { PlainText } from '../wire/route-doc.ts'
+import { readContent } from './content.ts'
+import { type DocumentedRoute, documented } from './documented.ts'
+import { documentRoutes } from './documents.ts'
+import { readIdempotency } from './idempotency.ts'
+import type { ApiSettings } from './settings.ts'
+
+const tag = 'Knowledge'
+
+/** The routes of the knowledge base that are switched on; none without one. */
+export function knowledgeRoutes(services: Services, settings: ApiSettings): DocumentedRoute[] {
+  const { knowledge, once } = services
+  if (knowledge === undefined) return []
+  const { search, config, content, documents } = settings.knowledgeApi
+  const path = `${settings.prefix}/knowledge`
+  const searchRoute = documented(
+    {
+      method: 'POST',
+      path: `${path}/search`,
+      operationId: 'searchKnowledge',
+      tag,
+      summary: 'Find passages',
+      body: { required: true, content: { 'application/json': SearchRequest } },
+      responses: { 200: { description: 'The best passages first.', content: { 'application/json': SearchAnswer } } },
+      errors: ['collection_not_found', 'timeout'],
+    },
+    async (request) => {
+      const query = parseBody(SearchRequest, await request.body.json())
+      const { results, mode } = await knowledge.search(query, eitherSignal(request))
+      return json({ results, count: results.length, mode })
+    },
+  )
+  const configRoute = documented(
+    {
+      method: 'GET',
+      path: `${path}/config`,
+      operationId: 'getKnowledgeConfig',
+      tag,
+      summary: 'What chunkers, readers, vector database and embedding model there are',
+      responses: { 200: { description: 'The configuration.', content: { 'application/json': KnowledgeConfig } } },
+      errors: [],
+    },
+    async () => json({ ...(await knowledge.config()), features: { search, content, documents } }),
+  )
+  const contentRoute = documented(
+    {
+      method: 'POST',
+      path: `${path}/content`,
+      operationId: 'ingestContent',
+      tag,
+      summary: 'Add or replace a document',
+      description: 'The query parameters are for text/plain; JSON and forms have them as fields.',
+      query: ContentSettings,
+      headers: { 'Idempotency-Key': 'The same key and content again give the first answer.' },
+      body: {
+        required: true,
+        content: {
+          'application/json': ContentRequest,
+          'multipart/form-data': ContentForm,
+          'text/plain': PlainText,
+        },
+      },
+      responses: {
+        201: { description: 'A new document.', content: { 'application/json': IngestAnswer } },
+        200: { description: 'It replaced one, or changed nothing.', content: { 'application/json': IngestAnswer } },
+      },
+      errors: ['conflict', 'idempotency_mismatch', 'unreadable_document', 'storage_full', 'timeout'],
+    },
+    async (request) => {
+      const input = await readContent(request)
+      const idempotency = await readIdempotency(request, 'POST /knowledge/content')
+      const answer = await once(idempotency, async () => ({
+        ...(await knowledge.ingest(input, eitherSignal(request))),
+      }))
+      return json(answer, answer.replaced || answer.unchanged ? 200 : 201)
+    },
+  )
+  return [
+    ...(search ? [searchRoute] : []),
+    ...(config ? [configRoute] : []),
+    ...(content ? [contentRoute] : []),
+    ...(documents ? documentRoutes(knowledge, path) : []),
+  ]
+}
+
+/** Aborts when the client has left or the request's time is over. */
+export function eitherSignal(request: HttpRequest): AbortSignal {
+  return AbortSignal.any([request.signal, request.deadline])
+}

@@ -1,0 +1,135 @@
+import { invalid } from '../core/error.ts'
+import { json, sse } from '../http/reply.ts'
+import type { HttpRequest } from '../http/request.ts'
+import type { Services } from '../service/services.ts'
+import { RunEvent } from '../wire/event.ts'
+import { toList } from '../wire/list.ts'
+import { parseBody, parseQuery } from '../wire/parse.ts'
+import { CancelRequest, ResumeRequest, RunDetail, RunEventsQuery, RunList, RunsQuery } from '../wire/run.ts'
+import { type DocumentedRoute, documented } from './documented.ts'
+import { pathId, readFor } from './path-id.ts'
+import { toRunDetail } from './run-answer.ts'
+import { toFrames } from './run-stream.ts'
+import type { ApiSettings } from './settings.ts'
+
+const tag = 'Runs'
+const params = { id: 'The run.' }
+const runAnswer = { description: 'The run.', content: { 'application/json': RunDetail } }
+
+/** List, read, follow, cancel and resume runs. */
+export function runRoutes({ runs }: Services, { prefix }: ApiSettings): DocumentedRoute[] {
+  const path = `${prefix}/runs`
+  return [
+    documented(
+      {
+        method: 'GET',
+        path,
+        operationId: 'listRuns',
+        tag,
+        summary: 'List runs, the newest first',
+        query: RunsQuery,
+        responses: { 200: { description: 'A page of runs.', content: { 'application/json': RunList } } },
+        errors: [],
+      },
+      async (request) => {
+        const { limit, cursor, ...filter } = parseQuery(RunsQuery, request.query)
+        return json(toList('runs', await runs.list(filter, { limit, cursor })))
+      },
+    ),
+    documented(
+      {
+        method: 'GET',
+        path: `${path}/:id`,
+        operationId: 'getRun',
+        tag,
+        summary: 'Read a run, live or recorded',
+        params,
+        responses: { 200: runAnswer },
+        errors: ['run_not_found'],
+      },
+      async (request) => json(toRunDetail(await runs.get(pathId(request)))),
+    ),
+    documented(
+      {
+        method: 'POST',
+        path: `${path}/:id/cancel`,
+        operationId: 'cancelRun',
+        tag,
+        summary: 'Cancel a run',
+        params,
+        body: { required: false, content: { 'application/json': CancelRequest } },
+        responses: { 200: runAnswer },
+        errors: ['run_not_found', 'conflict'],
+      },
+      async (request) => {
+        const id = pathId(request)
+        const { reason } = await readFor(
+          () => runs.get(id),
+          async () => parseBody(CancelRequest, await request.body.json()),
+        )
+        return json(toRunDetail(await runs.cancel(id, reason)))
+      },
+    ),
+    documented(
+      {
+        method: 'POST',
+        path: `${path}/:id/resume`,
+        operationId: 'resumeRun',
+        tag,
+        summary: 'Give a waiting run what it waits for, or continue an interrupted workflow',
+        params,
+        body: { required: false, content: { 'application/json': ResumeRequest } },
+        responses: { 200: runAnswer },
+        errors: ['run_not_found', 'conflict'],
+      },
+      async (request) => {
+        const id = pathId(request)
+        const answer = await readFor(
+          () => runs.get(id),
+          async () => parseBody(ResumeRequest, await request.body.json()),
+        )
+        return json(toRunDetail(await runs.resume(id, answer)))
+      },
+    ),
+    documented(
+      {
+        method: 'GET',
+        path: `${path}/:id/events`,
+        operationId: 'followRun',
+        tag,
+        summary: 'Follow a run from any event on',
+        description: 'Without a gap or a repeat, also after the run has ended and after a restart.',
+        params,
+        query: RunEventsQuery,
+        headers: { 'Last-Event-ID': 'The last event that was seen.' },
+        responses: {
+          200: {
+            description: 'Server-sent events, until the run has ended.',
+            content: { 'text/event-stream': RunEvent },
+            headers: { 'X-Run-Id': 'The run.' },
+          },
+        },
+        errors: ['run_not_found'],
+      },
+      async (request) => {
+        const id = pathId(request)
+        const { after, prompts } = await readFor(
+          () => runs.get(id),
+          () => readPosition(request),
+        )
+        return sse(toFrames(await runs.events(id, after, request.signal), prompts), { 'X-Run-Id': id })
+      },
+    ),
+  ]
+}
+
+/** A client that reconnects repeats the URL that it began with, so `Last-Event-ID` is the later word. */
+function readPosition(request: HttpRequest): { after: number; prompts: boolean } {
+  const { after = 0, include } = parseQuery(RunEventsQuery, request.query)
+  const last = request.headers['last-event-id']
+  if (last === undefined || last === '') return { after, prompts: include === 'prompts' }
+  if (typeof last !== 'string' || !/^\d{1,15}$/.test(last)) {
+    throw invalid('Last-Event-ID must be the number of an event.', 'Last-Event-ID')
+  }
+  return { after: Number(last), prompts: include === 'prompts' }
+}

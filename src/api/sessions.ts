@@ -1,0 +1,178 @@
+import { empty, json } from '../http/reply.ts'
+import type { Services } from '../service/services.ts'
+import { toList } from '../wire/list.ts'
+import { parseBody, parseQuery } from '../wire/parse.ts'
+import { RunList, SessionRunsQuery } from '../wire/run.ts'
+import {
+  CreateSessionRequest,
+  ReuseSessionRequest,
+  Session,
+  SessionDeleted,
+  SessionList,
+  SessionsQuery,
+  UpdateSessionRequest,
+} from '../wire/session.ts'
+import { type DocumentedRoute, documented } from './documented.ts'
+import { etagOf, matches, requiredRevision } from './etag.ts'
+import { readIdempotency } from './idempotency.ts'
+import { pathId, readFor } from './path-id.ts'
+import type { ApiSettings } from './settings.ts'
+
+const tag = 'Sessions'
+const params = { id: 'The session.' }
+const sessionAnswer = { description: 'The session.', content: { 'application/json': Session } }
+const withTag = { ...sessionAnswer, headers: { ETag: 'Of this state of the session.' } }
+
+/** Create, read, change, delete, list and share sessions, and the runs of one. */
+export function sessionRoutes({ sessions, runs }: Services, { prefix }: ApiSettings): DocumentedRoute[] {
+  const path = `${prefix}/sessions`
+  return [
+    documented(
+      {
+        method: 'POST',
+        path,
+        operationId: 'createSession',
+        tag,
+        summary: 'Create a session',
+        headers: { 'Idempotency-Key': 'The same key and body again give the first answer.' },
+        body: { required: false, content: { 'application/json': CreateSessionRequest } },
+        responses: { 201: { ...withTag, headers: { ...withTag.headers, Location: 'Where the session is.' } } },
+        errors: ['conflict', 'idempotency_mismatch'],
+      },
+      async (request) => {
+        const seed = parseBody(CreateSessionRequest, await request.body.json())
+        const record = await sessions.create(withoutAbsent(seed), await readIdempotency(request, 'POST /sessions'))
+        const location = `${path}/${encodeURIComponent(record.session.session_id)}`
+        return json(record.session, 201, { Location: location, ETag: etagOf(record) })
+      },
+    ),
+    documented(
+      {
+        method: 'GET',
+        path,
+        operationId: 'listSessions',
+        tag,
+        summary: 'List sessions, the latest change first',
+        description: 'A session is found under its present owners and under those that it had before `reuse`.',
+        query: SessionsQuery,
+        responses: { 200: { description: 'A page of sessions.', content: { 'application/json': SessionList } } },
+        errors: [],
+      },
+      async (request) => {
+        const { limit, cursor, ...filter } = parseQuery(SessionsQuery, request.query)
+        return json(toList('sessions', await sessions.list(filter, { limit, cursor })))
+      },
+    ),
+    documented(
+      {
+        method: 'GET',
+        path: `${path}/:id`,
+        operationId: 'getSession',
+        tag,
+        summary: 'Read a session',
+        params,
+        headers: { 'If-None-Match': 'An ETag: 304 while the session is still the same.' },
+        responses: { 200: withTag, 304: { description: 'Not changed.' } },
+        errors: ['session_not_found'],
+      },
+      async (request) => {
+        const record = await sessions.get(pathId(request))
+        const etag = etagOf(record)
+        if (matches(request.headers['if-none-match'], etag)) return empty(304, { ETag: etag })
+        return json(record.session, 200, { ETag: etag })
+      },
+    ),
+    documented(
+      {
+        method: 'PUT',
+        path: `${path}/:id`,
+        operationId: 'updateSession',
+        tag,
+        summary: 'Change a session',
+        description: 'Fields given are replaced whole, `null` clears, absent ones stay.',
+        params,
+        headers: { 'If-Match': 'An ETag: 412 when the session has changed since.' },
+        body: { required: true, content: { 'application/json': UpdateSessionRequest } },
+        responses: { 200: withTag },
+        errors: ['session_not_found', 'precondition_failed'],
+      },
+      async (request) => {
+        const id = pathId(request)
+        const present = () => sessions.get(id)
+        const { change, revision } = await readFor(present, async () => ({
+          change: parseBody(UpdateSessionRequest, (await request.body.json()) ?? null, 'keep'),
+          revision: await requiredRevision(request.headers['if-match'], present),
+        }))
+        const record = await sessions.update(id, withoutAbsent(change), revision)
+        return json(record.session, 200, { ETag: etagOf(record) })
+      },
+    ),
+    documented(
+      {
+        method: 'DELETE',
+        path: `${path}/:id`,
+        operationId: 'deleteSession',
+        tag,
+        summary: 'Delete a session with everything in it',
+        description: 'What runs in it is cancelled first.',
+        params,
+        responses: { 200: { description: 'It is gone.', content: { 'application/json': SessionDeleted } } },
+        errors: ['session_not_found'],
+      },
+      async (request) => {
+        const id = pathId(request)
+        await sessions.delete(id)
+        return json({ session_id: id, deleted: true })
+      },
+    ),
+    documented(
+      {
+        method: 'POST',
+        path: `${path}/:id/reuse`,
+        operationId: 'reuseSession',
+        tag,
+        summary: 'Attach a session to another agent, team, workflow or user',
+        description: 'The ids given become the present ones; the earlier ones stay in `shared_with`.',
+        params,
+        body: { required: true, content: { 'application/json': ReuseSessionRequest } },
+        responses: { 200: withTag },
+        errors: ['session_not_found'],
+      },
+      async (request) => {
+        const id = pathId(request)
+        const owners = await readFor(
+          () => sessions.get(id),
+          async () => parseBody(ReuseSessionRequest, await request.body.json()),
+        )
+        const record = await sessions.reuse(id, withoutAbsent(owners))
+        return json(record.session, 200, { ETag: etagOf(record) })
+      },
+    ),
+    documented(
+      {
+        method: 'GET',
+        path: `${path}/:id/runs`,
+        operationId: 'listSessionRuns',
+        tag,
+        summary: 'List the runs of a session, the newest first',
+        params,
+        query: SessionRunsQuery,
+        responses: { 200: { description: 'A page of runs.', content: { 'application/json': RunList } } },
+        errors: ['session_not_found'],
+      },
+      async (request) => {
+        const session_id = pathId(request)
+        await sessions.get(session_id)
+        const { limit, cursor, ...filter } = parseQuery(SessionRunsQuery, request.query)
+        return json(toList('runs', await runs.list({ ...filter, session_id }, { limit, cursor })))
+      },
+    ),
+  ]
+}
+
+type Present<T> = { [K in keyof T]?: Exclude<T[K], undefined> }
+
+/** Without the fields that are undefined, which a spread would write over others. */
+function withoutAbsent<T extends object>(fields: T): Present<T> {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Present<T>
+}

@@ -1,0 +1,43 @@
+const escapes: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' }
+
+function escapeHtml(text: string): string {
+  return text.replace(/[&<>"]/g, (character) => escapes[character] ?? character)
+}
+
+const names: Record<string, string> = {
+  docs: 'Interactive documentation',
+  openapi: 'OpenAPI document',
+  health: 'Health',
+  agents: 'Agents',
+  sessions: 'Sessions',
+  a2a: 'Agent-to-agent messages (POST)',
+}
+
+/** The page at `/`: every place with its name and path. */
+export function homePage(places: Readonly<Record<string, string>>, version: string): string {
+  const items = Object.entries(places).map(
+    ([name, path]) => `<dt>${escapeHtml(names[name] ?? name)}</dt><dd>${placeOf(name, path)}</dd>`,
+  )
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>agentserve</title>
+<link rel="stylesheet" href="/docs/assets/page.css">
+</head>
+<body>
+<main>
+<h1>agentserve ${escapeHtml(version)}</h1>
+<dl>
+${items.join('\n')}
+</dl>
+</main>
+</body>
+</html>
+`
+}
+
+function placeOf(name: string, path: string): string {
+  return name === 'a2a' ? `<code>${escapeHtml(path)}</code>` : `<a href="${escapeHtml(path)}">${escapeHtml(path)}</a>`
+}

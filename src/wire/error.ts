@@ -1,0 +1,21 @@
+import { z } from 'zod'
+import { component } from './component.ts'
+
+/** The one error body. */
+export const ErrorBody = component(
+  'Error',
+  z.object({
+    error: z.object({
+      code: z.string().describe('One of a closed list, such as `session_not_found`.'),
+      message: z.string(),
+      details: z
+        .array(z.object({ path: z.string(), message: z.string() }))
+        .optional()
+        .describe('What is wrong, field by field.'),
+      run_id: z.string().optional().describe('The run that this is about.'),
+      session_id: z.string().optional(),
+    }),
+    request_id: z.string(),
+  }),
+)
+export type ErrorBody = z.infer<typeof ErrorBody>

@@ -1,0 +1,95 @@
+import { z } from 'zod'
+import type { RunEvent as CoreRunEvent, SourceEvent } from '../core/event.ts'
+import { runStatuses } from '../core/run.ts'
+import { component } from './component.ts'
+import { json, jsonObject, timestamp } from './field.ts'
+
+export const Usage = component(
+  'Usage',
+  z.object({ input_tokens: z.int(), output_tokens: z.int(), total_tokens: z.int() }),
+)
+export const RunError = component('RunError', z.object({ code: z.string(), message: z.string() }))
+export const EntityKind = z.enum(['agent', 'team', 'workflow'])
+export const RunStatus = component('RunStatus', z.enum(runStatuses))
+
+const failure = z.object({ message: z.string() })
+const milliseconds = z.number()
+const stamp = {
+  run_id: z.string(),
+  seq: z.int().describe('From 1, growing; numbers may skip, never repeat.'),
+  at: timestamp(),
+}
+
+function event<T extends string, S extends z.ZodRawShape>(type: T, fields: S) {
+  return z.object({ type: z.literal(type), ...stamp, ...fields })
+}
+
+/** A source that the answer cites, as runs and streams give it. */
+export const Source = component(
+  'Source',
+  z.object({
+    type: z.literal('source'),
+    index: z.int().describe('From 1, as the answer cites it.'),
+    source: z.string(),
+    document_id: z.string(),
+    chunk_id: z.string(),
+    line_start: z.int().exactOptional(),
+    line_end: z.int().exactOptional(),
+    page: z.int().exactOptional(),
+  }),
+) satisfies z.ZodType<SourceEvent>
+
+/** One event of a run's stream: the `data` of a server-sent event whose `event` is its `type` and whose `id` is its `seq`. */
+export const RunEvent = component(
+  'RunEvent',
+  z.discriminatedUnion('type', [
+    event('run_start', { session_id: z.string(), entity_id: z.string(), entity_kind: EntityKind }),
+    event('text_delta', { text: z.string() }),
+    event('reasoning_delta', { text: z.string() }),
+    event('model_call_start', {
+      call_id: z.string(),
+      model: z.string(),
+      messages: json().exactOptional().describe('The exact prompt, with `include=prompts`.'),
+    }),
+    event('model_call_end', {
+      call_id: z.string(),
+      usage: Usage.nullable(),
+      finish_reason: z.string(),
+      duration_ms: milliseconds,
+    }),
+    event('retrieval', {
+      query: z.string(),
+      results: z.array(z.object({ chunk_id: z.string(), source: z.string(), score: z.number() })),
+    }),
+    Source.extend(stamp),
+    event('tool_call', { call_id: z.string(), name: z.string(), input: json() }),
+    event('tool_result', {
+      call_id: z.string(),
+      name: z.string(),
+      output: json().exactOptional(),
+      error: failure.exactOptional(),
+      duration_ms: milliseconds,
+    }),
+    event('input_required', {
+      call_id: z.string().exactOptional(),
+      prompt: z.string(),
+      schema: jsonObject().exactOptional(),
+    }),
+    event('step_start', { step_id: z.string(), name: z.string(), parent_id: z.string().exactOptional() }),
+    event('step_end', {
+      step_id: z.string(),
+      status: z.enum(['completed', 'failed', 'cancelled']),
+      output: json().exactOptional(),
+      error: failure.exactOptional(),
+      duration_ms: milliseconds,
+    }),
+    event('run_end', {
+      status: RunStatus,
+      usage: Usage.nullable(),
+      cache_hit: z.boolean(),
+      cancellation_reason: z.string().exactOptional(),
+    }),
+    event('run_error', { error: RunError }),
+  ]),
+) satisfies z.ZodType<CoreRunEvent>
+export type RunEvent = z.infer<typeof RunEvent>

@@ -1,0 +1,25 @@
+import { z } from 'zod'
+import { component } from './component.ts'
+import { timestamp } from './field.ts'
+
+export const Health = component(
+  'Health',
+  z.object({
+    status: z.literal('ok'),
+    service: z.literal('agentserve'),
+    version: z.string(),
+    started_at: timestamp(),
+    uptime_seconds: z.number(),
+  }),
+)
+export type Health = z.infer<typeof Health>
+
+const check = z.enum(['ok', 'failed', 'off']).describe('`off`: not configured.')
+export const Readiness = component(
+  'Readiness',
+  z.object({
+    status: z.enum(['ready', 'starting', 'stopping', 'unavailable']),
+    checks: z.object({ storage: check, knowledge: check }),
+  }),
+)
+export type Readiness = z.infer<typeof Readiness>

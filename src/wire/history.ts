@@ -1,0 +1,24 @@
+import { z } from 'zod'
+import { component } from './component.ts'
+import { RunEvent } from './event.ts'
+import { flag, integer } from './field.ts'
+import { Message } from './message.ts'
+import { Run } from './run.ts'
+import { Summary } from './summary.ts'
+
+export const HistoryQuery = z.object({
+  num_messages: integer(1, 1000).default(50).describe('The latest N interactions, an interaction being one run.'),
+  stream_events: flag().default(false).describe('Add its recorded events to each run.'),
+})
+
+export const History = component(
+  'History',
+  z.object({
+    session_id: z.string(),
+    messages: z.array(Message).describe('Oldest first.'),
+    runs: z.array(Run.extend({ events: z.array(RunEvent).optional() })).describe('Oldest first.'),
+    summary: Summary.nullable(),
+    has_more: z.boolean().describe('There are earlier interactions.'),
+  }),
+)
+export type History = z.infer<typeof History>

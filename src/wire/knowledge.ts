@@ -1,0 +1,210 @@
+import { z } from 'zod'
+import type {
+  KnowledgeConfig as CoreConfig,
+  SearchHit as CoreHit,
+  KnowledgeStatus as CoreStatus,
+  DocumentRecord,
+  IngestResult,
+} from '../core/knowledge.ts'
+import { chunkerTypes, searchModes } from '../core/knowledge.ts'
+import { component } from './component.ts'
+import { integer, jsonObject, oneOf, said, text, timestamp } from './field.ts'
+import { listOf, pageQuery } from './list.ts'
+
+const collection = text(1, 256).optional()
+
+const filterWords = 'must be an object of strings, numbers, booleans or lists of these'
+const filters = z
+  .record(
+    z.string(),
+    z.union(
+      [z.string(), z.number(), z.boolean(), z.array(z.union([z.string(), z.number(), z.boolean()]))],
+      said('must be a string, a number, a boolean or a list of these'),
+    ),
+    said(filterWords),
+  )
+  .describe(
+    'On the metadata of callers and on `source`, `document_id`, `chunker_type`; all must match, a list any of its values.',
+  )
+
+export const SearchRequest = component(
+  'SearchRequest',
+  z.object({
+    query: text(),
+    limit: integer(1, 100).default(10),
+    filters: filters.optional(),
+    mode: oneOf(searchModes).optional(),
+    context: integer(0, 5).optional().describe('Neighbouring chunks to put round each hit.'),
+    collection,
+  }),
+)
+export type SearchRequest = z.input<typeof SearchRequest>
+
+export const SearchHit = component(
+  'SearchHit',
+  z.object({
+    chunk_id: z.string(),
+    document_id: z.string(),
+    content: z.string(),
+    score: z.number().describe('0 to 1, higher is better.'),
+    source: z.string(),
+    metadata: jsonObject(),
+    chunk_index: z.int(),
+    chunk_size: z.int(),
+    chunk_overlap: z.int(),
+    chunker_type: z.enum(chunkerTypes),
+    start_offset: z.int(),
+    end_offset: z.int(),
+    line_start: z.int().exactOptional(),
+    line_end: z.int().exactOptional(),
+    page: z.int().exactOptional(),
+  }),
+) satisfies z.ZodType<CoreHit>
+
+export const SearchAnswer = component(
+  'SearchAnswer',
+  z.object({ results: z.array(SearchHit), count: z.int(), mode: z.enum(searchModes) }),
+)
+export type SearchAnswer = z.infer<typeof SearchAnswer>
+
+const metadata = jsonObject().optional()
+const chunkerType = oneOf(chunkerTypes).optional()
+const chunkSize = integer(1, 20_000).optional().describe('Characters, 1 to 20000.')
+const chunkOverlap = integer(0, 19_999)
+  .optional()
+  .describe('Less than `chunk_size`; default: a tenth of it, at most 100.')
+
+const settings = {
+  name: text(1, 1000).optional().describe('A label; its ending says how to read the content.'),
+  source: text(1, 2000).optional().describe("The document's identity: the same source again replaces it."),
+  metadata,
+  chunker_type: chunkerType,
+  chunk_size: chunkSize,
+  chunk_overlap: chunkOverlap,
+  collection,
+}
+
+function overlapFits(body: { chunk_size?: number | undefined; chunk_overlap?: number | undefined }): boolean {
+  return body.chunk_size === undefined || body.chunk_overlap === undefined || body.chunk_overlap < body.chunk_size
+}
+const overlapRule = { path: ['chunk_overlap'], error: 'must be less than chunk_size' }
+const notBlank = text().refine((content) => content.trim() !== '', { error: 'must not be empty' })
+
+export const ContentRequest = component(
+  'ContentRequest',
+  z.object({ content: notBlank, ...settings }).refine(overlapFits, overlapRule),
+)
+export type ContentRequest = z.input<typeof ContentRequest>
+
+/** What accompanies a file or plain text: form fields, or query parameters. */
+export const ContentSettings = z.object(settings).refine(overlapFits, overlapRule)
+
+/** The form as clients fill it in. */
+export const ContentForm = component(
+  'ContentForm',
+  z.object({
+    file: z.string().meta({ format: 'binary' }),
+    ...settings,
+    metadata: z.string().optional().describe('A JSON object as text.'),
+  }),
+)
+
+export const IngestAnswer = component(
+  'IngestAnswer',
+  z.object({
+    document_id: z.string(),
+    chunk_ids: z.array(z.string()),
+    chunk_count: z.int(),
+    chunker_type: z.enum(chunkerTypes),
+    chunk_size: z.int(),
+    chunk_overlap: z.int(),
+    collection: z.string(),
+    replaced: z.boolean(),
+    unchanged: z.boolean(),
+  }),
+) satisfies z.ZodType<IngestResult>
+export type IngestAnswer = z.infer<typeof IngestAnswer>
+
+export const Document = component(
+  'Document',
+  z.object({
+    document_id: z.string(),
+    source: z.string(),
+    name: z.string().nullable(),
+    media_type: z.string().nullable(),
+    metadata: jsonObject(),
+    reader_metadata: jsonObject().describe('What the reader said, `chunk_size` and `chunk_overlap` included.'),
+    content_hash: z.string(),
+    chunk_count: z.int(),
+    chunk_size: z.int(),
+    chunk_overlap: z.int(),
+    chunker_type: z.enum(chunkerTypes),
+    collection: z.string(),
+    created_at: timestamp(),
+    updated_at: timestamp(),
+  }),
+) satisfies z.ZodType<DocumentRecord>
+export type Document = z.infer<typeof Document>
+
+export const DocumentList = component('DocumentList', listOf('documents', Document))
+export type DocumentList = z.infer<typeof DocumentList>
+
+export const DocumentsQuery = z.object({ source: text().optional(), collection, ...pageQuery })
+
+export const DocumentDeleted = component(
+  'DocumentDeleted',
+  z.object({ document_id: z.string(), deleted: z.literal(true) }),
+)
+export type DocumentDeleted = z.infer<typeof DocumentDeleted>
+
+const EmbeddingModel = component(
+  'EmbeddingModel',
+  z.object({ provider: z.string(), model: z.string(), dimensions: z.int() }),
+)
+
+export const KnowledgeConfig = component(
+  'KnowledgeConfig',
+  z.object({
+    available_chunkers: z.array(
+      z.object({
+        name: z.enum(chunkerTypes),
+        description: z.string(),
+        default_chunk_size: z.int(),
+        default_chunk_overlap: z.int(),
+      }),
+    ),
+    default_chunker: z.enum(chunkerTypes),
+    available_vector_dbs: z.array(z.string()),
+    vector_db: z.object({ type: z.string(), collection: z.string() }),
+    embedding_model: EmbeddingModel,
+    readers: z.array(z.object({ name: z.string(), media_types: z.array(z.string()), extensions: z.array(z.string()) })),
+    features: z.object({ search: z.boolean(), content: z.boolean(), documents: z.boolean() }),
+    limits: z.object({
+      max_chunk_size: z.int(),
+      max_search_limit: z.int(),
+      max_context: z.int(),
+      max_request_bytes: z.int(),
+    }),
+    collection: z.string(),
+  }),
+) satisfies z.ZodType<CoreConfig>
+export type KnowledgeConfig = z.infer<typeof KnowledgeConfig>
+
+export const KnowledgeStatus = component(
+  'KnowledgeStatus',
+  z.object({
+    collection: z.string(),
+    documents: z.int(),
+    chunks: z.int(),
+    vectors: z.int(),
+    embedding_model: EmbeddingModel,
+    pending: z.int().describe('Documents whose vectors are still to be written.'),
+  }),
+) satisfies z.ZodType<CoreStatus>
+export type KnowledgeStatus = z.infer<typeof KnowledgeStatus>
+
+export const ReindexRequest = component(
+  'ReindexRequest',
+  z.object({ embedder: text(1, 100).optional().describe('Another embedder than the present one.') }),
+)
+export type ReindexRequest = z.input<typeof ReindexRequest>

@@ -1,0 +1,124 @@
+import type { z } from 'zod'
+import { AppError, type ErrorDetail } from '../core/error.ts'
+import { isObject } from './field.ts'
+
+type Kind = 'number' | 'boolean' | 'object' | 'text'
+
+/** What is known of a schema's fields before any value comes: their kinds, and the camelCase names that they don't have. */
+interface Shape {
+  kinds: Map<string, Kind>
+  misspelled: Map<string, string>
+}
+
+const shapes = new WeakMap<z.ZodObject, Shape>()
+
+/**
+ * A request body by its schema; throws `invalid_request` with the path of every field that is wrong. An absent body is
+ * `{}`. Unknown fields are left out, but the camelCase name of a known one is refused. `null` is the same as absent,
+ * unless `nulls` is `keep`.
+ */
+export function parseBody<S extends z.ZodObject>(
+  schema: S,
+  value: unknown,
+  nulls: 'absent' | 'keep' = 'absent',
+): z.infer<S> {
+  if (value === undefined) return check(schema, {})
+  if (!isObject(value)) throw new AppError('invalid_request', 'The body must be a JSON object.')
+  const { misspelled } = shapeOf(schema)
+  let hasNull = false
+  for (const name in value) {
+    refuseMisspelled(misspelled, name)
+    if (value[name] === null) hasNull = true
+  }
+  return check(schema, hasNull && nulls === 'absent' ? withoutNulls(value) : value)
+}
+
+/**
+ * Query parameters or form fields, which are all text, by the schema of what they mean. `parseJson` reads the fields that
+ * hold an object. Throws as `parseBody` does.
+ */
+export function parseQuery<S extends z.ZodObject>(
+  schema: S,
+  entries: Iterable<[string, string]>,
+  parseJson: (text: string) => unknown = JSON.parse,
+): z.infer<S> {
+  const { kinds, misspelled } = shapeOf(schema)
+  const values: Record<string, unknown> = {}
+  for (const [name, text] of entries) {
+    refuseMisspelled(misspelled, name)
+    const kind = kinds.get(name)
+    if (kind === undefined) continue
+    if (Object.hasOwn(values, name)) throw fail([{ path: name, message: 'must be given once' }])
+    values[name] = kind === 'object' ? readJson(text, parseJson) : read(kind, text)
+  }
+  return check(schema, values)
+}
+
+function check<S extends z.ZodObject>(schema: S, value: unknown): z.infer<S> {
+  const result = schema.safeParse(value)
+  if (result.success) return result.data
+  throw fail(result.error.issues.map(toDetail))
+}
+
+function fail(details: ErrorDetail[]): AppError {
+  const message = details.map(({ path, message }) => (path === '' ? message : `${path} ${message}`)).join('; ')
+  return new AppError('invalid_request', `${message}.`, { details })
+}
+
+/** Of a union that nothing fits, the complaint of the branch that went furthest into the value. */
+function toDetail(issue: z.core.$ZodIssue): ErrorDetail {
+  let path = issue.path
+  let message = issue.message
+  for (let at: z.core.$ZodIssue = issue; at.code === 'invalid_union'; ) {
+    const deeper = at.errors.map((branch) => branch[0]).find((inner) => inner !== undefined && inner.path.length > 0)
+    if (deeper === undefined) break
+    path = [...path, ...deeper.path]
+    message = deeper.message
+    at = deeper
+  }
+  return { path: path.join('.'), message }
+}
+
+/** Text that doesn't read as its kind stays text, which the schema then refuses in its own words. */
+function read(kind: Kind, text: string): unknown {
+  if (kind === 'number') return /^\d+$/.test(text) ? Number(text) : text
+  if (kind === 'boolean') return /^(true|1)$/i.test(text) ? true : /^(false|0)$/i.test(text) ? false : text
+  return text
+}
+
+function readJson(text: string, parseJson: (text: string) => unknown): unknown {
+  try {
+    return parseJson(text)
+  } catch {
+    return text
+  }
+}
+
+function withoutNulls(value: Record<string, unknown>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(value).filter(([, field]) => field !== null))
+}
+
+function refuseMisspelled(misspelled: Map<string, string>, name: string): void {
+  const right = misspelled.get(name)
+  if (right !== undefined) throw fail([{ path: name, message: `is not a field; it is called ${right}` }])
+}
+
+function shapeOf(schema: z.ZodObject): Shape {
+  const known = shapes.get(schema)
+  if (known !== undefined) return known
+  const shape: Shape = { kinds: new Map(), misspelled: new Map() }
+  for (const [name, field] of Object.entries(schema.shape)) {
+    shape.kinds.set(name, kindOf(field))
+    const camel = name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase())
+    if (camel !== name) shape.misspelled.set(camel, name)
+  }
+  shapes.set(schema, shape)
+  return shape
+}
+
+function kindOf(field: z.core.$ZodType): Kind {
+  const def = field._zod.def as z.core.$ZodTypeDef & { innerType?: z.core.$ZodType }
+  if (def.innerType !== undefined) return kindOf(def.innerType)
+  if (def.type === 'number' || def.type === 'boolean') return def.type
+  return def.type === 'custom' ? 'object' : 'text'
+}

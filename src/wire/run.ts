@@ -1,0 +1,114 @@
+import { z } from 'zod'
+import { type Run as CoreRun, runStatuses } from '../core/run.ts'
+import { component } from './component.ts'
+import { EntityKind, RunError, RunStatus, Source, Usage } from './event.ts'
+import { flag, id, integer, json, jsonObject, oneOf, said, text, timestamp } from './field.ts'
+import { listOf, pageQuery } from './list.ts'
+import { Message, Part } from './message.ts'
+
+const input = z
+  .union(
+    [text(), z.object({ parts: z.array(Part, said('must be a list')).min(1, { error: 'must not be empty' }) })],
+    said('must be text or {"parts": [...]}'),
+  )
+  .describe('Text, or parts.')
+
+export const RunRequest = component(
+  'RunRequest',
+  z.object({
+    input,
+    session_id: text().optional().describe('Absent: a new session.'),
+    user_id: id().optional(),
+    stream: flag().optional().describe('Answer with server-sent events.'),
+    background: flag().optional().describe('Answer 202 at once; the run outlives the request.'),
+    metadata: jsonObject().optional(),
+    state: jsonObject().optional().describe("Merged over the session's state when the run starts."),
+    multitask_strategy: oneOf(['enqueue', 'reject', 'interrupt'])
+      .optional()
+      .describe('When the session already runs: wait (default), 409, or cancel the other.'),
+    on_disconnect: oneOf(['cancel', 'continue']).optional().describe('When the client leaves. Default: cancel.'),
+  }),
+)
+export type RunRequest = z.input<typeof RunRequest>
+
+const outcome = {
+  run_id: z.string(),
+  session_id: z.string(),
+  agent_id: z.string(),
+  status: RunStatus,
+  content: z.string().describe("The text of the assistant's messages."),
+  messages: z.array(Message),
+  sources: z.array(Source),
+  usage: Usage.nullable(),
+  cache_hit: z.boolean(),
+  metadata: jsonObject().nullable(),
+  created_at: timestamp(),
+  completed_at: timestamp().nullable(),
+}
+
+/** The answer of a run. */
+export const RunResult = component('RunResult', z.object(outcome))
+export type RunResult = z.infer<typeof RunResult>
+
+/** A run as `GET /runs/{id}` gives it. */
+export const RunDetail = component(
+  'RunDetail',
+  z.object({
+    ...outcome,
+    entity_id: z.string(),
+    entity_kind: EntityKind,
+    started_at: timestamp().nullable(),
+    cancellation_reason: z.string().nullable(),
+    error: RunError.nullable(),
+    truncated: z.boolean().describe('A crash may have taken the last moment of the stream.'),
+  }),
+)
+export type RunDetail = z.infer<typeof RunDetail>
+
+/** A run as sessions and lists show it. */
+export const Run = component(
+  'Run',
+  z.object({
+    run_id: z.string(),
+    session_id: z.string(),
+    entity_id: z.string(),
+    entity_kind: EntityKind,
+    status: RunStatus,
+    created_at: timestamp(),
+    started_at: timestamp().nullable(),
+    completed_at: timestamp().nullable(),
+    cancellation_reason: z.string().nullable(),
+    error: RunError.nullable(),
+    cache_hit: z.boolean(),
+    usage: Usage.nullable(),
+  }),
+) satisfies z.ZodType<CoreRun>
+
+export const RunAccepted = component(
+  'RunAccepted',
+  z.object({ run_id: z.string(), session_id: z.string(), status: RunStatus }),
+)
+export type RunAccepted = z.infer<typeof RunAccepted>
+
+export const RunList = component('RunList', listOf('runs', Run))
+export type RunList = z.infer<typeof RunList>
+
+const filter = { status: oneOf(runStatuses).optional(), agent_id: text().optional() }
+export const SessionRunsQuery = z.object({ ...filter, ...pageQuery })
+export const RunsQuery = z.object({ ...filter, session_id: text().optional(), ...pageQuery })
+
+const include = oneOf(['prompts']).optional().describe('`prompts`: show the exact prompts of model calls.')
+export const StreamQuery = z.object({ include })
+export const RunEventsQuery = z.object({
+  after: integer(0).optional().describe('Only events with a larger `seq`; `Last-Event-ID` wins over it.'),
+  include,
+})
+
+export const CancelRequest = component('CancelRequest', z.object({ reason: text(1, 1000).optional() }))
+export type CancelRequest = z.input<typeof CancelRequest>
+
+export const ResumeRequest = component(
+  'ResumeRequest',
+  z.object({ approved: flag().optional(), input: json().optional() }),
+)
+export type ResumeRequest = z.input<typeof ResumeRequest>

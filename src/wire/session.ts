@@ -1,0 +1,94 @@
+import { z } from 'zod'
+import { isSessionId } from '../core/id.ts'
+import type { Session as CoreSession } from '../core/session.ts'
+import { component } from './component.ts'
+import { id, jsonObject, said, text, timestamp } from './field.ts'
+import { listOf, pageQuery } from './list.ts'
+import { Run } from './run.ts'
+import { Summary } from './summary.ts'
+
+/** A `session_id` that a caller chooses. */
+export const sessionId = z
+  .string(said('must be a string'))
+  .refine(isSessionId, { error: 'must be 1 to 128 characters of A-Z a-z 0-9 . _ : -' })
+  .meta({ pattern: '^[A-Za-z0-9._:-]{1,128}$' })
+
+const owners = {
+  agent_id: id().optional(),
+  team_id: id().optional(),
+  workflow_id: id().optional(),
+  user_id: id().optional(),
+}
+const name = text(0, 1000)
+
+export const CreateSessionRequest = component(
+  'CreateSessionRequest',
+  z.object({
+    session_id: sessionId.optional(),
+    ...owners,
+    name: name.optional(),
+    metadata: jsonObject().optional(),
+    state: jsonObject().optional(),
+  }),
+)
+export type CreateSessionRequest = z.input<typeof CreateSessionRequest>
+
+/** Fields given are replaced whole, `null` clears. */
+export const UpdateSessionRequest = component(
+  'UpdateSessionRequest',
+  z.object({
+    name: name.nullable().optional(),
+    metadata: jsonObject().nullable().optional(),
+    state: jsonObject().nullable().optional(),
+  }),
+)
+export type UpdateSessionRequest = z.input<typeof UpdateSessionRequest>
+
+const oneOwner = 'at least one of agent_id, team_id, workflow_id, user_id is required'
+export const ReuseSessionRequest = component(
+  'ReuseSessionRequest',
+  z
+    .object(owners)
+    .refine((body) => Object.values(body).some((owner) => owner !== undefined), { error: oneOwner })
+    .meta({ minProperties: 1 }),
+)
+export type ReuseSessionRequest = z.input<typeof ReuseSessionRequest>
+
+const ids = z.array(z.string())
+export const Session = component(
+  'Session',
+  z.object({
+    session_id: z.string(),
+    agent_id: z.string().nullable(),
+    team_id: z.string().nullable(),
+    workflow_id: z.string().nullable(),
+    user_id: z.string().nullable(),
+    name: z.string().nullable(),
+    metadata: jsonObject().nullable(),
+    state: jsonObject().nullable(),
+    shared_with: z.object({ agent_ids: ids, team_ids: ids, workflow_ids: ids, user_ids: ids }),
+    run_count: z.int(),
+    runs: z.array(Run).describe('The newest 100 (10 in lists), oldest first.'),
+    summary: Summary.nullable(),
+    created_at: timestamp(),
+    updated_at: timestamp(),
+  }),
+) satisfies z.ZodType<CoreSession>
+export type Session = z.infer<typeof Session>
+
+export const SessionList = component('SessionList', listOf('sessions', Session))
+export type SessionList = z.infer<typeof SessionList>
+
+export const SessionDeleted = component(
+  'SessionDeleted',
+  z.object({ session_id: z.string(), deleted: z.literal(true) }),
+)
+export type SessionDeleted = z.infer<typeof SessionDeleted>
+
+export const SessionsQuery = z.object({
+  agent_id: text().optional(),
+  team_id: text().optional(),
+  workflow_id: text().optional(),
+  user_id: text().optional(),
+  ...pageQuery,
+})
