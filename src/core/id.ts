@@ -1,6 +1,6 @@
 import { randomFillSync } from 'node:crypto'
 
-export type IdPrefix = 'ses' | 'run' | 'msg' | 'doc' | 'chk' | 'call' | 'req' | 'own'
+export type IdPrefix = 'ses' | 'run' | 'msg' | 'doc' | 'chk' | 'call' | 'req' | 'own' | 'step'
 
 const alphabet = '0123456789abcdefghjkmnpqrstvwxyz'
 const pool = new Uint8Array(16 * 256)

@@ -7,5 +7,8 @@ export interface CompatibleModel {
   apiKey?: string
 }
 
+/** A model object of the AI SDK; never a string, which the AI SDK would send to a paid gateway. */
+export type ModelObject = Exclude<LanguageModel, string>
+
 /** A model of the AI SDK, an OpenAI-compatible endpoint, or `provider/model`. */
-export type ModelSetting = Exclude<LanguageModel, string> | CompatibleModel | `${string}/${string}`
+export type ModelSetting = ModelObject | CompatibleModel | `${string}/${string}`

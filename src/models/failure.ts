@@ -1,0 +1,32 @@
+import { AppError } from '../core/error.ts'
+import type { ModelSetting } from '../core/model.ts'
+
+interface ProviderFailure {
+  message?: unknown
+  statusCode?: unknown
+  lastError?: unknown
+}
+
+/** `run_failed` in words a user can act on: which model, what its provider said, never a key. */
+export function modelFailure(error: unknown, label: string, setting?: ModelSetting): AppError {
+  const { message, statusCode } = innermost(error)
+  const text = typeof message === 'string' && message !== '' ? message : String(error)
+  const status = typeof statusCode === 'number' ? ` (status ${statusCode})` : ''
+  const said = hideKeys(text, setting).slice(0, 1_000)
+  return new AppError('run_failed', `The model '${label}' failed${status}: ${said}`, { cause: error })
+}
+
+/** After retries the AI SDK throws an error about retrying; what happened is in its `lastError`. */
+function innermost(error: unknown): ProviderFailure {
+  const failure = (typeof error === 'object' && error !== null ? error : {}) as ProviderFailure
+  return failure.lastError === undefined ? failure : innermost(failure.lastError)
+}
+
+function hideKeys(text: string, setting: ModelSetting | undefined): string {
+  const known = typeof setting === 'object' && 'apiKey' in setting ? setting.apiKey : undefined
+  const shown = known === undefined || known === '' ? text : text.replaceAll(known, '***')
+  return shown
+    .replace(/\b(?:sk|pk|key|AIza)[-_]?[\w-]{16,}/g, '***')
+    .replace(/(Bearer\s+)\S+/gi, '$1***')
+    .replace(/\/\/[^/\s@]+@/g, '//***@')
+}

@@ -1,0 +1,40 @@
+import type { Quote } from './quote.ts'
+
+/** What model calls of the offline model are recorded under. */
+export const offlineModelName = 'offline'
+
+export const noModelText =
+  'No model is configured, so I can only quote from a knowledge base, and this agent has none. ' +
+  "Set `model` in agent.config.ts, for all agents or for this one: model: 'ollama/qwen3:8b', or " +
+  "model: { baseURL: 'http://127.0.0.1:11434/v1', model: 'qwen3:8b' }.\n"
+
+/**
+ * The answer that needs no model: it says that it quotes, then gives each passage byte for byte and where it stands as
+ * `[1] path:line`. Streamed word by word.
+ */
+export async function* offlineAnswer(quotes: readonly Quote[]): AsyncGenerator<string> {
+  if (quotes.length === 0) {
+    yield* fragments(
+      'No model is configured, so I answer by quoting the knowledge base, and nothing in it fits this question.\n',
+    )
+    return
+  }
+  yield* fragments('No model is configured, so I quote what the knowledge base says.\n')
+  let number = 0
+  for (const quote of quotes) {
+    number++
+    yield '\n'
+    yield* fragments(quote.text)
+    yield `\n[${number}] ${placeOf(quote)}\n`
+  }
+}
+
+function placeOf({ hit, line }: Quote): string {
+  if (line !== undefined) return `${hit.source}:${line}`
+  return hit.page === undefined ? hit.source : `${hit.source}, page ${hit.page}`
+}
+
+/** Words with the white space that follows them; put together they are the text again. */
+function fragments(text: string): string[] {
+  return text.match(/\s*\S+\s*/g) ?? []
+}

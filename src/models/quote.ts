@@ -1,0 +1,117 @@
+import type { SearchHit } from '../core/knowledge.ts'
+import { clip, contentWords, type Span, sameWord, splitSentences, trimSpan } from './sentence.ts'
+
+/** A passage exactly as it stands in its source. */
+export interface Quote {
+  hit: SearchHit
+  text: string
+  /** Line of its first character, where the format has lines. */
+  line: number | undefined
+}
+
+const maxQuotes = 3
+const maxQuoteLength = 400
+/** Share of the question's weight that the best passage must carry, else nothing fits. */
+const minFit = 0.34
+
+interface Candidate extends Quote {
+  score: number
+}
+
+/** The passages that answer a question best, best first: at most three, one from each hit. Empty when none fits. */
+export function findQuotes(question: string, hits: readonly SearchHit[]): Quote[] {
+  const wanted = weigh([...new Set(contentWords(question))], hits)
+  const total = wanted.reduce((sum, [, weight]) => sum + weight, 0)
+  if (total === 0) return []
+  const best = hits.flatMap((hit) => bestOf(hit, wanted) ?? []).sort((one, other) => other.score - one.score)
+  const top = best[0]
+  if (top === undefined || top.score < total * minFit) return []
+  const chosen: Candidate[] = []
+  for (const candidate of best) {
+    if (chosen.length === maxQuotes || candidate.score < top.score * 0.6) break
+    if (!chosen.some(({ text }) => text.includes(candidate.text) || candidate.text.includes(text)))
+      chosen.push(candidate)
+  }
+  return chosen
+}
+
+/** A word that every hit has says little about which of them answers. */
+function weigh(question: readonly string[], hits: readonly SearchHit[]): [word: string, weight: number][] {
+  const found = hits.map(({ content }) => contentWords(content))
+  return question.map((word) => {
+    const holders = found.filter((list) => list.some((other) => sameWord(word, other))).length
+    return [word, 1 + Math.log((hits.length + 1) / (holders + 1))]
+  })
+}
+
+function bestOf(hit: SearchHit, wanted: readonly [string, number][]): Candidate | undefined {
+  let best: { score: number; span: Span } | undefined
+  let heading = ''
+  for (const block of blocks(hit.content)) {
+    if (isHeading(block.text)) {
+      heading = block.text
+      continue
+    }
+    const under = contentWords(heading)
+    for (const span of passages(block)) {
+      const inside = contentWords(span.text)
+      let score = 0
+      for (const [word, weight] of wanted) {
+        if (inside.some((other) => sameWord(word, other))) score += weight
+        else if (under.some((other) => sameWord(word, other))) score += weight / 2
+      }
+      if (score > (best?.score ?? 0)) best = { score, span }
+    }
+  }
+  if (best === undefined) return undefined
+  const { start, text } = best.span
+  const line = hit.line_start === undefined ? undefined : hit.line_start + countLines(hit.content.slice(0, start))
+  return { hit, text, line, score: best.score }
+}
+
+/** Paragraphs, list items, headings and whole fenced code blocks. */
+function blocks(content: string): Span[] {
+  const found: Span[] = []
+  let start = 0
+  let fenced = false
+  const close = (end: number) => {
+    const span = trimSpan({ start, text: content.slice(start, end) })
+    if (span.text !== '') found.push(span)
+    start = end
+  }
+  for (const { index, 0: line } of content.matchAll(/[^\n]*(?:\n|$)/g)) {
+    if (/^\s*(?:```|~~~)/.test(line)) {
+      if (!fenced) close(index)
+      fenced = !fenced
+      if (!fenced) close(index + line.length)
+    } else if (!fenced && /^\s*$|^#{1,6}\s|^\s*(?:[-*+]|\d+[.)])\s|^\s*\|/.test(line)) {
+      close(index)
+      if (isHeading(line)) close(index + line.length)
+    }
+  }
+  close(content.length)
+  return found
+}
+
+function isHeading(text: string): boolean {
+  return /^#{1,6}\s[^\n]*$/.test(text.trim())
+}
+
+/** Sentences of a block, each with those that follow it while they are few and short; a short block is one passage. */
+function passages(block: Span): Span[] {
+  if (block.text.length <= maxQuoteLength / 2 || /^(?:```|~~~)/.test(block.text)) {
+    return block.text.length <= maxQuoteLength * 4 ? [block] : []
+  }
+  const parts = splitSentences(block.text)
+  return parts.map((part, index) => {
+    const next = parts[index + 1]
+    const end = next === undefined ? part.start + part.text.length : next.start + next.text.length
+    const last = end - part.start <= maxQuoteLength / 2 ? end : part.start + part.text.length
+    const text = block.text.slice(part.start, last)
+    return { start: block.start + part.start, text: clip(text, maxQuoteLength) }
+  })
+}
+
+function countLines(text: string): number {
+  return text.split('\n').length - 1
+}

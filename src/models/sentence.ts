@@ -1,0 +1,54 @@
+const words = new Intl.Segmenter(undefined, { granularity: 'word' })
+const sentences = new Intl.Segmenter('en', { granularity: 'sentence' })
+
+const commonWords = new Set(
+  (
+    'a about all also am an and any are as at be been but by can could did do does for from get give had has have how i if in ' +
+    'into is it its just me more most my no not of on or our please should so some such tell than that the their them then ' +
+    'there these they this those to us use used using was we were what when where which who why will with would you your'
+  ).split(' '),
+)
+
+/** A piece of a text and where it starts in it, in UTF-16 code units. */
+export interface Span {
+  start: number
+  text: string
+}
+
+/** The words of a text that carry meaning, lower case; English function words are left out. */
+export function contentWords(text: string): string[] {
+  const found: string[] = []
+  for (const { segment, isWordLike } of words.segment(text.normalize('NFKC').toLowerCase())) {
+    if (isWordLike === true && !commonWords.has(segment)) found.push(segment)
+  }
+  return found
+}
+
+/** Whether two words are forms of one: the same, or one begins with the other but for a short ending. */
+export function sameWord(one: string, other: string): boolean {
+  if (one === other) return true
+  const [short, long] = one.length < other.length ? [one, other] : [other, one]
+  const stem = short.length > 4 ? short.replace(/(?:e|y|s)$/, '') : short
+  return stem.length >= 4 && long.length - stem.length <= 4 && long.startsWith(stem)
+}
+
+/** Sentences as they stand in the text, without the white space around them; a line break ends none of them. */
+export function splitSentences(text: string): Span[] {
+  const found: Span[] = []
+  for (const { index, segment } of sentences.segment(text.replace(/[\r\n\u2028\u2029]/g, ' '))) {
+    const span = trimSpan({ start: index, text: text.slice(index, index + segment.length) })
+    if (span.text !== '') found.push(span)
+  }
+  return found
+}
+
+export function trimSpan({ start, text }: Span): Span {
+  return { start: start + (text.length - text.trimStart().length), text: text.trim() }
+}
+
+/** At most so many code units of a text, cut between two words. */
+export function clip(text: string, length: number): string {
+  if (text.length <= length) return text
+  const head = text.slice(0, length).replace(/\s+\S*$/, '')
+  return head.length < length ? head : head.replace(/[\uD800-\uDBFF]$/, '')
+}

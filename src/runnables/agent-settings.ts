@@ -1,0 +1,61 @@
+import type { OutputInterface, ToolLoopAgentSettings, ToolSet } from 'ai'
+import type { Duration } from '../core/duration.ts'
+import type { Filters } from '../core/knowledge.ts'
+import type { ModelSetting } from '../core/model.ts'
+import type { Emission, RunContext, RunInput } from '../core/runnable.ts'
+
+/** How an agent uses the knowledge base. */
+export interface AgentKnowledge {
+  /** `first` (default): searched with the user's text before the model is asked. `tool`: the model searches when it wants. */
+  mode?: 'first' | 'tool'
+  /** Passages per search, 1–100; default 6. */
+  limit?: number
+  filters?: Filters
+  collection?: string
+}
+
+export interface AgentMemory {
+  /** Earlier runs of the session that the model sees, 0–1000; default 20. */
+  runs?: number
+}
+
+/** What an agent's own `run` is given. */
+export interface AgentRunContext extends RunContext {
+  readonly text: string
+  readonly parts: RunInput['parts']
+}
+
+/** What `run` may give: one text, or any stream of texts and events. */
+export type AgentOutput = string | AsyncIterable<Emission> | Iterable<Emission>
+
+/** The AI SDK's runtime context. */
+export type AgentContext = Record<string, unknown>
+
+type Replaced = 'model' | 'tools' | 'output' | 'timeout' | 'id' | 'callOptionsSchema' | '_internal'
+
+/** The AI SDK's `ToolLoopAgentSettings`, `model` optional and wider, and what agentserve adds. */
+export type AgentSettings<
+  TOOLS extends ToolSet = ToolSet,
+  CONTEXT extends AgentContext = AgentContext,
+  OUTPUT extends OutputInterface = never,
+> = Omit<ToolLoopAgentSettings<never, TOOLS, CONTEXT, OUTPUT>, Replaced> & {
+  name?: string
+  description?: string
+  /** Left out: the config's `model`; without one the agent quotes from its knowledge base. */
+  model?: ModelSetting
+  tools?: TOOLS
+  output?: OUTPUT
+  knowledge?: true | AgentKnowledge
+  memory?: AgentMemory
+  /** The same input and history within this time gets the recorded answer. */
+  cache?: { ttl: Duration }
+  /** Limit of a background run; the AI SDK's object sets limits of its own for steps and chunks. */
+  timeout?: Duration | Exclude<ToolLoopAgentSettings<never, TOOLS>['timeout'], number | undefined>
+  /** `none` for a `run` that nothing outside can notice: it may begin before its start is durable. */
+  effects?: 'none' | 'any'
+  /** Takes the place of the model: whatever it gives is the answer. */
+  run?: (context: AgentRunContext) => AgentOutput | Promise<AgentOutput>
+}
+
+/** Settings of any agent, as they are worked with once they are checked. */
+export type AnyAgentSettings = AgentSettings<ToolSet, AgentContext, OutputInterface>

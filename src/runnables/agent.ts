@@ -1,0 +1,64 @@
+import type { OutputInterface, ToolSet } from 'ai'
+import { parseDuration } from '../core/duration.ts'
+import { markRunnable, type Runnable } from '../core/runnable.ts'
+import { offlineModelName } from '../models/offline.ts'
+import { describeModel } from '../models/resolve.ts'
+import { checkAgentSettings } from './agent-check.ts'
+import { modelAnswer, searchToolName } from './agent-model.ts'
+import { offlineAnswering } from './agent-offline.ts'
+import { ownAnswer } from './agent-own.ts'
+import type { AgentContext, AgentSettings, AnyAgentSettings } from './agent-settings.ts'
+import { type Binding, bindable } from './binding.ts'
+
+/**
+ * An agent from the settings of the AI SDK's `ToolLoopAgent` and agentserve's own. Without a `model` it takes the config's;
+ * without that too it quotes from its knowledge base. Wrong settings throw `invalid_request` naming the key.
+ */
+export function agent<
+  TOOLS extends ToolSet = Record<never, never>,
+  CONTEXT extends AgentContext = AgentContext,
+  OUTPUT extends OutputInterface = never,
+>(settings: AgentSettings<TOOLS, CONTEXT, OUTPUT>): Runnable {
+  const anySettings = settings as unknown as AnyAgentSettings
+  checkAgentSettings(anySettings)
+  return build(anySettings, {})
+}
+
+function build(settings: AnyAgentSettings, binding: Binding): Runnable {
+  const { run: own, name, description, cache, knowledge, timeout, effects = 'any' } = settings
+  const model = own === undefined ? (settings.model ?? binding.model) : undefined
+  const timeoutMs = typeof timeout === 'object' ? timeout.totalMs : parseDuration(timeout)
+  const run =
+    own !== undefined
+      ? ownAnswer(own)
+      : model === undefined
+        ? offlineAnswering(settings)
+        : modelAnswer(settings, model, binding.root)
+  const entity: Runnable = {
+    kind: 'agent',
+    name,
+    description,
+    model: own !== undefined ? undefined : model === undefined ? offlineModelName : describeModel(model),
+    tools: listTools(settings),
+    knowledge: knowledge !== undefined,
+    effects,
+    cache: cache === undefined ? undefined : { ttlMs: parseDuration(cache.ttl) ?? 0 },
+    timeoutMs,
+    run,
+  }
+  return bindable(markRunnable(entity), (next) => build(settings, next))
+}
+
+function listTools({ tools, knowledge }: AnyAgentSettings): Runnable['tools'] {
+  const own = describeTools(tools ?? {})
+  const searches = typeof knowledge === 'object' && knowledge.mode === 'tool'
+  return searches ? [...own, { name: searchToolName, description: 'Searches the knowledge base.' }] : own
+}
+
+/** A tool's description may be made from its context; lists show only one that is a text. */
+export function describeTools(tools: ToolSet): { name: string; description?: string | undefined }[] {
+  return Object.entries(tools).map(([name, { description }]) => ({
+    name,
+    description: typeof description === 'string' ? description : undefined,
+  }))
+}

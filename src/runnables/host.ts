@@ -1,0 +1,48 @@
+import type { EntityKind } from '../core/run.ts'
+import { isRunnable, markRunnable, type Runnable } from '../core/runnable.ts'
+import { describeTools } from './agent.ts'
+import { runAgent, type SdkAgent } from './model-run.ts'
+import { historyMessages, partsText } from './prompt.ts'
+import { isObject, wrong } from './setting-check.ts'
+
+/** Whether this is an `Agent` of the AI SDK, of whatever copy of it. */
+export function isSdkAgent(value: unknown): value is SdkAgent {
+  return isObject(value) && value.version === 'agent-v1' && typeof value.stream === 'function'
+}
+
+/** Any `Agent` of the AI SDK as it is: it sees the session's messages and answers. */
+export function hostAgent(agent: SdkAgent): Runnable {
+  const { settings } = agent as { settings?: { model?: unknown } }
+  if (typeof settings?.model === 'string') {
+    throw wrong(
+      'model',
+      `The AI SDK agent has the model '${settings.model}' as a text, which the AI SDK sends to a paid gateway; give it a model object, or use agent({ model })`,
+    )
+  }
+  return markRunnable({
+    kind: 'agent',
+    name: agent.id,
+    tools: describeTools(agent.tools ?? {}),
+    knowledge: false,
+    effects: 'any',
+    async *run(input, context) {
+      const messages = historyMessages(await context.history())
+      messages.push({ role: 'user', content: partsText(input.parts) })
+      yield* runAgent({ agent, messages, signal: context.signal })
+    },
+  })
+}
+
+/** What a config entry under `agents`, `teams` or `workflows` is run as. Throws `invalid_request` for what can't be run. */
+export function toRunnable(kind: EntityKind, value: unknown): Runnable {
+  if (isRunnable(value)) {
+    if (value.kind === kind) return value
+    throw wrong(
+      '',
+      `This is ${value.kind === 'agent' ? 'an agent' : `a ${value.kind}`}, and it stands under \`${kind}s\`; move it to \`${value.kind}s\``,
+    )
+  }
+  if (kind === 'agent' && isSdkAgent(value)) return hostAgent(value)
+  const hint = kind === 'agent' ? 'agent({ … }), or an Agent of the AI SDK' : `${kind}({ … })`
+  throw wrong('', `This is not ${kind === 'agent' ? 'an agent' : `a ${kind}`}; write ${hint}`)
+}

@@ -1,0 +1,119 @@
+import { MockLanguageModelV4, simulateReadableStream } from 'ai/test'
+import type { EmittedEvent } from '../../src/core/event.ts'
+import type { Knowledge, SearchHit } from '../../src/core/knowledge.ts'
+import { silentLogger } from '../../src/core/logger.ts'
+import type { Message, Part } from '../../src/core/message.ts'
+import type { RunContext, Runnable } from '../../src/core/runnable.ts'
+
+export interface FakeContext extends RunContext {
+  queries: unknown[]
+}
+
+export function fakeContext(
+  options: {
+    hits?: SearchHit[]
+    history?: Message[]
+    entities?: Record<string, Runnable>
+    signal?: AbortSignal
+    entityId?: string
+  } = {},
+): FakeContext {
+  const queries: unknown[] = []
+  const search = async (query: unknown) => {
+    queries.push(query)
+    return { results: options.hits ?? [], mode: 'hybrid' as const }
+  }
+  return {
+    queries,
+    runId: 'run_1',
+    sessionId: 'ses_1',
+    entityId: options.entityId ?? 'main',
+    userId: null,
+    metadata: {},
+    state: {},
+    signal: options.signal ?? new AbortController().signal,
+    logger: silentLogger,
+    knowledge: options.hits === undefined ? undefined : ({ search } as unknown as Knowledge),
+    history: async (runs = 20) => (runs === 0 ? [] : (options.history ?? [])),
+    entity(id) {
+      const entity = options.entities?.[id]
+      if (entity === undefined) throw new Error(`no ${id}`)
+      return entity
+    },
+  }
+}
+
+export function hit(content: string, more: Partial<SearchHit> = {}): SearchHit {
+  return {
+    chunk_id: 'chk_1',
+    document_id: 'doc_1',
+    content,
+    source: 'docs/guide.md',
+    metadata: {},
+    chunk_index: 0,
+    chunk_size: 1000,
+    chunk_overlap: 100,
+    chunker_type: 'markdown',
+    start_offset: 0,
+    end_offset: content.length,
+    line_start: 1,
+    score: 0.9,
+    ...more,
+  }
+}
+
+export async function collect(entity: Runnable, input: string | Part[], context: RunContext = fakeContext()) {
+  const parts: Part[] = typeof input === 'string' ? [{ type: 'text', text: input }] : input
+  const events: EmittedEvent[] = []
+  let error: unknown
+  try {
+    const text = parts.map((part) => (part.type === 'text' ? part.text : '')).join('')
+    for await (const emission of entity.run({ parts, text }, context)) {
+      events.push(typeof emission === 'string' ? { type: 'text_delta', text: emission } : emission)
+    }
+  } catch (caught) {
+    error = caught
+  }
+  const text = events.map((event) => (event.type === 'text_delta' ? event.text : '')).join('')
+  const of = <T extends EmittedEvent['type']>(type: T) =>
+    events.filter((event): event is Extract<EmittedEvent, { type: T }> => event.type === type)
+  return { events, text, error, of, types: events.map(({ type }) => type) }
+}
+
+type StreamResult = Awaited<ReturnType<MockLanguageModelV4['doStream']>>
+type StreamPart = StreamResult['stream'] extends ReadableStream<infer T> ? T : never
+
+const usage = {
+  inputTokens: { total: 7, noCache: 7, cacheRead: undefined, cacheWrite: undefined },
+  outputTokens: { total: 3, text: 3, reasoning: undefined },
+}
+
+export function answer(...words: string[]): StreamPart[] {
+  return [
+    { type: 'stream-start', warnings: [] },
+    { type: 'text-start', id: 't' },
+    ...words.map((delta) => ({ type: 'text-delta' as const, id: 't', delta })),
+    { type: 'text-end', id: 't' },
+    { type: 'finish', usage, finishReason: { unified: 'stop', raw: 'stop' } },
+  ]
+}
+
+export function callTool(toolName: string, input: unknown): StreamPart[] {
+  return [
+    { type: 'stream-start', warnings: [] },
+    { type: 'tool-call', toolCallId: `use-${toolName}`, toolName, input: JSON.stringify(input) },
+    { type: 'finish', usage, finishReason: { unified: 'tool-calls', raw: 'tool_calls' } },
+  ]
+}
+
+/** A model that plays these answers, one a call. */
+export function scripted(...answers: StreamPart[][]): MockLanguageModelV4 {
+  let turn = 0
+  return new MockLanguageModelV4({
+    provider: 'scripted',
+    modelId: 'one',
+    doStream: async () => ({
+      stream: simulateReadableStream({ chunks: answers[turn++] ?? [], initialDelayInMs: null, chunkDelayInMs: null }),
+    }),
+  })
+}
