@@ -1,0 +1,20 @@
+import { defaults } from './defaults.ts'
+import type { ConfigParts } from './parts.ts'
+import type { UserConfig } from './types.ts'
+
+/** What is served when there is no config file: `docs` over ./docs and the README, and `echo`. */
+export function builtInConfig(parts: Pick<ConfigParts, 'agent'>): UserConfig {
+  const { docs, echo, sources, requestTimeout } = defaults.builtIn
+  return {
+    knowledge: { sources: [...sources] },
+    agents: {
+      docs: parts.agent({ ...docs }),
+      echo: parts.agent({ ...echo, run: sayAgain }),
+    },
+    server: { requestTimeout },
+  }
+}
+
+async function* sayAgain({ text }: { text: string }): AsyncIterable<string> {
+  yield* text.split(/(?<=\s)/)
+}

@@ -1,0 +1,34 @@
+/** Every default of the configuration. What the command line does differently from `createServer` is under `program`. */
+export const defaults = {
+  dataFolder: '.agentserve',
+  port: 8080,
+  prefix: '/api/v1',
+  a2aPrefix: '/api/v1/a2a',
+  healthPath: '/health',
+  debug: false,
+  requestTimeoutMs: 30_000,
+  maxRequestBytes: 10 * 1024 * 1024,
+  synchronous: 'FULL',
+  vectorDbType: 'lancedb',
+  embeddingProvider: 'auto',
+  knowledgeApi: { search: true, config: true, content: true, documents: true },
+  allowUnauthenticated: false,
+  /** How long the files of a config must be quiet before it is read again. */
+  reloadQuietMs: 20,
+  /** Inside the data folder. */
+  databaseFile: 'agentserve.db',
+  /** Inside the data folder. */
+  knowledgeFolder: 'knowledge',
+  program: { host: '127.0.0.1' },
+  /** Served when there is no config file. */
+  builtIn: {
+    sources: ['docs', 'README.md'],
+    requestTimeout: '10m',
+    docs: {
+      description: 'Answers from ./docs and the README.',
+      instructions: 'Answer from the passages and cite them.',
+      knowledge: { limit: 6, mode: 'first' },
+    },
+    echo: { description: 'Says again what it was told.', effects: 'none' },
+  },
+} as const

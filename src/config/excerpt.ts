@@ -1,0 +1,22 @@
+import { readFileSync } from 'node:fs'
+
+/** The line and two around it, numbered, the line marked; undefined when the file can't be read or has no such line. */
+export function excerptOf(file: string, line: number, column?: number): string | undefined {
+  let lines: string[]
+  try {
+    lines = readFileSync(file, 'utf8').split(/\r?\n/)
+  } catch {
+    return undefined
+  }
+  if (line < 1 || line > lines.length) return undefined
+  const first = Math.max(1, line - 2)
+  const last = Math.min(lines.length, line + 2)
+  const width = String(last).length
+  const shown: string[] = []
+  for (let number = first; number <= last; number++) {
+    const text = (lines[number - 1] ?? '').slice(0, 200)
+    shown.push(`${number === line ? '>' : ' '} ${String(number).padStart(width)} | ${text}`)
+    if (number === line && column !== undefined) shown.push(`  ${' '.repeat(width)} | ${' '.repeat(column - 1)}^`)
+  }
+  return shown.join('\n')
+}

@@ -1,0 +1,31 @@
+import type { ModelSetting } from '../core/model.ts'
+import type { EntityKind } from '../core/run.ts'
+import type { Runnable } from '../core/runnable.ts'
+import type { SummaryManagerLike } from './types.ts'
+
+/** What the configuration needs of the rooms above it; the composition root passes it in. */
+export interface ConfigParts {
+  /**
+   * An entry of `agents`, `teams` or `workflows` as something that runs, bound to the config's model and folder; undefined
+   * for what is neither ours nor an AI SDK `Agent`. May throw an AppError about a setting of the entry.
+   */
+  toRunnable(value: object, kind: EntityKind, binding: EntityBinding): Runnable | undefined
+  /** Makes an agent of its settings, for the config that is served when there is no file. */
+  agent(settings: BuiltInAgent): object
+  /** The summariser of a program that configures none. */
+  summaryManager(): SummaryManagerLike
+}
+
+export interface EntityBinding {
+  id: string
+  model: ModelSetting | undefined
+  root: string
+}
+
+export interface BuiltInAgent {
+  description: string
+  instructions?: string
+  knowledge?: { limit: number; mode: 'first' }
+  effects?: 'none'
+  run?: (context: { text: string }) => AsyncIterable<string>
+}

@@ -1,0 +1,83 @@
+import { relative, resolve } from 'node:path'
+import type { ErrorDetail } from '../core/error.ts'
+import { builtInConfig } from './built-in.ts'
+import { ConfigError } from './config-error.ts'
+import { defaults } from './defaults.ts'
+import { resolveEntities } from './entities.ts'
+import type { Environment } from './environment.ts'
+import { type ConfigFlags, readOverrides } from './overrides.ts'
+import type { ConfigParts } from './parts.ts'
+import { type Purpose, resolveServer } from './server-settings.ts'
+import { userSettings } from './settings.ts'
+import type { ResolvedConfig, UserConfig } from './types.ts'
+
+export interface ResolveOptions {
+  /** What the user wrote; undefined for the built-in default. */
+  user: UserConfig | undefined
+  /** The file it was read from; names it in complaints. */
+  file?: string | undefined
+  /** Where relative paths start. */
+  root: string
+  purpose: Purpose
+  flags?: ConfigFlags | undefined
+  environment?: Environment | undefined
+  parts: ConfigParts
+}
+
+/**
+ * Decides every field: flags over environment over file over defaults. Throws one ConfigError with every complaint; each
+ * names file, key, value and what is allowed.
+ */
+export function resolveConfig(options: ResolveOptions): ResolvedConfig {
+  const { root, purpose, parts } = options
+  const complaints: ErrorDetail[] = []
+  const complain = (path: string, message: string) => void complaints.push({ path, message })
+  const user = options.user ?? builtInConfig(parts)
+  userSettings(user, '', complain)
+  if (complaints.length === 0) checkTogether(user, purpose, complain)
+  const overrides = readOverrides(options.flags ?? {}, options.environment ?? {}, complain)
+  refuse(complaints, options)
+  const entities = resolveEntities(user, { model: user.model, root }, parts, complain)
+  refuse(complaints, options)
+  const dataFolder = resolveDataFolder(root, overrides.data)
+  return {
+    file: options.file,
+    root,
+    dataFolder,
+    model: user.model,
+    knowledge: {
+      sources: user.knowledge?.sources ?? [],
+      collection: user.knowledge?.collection,
+      chunkSize: user.knowledge?.chunkSize,
+      chunkOverlap: user.knowledge?.chunkOverlap,
+    },
+    entities,
+    server: resolveServer(user.server ?? {}, overrides, { purpose, root, dataFolder }, parts),
+    dispose: user.dispose,
+  }
+}
+
+/** The folder that `--data` or AGENTSERVE_DATA names, else `.agentserve`, from `root`. */
+export function resolveDataFolder(root: string, named: string | undefined): string {
+  return resolve(root, named ?? defaults.dataFolder)
+}
+
+function checkTogether(user: UserConfig, purpose: Purpose, complain: (path: string, message: string) => void): void {
+  const { chunkSize, chunkOverlap, sources } = user.knowledge ?? {}
+  if (chunkSize !== undefined && chunkOverlap !== undefined && chunkOverlap >= chunkSize) {
+    complain('knowledge.chunkOverlap', `is ${chunkOverlap}; allowed: less than knowledge.chunkSize (${chunkSize})`)
+  }
+  if (purpose === 'library' && sources !== undefined && user.server?.vectorDb === undefined) {
+    complain('knowledge.sources', "needs server.vectorDb, { type: 'lancedb' } say")
+  }
+}
+
+function refuse(complaints: readonly ErrorDetail[], { file }: ResolveOptions): void {
+  if (complaints.length === 0) return
+  const name = file === undefined ? 'config' : relative(process.cwd(), file) || file
+  const lines = complaints.map(({ path, message }) => {
+    const place = /^(?:--|AGENTSERVE_)/.test(path) ? '' : `${name}: `
+    return `${place}${path} ${message}.`
+  })
+  throw new ConfigError(lines.join('\n'), { file, details: complaints })
+}

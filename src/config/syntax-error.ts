@@ -1,0 +1,38 @@
+import { execFile } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+
+/**
+ * Where the first of these files that does not parse goes wrong. V8 tells the place of a module's syntax error to nobody
+ * but the terminal, so a child process is asked to print it.
+ */
+export async function findSyntaxError(files: Iterable<string>): Promise<{ file: string; line: number } | undefined> {
+  for (const file of files) {
+    const line = await checkSyntax(file)
+    if (line !== undefined) return { file, line }
+  }
+  return undefined
+}
+
+async function checkSyntax(file: string): Promise<number | undefined> {
+  if (!/\.[mc]?[jt]s$/.test(file)) return undefined
+  const text = file.endsWith('ts') ? await strip(file) : readFileSync(file, 'utf8')
+  const type = /\.c[jt]s$/.test(file) ? 'commonjs' : 'module'
+  const { stderr } = await runNode(['--check', `--input-type=${type}`, '-'], text)
+  const place = /^\[stdin\]:(\d+)/m.exec(stderr)
+  return place === null ? undefined : Number(place[1])
+}
+
+/** The file without its types, every line where it was. In a child, because Node warns of the function once a process. */
+async function strip(file: string): Promise<string> {
+  const code = `process.stdout.write(require('node:module').stripTypeScriptTypes(require('node:fs').readFileSync(0, 'utf8')))`
+  return (await runNode(['--input-type=commonjs', '--eval', code], readFileSync(file, 'utf8'))).stdout
+}
+
+function runNode(args: string[], input: string): Promise<{ stdout: string; stderr: string }> {
+  return new Promise((resolve) => {
+    const options = { timeout: 5_000, env: { ...process.env, NODE_OPTIONS: '' }, maxBuffer: 16 * 1024 * 1024 }
+    const child = execFile(process.execPath, args, options, (_error, stdout, stderr) => resolve({ stdout, stderr }))
+    child.stdin?.on('error', () => undefined)
+    child.stdin?.end(input)
+  })
+}

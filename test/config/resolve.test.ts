@@ -1,0 +1,347 @@
+import { join, relative } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { ConfigError } from '../../src/config/config-error.ts'
+import type { Environment } from '../../src/config/environment.ts'
+import type { ConfigFlags } from '../../src/config/overrides.ts'
+import type { ConfigParts } from '../../src/config/parts.ts'
+import { type ResolveOptions, resolveConfig } from '../../src/config/resolve.ts'
+import type { ServerConfig, SummaryManagerLike, UserConfig } from '../../src/config/types.ts'
+import { AppError } from '../../src/core/error.ts'
+import { isRunnable, markRunnable, type Runnable } from '../../src/core/runnable.ts'
+
+const manager: SummaryManagerLike = { summarizer: { name: 'test', summarize: async () => '' }, timeoutMs: 1 }
+
+function runnable(kind: Runnable['kind'] = 'agent'): Runnable {
+  return markRunnable({ kind, tools: [], knowledge: false, effects: 'any', async *run() {} })
+}
+
+const parts: ConfigParts = {
+  toRunnable(value) {
+    if ('broken' in value) throw new AppError('invalid_request', 'temperature is hot')
+    return isRunnable(value) ? value : undefined
+  },
+  agent: (settings) => Object.assign(runnable(), settings),
+  summaryManager: () => manager,
+}
+
+function resolve(user: UserConfig | undefined, more: Partial<ResolveOptions> = {}) {
+  return resolveConfig({ user, file: '/app/agent.config.ts', root: '/app', purpose: 'program', parts, ...more })
+}
+
+const resolveServer = (server: ServerConfig, flags?: ConfigFlags, environment?: Environment) =>
+  resolve({ server }, { flags, environment }).server
+
+function complaints(user: unknown, more: Partial<ResolveOptions> = {}): string[] {
+  try {
+    resolve(user as UserConfig, more)
+  } catch (error) {
+    expect(error).toBeInstanceOf(ConfigError)
+    return (error as ConfigError).message.split('\n')
+  }
+  return []
+}
+
+describe('resolveConfig', () => {
+  it('decides every field for the command line', () => {
+    const config = resolve({})
+    expect(config).toMatchObject({
+      root: '/app',
+      dataFolder: '/app/.agentserve',
+      entities: new Map(),
+      model: undefined,
+    })
+    expect(config.server).toEqual({
+      address: { host: '127.0.0.1', port: 8080, named: false },
+      prefix: '/api/v1',
+      sessionStorage: { type: 'sqlite', path: '/app/.agentserve/agentserve.db', synchronous: 'FULL' },
+      logger: undefined,
+      debug: false,
+      allowOrigins: [],
+      allowMethods: undefined,
+      allowHeaders: undefined,
+      allowHosts: [],
+      requestTimeoutMs: 30_000,
+      maxRequestBytes: 10 * 1024 * 1024,
+      healthPath: '/health',
+      vectorDb: { type: 'lancedb', baseUrl: '/app/.agentserve/knowledge' },
+      embedding: { provider: 'auto' },
+      knowledgeApi: { search: true, config: true, content: true, documents: true },
+      summaryManager: manager,
+      a2aPrefix: '/api/v1/a2a',
+      authKeys: [],
+      allowUnauthenticated: false,
+      retention: { maxAgeMs: undefined, maxSessions: undefined },
+    })
+  })
+
+  it('decides otherwise for createServer, as the specification says', () => {
+    const { server } = resolve({}, { purpose: 'library' })
+    expect(server).toMatchObject({ address: { host: undefined, port: 8080, named: true }, sessionStorage: 'memory' })
+    expect(server.vectorDb ?? server.summaryManager).toBeUndefined()
+  })
+
+  it('takes what the file says', () => {
+    const server = resolveServer({
+      address: '[::1]:9000',
+      prefix: '/v2/',
+      sessionStorage: { type: 'sqlite', path: 'my.db', synchronous: 'NORMAL' },
+      debug: true,
+      allowOrigins: ['https://example.org'],
+      requestTimeout: '10m',
+      maxRequestSize: '512KB',
+      healthPath: '/up/',
+      vectorDb: { baseUrl: 'vectors', database: 'mine' },
+      embedding: { provider: 'openai', model: 'm', apiKey: 'k' },
+      knowledgeApi: { content: false },
+      a2a: { prefix: '/' },
+      auth: { keys: ['one'] },
+      retention: { maxAge: '30d', maxSessions: 5 },
+    })
+    expect(server).toMatchObject({
+      address: { host: '::1', port: 9000, named: true },
+      prefix: '/v2',
+      sessionStorage: { type: 'sqlite', path: '/app/my.db', synchronous: 'NORMAL' },
+      debug: true,
+      requestTimeoutMs: 600_000,
+      maxRequestBytes: 524_288,
+      healthPath: '/up',
+      vectorDb: { type: 'lancedb', baseUrl: '/app/vectors', database: 'mine' },
+      embedding: { provider: 'openai', model: 'm', apiKey: 'k' },
+      knowledgeApi: { search: true, config: true, content: false, documents: true },
+      a2aPrefix: '',
+      authKeys: ['one'],
+      retention: { maxAgeMs: 30 * 86_400_000, maxSessions: 5 },
+    })
+  })
+
+  it('puts flags over the environment, that over the file, that over defaults', () => {
+    const server: ServerConfig = { address: 'file.test:1', allowHosts: ['file.test'], auth: { keys: ['file'] } }
+    const environment = {
+      AGENTSERVE_HOST: '127.0.0.2',
+      AGENTSERVE_PORT: '2',
+      AGENTSERVE_ALLOW_HOSTS: 'a.test, b.test,',
+      AGENTSERVE_API_KEYS: 'k1,k2',
+      AGENTSERVE_DATA: 'from-environment',
+      AGENTSERVE_DEBUG: '',
+    }
+    expect(resolveServer({})).toMatchObject({ address: { host: '127.0.0.1', port: 8080, named: false } })
+    expect(resolveServer(server)).toMatchObject({
+      address: { host: 'file.test', port: 1, named: true },
+      allowHosts: ['file.test'],
+      authKeys: ['file'],
+    })
+    expect(resolveServer(server, {}, environment)).toMatchObject({
+      address: { host: '127.0.0.2', port: 2, named: true },
+      allowHosts: ['a.test', 'b.test'],
+      authKeys: ['k1', 'k2'],
+      debug: false,
+    })
+    const flags = { host: '[::1]', port: 0, allowHosts: ['c.test'], data: '/flag' }
+    expect(resolveServer(server, flags, environment)).toMatchObject({
+      address: { host: '::1', port: 0, named: true },
+      allowHosts: ['c.test'],
+    })
+    expect(resolve({}, { environment }).dataFolder).toBe(join('/app', 'from-environment'))
+    expect(resolve({}, { flags, environment }).dataFolder).toBe('/flag')
+  })
+
+  it('names a port without a host on all interfaces when the file does, on loopback when the flag does', () => {
+    expect(resolveServer({ address: ':9000' }).address).toEqual({ host: undefined, port: 9000, named: true })
+    expect(resolveServer({}, { port: 9000 }).address).toEqual({ host: '127.0.0.1', port: 9000, named: true })
+  })
+
+  it('serves docs and echo when there is no config', async () => {
+    const config = resolve(undefined, { file: undefined })
+    expect([...config.entities.keys()]).toEqual(['docs', 'echo'])
+    expect(config.knowledge.sources).toEqual(['docs', 'README.md'])
+    expect(config.server.requestTimeoutMs).toBe(600_000)
+    const echo = config.entities.get('echo') as unknown as { run(c: { text: string }): AsyncIterable<string> }
+    expect(await Array.fromAsync(echo.run({ text: 'one two  three' }))).toEqual(['one ', 'two ', ' ', 'three'])
+  })
+
+  it('keeps entities in the order agents, teams, workflows, bound to the config', () => {
+    const bindings: unknown[] = []
+    const entities = resolve(
+      {
+        model: 'ollama/m',
+        workflows: { w: runnable('workflow') },
+        agents: { a: runnable() },
+        teams: { t: runnable('team') },
+      },
+      {
+        parts: {
+          ...parts,
+          toRunnable(value, kind, binding) {
+            bindings.push([kind, binding])
+            return value as Runnable
+          },
+        },
+      },
+    ).entities
+    expect([...entities.keys()]).toEqual(['a', 't', 'w'])
+    expect(bindings[0]).toEqual(['agent', { id: 'a', model: 'ollama/m', root: '/app' }])
+  })
+})
+
+const prefix = `${relative(process.cwd(), '/app/agent.config.ts')}: `
+
+describe('a complaint of resolveConfig', () => {
+  it.each<[string, unknown, string]>([
+    [
+      'requestTimeout',
+      '30 parsecs',
+      "is '30 parsecs'; allowed: 1 ms to 24 days: milliseconds, or a number with ms, s, m, h or d",
+    ],
+    ['requestTimeout', '30d', "is '30d'; allowed: 1 ms to 24 days: milliseconds, or a number with ms, s, m, h or d"],
+    ['maxRequestSize', -1, 'is -1; allowed: bytes above 0, or a number with KB, MB or GB'],
+    ['address', '8080', "is '8080'; allowed: 'host:port', ':port' or '[v6]:port'"],
+    ['address', ':70000', "is ':70000'; allowed: 'host:port', ':port' or '[v6]:port'"],
+    ['prefix', 'api', "is 'api'; allowed: a path that begins with '/'"],
+    ['healthPath', '', "is ''; allowed: a path that begins with '/'"],
+    ['debug', 'yes', "is 'yes'; allowed: true or false"],
+    ['allowOrigins', 'x', "is 'x'; allowed: a list"],
+    ['allowOrigins', ['*', 'https://a.test'], "has '*' beside others; allowed: '*' alone, or origins"],
+    [
+      'sessionStorage',
+      'disk',
+      "is 'disk'; allowed: 'memory', { type: 'sqlite', path }, or an object that implements the store",
+    ],
+    ['logger', {}, 'is an object; allowed: an object with the methods debug, info, warn and error'],
+    ['summaryManager', 5, 'is 5; allowed: new SummaryManager({ model, timeout })'],
+    ['auth', 'key', "is 'key'; allowed: an object with keys"],
+  ])('about server.%s = %j names file, key, value and what is allowed', (key, value, message) => {
+    expect(complaints({ server: { [key]: value } })).toEqual([`${prefix}server.${key} ${message}.`])
+  })
+
+  it.each<[string, unknown, string]>([
+    [
+      'server.allowOrigins.1',
+      { server: { allowOrigins: ['https://a.test', 'https://a.test/path'] } },
+      "is 'https://a.test/path'; allowed: '*' or an origin such as 'https://example.org'",
+    ],
+    ['server.allowMethods.0', { server: { allowMethods: ['get'] } }, "is 'get'; allowed: an HTTP method in capitals"],
+    ['server.allowHeaders.0', { server: { allowHeaders: ['a b'] } }, "is 'a b'; allowed: a header name"],
+    ['server.allowHosts.0', { server: { allowHosts: [1] } }, 'is 1; allowed: a text that is not empty'],
+    [
+      'server.sessionStorage.path',
+      { server: { sessionStorage: { type: 'sqlite', path: ':memory:' } } },
+      "is ':memory:'; allowed: the path of a file; for memory write 'memory'",
+    ],
+    [
+      'server.sessionStorage.path',
+      { server: { sessionStorage: { type: 'sqlite' } } },
+      'is missing; allowed: the path of a file',
+    ],
+    [
+      'server.sessionStorage.synchronous',
+      { server: { sessionStorage: { type: 'sqlite', path: 'a', synchronous: 'OFF' } } },
+      "is 'OFF'; allowed: 'FULL', 'NORMAL'",
+    ],
+    [
+      'server.vectorDb.type',
+      { server: { vectorDb: { type: 'pinecone' } } },
+      "is 'pinecone'; allowed: 'lancedb', 'memory'",
+    ],
+    [
+      'server.vectorDb.tenant',
+      { server: { vectorDb: { tenant: '../x' } } },
+      "is '../x'; allowed: 1 to 64 of A-Z a-z 0-9 _ -",
+    ],
+    [
+      'server.vectorDb.collectionName',
+      { server: { vectorDb: { collectionName: '.x' } } },
+      "is '.x'; allowed: 1 to 128 of A-Z a-z 0-9 . _ -, beginning with a letter or digit",
+    ],
+    [
+      'server.embedding.provider',
+      { server: { embedding: { provider: 'x' } } },
+      "is 'x'; allowed: 'auto', 'transformers', 'lexical', 'openai'",
+    ],
+    ['server.knowledgeApi.search', { server: { knowledgeApi: { search: 1 } } }, 'is 1; allowed: true or false'],
+    ['server.a2a.prefix', { server: { a2a: { prefix: 1 } } }, "is 1; allowed: a path that begins with '/'"],
+    [
+      'server.retention.maxSessions',
+      { server: { retention: { maxSessions: 0.5 } } },
+      `is 0.5; allowed: an integer from 1 to ${Number.MAX_SAFE_INTEGER}`,
+    ],
+    [
+      'server.retention.maxAge',
+      { server: { retention: { maxAge: 'old' } } },
+      "is 'old'; allowed: milliseconds, or a number with ms, s, m, h or d",
+    ],
+    [
+      'server',
+      { server: [] },
+      expect.stringContaining('is a list; allowed: an object with address, prefix') as unknown as string,
+    ],
+    [
+      'model',
+      { model: 'gpt' },
+      "is 'gpt'; allowed: a model of the AI SDK, { baseURL, model, apiKey? }, or 'provider/model'",
+    ],
+    [
+      'model',
+      { model: { baseURL: 'localhost', model: 'm' } },
+      "is an object; allowed: a model of the AI SDK, { baseURL, model, apiKey? }, or 'provider/model'",
+    ],
+    ['knowledge.chunkSize', { knowledge: { chunkSize: 20_001 } }, 'is 20001; allowed: an integer from 1 to 20000'],
+    [
+      'knowledge.chunkOverlap',
+      { knowledge: { chunkSize: 10, chunkOverlap: 10 } },
+      'is 10; allowed: less than knowledge.chunkSize (10)',
+    ],
+    ['knowledge.sources.0', { knowledge: { sources: [''] } }, "is ''; allowed: a text that is not empty"],
+    ['dispose', { dispose: true }, 'is true; allowed: a function'],
+    ['agents', { agents: [] }, 'must be an object that has one entry for each id'],
+    ['agents.a', { agents: { a: 'x' } }, "is 'x'; allowed: agent({ … }) or an AI SDK Agent"],
+    ['teams.a', { teams: { a: {} } }, 'is nothing that runs; allowed: team({ … })'],
+    ['agents.a', { agents: { a: { broken: true } } }, 'temperature is hot'],
+    ['agents.t', { agents: { t: runnable('team') } }, 'is of kind team; write it under teams'],
+    ['teams.a', { agents: { a: runnable() }, teams: { a: runnable('team') } }, 'has an id that is taken by agents.a'],
+    [
+      'agents.a b',
+      { agents: { 'a b': runnable() } },
+      "is no id; allowed: 1 to 128 characters without spaces, '/', '?' and '#'",
+    ],
+  ])('about %s names it: %j', (key, user, message) => {
+    expect(complaints(user)).toEqual([
+      typeof message === 'string'
+        ? `${prefix}${key} ${message}.`
+        : expect.stringMatching(/server is a list; allowed: an object with address/),
+    ])
+  })
+
+  it.each([
+    ['server.requestTimout', { server: { requestTimout: 1 } }, "did you mean 'requestTimeout'?"],
+    ['agent', { agent: {} }, "did you mean 'agents'?"],
+    ['server.colour', { server: { colour: 1 } }, 'known here: address, prefix'],
+    ['__proto__x', { __proto__x: 1 }, 'known here: model'],
+  ])('about the unknown %s helps', (key, user, help) => {
+    const [complaint] = complaints(user)
+    expect(complaint).toContain(`${prefix}${key} is not a setting; ${help}`)
+  })
+
+  it('never shows a secret', () => {
+    const server = { auth: { keys: ['has a space: s3cret'] }, embedding: { apiKey: ['s3cret'] } }
+    const text = complaints({ server }).join()
+    expect(text).toContain('server.auth.keys.0 is a text; allowed: a text of visible ASCII characters')
+    expect(text).not.toContain('s3cret')
+  })
+
+  it('comes with all others at once, the environment and flags named as such', () => {
+    const environment = { AGENTSERVE_PORT: 'abc', AGENTSERVE_HOST: 'a b', AGENTSERVE_ALLOW_UNAUTHENTICATED: 'maybe' }
+    expect(complaints({ server: { debug: 1 }, x: 1 }, { environment, flags: { port: 70_000 } })).toEqual([
+      `${prefix}server.debug is 1; allowed: true or false.`,
+      expect.stringContaining(`${prefix}x is not a setting`),
+      "AGENTSERVE_PORT is 'abc'; allowed: a port from 0 to 65535.",
+      "AGENTSERVE_HOST is 'a b'; allowed: a host name or an IP address.",
+      '--port is 70000; allowed: a port from 0 to 65535.',
+      "AGENTSERVE_ALLOW_UNAUTHENTICATED is 'maybe'; allowed: true, false, 1 or 0.",
+    ])
+  })
+
+  it('says what sources need in createServer', () => {
+    const [complaint] = complaints({ knowledge: { sources: ['docs'] } }, { purpose: 'library', file: undefined })
+    expect(complaint).toBe("config: knowledge.sources needs server.vectorDb, { type: 'lancedb' } say.")
+  })
+})
