@@ -140,7 +140,7 @@ function runHeaders(runId: string, sessionId: string): Record<string, string> {
 async function report(getServices: GetServices, error: unknown, request: HttpRequest): Promise<void> {
   try {
     const { logger } = await getServices()
-    logger.error({ error, request_id: request.requestId }, 'an A2A request failed')
+    logger.error({ err: error, request_id: request.requestId }, 'an A2A request failed')
   } catch {
     // The services could not be opened, which is the error that the caller is being told about.
   }

@@ -64,7 +64,7 @@ export async function* toFrames(
     }
     yield errorFrame(rpcCodes.internalError, 'the stream ended before the run did') + doneFrame
   } catch (error) {
-    logger.error({ error, run_id: runId }, 'an A2A stream failed')
+    logger.error({ err: error, run_id: runId }, 'an A2A stream failed')
     const { code, message } = describeError(error)
     yield errorFrame(code, message) + doneFrame
   } finally {
