@@ -1,0 +1,101 @@
+import { expect, test } from 'vitest'
+import { AppError, type ErrorCode } from '../../../src/core/error.ts'
+import type { Route } from '../../../src/http/route.ts'
+import { a2aRoutes, createA2A } from '../../../src/protocols/a2a/a2a.ts'
+import { a2aDocs } from '../../../src/protocols/a2a/docs.ts'
+import { errorReply, rpcTable } from '../../../src/protocols/a2a/error.ts'
+import { createRegistry } from '../../../src/service/registry.ts'
+import { openA2A, rpc } from '../../support/a2a.ts'
+import { echo } from '../../support/services.ts'
+
+const unused = () => {
+  throw new Error('not asked for')
+}
+
+test('registers, finds and lists entities', async () => {
+  const { a2a, registry } = await openA2A({ echo })
+  a2a.registerEntity('second', echo)
+  expect(a2a.getEntity('second')).toEqual({ entity: echo, exists: true })
+  expect(a2a.getEntity('third')).toEqual({ entity: undefined, exists: false })
+  expect(a2a.listEntities()).toEqual(['echo', 'second'])
+  expect(registry.ids()).toEqual(['echo', 'second'])
+  expect(() => a2a.registerEntity('second', echo)).toThrow(/taken/)
+  expect(() => a2a.registerEntity('', echo)).toThrow(/empty/)
+})
+
+test.each([
+  [undefined, '/api/v1/a2a'],
+  ['/agents/talk/', '/agents/talk'],
+  ['talk', '/talk'],
+  ['/', ''],
+])('mounts its two routes behind the prefix %s', (prefix, expected) => {
+  const routes: Route[] = []
+  const a2a = createA2A({ prefix, registry: createRegistry(), services: unused })
+  a2a.setupRoutes({ route: (route) => routes.push(route) })
+  const paths = [`${expected}/sendMessage`, `${expected}/streamMessage`]
+  expect(routes.map(({ method, path }) => [method, path])).toEqual(paths.map((path) => ['POST', path]))
+  expect(a2aDocs(prefix).map(({ path }) => path)).toEqual(paths)
+  expect(a2aRoutes(unused, prefix).map(({ path }) => path)).toEqual(paths)
+})
+
+test('answers on a prefix of its own', async () => {
+  const { post } = await openA2A({ echo }, { prefix: '/talk' })
+  expect(await (await post('sendMessage', rpc('sendMessage', 'echo', 'hi'))).json()).toHaveProperty('result.task')
+})
+
+test('opens its services with the first request, and says so when it can not', async () => {
+  let asked = 0
+  const routes = a2aRoutes(async () => {
+    asked++
+    throw new AppError('unavailable', 'the lock of /secret/path is taken')
+  })
+  expect(asked).toBe(0)
+  const { createKernel } = await import('../../../src/http/kernel.ts')
+  const kernel = createKernel()
+  kernel.setRoutes(routes)
+  const response = await kernel.inject({
+    method: 'POST',
+    url: '/api/v1/a2a/sendMessage',
+    body: JSON.stringify(rpc('sendMessage', 'echo', 'hi')),
+  })
+  expect(asked).toBeGreaterThan(0)
+  expect(response.status).toBe(200)
+  expect(await response.json()).toMatchObject({
+    error: { code: -32603, message: 'the server cannot take work at the moment; try again later' },
+  })
+})
+
+test('has a JSON-RPC code for every error, and keeps the status of those that HTTP refuses', () => {
+  const kept: Record<number, ErrorCode[]> = {}
+  for (const code of Object.keys(rpcTable) as ErrorCode[]) {
+    const reply = errorReply(new AppError(code, 'text'), 'id')
+    const { error } = (reply.body as { value: { error: { code: number; message: string } } }).value
+    expect([-32700, -32600, -32601, -32602, -32603]).toContain(error.code)
+    kept[reply.status] = [...(kept[reply.status] ?? []), code]
+    if (reply.status !== 200 && reply.status !== 404) expect(error.code).toBe(-32600)
+  }
+  const { 200: answered, ...refused } = kept
+  expect(refused).toEqual({
+    401: ['unauthorized'],
+    403: ['forbidden'],
+    404: ['route_not_found'],
+    405: ['method_not_allowed'],
+    408: ['request_timeout'],
+    413: ['payload_too_large'],
+    415: ['unsupported_media_type'],
+    421: ['misdirected_request'],
+    429: ['rate_limited'],
+    431: ['headers_too_large'],
+  })
+  expect(answered?.length).toBe(Object.keys(rpcTable).length - 10)
+})
+
+test('carries Retry-After, and hides what is not ours to tell', () => {
+  const limited = errorReply(new AppError('rate_limited', 'slow down', { retryAfterSeconds: 7 }), 1)
+  expect(limited).toMatchObject({ status: 429, headers: { 'Retry-After': '7' } })
+  const foreign = errorReply(new Error('ECONNREFUSED 10.0.0.1'), null)
+  expect(foreign).toMatchObject({
+    status: 200,
+    body: { value: { error: { code: -32603, message: 'internal error' } } },
+  })
+})
