@@ -1,0 +1,65 @@
+import { Readable } from 'node:stream'
+import { describe, expect, test } from 'vitest'
+import { json } from '../../../src/http/reply.ts'
+import { get, post, testKernel } from '../support.ts'
+
+const who = get('/who', ({ caller }) => json(caller))
+
+describe('keys', () => {
+  test.each([
+    ['bearer', { authorization: 'Bearer second' }, 'key:1'],
+    ['lower-case bearer', { authorization: 'bearer first' }, 'key:0'],
+    ['X-API-Key', { 'X-API-Key': 'second' }, 'key:1'],
+    ['X-API-Key beside another scheme', { authorization: 'Basic eDp5', 'x-api-key': 'first' }, 'key:0'],
+  ])('are taken as %s', async (_name, headers, caller) => {
+    const response = await testKernel([who], { authKeys: ['first', 'second'] }).inject({ url: '/who', headers })
+    expect([response.status, await response.json()]).toEqual([200, caller])
+  })
+
+  test.each([
+    {},
+    { authorization: 'Bearer' },
+    { authorization: 'Bearer third' },
+    { authorization: 'Bearer first second' },
+    { authorization: 'Basic first' },
+    { authorization: 'first' },
+    { 'x-api-key': '' },
+    { 'x-api-key': 'FIRST' },
+  ])('are missing or wrong: %j', async (headers) => {
+    const kernel = testKernel([who, { ...get('/open'), open: true }], { authKeys: ['first', 'second'] })
+    for (const [method, url, status] of [
+      ['GET', '/who', 401],
+      ['GET', '/nowhere', 401],
+      ['DELETE', '/who', 401],
+      ['OPTIONS', '/who', 401],
+      ['GET', '/open', 200],
+      ['HEAD', '/open', 200],
+      ['OPTIONS', '/open', 204],
+    ] as const) {
+      expect([url, (await kernel.inject({ url, method, headers })).status]).toEqual([url, status])
+    }
+  })
+
+  test('are checked before a byte of the body is read', async () => {
+    let read = 0
+    const body = new Readable({
+      read() {
+        read++
+        this.push('x'.repeat(1024))
+      },
+      highWaterMark: 0,
+    })
+    let handled = false
+    const route = post('/x', async (request) => {
+      handled = true
+      return json(await request.body.json())
+    })
+    const response = await testKernel([route], { authKeys: ['k'] }).inject({ method: 'POST', url: '/x', body })
+    expect([response.status, handled, read]).toEqual([401, false, 0])
+  })
+
+  test('leave everybody anonymous when there are none', async () => {
+    const response = await testKernel([who]).inject({ url: '/who', headers: { authorization: 'Bearer x' } })
+    expect(await response.json()).toBe('anonymous')
+  })
+})
