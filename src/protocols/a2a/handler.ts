@@ -16,6 +16,7 @@ export type A2AServices = Pick<Services, 'registry' | 'runs' | 'logger'>
 /** Asked at each request, so that they may be opened at the first one. */
 export type GetServices = () => A2AServices | Promise<A2AServices>
 
+const visible = /^[\x21-\x7e]{1,255}$/
 const notJson = new RpcError(rpcCodes.parseError, 'parse error: the body is not valid JSON')
 
 /** Answers one method of the dialect. It never throws: every failure is a JSON-RPC response. */
@@ -117,12 +118,18 @@ function idempotencyOf(request: HttpRequest, message: SendRequest): Idempotency 
   const { agentId, messageId, contextId = '' } = message
   const target = `${contextId} ${agentId.length} ${agentId}`
   const header = request.headers['idempotency-key']
-  if (typeof header === 'string' && header !== '') {
+  if (header !== undefined) {
+    if (typeof header !== 'string' || !visible.test(header)) throw invalidKey()
     const text = `${target} ${JSON.stringify(message.parts)}`
-    return { key: `a2a key ${request.caller} ${bounded(header)}`, hash: digest(text), whileRunning: 'conflict' }
+    return { key: `a2a key ${request.caller} ${header}`, hash: digest(text), whileRunning: 'conflict' }
   }
   const key = `a2a message ${request.caller} ${target} ${bounded(messageId)}`
   return { key, hash: digest(JSON.stringify(message.parts)), whileRunning: 'join' }
+}
+
+function invalidKey(): RpcError {
+  const message = 'invalid request: Idempotency-Key must be 1 to 255 visible ASCII characters'
+  return new RpcError(rpcCodes.invalidRequest, message)
 }
 
 function bounded(text: string): string {

@@ -150,6 +150,12 @@ test('takes an Idempotency-Key in place of the messageId', async () => {
   expect((await runs.list({}, { limit: 10 })).items).toHaveLength(1)
 })
 
+test('refuses an Idempotency-Key that is none', async () => {
+  const { post } = await openA2A({ echo })
+  const response = await post('sendMessage', rpc('sendMessage', 'echo', 'one'), { 'idempotency-key': 'two words' })
+  expect(A2AFailure.parse(await response.json()).error.code).toBe(-32600)
+})
+
 test('cancels the run of a client that leaves, unless it said continue', async () => {
   const gated = gate()
   const { post, runs } = await openA2A({ gated: gated.runnable })
