@@ -5,14 +5,15 @@ interface ProviderFailure {
   message?: unknown
   statusCode?: unknown
   lastError?: unknown
+  cause?: unknown
 }
 
 /** `run_failed` in words a user can act on: which model, what its provider said, never a key. */
 export function modelFailure(error: unknown, label: string, setting?: ModelSetting): AppError {
-  const { message, statusCode } = innermost(error)
-  const text = typeof message === 'string' && message !== '' ? message : String(error)
-  const status = typeof statusCode === 'number' ? ` (status ${statusCode})` : ''
-  const said = hideKeys(text, setting).slice(0, 1_000)
+  const failure = innermost(error)
+  const { statusCode } = failure
+  const status = typeof statusCode === 'number' && statusCode >= 400 ? ` (status ${statusCode})` : ''
+  const said = hideKeys(textOf(failure, error), setting).slice(0, 1_000)
   return new AppError('run_failed', `The model '${label}' failed${status}: ${said}`, { cause: error })
 }
 
@@ -20,6 +21,13 @@ export function modelFailure(error: unknown, label: string, setting?: ModelSetti
 function innermost(error: unknown): ProviderFailure {
   const failure = (typeof error === 'object' && error !== null ? error : {}) as ProviderFailure
   return failure.lastError === undefined ? failure : innermost(failure.lastError)
+}
+
+/** The message, and its cause's where that says more (`Failed to process…: terminated`). */
+function textOf({ message, cause }: ProviderFailure, error: unknown): string {
+  const text = typeof message === 'string' && message !== '' ? message : String(error)
+  const why = cause instanceof Error ? cause.message : ''
+  return text.includes(why) ? text : `${text}: ${why}`
 }
 
 function hideKeys(text: string, setting: ModelSetting | undefined): string {

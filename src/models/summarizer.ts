@@ -17,7 +17,10 @@ export class SummaryManager {
   readonly summarizer: Summarizer
   readonly timeoutMs: number
 
-  constructor({ model, timeout = '30s' }: SummaryManagerOptions) {
+  /** Of a manager that names none. */
+  static readonly defaultTimeoutMs = 30_000
+
+  constructor({ model, timeout = SummaryManager.defaultTimeoutMs }: SummaryManagerOptions) {
     const timeoutMs = parseDuration(timeout)
     if (timeoutMs === undefined || timeoutMs === 0) {
       const message = `timeout: ${JSON.stringify(timeout)} is not a time limit; write milliseconds or '30s', '2m'`
@@ -87,6 +90,7 @@ function extract(messages: readonly Message[], earlier: string | undefined): str
   let length = 0
   for (const sentence of scored) {
     if (length + sentence.text.length + 1 > maxSummaryLength) continue
+    if (chosen.some(({ role, words }) => role === sentence.role && saysTheSame(words, sentence.words))) continue
     chosen.push(sentence)
     length += sentence.text.length + 1
   }
@@ -95,4 +99,10 @@ function extract(messages: readonly Message[], earlier: string | undefined): str
     .sort((one, other) => one.order - other.order)
     .map(({ text }) => text.replace(/\s+/g, ' '))
     .join(' ')
+}
+
+/** Whether most words of both are shared. */
+function saysTheSame(one: readonly string[], other: readonly string[]): boolean {
+  const shared = one.filter((word) => other.includes(word)).length
+  return shared > 0 && shared / (one.length + other.length - shared) > 0.7
 }

@@ -51,7 +51,8 @@ async function sdkAgent(
   root: string | undefined,
 ): Promise<SdkAgent> {
   const { ToolLoopAgent } = await import('ai')
-  const { name, description, knowledge, memory, cache, effects, run, timeout, prepareStep, ...rest } = settings
+  const { name, description, knowledge, memory, cache, effects, run, timeout, prepareStep, prepareCall, ...rest } =
+    settings
   const sdkSettings = {
     // The run fails with the error; without this the SDK prints it as well.
     onError: () => {},
@@ -60,18 +61,18 @@ async function sdkAgent(
     tools,
     ...(typeof timeout === 'object' ? { timeout } : {}),
     ...(prepareStep === undefined ? {} : { prepareStep: withResolvedModel(prepareStep, root) }),
+    ...(prepareCall === undefined ? {} : { prepareCall: withResolvedModel(prepareCall, root) }),
   } as unknown as ToolLoopAgentSettings<never, ToolSet>
   return new ToolLoopAgent(sdkSettings) as unknown as SdkAgent
 }
 
-type PrepareStep = NonNullable<AnyAgentSettings['prepareStep']>
-
-/** A step may name another model; a name is resolved as everywhere, and never left to the SDK. */
-function withResolvedModel(prepareStep: PrepareStep, root: string | undefined): PrepareStep {
-  return async (options) => {
-    const step = await prepareStep(options)
-    if (typeof step?.model !== 'string') return step
-    return { ...step, model: await resolveModel(step.model as ModelSetting, { root }) }
+/** A step or a call may name another model; a name is resolved as everywhere, and never left to the SDK. */
+function withResolvedModel<OPTIONS, RESULT>(prepare: (options: OPTIONS) => RESULT, root: string | undefined) {
+  return async (options: OPTIONS): Promise<Awaited<RESULT>> => {
+    const prepared = await prepare(options)
+    const model = (prepared as { model?: unknown } | undefined)?.model
+    if (typeof model !== 'string') return prepared
+    return { ...prepared, model: await resolveModel(model as ModelSetting, { root }) }
   }
 }
 

@@ -5,13 +5,6 @@ import { createId } from '../core/id.ts'
 import type { Usage } from '../core/run.ts'
 import { messageOf, toJson } from './json-value.ts'
 
-/** What a failed part of the stream is thrown as: `error` is the provider's own. */
-export class ModelStreamError extends Error {
-  constructor(error: unknown) {
-    super('The model stream failed.', { cause: error })
-  }
-}
-
 /**
  * The one place where the parts of the AI SDK's stream become events of a run. One object per run; it knows which model
  * call is open and when each tool call began.
@@ -40,7 +33,7 @@ export class ModelEvents {
     return [{ type: 'model_call_end', call_id: call.id, usage, finish_reason: finishReason, duration_ms }]
   }
 
-  /** Throws `ModelStreamError` for an error part, and for an answer that broke off. */
+  /** Throws the provider's error for an error part, and an error for an answer that broke off. */
   of(part: TextStreamPart<ToolSet>): EmittedEvent[] {
     switch (part.type) {
       case 'text-delta':
@@ -72,11 +65,11 @@ export class ModelEvents {
         return this.endCall(toUsage(part.usage), part.finishReason)
       case 'finish':
         if (part.finishReason === 'interrupted' || part.finishReason === 'error') {
-          throw new ModelStreamError(new Error('the answer broke off before its end'))
+          throw new Error('the answer broke off before its end')
         }
         return []
       case 'error':
-        throw new ModelStreamError(part.error)
+        throw part.error
       case 'abort':
         throw new AppError(
           'run_failed',

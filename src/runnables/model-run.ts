@@ -1,10 +1,11 @@
 import type { Agent, ModelMessage, OutputInterface, ToolSet } from 'ai'
+import { isAppError } from '../core/error.ts'
 import type { EmittedEvent } from '../core/event.ts'
 import type { ModelSetting } from '../core/model.ts'
 import { modelFailure } from '../models/failure.ts'
 import type { AgentContext } from './agent-settings.ts'
 import { EventQueue } from './event-queue.ts'
-import { ModelEvents, ModelStreamError } from './model-events.ts'
+import { ModelEvents } from './model-events.ts'
 
 /** Any agent of the AI SDK that takes no call options. */
 export type SdkAgent = Agent<never, ToolSet, AgentContext, OutputInterface>
@@ -53,7 +54,7 @@ async function pump(run: ModelRun, queue: EventQueue<EmittedEvent>, abortSignal:
     queue.close()
   } catch (error) {
     for (const event of events.endCall(null, 'error')) await queue.push(event)
-    queue.close({ error: error instanceof ModelStreamError ? modelFailure(error.cause, label, run.setting) : error })
+    queue.close({ error: isAppError(error) ? error : modelFailure(error, label, run.setting) })
   }
 }
 

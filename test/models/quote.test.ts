@@ -1,0 +1,85 @@
+import { describe, expect, it } from 'vitest'
+import { noModelText, offlineAnswer } from '../../src/models/offline.ts'
+import { findQuotes } from '../../src/models/quote.ts'
+import { hit } from '../runnables/fixture.ts'
+
+const guide = `# Sessions
+
+A session keeps the messages of one conversation. It is stored in SQLite, so it
+survives a restart. Nothing is sent anywhere.
+
+## Deleting
+
+- Run \`agentserve sessions delete\` to remove one.
+- Everything else stays.
+
+\`\`\`sh
+agentserve sessions list
+\`\`\`
+`
+
+async function textOf(pieces: AsyncIterable<string>) {
+  let text = ''
+  for await (const piece of pieces) text += piece
+  return text
+}
+
+describe('findQuotes', () => {
+  it('quotes byte for byte, with the line where the quote begins', () => {
+    const [quote] = findQuotes('Does a session survive a restart?', [hit(guide, { line_start: 5 })])
+    expect(guide).toContain(quote?.text)
+    expect(quote?.text).toContain('SQLite, so it\nsurvives a restart.')
+    expect(quote?.line).toBe(7)
+  })
+
+  it('quotes one list item, not the list', () => {
+    const [quote] = findQuotes('How do I delete a session?', [hit(guide)])
+    expect(quote?.text).toBe('- Run `agentserve sessions delete` to remove one.')
+    expect(quote?.line).toBe(8)
+  })
+
+  it('quotes the best hits first, one passage of each, none twice', () => {
+    const hits = [
+      hit('Cats sleep most of the day.', { source: 'cats.md' }),
+      hit('The port is set by `address`.', { source: 'server.md' }),
+      hit('The port is set by `address`.', { source: 'copy.md' }),
+    ]
+    expect(findQuotes('How is the port set?', hits).map(({ hit: { source } }) => source)).toEqual(['server.md'])
+  })
+
+  it('keeps quotes short', () => {
+    const long = `${'The weather was fine and nobody complained about anything at all. '.repeat(20)}The port is 8080. ${'More text follows here. '.repeat(30)}`
+    const [quote] = findQuotes('Which port?', [hit(long)])
+    expect(quote?.text).toContain('The port is 8080.')
+    expect(quote?.text.length).toBeLessThanOrEqual(400)
+  })
+
+  it('finds nothing where nothing fits', () => {
+    expect(findQuotes('Who won the world cup?', [hit(guide)])).toEqual([])
+    expect(findQuotes('what is the', [hit(guide)])).toEqual([])
+    expect(findQuotes('', [])).toEqual([])
+  })
+
+  it('works in other languages', () => {
+    const hits = [hit('Der Server hört auf Port 8080.\n\nKatzen schlafen viel.'), hit('服务器监听端口 8080。')]
+    expect(findQuotes('Auf welchem Port hört der Server?', hits)[0]?.text).toBe('Der Server hört auf Port 8080.')
+    expect(findQuotes('服务器端口', hits)[0]?.text).toBe('服务器监听端口 8080。')
+  })
+})
+
+describe('offlineAnswer', () => {
+  it('says that it quotes and names each place', async () => {
+    const quotes = [
+      { hit: hit('A', { source: 'a.md' }), text: 'One  two.', line: 4 },
+      { hit: hit('B', { source: 'b.pdf', page: 2 }), text: 'Three.', line: undefined },
+    ]
+    expect(await textOf(offlineAnswer(quotes))).toBe(
+      'No model is configured, so I quote what the knowledge base says.\n\nOne  two.\n[1] a.md:4\n\nThree.\n[2] b.pdf, page 2\n',
+    )
+  })
+
+  it('says so when nothing fits, and how to set a model when there is nothing to search', async () => {
+    expect(await textOf(offlineAnswer([]))).toContain('nothing in it fits')
+    expect(noModelText).toContain('model:')
+  })
+})
