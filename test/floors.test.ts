@@ -77,7 +77,7 @@ describe('checkFloors', () => {
 
   it('reports an inner barrel, a room without a floor and a file that is not there', () => {
     expect(tree({ 'core/index.ts': "export { a } from './a.ts'", 'core/a.ts': 'export const a = 1' })).toEqual([
-      'core/index.ts passes on core/a.ts: only a public door may',
+      'core/index.ts passes on core/a.ts: only a door may',
     ])
     expect(tree({ 'utils/a.ts': "import '../core/a.ts'", 'core/a.ts': '' })).toEqual([
       'utils/a.ts is in a room that has no floor',
