@@ -1,15 +1,16 @@
 import { AppError, invalid } from '../core/error.ts'
 import type { IngestInput } from '../core/knowledge.ts'
 import { parseJson } from '../http/json-guard.ts'
-import { isJsonType } from '../http/media-type.ts'
+import { isJsonType, mediaTypeOf } from '../http/media-type.ts'
 import type { HttpRequest, MultipartPart } from '../http/request.ts'
 import { ContentRequest, ContentSettings } from '../wire/knowledge.ts'
 import { parseBody, parseQuery } from '../wire/parse.ts'
 
 /** What to ingest, from JSON, a form or plain text. Throws `unsupported_media_type` for anything else, none included. */
 export async function readContent(request: HttpRequest): Promise<IngestInput> {
-  const type = request.body.mediaType
-  if (type === 'multipart/form-data') return readForm(await request.body.multipart())
+  // An empty body has a type too: what is wrong with it is that it is empty.
+  const type = mediaTypeOf(request.headers['content-type'])
+  if (type === 'multipart/form-data') return readForm(request.body.present ? await request.body.multipart() : [])
   if (type === 'text/plain') return readText(await request.body.text(), request.query)
   if (type !== undefined && isJsonType(type)) return parseBody(ContentRequest, await request.body.json())
   const wanted = 'Content-Type must be application/json, multipart/form-data or text/plain'

@@ -13,7 +13,7 @@ interface Shape {
 const shapes = new WeakMap<z.ZodObject, Shape>()
 
 /**
- * A request body by its schema; throws `invalid_request` with the path of every field that is wrong. An absent body is
+ * A request body by its schema; throws `invalid_request` with the path of every field that is wrong and what it should be. An absent body is
  * `{}`. Unknown fields are left out, but the camelCase name of a known one is refused. `null` is the same as absent,
  * unless `nulls` is `keep`.
  */
@@ -57,7 +57,12 @@ export function parseQuery<S extends z.ZodObject>(
 function check<S extends z.ZodObject>(schema: S, value: unknown): z.infer<S> {
   const result = schema.safeParse(value)
   if (result.success) return result.data
-  throw fail(result.error.issues.map(toDetail))
+  const details = new Map<string, ErrorDetail>()
+  for (const issue of result.error.issues) {
+    const detail = toDetail(issue)
+    if (!details.has(detail.path)) details.set(detail.path, detail)
+  }
+  throw fail([...details.values()])
 }
 
 function fail(details: ErrorDetail[]): AppError {

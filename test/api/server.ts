@@ -1,0 +1,111 @@
+import { apiRoutes } from '../../src/api/routes.ts'
+import type { ApiSettings } from '../../src/api/settings.ts'
+import type { Knowledge } from '../../src/core/knowledge.ts'
+import { silentLogger } from '../../src/core/logger.ts'
+import type { Runnable } from '../../src/core/runnable.ts'
+import type { Summarizer } from '../../src/core/summary.ts'
+import { createKernel } from '../../src/http/kernel.ts'
+import type { InjectResponse } from '../../src/http/request.ts'
+import { createOnce } from '../../src/service/idempotency.ts'
+import type { Services } from '../../src/service/services.ts'
+import { createSummaries } from '../../src/service/summaries.ts'
+import { openServices } from '../support/services.ts'
+
+export interface TestServerOptions {
+  entities?: Record<string, Runnable>
+  knowledge?: Knowledge
+  summarizer?: Summarizer
+  requestTimeoutMs?: number
+  settings?: Partial<ApiSettings>
+}
+
+export interface Answer {
+  status: number
+  headers: Record<string, string>
+  // biome-ignore lint/suspicious/noExplicitAny: answers are looked into by tests, field by field
+  body: any
+}
+
+export const jsonType = { 'content-type': 'application/json' }
+
+/** The REST routes over real services and a memory store, through the kernel without a socket. */
+export async function openTestServer(options: TestServerOptions = {}) {
+  const requestTimeoutMs = options.requestTimeoutMs ?? 30_000
+  const { store, registry, runs, sessions } = await openServices(options.entities ?? {}, undefined, requestTimeoutMs)
+  const shared = { store, clock: Date.now, logger: silentLogger }
+  const summaries = createSummaries({ ...shared, summarizer: options.summarizer, timeoutMs: 1000 })
+  const once = createOnce(store, Date.now)
+  const services: Services = {
+    registry,
+    runs,
+    sessions,
+    summaries,
+    knowledge: options.knowledge,
+    once,
+    logger: silentLogger,
+  }
+  const settings: ApiSettings = {
+    prefix: '/api/v1',
+    healthPath: '/health',
+    knowledgeApi: { search: true, config: true, content: true, documents: true },
+    a2aPrefix: '/api/v1/a2a',
+    requestTimeoutMs,
+    version: '1.2.3',
+    startedAtMs: Date.now(),
+    clock: Date.now,
+    authRequired: false,
+    readiness: async () => ({ status: 'ready', checks: { storage: 'ok', knowledge: 'off' } }),
+    extraDocs: [],
+    ...options.settings,
+  }
+  const kernel = createKernel({ requestTimeoutMs })
+  kernel.setRoutes(apiRoutes(services, settings))
+
+  async function call(
+    method: string,
+    url: string,
+    body?: unknown,
+    headers: Record<string, string> = {},
+  ): Promise<Answer> {
+    const raw = typeof body === 'string' || body instanceof Uint8Array
+    const response = await kernel.inject({
+      method,
+      url,
+      body: body === undefined ? undefined : raw ? body : JSON.stringify(body),
+      headers: body === undefined || raw ? headers : { ...jsonType, ...headers },
+    })
+    return { status: response.status, headers: response.headers, body: await readBody(response) }
+  }
+
+  return {
+    kernel,
+    services,
+    settings,
+    store,
+    call,
+    async close() {
+      await runs.shutdown(0)
+      await summaries.close()
+      await kernel.close({ deadlineMs: 0 })
+      await store.close()
+    },
+  }
+}
+
+export type TestServer = Awaited<ReturnType<typeof openTestServer>>
+
+async function readBody(response: InjectResponse): Promise<unknown> {
+  const text = await response.text()
+  return response.headers['content-type']?.startsWith('application/json') ? JSON.parse(text) : text
+}
+
+/** The frames of an event stream, as they were sent. */
+export function framesOf(stream: string): { id: string; event: string; data: Record<string, unknown> }[] {
+  return stream
+    .split('\n\n')
+    .filter((frame) => frame !== '' && !frame.startsWith(':'))
+    .map((frame) => {
+      const fields = Object.fromEntries(frame.split('\n').map((line) => line.split(/: (.*)/s) as [string, string]))
+      return { id: fields.id ?? '', event: fields.event ?? '', data: JSON.parse(fields.data ?? 'null') }
+    })
+}
