@@ -11,8 +11,14 @@ export interface Quote {
 
 const maxQuotes = 3
 const maxQuoteLength = 400
-/** Share of the question's weight that the best passage must carry, else nothing fits. */
+/** Share of the question's weight that the best passage must carry, else nothing fits; a long question counts as six words. */
 const minFit = 0.34
+const weighedWords = 6
+/** Words of a passage that cost it nothing. */
+const plainLength = 15
+const unknownWordWeight = 1.5
+/** What each place further down the search's own order costs. */
+const rankCost = 0.05
 
 interface Candidate extends Quote {
   score: number
@@ -21,9 +27,11 @@ interface Candidate extends Quote {
 /** The passages that answer a question best, best first: at most three, one from each hit. Empty when none fits. */
 export function findQuotes(question: string, hits: readonly SearchHit[]): Quote[] {
   const wanted = weigh([...new Set(contentWords(question))], hits)
-  const total = wanted.reduce((sum, [, weight]) => sum + weight, 0)
+  const weights = wanted.map(([, weight]) => weight).sort((one, other) => other - one)
+  const total = weights.slice(0, weighedWords).reduce((sum, weight) => sum + weight, 0)
   if (total === 0) return []
-  const best = hits.flatMap((hit) => bestOf(hit, wanted) ?? []).sort((one, other) => other.score - one.score)
+  const best = hits.flatMap((hit, place) => bestOf(hit, wanted, 1 / (1 + rankCost * place)) ?? [])
+  best.sort((one, other) => other.score - one.score)
   const top = best[0]
   if (top === undefined || top.score < total * minFit) return []
   const chosen: Candidate[] = []
@@ -35,16 +43,18 @@ export function findQuotes(question: string, hits: readonly SearchHit[]): Quote[
   return chosen
 }
 
-/** A word that every hit has says little about which of them answers. */
+/** A word that every hit has says little about which of them answers; one that none has may just be the asker's own. */
 function weigh(question: readonly string[], hits: readonly SearchHit[]): [word: string, weight: number][] {
   const found = hits.map(({ content }) => contentWords(content))
   return question.map((word) => {
     const holders = found.filter((list) => list.some((other) => sameWord(word, other))).length
-    return [word, 1 + Math.log((hits.length + 1) / (holders + 1))]
+    return [word, holders === 0 ? unknownWordWeight : 1 + Math.log((hits.length + 1) / (holders + 1))]
   })
 }
 
-function bestOf(hit: SearchHit, wanted: readonly [string, number][]): Candidate | undefined {
+function bestOf(hit: SearchHit, wanted: readonly [string, number][], factor: number): Candidate | undefined {
+  // One shared word of a longer question is chance more often than an answer.
+  const enough = wanted.length > 2 ? 2 : 1
   let best: { score: number; span: Span } | undefined
   let heading = ''
   for (const block of blocks(hit.content)) {
@@ -53,20 +63,30 @@ function bestOf(hit: SearchHit, wanted: readonly [string, number][]): Candidate 
       continue
     }
     const under = contentWords(heading)
+    // A table's head and the line under it say nothing without their rows.
+    if (/^\|.*\|\s*\n?\|[\s:|-]+$/.test(block.text) || /^\|[\s:|-]+$/.test(block.text)) continue
     for (const span of passages(block)) {
       const inside = contentWords(span.text)
       let score = 0
+      let shared = 0
       for (const [word, weight] of wanted) {
-        if (inside.some((other) => sameWord(word, other))) score += weight
-        else if (under.some((other) => sameWord(word, other))) score += weight / 2
+        const share = inside.some((other) => sameWord(word, other))
+          ? 1
+          : under.some((other) => sameWord(word, other))
+            ? 0.5
+            : 0
+        score += weight * share
+        if (share > 0) shared++
       }
-      if (score > (best?.score ?? 0)) best = { score, span }
+      // A long passage shares words by chance.
+      score /= 1 + Math.max(0, inside.length - plainLength) / 60
+      if (shared >= enough && score > (best?.score ?? 0)) best = { score, span }
     }
   }
   if (best === undefined) return undefined
   const { start, text } = best.span
   const line = hit.line_start === undefined ? undefined : hit.line_start + countLines(hit.content.slice(0, start))
-  return { hit, text, line, score: best.score }
+  return { hit, text, line, score: best.score * factor }
 }
 
 /** Paragraphs, list items, headings and whole fenced code blocks. */

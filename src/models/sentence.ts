@@ -1,10 +1,11 @@
-const words = new Intl.Segmenter(undefined, { granularity: 'word' })
-const sentences = new Intl.Segmenter('en', { granularity: 'sentence' })
+// Made on first use: they load tables that starting up should not wait for.
+let words: Intl.Segmenter | undefined
+let sentences: Intl.Segmenter | undefined
 
 const commonWords = new Set(
   (
     'a about all also am an and any are as at be been but by can could did do does for from get give had has have how i if in ' +
-    'into is it its just me more most my no not of on or our please should so some such tell than that the their them then ' +
+    'into is it its just may me might more most much must my no not of on or our please should so some such tell than that the their them then ' +
     'there these they this those to us use used using was we were what when where which who why will with would you your'
   ).split(' '),
 )
@@ -15,10 +16,12 @@ export interface Span {
   text: string
 }
 
-/** The words of a text that carry meaning, lower case; English function words are left out. */
+/** The words of a text that carry meaning, lower case; English function words are left out, identifiers taken apart. */
 export function contentWords(text: string): string[] {
+  words ??= new Intl.Segmenter('en', { granularity: 'word' })
+  const plain = text.normalize('NFKC').replace(/(\p{Ll})(?=\p{Lu})|_/gu, '$1 ')
   const found: string[] = []
-  for (const { segment, isWordLike } of words.segment(text.normalize('NFKC').toLowerCase())) {
+  for (const { segment, isWordLike } of words.segment(plain.toLowerCase())) {
     if (isWordLike === true && !commonWords.has(segment)) found.push(segment)
   }
   return found
@@ -34,6 +37,7 @@ export function sameWord(one: string, other: string): boolean {
 
 /** Sentences as they stand in the text, without the white space around them; a line break ends none of them. */
 export function splitSentences(text: string): Span[] {
+  sentences ??= new Intl.Segmenter('en', { granularity: 'sentence' })
   const found: Span[] = []
   for (const { index, segment } of sentences.segment(text.replace(/[\r\n\u2028\u2029]/g, ' '))) {
     const span = trimSpan({ start: index, text: text.slice(index, index + segment.length) })

@@ -1,10 +1,12 @@
 import type { ModelMessage, ToolLoopAgentSettings, ToolSet } from 'ai'
+import { AppError } from '../core/error.ts'
 import type { EmittedEvent } from '../core/event.ts'
 import type { ModelObject, ModelSetting } from '../core/model.ts'
 import type { RunContext, RunInput } from '../core/runnable.ts'
 import { describeModel, resolveModel } from '../models/resolve.ts'
 import type { AgentKnowledge, AnyAgentSettings } from './agent-settings.ts'
 import { EventQueue } from './event-queue.ts'
+import { messageOf } from './json-value.ts'
 import { runAgent, type SdkAgent } from './model-run.ts'
 import { passagesText, retrieve, sourceEvent } from './passages.ts'
 import { historyMessages, partsText } from './prompt.ts'
@@ -20,12 +22,14 @@ export function modelAnswer(settings: AnyAgentSettings, setting: ModelSetting, r
   const resolve = () => {
     resolving ??= resolveModel(setting, { root }).catch((error: unknown) => {
       resolving = undefined
-      throw error
+      // What the server lacks is no fault of the request.
+      throw new AppError('run_failed', messageOf(error), { cause: error })
     })
     return resolving
   }
   return async function* run(input: RunInput, context: RunContext): AsyncGenerator<EmittedEvent> {
-    const earlier = await context.history(settings.memory?.runs ?? defaultHistoryRuns)
+    const runs = settings.memory?.runs ?? defaultHistoryRuns
+    const earlier = runs === 0 ? [] : await context.history(runs)
     const messages = historyMessages(earlier)
     const question = partsText(input.parts)
     let prompt = question

@@ -2,9 +2,12 @@ import { AppError } from '../core/error.ts'
 import type { Retrieval, SourceEvent } from '../core/event.ts'
 import type { SearchHit } from '../core/knowledge.ts'
 import type { RunContext } from '../core/runnable.ts'
+import { clip } from '../models/sentence.ts'
 import type { AgentKnowledge } from './agent-settings.ts'
 
 const defaultLimit = 6
+/** A search is a question, not a document. */
+const maxQueryLength = 1_000
 
 export interface Retrieved {
   hits: SearchHit[]
@@ -12,13 +15,14 @@ export interface Retrieved {
 }
 
 /** Searches as the agent is set to. Throws `run_failed` when the server has no knowledge base. */
-export async function retrieve(settings: AgentKnowledge, query: string, context: RunContext): Promise<Retrieved> {
+export async function retrieve(settings: AgentKnowledge, text: string, context: RunContext): Promise<Retrieved> {
   if (context.knowledge === undefined) {
     throw new AppError(
       'run_failed',
       'This agent uses a knowledge base, and the server has none: set `server.vectorDb`.',
     )
   }
+  const query = clip(text.trim(), maxQueryLength)
   const { limit = defaultLimit, filters, collection } = settings
   const { results } = await context.knowledge.search({ query, limit, filters, collection }, context.signal)
   const found = results.map(({ chunk_id, source, score }) => ({ chunk_id, source, score }))

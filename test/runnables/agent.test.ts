@@ -143,6 +143,26 @@ describe('agent with a model', () => {
     expect(error).toMatchObject({ code: 'run_failed', message: "The model 'scripted/one' failed: out of memory" })
   })
 
+  it('fails the run, and says what to install, when the provider package is missing', async () => {
+    const entity = bindModel(agent({ model: 'google/gemini' }), { root: '/nowhere' })
+    const message = expect.stringContaining('npm install @ai-sdk/google')
+    expect((await collect(entity, 'x')).error).toMatchObject({ code: 'run_failed', message })
+  })
+
+  it('remembers as many runs as it is set to', async () => {
+    const model = scripted(answer('x'))
+    await collect(agent({ model, memory: { runs: 0 } }), 'Hi', fakeContext({ history: [said('user', 'A')] }))
+    expect(model.doStreamCalls[0]?.prompt).toHaveLength(1)
+  })
+
+  it('resolves a model that a step names, and never leaves a name to the SDK', async () => {
+    const prepareStep = () => ({ model: 'openai/gpt-5' as const })
+    const entity = bindModel(agent({ model: scripted(), prepareStep }), { root: '/nowhere' })
+    expect((await collect(entity, 'x')).error).toMatchObject({
+      message: expect.stringContaining('npm install @ai-sdk/openai'),
+    })
+  })
+
   it('takes the model of the config when it has none of its own', async () => {
     const bound = bindModel(agent({}), { model: scripted(answer('bound')) })
     expect(bound.model).toBe('scripted/one')
