@@ -40,6 +40,8 @@ export interface RunService extends Runs {
   cancelSession(sessionId: string, reason: string): Promise<void>
   /** No new work; what runs gets until `deadlineMs`, then is cancelled with reason `shutdown`. Waiting background runs stay. */
   shutdown(deadlineMs: number): Promise<void>
+  /** Resolves when what runs or waits now has ended. */
+  settled(): Promise<void>
   /** Runs under way or waiting. */
   readonly active: number
 }
@@ -322,6 +324,9 @@ export function createRuns(options: RunsOptions): RunService {
       }, deadlineMs)
       await ended
       clearTimeout(timer)
+    },
+    async settled() {
+      await Promise.allSettled([...live.values()].map((execution) => execution.done))
     },
     get active() {
       return live.size

@@ -1,0 +1,64 @@
+import type { ConfigFlags } from './config/overrides.ts'
+import { resolveConfig } from './config/resolve.ts'
+import type { ResolvedConfig, ServerConfig } from './config/types.ts'
+import { parseDuration } from './core/duration.ts'
+import { createId } from './core/id.ts'
+import { silentLogger } from './core/logger.ts'
+import { type A2A, createA2A as createInterface } from './protocols/a2a/a2a.ts'
+import { configParts } from './server/parts.ts'
+import { composeServer, type OpenServer, type Server } from './server/server.ts'
+import { createRegistry } from './service/registry.ts'
+import { createRuns } from './service/runs.ts'
+import { memoryStore } from './store/memory.ts'
+
+export { configParts } from './server/parts.ts'
+export type { HealthRouter, OpenServer, Server, ShutdownOptions } from './server/server.ts'
+export { readServerHint } from './store/data-folder.ts'
+export type { ConfigFlags }
+
+/** A server from the specification's configuration. Throws when a field is wrong, naming the key and what is allowed. */
+export function createServer(server: ServerConfig = {}): Server {
+  const config = resolveConfig({
+    user: { server, agents: {} },
+    root: process.cwd(),
+    purpose: 'library',
+    parts: configParts,
+  })
+  return composeServer(config, { program: false })
+}
+
+/** The server of a loaded config, for the command line. */
+export function openServer(config: ResolvedConfig): OpenServer {
+  return composeServer(config, { program: true })
+}
+
+export interface A2AConfig {
+  /** Any path; default `/api/v1/a2a`. */
+  prefix?: string
+  /** What a run may take; default 30 s. */
+  requestTimeout?: number | string
+}
+
+/** The A2A interface on its own: its entities, its sessions (in memory), for any router. */
+export function createA2A({ prefix, requestTimeout }: A2AConfig = {}): A2A {
+  const registry = createRegistry()
+  const store = memoryStore()
+  const runs = createRuns({
+    store,
+    registry,
+    logger: silentLogger,
+    clock: Date.now,
+    requestTimeoutMs: parseDuration(requestTimeout) ?? 30_000,
+    owner: createId('own'),
+  })
+  let opened: Promise<void> | undefined
+  return createInterface({
+    prefix,
+    registry,
+    async services() {
+      opened ??= store.open()
+      await opened
+      return { registry, runs, logger: silentLogger }
+    },
+  })
+}

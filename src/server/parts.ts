@@ -1,0 +1,21 @@
+import type { ConfigParts } from '../config/parts.ts'
+import { isRunnable, type Runnable } from '../core/runnable.ts'
+import { offlineSummarizer, SummaryManager } from '../models/summarizer.ts'
+import { agent } from '../runnables/agent.ts'
+import { type Binding, bindModel } from '../runnables/binding.ts'
+import { isSdkAgent, toRunnable } from '../runnables/host.ts'
+
+/** What the configuration needs of the rooms above it. */
+export const configParts: ConfigParts = {
+  toRunnable(value, kind, { model, root }) {
+    if (!isRunnable(value) && !isSdkAgent(value)) return undefined
+    return bindModel(toRunnable(isRunnable(value) ? value.kind : kind, value), { model, root })
+  },
+  agent: (settings) => agent(settings),
+  summaryManager: () => ({ summarizer: offlineSummarizer(), timeoutMs: SummaryManager.defaultTimeoutMs }),
+}
+
+/** An agent, team or workflow, or an AI SDK `Agent`, as something that runs. */
+export function toEntity(value: object, binding: Binding): Runnable {
+  return bindModel(isRunnable(value) ? value : toRunnable('agent', value), binding)
+}

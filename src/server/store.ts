@@ -1,0 +1,16 @@
+import type { ResolvedServerConfig } from '../config/types.ts'
+import type { Logger } from '../core/logger.ts'
+import type { SessionStore } from '../core/store.ts'
+import { memoryStore } from '../store/memory.ts'
+import { sqliteStore } from '../store/sqlite/sqlite.ts'
+
+/** The store that the configuration names. `onFatal`: it acknowledges nothing any more. */
+export function createStore(
+  storage: ResolvedServerConfig['sessionStorage'],
+  logger: Logger,
+  onFatal: (error: unknown) => void,
+): SessionStore {
+  if (storage === 'memory') return memoryStore()
+  if ('path' in storage) return sqliteStore({ ...storage, logger, onFatal })
+  return storage
+}
