@@ -28,6 +28,7 @@ export class RequestBody implements BodyReader {
   readonly #limits: BodyLimits
   readonly #beforeRead: () => void
   #read: Promise<Buffer> | undefined
+  #stop: ((error: AppError) => void) | undefined
 
   constructor(incoming: Incoming, limits: BodyLimits, beforeRead: () => void) {
     this.#incoming = incoming
@@ -72,44 +73,50 @@ export class RequestBody implements BodyReader {
     return await parseMultipart(body, contentType)
   }
 
+  /** Ends a read that is under way: the connection has turned out to be broken. */
+  abort(error: AppError): void {
+    this.#stop?.(error)
+  }
+
   #start(): Promise<Buffer> {
     if (!this.present) return Promise.resolve(nothing)
     this.#beforeRead()
-    return collect(this.#incoming, this.#limits)
+    return this.#collect(this.#incoming, this.#limits)
   }
-}
 
-function collect(incoming: Incoming, { maxBytes, timeoutMs }: BodyLimits): Promise<Buffer> {
-  return new Promise((resolve, reject) => {
-    let first: Buffer | undefined
-    let chunks: Buffer[] | undefined
-    let size = 0
-    const stop = (error: AppError) => {
-      clearTimeout(timer)
-      incoming.off('data', onData).off('end', onEnd).off('close', onClose)
-      incoming.pause()
-      reject(error)
-    }
-    const onData = (chunk: Buffer) => {
-      size += chunk.length
-      if (size > maxBytes) return stop(tooLarge(maxBytes))
-      if (first === undefined) first = chunk
-      else if (chunks === undefined) chunks = [first, chunk]
-      else chunks.push(chunk)
-    }
-    const onEnd = () => {
-      clearTimeout(timer)
-      incoming.off('close', onClose)
-      resolve(chunks === undefined ? (first ?? nothing) : Buffer.concat(chunks, size))
-    }
-    const onClose = () => stop(invalid('The body ended before it was complete.'))
-    const timer = setTimeout(
-      () => stop(new AppError('request_timeout', `The body did not arrive within ${timeoutMs} ms.`)),
-      timeoutMs,
-    )
-    incoming.on('data', onData).on('end', onEnd).on('close', onClose).on('error', onClose)
-    if (incoming.destroyed) onClose()
-  })
+  #collect(incoming: Incoming, { maxBytes, timeoutMs }: BodyLimits): Promise<Buffer> {
+    return new Promise((resolve, reject) => {
+      let first: Buffer | undefined
+      let chunks: Buffer[] | undefined
+      let size = 0
+      const stop = (error: AppError) => {
+        clearTimeout(timer)
+        incoming.off('data', onData).off('end', onEnd).off('close', onClose)
+        incoming.pause()
+        reject(error)
+      }
+      this.#stop = stop
+      const onData = (chunk: Buffer) => {
+        size += chunk.length
+        if (size > maxBytes) return stop(tooLarge(maxBytes))
+        if (first === undefined) first = chunk
+        else if (chunks === undefined) chunks = [first, chunk]
+        else chunks.push(chunk)
+      }
+      const onEnd = () => {
+        clearTimeout(timer)
+        incoming.off('close', onClose)
+        resolve(chunks === undefined ? (first ?? nothing) : Buffer.concat(chunks, size))
+      }
+      const onClose = () => stop(invalid('The body ended before it was complete.'))
+      const timer = setTimeout(
+        () => stop(new AppError('request_timeout', `The body did not arrive within ${timeoutMs} ms.`)),
+        timeoutMs,
+      )
+      incoming.on('data', onData).on('end', onEnd).on('close', onClose).on('error', onClose)
+      if (incoming.destroyed) onClose()
+    })
+  }
 }
 
 function tooLarge(maxBytes: number): AppError {

@@ -57,6 +57,8 @@ export class Exchange implements HttpRequest {
   answered = false
   /** Zero until the head was written. */
   status = 0
+  /** The connection is of no use after the answer. */
+  closeConnection = false
   /** The client waits for `100 Continue` before it sends the body. */
   awaitsContinue: boolean
   #query: URLSearchParams | undefined
@@ -92,6 +94,10 @@ export class Exchange implements HttpRequest {
       this.#body = new RequestBody(this.incoming, limits, () => this.#continue())
     }
     return this.#body
+  }
+
+  abortBody(error: AppError): void {
+    this.#body?.abort(error)
   }
 
   get remoteAddress(): string | undefined {

@@ -1,4 +1,5 @@
 import { createServer, type RequestListener, type Server } from 'node:http'
+import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { answerRaw, parseError } from './client-error.ts'
 import { CapturedResponse, InjectedRequest } from './inject.ts'
@@ -32,6 +33,7 @@ export function createKernel(options: KernelOptions = {}): Kernel {
   const settings = resolveKernelOptions(options)
   const pipeline = createPipeline(settings)
   let server: Server | undefined
+  const sockets = new Set<Socket>()
   let closing: Promise<void> | undefined
   const inject = async (request: InjectRequest): Promise<InjectResponse> => {
     request.signal?.throwIfAborted()
@@ -50,6 +52,8 @@ export function createKernel(options: KernelOptions = {}): Kernel {
     const closed =
       server === undefined ? Promise.resolve() : new Promise<void>((resolve) => server?.close(() => resolve()))
     pipeline.startClosing(() => server?.closeIdleConnections())
+    // node takes a connection that has not said anything yet for a busy one.
+    for (const socket of sockets) if (socket.bytesRead === 0) socket.destroy()
     const timer = setTimeout(() => {
       pipeline.cut()
       server?.closeAllConnections()
@@ -67,6 +71,10 @@ export function createKernel(options: KernelOptions = {}): Kernel {
     async listen(address) {
       pipeline.setBoundHost(address.host)
       server = openServer(settings, pipeline)
+      server.on('connection', (socket) => {
+        sockets.add(socket)
+        socket.once('close', () => sockets.delete(socket))
+      })
       return await bind(server, address)
     },
     close({ deadlineMs }) {

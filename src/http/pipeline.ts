@@ -59,7 +59,8 @@ export function createPipeline(settings: KernelSettings): Pipeline {
 
   const write = (exchange: Exchange, reply: Reply, refusal: boolean): Promise<void> | undefined => {
     if (reply.body?.kind === 'sse') return writeStream(exchange, reply, reply.body.frames)
-    writePlain(exchange, reply, { refusal, closeConnection: whenClosing !== undefined })
+    if (whenClosing !== undefined) exchange.closeConnection = true
+    writePlain(exchange, reply, refusal)
     return undefined
   }
 
@@ -78,7 +79,7 @@ export function createPipeline(settings: KernelSettings): Pipeline {
       const second = toAppError(secondCause)
       logInternal(second, exchange)
       if (outgoing.headersSent) outgoing.destroy()
-      else writePlain(exchange, errorReply(second, requestId), { refusal: true, closeConnection: true })
+      else writePlain(exchange, errorReply(second, requestId), true)
     }
   }
 
@@ -147,8 +148,13 @@ export function createPipeline(settings: KernelSettings): Pipeline {
     interrupt(socket, error) {
       for (const exchange of active) {
         if (exchange.incoming.socket !== socket) continue
-        if (exchange.answered) exchange.outgoing.destroy()
-        else answerInstead(exchange, error)
+        // What follows a complete request is broken, not the request itself.
+        if (exchange.incoming.complete && !exchange.outgoing.headersSent) exchange.closeConnection = true
+        else if (exchange.answered) exchange.outgoing.destroy()
+        else {
+          answerInstead(exchange, error)
+          exchange.abortBody(error)
+        }
         return true
       }
       return false

@@ -10,14 +10,11 @@ const lingerMs = 1_000
 /** A rest of a body that is worth reading to keep the connection. */
 const smallRestBytes = 64 * 1024
 
-export interface WriteOptions {
-  /** Sent even though parts of the request body may never be read. */
-  refusal: boolean
-  closeConnection: boolean
-}
-
-/** Writes any reply but a stream, in one piece. Throws before anything was sent when it can't be written. */
-export function writePlain(exchange: Exchange, reply: Reply, { refusal, closeConnection }: WriteOptions): void {
+/**
+ * Writes any reply but a stream, in one piece. Throws before anything was sent when it can't be written. A refusal may leave
+ * parts of the request body unread.
+ */
+export function writePlain(exchange: Exchange, reply: Reply, refusal: boolean): void {
   const { outgoing, method } = exchange
   const { status } = reply
   const payload = encodeBody(reply.body)
@@ -28,7 +25,7 @@ export function writePlain(exchange: Exchange, reply: Reply, { refusal, closeCon
     headers.push('Content-Length', String(length))
   }
   const abandoned = refusal && abandonsBody(exchange)
-  if (closeConnection || abandoned) headers.push('Connection', 'close')
+  if (exchange.closeConnection || abandoned) headers.push('Connection', 'close')
   outgoing.writeHead(status, headers)
   exchange.status = status
   if (payload === undefined || bodiless) outgoing.end()
