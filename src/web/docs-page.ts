@@ -76,8 +76,8 @@ start()
 
 /** Shared by our pages. */
 export const pageStyle = `body { margin: 0; font-family: system-ui, sans-serif; color: #222; background: #fff }
-main, form { max-width: 40rem; margin: 3rem auto; padding: 0 1rem; line-height: 1.6 }
-form label, form input { display: block; margin-bottom: .5rem }
-dt { font-weight: 600; margin-top: .75rem }
-dd { margin: 0 }
+.places, #key { max-width: 40rem; margin: 3rem auto; padding: 0 1rem; line-height: 1.6 }
+#key label, #key input { display: block; margin-bottom: .5rem }
+.places dt { font-weight: 600; margin-top: .75rem }
+.places dd { margin: 0 }
 `

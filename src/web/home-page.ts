@@ -27,7 +27,7 @@ export function homePage(places: Readonly<Record<string, string>>, version: stri
 <link rel="stylesheet" href="/docs/assets/page.css">
 </head>
 <body>
-<main>
+<main class="places">
 <h1>agentserve ${escapeHtml(version)}</h1>
 <dl>
 ${items.join('\n')}
