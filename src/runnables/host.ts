@@ -5,13 +5,22 @@ import { runAgent, type SdkAgent } from './model-run.ts'
 import { historyMessages, partsText } from './prompt.ts'
 import { isObject, wrong } from './setting-check.ts'
 
+/** What an `Agent` of the AI SDK is known by, with whatever tools, context and output it has. */
+export interface HostableAgent {
+  readonly version: 'agent-v1'
+  readonly id: string | undefined
+  readonly tools: object
+  stream(options: never): PromiseLike<unknown>
+}
+
 /** Whether this is an `Agent` of the AI SDK, of whatever copy of it. */
-export function isSdkAgent(value: unknown): value is SdkAgent {
+export function isSdkAgent(value: unknown): value is HostableAgent {
   return isObject(value) && value.version === 'agent-v1' && typeof value.stream === 'function'
 }
 
 /** Any `Agent` of the AI SDK as it is: it sees the session's messages and answers. */
-export function hostAgent(agent: SdkAgent): Runnable {
+export function hostAgent(hosted: HostableAgent): Runnable {
+  const agent = hosted as unknown as SdkAgent
   const { settings } = agent as { settings?: { model?: unknown } }
   if (typeof settings?.model === 'string') {
     throw wrong(

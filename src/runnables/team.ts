@@ -11,16 +11,15 @@ import {
 } from '../core/runnable.ts'
 import { type Binding, bindable, bindModel } from './binding.ts'
 import { descend } from './derived-context.ts'
-import { hostAgent, isSdkAgent } from './host.ts'
+import { type HostableAgent, hostAgent, isSdkAgent } from './host.ts'
 import { messageOf } from './json-value.ts'
-import type { SdkAgent } from './model-run.ts'
 import { checkSettings, describe, duration, oneOf, wrong } from './setting-check.ts'
 
 export interface TeamSettings {
   name?: string
   description?: string
   /** Ids of entities of the same config, or entities themselves; at least one. */
-  members: readonly (string | Runnable | SdkAgent)[]
+  members: readonly (string | Runnable | HostableAgent)[]
   /** `sequence` (default): one after the other, each with the user's input and the answers so far. */
   mode?: 'sequence'
   /** Limit of a background run. */

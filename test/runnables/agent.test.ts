@@ -1,4 +1,4 @@
-import { ToolLoopAgent } from 'ai'
+import { Output, ToolLoopAgent } from 'ai'
 import { describe, expect, expectTypeOf, it } from 'vitest'
 import { z } from 'zod'
 import type { Message } from '../../src/core/message.ts'
@@ -259,6 +259,17 @@ describe('agent settings', () => {
           if (call.dynamic !== true) expectTypeOf(call.input).toEqualTypeOf<{ city: string }>()
       },
     })
+    agent({
+      tools: { weather },
+      output: Output.object({ schema: z.object({ a: z.number() }) }),
+      runtimeContext: { tenant: 'x' },
+      toolChoice: { type: 'tool', toolName: 'weather' },
+      stopWhen: ({ steps }) => steps.some(({ toolResults }) => toolResults.some(({ output }) => output === null)),
+      prepareStep: ({ runtimeContext }) => {
+        expectTypeOf(runtimeContext).toEqualTypeOf<{ tenant: string }>()
+        return {}
+      },
+    })
     expectTypeOf(weather.execute).parameter(0).toEqualTypeOf<{ city: string }>()
     // @ts-expect-error: there is no such setting
     expect(() => agent({ instruction: 'x' })).toThrow()
@@ -269,9 +280,7 @@ describe('agent settings', () => {
 
 describe('hosting', () => {
   it('runs an agent of the AI SDK as it is', async () => {
-    const entity = hostAgent(
-      new ToolLoopAgent({ id: 'helper', model: scripted(answer('hosted')), tools: { weather } }) as never,
-    )
+    const entity = hostAgent(new ToolLoopAgent({ id: 'helper', model: scripted(answer('hosted')), tools: { weather } }))
     expect(entity).toMatchObject({ kind: 'agent', name: 'helper', tools: [{ name: 'weather' }] })
     const { text, of } = await collect(entity, 'x')
     expect(text).toBe('hosted')
@@ -279,7 +288,7 @@ describe('hosting', () => {
   })
 
   it('refuses a hosted agent whose model is a text', () => {
-    expect(() => hostAgent(new ToolLoopAgent({ model: 'openai/gpt-5' }) as never)).toThrow(/paid gateway/)
+    expect(() => hostAgent(new ToolLoopAgent({ model: 'openai/gpt-5' }))).toThrow(/paid gateway/)
   })
 
   it('takes config entries for what they are', () => {

@@ -1,3 +1,4 @@
+import { ToolLoopAgent } from 'ai'
 import { describe, expect, it } from 'vitest'
 import { agent } from '../../src/runnables/agent.ts'
 import { bindModel } from '../../src/runnables/binding.ts'
@@ -74,6 +75,13 @@ describe('team in sequence', () => {
   it('hands the model of the config to members that are entities', async () => {
     const bound = bindModel(team({ members: [agent({ name: 'm' })] }), { model: scripted(answer('bound')) })
     expect((await collect(bound, 'x')).text).toBe('bound')
+  })
+
+  it('takes agents of the AI SDK as members', async () => {
+    const helper = new ToolLoopAgent({ id: 'helper', model: scripted(answer('hosted')) })
+    const { text, of } = await collect(team({ members: [helper] }), 'x')
+    expect(text).toBe('hosted')
+    expect(of('step_start')[0]?.name).toBe('helper')
   })
 
   it.each([
