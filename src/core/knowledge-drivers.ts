@@ -187,8 +187,8 @@ export interface DocumentStore {
   addChunks(collection: number, generation: number, chunks: readonly StoredChunk[]): Promise<void>
   /** Writes the last chunks and makes the generation current, in one transaction. */
   publish(collection: number, document: NewGeneration, chunks: readonly StoredChunk[]): Promise<void>
-  /** Removes the chunks of generations that are not current, in small transactions. */
-  sweep(): Promise<void>
+  /** Removes the chunks of those of the generations (default: of all, while nothing is being written) that are not current. */
+  sweep(generations?: readonly number[]): Promise<void>
   findBySource(collection: number, source: string): Promise<StoredDocument | undefined>
   /** Throws `document_not_found`. */
   getDocument(documentId: string): Promise<StoredDocument>

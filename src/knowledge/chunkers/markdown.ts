@@ -15,7 +15,10 @@ export const markdownChunker: Chunker = {
   *chunk(text, options) {
     const number = lineNumbering(text)
     for (const section of joinBareHeadings(text, markdownSections(text), options.size)) {
-      const rules = { finders: [atBlockOf(section), atLine, atSentence, atWord], wholeUntil: wholeBlockFrom(section) }
+      const rules = {
+        finders: [atBlockOf(text, section), atLine, atSentence, atWord],
+        wholeUntil: wholeBlockFrom(section),
+      }
       for (const [start, end] of cutPieces(text, section.start, section.end, options, rules))
         yield number(start, end, section.headingPath)
     }
@@ -41,8 +44,10 @@ function isHeading(block: string): boolean {
   return /^ {0,3}#{1,6}[^\n]*\s*$/.test(block) || /^[^\n]+\n {0,3}(=+|-+)\s*$/.test(block) || block.trim() === ''
 }
 
-function atBlockOf(section: MarkdownSection): CutFinder {
-  const places = section.blocks.map((block) => block.start)
+/** A block's beginning, but not one that would leave the headings of the section behind on their own. */
+function atBlockOf(text: string, section: MarkdownSection): CutFinder {
+  const first = section.blocks.findIndex((block) => !isHeading(text.slice(block.start, block.end)))
+  const places = section.blocks.slice(first + 1).map((block) => block.start)
   return (_text, after, limit) => {
     const place = places[lastIndexUpTo(places, limit)]
     return place !== undefined && place > after ? place : undefined

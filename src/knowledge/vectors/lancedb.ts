@@ -1,0 +1,167 @@
+import { mkdir } from 'node:fs/promises'
+import type { Connection, Table } from '@lancedb/lancedb'
+import type { VectorRow, VectorStore, VectorTable } from '../../core/knowledge-drivers.ts'
+import { whereIn } from './where.ts'
+
+const compactAfterWrites = 100
+const tableName = /^[A-Za-z0-9_]{1,64}$/
+
+/**
+ * Vectors in a LanceDB folder, one table a name. LanceDB and Arrow are loaded with the first table. Searches are flat,
+ * so they are exact. LanceDB does not sync its files: whoever uses this must be able to write the vectors again.
+ */
+export function lanceVectors({ folder }: { folder: string }): VectorStore {
+  let opening: Promise<Connection> | undefined
+  const tables = new Map<string, Promise<OpenTable>>()
+
+  const connect = async (): Promise<Connection> => {
+    process.env.LANCE_LOG ??= 'error'
+    await mkdir(folder, { recursive: true, mode: 0o700 })
+    const { connect: open } = await import('@lancedb/lancedb')
+    return open(folder)
+  }
+  const connection = (): Promise<Connection> => {
+    opening ??= connect().catch((error: unknown) => {
+      opening = undefined
+      throw error
+    })
+    return opening
+  }
+  const names = async () => (await connection()).tableNames({ limit: 100_000 })
+
+  return {
+    type: 'lancedb',
+    names,
+    table(name, dimensions) {
+      if (!tableName.test(name)) throw new TypeError(`not a table name: ${name}`)
+      const known = tables.get(name)
+      if (known) return known
+      const table = connection()
+        .then((database) => openTable(database, name, dimensions))
+        .catch((error: unknown) => {
+          tables.delete(name)
+          throw error
+        })
+      tables.set(name, table)
+      return table
+    },
+    async drop(name) {
+      const open = tables.get(name)
+      tables.delete(name)
+      await open?.then((table) => table.close())
+      if ((await names()).includes(name)) await (await connection()).dropTable(name)
+    },
+    async close() {
+      const open = [...tables.values()]
+      tables.clear()
+      for (const table of open) await table.then((opened) => opened.close())
+      const closing = opening
+      opening = undefined
+      ;(await closing)?.close()
+    },
+  }
+}
+
+type OpenTable = VectorTable & { close(): Promise<void> }
+
+async function openTable(database: Connection, name: string, dimensions: number): Promise<OpenTable> {
+  const arrow = await import('apache-arrow')
+  const schema = new arrow.Schema([
+    new arrow.Field('chunk', new arrow.Int32(), false),
+    new arrow.Field('generation', new arrow.Int32(), false),
+    new arrow.Field(
+      'vector',
+      new arrow.FixedSizeList(dimensions, new arrow.Field('item', new arrow.Float32(), false)),
+      false,
+    ),
+  ])
+  const exists = (await database.tableNames({ limit: 100_000 })).includes(name)
+  const table = exists ? await database.openTable(name) : await database.createEmptyTable(name, schema)
+  const writes = serialWrites(table)
+
+  const toArrow = (rows: readonly VectorRow[]) => {
+    const values = new Float32Array(rows.length * dimensions)
+    for (const [at, row] of rows.entries()) {
+      if (row.vector.length !== dimensions)
+        throw new Error(`a vector of ${row.vector.length} dimensions in a table of ${dimensions}`)
+      values.set(row.vector, at * dimensions)
+    }
+    const item = arrow.makeData({ type: new arrow.Float32(), data: values })
+    const vectors = arrow.makeData({
+      type: new arrow.FixedSizeList(dimensions, new arrow.Field('item', new arrow.Float32(), false)),
+      length: rows.length,
+      nullCount: 0,
+      child: item,
+    })
+    const keys = (pick: (row: VectorRow) => number) =>
+      arrow.makeData({ type: new arrow.Int32(), data: Int32Array.from(rows, pick) })
+    const struct = arrow.makeData({
+      type: new arrow.Struct(schema.fields),
+      length: rows.length,
+      nullCount: 0,
+      children: [keys((row) => row.chunk), keys((row) => row.generation), vectors],
+    })
+    return new arrow.Table(schema, new arrow.RecordBatch(schema, struct))
+  }
+
+  return {
+    async add(rows) {
+      if (rows.length > 0) await writes.run((target) => target.add(toArrow(rows)))
+    },
+    async search(vector, limit, generations) {
+      if (generations?.length === 0) return []
+      const query = table.query().nearestTo(vector).distanceType('cosine').column('vector')
+      if (generations) query.where(whereIn('generation', generations))
+      const found = await query.select(['chunk', '_distance']).limit(limit).toArrow()
+      const chunks = found.getChild('chunk')
+      const distances = found.getChild('_distance')
+      return Array.from({ length: found.numRows }, (_, at) => ({
+        chunk: Number(chunks?.get(at)),
+        similarity: 1 - Number(distances?.get(at)),
+      }))
+    },
+    async counts() {
+      const counts = new Map<number, number>()
+      const found = await table.query().select(['generation']).toArrow()
+      for (const generation of found.getChild('generation') ?? [])
+        counts.set(Number(generation), (counts.get(Number(generation)) ?? 0) + 1)
+      return counts
+    },
+    count: () => table.countRows(),
+    async removeGenerations(generations) {
+      if (generations.length > 0) await writes.run((target) => target.delete(whereIn('generation', generations)))
+    },
+    compact: () => writes.compact(),
+    async close() {
+      await writes.idle()
+      table.close()
+    },
+  }
+}
+
+/** LanceDB takes writers one at a time best; every so many writes their fragments are made one. */
+function serialWrites(table: Table) {
+  let last: Promise<unknown> = Promise.resolve()
+  let sinceCompaction = 0
+  const inTurn = (work: () => Promise<unknown>): Promise<void> => {
+    const turn = last.then(work)
+    last = turn.catch(() => undefined)
+    return turn.then(() => undefined)
+  }
+  const optimize = async () => {
+    sinceCompaction = 0
+    await table.optimize({ cleanupOlderThan: new Date() })
+  }
+  return {
+    run: (work: (target: Table) => Promise<unknown>) =>
+      inTurn(async () => {
+        await work(table)
+        sinceCompaction++
+        if (sinceCompaction >= compactAfterWrites) await optimize()
+      }),
+    compact: () => inTurn(optimize),
+    idle: async () => {
+      await last
+    },
+  }
+}

@@ -1,0 +1,69 @@
+import type { VectorRow, VectorStore, VectorTable } from '../../core/knowledge-drivers.ts'
+
+/** Vectors in this process, gone with it. */
+export function memoryVectors(): VectorStore {
+  const tables = new Map<string, VectorTable>()
+  return {
+    type: 'memory',
+    names: async () => [...tables.keys()],
+    async table(name, dimensions) {
+      const table = tables.get(name) ?? memoryTable(dimensions)
+      tables.set(name, table)
+      return table
+    },
+    async drop(name) {
+      tables.delete(name)
+    },
+    async close() {
+      tables.clear()
+    },
+  }
+}
+
+function memoryTable(dimensions: number): VectorTable {
+  let rows: VectorRow[] = []
+  const assertLength = (vector: Float32Array) => {
+    if (vector.length !== dimensions)
+      throw new Error(`a vector of ${vector.length} dimensions in a table of ${dimensions}`)
+  }
+  return {
+    async add(added) {
+      for (const row of added) assertLength(row.vector)
+      for (const row of added) rows.push({ ...row, vector: row.vector.slice() })
+    },
+    async search(vector, limit, generations) {
+      assertLength(vector)
+      const wanted = generations && new Set(generations)
+      return rows
+        .filter((row) => !wanted || wanted.has(row.generation))
+        .map((row) => ({ chunk: row.chunk, similarity: cosine(row.vector, vector) }))
+        .sort((one, other) => other.similarity - one.similarity)
+        .slice(0, limit)
+    },
+    async counts() {
+      const counts = new Map<number, number>()
+      for (const row of rows) counts.set(row.generation, (counts.get(row.generation) ?? 0) + 1)
+      return counts
+    },
+    count: async () => rows.length,
+    async removeGenerations(generations) {
+      const gone = new Set(generations)
+      rows = rows.filter((row) => !gone.has(row.generation))
+    },
+    compact: async () => {},
+  }
+}
+
+function cosine(one: Float32Array, other: Float32Array): number {
+  let product = 0
+  let ones = 0
+  let others = 0
+  for (let at = 0; at < one.length; at++) {
+    const a = one[at] ?? 0
+    const b = other[at] ?? 0
+    product += a * b
+    ones += a * a
+    others += b * b
+  }
+  return product / (Math.sqrt(ones * others) || 1)
+}

@@ -1,0 +1,279 @@
+import { AppError, notFound } from '../core/error.ts'
+import type { Knowledge, KnowledgeConfig, KnowledgeStatus } from '../core/knowledge.ts'
+import type {
+  Chunker,
+  Collection,
+  DocumentStore,
+  Embedders,
+  Embedding,
+  Readers,
+  StoredDocument,
+  VectorStore,
+} from '../core/knowledge-drivers.ts'
+import type { Logger } from '../core/logger.ts'
+import type { Clock } from '../core/time.ts'
+import { assertSameEmbedder, type CollectionIndex, openIndex, rebuild, repair, tableName } from './knowledge-index.ts'
+import { hashOf, ingestDocument } from './knowledge-ingest.ts'
+import { type ChunkDefaults, collectionName, defaults, limits, parseIngest, parseSearch } from './knowledge-input.ts'
+import { searchCollection } from './knowledge-search.ts'
+import { createTurns } from './knowledge-turns.ts'
+
+export interface KnowledgeOptions {
+  documents: DocumentStore
+  vectors: VectorStore
+  embedders: Embedders
+  readers: Readers
+  chunkers: readonly Chunker[]
+  clock: Clock
+  logger: Logger
+  /** The collection of whoever names none; default `default`. */
+  collection?: string | undefined
+  chunkDefaults?: ChunkDefaults | undefined
+  availableVectorDbs: readonly string[]
+  features: { search: boolean; content: boolean; documents: boolean }
+  maxRequestBytes: number
+}
+
+export interface OpenableKnowledge extends Knowledge {
+  /** Opens the document store only; vectors and embedder are opened with the first search or ingestion. */
+  open(): Promise<void>
+  /** Cancels ingestion and re-embedding under way, waits for their end, and closes everything. */
+  close(): Promise<void>
+}
+
+const documentsAtOnce = 4
+
+export function createKnowledge(options: KnowledgeOptions): OpenableKnowledge {
+  const { documents, vectors, embedders, logger } = options
+  const defaultCollection = collectionName(options.collection, 'default')
+  const turns = createTurns(documentsAtOnce)
+  const indexes = new Map<number, Promise<CollectionIndex>>()
+  const repairs = new Set<Promise<void>>()
+  let stopping = new AbortController()
+  let tidied: Promise<void> | undefined
+  let reindexing = false
+
+  /** Once, before the first vector is read or written: what a crash left behind goes. */
+  const tidy = async () => {
+    await documents.sweep()
+    const known = new Set((await documents.collections()).map(tableName))
+    for (const name of await vectors.names()) if (!known.has(name)) await vectors.drop(name)
+  }
+  const tidyOnce = () => {
+    tidied ??= tidy().catch((error: unknown) => {
+      tidied = undefined
+      throw error
+    })
+    return tidied
+  }
+
+  const openWithRepair = async (collection: Collection): Promise<CollectionIndex> => {
+    await tidyOnce()
+    const index = await openIndex(options, collection)
+    if (index.missing.size > 0) {
+      logger.info({ collection: collection.name, documents: index.missing.size }, 'writing missing vectors again')
+      const work: Promise<void> = repair(options, index, stopping.signal).finally(() => repairs.delete(work))
+      repairs.add(work)
+    }
+    return index
+  }
+  const indexOf = (collection: Collection): Promise<CollectionIndex> => {
+    const open = indexes.get(collection.key)
+    if (open) return open
+    const opening = openWithRepair(collection).catch((error: unknown) => {
+      indexes.delete(collection.key)
+      throw error
+    })
+    indexes.set(collection.key, opening)
+    return opening
+  }
+  const openCollection = async (name: string): Promise<CollectionIndex> => {
+    const known = await documents.findCollection(name)
+    return indexOf(known ?? (await documents.ensureCollection(name, await embedders.resolve())))
+  }
+  const stoppable = (signal: AbortSignal | undefined) =>
+    signal ? AbortSignal.any([signal, stopping.signal]) : stopping.signal
+
+  /** What the default collection uses, or would. */
+  const embeddingInUse = async (): Promise<Embedding> => {
+    const known = await documents.findCollection(defaultCollection)
+    if (known) return known.embedding
+    const { provider, model } = embedders.configured
+    if (provider === 'openai') return { provider, model: model ?? '', dimensions: 0 }
+    return embedders.resolve().catch(() => ({ provider, model: model ?? '', dimensions: 0 }))
+  }
+
+  const status = async (): Promise<KnowledgeStatus> => {
+    const collection = await documents.findCollection(defaultCollection)
+    const embedding = await embeddingInUse()
+    if (!collection)
+      return {
+        collection: defaultCollection,
+        documents: 0,
+        chunks: 0,
+        vectors: 0,
+        embedding_model: embedding,
+        pending: 0,
+      }
+    const index = await indexOf(collection)
+    const totals = await documents.totals(collection.key)
+    return {
+      collection: defaultCollection,
+      ...totals,
+      vectors: await index.table.count(),
+      embedding_model: embedding,
+      pending: index.missing.size,
+    }
+  }
+
+  const reindexCollection = async (
+    collection: Collection,
+    provider: string | undefined,
+    signal: AbortSignal,
+    progress: (chunks: number) => void,
+  ): Promise<void> => {
+    await tidyOnce()
+    const configured = embedders.configured.provider === 'auto' ? collection.embedding.provider : undefined
+    const embedding = await embedders.resolve(provider ?? configured)
+    const rebuilt = await rebuild(options, collection, embedding, signal, progress)
+    await turns.exclusive(async () => {
+      const previous = await indexes.get(collection.key)?.catch(() => undefined)
+      try {
+        const finished = rebuilt.finish()
+        indexes.set(collection.key, finished)
+        await finished
+      } catch (error) {
+        indexes.delete(collection.key)
+        await rebuilt.discard()
+        throw error
+      }
+      await previous?.embedder.close()
+    })
+  }
+
+  return {
+    open: () => documents.open(),
+
+    async close() {
+      stopping.abort()
+      await turns.exclusive(async () => {
+        await Promise.all(repairs)
+        for (const index of indexes.values()) await index.then((open) => open.embedder.close()).catch(() => undefined)
+        indexes.clear()
+        tidied = undefined
+        await vectors.close()
+        await documents.close()
+      })
+      stopping = new AbortController()
+    },
+
+    async search(query, signal) {
+      const settings = parseSearch(query, defaultCollection)
+      const collection = await documents.findCollection(settings.collection)
+      if (!collection && settings.named) throw notFound('collection', settings.collection)
+      if (!collection) return { results: [], mode: settings.mode }
+      const index = settings.mode === 'keyword' ? undefined : () => indexOf(collection)
+      return {
+        results: await searchCollection(documents, collection, index, settings, signal),
+        mode: settings.mode,
+      }
+    },
+
+    async ingest(input, signal) {
+      const settings = parseIngest(input, defaultCollection, options.chunkDefaults ?? {})
+      const hash = hashOf(input.content)
+      const source = settings.source ?? settings.name ?? `text:${hash.slice(0, 16)}`
+      const either = stoppable(signal)
+      return turns.shared(`${settings.collection}\0${source}`, () => {
+        either.throwIfAborted()
+        return ingestDocument({ ...options, openCollection }, input, { ...settings, source, hash }, either)
+      })
+    },
+
+    async config() {
+      return describe(options, defaultCollection, await embeddingInUse())
+    },
+
+    async listDocuments(filter, page) {
+      const name = filter.collection
+      const collection = name === undefined ? undefined : await documents.findCollection(collectionName(name, name))
+      if (name !== undefined && !collection) throw notFound('collection', name)
+      const found = await documents.listDocuments({ collection: collection?.key, source: filter.source }, page)
+      return { items: found.items.map(toRecord), next: found.next }
+    },
+
+    getDocument: async (documentId) => toRecord(await documents.getDocument(documentId)),
+
+    async deleteDocument(documentId) {
+      const { source, collection: name } = await documents.getDocument(documentId)
+      await turns.shared(`${name}\0${source}`, async () => {
+        const { generation } = await documents.deleteDocument(documentId)
+        await documents.sweep([generation])
+        const collection = await documents.findCollection(name)
+        if (!collection) return
+        // The document is gone already; a vector that stays is never shown and goes when the index is next compared.
+        const index = await indexOf(collection).catch(() => undefined)
+        await index?.table.removeGenerations([generation])
+        index?.missing.delete(generation)
+      })
+    },
+
+    async reindex({ embedder, progress = () => {}, signal } = {}) {
+      if (reindexing) throw new AppError('conflict', 'The knowledge base is being reindexed already.')
+      reindexing = true
+      try {
+        const { chunks: total } = await documents.totals()
+        let done = 0
+        const count = (chunks: number) => {
+          done += chunks
+          progress(done, Math.max(done, total))
+        }
+        for (const collection of await documents.collections())
+          await reindexCollection(collection, embedder, stoppable(signal), count)
+      } finally {
+        reindexing = false
+      }
+      const collection = await documents.findCollection(defaultCollection)
+      if (collection) await indexOf(collection)
+      return status()
+    },
+
+    status,
+
+    async check() {
+      await documents.totals()
+      const collection = await documents.findCollection(defaultCollection)
+      if (collection) assertSameEmbedder(embedders.configured, collection)
+    },
+  }
+}
+
+function toRecord({ generation: _generation, ...record }: StoredDocument) {
+  return record
+}
+
+function describe(options: KnowledgeOptions, collection: string, embedding: Embedding): KnowledgeConfig {
+  const size = options.chunkDefaults?.chunkSize ?? defaults.chunkSize
+  const overlap = options.chunkDefaults?.chunkOverlap ?? Math.min(defaults.chunkOverlap, Math.floor(size / 10))
+  return {
+    available_chunkers: options.chunkers.map(({ name, description }) => ({
+      name,
+      description,
+      default_chunk_size: size,
+      default_chunk_overlap: overlap,
+    })),
+    default_chunker: 'paragraph',
+    available_vector_dbs: [...options.availableVectorDbs],
+    vector_db: { type: options.vectors.type, collection },
+    embedding_model: embedding,
+    readers: options.readers.list(),
+    features: { ...options.features },
+    limits: {
+      max_chunk_size: limits.chunkSize,
+      max_search_limit: limits.search,
+      max_context: limits.context,
+      max_request_bytes: options.maxRequestBytes,
+    },
+    collection,
+  }
+}

@@ -1,0 +1,79 @@
+import { AppError } from '../core/error.ts'
+import type { Connection } from './documents-connection.ts'
+
+/** One entry a version of the file, applied in order; `PRAGMA user_version` counts them. Column names are unique. */
+const versions: readonly string[] = [
+  `CREATE TABLE counter (counter_name TEXT PRIMARY KEY, next_value INTEGER NOT NULL) WITHOUT ROWID;
+   INSERT INTO counter VALUES ('chunk', 1), ('generation', 1);
+   CREATE TABLE collection (
+     collection_key INTEGER PRIMARY KEY AUTOINCREMENT,
+     collection_name TEXT NOT NULL UNIQUE,
+     embedding_provider TEXT NOT NULL,
+     embedding_model TEXT NOT NULL,
+     embedding_dimensions INTEGER NOT NULL,
+     embedding_version INTEGER NOT NULL DEFAULT 1
+   );
+   CREATE TABLE document (
+     document_key INTEGER PRIMARY KEY AUTOINCREMENT,
+     document_id TEXT NOT NULL UNIQUE,
+     document_collection INTEGER NOT NULL REFERENCES collection,
+     generation INTEGER NOT NULL UNIQUE,
+     source TEXT NOT NULL,
+     document_name TEXT,
+     media_type TEXT,
+     metadata TEXT NOT NULL,
+     reader_metadata TEXT NOT NULL,
+     content_hash TEXT NOT NULL,
+     chunk_count INTEGER NOT NULL,
+     chunk_size INTEGER NOT NULL,
+     chunk_overlap INTEGER NOT NULL,
+     chunker_type TEXT NOT NULL,
+     created_at TEXT NOT NULL,
+     updated_at TEXT NOT NULL,
+     UNIQUE (document_collection, source)
+   );
+   CREATE TABLE chunk (
+     chunk_key INTEGER PRIMARY KEY,
+     chunk_id TEXT NOT NULL,
+     chunk_collection INTEGER NOT NULL,
+     chunk_generation INTEGER NOT NULL,
+     chunk_index INTEGER NOT NULL,
+     content TEXT NOT NULL,
+     heading_path TEXT NOT NULL,
+     start_offset INTEGER NOT NULL,
+     end_offset INTEGER NOT NULL,
+     line_start INTEGER NOT NULL,
+     line_end INTEGER NOT NULL
+   );
+   CREATE UNIQUE INDEX chunk_by_generation ON chunk (chunk_generation, chunk_index);`,
+]
+
+/** Sets what the house relies on, and brings the file to the newest version; a newer file is refused untouched. */
+export async function prepare(connection: Connection): Promise<void> {
+  const found = Number((await connection.all('PRAGMA user_version'))[0]?.user_version)
+  if (found > versions.length)
+    throw new AppError('unavailable', 'The knowledge base was written by a newer agentserve; update to open it.')
+  await connection.exec(
+    'PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA busy_timeout=5000; PRAGMA foreign_keys=ON; PRAGMA cache_size=-16000',
+  )
+  const synchronous = Number((await connection.all('PRAGMA synchronous'))[0]?.synchronous)
+  if (synchronous !== 2) throw new Error(`synchronous is ${synchronous}, not FULL`)
+  for (let version = found; version < versions.length; version++) {
+    await connection.exec(`BEGIN IMMEDIATE; ${versions[version]} PRAGMA user_version=${version + 1}; COMMIT`)
+  }
+}
+
+/**
+ * The keyword and trigram index of one collection, so that word statistics are its own. Both hold only positions: the
+ * texts are in `chunk`. The words come normalised and separated by spaces, and the `ascii` tokenizer cuts nowhere else.
+ */
+export function indexTables(collection: number): string {
+  const key = collection.toFixed(0)
+  return `
+    CREATE VIRTUAL TABLE IF NOT EXISTS words_${key} USING fts5(body, headings, content='', contentless_delete=1,
+      tokenize="ascii tokenchars '_'");
+    CREATE VIRTUAL TABLE IF NOT EXISTS trigrams_${key} USING fts5(body, content='', contentless_delete=1,
+      detail=none, tokenize='trigram case_sensitive 1');
+    CREATE VIRTUAL TABLE IF NOT EXISTS words_vocabulary_${key} USING fts5vocab(words_${key}, 'row');
+    CREATE VIRTUAL TABLE IF NOT EXISTS trigrams_vocabulary_${key} USING fts5vocab(trigrams_${key}, 'row');`
+}

@@ -1,0 +1,331 @@
+import { mkdir } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import { invalid, notFound } from '../core/error.ts'
+import type { DocumentStore, NewGeneration, StoredChunk } from '../core/knowledge-drivers.ts'
+import { type Connection, openConnection } from './documents-connection.ts'
+import { filterSql } from './documents-filter.ts'
+import {
+  indexRows,
+  rankByTrigrams,
+  rankByWords,
+  removeFromIndex,
+  termFrequencies,
+  writeIndex,
+} from './documents-index.ts'
+import { toChunk, toCollection, toCurrentChunk, toDocument } from './documents-rows.ts'
+import { indexTables, prepare } from './documents-schema.ts'
+import { openWriter, type Reader, type Writer } from './documents-writer.ts'
+
+const sweepBatch = 200
+const reservation = { chunk: 10_000, generation: 1_000 }
+const documentColumns =
+  'document.*, collection.collection_name FROM document JOIN collection ON collection_key = document_collection'
+
+/** The document store in one SQLite file; `:memory:` keeps it for the life of the process. */
+export function createDocumentStore({ path }: { path: string }): DocumentStore {
+  let opened: { reader: Reader; writer: Writer } | undefined
+  const reserved = { chunk: { next: 0, end: 0 }, generation: { next: 0, end: 0 } }
+
+  const use = () => {
+    if (!opened) throw new Error('the document store is not open')
+    return opened
+  }
+  const all = (sql: string, parameters: readonly unknown[] = []) => use().reader.all(sql, parameters)
+  const write = async <T>(work: (connection: Connection) => Promise<T>): Promise<T> => {
+    try {
+      return await use().writer.transaction(work)
+    } catch (error) {
+      // What was reserved in a transaction that failed is not reserved.
+      reserved.chunk = { next: 0, end: 0 }
+      reserved.generation = { next: 0, end: 0 }
+      throw error
+    }
+  }
+
+  const take = async (connection: Connection, name: 'chunk' | 'generation', count: number): Promise<number> => {
+    const range = reserved[name]
+    if (range.end - range.next < count) {
+      const more = Math.max(count, reservation[name])
+      const [row] = await connection.all(
+        'UPDATE counter SET next_value = next_value + ? WHERE counter_name = ? RETURNING next_value',
+        [more, name],
+      )
+      range.end = Number(row?.next_value)
+      range.next = range.end - more
+    }
+    range.next += count
+    return range.next - count
+  }
+
+  const insertChunks = async (
+    connection: Connection,
+    collection: number,
+    generation: number,
+    chunks: readonly StoredChunk[],
+    index: string,
+  ): Promise<void> => {
+    if (chunks.length === 0) return
+    await connection.run(
+      `INSERT INTO chunk (chunk_key, chunk_id, chunk_collection, chunk_generation, chunk_index, content, heading_path,
+         start_offset, end_offset, line_start, line_end)
+       SELECT value ->> 0, value ->> 1, ?, ?, value ->> 2, value ->> 3, value ->> 4, value ->> 5, value ->> 6,
+         value ->> 7, value ->> 8 FROM json_each(?)`,
+      [
+        collection,
+        generation,
+        JSON.stringify(
+          chunks.map((chunk) => [
+            chunk.key,
+            chunk.id,
+            chunk.index,
+            chunk.content,
+            JSON.stringify(chunk.headingPath),
+            chunk.startOffset,
+            chunk.endOffset,
+            chunk.lineStart,
+            chunk.lineEnd,
+          ]),
+        ),
+      ],
+    )
+    await writeIndex(connection, collection, index)
+  }
+
+  const abandoned = async () => {
+    const rows = await all('SELECT DISTINCT chunk_generation FROM chunk EXCEPT SELECT generation FROM document')
+    return rows.map((row) => Number(row.chunk_generation))
+  }
+
+  return {
+    async open() {
+      if (path !== ':memory:') await mkdir(dirname(path), { recursive: true, mode: 0o700 })
+      const connection = await openConnection(path)
+      try {
+        await prepare(connection)
+        const writer = openWriter(connection)
+        opened = { reader: path === ':memory:' ? writer.reader : await openReader(path), writer }
+      } catch (error) {
+        await connection.close()
+        throw error
+      }
+    },
+
+    async close() {
+      if (!opened) return
+      const { reader, writer } = opened
+      opened = undefined
+      await writer.idle()
+      await reader.close()
+      await writer.close()
+    },
+
+    collections: async () => (await all('SELECT * FROM collection ORDER BY collection_key')).map(toCollection),
+
+    async findCollection(name) {
+      const [row] = await all('SELECT * FROM collection WHERE collection_name = ?', [name])
+      return row && toCollection(row)
+    },
+
+    ensureCollection: (name, embedding) =>
+      write(async (connection) => {
+        await connection.run(
+          `INSERT INTO collection (collection_name, embedding_provider, embedding_model, embedding_dimensions)
+           VALUES (?, ?, ?, ?) ON CONFLICT (collection_name) DO NOTHING`,
+          [name, embedding.provider, embedding.model, embedding.dimensions],
+        )
+        const [row] = await connection.all('SELECT * FROM collection WHERE collection_name = ?', [name])
+        const collection = toCollection(row ?? {})
+        await connection.exec(indexTables(collection.key))
+        return collection
+      }),
+
+    setEmbedding: (collection, embedding) =>
+      write(async (connection) => {
+        const [row] = await connection.all(
+          `UPDATE collection SET embedding_provider = ?, embedding_model = ?, embedding_dimensions = ?,
+             embedding_version = embedding_version + 1 WHERE collection_key = ? RETURNING *`,
+          [embedding.provider, embedding.model, embedding.dimensions, collection],
+        )
+        return toCollection(row ?? {})
+      }),
+
+    reserve: (chunks) =>
+      write(async (connection) => ({
+        generation: await take(connection, 'generation', 1),
+        firstChunk: await take(connection, 'chunk', chunks),
+      })),
+
+    addChunks(collection, generation, chunks) {
+      const index = indexRows(chunks)
+      return write((connection) => insertChunks(connection, collection, generation, chunks, index))
+    },
+
+    publish(collection, document, chunks) {
+      const index = indexRows(chunks)
+      return write(async (connection) => {
+        await insertChunks(connection, collection, document.generation, chunks, index)
+        await upsertDocument(connection, collection, document)
+      })
+    },
+
+    async sweep(generations) {
+      const gone = generations ?? (await abandoned())
+      for (const generation of gone) {
+        let last = sweepBatch
+        while (last === sweepBatch) last = await write((connection) => removeChunks(connection, generation))
+      }
+    },
+
+    async findBySource(collection, source) {
+      const [row] = await all(`SELECT ${documentColumns} WHERE document_collection = ? AND source = ?`, [
+        collection,
+        source,
+      ])
+      return row && toDocument(row)
+    },
+
+    async getDocument(documentId) {
+      const [row] = await all(`SELECT ${documentColumns} WHERE document_id = ?`, [documentId])
+      if (!row) throw notFound('document', documentId)
+      return toDocument(row)
+    },
+
+    async deleteDocument(documentId) {
+      const [row] = await write((connection) =>
+        connection.all('DELETE FROM document WHERE document_id = ? RETURNING document_collection, generation', [
+          documentId,
+        ]),
+      )
+      if (!row) throw notFound('document', documentId)
+      return { collection: Number(row.document_collection), generation: Number(row.generation) }
+    },
+
+    async listDocuments(filter, page) {
+      const before = page.cursor === undefined ? Number.MAX_SAFE_INTEGER : Number(page.cursor)
+      if (page.cursor !== undefined && !/^[0-9]{1,15}$/.test(page.cursor))
+        throw invalid('is not a cursor of this list', 'cursor')
+      const rows = await all(
+        `SELECT ${documentColumns} WHERE document_key < ?
+           ${filter.collection === undefined ? '' : 'AND document_collection = ?'}
+           ${filter.source === undefined ? '' : 'AND source = ?'}
+         ORDER BY document_key DESC LIMIT ?`,
+        [before, ...[filter.collection, filter.source].filter((value) => value !== undefined), page.limit + 1],
+      )
+      const shown = rows.slice(0, page.limit)
+      return {
+        items: shown.map(toDocument),
+        next: rows.length > page.limit ? String(shown.at(-1)?.document_key) : null,
+      }
+    },
+
+    chunkIds: async (generation) =>
+      (await all('SELECT chunk_id FROM chunk WHERE chunk_generation = ? ORDER BY chunk_index', [generation])).map(
+        (row) => String(row.chunk_id),
+      ),
+
+    chunksOf: async (generation, after, limit) =>
+      (
+        await all('SELECT * FROM chunk WHERE chunk_generation = ? AND chunk_key > ? ORDER BY chunk_index LIMIT ?', [
+          generation,
+          after,
+          limit,
+        ])
+      ).map(toChunk),
+
+    generations: async (collection) =>
+      (await all('SELECT generation, chunk_count FROM document WHERE document_collection = ?', [collection])).map(
+        (row) => ({
+          generation: Number(row.generation),
+          chunks: Number(row.chunk_count),
+        }),
+      ),
+
+    async totals(collection) {
+      const [row] = await all(
+        `SELECT count(*) AS documents, coalesce(sum(chunk_count), 0) AS chunks FROM document
+         ${collection === undefined ? '' : 'WHERE document_collection = ?'}`,
+        collection === undefined ? [] : [collection],
+      )
+      return { documents: Number(row?.documents), chunks: Number(row?.chunks) }
+    },
+
+    async matching(collection, filters) {
+      const filter = filterSql(filters)
+      const rows = await all(`SELECT generation FROM document WHERE document_collection = ?${filter.sql}`, [
+        collection,
+        ...filter.parameters,
+      ])
+      return rows.map((row) => Number(row.generation))
+    },
+
+    keyword: (collection, words, filters, limit) => rankByWords(use().reader, collection, words, filters, limit),
+    trigram: (collection, weights, filters, limit) => rankByTrigrams(use().reader, collection, weights, filters, limit),
+    frequencies: (collection, words, trigrams) => termFrequencies(use().reader, collection, words, trigrams),
+
+    current: async (collection, chunks) =>
+      (
+        await all(
+          `SELECT chunk.*, document.* FROM chunk JOIN document ON document.generation = chunk.chunk_generation
+           WHERE chunk_key IN (SELECT value FROM json_each(?)) AND document_collection = ?`,
+          [JSON.stringify(chunks), collection],
+        )
+      ).map(toCurrentChunk),
+
+    range: async (generation, from, to) =>
+      (
+        await all(
+          'SELECT * FROM chunk WHERE chunk_generation = ? AND chunk_index BETWEEN ? AND ? ORDER BY chunk_index',
+          [generation, from, to],
+        )
+      ).map(toChunk),
+  }
+}
+
+async function openReader(path: string): Promise<Reader> {
+  const connection = await openConnection(path)
+  await connection.exec('PRAGMA busy_timeout=5000; PRAGMA query_only=ON')
+  return connection
+}
+
+async function removeChunks(connection: Connection, generation: number): Promise<number> {
+  const rows = await connection.all(
+    `SELECT chunk_key, chunk_collection FROM chunk WHERE chunk_generation = ?
+       AND NOT EXISTS (SELECT 1 FROM document WHERE document.generation = chunk_generation) LIMIT ${sweepBatch}`,
+    [generation],
+  )
+  const keys = rows.map((row) => Number(row.chunk_key))
+  const collection = rows[0]?.chunk_collection
+  if (collection === undefined) return 0
+  await removeFromIndex(connection, Number(collection), keys)
+  await connection.run('DELETE FROM chunk WHERE chunk_key IN (SELECT value FROM json_each(?))', [JSON.stringify(keys)])
+  return keys.length
+}
+
+async function upsertDocument(connection: Connection, collection: number, document: NewGeneration): Promise<void> {
+  await connection.run(
+    `INSERT INTO document (document_id, document_collection, generation, source, document_name, media_type, metadata,
+       reader_metadata, content_hash, chunk_count, chunk_size, chunk_overlap, chunker_type, created_at, updated_at)
+     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?14)
+     ON CONFLICT (document_collection, source) DO UPDATE SET generation = excluded.generation,
+       document_name = excluded.document_name, media_type = excluded.media_type, metadata = excluded.metadata,
+       reader_metadata = excluded.reader_metadata, content_hash = excluded.content_hash,
+       chunk_count = excluded.chunk_count, chunk_size = excluded.chunk_size, chunk_overlap = excluded.chunk_overlap,
+       chunker_type = excluded.chunker_type, updated_at = excluded.updated_at`,
+    [
+      document.document_id,
+      collection,
+      document.generation,
+      document.source,
+      document.name,
+      document.media_type,
+      JSON.stringify(document.metadata),
+      JSON.stringify(document.reader_metadata),
+      document.content_hash,
+      document.chunk_count,
+      document.chunk_size,
+      document.chunk_overlap,
+      document.chunker_type,
+      document.updated_at,
+    ],
+  )
+}

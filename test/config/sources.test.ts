@@ -1,0 +1,66 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { findSources } from '../../src/config/sources.ts'
+
+describe('finding sources', () => {
+  let root: string
+  const put = async (path: string, text = 'text') => {
+    await mkdir(dirname(join(root, path)), { recursive: true })
+    await writeFile(join(root, path), text)
+  }
+  beforeAll(async () => {
+    root = await mkdtemp(join(tmpdir(), 'sources-'))
+    await mkdir(join(root, '.git'))
+    await put('.gitignore', 'drafts/\n*.log\n!keep.log\n')
+    await put('docs/.gitignore', '/secret.md\n')
+    for (const path of [
+      'README.md',
+      'docs/a.md',
+      'docs/b.html',
+      'docs/secret.md',
+      'docs/deep/secret.md',
+      'docs/drafts/x.md',
+      'docs/deep/c.log',
+      'docs/deep/keep.log',
+      'docs/.env',
+      'docs/.env.local',
+      'docs/.hidden/d.md',
+      'docs/node_modules/p/readme.md',
+      'other/e.md',
+    ])
+      await put(path)
+  })
+  afterAll(() => rm(root, { recursive: true, force: true }))
+
+  it('walks folders without dotfiles, node_modules and what git ignores', async () => {
+    expect(await findSources(root, ['docs'])).toEqual([
+      'docs/a.md',
+      'docs/b.html',
+      'docs/deep/keep.log',
+      'docs/deep/secret.md',
+    ])
+  })
+
+  it('expands globs by the same rules, each file once', async () => {
+    expect(await findSources(root, ['docs/**/*.md', 'docs/a.md', 'README.md'])).toEqual([
+      'README.md',
+      'docs/a.md',
+      'docs/deep/secret.md',
+    ])
+  })
+
+  it('takes a file that is named as it is', async () => {
+    expect(await findSources(root, ['docs/.env', 'docs/secret.md', join(root, 'other', 'e.md')])).toEqual([
+      'docs/.env',
+      'docs/secret.md',
+      'other/e.md',
+    ])
+  })
+
+  it('says which path is not there', async () => {
+    await expect(findSources(root, ['nowhere'])).rejects.toThrow("'nowhere'")
+    expect(await findSources(root, ['none/*.md'])).toEqual([])
+  })
+})
