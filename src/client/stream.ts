@@ -102,7 +102,8 @@ export async function* followRun(options: FollowOptions): AsyncGenerator<RunEven
       if (!isPassing(error) || failures >= reconnects) throw withRun(error, options.runId)
     }
     answer = undefined
-    const waitMs = Math.min(longestReconnectMs, reconnectMs * 2 ** failures)
+    // At once the first time: a cut is most often over as soon as it is seen.
+    const waitMs = failures === 0 ? 0 : Math.min(longestReconnectMs, reconnectMs * 2 ** (failures - 1))
     failures++
     await sleep(waitMs, undefined, signal === undefined ? {} : { signal }).catch(() => signal?.throwIfAborted())
   }
