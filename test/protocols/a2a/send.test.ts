@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { AppError } from '../../../src/core/error.ts'
 import type { RunInput } from '../../../src/core/runnable.ts'
+import { memoryStore } from '../../../src/store/memory.ts'
 import type { A2ASuccess } from '../../../src/wire/a2a.ts'
 import { A2AFailure, A2AResponse } from '../../../src/wire/a2a.ts'
 import { openA2A, rpc } from '../../support/a2a.ts'
@@ -130,6 +131,25 @@ test('gives the same message the same task, and joins it while it runs', async (
   expect((await runs.list({}, { limit: 10 })).items).toHaveLength(1)
 })
 
+test('answers a message that a crash interrupted with the same task, failed, and runs nothing twice', async () => {
+  const store = memoryStore()
+  const gated = gate()
+  const before = await openA2A({ gated: gated.runnable }, { store })
+  const request = rpc('sendMessage', 'gated', 'go')
+  const lost = before.post('sendMessage', request)
+  const { runId } = await gated.begun(0)
+  await store.recover('own_later', new Date().toISOString())
+  const later = await openA2A({ gated: gated.runnable }, { store })
+  const { task } = await taskOf(later.post('sendMessage', request))
+  expect(task).toMatchObject({ taskId: runId, status: 'failed' })
+  expect(task.messages.at(-1)?.parts[0]?.content).toContain('interrupted')
+  const streamed = await later.post('streamMessage', { ...request, method: 'streamMessage' })
+  expect(A2AFailure.parse(await streamed.json()).error.code).toBe(-32603)
+  expect((await later.runs.list({}, { limit: 10 })).items).toHaveLength(1)
+  gated.open(0)
+  await lost
+})
+
 test('refuses a messageId that comes again with other parts, and takes it in another context', async () => {
   const { post, runs } = await openA2A({ echo })
   await taskOf(post('sendMessage', rpc('sendMessage', 'echo', 'one', { messageId: 'm', contextId: 'a' })))
@@ -194,7 +214,6 @@ test('answers 64 requests at once, each with its own reply', async () => {
 })
 
 test('says nothing of trouble with the storage but that there is some', async () => {
-  const { memoryStore } = await import('../../../src/store/memory.ts')
   const store = memoryStore()
   store.startRun = async () => {
     throw new AppError('storage_full', 'disk /dev/sda1 is full')
