@@ -156,7 +156,7 @@ describe('resolveConfig', () => {
     expect(config.knowledge.sources).toEqual(['docs', 'README.md'])
     expect(config.server.requestTimeoutMs).toBe(600_000)
     const echo = config.entities.get('echo') as unknown as { run(c: { text: string }): AsyncIterable<string> }
-    expect(await Array.fromAsync(echo.run({ text: 'one two  three' }))).toEqual(['one ', 'two ', ' ', 'three'])
+    expect(await collect(echo.run({ text: 'one two  three' }))).toEqual(['one ', 'two ', ' ', 'three'])
   })
 
   it('keeps entities in the order agents, teams, workflows, bound to the config', () => {
@@ -182,6 +182,12 @@ describe('resolveConfig', () => {
     expect(bindings[0]).toEqual(['agent', { id: 'a', model: 'ollama/m', root: '/app' }])
   })
 })
+
+async function collect(texts: AsyncIterable<string>): Promise<string[]> {
+  const all: string[] = []
+  for await (const text of texts) all.push(text)
+  return all
+}
 
 const prefix = `${relative(process.cwd(), '/app/agent.config.ts')}: `
 

@@ -1,0 +1,20 @@
+import type { Command } from 'commander'
+
+export interface CommandContext {
+  /** Aborts at the first Ctrl-C or SIGTERM; a second one ends the process. */
+  signal: AbortSignal
+  /** What aborted it. */
+  stoppedBy(): NodeJS.Signals | undefined
+}
+
+/** One command: what it takes, and what it does. `run` resolves with the exit code, default 0. */
+export interface CommandModule<Options> {
+  define(command: Command): void
+  run(context: CommandContext, options: Options, ...args: string[]): Promise<number | undefined>
+}
+
+export interface CommandEntry {
+  name: string
+  summary: string
+  load(): Promise<{ command: CommandModule<never> }>
+}

@@ -1,0 +1,21 @@
+import type { CommandEntry } from './command.ts'
+
+/** In the order of the help. A command's file is loaded when it is called. */
+export const commands: readonly CommandEntry[] = [
+  {
+    name: 'dev',
+    summary: 'serve the agents of agent.config.ts, again after every save',
+    load: () => import('./commands/dev.ts'),
+  },
+  { name: 'start', summary: 'serve them without watching files', load: () => import('./commands/start.ts') },
+  { name: 'chat', summary: 'talk to an agent', load: () => import('./commands/chat.ts') },
+  {
+    name: 'ingest',
+    summary: 'put files and folders into the knowledge base',
+    load: () => import('./commands/ingest.ts'),
+  },
+  { name: 'search', summary: 'find passages in the knowledge base', load: () => import('./commands/search.ts') },
+  { name: 'sessions', summary: 'list, show and delete conversations', load: () => import('./commands/sessions.ts') },
+  { name: 'agents', summary: 'list agents, teams and workflows', load: () => import('./commands/agents.ts') },
+  { name: 'init', summary: 'start a new project', load: () => import('./commands/init.ts') },
+]

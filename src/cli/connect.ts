@@ -1,0 +1,68 @@
+import { type Client, createClient } from '../client/client.ts'
+import type { CommandContext } from './command.ts'
+import type { ConnectOptions } from './flags.ts'
+import { findDataFolder, loadProject } from './project.ts'
+import { findRunningServer } from './running-server.ts'
+import { terminalLogger } from './terminal-logger.ts'
+import { waitForFolder } from './wait-for-folder.ts'
+
+export interface Connection {
+  client: Client
+  close(): Promise<void>
+}
+
+/**
+ * The server to talk to: `--url`, else the one that runs on the data folder, else one in this process, which owns the
+ * folder until `close`.
+ */
+export async function connect(options: ConnectOptions, context: CommandContext): Promise<Connection> {
+  const dataFolder = await findDataFolder(options)
+  const key = options.key ?? (process.env.AGENTSERVE_KEY || process.env.AGENTSERVE_API_KEYS?.split(',')[0]?.trim())
+  const url = options.url ?? (process.env.AGENTSERVE_URL || undefined)
+  if (url !== undefined) return toConnection(createClient({ url, key }))
+  const running = async () => {
+    const found = await findRunningServer(dataFolder, key)
+    return found === undefined ? undefined : toConnection(found.client)
+  }
+  const open = () => openInProcess(options)
+  return (await running()) ?? waitForFolder({ dataFolder, open, instead: running, signal: context.signal })
+}
+
+/** Runs the work with a connection that is closed afterwards, whatever happens. */
+export async function withClient<T>(
+  options: ConnectOptions,
+  context: CommandContext,
+  work: (client: Client) => Promise<T>,
+): Promise<T> {
+  const connection = await connect(options, context)
+  try {
+    return await work(connection.client)
+  } finally {
+    await connection.close()
+  }
+}
+
+async function openInProcess(options: ConnectOptions): Promise<Connection> {
+  const { openServer } = await import('../server.ts')
+  const { config } = await loadProject(options, { data: options.data }, terminalLogger({ quiet: true }))
+  const { prefix, a2aPrefix, healthPath, authKeys } = config.server
+  const server = openServer(config)
+  const client = createClient({
+    transport: (request) => server.inject(request),
+    key: authKeys[0],
+    prefix,
+    a2aPrefix,
+    healthPath,
+  })
+  try {
+    await client.health()
+  } catch (error) {
+    await server.shutdown({ deadline: 0 })
+    throw error
+  }
+  return { client, close: () => server.shutdown() }
+}
+
+function toConnection(client: Client): Connection {
+  return { client, close: () => client.close() }
+}

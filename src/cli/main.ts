@@ -1,0 +1,66 @@
+import { Command, CommanderError } from 'commander'
+import { version } from '../core/version.ts'
+import type { CommandContext, CommandEntry } from './command.ts'
+import { commands } from './commands.ts'
+import { exit } from './exit-codes.ts'
+import { leaveQuietlyOnClosedPipe, say } from './output.ts'
+import { watchSignals } from './signals.ts'
+
+/** Runs one command line (without `node` and the script) and resolves with its exit code. Never throws. */
+export async function main(args: readonly string[]): Promise<number> {
+  leaveQuietlyOnClosedPipe()
+  const signals = watchSignals()
+  try {
+    return await runCommand(args, signals.context)
+  } catch (error) {
+    if (error instanceof CommanderError) return error.exitCode === 0 ? exit.ok : exit.usage
+    if (signals.context.stoppedBy() !== undefined) return exit.interrupted
+    const { describeError, exitCodeOf } = await import('./exit.ts')
+    say(describeError(error))
+    return exitCodeOf(error)
+  } finally {
+    signals.close()
+  }
+}
+
+async function runCommand(args: readonly string[], context: CommandContext): Promise<number> {
+  let exitCode: number = exit.ok
+  const program = new Command('agentserve')
+    .description('A dev server and toolkit for agents.')
+    .version(version, '-v, --version')
+    .helpOption('-h, --help')
+    .exitOverride()
+    .showHelpAfterError('(agentserve --help shows what there is)')
+  // commander asks each command for its options before it parses: only the one that is called is loaded.
+  const called = args[0] === 'help' ? args[1] : args[0]
+  for (const entry of commands) {
+    const command = program.command(entry.name).summary(entry.summary).description(toSentence(entry.summary))
+    if (entry.name !== called) command.allowUnknownOption().allowExcessArguments()
+    else await prepare(command, entry, context, (code) => (exitCode = code))
+  }
+  if (args.length === 0) program.outputHelp()
+  else await program.parseAsync(args, { from: 'user' })
+  return exitCode
+}
+
+async function prepare(
+  command: Command,
+  entry: CommandEntry,
+  context: CommandContext,
+  finish: (code: number) => void,
+): Promise<void> {
+  const { command: module } = await entry.load()
+  module.define(command)
+  command.exitOverride().action(async (...given: unknown[]) => {
+    // commander calls with the arguments, the options, and itself.
+    const args = given
+      .slice(0, -2)
+      .flat()
+      .filter((value) => value !== undefined) as string[]
+    finish((await module.run(context, command.opts() as never, ...args)) ?? exit.ok)
+  })
+}
+
+function toSentence(summary: string): string {
+  return `${summary.charAt(0).toUpperCase()}${summary.slice(1)}.`
+}

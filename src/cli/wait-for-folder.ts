@@ -1,0 +1,35 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { AppError, isAppError } from '../core/error.ts'
+
+const patienceMs = 5_000
+const pauseMs = 100
+
+export interface FolderOptions<T> {
+  dataFolder: string
+  /** Throws `conflict` while somebody else owns the folder. */
+  open: () => Promise<T>
+  /** The owner, if it is a server that answers. */
+  instead: () => Promise<T | undefined>
+  signal: AbortSignal
+}
+
+/** Opens what owns the data folder; while it is taken, looks for its owner again, for five seconds. */
+export async function waitForFolder<T>({ dataFolder, open, instead, signal }: FolderOptions<T>): Promise<T> {
+  const end = performance.now() + patienceMs
+  for (;;) {
+    try {
+      return await open()
+    } catch (error) {
+      if (!isAppError(error) || error.code !== 'conflict') throw error
+      const other = await instead()
+      if (other !== undefined) return other
+      if (performance.now() >= end) {
+        throw new AppError(
+          'conflict',
+          `Another agentserve is using ${dataFolder}: wait until it is done, or give --data.`,
+        )
+      }
+    }
+    await sleep(pauseMs, undefined, { signal })
+  }
+}
