@@ -45,7 +45,7 @@ export interface Client {
   knowledge: KnowledgeClient
   a2a: A2AClient
   health(options?: CallOptions): Promise<Health>
-  /** Lets go of idle connections. */
+  /** Cuts what is still open; the client is of no use afterwards. */
   close(): Promise<void>
 }
 

@@ -21,7 +21,7 @@ export type Transport = (request: ClientRequest) => Promise<ClientResponse>
 
 export interface OpenTransport {
   send: Transport
-  /** Lets go of idle connections. */
+  /** Cuts what is still open. */
   close(): Promise<void>
 }
 
@@ -40,7 +40,7 @@ export function createUndiciTransport(base: string): OpenTransport {
     },
     async close() {
       const opened = await opening.peek()
-      await opened?.agent.close()
+      await opened?.agent.destroy()
     },
   }
 }

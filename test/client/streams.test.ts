@@ -175,3 +175,14 @@ test('sends the same message when it asks A2A again', async () => {
     params: { message: { role: 'user', agentId: 'a', contextId: 'c' }, onDisconnect: 'continue' },
   })
 })
+
+test('lets nothing hang when it is closed with a stream still open', async () => {
+  const { client } = await open((_request, response) => {
+    response.writeHead(200, head)
+    response.write(frames[0])
+  })
+  const stream = await client.runs.events('run_1', { reconnects: 0 })
+  const reading = collect(stream)
+  await client.close()
+  await expect(reading).rejects.toMatchObject({ code: 'unavailable' })
+})

@@ -1,10 +1,12 @@
 import { expect, test } from 'vitest'
+import { toOpenApi } from '../../../src/api/openapi-document.ts'
 import { AppError, type ErrorCode } from '../../../src/core/error.ts'
 import type { Route } from '../../../src/http/route.ts'
 import { a2aRoutes, createA2A } from '../../../src/protocols/a2a/a2a.ts'
 import { a2aDocs } from '../../../src/protocols/a2a/docs.ts'
 import { errorReply, rpcTable } from '../../../src/protocols/a2a/error.ts'
 import { createRegistry } from '../../../src/service/registry.ts'
+import { A2ARequest, A2AResponse } from '../../../src/wire/a2a.ts'
 import { openA2A, rpc } from '../../support/a2a.ts'
 import { echo } from '../../support/services.ts'
 
@@ -98,4 +100,21 @@ test('carries Retry-After, and hides what is not ours to tell', () => {
     status: 200,
     body: { value: { error: { code: -32603, message: 'internal error' } } },
   })
+})
+
+test('describes its routes in valid OpenAPI', async () => {
+  const { Validator } = await import('@seriousme/openapi-schema-validator')
+  const document = toOpenApi(a2aDocs('/talk'), { version: '1.0.0', authRequired: true }) as Record<string, object>
+  const { valid, errors } = await new Validator().validate(document)
+  expect(errors ?? '').toBe('')
+  expect(valid).toBe(true)
+  expect(Object.keys(document.paths ?? {})).toEqual(['/talk/sendMessage', '/talk/streamMessage'])
+})
+
+test('writes what its schemas say', async () => {
+  const { post } = await openA2A({ echo })
+  const request = rpc('sendMessage', 'echo', 'hi')
+  expect(A2ARequest.parse(request)).toEqual(request)
+  const answer = await (await post('sendMessage', request)).json()
+  expect(A2AResponse.parse(answer)).toEqual(answer)
 })
