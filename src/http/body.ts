@@ -59,7 +59,7 @@ export class RequestBody implements BodyReader {
     if (type !== undefined && !isJsonType(type)) {
       throw new AppError('unsupported_media_type', `This route takes application/json, not ${type}.`)
     }
-    const text = await this.text()
+    const text = decodeText(await this.bytes(), this.#incoming.headers['content-type'])
     return text === '' ? undefined : parseJson(text)
   }
 

@@ -66,19 +66,27 @@ function mayHoldForbiddenKey(text: string): boolean {
 }
 
 function refuseForbiddenKeys(root: unknown): void {
-  const waiting: { value: unknown; path: string }[] = [{ value: root, path: '' }]
+  if (!isContainer(root)) return
+  const waiting: { container: Record<string, unknown>; path: string }[] = [{ container: root, path: '' }]
   for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
-    const { value, path } = next
-    if (typeof value !== 'object' || value === null) continue
-    for (const [key, child] of Object.entries(value)) {
-      const childPath = path === '' ? key : `${path}.${key}`
+    const { container, path } = next
+    for (const key of Object.keys(container)) {
+      const child = container[key]
       const pollutes = key === '__proto__' || (key === 'constructor' && hasPrototype(child))
-      if (pollutes) throw invalid(`The key '${key}' is not allowed.`, childPath)
-      if (typeof child === 'object' && child !== null) waiting.push({ value: child, path: childPath })
+      if (pollutes) throw invalid(`The key '${key}' is not allowed.`, pathTo(path, key))
+      if (isContainer(child)) waiting.push({ container: child, path: pathTo(path, key) })
     }
   }
 }
 
+function pathTo(path: string, key: string): string {
+  return path === '' ? key : `${path}.${key}`
+}
+
+function isContainer(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null
+}
+
 function hasPrototype(value: unknown): boolean {
-  return typeof value === 'object' && value !== null && Object.hasOwn(value, 'prototype')
+  return isContainer(value) && Object.hasOwn(value, 'prototype')
 }

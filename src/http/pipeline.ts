@@ -58,8 +58,8 @@ export function createPipeline(settings: KernelSettings): Pipeline {
   }
 
   const write = (exchange: Exchange, reply: Reply, refusal: boolean): Promise<void> | undefined => {
-    if (reply.body?.kind === 'sse') return writeStream(exchange, reply, reply.body.frames)
     if (whenClosing !== undefined) exchange.closeConnection = true
+    if (reply.body?.kind === 'sse') return writeStream(exchange, reply, reply.body.frames)
     writePlain(exchange, reply, refusal)
     return undefined
   }
