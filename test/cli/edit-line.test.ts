@@ -1,0 +1,48 @@
+import { describe, expect, it } from 'vitest'
+import { type EditKey, editLine, emptyLine, type Line } from '../../src/cli/ui/edit-line.ts'
+
+const none: EditKey = {
+  leftArrow: false,
+  rightArrow: false,
+  home: false,
+  end: false,
+  backspace: false,
+  delete: false,
+  ctrl: false,
+  meta: false,
+}
+
+type Step = string | Partial<EditKey> | [string, Partial<EditKey>]
+
+function edit(...steps: Step[]): Line {
+  return steps.reduce<Line>((line, step) => {
+    if (typeof step === 'string') return editLine(line, step, none)
+    const [input, key] = Array.isArray(step) ? step : ['', step]
+    return editLine(line, input, { ...none, ...key })
+  }, emptyLine)
+}
+
+describe('editLine', () => {
+  it.each<[string, Step[], string, number]>([
+    ['types at the cursor', ['ac', { leftArrow: true }, 'b'], 'abc', 2],
+    [
+      'moves and deletes by what a person sees as one character',
+      ['a👩‍👩‍👧e\u0301', { backspace: true }, { backspace: true }],
+      'a',
+      1,
+    ],
+    ['deletes forwards', ['abc', { home: true }, { delete: true }], 'bc', 0],
+    ['stays inside the line', [{ leftArrow: true }, { backspace: true }, 'a', { rightArrow: true }], 'a', 1],
+    ['goes to both ends', ['abc', ['a', { ctrl: true }], 'x', ['e', { ctrl: true }], 'y'], 'xabcy', 5],
+    [
+      'cuts before and behind the cursor',
+      ['abcd', { leftArrow: true }, ['k', { ctrl: true }], { leftArrow: true }, ['u', { ctrl: true }]],
+      'c',
+      0,
+    ],
+    ['takes a paste of several lines as one', ['one\r\ntwo\u0007'], 'one two', 7],
+    ['ignores other control and meta keys', ['a', ['x', { ctrl: true }], ['b', { meta: true }]], 'a', 1],
+  ])('%s', (_, steps, text, cursor) => {
+    expect(edit(...steps)).toEqual({ text, cursor })
+  })
+})
