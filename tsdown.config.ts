@@ -5,11 +5,11 @@ const swagger = 'node_modules/swagger-ui-dist'
 // Pure JavaScript is bundled, so that what a user installs is small: native libraries and those that a user's own
 // config imports too (package.json, dependencies) stay outside.
 export default defineConfig({
-  entry: { index: 'src/index.ts', client: 'src/client/client.ts', cli: 'src/cli/main.ts' },
+  entry: { index: 'src/index.ts', client: 'src/client/index.ts', cli: 'src/cli/main.ts' },
   format: 'esm',
   platform: 'node',
   target: 'node22.19',
-  dts: { entry: ['src/index.ts', 'src/client/client.ts'] },
+  dts: { entry: ['src/index.ts', 'src/client/index.ts'] },
   fixedExtension: false,
-  copy: ['swagger-ui-bundle.js', 'swagger-ui.css'].map((file) => ({ from: `${swagger}/${file}`, to: 'dist/web' })),
+  copy: ['swagger-ui-bundle.js', 'swagger-ui.css', 'LICENSE', 'NOTICE'].map((file) => ({ from: `${swagger}/${file}`, to: 'dist/web' })),
 })

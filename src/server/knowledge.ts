@@ -24,7 +24,7 @@ export function composeKnowledge(
     clock,
     logger,
     collection: config.knowledge.collection ?? vectorDb.collectionName,
-    chunkDefaults: { size: config.knowledge.chunkSize, overlap: config.knowledge.chunkOverlap },
+    chunkDefaults: config.knowledge,
     features: knowledgeApi,
     maxRequestBytes,
   })

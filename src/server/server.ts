@@ -3,7 +3,7 @@ import { apiRoutes } from '../api/routes.ts'
 import { createLogger } from '../config/logger.ts'
 import type { Duration, ResolvedConfig } from '../config/types.ts'
 import { parseDuration } from '../core/duration.ts'
-import { AppError, isAppError } from '../core/error.ts'
+import { AppError } from '../core/error.ts'
 import { createId } from '../core/id.ts'
 import { timestamp } from '../core/time.ts'
 import { version } from '../core/version.ts'
@@ -11,7 +11,6 @@ import { createKernel } from '../http/kernel.ts'
 import type { Bound } from '../http/listen.ts'
 import type { InjectRequest, InjectResponse } from '../http/request.ts'
 import type { Route } from '../http/route.ts'
-import { isLoopback } from '../http/security/host.ts'
 import { a2aRoutes } from '../protocols/a2a/a2a.ts'
 import { a2aDocs } from '../protocols/a2a/docs.ts'
 import { createOnce } from '../service/idempotency.ts'
@@ -24,10 +23,10 @@ import { lockDataFolder, removeServerHint, writeServerHint } from '../store/data
 import type { Readiness } from '../wire/health.ts'
 import { ingestSources } from './ingest-sources.ts'
 import { composeKnowledge } from './knowledge.ts'
+import { assertMayListen, listenOn } from './listen.ts'
 import { toEntity } from './parts.ts'
 import { createStore } from './store.ts'
 
-const portsToTry = 20
 const defaultDeadlineMs = 10_000
 const lastEventsMs = 1_000
 
@@ -196,40 +195,11 @@ export function composeServer(initial: ResolvedConfig, { program }: ServerPurpos
     return opened
   }
 
-  async function listen(): Promise<Bound> {
-    const { host, port, named } = server.address
-    for (let next = port; ; next++) {
-      try {
-        const bound = await kernel.listen({ host, port: next })
-        if (next !== port) logger.warn({ port: bound.port }, `port ${port} is taken; listening on ${bound.port}`)
-        return bound
-      } catch (error) {
-        const isTaken = isAppError(error) && error.code === 'conflict'
-        if (!isTaken || named || !program || next >= port + portsToTry) throw error
-      }
-    }
-  }
-
-  function refuseOpenBind(): void {
-    const { host } = server.address
-    if ((host !== undefined && isLoopback(host)) || server.authKeys.length > 0 || server.allowUnauthenticated) return
-    const where = host === undefined ? 'every network interface' : `'${host}'`
-    const message = `Listening on ${where} without keys would let everybody in`
-    if (!program) {
-      logger.warn({ host }, `${message}: set \`auth: { keys: [...] }\`, or an address of this machine alone.`)
-      return
-    }
-    throw new AppError(
-      'invalid_request',
-      `${message}. Set \`auth: { keys: [...] }\` or AGENTSERVE_API_KEYS, or say --allow-unauthenticated.`,
-    )
-  }
-
   async function start(): Promise<void> {
     try {
-      refuseOpenBind()
+      assertMayListen(server, program, logger)
       await ensureOpen()
-      const bound = await listen()
+      const bound = await listenOn(kernel, server.address, program, logger)
       if (program) {
         const hint = { pid: process.pid, url: bound.url, version, started_at: timestamp(startedAtMs) }
         await writeServerHint(config.dataFolder, hint)

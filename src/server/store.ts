@@ -2,7 +2,7 @@ import type { ResolvedServerConfig } from '../config/types.ts'
 import type { Logger } from '../core/logger.ts'
 import type { SessionStore } from '../core/store.ts'
 import { memoryStore } from '../store/memory.ts'
-import { sqliteStore } from '../store/sqlite/sqlite.ts'
+import { sqliteStore } from '../store/sqlite.ts'
 
 /** The store that the configuration names. `onFatal`: it acknowledges nothing any more. */
 export function createStore(

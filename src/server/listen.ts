@@ -1,0 +1,42 @@
+import type { ResolvedServerConfig } from '../config/types.ts'
+import { AppError, isAppError } from '../core/error.ts'
+import type { Logger } from '../core/logger.ts'
+import type { Kernel } from '../http/kernel.ts'
+import type { Bound } from '../http/listen.ts'
+import { isLoopback } from '../http/security/host.ts'
+
+const portsToTry = 20
+
+/** Without keys the command line listens on this machine alone; somebody's program is warned. */
+export function assertMayListen(server: ResolvedServerConfig, program: boolean, logger: Logger): void {
+  const { host } = server.address
+  if ((host !== undefined && isLoopback(host)) || server.authKeys.length > 0 || server.allowUnauthenticated) return
+  const where = host === undefined ? 'every network interface' : `'${host}'`
+  const message = `Listening on ${where} without keys would let everybody in`
+  if (program) {
+    throw new AppError(
+      'invalid_request',
+      `${message}. Set \`auth: { keys: [...] }\` or AGENTSERVE_API_KEYS, or say --allow-unauthenticated.`,
+    )
+  }
+  logger.warn({ host }, `${message}: set \`auth: { keys: [...] }\`, or an address of this machine alone.`)
+}
+
+/** Listens. The command line takes the next free port, saying so, when nobody named one. */
+export async function listenOn(
+  kernel: Kernel,
+  { host, port, named }: ResolvedServerConfig['address'],
+  program: boolean,
+  logger: Logger,
+): Promise<Bound> {
+  for (let next = port; ; next++) {
+    try {
+      const bound = await kernel.listen({ host, port: next })
+      if (next !== port) logger.warn({ port: bound.port }, `port ${port} is taken; listening on ${bound.port}`)
+      return bound
+    } catch (error) {
+      const isTaken = isAppError(error) && error.code === 'conflict'
+      if (!isTaken || named || !program || next >= port + portsToTry) throw error
+    }
+  }
+}

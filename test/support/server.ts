@@ -1,0 +1,78 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { ServerConfig } from '../../src/config/types.ts'
+import { silentLogger } from '../../src/core/logger.ts'
+import { agent } from '../../src/runnables/agent.ts'
+import { createServer, type Server } from '../../src/server.ts'
+
+export interface RunningTestServer {
+  url: string
+  server: Server
+  folder: string
+  /** Relative to the server; a body that is an object is sent as JSON. */
+  call(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer>
+  close(): Promise<void>
+}
+
+export interface Answer {
+  status: number
+  headers: Headers
+  text: string
+  /** Undefined when the answer is not JSON. */
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape
+  json: any
+}
+
+/** The whole server in this process: real SQLite and LanceDB files in a temporary folder, a real socket. */
+export async function startServer(
+  config: ServerConfig = {},
+  entities: Record<string, object> = {},
+): Promise<RunningTestServer> {
+  const folder = await mkdtemp(join(tmpdir(), 'agentserve-'))
+  const server = createServer({
+    address: '127.0.0.1:0',
+    logger: silentLogger,
+    sessionStorage: { type: 'sqlite', path: join(folder, 'agentserve.db') },
+    vectorDb: { type: 'lancedb', baseUrl: join(folder, 'knowledge') },
+    ...config,
+  })
+  const echo = agent({
+    effects: 'none',
+    async *run({ text }) {
+      for (const word of text.split(/(?<=\s)/)) yield word
+    },
+  })
+  for (const [id, entity] of Object.entries({ echo, docs: agent({ knowledge: true }), ...entities })) {
+    server.registerAgent(id, entity)
+  }
+  const ended = server.start()
+  const { url } = await server.ready
+  return {
+    url,
+    server,
+    folder,
+    call: (...request) => call(url, ...request),
+    async close() {
+      await server.shutdown({ deadline: 0 })
+      await ended
+      await rm(folder, { recursive: true, force: true })
+    },
+  }
+}
+
+async function call(
+  url: string,
+  method: string,
+  path: string,
+  body?: unknown,
+  headers: Record<string, string> = {},
+): Promise<Answer> {
+  const isRaw = typeof body === 'string' || body instanceof FormData || body instanceof Uint8Array
+  const type: Record<string, string> = body === undefined || isRaw ? {} : { 'content-type': 'application/json' }
+  const payload = body === undefined ? {} : { body: isRaw ? (body as string | FormData) : JSON.stringify(body) }
+  const response = await fetch(url + path, { method, headers: { ...type, ...headers }, ...payload })
+  const text = await response.text()
+  const isJson = response.headers.get('content-type')?.includes('json') === true && text !== ''
+  return { status: response.status, headers: response.headers, text, json: isJson ? JSON.parse(text) : undefined }
+}
