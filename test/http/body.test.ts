@@ -143,6 +143,17 @@ describe('the size of a body', () => {
     expect(answer).toContain('{"text":"abc"')
   })
 
+  test('that is refused is taken in for a while, so that a client that sends first reads the answer', async () => {
+    const { port } = await listening([text], { maxRequestBytes: 1000 })
+    const socket = openSocket(port)
+    socket.pause()
+    socket.write(head('/text', 'Content-Length: 8000000'))
+    await new Promise<void>((resolve, reject) => {
+      socket.write('x'.repeat(8_000_000), (error) => (error ? reject(error) : resolve()))
+    })
+    expect(parseRaw(await readAll(socket)).status).toBe(413)
+  })
+
   test('that is refused does not cost the client the answer', async () => {
     const { url } = await listening([text], { maxRequestBytes: 1000 })
     for (const size of [2_000, 300_000, 3_000_000]) {
