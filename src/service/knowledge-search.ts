@@ -8,6 +8,8 @@ import type { SearchSettings } from './knowledge-input.ts'
 const rankConstant = 60
 const leastDepth = 50
 const maxTrigrams = 32
+/** Less than this of a query's trigrams, by weight, is chance. */
+const leastTrigramShare = 0.2
 const maxGenerations = 5_000
 /** Where the halves of BM25's open scale meet: a chunk that scores so much is worth 0.5. */
 const middleOfBm25 = 5
@@ -66,11 +68,18 @@ async function rankByTrigrams(
 ): Promise<Ranking> {
   const wanted = [...new Set(words.flatMap(trigramsOf))]
   const known = await documents.frequencies(collection.key, [], wanted)
-  const telling = [...known.trigrams]
-    .map(([trigram, chunks]): [string, number] => [trigram, Math.log(1 + known.chunks / (1 + chunks))])
+  const weigh = (trigram: string) => Math.log(1 + known.chunks / (1 + (known.trigrams.get(trigram) ?? 0)))
+  const weights = wanted.map((trigram): [string, number] => [trigram, weigh(trigram)])
+  const telling = weights
+    .filter(([trigram]) => known.trigrams.has(trigram))
     .sort(([, one], [, other]) => other - one)
     .slice(0, maxTrigrams)
-  return documents.trigram(collection.key, telling, filters, depth)
+  const absent = weights.filter(([trigram]) => !known.trigrams.has(trigram))
+  const whole = [...telling, ...absent].reduce((sum, [, weight]) => sum + weight, 0)
+  const found = await documents.trigram(collection.key, telling, filters, depth)
+  return found
+    .map(({ chunk, score }) => ({ chunk, score: score / (whole || 1) }))
+    .filter(({ score }) => score >= leastTrigramShare)
 }
 
 async function rankByVector(

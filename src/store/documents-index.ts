@@ -60,7 +60,7 @@ export async function rankByWords(
   return rows.map((row) => ({ chunk: Number(row.chunk), score: Number(row.score) }))
 }
 
-/** The sum of the weights of the trigrams that a chunk has, as a part of the whole. */
+/** By the sum of the weights of the trigrams that a chunk has. */
 export async function rankByTrigrams(
   connection: Reader,
   collection: number,
@@ -71,7 +71,6 @@ export async function rankByTrigrams(
   if (weights.length === 0) return []
   const table = `trigrams_${collection.toFixed(0)}`
   const filter = filterSql(filters)
-  const total = weights.reduce((sum, [, weight]) => sum + weight, 0)
   const rows = await connection.all(
     `SELECT found.chunk AS chunk, found.score AS score
      FROM (SELECT ${table}.rowid AS chunk, sum(term.value ->> 1) AS score
@@ -81,7 +80,7 @@ export async function rankByTrigrams(
      WHERE 1${filter.sql} ORDER BY score DESC, chunk LIMIT ?`,
     [JSON.stringify(weights.map(([trigram, weight]) => [quoted(trigram), weight])), ...filter.parameters, limit],
   )
-  return rows.map((row) => ({ chunk: Number(row.chunk), score: Number(row.score) / (total || 1) }))
+  return rows.map((row) => ({ chunk: Number(row.chunk), score: Number(row.score) }))
 }
 
 /** FTS5 takes what stands in double quotes as text, whatever it holds. */

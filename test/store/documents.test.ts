@@ -1,0 +1,212 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import fc from 'fast-check'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { isAppError } from '../../src/core/error.ts'
+import type { Filters } from '../../src/core/knowledge.ts'
+import type { Collection, NewGeneration, StoredChunk } from '../../src/core/knowledge-drivers.ts'
+import { assertFilters, type Filterable, matchesFilters } from '../../src/core/knowledge-filter.ts'
+import { createDocumentStore } from '../../src/store/documents.ts'
+import { openConnection } from '../../src/store/documents-connection.ts'
+
+const embedding = { provider: 'lexical', model: 'm', dimensions: 4 }
+
+function chunkOf(key: number, index: number, content: string): StoredChunk {
+  return {
+    key,
+    id: `chk_${key}`,
+    index,
+    content,
+    headingPath: [],
+    startOffset: 0,
+    endOffset: content.length,
+    lineStart: 1,
+    lineEnd: 1,
+  }
+}
+
+function generationOf(generation: number, fields: Partial<NewGeneration> = {}): NewGeneration {
+  return {
+    document_id: `doc_${generation}`,
+    generation,
+    source: `source-${generation}`,
+    name: null,
+    media_type: null,
+    metadata: {},
+    reader_metadata: {},
+    content_hash: 'h',
+    chunk_count: 1,
+    chunk_size: 1000,
+    chunk_overlap: 100,
+    chunker_type: 'paragraph',
+    updated_at: '2031-01-01T00:00:00.000Z',
+    ...fields,
+  }
+}
+
+describe('the document store', () => {
+  let folder: string
+  const stores: ReturnType<typeof createDocumentStore>[] = []
+  const open = async (name: string) => {
+    const store = createDocumentStore({ path: join(folder, name) })
+    await store.open()
+    stores.push(store)
+    return store
+  }
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'documents-'))
+  })
+  afterAll(async () => {
+    for (const store of stores) await store.close()
+    await rm(folder, { recursive: true, force: true })
+  })
+
+  it('shows a generation only when it is published, and then all of it', async () => {
+    const store = await open('publish.db')
+    const { key } = await store.ensureCollection('c', embedding)
+    const first = await store.reserve(2)
+    await store.addChunks(key, first.generation, [chunkOf(first.firstChunk, 0, 'anchor chain')])
+    expect(await store.keyword(key, ['anchor'], {}, 10)).toEqual([])
+    expect(await store.totals()).toEqual({ documents: 0, chunks: 0 })
+    await store.publish(key, generationOf(first.generation, { source: 's', chunk_count: 2 }), [
+      chunkOf(first.firstChunk + 1, 1, 'anchor rope'),
+    ])
+    expect((await store.keyword(key, ['anchor'], {}, 10)).map((hit) => hit.chunk)).toHaveLength(2)
+
+    const second = await store.reserve(1)
+    await store.publish(key, generationOf(second.generation, { source: 's' }), [chunkOf(second.firstChunk, 0, 'sail')])
+    expect(await store.keyword(key, ['anchor'], {}, 10)).toEqual([])
+    expect(await store.current(key, [first.firstChunk, second.firstChunk])).toHaveLength(1)
+    await store.sweep([first.generation, second.generation])
+    expect(await store.chunksOf(first.generation, 0, 10)).toEqual([])
+    expect(await store.chunksOf(second.generation, 0, 10)).toHaveLength(1)
+    expect((await store.frequencies(key, ['anchor', 'sail'], [' an'])).words).toEqual(new Map([['sail', 1]]))
+  })
+
+  it('never gives a key twice, not even after it was opened again', async () => {
+    const store = await open('keys.db')
+    const taken: number[] = []
+    for (const count of [1, 9_999, 3, 20_000, 1]) {
+      const { firstChunk } = await store.reserve(count)
+      taken.push(firstChunk, firstChunk + count - 1)
+    }
+    await store.close()
+    const { firstChunk } = await (await open('keys.db')).reserve(1)
+    expect([...taken].sort((one, other) => one - other)).toEqual(taken)
+    expect(firstChunk).toBeGreaterThan(taken.at(-1) ?? 0)
+  })
+
+  it('refuses a file of a newer version and leaves it as it is', async () => {
+    const path = join(folder, 'newer.db')
+    const connection = await openConnection(path)
+    await connection.exec('PRAGMA user_version = 99')
+    await connection.close()
+    await expect(createDocumentStore({ path }).open()).rejects.toThrow(/newer agentserve/)
+    const again = await openConnection(path)
+    expect(await again.all('SELECT name FROM sqlite_schema')).toEqual([])
+    await again.close()
+  })
+
+  describe('filters', () => {
+    let store: ReturnType<typeof createDocumentStore>
+    let collection: Collection
+    const documents = new Map<number, Filterable>()
+    const texts = [
+      'red',
+      'blue',
+      '1',
+      '',
+      "' OR 1=1 --",
+      'é',
+      '\ud83d\ude00',
+      'true',
+      'null',
+      '[1]',
+      '{"a":1}',
+      'a\0b',
+      'a',
+    ]
+    const scalar = fc.oneof(
+      fc.constantFrom(...texts),
+      fc.constantFrom(0, -0, 1, 1.0, 1.5, -7, 2 ** 53, 2 ** 63, 1e300, 1e-7, 0.1, 2 ** 70),
+      fc.boolean(),
+    )
+    const keys = fc.constantFrom('color', 'size', 'a_b', '_x', 'type', 'value', 'key', 'metadata', 'toString')
+    const held = fc.oneof(
+      { weight: 6, arbitrary: scalar },
+      { weight: 2, arbitrary: fc.array(fc.oneof(scalar, fc.constant(null)), { maxLength: 3 }) },
+      { weight: 1, arbitrary: fc.constant(null) },
+      { weight: 1, arbitrary: fc.dictionary(keys, scalar, { maxKeys: 2 }) },
+      { weight: 1, arbitrary: fc.array(fc.array(scalar, { maxLength: 2 }), { maxLength: 2 }) },
+    )
+
+    beforeAll(async () => {
+      store = await open('filters.db')
+      collection = await store.ensureCollection('c', embedding)
+      const made = fc.sample(fc.dictionary(keys, held, { maxKeys: 5 }), { numRuns: 80, seed: 7 })
+      for (const [at, metadata] of made.entries()) {
+        const { generation, firstChunk } = await store.reserve(1)
+        const document = generationOf(generation, {
+          source: at % 3 === 0 ? `it's ${at}` : `source-${at}`,
+          chunker_type: at % 2 === 0 ? 'markdown' : 'code',
+          metadata: JSON.parse(JSON.stringify(metadata)),
+        })
+        await store.publish(collection.key, document, [chunkOf(firstChunk, 0, 'word')])
+        documents.set(generation, document)
+      }
+    })
+
+    it('mean in SQL what the reference evaluator says', async () => {
+      const wanted = fc.oneof(scalar, fc.array(scalar, { maxLength: 4 }))
+      const filters = fc.oneof(
+        fc.dictionary(keys, wanted, { maxKeys: 3 }),
+        fc.record({ chunker_type: fc.constantFrom('markdown', 'code', 'x', 1, ['code', true]) }),
+        fc.record(
+          { source: fc.oneof(scalar, fc.constantFrom("it's 0", 'source-1', ['source-2', "it's 3"])), color: wanted },
+          { requiredKeys: ['source'] },
+        ),
+      )
+      let matched = 0
+      await fc.assert(
+        fc.asyncProperty(filters, async (filter) => {
+          const expected = [...documents]
+            .filter(([, document]) => matchesFilters(document, filter as Filters))
+            .map(([key]) => key)
+          expect((await store.matching(collection.key, filter as Filters)).sort((a, b) => a - b)).toEqual(expected)
+          matched += expected.length
+        }),
+        { numRuns: 2_000 },
+      )
+      expect(matched).toBeGreaterThan(2_000)
+    })
+
+    it('bind keywords and trigrams with filters', async () => {
+      const filter = { chunker_type: 'code' }
+      const found = await store.keyword(collection.key, ['word'], filter, 100)
+      expect(found).toHaveLength(40)
+      expect(await store.trigram(collection.key, [['wor', 1]], filter, 100)).toHaveLength(40)
+    })
+
+    it.each([
+      [{ 'a b': 1 }, 'filters.a b'],
+      [{ "a') OR 1=1 --": 1 }, "filters.a') OR 1=1 --"],
+      [{ '1a': 1 }, 'filters.1a'],
+      [{ ['k'.repeat(65)]: 1 }, `filters.${'k'.repeat(65)}`],
+      [{ color: null }, 'filters.color'],
+      [{ color: { $ne: 1 } }, 'filters.color'],
+      [{ color: [['nested']] }, 'filters.color'],
+      [{ color: Number.NaN }, 'filters.color'],
+      [{ color: Array.from({ length: 65 }, () => 1) }, 'filters.color'],
+      [['x'], 'filters'],
+      ['x', 'filters'],
+    ])('refuse %j', (filters, path) => {
+      try {
+        assertFilters(filters)
+        expect.unreachable()
+      } catch (error) {
+        expect(isAppError(error) && error.details[0]?.path).toBe(path)
+      }
+    })
+  })
+})
