@@ -27,7 +27,6 @@ export interface Outgoing extends EventEmitter {
   writeHead(status: number, headers: string[]): unknown
   writeContinue(): void
   write(chunk: string | Uint8Array): boolean
-  end(chunk: string, encoding: 'latin1'): unknown
   end(chunk?: string | Uint8Array): unknown
   destroy(): unknown
 }

@@ -20,16 +20,16 @@ export function writePlain(exchange: Exchange, reply: Reply, refusal: boolean): 
   const payload = encodeBody(reply.body)
   const bodiless = status === 204 || status === 304
   const headers = headOf(exchange, reply)
-  const length = typeof payload === 'string' ? Buffer.byteLength(payload) : (payload?.byteLength ?? 0)
-  if (!bodiless) headers.push('Content-Length', String(length))
+  if (!bodiless) {
+    const length = typeof payload === 'string' ? Buffer.byteLength(payload) : (payload?.byteLength ?? 0)
+    headers.push('Content-Length', String(length))
+  }
   const abandoned = refusal && abandonsBody(exchange)
   if (abandoned && !exchange.closeConnection) headers.push('Connection', 'close')
   outgoing.writeHead(status, headers)
   exchange.status = status
   if (payload === undefined || bodiless) outgoing.end()
   else if (abandoned && method !== 'HEAD') endAfterRest(exchange, payload)
-  // Text that is all ASCII is cheaper to write as Latin-1, which needs no transcoding.
-  else if (typeof payload === 'string' && payload.length === length) outgoing.end(payload, 'latin1')
   else outgoing.end(payload)
 }
 
