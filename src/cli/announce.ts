@@ -12,7 +12,7 @@ export interface Bound {
 
 /** Says what is served and where: for people on stderr, with `json` one line for programs on stdout. */
 export function announce(config: ResolvedConfig, bound: Bound, json: boolean, watching: boolean): void {
-  const { prefix, a2aPrefix, healthPath, address } = config.server
+  const { prefix, a2aPrefix, healthPath } = config.server
   const entities = [...config.entities].map(([id, { kind }]) => ({ id, kind }))
   const { url, host, port } = bound
   if (json) {
@@ -35,7 +35,6 @@ export function announce(config: ResolvedConfig, bound: Bound, json: boolean, wa
   ]
   say(`agentserve ${version} at ${url}`)
   for (const [name, value] of rows) say(`  ${name?.padEnd(8)}${terminalLine(value ?? '')}`)
-  if (address.port !== port && address.port !== 0) say(`Port ${address.port} is taken; this is ${port}.`)
   if (first !== undefined) say(`Talk to it: agentserve chat ${terminalLine(first)}`)
   if (watching) say('Watching the config; Ctrl-C stops.')
 }

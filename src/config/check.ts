@@ -49,7 +49,7 @@ export function fields(checks: Record<string, Check>): Check {
 
 function suggest(name: string, known: readonly string[]): string {
   const meant = nearest(name, known)
-  return meant === undefined ? `known here: ${known.join(', ')}` : `did you mean '${meant}'?`
+  return meant === undefined ? `known here: ${known.join(', ')}` : `did you mean '${meant}'`
 }
 
 export function isPlain(value: unknown): value is Record<string, unknown> {

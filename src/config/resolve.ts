@@ -32,7 +32,7 @@ export function resolveConfig(options: ResolveOptions): ResolvedConfig {
   const { root, purpose, parts } = options
   const complaints: ErrorDetail[] = []
   const complain = (path: string, message: string) => void complaints.push({ path, message })
-  const user = options.user ?? builtInConfig(parts)
+  const user = options.user ?? builtInConfig(parts, root)
   userSettings(user, '', complain)
   if (complaints.length === 0) checkTogether(user, purpose, complain)
   const overrides = readOverrides(options.flags ?? {}, options.environment ?? {}, complain)

@@ -1,3 +1,5 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { ConfigError } from '../../src/config/config-error.ts'
@@ -151,9 +153,12 @@ describe('resolveConfig', () => {
   })
 
   it('serves docs and echo when there is no config', async () => {
-    const config = resolve(undefined, { file: undefined })
+    const root = await mkdtemp(join(tmpdir(), 'agentserve-resolve-'))
+    await writeFile(join(root, 'README.md'), '# Hello')
+    const config = resolve(undefined, { file: undefined, root })
+    await rm(root, { recursive: true })
     expect([...config.entities.keys()]).toEqual(['docs', 'echo'])
-    expect(config.knowledge.sources).toEqual(['docs', 'README.md'])
+    expect(config.knowledge.sources).toEqual(['README.md'])
     expect(config.server.requestTimeoutMs).toBe(600_000)
     const echo = config.entities.get('echo') as unknown as { run(c: { text: string }): AsyncIterable<string> }
     expect(await collect(echo.run({ text: 'one two  three' }))).toEqual(['one ', 'two ', ' ', 'three'])
@@ -318,8 +323,8 @@ describe('a complaint of resolveConfig', () => {
   })
 
   it.each([
-    ['server.requestTimout', { server: { requestTimout: 1 } }, "did you mean 'requestTimeout'?"],
-    ['agent', { agent: {} }, "did you mean 'agents'?"],
+    ['server.requestTimout', { server: { requestTimout: 1 } }, "did you mean 'requestTimeout'"],
+    ['agent', { agent: {} }, "did you mean 'agents'"],
     ['server.colour', { server: { colour: 1 } }, 'known here: address, prefix'],
     ['__proto__x', { __proto__x: 1 }, 'known here: model'],
   ])('about the unknown %s helps', (key, user, help) => {

@@ -26,10 +26,8 @@ export const command: CommandModule<IngestOptions> = {
       )
       .option('--collection <name>', 'where to put them'),
   async run(context, { chunkSize, chunkOverlap, collection, ...options }, ...paths) {
-    const { findSources } = await import('../../config/sources.ts')
     const root = process.cwd()
-    const sources = await findSources(root, paths)
-    if (sources.length === 0) throw new UsageError(`There is no file to ingest in ${paths.join(', ')}.`)
+    const sources = await findFiles(root, paths)
     const settings = { chunk_size: chunkSize, chunk_overlap: chunkOverlap, collection }
     const results: FileResult[] = []
     const progress = createProgress()
@@ -47,6 +45,15 @@ export const command: CommandModule<IngestOptions> = {
     }
     return results.every(({ outcome }) => outcome === 'skipped') ? exit.failure : exit.ok
   },
+}
+
+async function findFiles(root: string, paths: string[]): Promise<string[]> {
+  const { findSources } = await import('../../config/sources.ts')
+  const sources = await findSources(root, paths).catch((error: Error) => {
+    throw new UsageError(`${error.message}.`)
+  })
+  if (sources.length === 0) throw new UsageError(`There is no file to ingest in ${paths.join(', ')}.`)
+  return sources
 }
 
 function report(results: readonly FileResult[]): void {
