@@ -7,7 +7,7 @@ import type { SearchSettings } from './knowledge-input.ts'
 
 const rankConstant = 60
 const leastDepth = 50
-const maxTrigrams = 32
+const maxTrigrams = 20
 /** Less than this of a query's trigrams, by weight, is chance. */
 const leastTrigramShare = 0.2
 const maxGenerations = 5_000

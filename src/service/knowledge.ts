@@ -41,7 +41,7 @@ export interface OpenableKnowledge extends Knowledge {
   close(): Promise<void>
 }
 
-const documentsAtOnce = 4
+const documentsAtOnce = 8
 
 export function createKnowledge(options: KnowledgeOptions): OpenableKnowledge {
   const { documents, vectors, embedders, logger } = options

@@ -7,6 +7,7 @@ import type { Reader } from './documents-writer.ts'
 
 const maxMatchTerms = 64
 const headingWeight = 1.5
+const maxRemembered = 50_000
 
 /** What the two full-text indexes get of a chunk: its words in order, and each word once for the trigrams. */
 export function indexRows(chunks: readonly StoredChunk[]): string {
@@ -48,16 +49,16 @@ export async function rankByWords(
 ): Promise<Ranking> {
   if (words.length === 0) return []
   const table = `words_${collection.toFixed(0)}`
-  const filter = filterSql(filters)
-  const match = words.slice(0, maxMatchTerms).map(quoted).join(' OR ')
-  const rows = await connection.all(
-    `SELECT chunk.chunk_key AS chunk, -bm25(${table}, 1.0, ${headingWeight}) AS score
-     FROM ${table} JOIN chunk ON chunk.chunk_key = ${table}.rowid
-       JOIN document ON document.generation = chunk.chunk_generation
-     WHERE ${table} MATCH ?${filter.sql} ORDER BY score DESC, chunk LIMIT ?`,
-    [match, ...filter.parameters, limit],
+  return rankCurrent(
+    connection,
+    {
+      sql: `SELECT rowid AS chunk, -rank AS score FROM ${table}
+        WHERE ${table} MATCH ? AND rank MATCH 'bm25(1.0, ${headingWeight})' ORDER BY rank`,
+      parameters: [words.slice(0, maxMatchTerms).map(quoted).join(' OR ')],
+    },
+    filters,
+    limit,
   )
-  return rows.map((row) => ({ chunk: Number(row.chunk), score: Number(row.score) }))
 }
 
 /** By the sum of the weights of the trigrams that a chunk has. */
@@ -70,17 +71,43 @@ export async function rankByTrigrams(
 ): Promise<Ranking> {
   if (weights.length === 0) return []
   const table = `trigrams_${collection.toFixed(0)}`
-  const filter = filterSql(filters)
-  const rows = await connection.all(
-    `SELECT found.chunk AS chunk, found.score AS score
-     FROM (SELECT ${table}.rowid AS chunk, sum(term.value ->> 1) AS score
-           FROM json_each(?) AS term CROSS JOIN ${table} ON ${table} MATCH (term.value ->> 0) GROUP BY ${table}.rowid) AS found
-       JOIN chunk ON chunk.chunk_key = found.chunk
-       JOIN document ON document.generation = chunk.chunk_generation
-     WHERE 1${filter.sql} ORDER BY score DESC, chunk LIMIT ?`,
-    [JSON.stringify(weights.map(([trigram, weight]) => [quoted(trigram), weight])), ...filter.parameters, limit],
+  return rankCurrent(
+    connection,
+    {
+      sql: `SELECT ${table}.rowid AS chunk, sum(term.value ->> 1) AS score
+        FROM json_each(?) AS term CROSS JOIN ${table} ON ${table} MATCH (term.value ->> 0)
+        GROUP BY ${table}.rowid ORDER BY score DESC, ${table}.rowid`,
+      parameters: [JSON.stringify(weights.map(([trigram, weight]) => [quoted(trigram), weight]))],
+    },
+    filters,
+    limit,
   )
-  return rows.map((row) => ({ chunk: Number(row.chunk), score: Number(row.score) }))
+}
+
+/**
+ * Of what an index found, what is current and passes the filters. Looking every find up is dear, so without filters
+ * only the best are, and all of them when too few of those are current.
+ */
+async function rankCurrent(
+  connection: Reader,
+  index: { sql: string; parameters: readonly unknown[] },
+  filters: Filters,
+  limit: number,
+): Promise<Ranking> {
+  const filter = filterSql(filters)
+  const lookUp = async (most: number): Promise<Ranking> => {
+    const rows = await connection.all(
+      `SELECT found.chunk AS chunk, found.score AS score FROM (${index.sql} LIMIT ?) AS found
+         CROSS JOIN chunk ON chunk.chunk_key = found.chunk
+         CROSS JOIN document ON document.generation = chunk.chunk_generation
+       WHERE 1${filter.sql} ORDER BY score DESC, chunk LIMIT ?`,
+      [...index.parameters, most, ...filter.parameters, limit],
+    )
+    return rows.map((row) => ({ chunk: Number(row.chunk), score: Number(row.score) }))
+  }
+  if (filter.sql !== '') return lookUp(-1)
+  const best = await lookUp(limit * 2)
+  return best.length < limit ? lookUp(-1) : best
 }
 
 /** FTS5 takes what stands in double quotes as text, whatever it holds. */
@@ -88,28 +115,57 @@ function quoted(term: string): string {
   return `"${term.replaceAll('"', '""')}"`
 }
 
-export async function termFrequencies(
-  connection: Reader,
-  collection: number,
-  words: readonly string[],
-  trigrams: readonly string[],
-): Promise<TermFrequencies> {
-  const key = collection.toFixed(0)
-  const [total] = await connection.all(
-    'SELECT coalesce(sum(chunk_count), 0) AS chunks FROM document WHERE document_collection = ?',
-    [collection],
-  )
-  const count = async (table: string, terms: readonly string[]) => {
-    const rows = await connection.all(
-      `SELECT vocabulary.term AS term, vocabulary.doc AS chunks
-       FROM json_each(?) AS wanted CROSS JOIN ${table} AS vocabulary ON vocabulary.term = wanted.value`,
-      [JSON.stringify(terms)],
+/**
+ * In how many chunks terms occur, remembered until the collection has changed by a twentieth: counting a frequent term
+ * reads its whole list, and weights need no more precision.
+ */
+export function createFrequencies(connection: Reader) {
+  const remembered = new Map<number, TermFrequencies>()
+
+  const remember = async (collection: number): Promise<TermFrequencies> => {
+    const [total] = await connection.all(
+      'SELECT coalesce(sum(chunk_count), 0) AS chunks FROM document WHERE document_collection = ?',
+      [collection],
     )
-    return new Map(rows.map((row) => [String(row.term), Number(row.chunks)]))
+    const chunks = Number(total?.chunks)
+    const known = remembered.get(collection)
+    const fresh =
+      known !== undefined &&
+      Math.abs(chunks - known.chunks) * 20 <= known.chunks &&
+      known.words.size + known.trigrams.size < maxRemembered
+    if (fresh) return known
+    const counts = { chunks, words: new Map<string, number>(), trigrams: new Map<string, number>() }
+    remembered.set(collection, counts)
+    return counts
   }
-  return {
-    chunks: Number(total?.chunks),
-    words: await count(`words_vocabulary_${key}`, words),
-    trigrams: await count(`trigrams_vocabulary_${key}`, trigrams),
+  const lookUp = async (table: string, terms: readonly string[], known: Map<string, number>) => {
+    const unknown = terms.filter((term) => !known.has(term))
+    if (unknown.length > 0) {
+      const rows = await connection.all(
+        `SELECT vocabulary.term AS term, vocabulary.doc AS chunks
+         FROM json_each(?) AS wanted CROSS JOIN ${table} AS vocabulary ON vocabulary.term = wanted.value`,
+        [JSON.stringify(unknown)],
+      )
+      for (const term of unknown) known.set(term, 0)
+      for (const row of rows) known.set(String(row.term), Number(row.chunks))
+    }
+    return new Map(terms.map((term) => [term, known.get(term) ?? 0]).filter(isFound))
   }
+  return async (
+    collection: number,
+    words: readonly string[],
+    trigrams: readonly string[],
+  ): Promise<TermFrequencies> => {
+    const known = await remember(collection)
+    const key = collection.toFixed(0)
+    return {
+      chunks: known.chunks,
+      words: await lookUp(`words_vocabulary_${key}`, words, known.words),
+      trigrams: await lookUp(`trigrams_vocabulary_${key}`, trigrams, known.trigrams),
+    }
+  }
+}
+
+function isFound(entry: (string | number)[]): entry is [string, number] {
+  return entry[1] !== 0
 }

@@ -5,11 +5,11 @@ import type { DocumentStore, NewGeneration, StoredChunk } from '../core/knowledg
 import { type Connection, openConnection } from './documents-connection.ts'
 import { filterSql } from './documents-filter.ts'
 import {
+  createFrequencies,
   indexRows,
   rankByTrigrams,
   rankByWords,
   removeFromIndex,
-  termFrequencies,
   writeIndex,
 } from './documents-index.ts'
 import { toChunk, toCollection, toCurrentChunk, toDocument } from './documents-rows.ts'
@@ -23,7 +23,7 @@ const documentColumns =
 
 /** The document store in one SQLite file; `:memory:` keeps it for the life of the process. */
 export function createDocumentStore({ path }: { path: string }): DocumentStore {
-  let opened: { reader: Reader; writer: Writer } | undefined
+  let opened: { reader: Reader; writer: Writer; frequencies: ReturnType<typeof createFrequencies> } | undefined
   const reserved = { chunk: { next: 0, end: 0 }, generation: { next: 0, end: 0 } }
 
   const use = () => {
@@ -103,7 +103,8 @@ export function createDocumentStore({ path }: { path: string }): DocumentStore {
       try {
         await prepare(connection)
         const writer = openWriter(connection)
-        opened = { reader: path === ':memory:' ? writer.reader : await openReader(path), writer }
+        const reader = path === ':memory:' ? writer.reader : await openReader(path)
+        opened = { reader, writer, frequencies: createFrequencies(reader) }
       } catch (error) {
         await connection.close()
         throw error
@@ -260,7 +261,7 @@ export function createDocumentStore({ path }: { path: string }): DocumentStore {
 
     keyword: (collection, words, filters, limit) => rankByWords(use().reader, collection, words, filters, limit),
     trigram: (collection, weights, filters, limit) => rankByTrigrams(use().reader, collection, weights, filters, limit),
-    frequencies: (collection, words, trigrams) => termFrequencies(use().reader, collection, words, trigrams),
+    frequencies: (collection, words, trigrams) => use().frequencies(collection, words, trigrams),
 
     current: async (collection, chunks) =>
       (

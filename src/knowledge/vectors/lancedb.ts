@@ -82,8 +82,6 @@ async function openTable(database: Connection, name: string, dimensions: number)
   const toArrow = (rows: readonly VectorRow[]) => {
     const values = new Float32Array(rows.length * dimensions)
     for (const [at, row] of rows.entries()) {
-      if (row.vector.length !== dimensions)
-        throw new Error(`a vector of ${row.vector.length} dimensions in a table of ${dimensions}`)
       values.set(row.vector, at * dimensions)
     }
     const item = arrow.makeData({ type: new arrow.Float32(), data: values })
@@ -104,9 +102,12 @@ async function openTable(database: Connection, name: string, dimensions: number)
     return new arrow.Table(schema, new arrow.RecordBatch(schema, struct))
   }
 
+  const waitingRows = gathered((rows) => writes.run((target) => target.add(toArrow(rows))))
+
   return {
     async add(rows) {
-      if (rows.length > 0) await writes.run((target) => target.add(toArrow(rows)))
+      for (const row of rows) assertLength(row.vector, dimensions)
+      if (rows.length > 0) await waitingRows.add(rows)
     },
     async search(vector, limit, generations) {
       if (generations?.length === 0) return []
@@ -135,6 +136,32 @@ async function openTable(database: Connection, name: string, dimensions: number)
     async close() {
       await writes.idle()
       table.close()
+    },
+  }
+}
+
+function assertLength(vector: Float32Array, dimensions: number): void {
+  if (vector.length !== dimensions)
+    throw new Error(`a vector of ${vector.length} dimensions in a table of ${dimensions}`)
+}
+
+/** Rows that come while others are being written are written together: each write is a file. */
+function gathered(write: (rows: readonly VectorRow[]) => Promise<void>) {
+  let group: { rows: VectorRow[]; written: Promise<void> } | undefined
+  let last: Promise<unknown> = Promise.resolve()
+  return {
+    add(rows: readonly VectorRow[]): Promise<void> {
+      if (!group) {
+        const opened: VectorRow[] = []
+        const written = last.then(() => {
+          group = undefined
+          return write(opened)
+        })
+        group = { rows: opened, written }
+        last = written.catch(() => undefined)
+      }
+      group.rows.push(...rows)
+      return group.written
     },
   }
 }
