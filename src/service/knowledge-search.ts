@@ -8,6 +8,9 @@ import type { SearchSettings } from './knowledge-input.ts'
 const rankConstant = 60
 const leastDepth = 50
 const maxTrigrams = 20
+/** The rarest say most; common ones are asked only while all together occur in few chunks. */
+const leastTrigrams = 4
+const maxOccurrences = 15_000
 /** Less than this of a query's trigrams, by weight, is chance. */
 const leastTrigramShare = 0.2
 const maxGenerations = 5_000
@@ -70,10 +73,15 @@ async function rankByTrigrams(
   const known = await documents.frequencies(collection.key, [], wanted)
   const weigh = (trigram: string) => Math.log(1 + known.chunks / (1 + (known.trigrams.get(trigram) ?? 0)))
   const weights = wanted.map((trigram): [string, number] => [trigram, weigh(trigram)])
+  let occurrences = 0
   const telling = weights
     .filter(([trigram]) => known.trigrams.has(trigram))
     .sort(([, one], [, other]) => other - one)
     .slice(0, maxTrigrams)
+    .filter(([trigram], at) => {
+      occurrences += known.trigrams.get(trigram) ?? 0
+      return at < leastTrigrams || occurrences <= maxOccurrences
+    })
   const absent = weights.filter(([trigram]) => !known.trigrams.has(trigram))
   const whole = [...telling, ...absent].reduce((sum, [, weight]) => sum + weight, 0)
   const found = await documents.trigram(collection.key, telling, filters, depth)

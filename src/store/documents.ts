@@ -31,15 +31,10 @@ export function createDocumentStore({ path }: { path: string }): DocumentStore {
     return opened
   }
   const all = (sql: string, parameters: readonly unknown[] = []) => use().reader.all(sql, parameters)
-  const write = async <T>(work: (connection: Connection) => Promise<T>): Promise<T> => {
-    try {
-      return await use().writer.transaction(work)
-    } catch (error) {
-      // What was reserved in a transaction that failed is not reserved.
-      reserved.chunk = { next: 0, end: 0 }
-      reserved.generation = { next: 0, end: 0 }
-      throw error
-    }
+  const write = <T>(work: (connection: Connection) => Promise<T>) => use().writer.transaction(work)
+  const forgetReserved = () => {
+    reserved.chunk = { next: 0, end: 0 }
+    reserved.generation = { next: 0, end: 0 }
   }
 
   const take = async (connection: Connection, name: 'chunk' | 'generation', count: number): Promise<number> => {
@@ -102,7 +97,7 @@ export function createDocumentStore({ path }: { path: string }): DocumentStore {
       const connection = await openConnection(path)
       try {
         await prepare(connection)
-        const writer = openWriter(connection)
+        const writer = openWriter(connection, forgetReserved)
         const reader = path === ':memory:' ? writer.reader : await openReader(path)
         opened = { reader, writer, frequencies: createFrequencies(reader) }
       } catch (error) {
