@@ -4,12 +4,11 @@ export default defineConfig({
   knowledge: { sources: ['docs', 'README.md'] },
   agents: {
     docs: agent({
-      description: 'Answers questions about agentserve from its own documentation.',
+      description: 'Answers questions about agentserve from its documentation.',
       instructions: 'Answer from the passages; cite them.',
       knowledge: { limit: 6, mode: 'first' },
     }),
     echo: agent({
-      description: 'Says again what it was told, word by word.',
       effects: 'none',
       async *run({ text }) {
         for (const word of text.split(/(?<=\s)/)) yield word

@@ -6,6 +6,10 @@ import { type Client, createClient } from '../client/client.ts'
 export interface ServerHint {
   pid: number
   url: string
+  /** Where its routes are; absent means the defaults. */
+  prefix?: string | undefined
+  a2a_prefix?: string | undefined
+  health_path?: string | undefined
 }
 
 const answerMs = 2_000
@@ -17,10 +21,11 @@ export async function findRunningServer(
 ): Promise<RunningServer | undefined> {
   const hint = await readHint(join(dataFolder, 'server.json'))
   if (hint === undefined) return undefined
-  const client = createClient({ url: hint.url, key, retries: 0 })
-  if (await isAlive(client)) return { hint, client }
-  await client.close()
-  return undefined
+  const { url, prefix, a2a_prefix: a2aPrefix, health_path: healthPath } = hint
+  const probe = createClient({ url, healthPath, retries: 0 })
+  const alive = await isAlive(probe)
+  await probe.close()
+  return alive ? { hint, client: createClient({ url, key, prefix, a2aPrefix, healthPath }) } : undefined
 }
 
 export interface RunningServer {
@@ -39,7 +44,11 @@ async function isAlive(client: Client): Promise<boolean> {
 async function readHint(file: string): Promise<ServerHint | undefined> {
   try {
     const hint = JSON.parse(await readFile(file, 'utf8')) as Partial<ServerHint> | null
-    return typeof hint?.url === 'string' && typeof hint.pid === 'number' ? { url: hint.url, pid: hint.pid } : undefined
+    if (typeof hint?.url !== 'string' || typeof hint.pid !== 'number') return undefined
+    const text = (value: unknown) => (typeof value === 'string' ? value : undefined)
+    const { url, pid } = hint
+    const places = { prefix: text(hint.prefix), a2a_prefix: text(hint.a2a_prefix), health_path: text(hint.health_path) }
+    return { url, pid, ...places }
   } catch {
     return undefined
   }

@@ -22,10 +22,10 @@ export const command: CommandModule<SessionsOptions> = {
   async run(context, { limit, ...options }, action = 'list', sessionId) {
     if (action !== 'list' && sessionId === undefined)
       throw new UsageError(`sessions ${action} needs the id of a session.`)
-    await withClient(options, context, async (client) => {
-      if (sessionId === undefined) await list(client, limit, options.json === true)
-      else if (action === 'delete') await remove(client, sessionId, options.json === true)
-      else await show(client, sessionId, limit, options.json === true)
+    const json = options.json === true
+    await withClient(options, context, (client) => {
+      if (sessionId === undefined || action === 'list') return list(client, limit, json)
+      return action === 'delete' ? remove(client, sessionId, json) : show(client, sessionId, limit, json)
     })
     return undefined
   },
@@ -58,7 +58,7 @@ async function show(client: Client, sessionId: string, limit: number | undefined
     const run = history.runs.find(({ run_id }) => run_id === message.run_id)
     const status =
       message.role === 'assistant' && run !== undefined && run.status !== 'completed' ? ` (${run.status})` : ''
-    print(`${message.role}  ${message.created_at}${status}\n${indent(terminalText(message.content))}\n`)
+    print(`${message.role}  ${message.created_at}${status}\n${terminalText(message.content).replace(/^/gm, '  ')}\n`)
     if (message.role === 'assistant') await showSources(client, message.run_id)
   }
   if (history.has_more) say('There are earlier messages: --limit shows up to 100.')
@@ -74,8 +74,4 @@ async function remove(client: Client, sessionId: string, json: boolean): Promise
   const deleted = await client.sessions.delete(sessionId)
   if (json) printJson(deleted)
   else say(`Deleted ${terminalText(deleted.session_id)}.`)
-}
-
-function indent(text: string): string {
-  return text.replace(/^/gm, '  ')
 }
