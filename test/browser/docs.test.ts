@@ -1,0 +1,133 @@
+import type { Page } from 'playwright-core'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { openBrowser, type TestBrowser } from '../support/browser.ts'
+import { type RunningTestServer, startServer } from '../support/server.ts'
+
+const key = 'a-key-for-the-documentation'
+let chromium: TestBrowser
+let open: RunningTestServer
+let locked: RunningTestServer
+
+beforeAll(async () => {
+  const opened = [openBrowser(), startServer(), startServer({ auth: { keys: [key] } })] as const
+  ;[chromium, open, locked] = await Promise.all(opened)
+})
+
+afterAll(async () => {
+  await Promise.all([chromium?.close(), open?.close(), locked?.close()])
+})
+
+test('the documentation lists every operation of the document', async () => {
+  const visit = await visitDocs(open)
+  await visit.page.locator('.opblock').first().waitFor()
+  expect(await visit.page.locator('.opblock').count()).toBe(await countOperations(open))
+  expect(await visit.end()).toEqual(nothingWrong)
+})
+
+test('"try it out" runs an agent and shows its answer', async () => {
+  const visit = await visitDocs(open)
+  expect(await runEcho(visit.page, 'words from the browser')).toMatchObject({
+    status: 'completed',
+    content: 'words from the browser',
+  })
+  expect(visit.paths).toContain('/api/v1/agents/echo/run')
+  expect(await visit.end()).toEqual(nothingWrong)
+})
+
+test('with keys, the page asks for one, says when it is wrong and works with the right one', async () => {
+  const visit = await visitDocs(locked)
+  const { page } = visit
+  await page.locator('#key').waitFor()
+  expect(await page.locator('#key-refused').isVisible()).toBe(false)
+  expect(await page.locator('.opblock').count()).toBe(0)
+
+  await page.locator('#key-value').fill('not-the-key')
+  await page.locator('#key button').click()
+  await page.locator('#key-refused').waitFor()
+  expect(await page.locator('.opblock').count()).toBe(0)
+
+  await page.locator('#key-value').fill(key)
+  await page.locator('#key button').click()
+  await page.locator('.opblock').first().waitFor()
+  expect(await page.locator('#key').isVisible()).toBe(false)
+  expect(await page.locator('.opblock').count()).toBe(await countOperations(locked, key))
+  expect(await runEcho(page, 'with a key')).toMatchObject({ content: 'with a key' })
+
+  expect(visit.urls.join(' ') + (await page.evaluate('document.cookie + JSON.stringify(localStorage)'))).not.toContain(
+    key,
+  )
+  const { errors, ...rest } = await visit.end()
+  const refused = expect.stringContaining('401')
+  expect({ ...rest, errors }).toEqual({ ...nothingWrong, errors: [refused, refused] })
+})
+
+test('the page at / shows its places and leads to the documentation', async () => {
+  const visit = await visitDocs(open, '/')
+  await visit.page.locator('a[href="/docs"]').click()
+  await visit.page.locator('.opblock').first().waitFor()
+  expect(await visit.end()).toEqual(nothingWrong)
+})
+
+test('a visit tells of a violated policy, of a console error and of a request that leaves the origin', async () => {
+  const visit = await visitDocs(open)
+  await visit.page.evaluate(`new Promise((violated) => {
+    document.addEventListener('securitypolicyviolation', violated, { once: true })
+    const script = document.createElement('script')
+    script.src = 'http://127.0.0.1:1/foreign.js'
+    document.body.append(script)
+  })`)
+  const wrong = await visit.end()
+  expect(wrong.violations).toEqual(['script-src-elem http://127.0.0.1:1/foreign.js'])
+  expect(wrong.foreign).toEqual(['http://127.0.0.1:1/foreign.js'])
+  expect(wrong.errors).not.toEqual([])
+})
+
+const nothingWrong = { foreign: [], violations: [], errors: [] }
+
+/** A page in a context of its own, with all that goes wrong in it; `end` closes it and tells. */
+async function visitDocs(server: RunningTestServer, path = '/docs') {
+  const context = await chromium.browser.newContext()
+  const urls: string[] = []
+  const errors: string[] = []
+  const violations: string[] = []
+  context.on('request', (request) => urls.push(request.url()))
+  context.on('weberror', (event) => errors.push(event.error().message))
+  context.on('console', (message) => {
+    if (message.type() === 'error' || message.type() === 'warning') errors.push(message.text())
+  })
+  await context.exposeFunction('tellViolation', (violation: string) => violations.push(violation))
+  await context.addInitScript(`document.addEventListener('securitypolicyviolation', (event) =>
+    tellViolation(event.effectiveDirective + ' ' + event.blockedURI))`)
+  const page = await context.newPage()
+  await page.goto(server.url + path)
+  return {
+    page,
+    urls,
+    get paths() {
+      return urls.map((url) => new URL(url).pathname)
+    },
+    async end() {
+      await context.close()
+      const foreign = urls.filter((url) => !url.startsWith('data:') && new URL(url).origin !== server.url)
+      return { foreign, violations, errors }
+    },
+  }
+}
+
+async function countOperations(server: RunningTestServer, apiKey?: string): Promise<number> {
+  const headers: Record<string, string> = apiKey === undefined ? {} : { 'X-API-Key': apiKey }
+  const { json } = await server.call('GET', '/openapi.json', undefined, headers)
+  return Object.values<object>(json.paths).flatMap((path) => Object.keys(path)).length
+}
+
+async function runEcho(page: Page, input: string): Promise<unknown> {
+  const operation = page.locator('#operations-Agents-runAgent')
+  await operation.locator('.opblock-summary-control').click()
+  await operation.getByPlaceholder('id', { exact: true }).fill('echo')
+  await operation.locator('textarea.body-param__text').fill(JSON.stringify({ input }))
+  await operation.getByRole('button', { name: 'Execute' }).click()
+  const live = operation.locator('.live-responses-table')
+  await live.waitFor()
+  const answer = await live.locator('.response-col_description .highlight-code code').first().textContent()
+  return JSON.parse(answer ?? '')
+}
