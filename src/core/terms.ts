@@ -2,7 +2,7 @@ const wordPattern = /[\p{L}\p{N}\p{M}_]+/gu
 const asciiWordPattern = /[a-z0-9_]+/gi
 const nonAscii = /[^\0-\x7f]/
 const unspaced = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}]/u
-const casePart = /[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+/g
+const casePart = /\p{Lu}+(?!\p{Ll})|\p{Lu}?[\p{Ll}\p{M}]+|\p{N}+/gu
 const marks = /\p{Mn}+/gu
 
 const stopWords = new Set(
@@ -33,7 +33,7 @@ function pushWord(token: string, word: string, words: string[]): void {
   words.push(word)
   if (word === token && !token.includes('_')) return
   const parts = token.match(casePart)
-  if (parts && parts.length > 1) for (const part of parts) words.push(part.toLowerCase())
+  if (parts && parts.length > 1) for (const part of parts) words.push(withoutAccents(part.toLowerCase()))
 }
 
 function pushPairs(word: string, words: string[]): void {
