@@ -212,6 +212,22 @@ describe('without a running server', () => {
     expect(await readdir(join(folder, '.agentserve'))).not.toContain('server.json')
   })
 
+  it('Ctrl-C cancels the answer, closes what was opened and ends with 130', async () => {
+    await writeConfig(`export default { agents: { slow: {
+      kind: 'agent', tools: [], knowledge: false, effects: 'none', [Symbol.for('agentserve.runnable')]: true,
+      async *run(_input: unknown, { signal }: { signal: AbortSignal }) {
+        yield 'begun '
+        await new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)))
+      },
+    } } }`)
+    const child = start('chat', 'slow', '-m', 'x', '--session', 's1')
+    await once(child.stdout, 'data')
+    child.kill('SIGINT')
+    expect(await finish(child)).toEqual({ code: 130, stdout: '', stderr: '' })
+    const { stdout } = await run('sessions', '--json')
+    expect(JSON.parse(stdout).runs).toMatchObject([{ status: 'cancelled' }])
+  })
+
   it('ingests files, tells what became of each, and finds them', async () => {
     await mkdir(join(folder, 'guide'))
     await writeFile(join(folder, 'guide/port.md'), '# Ports\n\nThe lighthouse listens on port 4711.\n')
