@@ -1,0 +1,153 @@
+import { AppError } from '../core/error.ts'
+import { type Logger, silentLogger } from '../core/logger.ts'
+import type { ClaimRecord, RunFinished, RunStarted, SessionStore } from '../core/store.ts'
+import { type Clock, timestamp } from '../core/time.ts'
+import { Checkpoints } from './sqlite/checkpoints.ts'
+import { releaseClaim, settleClaim, takeClaim } from './sqlite/claims.ts'
+import type { Connection } from './sqlite/connection.ts'
+import { toStoreError } from './sqlite/failure.ts'
+import { createHotWrites } from './sqlite/hot-write.ts'
+import { KnownRows } from './sqlite/known.ts'
+import { openConnection, prepareDatabase, type Synchronous } from './sqlite/open-database.ts'
+import { Reads } from './sqlite/reads.ts'
+import { recover } from './sqlite/recover.ts'
+import * as sessions from './sqlite/sessions.ts'
+import { Writer } from './sqlite/writer.ts'
+
+export interface SqliteStoreOptions {
+  path: string
+  /** `FULL` (default): what was acknowledged survives a power cut. `NORMAL`: a crash of the process only. */
+  synchronous?: Synchronous | undefined
+  logger?: Logger | undefined
+  /** Called once when the file can no longer be trusted: nothing is acknowledged from then on, and the process should end. */
+  onFatal?: ((error: AppError) => void) | undefined
+  /** Tells when claims expire; default `Date.now`. */
+  clock?: Clock | undefined
+}
+
+interface Opened {
+  writer: Writer
+  reads: Reads
+  known: KnownRows
+  checkpoints: Checkpoints
+  connections: Connection[]
+}
+
+/** Sessions and runs in one SQLite file, for one process at a time. */
+export function sqliteStore(options: SqliteStoreOptions): SessionStore {
+  const { path, synchronous = 'FULL', logger = silentLogger, clock = Date.now } = options
+  const now = () => timestamp(clock())
+  let opened: Opened | undefined
+
+  async function open(): Promise<void> {
+    if (opened !== undefined) return
+    const connections: Connection[] = []
+    const connect = async (readonly: boolean) => {
+      const connection = await openConnection(path, synchronous, readonly)
+      connections.push(connection)
+      return connection
+    }
+    try {
+      await prepareDatabase(path)
+      const connection = await connect(false)
+      await connection.exec(createHotWrites)
+      const checkpoints = new Checkpoints(await connect(false), logger)
+      const reads = new Reads([await connect(true), await connect(true)])
+      const known = new KnownRows()
+      const onFatal = (error: AppError) => {
+        logger.error({ error, path }, 'the session database can no longer be trusted')
+        options.onFatal?.(error)
+      }
+      const writer = new Writer({ connection, known, now, onFatal, afterCommit: () => checkpoints.afterCommit() })
+      opened = { writer, reads, known, checkpoints, connections }
+    } catch (error) {
+      for (const connection of connections) await connection.close().catch(() => {})
+      throw toStoreError(error)
+    }
+  }
+
+  async function close(): Promise<void> {
+    if (opened === undefined) return
+    const { writer, checkpoints, connections } = opened
+    opened = undefined
+    await writer.idle()
+    await checkpoints.close()
+    // The writer goes last: whoever closes last moves the WAL into the file.
+    for (const connection of connections.reverse()) await connection.close()
+  }
+
+  async function using<T>(work: (store: Opened) => Promise<T>): Promise<T> {
+    if (opened === undefined) throw new AppError('unavailable', 'The session store is not open.')
+    try {
+      return await work(opened)
+    } catch (error) {
+      throw toStoreError(error)
+    }
+  }
+  const reading = <T>(read: (reads: Reads) => Promise<T>) => using(({ reads }) => read(reads))
+  const working = <T>(work: (connection: Connection) => Promise<T>) => using(({ writer }) => writer.work(work))
+
+  return {
+    name: 'sqlite',
+    open,
+    close,
+    check: () =>
+      using(async ({ writer }) => {
+        if (writer.failure !== undefined) throw writer.failure
+        await writer.work(async () => {})
+      }),
+
+    createSession: (seed, claim) =>
+      using(async ({ writer, known }) => {
+        const made = await writer.work((connection) => sessions.createSession(connection, seed, claim, now()))
+        if ('session' in made) known.sawSession(seed.session_id)
+        return made
+      }),
+    findSession: (sessionId) =>
+      using(async ({ reads, known }) => {
+        const found = await reads.findSession(sessionId)
+        if (found !== undefined) known.sawSession(sessionId)
+        return found
+      }),
+    updateSession: (sessionId, change, at, revision) =>
+      working((connection) => sessions.updateSession(connection, sessionId, change, at, revision)),
+    shareSession: (sessionId, owners, at) =>
+      working((connection) => sessions.shareSession(connection, sessionId, owners, at)),
+    deleteSession: (sessionId) =>
+      using(({ writer, known }) =>
+        writer.work((connection) => {
+          known.forgetSession(sessionId)
+          return sessions.deleteSession(connection, sessionId)
+        }),
+      ),
+    listSessions: (filter, page) => reading((reads) => reads.listSessions(filter, page)),
+
+    startRun: (start) => using(({ writer }) => writer.write({ kind: 'start', start }) as Promise<RunStarted>),
+    beginRun: (runId, fence, at) =>
+      using(({ writer }) => writer.write({ kind: 'begin', begin: { runId, fence, at } }) as Promise<boolean>),
+    appendEvents: (batch) => using(({ writer }) => writer.write({ kind: 'append', batch }) as Promise<boolean>),
+    finishRun: (end) => using(({ writer }) => writer.write({ kind: 'finish', end }) as Promise<RunFinished>),
+    findRun: (runId) => reading((reads) => reads.findRun(runId)),
+    listRuns: (filter, page) => reading((reads) => reads.listRuns(filter, page)),
+    readEvents: (runId, after, limit) => reading((reads) => reads.readEvents(runId, after, limit)),
+    readHistory: (sessionId, limit) =>
+      using(async ({ reads, known }) => {
+        const history = await reads.readHistory(sessionId, limit)
+        if (history.runs.length > 0) known.sawSession(sessionId)
+        return history
+      }),
+
+    saveSummary: (summary) => working((connection) => sessions.saveSummary(connection, summary)),
+    findSummary: (sessionId) => reading((reads) => reads.findSummary(sessionId)),
+    scheduleSummary: (sessionId, at) => working((connection) => sessions.scheduleSummary(connection, sessionId, at)),
+    dropSummaryJob: (sessionId) => working((connection) => sessions.dropSummaryJob(connection, sessionId)),
+    listSummaryJobs: () => reading((reads) => reads.listSummaryJobs()),
+
+    claim: (claim) => working<ClaimRecord | undefined>((connection) => takeClaim(connection, claim, now())),
+    settleClaim: (key, answer) => working((connection) => settleClaim(connection, key, answer)),
+    releaseClaim: (key) => working((connection) => releaseClaim(connection, key)),
+    findClaim: (key) => reading((reads) => reads.findClaim(key, now())),
+
+    recover: (owner, at) => working((connection) => recover(connection, owner, at, now())),
+  }
+}

@@ -1,0 +1,84 @@
+import { isFinalEvent, type RunEvent } from '../../core/event.ts'
+
+/*
+ * A batch as it is stored: fragments that follow each other are one text with the lengths to cut it by, so that a long
+ * answer is not a thousand objects and a reader can still begin at any number.
+ */
+
+interface Fragments {
+  type: 'text_delta' | 'reasoning_delta'
+  seq: number
+  at: string
+  text: string
+  lengths: number[]
+  /** Milliseconds after `at`, when they differ. */
+  later?: number[]
+}
+type StoredEvent = Fragments | (Omit<RunEvent, 'run_id'> & { lengths?: never })
+
+export interface StoredBatch {
+  firstSeq: number
+  lastSeq: number
+  text: string
+}
+
+/** Undefined when nothing is to be recorded; the events that are derived from the run's row never are. */
+export function encodeBatch(events: readonly RunEvent[], after = 1): StoredBatch | undefined {
+  const stored: StoredEvent[] = []
+  let open: Fragments | undefined
+  let firstSeq = 0
+  let lastSeq = after
+  for (const event of events) {
+    if (event.seq <= lastSeq || event.type === 'run_start' || isFinalEvent(event)) continue
+    if (firstSeq === 0) firstSeq = event.seq
+    const follows = open !== undefined && event.seq === lastSeq + 1
+    lastSeq = event.seq
+    if (event.type !== 'text_delta' && event.type !== 'reasoning_delta') {
+      const { run_id: _run, ...rest } = event
+      stored.push(rest)
+      open = undefined
+    } else if (follows && open?.type === event.type && extend(open, event.text, event.at)) {
+      // It is part of the open fragments now.
+    } else {
+      open = { type: event.type, seq: event.seq, at: event.at, text: event.text, lengths: [event.text.length] }
+      stored.push(open)
+    }
+  }
+  return firstSeq === 0 ? undefined : { firstSeq, lastSeq, text: JSON.stringify(stored) }
+}
+
+function extend(open: Fragments, text: string, at: string): boolean {
+  if (at !== open.at || open.later !== undefined) {
+    const later = Date.parse(at) - Date.parse(open.at)
+    if (timeAfter(open.at, later) !== at || timeAfter(open.at, 0) !== open.at) return false
+    open.later ??= open.lengths.map(() => 0)
+    open.later.push(later)
+  }
+  open.text += text
+  open.lengths.push(text.length)
+  return true
+}
+
+function timeAfter(at: string, later: number): string | undefined {
+  const time = Date.parse(at) + later
+  return Number.isFinite(time) ? new Date(time).toISOString() : undefined
+}
+
+/** The events of one stored batch, as they were put in. */
+export function decodeBatch(runId: string, text: string): RunEvent[] {
+  const events: RunEvent[] = []
+  for (const stored of JSON.parse(text) as StoredEvent[]) {
+    if (stored.lengths === undefined) {
+      events.push({ ...(stored as RunEvent), run_id: runId })
+      continue
+    }
+    const { type, seq, at, lengths, later } = stored
+    let from = 0
+    for (const [index, length] of lengths.entries()) {
+      const time = later === undefined ? at : (timeAfter(at, later[index] ?? 0) ?? at)
+      events.push({ type, text: stored.text.slice(from, from + length), run_id: runId, seq: seq + index, at: time })
+      from += length
+    }
+  }
+  return events
+}

@@ -1,0 +1,45 @@
+import { AppError, isAppError } from '../../core/error.ts'
+
+/** What an error of SQLite means for the writes of a group. */
+export type Failure = 'constraint' | 'full' | 'busy' | 'fatal' | 'other'
+
+const byCode: Record<string, Failure> = {
+  SQLITE_CONSTRAINT: 'constraint',
+  SQLITE_FULL: 'full',
+  SQLITE_BUSY: 'busy',
+  SQLITE_LOCKED: 'busy',
+  SQLITE_IOERR: 'fatal',
+  SQLITE_CORRUPT: 'fatal',
+  SQLITE_NOTADB: 'fatal',
+  SQLITE_READONLY: 'fatal',
+  SQLITE_CANTOPEN: 'fatal',
+}
+
+export function classify(error: unknown): Failure {
+  const code = typeof error === 'object' && error !== null && 'code' in error ? String(error.code) : ''
+  return byCode[code] ?? 'other'
+}
+
+/** What the callers of a write or a read are told. */
+export function toStoreError(error: unknown): AppError {
+  if (isAppError(error)) return error
+  switch (classify(error)) {
+    case 'full':
+      return new AppError('storage_full', 'The disk that holds the sessions is full; nothing was written.', {
+        cause: error,
+      })
+    case 'busy':
+      return new AppError('unavailable', 'Another process holds the session database.', {
+        cause: error,
+        retryAfterSeconds: 1,
+      })
+    case 'fatal':
+      return new AppError('unavailable', 'The session database can no longer be trusted; the server must stop.', {
+        cause: error,
+      })
+    default:
+      return new AppError('internal', 'The session database refused a statement; the log has the details.', {
+        cause: error,
+      })
+  }
+}

@@ -1,0 +1,243 @@
+import type { JsonObject } from '../../core/json.ts'
+import type { Message } from '../../core/message.ts'
+import type { SessionSeed } from '../../core/session.ts'
+import type { RunBatch, RunEnd, RunFinished, RunStart, RunStarted } from '../../core/store.ts'
+import { startReserve } from '../ended.ts'
+import { encodeBatch, type StoredBatch } from './event-batch.ts'
+import { emptyRows, type HotRows } from './hot-write.ts'
+import { toJson } from './rows.ts'
+
+export interface BeginRun {
+  runId: string
+  fence: number
+  at: string
+}
+
+/** A hot write, and what its caller is told when nothing stood in its way. */
+export type HotWrite =
+  | { kind: 'start'; start: RunStart }
+  | { kind: 'begin'; begin: BeginRun }
+  | { kind: 'append'; batch: RunBatch }
+  | { kind: 'finish'; end: RunEnd }
+
+export type HotOutcome = RunStarted | RunFinished | boolean
+
+/** What belongs together: one write, or a run's start with its end. */
+export interface Unit {
+  write: HotWrite
+  end?: RunEnd | undefined
+}
+
+/** What is known without asking; it may be wrong, and the database then says so. */
+export interface Known {
+  hasSession(sessionId: string): boolean
+  /** The session of a run that has not ended. */
+  sessionOf(runId: string): string | undefined
+}
+
+interface Touched {
+  seed: SessionSeed | undefined
+  updatedAt: string
+  revisions: number
+  runs: number
+  state: JsonObject | null | undefined
+}
+
+/** Collects the rows of a group of units that touch a run once each. */
+export class Group {
+  readonly rows: HotRows = emptyRows()
+  readonly created = new Set<string>()
+  readonly #known: Known
+  readonly #touched = new Map<string, Touched>()
+
+  constructor(known: Known) {
+    this.#known = known
+  }
+
+  /** False, and nothing is added, when the unit can only be written after a look at what is there. */
+  add({ write, end }: Unit): boolean {
+    switch (write.kind) {
+      case 'start':
+        return this.addStart(write.start, end)
+      case 'begin':
+        return this.#addBegin(write.begin)
+      case 'append':
+        return this.#addBatch(write.batch)
+      case 'finish':
+        return this.#addEnd(write.end)
+    }
+  }
+
+  /** `state` given: what the session's state becomes, for a session that exists. */
+  addStart({ run, session, state, claim, owner }: RunStart, end: RunEnd | undefined, becomes?: JsonObject): boolean {
+    const running = run.status === 'running'
+    const merges = running && state !== null && becomes === undefined
+    const exists = session === null || this.#known.hasSession(session.session_id)
+    const seed = exists ? undefined : session
+    const earlier = this.#touched.get(run.session_id)
+    if (merges && ((earlier === undefined && exists) || (earlier !== undefined && earlier.state === undefined)))
+      return false
+    const touched = this.#touch(run.session_id, run.created_at, seed ?? undefined)
+    touched.runs += 1
+    if (becomes !== undefined) touched.state = becomes
+    else if (merges) touched.state = { ...touched.state, ...state }
+    const batch = end && encodeBatch(end.events)
+    this.rows.runs.push([
+      run.run_id,
+      run.session_id,
+      run.entity_id,
+      run.entity_kind,
+      end?.status ?? run.status,
+      run.created_at,
+      run.started_at,
+      end?.completed_at ?? run.completed_at,
+      end ? end.cancellation_reason : run.cancellation_reason,
+      toJson(end ? end.error : run.error),
+      (end ?? run).cache_hit ? 1 : 0,
+      toJson((end ?? run).usage),
+      run.user_id,
+      toJson(run.metadata),
+      run.background ? 1 : 0,
+      run.timeout_ms,
+      run.truncated ? 1 : 0,
+      (end ?? run).end_seq,
+      listOrNull((end ?? run).sources),
+      owner,
+      1,
+      startReserve,
+      batch?.lastSeq ?? 1,
+      running ? null : toJson(state),
+    ])
+    this.#addMessages(run.run_id, 1, run.messages)
+    if (claim !== null) this.rows.claims.push([claim.key, claim.hash, claim.expires_at, run.run_id])
+    if (end !== undefined) {
+      if (running && (exists || earlier !== undefined)) this.rows.instants.push([run.session_id])
+      this.#addEvents(run.run_id, batch)
+      this.#addMessages(run.run_id, end.end_seq, end.messages)
+      this.#touchEnd(run.session_id, end)
+    }
+    return true
+  }
+
+  /** `sessionId` and `becomes` given: as they were looked up. */
+  #addBegin(begin: BeginRun): boolean {
+    const sessionId = this.#known.sessionOf(begin.runId)
+    if (sessionId === undefined) return false
+    this.addBegin(begin, sessionId)
+    return true
+  }
+
+  addBegin({ runId, fence, at }: BeginRun, sessionId: string, becomes?: JsonObject): void {
+    const touched = this.#touch(sessionId, at)
+    if (becomes !== undefined) touched.state = becomes
+    this.rows.begins.push([runId, fence, at])
+  }
+
+  #addBatch({ run_id, fence, events, reserve_until }: RunBatch): boolean {
+    this.addBatch(run_id, fence, reserve_until, encodeBatch(events))
+    return true
+  }
+
+  addBatch(runId: string, fence: number, reserveUntil: number, batch: StoredBatch | undefined): void {
+    this.rows.batches.push([runId, fence, batch?.firstSeq ?? null, batch?.lastSeq ?? null, reserveUntil])
+    this.#addEvents(runId, batch)
+  }
+
+  #addEnd(end: RunEnd): boolean {
+    const sessionId = this.#known.sessionOf(end.run_id)
+    if (sessionId === undefined) return false
+    this.addEnd(end, sessionId, encodeBatch(end.events))
+    return true
+  }
+
+  addEnd(end: RunEnd, sessionId: string, batch: StoredBatch | undefined): void {
+    this.rows.ends.push([
+      end.run_id,
+      end.fence,
+      end.status,
+      end.completed_at,
+      end.cancellation_reason,
+      toJson(end.error),
+      end.cache_hit ? 1 : 0,
+      toJson(end.usage),
+      end.end_seq,
+      listOrNull(end.sources),
+      batch?.firstSeq ?? null,
+      batch?.lastSeq ?? null,
+    ])
+    this.#addEvents(end.run_id, batch)
+    this.#addMessages(end.run_id, end.end_seq, end.messages)
+    this.#touchEnd(sessionId, end)
+  }
+
+  /** The rows, complete with those of the sessions. */
+  finish(): HotRows {
+    for (const [sessionId, { seed, updatedAt, revisions, runs, state }] of this.#touched) {
+      if (seed === undefined) {
+        this.rows.touches.push([sessionId, updatedAt, revisions, runs, state === undefined ? 0 : 1, toJson(state)])
+        continue
+      }
+      this.created.add(sessionId)
+      const { agent_id, team_id, workflow_id, user_id, name, metadata, created_at } = seed
+      this.rows.sessions.push([
+        sessionId,
+        agent_id,
+        team_id,
+        workflow_id,
+        user_id,
+        name,
+        toJson(metadata),
+        toJson(state),
+        created_at,
+        updatedAt,
+        revisions + 1,
+        runs,
+      ])
+      for (const [position, [kind, owner]] of ownersOf(seed).entries()) {
+        this.rows.owners.push([sessionId, kind, owner, position, updatedAt])
+      }
+    }
+    return this.rows
+  }
+
+  #touch(sessionId: string, at: string, seed?: SessionSeed): Touched {
+    let touched = this.#touched.get(sessionId)
+    if (touched === undefined) {
+      touched = { seed, updatedAt: at, revisions: 0, runs: 0, state: seed?.state }
+      this.#touched.set(sessionId, touched)
+    }
+    touched.updatedAt = at
+    touched.revisions += 1
+    return touched
+  }
+
+  #touchEnd(sessionId: string, end: RunEnd): void {
+    const touched = this.#touch(sessionId, end.completed_at)
+    if (end.state !== undefined) touched.state = end.state
+  }
+
+  #addMessages(runId: string, seq: number, messages: readonly Message[]): void {
+    for (const [index, { message_id, role, parts, created_at }] of messages.entries()) {
+      this.rows.messages.push([runId, seq, index, message_id, role, JSON.stringify(parts), created_at])
+    }
+  }
+
+  #addEvents(runId: string, batch: StoredBatch | undefined): void {
+    if (batch !== undefined) this.rows.events.push([runId, batch.firstSeq, batch.lastSeq, batch.text])
+  }
+}
+
+/** Kinds and ids of the owners that are set. */
+export function ownersOf(owners: Partial<SessionSeed>): [string, string][] {
+  const all: [string, string | null | undefined][] = [
+    ['agent', owners.agent_id],
+    ['team', owners.team_id],
+    ['workflow', owners.workflow_id],
+    ['user', owners.user_id],
+  ]
+  return all.filter((owner): owner is [string, string] => typeof owner[1] === 'string')
+}
+
+function listOrNull(list: readonly unknown[]): string | null {
+  return list.length === 0 ? null : JSON.stringify(list)
+}

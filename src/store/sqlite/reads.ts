@@ -1,0 +1,101 @@
+import { endEvent, type RunEvent, startEvent } from '../../core/event.ts'
+import type { Page, PageRequest } from '../../core/page.ts'
+import { isEnded, type Run, type RunRecord } from '../../core/run.ts'
+import type { Session, SessionRecord } from '../../core/session.ts'
+import type { ClaimRecord, History, RunFilter, SessionFilter } from '../../core/store.ts'
+import type { Summary } from '../../core/summary.ts'
+import { readClaim } from './claims.ts'
+import type { Connection, SqlRow, SqlValue } from './connection.ts'
+import { decodeBatch } from './event-batch.ts'
+import { GroupedReads } from './grouped-reads.ts'
+import { runPage, sessionPage } from './pages.ts'
+import { type SessionTexts, summaryColumns, toRunRecord, toSessionRecord, toSummary } from './rows.ts'
+import { selectEvents, selectHistories, selectRuns, selectSessions } from './selects.ts'
+
+const batchesAtOnce = 32
+
+/** Everything that is only read, over connections that can't write. */
+export class Reads {
+  readonly #readers: readonly Connection[]
+  readonly #runs: GroupedReads<string>
+  /** By limit: a statement has one for all. */
+  readonly #histories = new Map<number, GroupedReads<string>>()
+  readonly #sessions: GroupedReads<string>
+  #turn = 0
+
+  constructor(readers: readonly Connection[]) {
+    this.#readers = readers
+    this.#runs = new GroupedReads((requests) => this.#all(selectRuns, [requests]))
+    this.#sessions = new GroupedReads((requests) => this.#all(selectSessions, [requests]))
+  }
+
+  async findSession(sessionId: string): Promise<SessionRecord | undefined> {
+    const [row] = await this.#sessions.read(sessionId)
+    return row && toSessionRecord(row as unknown as SessionTexts)
+  }
+
+  async findRun(runId: string): Promise<RunRecord | undefined> {
+    const [row] = await this.#runs.read(runId)
+    return row && toRunRecord(row.run_row, row.message_rows)
+  }
+
+  async readHistory(sessionId: string, limit: number): Promise<History> {
+    let histories = this.#histories.get(limit)
+    if (histories === undefined) {
+      histories = new GroupedReads((requests) => this.#all(selectHistories, [requests, limit + 1]))
+      this.#histories.set(limit, histories)
+    }
+    const rows = await histories.read(sessionId)
+    const shown = rows.slice(0, limit).map((row) => toRunRecord(row.run_row, row.message_rows))
+    return { runs: shown.reverse(), has_more: rows.length > limit }
+  }
+
+  /** The run is read before its events, so that an end is never seen without what came before it. */
+  async readEvents(runId: string, after: number, limit: number): Promise<RunEvent[]> {
+    const run = await this.findRun(runId)
+    if (run === undefined || limit <= 0) return []
+    const events: RunEvent[] = after < 1 ? [startEvent(run)] : []
+    let next = Math.max(after, 1)
+    while (events.length < limit) {
+      const rows = await this.#all(selectEvents, [runId, runId, next + 1, batchesAtOnce])
+      const stored = rows.flatMap((row) => decodeBatch(runId, row.batch as string))
+      events.push(...stored.filter((event) => event.seq > next))
+      next = Math.max(next, stored.at(-1)?.seq ?? next)
+      if (rows.length < batchesAtOnce) break
+    }
+    if (isEnded(run.status) && run.end_seq !== null && run.end_seq > after) events.push(endEvent(run, run.end_seq))
+    return events.slice(0, limit)
+  }
+
+  listSessions(filter: SessionFilter, page: PageRequest): Promise<Page<Session>> {
+    return sessionPage((sql, params) => this.#all(sql, params), filter, page)
+  }
+
+  listRuns(filter: RunFilter, page: PageRequest): Promise<Page<Run>> {
+    return runPage((sql, params) => this.#all(sql, params), filter, page)
+  }
+
+  async findSummary(sessionId: string): Promise<Summary | undefined> {
+    const sql = `SELECT json_array(${summaryColumns.join(', ')}) AS summary_row FROM summaries WHERE summary_session_id = ?`
+    const [row] = await this.#all(sql, [sessionId])
+    return row && toSummary(JSON.parse(row.summary_row as string) as SqlValue[])
+  }
+
+  async listSummaryJobs(): Promise<string[]> {
+    const rows = await this.#all('SELECT job_session_id FROM summary_jobs ORDER BY scheduled_at, job_session_id')
+    return rows.map((row) => row.job_session_id as string)
+  }
+
+  findClaim(key: string, now: string): Promise<ClaimRecord | undefined> {
+    return readClaim(this.#reader(), key, now)
+  }
+
+  #all(sql: string, params: readonly SqlValue[] = []): Promise<SqlRow[]> {
+    return this.#reader().all(sql, params)
+  }
+
+  #reader(): Connection {
+    this.#turn = (this.#turn + 1) % this.#readers.length
+    return this.#readers[this.#turn] as Connection
+  }
+}

@@ -1,0 +1,169 @@
+import { sql } from 'drizzle-orm'
+import { foreignKey, index, integer, primaryKey, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core'
+
+/*
+ * The truth about the tables: drizzle-kit writes the migrations from here. Column names are unique in the whole schema,
+ * since rows come as objects, in which equal names of a join would silently become one. Columns that say `JSON` hold
+ * JSON text. Nothing imports this at run time.
+ */
+
+export const sessions = sqliteTable(
+  'sessions',
+  {
+    sessionId: text('session_id').primaryKey().notNull(),
+    agentId: text('agent_id'),
+    teamId: text('team_id'),
+    workflowId: text('workflow_id'),
+    userId: text('user_id'),
+    name: text('name'),
+    /** JSON */
+    metadata: text('metadata'),
+    /** JSON */
+    state: text('state'),
+    createdAt: text('created_at').notNull(),
+    updatedAt: text('updated_at').notNull(),
+    revision: integer('revision').notNull(),
+    runCount: integer('run_count').notNull(),
+  },
+  (table) => [index('sessions_by_update').on(table.updatedAt, table.sessionId)],
+)
+
+/** Under whom a session is found: its present and its earlier owners. */
+export const sessionOwners = sqliteTable(
+  'session_owners',
+  {
+    sessionId: text('owner_session_id')
+      .notNull()
+      .references(() => sessions.sessionId, { onDelete: 'cascade' }),
+    /** `agent`, `team`, `workflow`, `user`. */
+    kind: text('owner_kind').notNull(),
+    ownerId: text('owner_id').notNull(),
+    /** Orders the owners of a session by when they came. */
+    position: integer('owner_position').notNull(),
+    /** The session's `updated_at`, repeated so that a page of one owner's sessions costs a page. */
+    updatedAt: text('owner_updated_at').notNull(),
+  },
+  (table) => [
+    primaryKey({ columns: [table.sessionId, table.kind, table.ownerId] }),
+    index('session_owners_by_update').on(table.kind, table.ownerId, table.updatedAt, table.sessionId),
+  ],
+)
+
+export const runs = sqliteTable(
+  'runs',
+  {
+    /** The order of starting, in which a conversation is told; no clock can change it. */
+    runNumber: integer('run_number').primaryKey().notNull(),
+    runId: text('run_id').notNull().unique('runs_by_id'),
+    sessionId: text('run_session_id')
+      .notNull()
+      .references(() => sessions.sessionId, { onDelete: 'cascade' }),
+    entityId: text('entity_id').notNull(),
+    entityKind: text('entity_kind').notNull(),
+    status: text('status').notNull(),
+    createdAt: text('run_created_at').notNull(),
+    startedAt: text('started_at'),
+    completedAt: text('completed_at'),
+    cancellationReason: text('cancellation_reason'),
+    /** JSON */
+    error: text('error'),
+    cacheHit: integer('cache_hit').notNull(),
+    /** JSON */
+    usage: text('usage'),
+    userId: text('run_user_id'),
+    /** JSON */
+    metadata: text('run_metadata'),
+    background: integer('background').notNull(),
+    timeoutMs: integer('timeout_ms'),
+    truncated: integer('truncated').notNull(),
+    endSeq: integer('end_seq'),
+    /** JSON */
+    sources: text('sources'),
+    /** Who runs it, and the number that a later write must name. */
+    owner: text('owner').notNull(),
+    fence: integer('fence').notNull(),
+    /** Event numbers up to here may have been used. */
+    reserveUntil: integer('reserve_until').notNull(),
+    /** The highest number recorded. */
+    lastSeq: integer('recorded_seq').notNull(),
+    /** JSON; what a queued run will merge over the session's state. */
+    startState: text('start_state'),
+  },
+  (table) => [
+    uniqueIndex('runs_one_running').on(table.sessionId).where(sql`status = 'running'`),
+    index('runs_by_session').on(table.sessionId),
+    index('runs_by_session_creation').on(table.sessionId, table.createdAt, table.runId),
+    index('runs_by_creation').on(table.createdAt, table.runId),
+    index('runs_by_entity').on(table.entityId, table.createdAt, table.runId),
+    index('runs_by_status').on(table.status, table.createdAt, table.runId),
+    index('runs_by_user').on(table.userId, table.createdAt, table.runId).where(sql`run_user_id IS NOT NULL`),
+  ],
+)
+
+export const messages = sqliteTable(
+  'messages',
+  {
+    runId: text('message_run_id').notNull(),
+    /** The number of the event with which it came: 1 for the input, the final event's for the output. */
+    seq: integer('message_seq').notNull(),
+    index: integer('message_index').notNull(),
+    messageId: text('message_id').notNull(),
+    role: text('role').notNull(),
+    /** JSON */
+    parts: text('parts').notNull(),
+    createdAt: text('message_created_at').notNull(),
+  },
+  (table) => [
+    primaryKey({ columns: [table.runId, table.seq, table.index] }),
+    foreignKey({ columns: [table.runId], foreignColumns: [runs.runId] }).onDelete('cascade'),
+  ],
+)
+
+/** One row a batch. */
+export const events = sqliteTable(
+  'events',
+  {
+    runId: text('event_run_id').notNull(),
+    firstSeq: integer('first_seq').notNull(),
+    lastSeq: integer('last_seq').notNull(),
+    /** JSON, as event-batch.ts writes it. */
+    batch: text('batch').notNull(),
+  },
+  (table) => [
+    primaryKey({ columns: [table.runId, table.firstSeq] }),
+    foreignKey({ columns: [table.runId], foreignColumns: [runs.runId] }).onDelete('cascade'),
+  ],
+)
+
+export const summaries = sqliteTable('summaries', {
+  sessionId: text('summary_session_id')
+    .primaryKey()
+    .notNull()
+    .references(() => sessions.sessionId, { onDelete: 'cascade' }),
+  content: text('content').notNull(),
+  model: text('model').notNull(),
+  runCount: integer('summary_run_count').notNull(),
+  messageCount: integer('message_count').notNull(),
+  createdAt: text('summary_created_at').notNull(),
+})
+
+export const summaryJobs = sqliteTable('summary_jobs', {
+  sessionId: text('job_session_id')
+    .primaryKey()
+    .notNull()
+    .references(() => sessions.sessionId, { onDelete: 'cascade' }),
+  scheduledAt: text('scheduled_at').notNull(),
+})
+
+export const claims = sqliteTable(
+  'claims',
+  {
+    key: text('claim_key').primaryKey().notNull(),
+    hash: text('claim_hash').notNull(),
+    expiresAt: text('expires_at').notNull(),
+    runId: text('claim_run_id'),
+    /** JSON */
+    answer: text('answer'),
+  },
+  (table) => [index('claims_by_expiry').on(table.expiresAt)],
+)

@@ -1,0 +1,123 @@
+import { AppError, notFound } from '../../core/error.ts'
+import type { SessionChange, SessionOwners, SessionRecord, SessionSeed } from '../../core/session.ts'
+import type { Claim, ClaimRecord } from '../../core/store.ts'
+import type { Summary } from '../../core/summary.ts'
+import { takeClaim } from './claims.ts'
+import type { Connection, SqlValue } from './connection.ts'
+import { ownersOf } from './group.ts'
+import { type SessionTexts, sessionColumns, summaryColumns, toJson, toSessionRecord } from './rows.ts'
+import { selectSessions } from './selects.ts'
+
+/* The cold writes of sessions: each runs by itself in the writer's transaction. */
+
+const places = (columns: readonly unknown[]) => columns.map(() => '?').join(', ')
+const insertSession = `INSERT INTO sessions (${sessionColumns.join(', ')}) VALUES (${places(sessionColumns)})
+  ON CONFLICT DO NOTHING`
+const insertOwner = `INSERT INTO session_owners VALUES (?, ?, ?,
+  (SELECT ifnull(max(owner_position), -1) + 1 FROM session_owners WHERE owner_session_id = ?), ?) ON CONFLICT DO NOTHING`
+
+export async function createSession(
+  writer: Connection,
+  seed: SessionSeed,
+  claim: Claim | undefined,
+  now: string,
+): Promise<SessionRecord | { claimed: ClaimRecord }> {
+  const claimed = claim && (await takeClaim(writer, claim, now))
+  if (claimed) return { claimed }
+  const { session_id, agent_id, team_id, workflow_id, user_id, name, metadata, state, created_at } = seed
+  const fields = [session_id, agent_id, team_id, workflow_id, user_id, name, toJson(metadata), toJson(state)]
+  const made = await writer.run(insertSession, [...fields, created_at, created_at, 1, 0])
+  if (made === 0) throw new AppError('conflict', `There is a session '${session_id}' already.`)
+  await addOwners(writer, session_id, seed, created_at)
+  const record = await getSession(writer, session_id)
+  if (claim) await writer.run('UPDATE claims SET answer = ? WHERE claim_key = ?', [JSON.stringify(record), claim.key])
+  return record
+}
+
+async function addOwners(writer: Connection, id: string, owners: Partial<SessionSeed>, at: string): Promise<void> {
+  for (const [kind, owner] of ownersOf(owners)) await writer.run(insertOwner, [id, kind, owner, id, at])
+}
+
+/** Throws `session_not_found`. */
+async function getSession(writer: Connection, sessionId: string): Promise<SessionRecord> {
+  const [row] = await writer.all(selectSessions, [JSON.stringify([sessionId])])
+  if (row === undefined) throw notFound('session', sessionId)
+  return toSessionRecord(row as unknown as SessionTexts)
+}
+
+export async function updateSession(
+  writer: Connection,
+  sessionId: string,
+  change: SessionChange,
+  at: string,
+  revision: number | undefined,
+): Promise<SessionRecord> {
+  const values: SqlValue[] = []
+  const fields: string[] = []
+  const set = (column: string, value: SqlValue) => {
+    fields.push(`${column} = ?`)
+    values.push(value)
+  }
+  if (change.name !== undefined) set('name', change.name)
+  if (change.metadata !== undefined) set('metadata', toJson(change.metadata))
+  if (change.state !== undefined) set('state', toJson(change.state))
+  if (revision !== undefined) {
+    const present = await getSession(writer, sessionId)
+    if (present.revision !== revision) {
+      throw new AppError('precondition_failed', `The session '${sessionId}' has changed since it was read.`)
+    }
+  }
+  if (fields.length > 0) {
+    await writer.run(`UPDATE sessions SET ${fields.join(', ')} WHERE session_id = ?`, [...values, sessionId])
+    await touch(writer, sessionId, at)
+  }
+  return getSession(writer, sessionId)
+}
+
+export async function shareSession(
+  writer: Connection,
+  sessionId: string,
+  owners: Partial<SessionOwners>,
+  at: string,
+): Promise<SessionRecord> {
+  const given = ownersOf(owners)
+  const fields = given.map(([kind]) => `${kind}_id = ?`).join(', ')
+  const ids = given.map(([, owner]) => owner)
+  if (given.length > 0) await writer.run(`UPDATE sessions SET ${fields} WHERE session_id = ?`, [...ids, sessionId])
+  await touch(writer, sessionId, at)
+  const record = await getSession(writer, sessionId)
+  await addOwners(writer, sessionId, owners, at)
+  return given.length === 0 ? record : getSession(writer, sessionId)
+}
+
+/** Moves the session to the front of its lists and raises its revision. */
+export async function touch(writer: Connection, sessionId: string, at: string): Promise<void> {
+  await writer.run('UPDATE sessions SET updated_at = ?, revision = revision + 1 WHERE session_id = ?', [at, sessionId])
+  await writer.run('UPDATE session_owners SET owner_updated_at = ? WHERE owner_session_id = ?', [at, sessionId])
+}
+
+export async function deleteSession(writer: Connection, sessionId: string): Promise<boolean> {
+  return (await writer.run('DELETE FROM sessions WHERE session_id = ?', [sessionId])) > 0
+}
+
+export async function saveSummary(writer: Connection, summary: Summary): Promise<void> {
+  const id = summary.session_id
+  const raised = await writer.run('UPDATE sessions SET revision = revision + 1 WHERE session_id = ?', [id])
+  if (raised === 0) throw notFound('session', id)
+  const { content, model, run_count, message_count, created_at } = summary
+  await writer.run(
+    `INSERT OR REPLACE INTO summaries (${summaryColumns.join(', ')}) VALUES (${places(summaryColumns)})`,
+    [id, content, model, run_count, message_count, created_at],
+  )
+  await dropSummaryJob(writer, id)
+}
+
+export async function scheduleSummary(writer: Connection, sessionId: string, at: string): Promise<void> {
+  const [session] = await writer.all('SELECT 1 FROM sessions WHERE session_id = ?', [sessionId])
+  if (session === undefined) throw notFound('session', sessionId)
+  await writer.run('INSERT INTO summary_jobs VALUES (?, ?) ON CONFLICT DO NOTHING', [sessionId, at])
+}
+
+export async function dropSummaryJob(writer: Connection, sessionId: string): Promise<void> {
+  await writer.run('DELETE FROM summary_jobs WHERE job_session_id = ?', [sessionId])
+}

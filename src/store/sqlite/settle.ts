@@ -1,0 +1,122 @@
+import { AppError } from '../../core/error.ts'
+import type { JsonObject } from '../../core/json.ts'
+import type { RunStatus } from '../../core/run.ts'
+import type { RunBatch, RunEnd, RunFinished, RunStart, RunStarted } from '../../core/store.ts'
+import { judgeEnd, takesEvents } from '../ended.ts'
+import { readClaim } from './claims.ts'
+import type { Connection } from './connection.ts'
+import { encodeBatch } from './event-batch.ts'
+import { type BeginRun, Group, type HotOutcome, type HotWrite, type Known } from './group.ts'
+import { insertHot, toParams } from './hot-write.ts'
+import { fromJson } from './rows.ts'
+
+/*
+ * A hot write by itself, inside the writer's transaction: looks at what is there, then writes by the same statement as a
+ * whole group does. Nothing else can write between the look and the write.
+ */
+
+export async function settle(writer: Connection, write: HotWrite, now: string): Promise<HotOutcome> {
+  switch (write.kind) {
+    case 'start':
+      return startRun(writer, write.start, now)
+    case 'begin':
+      return beginRun(writer, write.begin)
+    case 'append':
+      return appendEvents(writer, write.batch)
+    case 'finish':
+      return finishRun(writer, write.end)
+  }
+}
+
+async function startRun(writer: Connection, start: RunStart, now: string): Promise<RunStarted> {
+  const { run, claim, session, state } = start
+  if (claim !== null) {
+    const taken = await readClaim(writer, claim.key, now)
+    if (taken !== undefined) return { outcome: 'claimed', claim: taken }
+    await writer.run('DELETE FROM claims WHERE claim_key = ?', [claim.key])
+  }
+  const [present] = await writer.all('SELECT state FROM sessions WHERE session_id = ?', [run.session_id])
+  if (present === undefined && session === null) return { outcome: 'session_missing' }
+  const running = run.status === 'running'
+  if (running && (await isBusy(writer, run.session_id))) return { outcome: 'busy' }
+  if ((await writer.all('SELECT 1 FROM runs WHERE run_id = ?', [run.run_id])).length > 0) {
+    throw new AppError('conflict', `There is a run '${run.run_id}' already.`)
+  }
+  const becomes =
+    present !== undefined && running && state !== null
+      ? { ...fromJson<JsonObject>(present.state), ...state }
+      : undefined
+  const group = new Group(knowing(run.session_id, present !== undefined))
+  group.addStart(start, undefined, becomes)
+  await writeGroup(writer, group)
+  return { outcome: running ? 'started' : 'queued', fence: 1, created_session: present === undefined }
+}
+
+async function beginRun(writer: Connection, begin: BeginRun): Promise<boolean> {
+  const run = await lookUp(writer, begin.runId)
+  if (run === undefined || run.status !== 'queued' || run.fence !== begin.fence) return false
+  if (await isBusy(writer, run.sessionId)) throw new AppError('conflict', 'The session has a running run already.')
+  let becomes: JsonObject | undefined
+  if (run.startState !== null) {
+    const [session] = await writer.all('SELECT state FROM sessions WHERE session_id = ?', [run.sessionId])
+    becomes = { ...fromJson<JsonObject>(session?.state), ...run.startState }
+    await writer.run('UPDATE runs SET start_state = NULL WHERE run_id = ?', [begin.runId])
+  }
+  const group = new Group(knowing(run.sessionId, true))
+  group.addBegin(begin, run.sessionId, becomes)
+  await writeGroup(writer, group)
+  return true
+}
+
+async function appendEvents(writer: Connection, batch: RunBatch): Promise<boolean> {
+  const run = await lookUp(writer, batch.run_id)
+  if (run === undefined || !takesEvents(run, batch.fence)) return false
+  const group = new Group(knowing(run.sessionId, true))
+  group.addBatch(batch.run_id, batch.fence, batch.reserve_until, encodeBatch(batch.events, run.recordedSeq))
+  await writeGroup(writer, group)
+  return true
+}
+
+async function finishRun(writer: Connection, end: RunEnd): Promise<RunFinished> {
+  const run = await lookUp(writer, end.run_id)
+  const verdict = judgeEnd(run, end.fence)
+  if (run === undefined || verdict !== 'ok') return verdict
+  const group = new Group(knowing(run.sessionId, true))
+  group.addEnd(end, run.sessionId, encodeBatch(end.events, run.recordedSeq))
+  await writeGroup(writer, group)
+  return 'ok'
+}
+
+function knowing(sessionId: string, exists: boolean): Known {
+  return { hasSession: (other) => exists && other === sessionId, sessionOf: () => sessionId }
+}
+
+async function writeGroup(writer: Connection, group: Group): Promise<void> {
+  await writer.run(insertHot, toParams(group.finish()))
+}
+
+async function isBusy(writer: Connection, sessionId: string): Promise<boolean> {
+  const sql = `SELECT 1 FROM runs WHERE run_session_id = ? AND status = 'running'`
+  return (await writer.all(sql, [sessionId])).length > 0
+}
+
+interface RunLook {
+  sessionId: string
+  status: RunStatus
+  fence: number
+  recordedSeq: number
+  startState: JsonObject | null
+}
+
+async function lookUp(writer: Connection, runId: string): Promise<RunLook | undefined> {
+  const sql = 'SELECT run_session_id, status, fence, recorded_seq, start_state FROM runs WHERE run_id = ?'
+  const [row] = await writer.all(sql, [runId])
+  if (row === undefined) return undefined
+  return {
+    sessionId: row.run_session_id as string,
+    status: row.status as RunStatus,
+    fence: row.fence as number,
+    recordedSeq: row.recorded_seq as number,
+    startState: fromJson<JsonObject>(row.start_state),
+  }
+}
