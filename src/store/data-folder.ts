@@ -1,37 +1,15 @@
-import { chmod, mkdir, open, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { mkdir, open, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { AppError } from '../core/error.ts'
 import { Connection } from './sqlite/connection.ts'
+import { classify } from './sqlite/failure.ts'
 
-export interface FolderLock {
+export interface DataFolderLock {
+  /** Lets another process own the folder; twice is once. */
   release(): Promise<void>
 }
 
-/**
- * Makes the caller the one owner of a folder of data (made if need be, for its user alone). The lock is the kernel's, on
- * `lock.db`: it goes with the process, however that ends. Throws `conflict` while another process holds it.
- */
-export async function lockDataFolder(folder: string): Promise<FolderLock> {
-  const path = join(folder, 'lock.db')
-  try {
-    if ((await mkdir(folder, { recursive: true, mode: 0o700 })) !== undefined) await chmod(folder, 0o700)
-    await (await open(path, 'a', 0o600)).close()
-  } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error)
-    throw new AppError('unavailable', `The data folder ${folder} can't be written: ${reason}.`, { cause: error })
-  }
-  const connection = await Connection.open({ path, readonly: false, busyTimeoutMs: 0 })
-  try {
-    await connection.exec('BEGIN EXCLUSIVE')
-  } catch (error) {
-    await connection.close()
-    if ((error as NodeJS.ErrnoException).code !== 'SQLITE_BUSY') throw error
-    throw new AppError('conflict', `Another agentserve owns the data folder ${folder}.`, { cause: error })
-  }
-  return { release: () => connection.close() }
-}
-
-/** What a running server tells of itself to other commands. It is a hint: only the lock proves who owns the folder. */
+/** Where the server that owns a folder can be found. Only a hint: the lock says whether there is one. */
 export interface ServerHint {
   pid: number
   url: string
@@ -41,17 +19,45 @@ export interface ServerHint {
 
 const hintFile = 'server.json'
 
+/**
+ * Makes this process the folder's one owner; creates the folder (0700) when it is not there. The kernel lets go when the
+ * process dies, however it dies. Throws `conflict` when another process is the owner.
+ */
+export async function lockDataFolder(folder: string): Promise<DataFolderLock> {
+  await mkdir(folder, { recursive: true, mode: 0o700 })
+  const path = join(folder, 'lock.db')
+  await (await open(path, 'a', 0o600)).close()
+  const connection = await Connection.open({ path, readonly: false, busyTimeoutMs: 0 })
+  try {
+    await connection.exec('PRAGMA journal_mode = DELETE; BEGIN EXCLUSIVE')
+  } catch (error) {
+    await connection.close()
+    if (classify(error) !== 'busy') throw error
+    const message = `Another agentserve owns the data folder '${folder}'. Stop it, or name another folder.`
+    throw new AppError('conflict', message, { cause: error })
+  }
+  let released: Promise<void> | undefined
+  return {
+    release() {
+      released ??= connection.exec('ROLLBACK').then(() => connection.close())
+      return released
+    },
+  }
+}
+
+/** Replaces the hint in one step, so that nobody reads half of it. */
 export async function writeServerHint(folder: string, hint: ServerHint): Promise<void> {
   const path = join(folder, hintFile)
-  await writeFile(`${path}.new`, `${JSON.stringify(hint)}\n`, { mode: 0o600 })
+  const { pid, url, version, started_at } = hint
+  await writeFile(`${path}.new`, `${JSON.stringify({ pid, url, version, started_at })}\n`, { mode: 0o600 })
   await rename(`${path}.new`, path)
 }
 
-/** Undefined when there is none, or none that can be read. */
+/** Undefined when there is none or it can't be read. */
 export async function readServerHint(folder: string): Promise<ServerHint | undefined> {
   try {
-    const hint = JSON.parse(await readFile(join(folder, hintFile), 'utf8')) as Partial<ServerHint> | null
-    return typeof hint?.url === 'string' && typeof hint.pid === 'number' ? (hint as ServerHint) : undefined
+    const hint: unknown = JSON.parse(await readFile(join(folder, hintFile), 'utf8'))
+    return isHint(hint) ? hint : undefined
   } catch {
     return undefined
   }
@@ -59,4 +65,10 @@ export async function readServerHint(folder: string): Promise<ServerHint | undef
 
 export async function removeServerHint(folder: string): Promise<void> {
   await rm(join(folder, hintFile), { force: true })
+}
+
+function isHint(value: unknown): value is ServerHint {
+  if (typeof value !== 'object' || value === null) return false
+  const { pid, url, version, started_at } = value as Partial<Record<keyof ServerHint, unknown>>
+  return [url, version, started_at].every((field) => typeof field === 'string') && Number.isInteger(pid)
 }

@@ -1,0 +1,95 @@
+import { execFile } from 'node:child_process'
+import { cp, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { getTableConfig, type SQLiteTable } from 'drizzle-orm/sqlite-core'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { Connection } from '../../../src/store/sqlite/connection.ts'
+import { migrations } from '../../../src/store/sqlite/migrations.ts'
+import { prepareDatabase } from '../../../src/store/sqlite/open-database.ts'
+import * as schema from '../../../src/store/sqlite/schema.ts'
+import { sqliteStore } from '../../../src/store/sqlite.ts'
+
+const source = new URL('../../../src/store/sqlite/', import.meta.url).pathname
+const tables = Object.values(schema) as SQLiteTable[]
+
+describe('migrations', () => {
+  let folder: string
+  let path: string
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'agentserve-migrations-'))
+    path = join(folder, 'sessions.db')
+  })
+  afterEach(() => rm(folder, { recursive: true, force: true }))
+
+  it('are the files of the folder, word for word', async () => {
+    const files = (await readdir(join(source, 'migrations'))).filter((name) => name.endsWith('.sql')).sort()
+    const written = await Promise.all(
+      files.map(async (name) => ({
+        name: name.replace('.sql', ''),
+        sql: await readFile(join(source, 'migrations', name), 'utf8'),
+      })),
+    )
+    expect(migrations).toEqual(written)
+  })
+
+  it('leave nothing of the schema for drizzle-kit to add', async () => {
+    await cp(join(source, 'migrations'), join(folder, 'migrations'), { recursive: true })
+    const config = join(folder, 'drizzle.config.json')
+    await writeFile(config, JSON.stringify({ dialect: 'sqlite', schema: join(source, 'schema.ts'), out: 'migrations' }))
+    const kit = new URL('../../../node_modules/drizzle-kit/bin.cjs', import.meta.url).pathname
+    const { stdout } = await promisify(execFile)(process.execPath, [kit, 'generate', '--config', config], {
+      cwd: folder,
+    })
+    expect(stdout).toContain('No schema changes')
+  })
+
+  it('make the tables, columns and indexes of the schema', async () => {
+    await prepareDatabase(path)
+    const connection = await Connection.open({ path, readonly: true, busyTimeoutMs: 0 })
+    const names = async (sql: string) => (await connection.all(sql)).map((row) => row.name).sort()
+    expect(await names(`SELECT name FROM sqlite_schema WHERE type = 'table'`)).toEqual(
+      tables.map((table) => getTableConfig(table).name).sort(),
+    )
+    for (const table of tables) {
+      const { name, columns, indexes } = getTableConfig(table)
+      expect(await names(`SELECT name FROM pragma_table_info('${name}')`)).toEqual(columns.map((c) => c.name).sort())
+      const made = await names(`SELECT name FROM pragma_index_list('${name}') WHERE origin = 'c'`)
+      for (const { config } of indexes) expect(made).toContain(config.name)
+    }
+    await connection.close()
+  })
+
+  it('name no column twice', () => {
+    const names = tables.flatMap((table) => getTableConfig(table).columns.map((column) => column.name))
+    expect(names.toSorted()).toEqual([...new Set(names)].toSorted())
+  })
+
+  it('are not run twice', async () => {
+    await prepareDatabase(path)
+    const before = await readFile(path)
+    await prepareDatabase(path)
+    expect(await readFile(path)).toEqual(before)
+  })
+
+  it('undo a step that fails and keep the version before it', async () => {
+    await prepareDatabase(path)
+    const broken = [...migrations, { name: 'broken', sql: 'CREATE TABLE extra (x); INSERT INTO nowhere VALUES (1);' }]
+    await expect(prepareDatabase(path, broken)).rejects.toThrow('nowhere')
+    const connection = await Connection.open({ path, readonly: true, busyTimeoutMs: 0 })
+    expect(await connection.all('PRAGMA user_version')).toEqual([{ user_version: migrations.length }])
+    expect(await connection.all(`SELECT name FROM sqlite_schema WHERE name = 'extra'`)).toEqual([])
+    await connection.close()
+  })
+
+  it('leave a file of a newer version untouched', async () => {
+    await prepareDatabase(path, [...migrations, { name: 'newer', sql: 'CREATE TABLE newer (x)' }])
+    const before = await readFile(path)
+    await expect(sqliteStore({ path }).open()).rejects.toMatchObject({
+      code: 'unavailable',
+      message: expect.stringContaining('newer agentserve'),
+    })
+    expect(await readFile(path)).toEqual(before)
+  })
+})
