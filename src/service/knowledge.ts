@@ -155,7 +155,7 @@ export function createKnowledge(options: KnowledgeOptions): OpenableKnowledge {
     open: () => documents.open(),
 
     async close() {
-      stopping.abort()
+      stopping.abort(new AppError('unavailable', 'The knowledge base is closing.', { retryAfterSeconds: 1 }))
       await turns.exclusive(async () => {
         await Promise.all(repairs)
         for (const index of indexes.values()) await index.then((open) => open.embedder.close()).catch(() => undefined)
@@ -183,10 +183,16 @@ export function createKnowledge(options: KnowledgeOptions): OpenableKnowledge {
       const settings = parseIngest(input, defaultCollection, options.chunkDefaults ?? {})
       const hash = hashOf(input.content)
       const source = settings.source ?? settings.name ?? `text:${hash.slice(0, 16)}`
+      const stop = stopping.signal
       const either = stoppable(signal)
-      return turns.shared(`${settings.collection}\0${source}`, () => {
+      return turns.shared(`${settings.collection}\0${source}`, async () => {
         either.throwIfAborted()
-        return ingestDocument({ ...options, openCollection }, input, { ...settings, source, hash }, either)
+        try {
+          return await ingestDocument({ ...options, openCollection }, input, { ...settings, source, hash }, either)
+        } catch (error) {
+          stop.throwIfAborted()
+          throw error
+        }
       })
     },
 

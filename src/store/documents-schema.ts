@@ -54,7 +54,7 @@ export async function prepare(connection: Connection): Promise<void> {
   if (found > versions.length)
     throw new AppError('unavailable', 'The knowledge base was written by a newer agentserve; update to open it.')
   await connection.exec(
-    'PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA busy_timeout=5000; PRAGMA foreign_keys=ON; PRAGMA cache_size=-16000',
+    'PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA busy_timeout=5000; PRAGMA foreign_keys=ON; PRAGMA cache_size=-16000; PRAGMA temp_store=2',
   )
   const synchronous = Number((await connection.all('PRAGMA synchronous'))[0]?.synchronous)
   if (synchronous !== 2) throw new Error(`synchronous is ${synchronous}, not FULL`)

@@ -1,4 +1,4 @@
-import { mkdir } from 'node:fs/promises'
+import { chmod, mkdir, open } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { invalid, notFound } from '../core/error.ts'
 import type { DocumentStore } from '../core/knowledge-drivers.ts'
@@ -52,7 +52,7 @@ export function createDocumentStore({ path }: { path: string }): DocumentStore {
 
   return {
     async open() {
-      if (path !== ':memory:') await mkdir(dirname(path), { recursive: true, mode: 0o700 })
+      if (path !== ':memory:') await makePrivateFile(path)
       const connection = await openConnection(path)
       try {
         await prepare(connection)
@@ -233,6 +233,12 @@ export function createDocumentStore({ path }: { path: string }): DocumentStore {
         )
       ).map(toChunk),
   }
+}
+
+async function makePrivateFile(path: string): Promise<void> {
+  await mkdir(dirname(path), { recursive: true, mode: 0o700 })
+  await (await open(path, 'a', 0o600)).close()
+  await chmod(path, 0o600)
 }
 
 async function openReader(path: string): Promise<Reader> {

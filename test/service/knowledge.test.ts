@@ -244,6 +244,19 @@ describe('ingestion', () => {
     expect(await knowledge.status()).toMatchObject({ documents: 1, chunks: 1, vectors: 1 })
   })
 
+  it('ends what is under way when it closes, and says so', async () => {
+    const lance = await place.open()
+    const outcomes = Array.from({ length: 12 }, (_, at) =>
+      lance.ingest({ content: `${at} ${'word '.repeat(200_000)}`, source: `s${at}` }).catch((error: unknown) => error),
+    )
+    await lance.close()
+    for (const outcome of await Promise.all(outcomes)) expect(outcome).toMatchObject({ code: 'unavailable' })
+    await lance.open()
+    const status = await lance.status()
+    expect(status).toMatchObject({ documents: 0, chunks: 0, vectors: 0 })
+    expect((await lance.ingest({ content: 'after', source: 's' })).replaced).toBe(false)
+  })
+
   it('pages documents newest first, and deletes them with all that is theirs', async () => {
     for (let at = 0; at < 5; at++) await knowledge.ingest({ content: `document ${at} about kelp`, source: `s${at}` })
     const first = await knowledge.listDocuments({}, { limit: 2 })
