@@ -1,0 +1,37 @@
+import { agent, defineConfig } from 'agentserve'
+import { fragment } from './fragment.ts'
+
+/* What the benchmark and the soak talk to; no model, so that only the server is measured. */
+
+export default defineConfig({
+  agents: {
+    echo: agent({
+      effects: 'none',
+      async *run({ text }) {
+        yield text
+      },
+    }),
+    fragments: agent({
+      description: 'As many fragments as the text says.',
+      effects: 'none',
+      async *run({ text }) {
+        for (let index = 0; index < Number(text); index++) yield fragment(index)
+      },
+    }),
+    recall: agent({
+      effects: 'none',
+      async *run({ history }) {
+        yield `${(await history(10)).length} messages`
+      },
+    }),
+    slow: agent({
+      description: 'Five fragments, 20 ms apart.',
+      async *run({ text, signal }) {
+        for (let index = 0; index < 5 && !signal.aborted; index++) {
+          yield `${text} ${index} `
+          await new Promise((resolve) => setTimeout(resolve, 20))
+        }
+      },
+    }),
+  },
+})

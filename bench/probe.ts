@@ -1,0 +1,36 @@
+import { monitorEventLoopDelay } from 'node:perf_hooks'
+
+/*
+ * Loaded into every server that is measured (`--import`), the bare ones included. It answers each message of its parent with
+ * what the process has cost so far; `start` and `stop` switch the watch over the event loop, so that nothing runs between
+ * measurements.
+ */
+
+/** What a process has used, all its threads together, and what its main thread made others wait. */
+export interface ProbeAnswer {
+  cpuMicroseconds: number
+  rssBytes: number
+  /** Since `start`. */
+  loopDelayP99Ms: number
+}
+export type ProbeRequest = 'start' | 'stop' | 'look'
+
+const resolutionMs = 5
+const delays = monitorEventLoopDelay({ resolution: resolutionMs })
+
+process.on('message', (request: ProbeRequest) => {
+  const { user, system } = process.cpuUsage()
+  const answer: ProbeAnswer = {
+    cpuMicroseconds: user + system,
+    rssBytes: process.memoryUsage.rss(),
+    // The histogram holds the time between two ticks of its timer.
+    loopDelayP99Ms: Math.max(0, delays.percentile(99) / 1e6 - resolutionMs),
+  }
+  if (request === 'start') {
+    delays.reset()
+    delays.enable()
+  }
+  if (request === 'stop') delays.disable()
+  process.send?.(answer)
+})
+process.channel?.unref()

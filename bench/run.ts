@@ -1,0 +1,84 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { parseArgs } from 'node:util'
+import { commitDelayP99Ms } from './commit-delay.ts'
+import { startLoad } from './load-process.ts'
+import { type MeasuredProcess, startMeasured } from './measured-process.ts'
+import { errorsOf, type Measured, toMarkdown } from './report.ts'
+import { Scenarios, type Servers } from './scenarios.ts'
+import { bin, measureStartUp, startArgs } from './start-up.ts'
+
+/*
+ * What a run costs, beside what bare node:http and the A2A SDK cost on the same machine at the same time: ratios count, since
+ * the figures themselves change with the machine. `--quick`: a second for each row. `--write`: into docs/benchmarks.md.
+ */
+
+const { values: options } = parseArgs({ options: { quick: { type: 'boolean' }, write: { type: 'boolean' } } })
+const times = options.quick ? { warmUpMs: 500, measureMs: 1000 } : { warmUpMs: 1500, measureMs: 4000 }
+const document = join(import.meta.dirname, '../docs/benchmarks.md')
+const folder = await mkdtemp(join(tmpdir(), 'agentserve-bench-'))
+
+const names: Record<string, string> = {
+  echo: 'bare node:http',
+  sse: 'bare SSE on node:http',
+  sdk: 'A2A SDK, in memory',
+  agentserve: 'agentserve',
+}
+
+const startUp = await measureStartUp()
+const script = (name: string) => startMeasured(join(import.meta.dirname, 'servers', name))
+const servers: Servers = {
+  echo: await script('echo.ts'),
+  sse: await script('sse.ts'),
+  sdk: await script('a2a-sdk.ts'),
+  agentserve: await startMeasured(bin, startArgs(join(folder, 'data'))),
+}
+const load = startLoad()
+try {
+  const idle = await residentBytes()
+  const scenarios = new Scenarios(servers, load, times)
+  const sends = await scenarios.sends()
+  const streams = await scenarios.streams()
+  const firstFragments = await scenarios.firstFragments(streams)
+  const longRuns = await scenarios.longRuns()
+  await sleep(2000)
+  const after = await residentBytes()
+  const memory = await Promise.all(
+    Object.entries(servers).map(async ([server, process]: [string, MeasuredProcess], index) => ({
+      server: names[server] ?? server,
+      idle: idle[index] ?? 0,
+      peak: await process.peakRssBytes(),
+      after: after[index] ?? 0,
+    })),
+  )
+  const measured: Measured = {
+    ...{ sends, streams, firstFragments, longRuns, startUp, memory },
+    commitDelayP99Ms: commitDelayP99Ms(folder),
+    secondsPerCell: times.measureMs / 1000,
+  }
+  const markdown = toMarkdown(measured)
+  console.log(markdown)
+  if (options.write) await writeInto(document, markdown)
+  const errors = errorsOf(measured)
+  for (const error of errors) console.error(error)
+  if (errors.length > 0) process.exitCode = 1
+} finally {
+  await load.stop()
+  for (const server of Object.values(servers)) await server.stop()
+  await rm(folder, { recursive: true, force: true })
+}
+
+async function residentBytes(): Promise<number[]> {
+  return Promise.all(Object.values(servers).map(async (server) => (await server.ask('look')).rssBytes))
+}
+
+/** Replaces what stands between the marks. */
+async function writeInto(path: string, markdown: string): Promise<void> {
+  const [begin, end] = ['<!-- measured: begin -->', '<!-- measured: end -->']
+  const text = await readFile(path, 'utf8')
+  const [before, after] = [text.indexOf(begin), text.indexOf(end)]
+  if (before < 0 || after < before) throw new Error(`${path} has lost its marks`)
+  await writeFile(path, `${text.slice(0, before + begin.length)}\n${markdown}\n${text.slice(after)}`)
+}
