@@ -1,5 +1,6 @@
 import type { Client } from '../client/client.ts'
 import type { RunEvent, SourceEvent } from '../core/event.ts'
+import { uncited } from './source-line.ts'
 import { createTerminalFilter, terminalLine } from './terminal-text.ts'
 
 export interface Turn {
@@ -27,22 +28,31 @@ export async function* runTurn(client: Client, turn: Turn): AsyncGenerator<TurnE
   const { agentId, message, sessionId, signal } = turn
   const stream = await client.a2a.stream({ agentId, content: message, contextId: sessionId }, { signal })
   const clean = createTerminalFilter()
+  let answer = ''
   for await (const event of stream) {
-    if (event.type === 'content') yield { type: 'text', text: clean(event.content) }
-    else if (event.type === 'error') yield { type: 'error', message: terminalLine(event.message) }
+    if (event.type === 'content') {
+      const text = clean(event.content)
+      answer += text
+      yield { type: 'text', text }
+    } else if (event.type === 'error') yield { type: 'error', message: terminalLine(event.message) }
   }
-  if (stream.runId !== undefined) yield* readRecord(client, stream.runId, signal)
+  if (stream.runId !== undefined) yield* readRecord(client, stream.runId, answer, signal)
   yield { type: 'end', sessionId: stream.sessionId ?? sessionId }
 }
 
-async function* readRecord(client: Client, runId: string, signal: AbortSignal): AsyncGenerator<TurnEvent, void, void> {
+async function* readRecord(
+  client: Client,
+  runId: string,
+  answer: string,
+  signal: AbortSignal,
+): AsyncGenerator<TurnEvent, void, void> {
   const sources: SourceEvent[] = []
   for await (const event of await client.runs.events(runId, { after: 0, signal })) {
     if (event.type === 'source') sources.push(event)
     const shown = showEvent(event)
     if (shown !== undefined) yield shown
   }
-  for (const source of sources) yield { type: 'source', source }
+  for (const source of uncited(sources, answer)) yield { type: 'source', source }
 }
 
 function showEvent(event: RunEvent): TurnEvent | undefined {

@@ -15,3 +15,8 @@ export function formatPlace(place: {
 export function formatSource(source: Parameters<typeof formatPlace>[0] & { index: number }): string {
   return `[${source.index}] ${formatPlace(source)}`
 }
+
+/** The sources that an answer does not cite in so many words itself, as the offline answers do. */
+export function uncited<T extends Parameters<typeof formatSource>[0]>(sources: readonly T[], answer: string): T[] {
+  return sources.filter((source) => !answer.includes(formatSource(source)))
+}

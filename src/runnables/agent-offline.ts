@@ -1,7 +1,8 @@
 import type { EmittedEvent } from '../core/event.ts'
+import type { SearchHit } from '../core/knowledge.ts'
 import type { RunContext, RunInput } from '../core/runnable.ts'
 import { noModelText, offlineAnswer, offlineModelName } from '../models/offline.ts'
-import { findQuotes } from '../models/quote.ts'
+import { findQuotes, type Quote } from '../models/quote.ts'
 import type { AnyAgentSettings } from './agent-settings.ts'
 import { ModelEvents } from './model-events.ts'
 import { retrieve, sourceEvent } from './passages.ts'
@@ -21,7 +22,7 @@ export function offlineAnswering(settings: AnyAgentSettings) {
       text.trim() === '' ? { hits: [], event: undefined } : await retrieve(knowledge, text, context)
     if (event !== undefined) yield event
     const quotes = findQuotes(text, hits)
-    for (const [place, { hit }] of quotes.entries()) yield sourceEvent(hit, place + 1)
+    for (const [place, quote] of quotes.entries()) yield sourceEvent(quotedPart(quote), place + 1)
     yield events.startCall(offlineModelName, [{ role: 'user', content: text }])
     for await (const piece of offlineAnswer(quotes)) {
       context.signal.throwIfAborted()
@@ -29,4 +30,10 @@ export function offlineAnswering(settings: AnyAgentSettings) {
     }
     yield* events.endCall(null, 'stop')
   }
+}
+
+/** The source names the lines that are quoted, not those of the whole chunk. */
+function quotedPart({ hit, text, line }: Quote): SearchHit {
+  if (line === undefined) return hit
+  return { ...hit, line_start: line, line_end: line + text.split('\n').length - 1 }
 }

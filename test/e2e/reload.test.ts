@@ -25,6 +25,11 @@ async function ask(): Promise<string> {
   return ((await response.json()) as { content: string }).content
 }
 
+async function running(): Promise<number> {
+  const response = await fetch(`${server.url}/api/v1/runs?status=running`)
+  return ((await response.json()) as { count: number }).count
+}
+
 const write = (words: string) => project.write('lib/greeting.ts', `export const greeting: string = ${words}\n`)
 
 test('serves a saved edit of what the config imports, and keeps the last good one when an edit is broken', async () => {
@@ -68,9 +73,9 @@ export default defineConfig({
     headers: { 'content-type': 'application/json' },
     body: '{"input":"wait"}',
   })
-  await expect.poll(async () => (await (await fetch(`${server.url}/api/v1/runs?status=running`)).json()).count).toBe(1)
+  await expect.poll(running).toBe(1)
   await project.write('agent.config.ts', slow('new'))
   await expect.poll(ask, { timeout: 5000 }).toBe('new new')
   await project.write('go', '')
-  expect((await (await waiting).json()).content).toBe('old old')
+  expect(await (await waiting).json()).toMatchObject({ content: 'old old' })
 })
