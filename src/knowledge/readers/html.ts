@@ -1,3 +1,5 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { CheerioAPI } from 'cheerio'
 import { unreadable } from '../../core/knowledge-filter.ts'
 import type { TextReader } from './reader.ts'
 
@@ -29,12 +31,12 @@ export const htmlReader: TextReader = {
       filter: 'img',
       replacement: (_content, node) => alternative(node as unknown as Element),
     })
-    const text = turndown.turndown(
-      best
-        .toArray()
-        .map((element) => page.html(element))
-        .join('\n'),
-    )
+    const converted: string[] = []
+    for (const piece of piecesOf(page, best)) {
+      converted.push(turndown.turndown(piece))
+      await nextTurn()
+    }
+    const text = converted.filter((piece) => piece !== '').join('\n\n')
     if (text.trim() === '') throw unreadable(name, 'the page has no readable text')
     return {
       text: `${text}\n`,
@@ -47,6 +49,35 @@ export const htmlReader: TextReader = {
       chunker: 'markdown',
     }
   },
+}
+
+const pieceLength = 16_000
+const containers = new Set('div section article main body'.split(' '))
+const blocks = new Set([
+  ...containers,
+  ...'p h1 h2 h3 h4 h5 h6 ul ol dl table pre blockquote figure header footer hr details'.split(' '),
+])
+
+/**
+ * The HTML in pieces that begin with a block: converting takes time with the square of the length, and others want
+ * their turn in between.
+ */
+function* piecesOf(page: CheerioAPI, parents: ReturnType<CheerioAPI>): Generator<string> {
+  let piece = ''
+  for (const node of parents.toArray().flatMap((parent) => page(parent).contents().toArray())) {
+    const name = 'name' in node ? node.name : ''
+    if (blocks.has(name) && piece.length >= pieceLength) {
+      yield piece
+      piece = ''
+    }
+    const html = page.html(node)
+    if (html.length > pieceLength && containers.has(name)) {
+      if (piece !== '') yield piece
+      piece = ''
+      yield* piecesOf(page, page(node))
+    } else piece += html
+  }
+  if (piece !== '') yield piece
 }
 
 interface Element {
