@@ -9,8 +9,9 @@ let open: RunningTestServer
 let locked: RunningTestServer
 
 beforeAll(async () => {
-  const opened = [openBrowser(), startServer(), startServer({ auth: { keys: [key] } })] as const
-  ;[chromium, open, locked] = await Promise.all(opened)
+  chromium = await openBrowser()
+  open = await startServer()
+  locked = await startServer({ auth: { keys: [key] } })
 })
 
 afterAll(async () => {

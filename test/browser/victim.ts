@@ -1,0 +1,118 @@
+import { silentLogger } from '../../src/core/logger.ts'
+import { agent } from '../../src/runnables/agent.ts'
+import { startServer } from '../support/server.ts'
+
+/** As the hostile page gets it; `WAY` in the body becomes the way that it goes. */
+export interface Operation {
+  id: string
+  method: string
+  path: string
+  body: string
+}
+
+/** Writes at once, so that a summary asked for can be seen. */
+const summarizer = { name: 'counter', summarize: async (messages: readonly unknown[]) => `${messages.length} messages` }
+
+/** What stands in a document and a session, and nowhere else. */
+export const secret = 'the-harbour-opens-at-dawn'
+
+/** Bodies that each state-changing operation takes, by operation id. */
+const bodies: Record<string, unknown> = {
+  createSession: { name: 'intruder WAY' },
+  updateSession: { name: 'renamed by WAY' },
+  deleteSession: { ignored: 'WAY' },
+  reuseSession: { user_id: 'intruder' },
+  createSummary: { ignored: 'WAY' },
+  cancelRun: { reason: 'WAY' },
+  resumeRun: { input: 'WAY' },
+  runAgent: { input: 'WAY' },
+  streamAgent: { input: 'WAY' },
+  searchKnowledge: { query: 'harbour WAY' },
+  ingestContent: { content: 'Poison that came by WAY.', source: 'WAY' },
+  deleteDocument: { ignored: 'WAY' },
+  reindexKnowledge: { collection: 'default' },
+  sendMessage: message('sendMessage'),
+  streamMessage: message('streamMessage'),
+}
+
+function message(method: string) {
+  const parts = [{ type: 'text', content: 'WAY' }]
+  const params = { message: { messageId: `${method} WAY`, role: 'user', agentId: 'echo', parts } }
+  return { jsonrpc: '2.0', method, id: 'WAY', params }
+}
+
+export type Victim = Awaited<ReturnType<typeof startVictim>>
+
+/** A server with something to lose for each operation, the log of what reached it, and what there is in it. */
+export async function startVictim(config: { allowOrigins?: string[]; allowHosts?: string[] } = {}) {
+  const arrived: { method: string; path: string; status: number }[] = []
+  let heard = Promise.withResolvers<void>()
+  const logger = {
+    ...silentLogger,
+    debug(fields: object) {
+      if (!('method' in fields)) return
+      arrived.push(fields as (typeof arrived)[number])
+      heard.resolve()
+      heard = Promise.withResolvers()
+    },
+  }
+  const waits = agent({
+    async *run({ signal }) {
+      await new Promise((aborted) => signal.addEventListener('abort', aborted, { once: true }))
+    },
+  })
+  const server = await startServer({ ...config, logger, summaryManager: { summarizer, timeoutMs: 5_000 } }, { waits })
+  const { call } = server
+
+  await call('POST', '/api/v1/sessions', { session_id: 'kept' })
+  await call('POST', '/api/v1/agents/echo/run', { input: secret, session_id: 'kept' })
+  await call('POST', '/api/v1/sessions', { session_id: 'doomed', name: secret })
+  const running = (await call('POST', '/api/v1/agents/waits/run', { input: 'wait', background: true })).json.run_id
+  const finished = (await call('GET', '/api/v1/sessions/kept/runs')).json.runs[0].run_id
+  const ingest = (content: string) => call('POST', '/api/v1/knowledge/content', { content, source: content })
+  const source = `A doomed document: ${secret}.`
+  const document = (await ingest(source)).json.document_id
+  await ingest(`A document that stays: ${secret}.`)
+
+  const { paths } = (await call('GET', '/openapi.json')).json
+  const operations: Operation[] = []
+  for (const [template, item] of Object.entries<Record<string, { operationId: string }>>(paths)) {
+    for (const [method, { operationId }] of Object.entries(item)) {
+      const id = template.includes('/sessions/')
+        ? method === 'delete'
+          ? 'doomed'
+          : 'kept'
+        : template.includes('/runs/')
+          ? method === 'get'
+            ? finished
+            : running
+          : template.includes('/agents/')
+            ? 'echo'
+            : document
+      const path = template.replace('{id}', id).replace('{file}', 'docs.js')
+      const body = JSON.stringify(bodies[operationId] ?? {})
+      operations.push({ id: operationId, method: method.toUpperCase(), path, body })
+    }
+  }
+
+  return {
+    ...server,
+    port: Number(new URL(server.url).port),
+    arrived,
+    doomed: { run: running, source },
+    reading: operations.filter(({ method }) => method === 'GET'),
+    changing: operations.filter(({ method }) => method !== 'GET'),
+    knownBodies: Object.keys(bodies),
+    /** Resolves when what has been answered is enough. */
+    async until(isEnough: (requests: typeof arrived) => boolean) {
+      while (!isEnough(arrived)) await heard.promise
+    },
+    /** Everything that an intruder could have changed, as the API tells it. */
+    async world() {
+      const places = ['sessions', 'runs', 'knowledge/documents', 'knowledge/status', 'sessions/kept/history']
+      const answers = await Promise.all(places.map((place) => call('GET', `/api/v1/${place}?limit=100`)))
+      const [sessions, runs, documents, knowledge, history] = answers.map(({ json }) => json)
+      return { sessions, runs, documents, knowledge, history }
+    },
+  }
+}
