@@ -46,6 +46,7 @@ export class Reads {
       this.#histories.set(limit, histories)
     }
     const rows = await histories.read(sessionId)
+    rows.sort((a, b) => Number(b.run_number) - Number(a.run_number))
     const shown = rows.slice(0, limit).map((row) => toRunRecord(row.run_row, row.message_rows))
     return { runs: shown.reverse(), has_more: rows.length > limit }
   }
