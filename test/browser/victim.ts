@@ -111,6 +111,7 @@ export async function startVictim(config: { allowOrigins?: string[]; allowHosts?
     async world() {
       const places = ['sessions', 'runs', 'knowledge/documents', 'knowledge/status', 'sessions/kept/history']
       const answers = await Promise.all(places.map((place) => call('GET', `/api/v1/${place}?limit=100`)))
+      for (const { status, text } of answers) if (status !== 200) throw new Error(text)
       const [sessions, runs, documents, knowledge, history] = answers.map(({ json }) => json)
       return { sessions, runs, documents, knowledge, history }
     },
