@@ -76,22 +76,22 @@ test('the same rebinding does harm where the name is allowed', async () => {
 
 type Attack = (victim: Victim) => ReturnType<typeof attackFrom>
 
-/** Each operation succeeds for a page that may read (but for the run, cancelled before, that can't be resumed), and shows. */
+/** Each operation succeeds (but for the run, cancelled before, that can't be resumed), and shows. */
 async function expectHarm(config: Parameters<typeof startVictim>[0], attack: Attack, documents: number): Promise<void> {
   const open = await startVictim(config)
   try {
     const before = await open.world()
-    const { answers } = await attack(open)
+    const { answers, arrived } = await attack(open)
     const after = await open.world()
 
-    const succeeded = new Set(answers.filter(({ status }) => status >= 200 && status < 300).map((one) => one.operation))
-    const refused = open.changing.map(({ id }) => id).filter((id) => !succeeded.has(id))
+    const succeeded = new Set(arrived.filter(({ status }) => status < 300).map(({ method, path }) => method + path))
+    const refused = open.changing.filter(({ method, path }) => !succeeded.has(method + path)).map(({ id }) => id)
     expect(refused).toEqual(['resumeRun'])
     expect(answers.map(({ text }) => text).join('')).toContain(secret)
 
     const sources = (world: typeof before) => world.documents.documents.map(({ source }: { source: string }) => source)
-    const arrived = sources(after).filter((source: string) => !sources(before).includes(source))
-    expect(arrived).toHaveLength(documents)
+    const added = sources(after).filter((source: string) => !sources(before).includes(source))
+    expect(added).toHaveLength(documents)
     expect(sources(after)).not.toContain(open.doomed.source)
     expect(after.sessions.sessions.length).toBeGreaterThan(before.sessions.sessions.length)
     const kept = after.sessions.sessions.find(({ session_id }: { session_id: string }) => session_id === 'kept')
