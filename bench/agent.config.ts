@@ -33,5 +33,12 @@ export default defineConfig({
         }
       },
     }),
+    stubborn: agent({
+      description: 'Takes a minute and does not listen to its signal.',
+      async *run() {
+        yield 'begun'
+        await new Promise((resolve) => setTimeout(resolve, 60_000).unref())
+      },
+    }),
   },
 })

@@ -4,12 +4,11 @@ import { expect, test } from 'vitest'
 import { type Asked, startMixedLoad, verify } from '../support/mixed-load.ts'
 import { createProject, root, serve } from '../support/program.ts'
 
-const config = ['--config', join(root, 'bench/agent.config.ts')]
-
 test('loses, doubles and forgets nothing when it is killed 20 times at random moments', {
   timeout: 180_000,
 }, async () => {
   const project = await createProject()
+  const config = ['--config', join(root, 'bench/agent.config.ts'), '--data', join(project.folder, 'data')]
   const all: Asked[] = []
   let server = await serve(project, 'start', config)
   try {

@@ -19,6 +19,8 @@ export interface Asked {
   received: string
   /** Refused in words, which is an answer too. */
   refused: string | undefined
+  /** Why there was no whole answer: the code of the connection's error. */
+  cutBy: string | undefined
 }
 
 export interface MixedLoad {
@@ -52,11 +54,13 @@ export function startMixedLoad(url: string, name: string): MixedLoad {
         acknowledged: false,
         received: '',
         refused: undefined,
+        cutBy: undefined,
       }
       asked.push(one)
       try {
         await ask(url, one)
-      } catch {
+      } catch (error) {
+        one.cutBy = codeOf(error)
         return
       }
       if (one.refused !== undefined) return
@@ -72,6 +76,11 @@ export function startMixedLoad(url: string, name: string): MixedLoad {
       await Promise.all(clients)
     },
   }
+}
+
+function codeOf(error: unknown): string {
+  const cause = error instanceof Error ? (error.cause ?? error) : error
+  return cause instanceof Error && 'code' in cause ? String(cause.code) : String(cause)
 }
 
 interface Task {

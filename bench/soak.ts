@@ -1,0 +1,139 @@
+import { rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { parseArgs } from 'node:util'
+import { type Asked, ask, type Findings, startMixedLoad, verify } from '../test/support/mixed-load.ts'
+import { createProject, type Project, type RunningServer, serve } from '../test/support/program.ts'
+import { configFile } from './start-up.ts'
+
+/*
+ * Proofs that take too long for the tests: `--rounds` kills at random moments under mixed load (500), then `--stops` SIGTERMs
+ * (20). `--break` takes the write-ahead log away after each kill, to show that loss would be found.
+ */
+
+const { values: options } = parseArgs({
+  options: {
+    rounds: { type: 'string', default: '500' },
+    stops: { type: 'string', default: '20' },
+    break: { type: 'boolean', default: false },
+  },
+})
+const deadlineMs = 10_000
+const allowedMs = deadlineMs + 500
+
+const project = await createProject()
+let ok = true
+try {
+  ok = (await kills(project, Number(options.rounds))) && ok
+  ok = (await stops(project, Number(options.stops))) && ok
+} finally {
+  await project.remove()
+}
+if (!ok) process.exitCode = 1
+
+async function kills(project: Project, rounds: number): Promise<boolean> {
+  const all: Asked[] = []
+  const total: Findings = { lost: [], doubled: [], stuck: [] }
+  let server = await start(project)
+  for (let round = 1; round <= rounds; round++) {
+    const load = startMixedLoad(server.url, `kill-${round}`)
+    await sleep(20 + Math.random() * 500)
+    await server.kill()
+    await load.stop()
+    if (options.break) await rm(join(dataOf(project), 'agentserve.db-wal'), { force: true })
+    server = await start(project)
+    add(total, await verify(server.url, load.asked), `round ${round}`)
+    all.push(...load.asked)
+    if (round % 50 === 0) console.log(`${round} kills: ${count(all)}, ${describe(total)}`)
+  }
+  // Once more at the end: what held after its own kill has to hold after all later ones.
+  add(
+    total,
+    await verify(
+      server.url,
+      all.filter(({ acknowledged }) => acknowledged),
+    ),
+    'at the end',
+  )
+  await server.kill()
+  console.log(`${rounds} kills under mixed load: ${count(all)}, ${describe(total)}`)
+  return isClean(total)
+}
+
+/** One of them with a run that does not listen, so that the deadline is used up. */
+async function stops(project: Project, rounds: number): Promise<boolean> {
+  const total: Findings = { lost: [], doubled: [], stuck: [] }
+  const all: Asked[] = []
+  const ends: string[] = []
+  let longestMs = 0
+  for (let round = 1; round <= rounds; round++) {
+    const server = await start(project)
+    const load = startMixedLoad(server.url, `stop-${round}-${Date.now()}`)
+    const stubborn = round === rounds ? askStubborn(server.url, `stubborn-${Date.now()}`) : undefined
+    await sleep(200 + Math.random() * 500)
+    const startedAt = performance.now()
+    const { code, signal } = await server.stop()
+    longestMs = Math.max(longestMs, performance.now() - startedAt)
+    ends.push(`exit ${code ?? signal}`)
+    await load.stop()
+    await stubborn
+    const next = await start(project)
+    add(total, await verify(next.url, load.asked), `stop ${round}`)
+    await next.kill()
+    all.push(...load.asked)
+  }
+  const cuts = tally(
+    all.flatMap(({ cutBy, runId }) =>
+      cutBy === undefined ? [] : `${cutBy}${runId === undefined ? '' : ' in its answer'}`,
+    ),
+  )
+  console.log(`${rounds} SIGTERMs under mixed load: ${count(all)}, ${describe(total)}`)
+  console.log(`requests that got no whole answer: ${cuts || 'none'}`)
+  console.log(`the longest took ${Math.round(longestMs)} ms of ${allowedMs}; ${tally(ends)}`)
+  return isClean(total) && longestMs <= allowedMs
+}
+
+async function askStubborn(url: string, id: string): Promise<void> {
+  const asked = { kind: 'stream', agentId: 'stubborn', sessionId: id, messageId: id } as const
+  await ask(url, {
+    ...asked,
+    runId: undefined,
+    acknowledged: false,
+    received: '',
+    refused: undefined,
+    cutBy: undefined,
+  }).catch(() => {})
+}
+
+function start(project: Project): Promise<RunningServer> {
+  return serve(project, 'start', ['--config', configFile, '--data', dataOf(project)])
+}
+
+function dataOf(project: Project): string {
+  return join(project.folder, 'data')
+}
+
+function add(total: Findings, found: Findings, when: string): void {
+  for (const name of ['lost', 'doubled', 'stuck'] as const) {
+    for (const what of found[name]) console.error(`${when}: ${name}: ${what}`)
+    total[name].push(...found[name])
+  }
+}
+
+function count(asked: readonly Asked[]): string {
+  const acknowledged = asked.filter((one) => one.acknowledged).length
+  return `${asked.length} runs asked for, ${acknowledged} acknowledged`
+}
+
+function tally(words: readonly string[]): string {
+  const counts = Object.entries(Object.groupBy(words, (word) => word))
+  return counts.map(([word, all]) => `${all?.length} × ${word}`).join(', ')
+}
+
+function describe({ lost, doubled, stuck }: Findings): string {
+  return `${lost.length} lost, ${doubled.length} doubled, ${stuck.length} stuck`
+}
+
+function isClean({ lost, doubled, stuck }: Findings): boolean {
+  return lost.length + doubled.length + stuck.length === 0
+}
