@@ -11,5 +11,8 @@ export default defineConfig({
   target: 'node22.19',
   dts: { entry: ['src/index.ts', 'src/client/index.ts'] },
   fixedExtension: false,
-  copy: ['swagger-ui-bundle.js', 'swagger-ui.css', 'LICENSE', 'NOTICE'].map((file) => ({ from: `${swagger}/${file}`, to: 'dist/web' })),
+  copy: ['swagger-ui-bundle.js', 'swagger-ui.css', 'LICENSE', 'NOTICE'].map((file) => ({
+    from: `${swagger}/${file}`,
+    to: 'dist/web',
+  })),
 })

@@ -13,8 +13,8 @@ export const defaults = {
   embeddingProvider: 'auto',
   knowledgeApi: { search: true, config: true, content: true, documents: true },
   allowUnauthenticated: false,
-  /** How long the files of a config must be quiet before it is read again. */
-  reloadQuietMs: 20,
+  /** Longer than the 50 ms in which chokidar drops a second change of a file: what it drops is read all the same. */
+  reloadQuietMs: 60,
   /** Inside the data folder. */
   databaseFile: 'agentserve.db',
   /** Inside the data folder. */

@@ -1,3 +1,4 @@
+import { dirname, resolve } from 'node:path'
 import type { FSWatcher } from 'chokidar'
 import { defaults } from './defaults.ts'
 
@@ -17,7 +18,8 @@ export interface ConfigWatchOptions {
 /** Resolves when changes are seen. */
 export async function watchConfig(options: ConfigWatchOptions): Promise<ConfigWatch> {
   const { watch } = await import('chokidar')
-  const watcher: FSWatcher = watch([...options.files], { ignoreInitial: true })
+  // Folders, not files: an editor that puts a new file in the old one's place would end a watch of the file.
+  const watcher: FSWatcher = watch(foldersOf(options.files), { ignoreInitial: true, depth: 0 })
   let watched = new Set(options.files)
   let changed = new Set<string>()
   let timer: NodeJS.Timeout | undefined
@@ -34,19 +36,21 @@ export async function watchConfig(options: ConfigWatchOptions): Promise<ConfigWa
       .catch(options.onError)
   }
   watcher.on('all', (_event, path) => {
+    if (!watched.has(path)) return
     changed.add(path)
     clearTimeout(timer)
     timer = setTimeout(fire, defaults.reloadQuietMs)
   })
   watcher.on('error', options.onError)
-  await new Promise<void>((resolve) => watcher.once('ready', () => resolve()))
+  await new Promise<void>((done) => watcher.once('ready', () => done()))
 
   return {
     update(files) {
-      const next = new Set(files)
-      watcher.unwatch([...watched].filter((file) => !next.has(file)))
-      watcher.add([...next].filter((file) => !watched.has(file)))
-      watched = next
+      const earlier = new Set(foldersOf([...watched]))
+      watched = new Set(files)
+      const folders = new Set(foldersOf(files))
+      watcher.unwatch([...earlier].filter((folder) => !folders.has(folder)))
+      watcher.add([...folders].filter((folder) => !earlier.has(folder)))
     },
     async close() {
       clearTimeout(timer)
@@ -54,4 +58,8 @@ export async function watchConfig(options: ConfigWatchOptions): Promise<ConfigWa
       await work
     },
   }
+}
+
+function foldersOf(files: readonly string[]): string[] {
+  return [...new Set(files.map((file) => dirname(resolve(file))))]
 }

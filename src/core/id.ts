@@ -3,29 +3,35 @@ import { randomFillSync } from 'node:crypto'
 export type IdPrefix = 'ses' | 'run' | 'msg' | 'doc' | 'chk' | 'call' | 'req' | 'own' | 'step'
 
 const alphabet = '0123456789abcdefghjkmnpqrstvwxyz'
-const pool = new Uint8Array(16 * 256)
+const randomCharacters = 12
+const pool = new Uint8Array(randomCharacters * 256)
 let poolAt = pool.length
-let lastTime = 0
+let lastTime = -1
 let lastTimeText = ''
+let count = 0
 
-/** `prefix_` and 26 characters: 10 of time in milliseconds, 16 random; ids sort by their time of making. */
+/**
+ * `prefix_` and 26 characters: 10 of time in milliseconds, 4 that count within it, 12 random. Ids of one process sort by
+ * their making.
+ */
 export function createId(prefix: IdPrefix, now: number = Date.now()): string {
   if (now !== lastTime) {
     lastTime = now
-    lastTimeText = encodeTime(now)
+    lastTimeText = encode(now, 10)
+    count = 0
   }
   if (poolAt === pool.length) {
     randomFillSync(pool)
     poolAt = 0
   }
-  let text = `${prefix}_${lastTimeText}`
-  for (const end = poolAt + 16; poolAt < end; poolAt++) text += alphabet[(pool[poolAt] ?? 0) & 31]
+  let text = `${prefix}_${lastTimeText}${encode(count++, 4)}`
+  for (const end = poolAt + randomCharacters; poolAt < end; poolAt++) text += alphabet[(pool[poolAt] ?? 0) & 31]
   return text
 }
 
-function encodeTime(time: number): string {
+function encode(value: number, places: number): string {
   let text = ''
-  for (let rest = time, place = 0; place < 10; place++) {
+  for (let rest = value, place = 0; place < places; place++) {
     text = alphabet[rest % 32] + text
     rest = Math.floor(rest / 32)
   }
