@@ -13,7 +13,6 @@ import { memoryStore } from './store/memory.ts'
 
 export { configParts } from './server/parts.ts'
 export type { HealthRouter, OpenServer, Server, ShutdownOptions } from './server/server.ts'
-export { readServerHint } from './store/data-folder.ts'
 export type { ConfigFlags }
 
 /** A server from the specification's configuration. Throws when a field is wrong, naming the key and what is allowed. */

@@ -15,6 +15,11 @@ export const commands: readonly CommandEntry[] = [
     load: () => import('./commands/ingest.ts'),
   },
   { name: 'search', summary: 'find passages in the knowledge base', load: () => import('./commands/search.ts') },
+  {
+    name: 'knowledge',
+    summary: 'show the state of the knowledge base, or embed it again',
+    load: () => import('./commands/knowledge.ts'),
+  },
   { name: 'sessions', summary: 'list, show and delete conversations', load: () => import('./commands/sessions.ts') },
   { name: 'agents', summary: 'list agents, teams and workflows', load: () => import('./commands/agents.ts') },
   { name: 'init', summary: 'start a new project', load: () => import('./commands/init.ts') },

@@ -1,5 +1,6 @@
 import { dirname } from 'node:path'
 import { apiRoutes } from '../api/routes.ts'
+import { defaults } from '../config/defaults.ts'
 import { createLogger } from '../config/logger.ts'
 import type { Duration, ResolvedConfig } from '../config/types.ts'
 import { parseDuration } from '../core/duration.ts'
@@ -201,7 +202,15 @@ export function composeServer(initial: ResolvedConfig, { program }: ServerPurpos
       await ensureOpen()
       const bound = await listenOn(kernel, server.address, program, logger)
       if (program) {
-        const hint = { pid: process.pid, url: bound.url, version, started_at: timestamp(startedAtMs) }
+        const hint = {
+          pid: process.pid,
+          url: bound.url,
+          version,
+          started_at: timestamp(startedAtMs),
+          prefix: unlessDefault(server.prefix, defaults.prefix),
+          a2a_prefix: unlessDefault(server.a2aPrefix, defaults.a2aPrefix),
+          health_path: unlessDefault(server.healthPath, defaults.healthPath),
+        }
         await writeServerHint(config.dataFolder, hint)
         releases.push(() => removeServerHint(config.dataFolder))
       }
@@ -291,4 +300,8 @@ async function passes(check: Promise<void> | undefined): Promise<boolean> {
 
 function toCheck(passed: boolean): 'ok' | 'failed' {
   return passed ? 'ok' : 'failed'
+}
+
+function unlessDefault(place: string, usual: string): string | undefined {
+  return place === usual ? undefined : place
 }

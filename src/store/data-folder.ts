@@ -15,6 +15,10 @@ export interface ServerHint {
   url: string
   version: string
   started_at: string
+  /** Where its routes are, for a server that moved them. */
+  prefix?: string | undefined
+  a2a_prefix?: string | undefined
+  health_path?: string | undefined
 }
 
 const hintFile = 'server.json'
@@ -48,8 +52,7 @@ export async function lockDataFolder(folder: string): Promise<DataFolderLock> {
 /** Replaces the hint in one step, so that nobody reads half of it. */
 export async function writeServerHint(folder: string, hint: ServerHint): Promise<void> {
   const path = join(folder, hintFile)
-  const { pid, url, version, started_at } = hint
-  await writeFile(`${path}.new`, `${JSON.stringify({ pid, url, version, started_at })}\n`, { mode: 0o600 })
+  await writeFile(`${path}.new`, `${JSON.stringify(hint)}\n`, { mode: 0o600 })
   await rename(`${path}.new`, path)
 }
 

@@ -5,7 +5,7 @@ import { withClient } from '../connect.ts'
 import { UsageError } from '../exit.ts'
 import { addConnectFlags, type ConnectOptions, integerBetween } from '../flags.ts'
 import { print, printJson, say } from '../output.ts'
-import { formatSource } from '../source-line.ts'
+import { formatSource, uncited } from '../source-line.ts'
 import { formatTable } from '../table.ts'
 import { terminalText } from '../terminal-text.ts'
 
@@ -59,13 +59,13 @@ async function show(client: Client, sessionId: string, limit: number | undefined
     const status =
       message.role === 'assistant' && run !== undefined && run.status !== 'completed' ? ` (${run.status})` : ''
     print(`${message.role}  ${message.created_at}${status}\n${terminalText(message.content).replace(/^/gm, '  ')}\n`)
-    if (message.role === 'assistant') await showSources(client, message.run_id)
+    if (message.role === 'assistant') await showSources(client, message.run_id, message.content)
   }
   if (history.has_more) say('There are earlier messages: --limit shows up to 100.')
 }
 
-async function showSources(client: Client, runId: string): Promise<void> {
-  const { sources } = await client.runs.get(runId)
+async function showSources(client: Client, runId: string, answer: string): Promise<void> {
+  const sources = uncited((await client.runs.get(runId)).sources, answer)
   for (const source of sources) print(`  ${formatSource(source)}`)
   if (sources.length > 0) print('')
 }
