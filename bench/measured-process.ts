@@ -18,8 +18,18 @@ export interface MeasuredProcess {
 }
 
 // As JavaScript, so that a server that has no TypeScript to load does not carry what strips it.
-const probe = stripTypeScriptTypes(readFileSync(join(import.meta.dirname, 'probe.ts'), 'utf8'))
+const probe = withoutTypes(readFileSync(join(import.meta.dirname, 'probe.ts'), 'utf8'))
 const probeUrl = `data:text/javascript,${encodeURIComponent(probe)}`
+
+function withoutTypes(code: string): string {
+  const { emitWarning } = process
+  process.emitWarning = () => {}
+  try {
+    return stripTypeScriptTypes(code)
+  } finally {
+    process.emitWarning = emitWarning
+  }
+}
 
 /** Starts a program that prints a line with its `url` when it serves. */
 export async function startMeasured(

@@ -16,7 +16,7 @@ import { bin, measureStartUp, startArgs } from './start-up.ts'
  */
 
 const { values: options } = parseArgs({ options: { quick: { type: 'boolean' }, write: { type: 'boolean' } } })
-const times = options.quick ? { warmUpMs: 500, measureMs: 1000 } : { warmUpMs: 1500, measureMs: 4000 }
+const times = options.quick ? { warmUpMs: 500, measureMs: 1000 } : { warmUpMs: 1000, measureMs: 3000 }
 const document = join(import.meta.dirname, '../docs/benchmarks.md')
 const folder = await mkdtemp(join(tmpdir(), 'agentserve-bench-'))
 

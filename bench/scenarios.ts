@@ -42,6 +42,7 @@ export class Scenarios {
       this.#target('agentserve, new session, 20 fragments', 'agentserve', 'send', 'fragments', `${fragmentCount}`),
     ]
     const cells: Cell[] = []
+    await this.#warm([bare, ...targets])
     for (const connections of connectionCounts) {
       for (const target of [bare, ...targets]) cells.push(await this.#measure(target, connections))
       cells.push(await this.#continued(connections))
@@ -63,6 +64,7 @@ export class Scenarios {
   async streams(): Promise<Table> {
     const targets = this.#streamTargets()
     const cells: Cell[] = []
+    await this.#warm(targets)
     for (const connections of connectionCounts) {
       for (const target of targets) cells.push(await this.#measure(target, connections))
     }
@@ -88,6 +90,13 @@ export class Scenarios {
       rows.push({ fragments, cell: await this.#measure(target, 1) })
     }
     return rows
+  }
+
+  /** A server that has just started runs code that is not compiled yet, whatever it will cost later. */
+  async #warm(targets: readonly Target[]): Promise<void> {
+    for (const target of targets) {
+      await measure(this.#load, target, { connections: 32, warmUpMs: 0, measureMs: this.#times.measureMs })
+    }
   }
 
   #streamTargets(): Target[] {
