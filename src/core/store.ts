@@ -142,7 +142,7 @@ export interface SessionStore {
   appendEvents(batch: RunBatch): Promise<boolean>
   finishRun(end: RunEnd): Promise<RunFinished>
   findRun(runId: string): Promise<RunRecord | undefined>
-  /** Newest `created_at` first. */
+  /** The newest first, in the order in which they were put in. */
   listRuns(filter: RunFilter, page: PageRequest): Promise<Page<Run>>
   /** Recorded events with `seq > after`, in order, at most `limit`; the start and end events (core/event.ts) included. */
   readEvents(runId: string, after: number, limit: number): Promise<RunEvent[]>

@@ -1,3 +1,4 @@
+import { invalid } from '../../core/error.ts'
 import type { Page, PageRequest } from '../../core/page.ts'
 import { type Run, runStatuses } from '../../core/run.ts'
 import type { Session } from '../../core/session.ts'
@@ -30,25 +31,43 @@ export async function sessionPage(all: All, filter: SessionFilter, page: PageReq
   return cut(items, page.limit, (session) => ({ time: session.updated_at, id: session.session_id }))
 }
 
+/** In the order in which runs were put in, which no clock can change, newest first. */
 export async function runPage(all: All, filter: RunFilter, page: PageRequest): Promise<Page<Run>> {
-  if (filter.status !== undefined && !runStatuses.includes(filter.status)) return { items: [], next: null }
+  const { status } = filter
+  if (status !== undefined && !runStatuses.includes(status)) return { items: [], next: null }
   const conditions: string[] = []
   const params: SqlValue[] = []
-  const wanted: [string, string | undefined][] = [
-    ['run_session_id', filter.session_id],
-    ['run_user_id', filter.user_id],
-    ['entity_id', filter.agent_id],
-    ['status', filter.status],
-  ]
-  for (const [column, value] of wanted) {
-    if (value === undefined) continue
-    conditions.push(`${column} = ?`)
+  const add = (condition: string, value: SqlValue | undefined) => {
+    if (value === undefined) return
+    conditions.push(condition)
     params.push(value)
   }
-  const from = `FROM runs ${keyset(conditions, params, 'run_created_at', 'run_id', page)}`
-  const rows = await all(selectRunPage(from), params)
-  const items = rows.map((row) => toRun(JSON.parse(row.run_row as string) as SqlValue[]))
-  return cut(items, page.limit, (run) => ({ time: run.created_at, id: run.run_id }))
+  add('run_session_id = ?', filter.session_id)
+  add('run_user_id = ?', filter.user_id)
+  add('entity_id = ?', filter.agent_id)
+  // Said twice, since the index of the others is found by the second.
+  add(status === 'completed' ? 'status = ?' : `status = ? AND status <> 'completed'`, status)
+  add('run_number < ?', afterRun(page.cursor))
+  const where = conditions.length === 0 ? '' : `WHERE ${conditions.join(' AND ')}`
+  params.push(page.limit + 1)
+  const rows = await all(selectRunPage(`FROM runs ${where} ORDER BY run_number DESC LIMIT ?`), params)
+  const items = rows.map((row) => ({
+    run: toRun(JSON.parse(row.run_row as string) as SqlValue[]),
+    number: row.run_number as number,
+  }))
+  const { items: shown, next } = cut(items, page.limit, ({ run, number }) => ({
+    time: run.created_at,
+    id: String(number),
+  }))
+  return { items: shown.map(({ run }) => run), next }
+}
+
+function afterRun(cursor: string | undefined): number | undefined {
+  const after = decodeCursor(cursor)
+  if (after === undefined) return undefined
+  const number = Number(after.id)
+  if (Number.isSafeInteger(number)) return number
+  throw invalid('This is not a cursor that this list gave; leave it out to begin at the first page.', 'cursor')
 }
 
 /** One row more than the page holds, newest first; adds what it binds to `params`. */

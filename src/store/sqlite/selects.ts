@@ -35,7 +35,7 @@ export const selectSessions = `SELECT request.key AS request_key, ${sessionField
 /** The fields of a session in a list; `from` names the rows and their order. */
 export const selectSessionPage = (from: string) => `SELECT ${sessionFields('10')} ${from}`
 
-export const selectRunPage = (from: string) => `SELECT ${list(runColumns)} AS run_row ${from}`
+export const selectRunPage = (from: string) => `SELECT run_number, ${list(runColumns)} AS run_row ${from}`
 
 export const selectEvents = `SELECT batch FROM events
   WHERE event_run_id = ? AND first_seq >= ifnull(

@@ -78,8 +78,8 @@ export class Writer {
   }
 
   async #drain(): Promise<void> {
-    // What is asked for in the same step goes into the first group too.
-    await Promise.resolve()
+    // What is asked for in the same step goes into the first group too, the end of a run that needs no more than that included.
+    await new Promise<void>((resolve) => process.nextTick(resolve))
     while (this.#waiting.length > 0) {
       const { units, works, count } = takeGroup(this.#waiting)
       this.#waiting = this.#waiting.slice(count)

@@ -60,11 +60,9 @@ CREATE TABLE `runs` (
 CREATE UNIQUE INDEX `runs_by_id` ON `runs` (`run_id`);--> statement-breakpoint
 CREATE UNIQUE INDEX `runs_one_running` ON `runs` (`run_session_id`) WHERE status = 'running';--> statement-breakpoint
 CREATE INDEX `runs_by_session` ON `runs` (`run_session_id`);--> statement-breakpoint
-CREATE INDEX `runs_by_session_creation` ON `runs` (`run_session_id`,`run_created_at`,`run_id`);--> statement-breakpoint
-CREATE INDEX `runs_by_creation` ON `runs` (`run_created_at`,`run_id`);--> statement-breakpoint
-CREATE INDEX `runs_by_entity` ON `runs` (`entity_id`,`run_created_at`,`run_id`);--> statement-breakpoint
-CREATE INDEX `runs_by_status` ON `runs` (`status`,`run_created_at`,`run_id`);--> statement-breakpoint
-CREATE INDEX `runs_by_user` ON `runs` (`run_user_id`,`run_created_at`,`run_id`) WHERE run_user_id IS NOT NULL;--> statement-breakpoint
+CREATE INDEX `runs_by_entity` ON `runs` (`entity_id`);--> statement-breakpoint
+CREATE INDEX `runs_by_status` ON `runs` (`status`) WHERE status <> 'completed';--> statement-breakpoint
+CREATE INDEX `runs_by_user` ON `runs` (`run_user_id`) WHERE run_user_id IS NOT NULL;--> statement-breakpoint
 CREATE TABLE `session_owners` (
 	`owner_session_id` text NOT NULL,
 	`owner_kind` text NOT NULL,
