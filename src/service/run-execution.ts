@@ -1,5 +1,5 @@
 import { AppError, toAppError } from '../core/error.ts'
-import type { EmittedEvent, RunEvent } from '../core/event.ts'
+import type { RunEvent } from '../core/event.ts'
 import { endEvent, startEvent } from '../core/event.ts'
 import { createId } from '../core/id.ts'
 import type { JsonObject } from '../core/json.ts'
@@ -9,6 +9,8 @@ import type { Emission, RunContext, RunInput, Runnable } from '../core/runnable.
 import type { RunBatch, SessionStore } from '../core/store.ts'
 import type { Clock } from '../core/time.ts'
 import { timestamp } from '../core/time.ts'
+import { toEvent } from './emission.ts'
+import { aboutRun, deletedWithSession, mayPass, toEnd, unrecordable } from './run-end.ts'
 import { RunFold } from './run-fold.ts'
 import { RunLog } from './run-log.ts'
 
@@ -101,6 +103,7 @@ export class RunExecution {
 
   /** Starts the time limits. A foreground run's waiting in its session's queue counts, so it may be called before `begin`. */
   startClock(): void {
+    if (this.ended) return
     const { timeoutMs, idleTimeoutMs } = this.#options
     if (timeoutMs !== undefined) this.#deadline ??= setTimeout(() => this.cancel('timeout'), timeoutMs)
     if (idleTimeoutMs !== undefined) this.#idle ??= setTimeout(() => this.cancel('timeout'), idleTimeoutMs)
@@ -166,6 +169,7 @@ export class RunExecution {
         if (wait !== undefined) await wait
         if (this.ended) return
       }
+      this.#assertState()
       this.#end({ status: 'completed' })
     } catch (error) {
       if (this.ended) return
@@ -176,17 +180,17 @@ export class RunExecution {
 
   #emit(emission: Emission): Promise<void> | undefined {
     if (emission === '') return undefined
-    const seq = ++this.#seq
-    const at = timestamp(this.#options.clock())
-    const body: EmittedEvent = typeof emission === 'string' ? { type: 'text_delta', text: emission } : emission
+    const body = toEvent(emission)
     if (body.type === 'input_required') {
       throw new AppError('run_failed', 'The run asked for input, and nothing here can give it.')
     }
+    this.#fold.add(body)
+    const seq = ++this.#seq
+    const at = timestamp(this.#options.clock())
     const event: RunEvent =
       body.type === 'text_delta'
         ? { type: 'text_delta', run_id: this.run.run_id, seq, at, text: body.text }
         : { ...body, run_id: this.run.run_id, seq, at }
-    this.#fold.add(event as EmittedEvent)
     this.log.push(event)
     this.#held.push(event)
     this.#heldCharacters += body.type === 'text_delta' ? body.text.length : 256
@@ -223,7 +227,7 @@ export class RunExecution {
         this.#reservedUntil = batch.reserve_until
         this.log.recorded(last)
         this.#release()
-      } else if (!this.ended) this.#stopFenced()
+      } else if (!this.ended) this.#end({ status: 'cancelled', reason: 'session_deleted' })
     } catch (error) {
       // Numbers make a second try harmless; the end carries what could not be appended.
       this.#options.logger.error({ error, run_id: this.run.run_id }, 'events could not be recorded')
@@ -239,82 +243,103 @@ export class RunExecution {
     return events
   }
 
-  #stopFenced(): void {
-    this.discard(new AppError('unavailable', 'Another server has taken over this run.', { runId: this.run.run_id }))
-    this.#options.onEnd(this)
-  }
-
   #end(outcome: Outcome): void {
     if (this.#ending !== undefined) return
     this.#clearTimers()
     this.#ending = this.#record(outcome)
   }
 
+  // The run itself changes when its end is durable, so that nobody is shown an end that may be lost.
   async #record(outcome: Outcome): Promise<void> {
     const { run } = this
     const completedAt = timestamp(this.#options.clock())
-    run.messages = [...run.messages, ...this.#fold.messages(run.run_id, createId('msg'), completedAt)]
+    const messages = [...run.messages, ...this.#fold.messages(run.run_id, createId('msg'), completedAt)]
     if (outcome.status !== 'completed') {
       this.#abort.abort(new AppError('run_cancelled', `The run was stopped: ${outcome.reason ?? outcome.status}.`))
     }
     while (this.#appending !== undefined) await this.#appending
     this.#pushStart()
-    run.status = outcome.status
-    run.completed_at = completedAt
-    run.cancellation_reason = outcome.reason ?? null
-    run.error = outcome.error ?? null
-    run.usage = this.#fold.usage
-    run.sources = this.#fold.sources
-    run.end_seq = ++this.#seq
-    await this.#recordUntilDurable()
+    await this.#recordUntilDurable({
+      ...run,
+      status: outcome.status,
+      messages,
+      completed_at: completedAt,
+      cancellation_reason: outcome.reason ?? null,
+      error: outcome.error ?? null,
+      usage: this.#fold.usage,
+      sources: this.#fold.sources,
+      end_seq: ++this.#seq,
+    })
   }
 
-  async #recordUntilDurable(): Promise<void> {
+  async #recordUntilDurable(ended: RunRecord): Promise<void> {
     const { store, logger, onEnd } = this.#options
-    const state = this.#changedState()
-    const events = this.#takeHeld()
-    for (let attempt = 1; ; attempt++) {
+    let end = toEnd(ended, this.#fence, this.#takeHeld(), this.#changedState())
+    let told = false
+    let bare = false
+    while (true) {
       try {
-        const finished = await store.finishRun({
-          run_id: this.run.run_id,
-          fence: this.#fence,
-          status: this.run.status as Outcome['status'],
-          completed_at: this.run.completed_at ?? '',
-          end_seq: this.run.end_seq ?? this.#seq,
-          cancellation_reason: this.run.cancellation_reason,
-          error: this.run.error,
-          cache_hit: this.run.cache_hit,
-          usage: this.run.usage,
-          events,
-          messages: this.run.messages.slice(1),
-          sources: this.run.sources,
-          ...(state === undefined ? {} : { state }),
-        })
+        end.fence = this.#fence
+        const finished = await store.finishRun(end)
         // A start and its end share a commit; what became of the start is told first.
         if (finished !== 'ok') await new Promise((resolve) => setImmediate(resolve))
         if (this.#discarded) return
-        if (finished !== 'ok') throw new AppError('unavailable', `The end of the run was not recorded: ${finished}.`)
-        this.log.push(endEvent(this.run, this.run.end_seq ?? this.#seq))
-        this.#startDurable = true
-        this.log.release(this.#seq)
-        this.log.close()
-        this.#resolveDone(this.run)
-        return onEnd(this)
+        if (finished === 'missing') Object.assign(ended, deletedWithSession)
+        else if (finished !== 'ok')
+          throw new AppError('unavailable', `The end of the run was not recorded: ${finished}.`)
+        return this.#tellEnd(ended)
       } catch (error) {
-        if (attempt === 1) {
-          logger.error({ error, run_id: this.run.run_id }, 'the end of a run could not be recorded')
-          this.log.close(error)
-          this.#rejectDone(error)
+        if (this.#discarded) return
+        logger.error({ error, run_id: this.run.run_id }, 'the end of a run could not be recorded')
+        const { code } = toAppError(error)
+        if (code === 'internal' && !bare) {
+          bare = true
+          Object.assign(ended, { status: 'failed', error: unrecordable, messages: this.run.messages, sources: [] })
+          end = toEnd(ended, this.#fence, [], undefined)
+          continue
         }
-        if (toAppError(error).code !== 'storage_full') return onEnd(this)
+        if (!told) this.#tellFailure(error)
+        told = true
+        if (!mayPass(error)) return onEnd(this)
         await new Promise((resolve) => setTimeout(resolve, retryEndMs).unref())
+        if (this.#discarded) return
       }
     }
   }
 
+  #tellEnd(ended: RunRecord): void {
+    Object.assign(this.run, ended)
+    this.log.push(endEvent(this.run, ended.end_seq ?? this.#seq))
+    this.#startDurable = true
+    this.log.release(this.#seq)
+    this.log.close()
+    this.#resolveDone(this.run)
+    this.#options.onEnd(this)
+  }
+
+  #tellFailure(error: unknown): void {
+    const failure = aboutRun(error, this.run)
+    this.log.close(failure)
+    this.#rejectDone(failure)
+  }
+
+  #assertState(): void {
+    try {
+      JSON.stringify(this.#state)
+    } catch (cause) {
+      throw new AppError('run_failed', "The agent left something in the session's state that is not JSON.", { cause })
+    }
+  }
+
+  /** Undefined when there is nothing to keep. */
   #changedState(): JsonObject | undefined {
     if (this.#options.loadState === undefined) return undefined
-    return JSON.stringify(this.#state) === this.#stateBefore ? undefined : this.#state
+    try {
+      const text = JSON.stringify(this.#state)
+      return text === this.#stateBefore ? undefined : (JSON.parse(text) as JsonObject)
+    } catch {
+      return undefined
+    }
   }
 
   #clearTimers(): void {
