@@ -31,7 +31,9 @@ export class SessionLanes {
     if (strategy === 'reject') {
       throw new AppError('conflict', `Session '${sessionId}' is already running something.`, { sessionId })
     }
-    if (strategy === 'enqueue' && lane.waiting.length >= queueLimit) {
+    // What an interrupt supersedes keeps its place until that is recorded: callers that are faster than the disk wait too.
+    const ahead = strategy === 'interrupt' ? lane.waiting.filter((execution) => execution.ended) : lane.waiting
+    if (ahead.length >= queueLimit) {
       const message = `${queueLimit} runs are already waiting in session '${sessionId}'.`
       throw new AppError('rate_limited', message, { sessionId, retryAfterSeconds: 1 })
     }
