@@ -1,17 +1,19 @@
 import type { Known } from './group.ts'
 
-const limit = 10_000
+const limit = 5_000
 
 /**
  * Sessions that were seen to exist and the sessions of runs under way, so that a group can be written without a look. A
  * guess that is wrong costs a second attempt, never a wrong row.
  */
 export class KnownRows implements Known {
-  readonly #sessions = new Set<string>()
+  // Two generations: the older one is let go of as a whole, which costs nothing a session.
+  #sessions = new Set<string>()
+  #earlier = new Set<string>()
   readonly #runs = new Map<string, string>()
 
   hasSession(sessionId: string): boolean {
-    return this.#sessions.has(sessionId)
+    return this.#sessions.has(sessionId) || this.#earlier.has(sessionId)
   }
 
   sessionOf(runId: string): string | undefined {
@@ -19,17 +21,15 @@ export class KnownRows implements Known {
   }
 
   sawSession(sessionId: string): void {
-    this.#sessions.delete(sessionId)
     this.#sessions.add(sessionId)
-    if (this.#sessions.size <= limit) return
-    for (const oldest of this.#sessions) {
-      this.#sessions.delete(oldest)
-      return
-    }
+    if (this.#sessions.size < limit) return
+    this.#earlier = this.#sessions
+    this.#sessions = new Set()
   }
 
   forgetSession(sessionId: string): void {
     this.#sessions.delete(sessionId)
+    this.#earlier.delete(sessionId)
   }
 
   sawRun(runId: string, sessionId: string): void {
@@ -43,6 +43,7 @@ export class KnownRows implements Known {
   /** After a transaction that did not happen. */
   clear(): void {
     this.#sessions.clear()
+    this.#earlier.clear()
     this.#runs.clear()
   }
 }
