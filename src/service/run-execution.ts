@@ -140,6 +140,11 @@ export class RunExecution {
     this.#end({ status: 'cancelled', reason })
   }
 
+  /** Recorded as failed at once, before or while it runs. Does nothing to an ended run. */
+  fail(error: unknown): void {
+    this.#end({ status: 'failed', error: describe(error) })
+  }
+
   get ended(): boolean {
     return this.#ending !== undefined
   }
@@ -174,7 +179,7 @@ export class RunExecution {
     } catch (error) {
       if (this.ended) return
       this.#options.logger.warn({ error, run_id: this.run.run_id, entity_id: this.run.entity_id }, 'run failed')
-      this.#end({ status: 'failed', error: describe(error) })
+      this.fail(error)
     }
   }
 
@@ -232,7 +237,7 @@ export class RunExecution {
       // Numbers make a second try harmless; the end carries what could not be appended.
       this.#options.logger.error({ error, run_id: this.run.run_id }, 'events could not be recorded')
       this.#held = [...batch.events, ...this.#held]
-      if (!this.ended) this.#end({ status: 'failed', error: describe(error) })
+      this.fail(error)
     }
   }
 

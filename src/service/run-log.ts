@@ -20,7 +20,7 @@ export class RunLog {
   #recorded = 0
   #closed = false
   #failure: unknown
-  #waiting: (() => void)[] = []
+  #waiting = new Set<() => void>()
   #wakeScheduled = false
 
   constructor(readRecorded: ReadRecorded) {
@@ -92,7 +92,7 @@ export class RunLog {
             }
             await new Promise<void>((resolve) => {
               stop = resolve
-              this.#waiting.push(resolve)
+              this.#waiting.add(resolve)
             })
           }
         }
@@ -100,6 +100,7 @@ export class RunLog {
       },
       return: async () => {
         done = true
+        if (stop !== undefined) this.#waiting.delete(stop)
         stop?.()
         return end
       },
@@ -115,12 +116,12 @@ export class RunLog {
 
   // Once a turn of the event loop, so that what a run emits in one go leaves in one piece.
   #wake(): void {
-    if (this.#wakeScheduled || this.#waiting.length === 0) return
+    if (this.#wakeScheduled || this.#waiting.size === 0) return
     this.#wakeScheduled = true
     setImmediate(() => {
       this.#wakeScheduled = false
       const waiting = this.#waiting
-      this.#waiting = []
+      this.#waiting = new Set()
       for (const resume of waiting) resume()
     })
   }

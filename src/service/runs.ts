@@ -14,12 +14,14 @@ import type { ClaimRecord, RunStarted, SessionStore } from '../core/store.ts'
 import type { Clock } from '../core/time.ts'
 import { timestamp } from '../core/time.ts'
 import { assertSameRequest, toClaim } from './idempotency.ts'
+import { mayPass } from './run-end.ts'
 import { RunExecution } from './run-execution.ts'
 import type { Registry, RunHandle, Runs, StartRun } from './services.ts'
 import { SessionLanes } from './session-lanes.ts'
 
 const defaultHistoryRuns = 20
 const pageSize = 500
+const retryBeginMs = 500
 
 export interface RunsOptions {
   store: SessionStore
@@ -34,7 +36,7 @@ export interface RunsOptions {
 
 /** The run service with what its server needs beyond the public door. */
 export interface RunService extends Runs {
-  /** Takes up what an earlier process left waiting. */
+  /** Takes up what an earlier process left waiting, and what waited for its entity to be registered. */
   adopt(queued: readonly { run: RunRecord; fence: number }[]): void
   /** Ends everything that runs or waits in a session; resolves when that is recorded. */
   cancelSession(sessionId: string, reason: string): Promise<void>
@@ -49,20 +51,25 @@ export interface RunService extends Runs {
 export function createRuns(options: RunsOptions): RunService {
   const { store, registry, logger, clock } = options
   const live = new Map<string, RunExecution>()
+  const beginning = new Set<RunExecution>()
+  /** Waiting runs whose entity is not registered. */
+  const stranded = new Map<string, { run: RunRecord; fence: number }>()
   let closing = false
   const lanes = new SessionLanes((execution) => void begin(execution))
 
   async function begin(execution: RunExecution): Promise<void> {
     if (execution.ended || closing) return
+    beginning.add(execution)
     try {
       const begun = await store.beginRun(execution.run.run_id, execution.fence, timestamp(clock()))
-      if (begun) return execution.begin()
-      if (execution.ended) return
-      throw new AppError('run_cancelled', 'The run was ended while it waited.')
+      if (begun) execution.begin()
+      else execution.cancel('session_deleted')
     } catch (error) {
       logger.error({ error, run_id: execution.run.run_id }, 'a waiting run could not begin')
-      execution.discard(error)
-      onEnd(execution)
+      if (!execution.run.background || !mayPass(error)) return execution.fail(error)
+      setTimeout(() => void begin(execution), retryBeginMs).unref()
+    } finally {
+      beginning.delete(execution)
     }
   }
 
@@ -114,7 +121,7 @@ export function createRuns(options: RunsOptions): RunService {
   }
 
   async function start(request: StartRun): Promise<RunHandle> {
-    if (closing) throw new AppError('unavailable', 'The server is shutting down.', { retryAfterSeconds: 1 })
+    assertOpen()
     const runnable = registry.get(request.entityId)
     const strategy = request.strategy ?? 'enqueue'
     const run = createRun(request, runnable)
@@ -123,6 +130,7 @@ export function createRuns(options: RunsOptions): RunService {
     if (request.idempotency !== undefined && strategy !== 'enqueue') {
       const earlier = await store.findClaim(request.idempotency.key)
       if (earlier !== undefined) return replay(earlier, request)
+      assertOpen()
     }
     lanes.assertRoom(run.session_id, strategy)
     const execution = createExecution(run, runnable, request.mode)
@@ -163,6 +171,10 @@ export function createRuns(options: RunsOptions): RunService {
     onEnd(execution)
     if (started.outcome === 'claimed') return replay(started.claim, request)
     throw refusal
+  }
+
+  function assertOpen(): void {
+    if (closing) throw new AppError('unavailable', 'The server is shutting down.', { retryAfterSeconds: 1 })
   }
 
   function createRun(request: StartRun, runnable: Runnable): RunRecord {
@@ -262,8 +274,17 @@ export function createRuns(options: RunsOptions): RunService {
     }
   }
 
+  function takeUp(run: RunRecord, fence: number, runnable: Runnable): RunExecution {
+    const execution = createExecution(run, runnable, 'background')
+    execution.startIsDurable(fence)
+    live.set(run.run_id, execution)
+    stranded.delete(run.run_id)
+    return execution
+  }
+
   async function cancel(runId: string, reason = 'requested'): Promise<RunRecord> {
-    const execution = live.get(runId)
+    const left = stranded.get(runId)
+    const execution = left === undefined ? live.get(runId) : takeUp(left.run, left.fence, noRunnable)
     if (execution !== undefined && !execution.ended) {
       execution.cancel(reason)
       return execution.done
@@ -291,18 +312,18 @@ export function createRuns(options: RunsOptions): RunService {
       return recordedEvents(runId, after, signal)
     },
     adopt(queued) {
-      for (const { run, fence } of queued) {
+      for (const { run, fence } of [...stranded.values(), ...queued]) {
         const runnable = registry.find(run.entity_id)
         if (runnable === undefined) {
+          if (stranded.has(run.run_id)) continue
+          stranded.set(run.run_id, { run, fence })
           logger.warn(
             { run_id: run.run_id, entity_id: run.entity_id },
             'waiting run has no entity here; it stays queued',
           )
           continue
         }
-        const execution = createExecution(run, runnable, 'background')
-        execution.startIsDurable(fence)
-        live.set(run.run_id, execution)
+        const execution = takeUp(run, fence, runnable)
         if (lanes.enter(execution, 'enqueue')) void begin(execution)
       }
     },
@@ -314,10 +335,12 @@ export function createRuns(options: RunsOptions): RunService {
     async shutdown(deadlineMs) {
       closing = true
       const all = [...live.values()]
-      const staying = all.filter((execution) => execution.run.background && execution.run.status === 'queued')
+      const waits = (execution: RunExecution) =>
+        execution.run.status === 'queued' && !execution.ended && !beginning.has(execution)
+      const staying = all.filter((execution) => execution.run.background && waits(execution))
       for (const execution of staying) execution.log.close(new AppError('unavailable', 'The server is shutting down.'))
       const going = all.filter((execution) => !staying.includes(execution))
-      for (const execution of going) if (execution.run.status === 'queued') execution.cancel('shutdown')
+      for (const execution of going) if (waits(execution)) execution.cancel('shutdown')
       const ended = Promise.allSettled(going.map((execution) => execution.done))
       const timer = setTimeout(() => {
         for (const execution of going) execution.cancel('shutdown')
@@ -333,6 +356,9 @@ export function createRuns(options: RunsOptions): RunService {
     },
   }
 }
+
+/** Of a run that is cancelled without its entity. */
+const noRunnable: Runnable = { kind: 'agent', tools: [], knowledge: false, effects: 'any', async *run() {} }
 
 function createSeed(run: RunRecord, request: StartRun): SessionSeed {
   return {

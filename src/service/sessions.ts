@@ -52,6 +52,8 @@ export function createSessions(store: SessionStore, runs: RunService, clock: Clo
     async delete(sessionId) {
       await runs.cancelSession(sessionId, 'session_deleted')
       if (!(await store.deleteSession(sessionId))) throw notFound('session', sessionId)
+      // What came in between has lost its session.
+      await runs.cancelSession(sessionId, 'session_deleted')
     },
     list: (filter, page) => store.listSessions(filter, page),
     reuse: (sessionId, owners) => store.shareSession(sessionId, owners, timestamp(clock())),
