@@ -1,4 +1,5 @@
 import { defineConfig } from 'tsdown'
+import { thirdPartyLicenses } from './scripts/third-party.ts'
 
 const swagger = 'node_modules/swagger-ui-dist'
 
@@ -11,6 +12,9 @@ export default defineConfig({
   target: 'node22.19',
   dts: { entry: ['src/index.ts', 'src/client/index.ts'] },
   fixedExtension: false,
+  // Ink asks for it only when somebody debugs Ink.
+  deps: { neverBundle: ['react-devtools-core'] },
+  plugins: [thirdPartyLicenses('THIRD-PARTY-LICENSES.txt')],
   copy: ['swagger-ui-bundle.js', 'swagger-ui.css', 'LICENSE', 'NOTICE'].map((file) => ({
     from: `${swagger}/${file}`,
     to: 'dist/web',
