@@ -104,6 +104,21 @@ export interface History {
   has_more: boolean
 }
 
+/** Which run gave the answer to what a key stands for. */
+export interface CachedAnswer {
+  key: string
+  run_id: string
+  expires_at: string
+}
+
+/** Which sessions have had their time; both rules may be given. */
+export interface PruneRule {
+  /** Sessions that have not changed since. */
+  olderThan?: string | undefined
+  /** Those beyond the newest so many. */
+  maxSessions?: number | undefined
+}
+
 export interface Recovered {
   /** Runs whose process died; now `interrupted`, with `truncated` and their end event in place. */
   interrupted: Run[]
@@ -134,6 +149,11 @@ export interface SessionStore {
   deleteSession(sessionId: string): Promise<boolean>
   /** Newest `updated_at` first; finds a session under its present and its earlier owners. Runs: the newest 10. */
   listSessions(filter: SessionFilter, page: PageRequest): Promise<Page<Session>>
+  /**
+   * Deletes at most `limit` sessions, fewer when they are large, the longest unchanged first; never one with a run in
+   * `running` or `queued`. Tells how many: 0 when there is nothing more to delete.
+   */
+  prune(rule: PruneRule, limit: number): Promise<number>
 
   startRun(start: RunStart): Promise<RunStarted>
   /** `queued` → `running`; false when it is no longer queued. */
@@ -148,6 +168,11 @@ export interface SessionStore {
   readEvents(runId: string, after: number, limit: number): Promise<RunEvent[]>
   /** The newest `limit` runs of a session; the cost does not grow with the session. */
   readHistory(sessionId: string, limit: number): Promise<History>
+
+  /** The newest answer to a key is the one that counts; it goes with its run. One whose run does not exist is not kept. */
+  cacheAnswer(answer: CachedAnswer): Promise<void>
+  /** The run that answered, if it is `completed` and its time has not come. */
+  findCached(key: string): Promise<RunRecord | undefined>
 
   saveSummary(summary: Summary): Promise<void>
   findSummary(sessionId: string): Promise<Summary | undefined>
@@ -166,7 +191,7 @@ export interface SessionStore {
 
   /**
    * Once after `open`, by `owner`: what an earlier process left in `running` becomes `interrupted`, foreground runs in
-   * `queued` likewise, claims without run and answer are released, expired claims go.
+   * `queued` likewise, claims without run and answer are released, expired claims and answers go.
    */
   recover(owner: string, at: string): Promise<Recovered>
 }

@@ -3,7 +3,9 @@ import type { Json } from '../core/json.ts'
 import type { SessionStore } from '../core/store.ts'
 import { type Clock, timestamp } from '../core/time.ts'
 import { takesEvents } from './ended.ts'
+import { keepAnswer, readAnswer } from './memory/answers.ts'
 import { insertClaim, readClaim, sweepClaims } from './memory/claims.ts'
+import { pruneSessions } from './memory/prune.ts'
 import { copy, type MemoryState } from './memory/rows.ts'
 import * as runs from './memory/runs.ts'
 import * as sessions from './memory/sessions.ts'
@@ -18,7 +20,13 @@ export interface MemoryStoreOptions {
  * that a restart can be played.
  */
 export function memoryStore({ clock = Date.now }: MemoryStoreOptions = {}): SessionStore {
-  const state: MemoryState = { sessions: new Map(), runs: new Map(), claims: new Map(), summaryJobs: new Map() }
+  const state: MemoryState = {
+    sessions: new Map(),
+    runs: new Map(),
+    claims: new Map(),
+    answers: new Map(),
+    summaryJobs: new Map(),
+  }
   let closed = false
   const now = () => timestamp(clock())
 
@@ -59,6 +67,7 @@ export function memoryStore({ clock = Date.now }: MemoryStoreOptions = {}): Sess
     shareSession: (sessionId, owners, at) =>
       step(() => sessions.shareSession(sessions.getSession(state, sessionId), owners, at)),
     deleteSession: (sessionId) => step(() => sessions.removeSession(state, sessionId)),
+    prune: (rule, limit) => step(() => pruneSessions(state, rule, limit)),
     listSessions: (filter, page) => step(() => sessions.pageOfSessions(state, filter, page)),
 
     startRun: (start) => step(() => runs.startRun(state, start, now())),
@@ -76,6 +85,9 @@ export function memoryStore({ clock = Date.now }: MemoryStoreOptions = {}): Sess
     listRuns: (filter, page) => step(() => runs.pageOfRuns(state, filter, page)),
     readEvents: (runId, after, limit) => step(() => runs.readEvents(state.runs.get(runId), after, limit)),
     readHistory: (sessionId, limit) => step(() => runs.readHistory(state, sessionId, limit)),
+
+    cacheAnswer: (answer) => step(() => keepAnswer(state, answer, now())),
+    findCached: (key) => step(() => readAnswer(state, key, now())),
 
     saveSummary: (summary) => step(() => sessions.setSummary(state, summary)),
     findSummary: (sessionId) => step(() => copy(state.sessions.get(sessionId)?.summary ?? undefined)),

@@ -2,6 +2,7 @@ import { AppError } from '../core/error.ts'
 import { type Logger, silentLogger } from '../core/logger.ts'
 import type { ClaimRecord, RunFinished, RunStarted, SessionStore } from '../core/store.ts'
 import { type Clock, timestamp } from '../core/time.ts'
+import { keepAnswer } from './sqlite/answers.ts'
 import { Checkpoints } from './sqlite/checkpoints.ts'
 import { releaseClaim, settleClaim, takeClaim } from './sqlite/claims.ts'
 import type { Connection } from './sqlite/connection.ts'
@@ -9,6 +10,7 @@ import { toStoreError } from './sqlite/failure.ts'
 import { createHotWrites } from './sqlite/hot-write.ts'
 import { KnownRows } from './sqlite/known.ts'
 import { openConnection, prepareDatabase, type Synchronous } from './sqlite/open-database.ts'
+import { pruneSessions } from './sqlite/prune.ts'
 import { Reads } from './sqlite/reads.ts'
 import { recover } from './sqlite/recover.ts'
 import * as sessions from './sqlite/sessions.ts'
@@ -120,6 +122,15 @@ export function sqliteStore(options: SqliteStoreOptions): SessionStore {
           return sessions.deleteSession(connection, sessionId)
         }),
       ),
+    prune: (rule, limit) =>
+      using(async ({ writer, reads, known }) => {
+        if (!(await reads.mayPrune(rule))) return 0
+        return writer.work(async (connection) => {
+          const gone = await pruneSessions(connection, rule, limit)
+          for (const sessionId of gone) known.forgetSession(sessionId)
+          return gone.length
+        })
+      }),
     listSessions: (filter, page) => reading((reads) => reads.listSessions(filter, page)),
 
     startRun: (start) => using(({ writer }) => writer.write({ kind: 'start', start }) as Promise<RunStarted>),
@@ -136,6 +147,9 @@ export function sqliteStore(options: SqliteStoreOptions): SessionStore {
         if (history.runs.length > 0) known.sawSession(sessionId)
         return history
       }),
+
+    cacheAnswer: (answer) => working((connection) => keepAnswer(connection, answer)),
+    findCached: (key) => reading((reads) => reads.findCached(key, now())),
 
     saveSummary: (summary) => working((connection) => sessions.saveSummary(connection, summary)),
     findSummary: (sessionId) => reading((reads) => reads.findSummary(sessionId)),

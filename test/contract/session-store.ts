@@ -1,10 +1,12 @@
 import { afterEach, beforeEach, describe } from 'vitest'
 import type { SessionStore } from '../../src/core/store.ts'
+import { testAnswers } from './session-store/answers.ts'
 import { testClaims } from './session-store/claims.ts'
 import { testEvents } from './session-store/events.ts'
 import { testHistory } from './session-store/history.ts'
 import { testLifecycle } from './session-store/lifecycle.ts'
 import { testRecovery } from './session-store/recovery.ts'
+import { testRetention } from './session-store/retention.ts'
 import { testRuns } from './session-store/runs.ts'
 import { testSessions } from './session-store/sessions.ts'
 import { testSummaries } from './session-store/summaries.ts'
@@ -25,7 +27,9 @@ export function testSessionStore(name: string, create: () => SessionStore | Prom
     testEvents(store)
     testHistory(store)
     testSummaries(store)
+    testAnswers(store)
     testClaims(store)
     testRecovery(store)
+    testRetention(store)
   })
 }

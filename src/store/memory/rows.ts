@@ -2,6 +2,7 @@ import type { RunEvent } from '../../core/event.ts'
 import type { Json, JsonObject } from '../../core/json.ts'
 import type { Run, RunRecord } from '../../core/run.ts'
 import type { Session, SessionOwners, SharedWith } from '../../core/session.ts'
+import type { CachedAnswer } from '../../core/store.ts'
 import type { Summary } from '../../core/summary.ts'
 
 export interface RunRow {
@@ -43,6 +44,7 @@ export interface MemoryState {
   sessions: Map<string, SessionRow>
   runs: Map<string, RunRow>
   claims: Map<string, ClaimRow>
+  answers: Map<string, CachedAnswer>
   /** When each was asked for, by session. */
   summaryJobs: Map<string, string>
 }

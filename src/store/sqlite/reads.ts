@@ -2,13 +2,15 @@ import { endEvent, type RunEvent, startEvent } from '../../core/event.ts'
 import type { Page, PageRequest } from '../../core/page.ts'
 import { isEnded, type Run, type RunRecord } from '../../core/run.ts'
 import type { Session, SessionRecord } from '../../core/session.ts'
-import type { ClaimRecord, History, RunFilter, SessionFilter } from '../../core/store.ts'
+import type { ClaimRecord, History, PruneRule, RunFilter, SessionFilter } from '../../core/store.ts'
 import type { Summary } from '../../core/summary.ts'
+import { readAnswer } from './answers.ts'
 import { readClaim } from './claims.ts'
 import type { Connection, SqlRow, SqlValue } from './connection.ts'
 import { decodeBatch } from './event-batch.ts'
 import { GroupedReads } from './grouped-reads.ts'
 import { runPage, sessionPage } from './pages.ts'
+import { countSessions } from './prune.ts'
 import { type SessionTexts, summaryColumns, toRunRecord, toSessionRecord, toSummary } from './rows.ts'
 import { selectEvents, selectHistories, selectRuns, selectSessions } from './selects.ts'
 
@@ -85,6 +87,19 @@ export class Reads {
   async listSummaryJobs(): Promise<string[]> {
     const rows = await this.#all('SELECT job_session_id FROM summary_jobs ORDER BY scheduled_at, job_session_id')
     return rows.map((row) => row.job_session_id as string)
+  }
+
+  findCached(key: string, now: string): Promise<RunRecord | undefined> {
+    return readAnswer((sql, params) => this.#all(sql, params), key, now)
+  }
+
+  /** Whether there is any use in asking the writer. */
+  async mayPrune({ olderThan, maxSessions }: PruneRule): Promise<boolean> {
+    if (olderThan !== undefined) {
+      const [row] = await this.#all('SELECT min(updated_at) AS oldest FROM sessions')
+      if (typeof row?.oldest === 'string' && row.oldest < olderThan) return true
+    }
+    return maxSessions !== undefined && (await countSessions(this.#reader())) > maxSessions
   }
 
   findClaim(key: string, now: string): Promise<ClaimRecord | undefined> {

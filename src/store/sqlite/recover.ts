@@ -2,6 +2,7 @@ import type { RunEvent } from '../../core/event.ts'
 import type { Run } from '../../core/run.ts'
 import type { Recovered } from '../../core/store.ts'
 import { recordedOutput } from '../recorded-output.ts'
+import { dropExpiredAnswers } from './answers.ts'
 import { dropExpiredClaims } from './claims.ts'
 import type { Connection } from './connection.ts'
 import { decodeBatch } from './event-batch.ts'
@@ -15,6 +16,7 @@ const selectOrphans = `SELECT run_id, run_session_id, status, background, fence,
 /** Puts in order what an earlier process left, in one transaction of the writer. */
 export async function recover(writer: Connection, owner: string, at: string, now: string): Promise<Recovered> {
   await dropExpiredClaims(writer, now)
+  await dropExpiredAnswers(writer, now)
   await writer.run('DELETE FROM claims WHERE claim_run_id IS NULL AND answer IS NULL')
   const interrupted: Run[] = []
   const queued: Recovered['queued'] = []

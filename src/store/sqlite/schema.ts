@@ -155,6 +155,19 @@ export const summaryJobs = sqliteTable('summary_jobs', {
   scheduledAt: text('scheduled_at').notNull(),
 })
 
+/** Which run answers a question that was asked before. */
+export const answers = sqliteTable(
+  'cached_answers',
+  {
+    key: text('answer_key').primaryKey().notNull(),
+    runId: text('answer_run_id')
+      .notNull()
+      .references(() => runs.runId, { onDelete: 'cascade' }),
+    expiresAt: text('answer_expires_at').notNull(),
+  },
+  (table) => [index('cached_answers_by_run').on(table.runId), index('cached_answers_by_expiry').on(table.expiresAt)],
+)
+
 export const claims = sqliteTable(
   'claims',
   {

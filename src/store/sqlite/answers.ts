@@ -1,0 +1,28 @@
+import type { RunRecord } from '../../core/run.ts'
+import type { CachedAnswer } from '../../core/store.ts'
+import type { Connection, SqlRow, SqlValue } from './connection.ts'
+import { toRunRecord } from './rows.ts'
+import { selectRuns } from './selects.ts'
+
+export async function keepAnswer(writer: Connection, { key, run_id, expires_at }: CachedAnswer): Promise<void> {
+  const sql = 'INSERT OR REPLACE INTO cached_answers SELECT ?, run_id, ? FROM runs WHERE run_id = ?'
+  await writer.run(sql, [key, expires_at, run_id])
+}
+
+export async function readAnswer(
+  all: (sql: string, params: readonly SqlValue[]) => Promise<SqlRow[]>,
+  key: string,
+  now: string,
+): Promise<RunRecord | undefined> {
+  const sql =
+    'SELECT json_array(answer_run_id) AS request FROM cached_answers WHERE answer_key = ? AND answer_expires_at > ?'
+  const [answer] = await all(sql, [key, now])
+  if (answer === undefined) return undefined
+  const [row] = await all(selectRuns, [answer.request as string])
+  const run = row && toRunRecord(row.run_row, row.message_rows)
+  return run?.status === 'completed' ? run : undefined
+}
+
+export async function dropExpiredAnswers(writer: Connection, now: string): Promise<void> {
+  await writer.run('DELETE FROM cached_answers WHERE answer_expires_at <= ?', [now])
+}

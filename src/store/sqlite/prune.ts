@@ -1,0 +1,31 @@
+import type { PruneRule } from '../../core/store.ts'
+import { takeSmall } from '../prune.ts'
+import type { Connection } from './connection.ts'
+
+// A subquery of its own for what is under way: few rows of one index, where looking at each session's runs costs all of them.
+const selectDue = `SELECT session_id, run_count FROM sessions WHERE updated_at < ?
+  AND session_id NOT IN (SELECT run_session_id FROM runs WHERE status IN ('running', 'queued'))
+  ORDER BY updated_at, session_id LIMIT ?`
+
+/** The ids of the sessions that are gone. */
+export async function pruneSessions(writer: Connection, rule: PruneRule, limit: number): Promise<string[]> {
+  const { olderThan, maxSessions } = rule
+  let due = olderThan === undefined ? [] : await writer.all(selectDue, [olderThan, limit])
+  if (due.length === 0 && maxSessions !== undefined) {
+    const excess = Math.min(limit, (await countSessions(writer)) - maxSessions)
+    if (excess > 0) due = await writer.all(selectDue, ['~', excess])
+  }
+  const taken = takeSmall(due.map((row) => ({ id: row.session_id as string, runs: row.run_count as number })))
+  if (taken.length > 0) {
+    await writer.run('DELETE FROM sessions WHERE session_id IN (SELECT value FROM json_each(?))', [
+      JSON.stringify(taken),
+    ])
+  }
+  return taken
+}
+
+/** Reads a whole index: on a reading connection first, so that commits wait for it only when there is something to do. */
+export async function countSessions(connection: Pick<Connection, 'all'>): Promise<number> {
+  const [row] = await connection.all('SELECT count(*) AS session_count FROM sessions')
+  return row?.session_count as number
+}
