@@ -46,7 +46,12 @@ export function createKernel(options: KernelOptions = {}): Kernel {
       incoming.destroy()
     })
     pipeline.serve(incoming, outgoing, false)
-    return await outgoing.response
+    try {
+      return await outgoing.response
+    } catch (error) {
+      request.signal?.throwIfAborted()
+      throw error
+    }
   }
   const shutDown = async (deadlineMs: number): Promise<void> => {
     const closed =
@@ -75,7 +80,9 @@ export function createKernel(options: KernelOptions = {}): Kernel {
         sockets.add(socket)
         socket.once('close', () => sockets.delete(socket))
       })
-      return await bind(server, address)
+      const bound = await bind(server, address)
+      server.on('error', (error) => settings.logger.error({ error }, 'a connection could not be accepted'))
+      return bound
     },
     close({ deadlineMs }) {
       closing ??= shutDown(deadlineMs)

@@ -6,6 +6,7 @@ import type { Duration, ResolvedConfig } from '../config/types.ts'
 import { parseDuration } from '../core/duration.ts'
 import { AppError } from '../core/error.ts'
 import { createId } from '../core/id.ts'
+import type { Recovered } from '../core/store.ts'
 import { timestamp } from '../core/time.ts'
 import { version } from '../core/version.ts'
 import { createKernel } from '../http/kernel.ts'
@@ -86,14 +87,19 @@ export function composeServer(initial: ResolvedConfig, { program }: ServerPurpos
   const stopping = new AbortController()
   const releases: (() => Promise<void>)[] = []
   let opened: Promise<void> | undefined
+  let starting: Promise<Bound> | undefined
   let closed: Promise<void> | undefined
+  let failure: { cause: unknown } | undefined
+  /** What an earlier process left waiting, until there is somebody to serve. */
+  let waiting: Recovered['queued'] = []
   let isOpen = false
+  let hasTakenUp = false
   let ingesting = Promise.resolve()
   const custom: Route[] = []
 
   const store = createStore(server.sessionStorage, logger, (error) => {
     logger.error({ error }, 'storage failed; nothing is acknowledged any more')
-    void close(0, error)
+    fail(error)
   })
   const registry = createRegistry()
   registry.replace(config.entities)
@@ -170,10 +176,9 @@ export function composeServer(initial: ResolvedConfig, { program }: ServerPurpos
       await knowledge.open()
       releases.push(() => knowledge.close())
     }
-    isOpen = true
-    runs.adopt(recovered.queued)
-    await summaries.recover()
+    waiting = recovered.queued
     releases.push(() => summaries.close())
+    isOpen = true
   }
 
   async function lockFolders(): Promise<void> {
@@ -196,31 +201,60 @@ export function composeServer(initial: ResolvedConfig, { program }: ServerPurpos
     return opened
   }
 
+  /** Takes up the work of an earlier process: not before it is sure that this one goes on. */
+  async function takeUp(): Promise<void> {
+    if (!isOpen || hasTakenUp || stopping.signal.aborted) return
+    hasTakenUp = true
+    runs.adopt(waiting)
+    waiting = []
+    await summaries.recover()
+  }
+
+  function assertGoesOn(): void {
+    if (stopping.signal.aborted) throw new AppError('unavailable', 'The server has been shut down.')
+  }
+
+  async function listen(): Promise<Bound> {
+    assertMayListen(server, program, logger)
+    await ensureOpen()
+    assertGoesOn()
+    const bound = await listenOn(kernel, server.address, program, logger)
+    assertGoesOn()
+    const takenUp = takeUp()
+    if (program) {
+      const hint = {
+        pid: process.pid,
+        url: bound.url,
+        version,
+        started_at: timestamp(startedAtMs),
+        prefix: unlessDefault(server.prefix, defaults.prefix),
+        a2a_prefix: unlessDefault(server.a2aPrefix, defaults.a2aPrefix),
+        health_path: unlessDefault(server.healthPath, defaults.healthPath),
+      }
+      releases.push(() => removeServerHint(config.dataFolder))
+      await writeServerHint(config.dataFolder, hint)
+    }
+    await takenUp
+    return bound
+  }
+
   async function start(): Promise<void> {
     try {
-      assertMayListen(server, program, logger)
-      await ensureOpen()
-      const bound = await listenOn(kernel, server.address, program, logger)
-      if (program) {
-        const hint = {
-          pid: process.pid,
-          url: bound.url,
-          version,
-          started_at: timestamp(startedAtMs),
-          prefix: unlessDefault(server.prefix, defaults.prefix),
-          a2a_prefix: unlessDefault(server.a2aPrefix, defaults.a2aPrefix),
-          health_path: unlessDefault(server.healthPath, defaults.healthPath),
-        }
-        await writeServerHint(config.dataFolder, hint)
-        releases.push(() => removeServerHint(config.dataFolder))
-      }
+      starting ??= listen()
+      const bound = await starting
       ready.resolve(bound)
       startIngesting()
     } catch (error) {
       ready.reject(error)
-      void close(0, error)
+      if (!stopping.signal.aborted) fail(error)
     }
     return finished.promise
+  }
+
+  function fail(cause: unknown): void {
+    failure ??= { cause }
+    if (closed !== undefined) void runs.shutdown(0)
+    else void close(0)
   }
 
   function startIngesting(): void {
@@ -229,9 +263,10 @@ export function composeServer(initial: ResolvedConfig, { program }: ServerPurpos
     ingesting = ingesting.then(() => ingestSources({ knowledge, root, ...wanted, logger, signal: stopping.signal }))
   }
 
-  function close(deadlineMs: number, failure?: unknown): Promise<void> {
+  function close(deadlineMs: number): Promise<void> {
     closed ??= (async () => {
       stopping.abort()
+      await starting?.catch(() => {})
       const connections = kernel.close({ deadlineMs: deadlineMs + lastEventsMs })
       await opened?.catch(() => {})
       if (isOpen) await runs.shutdown(deadlineMs)
@@ -240,10 +275,14 @@ export function composeServer(initial: ResolvedConfig, { program }: ServerPurpos
       for (const release of releases.toReversed()) {
         await release().catch((error: unknown) => logger.error({ error }, 'closing failed'))
       }
-      await config.dispose?.()
+      try {
+        await config.dispose?.()
+      } catch (error) {
+        logger.error({ error }, 'dispose failed')
+      }
       if (failure === undefined) finished.resolve()
-      else finished.reject(failure)
-      ready.reject(failure ?? new AppError('unavailable', 'The server has been shut down.'))
+      else finished.reject(failure.cause)
+      ready.reject(failure?.cause ?? new AppError('unavailable', 'The server has been shut down.'))
     })()
     return closed
   }
@@ -254,10 +293,15 @@ export function composeServer(initial: ResolvedConfig, { program }: ServerPurpos
     services,
     ready: ready.promise,
     start,
-    registerAgent: (id, entity) => registry.register(id, toEntity(entity, { model: config.model, root: config.root })),
+    registerAgent(id, entity) {
+      registry.register(id, toEntity(entity, { model: config.model, root: config.root }))
+      if (hasTakenUp) runs.adopt([])
+    },
     async shutdown({ deadline, signal } = {}) {
       const deadlineMs = parseDuration(deadline) ?? defaultDeadlineMs
-      const closing = close(signal?.aborted === true ? 0 : deadlineMs)
+      const givenMs = signal?.aborted === true ? 0 : deadlineMs
+      if (closed !== undefined && isOpen) void runs.shutdown(givenMs)
+      const closing = close(givenMs)
       if (signal === undefined) return closing
       const hurry = () => void runs.shutdown(0)
       signal.addEventListener('abort', hurry, { once: true })
@@ -274,6 +318,7 @@ export function composeServer(initial: ResolvedConfig, { program }: ServerPurpos
     },
     async inject(request) {
       await ensureOpen()
+      await takeUp()
       return kernel.inject(request)
     },
     async reload(next) {
@@ -281,6 +326,7 @@ export function composeServer(initial: ResolvedConfig, { program }: ServerPurpos
       const settled = runs.settled()
       config = next
       registry.replace(next.entities)
+      if (hasTakenUp) runs.adopt([])
       mount()
       startIngesting()
       if (dispose !== undefined)
