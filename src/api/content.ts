@@ -33,5 +33,7 @@ function readForm(parts: readonly MultipartPart[]): IngestInput {
   if (file.kind !== 'file') throw invalid('file must be a file: give it a filename.', 'file')
   if (file.bytes.length === 0) throw invalid('file must not be empty.', 'file')
   const name = settings.name ?? (file.filename === '' ? undefined : file.filename)
-  return { ...settings, name, content: file.bytes, media_type: file.mediaType }
+  // What clients send that know no type: the name then says how to read it, as when no type is given at all.
+  const type = file.mediaType === 'application/octet-stream' ? undefined : file.mediaType
+  return { ...settings, name, content: file.bytes, media_type: type }
 }

@@ -51,6 +51,7 @@ async function prepare(
 ): Promise<void> {
   const { command: module } = await entry.load()
   module.define(command)
+  command.showHelpAfterError(`(agentserve ${entry.name} --help shows what there is)`)
   command.exitOverride().action(async (...given: unknown[]) => {
     // commander calls with the arguments, the options, and itself.
     const args = given

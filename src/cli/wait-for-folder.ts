@@ -20,7 +20,7 @@ export async function waitForFolder<T>({ dataFolder, open, instead, signal }: Fo
     try {
       return await open()
     } catch (error) {
-      if (!isAppError(error) || error.code !== 'conflict') throw error
+      if (!isAppError(error) || error.code !== 'conflict' || isTakenPort(error)) throw error
       const other = await instead()
       if (other !== undefined) return other
       if (performance.now() >= end) {
@@ -32,4 +32,9 @@ export async function waitForFolder<T>({ dataFolder, open, instead, signal }: Fo
     }
     await sleep(pauseMs, undefined, { signal })
   }
+}
+
+/** A port that was named and is taken is the same code, but waiting for the folder would not help. */
+function isTakenPort({ cause }: AppError): boolean {
+  return (cause as NodeJS.ErrnoException | undefined)?.code === 'EADDRINUSE'
 }

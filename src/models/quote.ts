@@ -30,7 +30,8 @@ export function findQuotes(question: string, hits: readonly SearchHit[]): Quote[
   const weights = wanted.map(([, weight]) => weight).sort((one, other) => other - one)
   const total = weights.slice(0, weighedWords).reduce((sum, weight) => sum + weight, 0)
   if (total === 0) return []
-  const best = hits.flatMap((hit, place) => bestOf(hit, wanted, 1 / (1 + rankCost * place)) ?? [])
+  const asked = plain(question)
+  const best = hits.flatMap((hit, place) => bestOf(hit, asked, wanted, 1 / (1 + rankCost * place)) ?? [])
   best.sort((one, other) => other.score - one.score)
   const top = best[0]
   if (top === undefined || top.score < total * minFit) return []
@@ -52,7 +53,12 @@ function weigh(question: readonly string[], hits: readonly SearchHit[]): [word: 
   })
 }
 
-function bestOf(hit: SearchHit, wanted: readonly [string, number][], factor: number): Candidate | undefined {
+function bestOf(
+  hit: SearchHit,
+  question: string,
+  wanted: readonly [string, number][],
+  factor: number,
+): Candidate | undefined {
   // One shared word of a longer question is chance more often than an answer.
   const enough = wanted.length > 2 ? 2 : 1
   let best: { score: number; span: Span } | undefined
@@ -66,6 +72,7 @@ function bestOf(hit: SearchHit, wanted: readonly [string, number][], factor: num
     // A table's head and the line under it say nothing without their rows.
     if (/^\|.*\|\s*\n?\|[\s:|-]+$/.test(block.text) || /^\|[\s:|-]+$/.test(block.text)) continue
     for (const span of passages(block)) {
+      if (repeats(span.text, question)) continue
       const inside = contentWords(span.text)
       let score = 0
       let shared = 0
@@ -87,6 +94,16 @@ function bestOf(hit: SearchHit, wanted: readonly [string, number][], factor: num
   const { start, text } = best.span
   const line = hit.line_start === undefined ? undefined : hit.line_start + countLines(hit.content.slice(0, start))
   return { hit, text, line, score: best.score * factor }
+}
+
+/** Whether a passage only asks what was asked: the question itself, or an example of how to put it. */
+function repeats(text: string, question: string): boolean {
+  const words = plain(text)
+  return words === question || (/^(?:```|~~~)/.test(text) && words.includes(question))
+}
+
+function plain(text: string): string {
+  return (text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []).join(' ')
 }
 
 /** Paragraphs, list items, headings and whole fenced code blocks. */

@@ -150,7 +150,11 @@ describe('agentserve dev', () => {
     expect((await run('sessions', 'delete', 'mine')).code).toBe(0)
     expect(await run('sessions', 'show', 'mine')).toMatchObject({ code: 1, stdout: '' })
     const unknown = await run('chat', 'nobody', '-m', 'x')
-    expect(unknown).toMatchObject({ code: 1, stdout: '', stderr: "There is no agent 'nobody'.\n" })
+    expect(unknown).toMatchObject({
+      code: 1,
+      stdout: '',
+      stderr: "There is no agent 'nobody'.\n`agentserve agents` lists them.\n",
+    })
 
     child.kill('SIGTERM')
     expect((await once(child, 'exit'))[0]).toBe(0)

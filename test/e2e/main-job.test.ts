@@ -99,6 +99,13 @@ test('refuses a second server on the same data folder, with the way out', async 
   expect(second.stderr).toContain(server.url)
 })
 
+test('names the port, not the folder, when a port that was asked for is taken', async () => {
+  const port = new URL(server.url).port
+  const second = await command(project, ['dev', '--port', port, '--data', 'elsewhere'])
+  expect(second).toMatchObject({ code: 1, stdout: '' })
+  expect(second.stderr).toContain(`Can't listen on 127.0.0.1:${port}`)
+})
+
 test('works without a server too, on the same data', async () => {
   await server.stop()
   expect((await run('sessions', 'show', 'trip')).stdout).toContain('remember the blue door')

@@ -47,6 +47,15 @@ describe('findQuotes', () => {
     expect(findQuotes('How is the port set?', hits).map(({ hit: { source } }) => source)).toEqual(['server.md'])
   })
 
+  it('never quotes an example of the question itself', () => {
+    const hits = [
+      hit('```sh\nagentserve chat docs --message "How is the port set?"\n```', { source: 'example.md' }),
+      hit('How is the port set?', { source: 'faq.md' }),
+      hit('The port is set by `address`.', { source: 'server.md' }),
+    ]
+    expect(findQuotes('How is the port set?', hits).map(({ hit: { source } }) => source)).toEqual(['server.md'])
+  })
+
   it('keeps quotes short', () => {
     const long = `${'The weather was fine and nobody complained about anything at all. '.repeat(20)}The port is 8080. ${'More text follows here. '.repeat(30)}`
     const [quote] = findQuotes('Which port?', [hit(long)])

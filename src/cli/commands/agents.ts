@@ -10,8 +10,15 @@ export const command: CommandModule<ConnectOptions> = {
     const { agents } = await withClient(options, context, (client) => client.agents.list())
     if (options.json) for (const agent of agents) printJson(agent)
     else {
-      const rows = agents.map(({ id, kind, model, description }) => [id, kind, model ?? '-', description ?? ''])
-      print(formatTable(['ID', 'KIND', 'MODEL', 'DESCRIPTION'], rows))
+      const rows = agents.map(({ id, kind, model, knowledge, tools, description }) => [
+        id,
+        kind,
+        model ?? '-',
+        knowledge ? 'yes' : '-',
+        tools.map(({ name }) => name).join(', ') || '-',
+        description ?? '',
+      ])
+      print(formatTable(['ID', 'KIND', 'MODEL', 'KNOWLEDGE', 'TOOLS', 'DESCRIPTION'], rows))
     }
     return undefined
   },

@@ -50,7 +50,7 @@ export const command: CommandModule<IngestOptions> = {
 async function findFiles(root: string, paths: string[]): Promise<string[]> {
   const { findSources } = await import('../../config/sources.ts')
   const sources = await findSources(root, paths).catch((error: Error) => {
-    throw new UsageError(`${error.message}.`)
+    throw new UsageError(`${error.message.charAt(0).toUpperCase()}${error.message.slice(1)}.`)
   })
   if (sources.length === 0) throw new UsageError(`There is no file to ingest in ${paths.join(', ')}.`)
   return sources

@@ -37,6 +37,10 @@ async function list(client: Client, limit: number | undefined, json: boolean): P
     for (const session of sessions) printJson(session)
     return
   }
+  if (sessions.length === 0) {
+    say('No sessions yet.')
+    return
+  }
   const rows = sessions.map((session) => [
     session.session_id,
     session.agent_id ?? session.team_id ?? session.workflow_id ?? '-',
