@@ -4,11 +4,12 @@ import type { SessionStore } from '../core/store.ts'
 import { type Clock, timestamp } from '../core/time.ts'
 import { takesEvents } from './ended.ts'
 import { keepAnswer, readAnswer } from './memory/answers.ts'
-import { insertClaim, readClaim, sweepClaims } from './memory/claims.ts'
+import { insertClaim, readClaim, releaseClaims, sweepClaims } from './memory/claims.ts'
 import { pruneSessions } from './memory/prune.ts'
 import { copy, type MemoryState } from './memory/rows.ts'
 import * as runs from './memory/runs.ts'
 import * as sessions from './memory/sessions.ts'
+import { Sweep } from './sweep.ts'
 
 export interface MemoryStoreOptions {
   /** Tells when claims expire; default `Date.now`. */
@@ -24,6 +25,8 @@ export function memoryStore({ clock = Date.now }: MemoryStoreOptions = {}): Sess
     sessions: new Map(),
     runs: new Map(),
     claims: new Map(),
+    clock,
+    sweep: new Sweep(clock),
     answers: new Map(),
     summaryJobs: new Map(),
   }
@@ -121,6 +124,7 @@ export function memoryStore({ clock = Date.now }: MemoryStoreOptions = {}): Sess
     recover: (owner, at) =>
       step(() => {
         sweepClaims(state, now())
+        releaseClaims(state)
         return runs.recoverRuns(state, owner, at)
       }),
   }

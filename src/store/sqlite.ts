@@ -4,7 +4,7 @@ import type { ClaimRecord, RunFinished, RunStarted, SessionStore } from '../core
 import { type Clock, timestamp } from '../core/time.ts'
 import { keepAnswer } from './sqlite/answers.ts'
 import { Checkpoints } from './sqlite/checkpoints.ts'
-import { releaseClaim, settleClaim, takeClaim } from './sqlite/claims.ts'
+import { dropExpiredClaims, releaseClaim, settleClaim, takeClaim } from './sqlite/claims.ts'
 import type { Connection } from './sqlite/connection.ts'
 import { toStoreError } from './sqlite/failure.ts'
 import { createHotWrites } from './sqlite/hot-write.ts'
@@ -15,6 +15,9 @@ import { Reads } from './sqlite/reads.ts'
 import { recover } from './sqlite/recover.ts'
 import * as sessions from './sqlite/sessions.ts'
 import { Writer } from './sqlite/writer.ts'
+import { Sweep } from './sweep.ts'
+
+const sweptAtOnce = 1_000
 
 export interface SqliteStoreOptions {
   path: string
@@ -39,6 +42,7 @@ interface Opened {
 export function sqliteStore(options: SqliteStoreOptions): SessionStore {
   const { path, synchronous = 'FULL', logger = silentLogger, clock = Date.now } = options
   const now = () => timestamp(clock())
+  const sweep = new Sweep(clock)
   let opened: Opened | undefined
 
   async function open(): Promise<void> {
@@ -53,7 +57,7 @@ export function sqliteStore(options: SqliteStoreOptions): SessionStore {
       await prepareDatabase(path)
       const connection = await connect(false)
       await connection.exec(createHotWrites)
-      const checkpoints = new Checkpoints(await connect(false), logger)
+      const checkpoints = new Checkpoints(await connect(false), logger, (error) => writer.stop(error))
       const reads = new Reads([await connect(true), await connect(true)])
       const known = new KnownRows()
       const onFatal = (error: AppError) => {
@@ -89,6 +93,15 @@ export function sqliteStore(options: SqliteStoreOptions): SessionStore {
   const reading = <T>(read: (reads: Reads) => Promise<T>) => using(({ reads }) => read(reads))
   const working = <T>(work: (connection: Connection) => Promise<T>) => using(({ writer }) => writer.work(work))
 
+  function keepsClaim(): void {
+    if (sweep.isDue()) void dropExpired().catch((error: unknown) => logger.warn({ error }, 'expired keys stay'))
+  }
+
+  async function dropExpired(): Promise<void> {
+    const dropSome = () => working((connection) => dropExpiredClaims(connection, now(), sweptAtOnce))
+    while ((await dropSome()) === sweptAtOnce);
+  }
+
   return {
     name: 'sqlite',
     open,
@@ -103,6 +116,7 @@ export function sqliteStore(options: SqliteStoreOptions): SessionStore {
       using(async ({ writer, known }) => {
         const made = await writer.work((connection) => sessions.createSession(connection, seed, claim, now()))
         if ('session' in made) known.sawSession(seed.session_id)
+        if (claim) keepsClaim()
         return made
       }),
     findSession: (sessionId) =>
@@ -133,7 +147,12 @@ export function sqliteStore(options: SqliteStoreOptions): SessionStore {
       }),
     listSessions: (filter, page) => reading((reads) => reads.listSessions(filter, page)),
 
-    startRun: (start) => using(({ writer }) => writer.write({ kind: 'start', start }) as Promise<RunStarted>),
+    startRun: (start) =>
+      using(({ writer }) => {
+        const starting = writer.write({ kind: 'start', start }) as Promise<RunStarted>
+        if (start.claim !== null) keepsClaim()
+        return starting
+      }),
     beginRun: (runId, fence, at) =>
       using(({ writer }) => writer.write({ kind: 'begin', begin: { runId, fence, at } }) as Promise<boolean>),
     appendEvents: (batch) => using(({ writer }) => writer.write({ kind: 'append', batch }) as Promise<boolean>),
@@ -157,7 +176,11 @@ export function sqliteStore(options: SqliteStoreOptions): SessionStore {
     dropSummaryJob: (sessionId) => working((connection) => sessions.dropSummaryJob(connection, sessionId)),
     listSummaryJobs: () => reading((reads) => reads.listSummaryJobs()),
 
-    claim: (claim) => working<ClaimRecord | undefined>((connection) => takeClaim(connection, claim, now())),
+    claim: async (claim) => {
+      const taken = await working<ClaimRecord | undefined>((connection) => takeClaim(connection, claim, now()))
+      if (taken === undefined) keepsClaim()
+      return taken
+    },
     settleClaim: (key, answer) => working((connection) => settleClaim(connection, key, answer)),
     releaseClaim: (key) => working((connection) => releaseClaim(connection, key)),
     findClaim: (key) => reading((reads) => reads.findClaim(key, now())),

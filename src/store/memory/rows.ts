@@ -4,6 +4,8 @@ import type { Run, RunRecord } from '../../core/run.ts'
 import type { Session, SessionOwners, SharedWith } from '../../core/session.ts'
 import type { CachedAnswer } from '../../core/store.ts'
 import type { Summary } from '../../core/summary.ts'
+import type { Clock } from '../../core/time.ts'
+import type { Sweep } from '../sweep.ts'
 
 export interface RunRow {
   record: RunRecord
@@ -44,6 +46,8 @@ export interface MemoryState {
   sessions: Map<string, SessionRow>
   runs: Map<string, RunRow>
   claims: Map<string, ClaimRow>
+  clock: Clock
+  sweep: Sweep
   answers: Map<string, CachedAnswer>
   /** When each was asked for, by session. */
   summaryJobs: Map<string, string>

@@ -1,5 +1,6 @@
 import type { Logger } from '../../core/logger.ts'
 import type { Connection } from './connection.ts'
+import { classify } from './failure.ts'
 
 const pageBytes = 4096
 /** How much is committed between two checkpoints. */
@@ -15,13 +16,16 @@ const commitBytes = 16 * pageBytes
 export class Checkpoints {
   readonly #connection: Connection
   readonly #logger: Logger
+  readonly #onBroken: (error: unknown) => void
   #sinceLast = 0
   #running: Promise<void> | undefined
   #tooLong = false
 
-  constructor(connection: Connection, logger: Logger) {
+  /** `onBroken`: the file could not be written, and what the kernel held for it may be gone. */
+  constructor(connection: Connection, logger: Logger, onBroken: (error: unknown) => void) {
     this.#connection = connection
     this.#logger = logger
+    this.#onBroken = onBroken
   }
 
   /** Gives a promise when the writer must wait. */
@@ -55,6 +59,7 @@ export class Checkpoints {
       this.#tooLong = Number(row?.log ?? 0) * pageBytes > walLimitBytes
     } catch (error) {
       this.#logger.warn({ error }, 'checkpoint of the session database failed')
+      if (classify(error) === 'fatal') this.#onBroken(error)
     }
   }
 }

@@ -33,6 +33,8 @@ export async function releaseClaim(writer: Connection, key: string): Promise<voi
   await writer.run('DELETE FROM claims WHERE claim_key = ? AND claim_run_id IS NULL AND answer IS NULL', [key])
 }
 
-export async function dropExpiredClaims(writer: Connection, now: string): Promise<void> {
-  await writer.run('DELETE FROM claims WHERE expires_at <= ?', [now])
+/** At most `limit`, so that nobody waits long for it; gives how many. */
+export function dropExpiredClaims(writer: Connection, now: string, limit: number): Promise<number> {
+  const sql = 'DELETE FROM claims WHERE claim_key IN (SELECT claim_key FROM claims WHERE expires_at <= ? LIMIT ?)'
+  return writer.run(sql, [now, limit])
 }

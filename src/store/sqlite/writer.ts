@@ -100,7 +100,13 @@ export class Writer {
     const known = toStoreError(error)
     this.#options.known.clear()
     for (const item of items) item.reject(known)
-    if (classify(error) !== 'fatal' || this.#dead !== undefined) return
+    if (classify(error) === 'fatal') this.stop(error)
+  }
+
+  /** The file can't be trusted: what waits is rejected, and nothing is accepted any more. */
+  stop(error: unknown): void {
+    if (this.#dead !== undefined) return
+    const known = toStoreError(error)
     this.#dead = known
     for (const item of this.#waiting.splice(0)) item.reject(known)
     this.#options.onFatal(known)
@@ -141,8 +147,9 @@ export class Writer {
   async #writeWhole(units: HotUnit[]): Promise<boolean> {
     const { connection, known } = this.#options
     const group = new Group(known)
-    for (const unit of units) if (!group.add(unit)) return false
     try {
+      // What can't be written as JSON throws here; it is answered by itself.
+      for (const unit of units) if (!group.add(unit)) return false
       await connection.run(insertHot, toParams(group.finish()))
     } catch (error) {
       if (endsGroup(error)) throw error

@@ -101,6 +101,26 @@ describe('the writer', () => {
     expect(statements.filter((sql) => sql === 'SAVEPOINT one').length).toBeLessThan(15)
   })
 
+  it('refuses what can not be written as JSON, and that alone', async () => {
+    const good = startOf({})
+    const bad = startOf({ run: { metadata: { count: 1n } as never } })
+    const results = await Promise.allSettled([
+      writer.write({ kind: 'start', start: good }),
+      writer.write({ kind: 'start', start: bad }),
+    ])
+    expect(results).toMatchObject([{ value: { outcome: 'started' } }, { reason: { code: 'internal' } }])
+    expect(await count('runs')).toBe(1)
+  })
+
+  it('acknowledges nothing any more when it is stopped', async () => {
+    const waiting = writer.write({ kind: 'start', start: startOf({}) })
+    writer.stop(diskError('SQLITE_IOERR'))
+    writer.stop(diskError('SQLITE_CORRUPT'))
+    await expect(waiting).rejects.toMatchObject({ code: 'unavailable' })
+    await expect(writer.work(async () => 1)).rejects.toMatchObject({ code: 'unavailable' })
+    expect(fatal).toHaveLength(1)
+  })
+
   it('undoes the work of one that fails and keeps what shared its transaction', async () => {
     const start = startOf({})
     const results = await Promise.allSettled([
