@@ -116,7 +116,15 @@ export function composeServer(initial: ResolvedConfig, { program }: ServerPurpos
   const sessions = createSessions(store, runs, clock)
   const { summarizer, timeoutMs = 0 } = server.summaryManager ?? {}
   const summaries = createSummaries({ store, clock, logger, summarizer, timeoutMs })
-  const services: Services = { registry, runs, sessions, summaries, knowledge, logger, once: createOnce(store, clock) }
+  const services: Services = {
+    registry,
+    runs,
+    sessions,
+    summaries,
+    knowledge,
+    logger,
+    once: createOnce(store, clock, logger),
+  }
 
   const kernel = createKernel({
     maxRequestBytes: server.maxRequestBytes,

@@ -1,5 +1,6 @@
 import { AppError } from '../core/error.ts'
 import type { Json } from '../core/json.ts'
+import type { Logger } from '../core/logger.ts'
 import type { Claim, ClaimRecord, SessionStore } from '../core/store.ts'
 import type { Clock } from '../core/time.ts'
 import { timestamp } from '../core/time.ts'
@@ -26,9 +27,26 @@ export function assertSameRequest(record: ClaimRecord, idempotency: Idempotency 
 }
 
 /** Work under a key is done once; work that failed has released its key, so that it can be tried again. */
-export function createOnce(store: SessionStore, clock: Clock): Services['once'] {
+export function createOnce(store: SessionStore, clock: Clock, logger: Logger): Services['once'] {
+  /** Keys that could not be released or settled; nobody is at work on them. */
+  const left = new Set<string>()
+
+  async function release(key: string): Promise<void> {
+    left.add(key)
+    try {
+      await store.releaseClaim(key)
+      left.delete(key)
+    } catch (error) {
+      logger.error({ error }, 'an idempotency key could not be released; the next request with it tries again')
+    }
+  }
+
   return async (idempotency, work) => {
     if (idempotency === undefined) return work()
+    if (left.has(idempotency.key)) {
+      await store.releaseClaim(idempotency.key)
+      left.delete(idempotency.key)
+    }
     const earlier = await store.claim(toClaim(idempotency, clock()))
     if (earlier !== undefined) return earlierAnswer(earlier, idempotency) as Awaited<ReturnType<typeof work>>
     try {
@@ -36,7 +54,7 @@ export function createOnce(store: SessionStore, clock: Clock): Services['once'] 
       await store.settleClaim(idempotency.key, answer)
       return answer
     } catch (error) {
-      await store.releaseClaim(idempotency.key)
+      await release(idempotency.key)
       throw error
     }
   }

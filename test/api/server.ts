@@ -34,7 +34,7 @@ export async function openTestServer(options: TestServerOptions = {}) {
   const { store, registry, runs, sessions } = await openServices(options.entities ?? {}, undefined, requestTimeoutMs)
   const shared = { store, clock: Date.now, logger: silentLogger }
   const summaries = createSummaries({ ...shared, summarizer: options.summarizer, timeoutMs: 1000 })
-  const once = createOnce(store, Date.now)
+  const once = createOnce(store, Date.now, silentLogger)
   const services: Services = {
     registry,
     runs,

@@ -1,8 +1,11 @@
 import { expect, test } from 'vitest'
+import { AppError } from '../../src/core/error.ts'
 import { silentLogger } from '../../src/core/logger.ts'
+import type { SessionStore } from '../../src/core/store.ts'
 import type { Summarizer } from '../../src/core/summary.ts'
 import { createOnce } from '../../src/service/idempotency.ts'
 import { createSummaries } from '../../src/service/summaries.ts'
+import { memoryStore } from '../../src/store/memory.ts'
 import { echo, gate, openServices, request } from '../support/services.ts'
 
 async function openWithSummaries(summarizer: Summarizer | undefined, timeoutMs = 5000) {
@@ -137,7 +140,7 @@ test('says that nothing can summarise when nothing is configured', async () => {
 
 test('does keyed work once, and again after it failed', async () => {
   const { store } = await openServices({})
-  const once = createOnce(store, Date.now)
+  const once = createOnce(store, Date.now, silentLogger)
   const idempotency = { key: 'k', hash: 'h', whileRunning: 'conflict' } as const
   let count = 0
   await expect(once(idempotency, () => Promise.reject(new Error('down')))).rejects.toThrow('down')
@@ -153,4 +156,24 @@ test('does keyed work once, and again after it failed', async () => {
   await expect(once({ ...idempotency, hash: 'x' }, async () => 1)).rejects.toMatchObject({
     code: 'idempotency_mismatch',
   })
+})
+
+test('frees a key whose work failed while it could not be released, and tells the work its own failure', async () => {
+  const inner = memoryStore()
+  await inner.open()
+  let full = true
+  const store: SessionStore = {
+    ...inner,
+    async releaseClaim(key) {
+      if (full) throw new AppError('storage_full', 'The disk is full.')
+      await inner.releaseClaim(key)
+    },
+  }
+  const once = createOnce(store, Date.now, silentLogger)
+  const idempotency = { key: 'k', hash: 'h', whileRunning: 'conflict' as const }
+  const broken = new AppError('unreadable_document', 'No.')
+  await expect(once(idempotency, () => Promise.reject(broken))).rejects.toBe(broken)
+  full = false
+  expect(await once(idempotency, async () => 'done')).toBe('done')
+  expect(await once(idempotency, async () => 'again')).toBe('done')
 })
