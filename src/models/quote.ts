@@ -63,14 +63,15 @@ function bestOf(
   const enough = wanted.length > 2 ? 2 : 1
   let best: { score: number; span: Span } | undefined
   let heading = ''
-  for (const block of blocks(hit.content)) {
+  const all = blocks(hit.content)
+  for (const [index, block] of all.entries()) {
     if (isHeading(block.text)) {
       heading = block.text
       continue
     }
     const under = contentWords(heading)
     // A table's head and the line under it say nothing without their rows.
-    if (/^\|.*\|\s*\n?\|[\s:|-]+$/.test(block.text) || /^\|[\s:|-]+$/.test(block.text)) continue
+    if (isTableLine(block) || isTableLine(all[index + 1])) continue
     for (const span of passages(block)) {
       if (repeats(span.text, question)) continue
       const inside = contentWords(span.text)
@@ -128,6 +129,11 @@ function blocks(content: string): Span[] {
   }
   close(content.length)
   return found
+}
+
+/** The line between a table's head and its rows. */
+function isTableLine(block: Span | undefined): boolean {
+  return block !== undefined && /^\|[\s:|-]+$/.test(block.text)
 }
 
 function isHeading(text: string): boolean {

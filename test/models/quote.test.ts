@@ -56,6 +56,11 @@ describe('findQuotes', () => {
     expect(findQuotes('How is the port set?', hits).map(({ hit: { source } }) => source)).toEqual(['server.md'])
   })
 
+  it('quotes a row of a table, never its head', () => {
+    const table = '## Exit codes\n\n| Exit code | Meaning |\n|---|---|\n| 1 | it failed |\n| 2 | called wrongly |\n'
+    expect(findQuotes('What does exit code 2 mean?', [hit(table)])[0]?.text).toBe('| 2 | called wrongly |')
+  })
+
   it('keeps quotes short', () => {
     const long = `${'The weather was fine and nobody complained about anything at all. '.repeat(20)}The port is 8080. ${'More text follows here. '.repeat(30)}`
     const [quote] = findQuotes('Which port?', [hit(long)])
