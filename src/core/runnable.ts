@@ -4,6 +4,7 @@ import type { Knowledge } from './knowledge.ts'
 import type { Logger } from './logger.ts'
 import type { Message, Part } from './message.ts'
 import type { EntityKind } from './run.ts'
+import type { Summary } from './summary.ts'
 
 export interface RunInput {
   parts: readonly Part[]
@@ -27,12 +28,25 @@ export interface RunContext {
   readonly knowledge?: Knowledge | undefined
   /** The session's earlier messages, oldest first, of at most so many runs (default 20). */
   history(runs?: number): Promise<readonly Message[]>
+  /** The session's latest summary, when there is one. */
+  summary(): Promise<Summary | undefined>
   /** Another registered entity; throws `agent_not_found`. */
   entity(id: string): Runnable
 }
 
 /** A string is a `text_delta`. Usage is summed from `model_call_end`. */
 export type Emission = string | EmittedEvent
+
+/** When an answer that was given before may be given again. */
+export interface AnswerCache {
+  ttlMs: number
+  /** Stands for all that its answers rest on, in any process. Absent: it can't be told, so answers last as long as this object. */
+  version?: string | undefined
+  /** `prompt`: answers rest on the input, the history and the summary alone; `context`: on anything that a run is given. */
+  reads: 'prompt' | 'context'
+  /** Earlier runs that it sees at most. */
+  runs: number
+}
 
 /** What can be registered and run: agent, team, workflow, or whatever is made into one of them. */
 export interface Runnable {
@@ -45,7 +59,7 @@ export interface Runnable {
   readonly knowledge: boolean
   /** `none`: it may begin before its start is durable, because nothing outside could notice that it ran. */
   readonly effects: 'none' | 'any'
-  readonly cache?: { ttlMs: number } | undefined
+  readonly cache?: AnswerCache | undefined
   /** For background runs; others are bound by RequestTimeout too. */
   readonly timeoutMs?: number | undefined
   run(input: RunInput, context: RunContext): AsyncIterable<Emission>

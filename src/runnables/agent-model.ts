@@ -11,7 +11,7 @@ import { runAgent, type SdkAgent } from './model-run.ts'
 import { passagesText, retrieve, sourceEvent } from './passages.ts'
 import { historyMessages, partsText } from './prompt.ts'
 
-const defaultHistoryRuns = 20
+export const defaultHistoryRuns = 20
 export const searchToolName = 'search_knowledge'
 
 /** An agent's way of answering with a model; the model is resolved at its first run. */

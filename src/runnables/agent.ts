@@ -1,14 +1,16 @@
 import type { OutputInterface, ToolSet } from 'ai'
-import { parseDuration } from '../core/duration.ts'
-import { markRunnable, type Runnable } from '../core/runnable.ts'
+import { type Duration, parseDuration } from '../core/duration.ts'
+import type { ModelSetting } from '../core/model.ts'
+import { type AnswerCache, markRunnable, type Runnable } from '../core/runnable.ts'
 import { offlineModelName } from '../models/offline.ts'
 import { describeModel } from '../models/resolve.ts'
 import { checkAgentSettings } from './agent-check.ts'
-import { modelAnswer, searchToolName } from './agent-model.ts'
+import { defaultHistoryRuns, modelAnswer, searchToolName } from './agent-model.ts'
 import { offlineAnswering } from './agent-offline.ts'
 import { ownAnswer } from './agent-own.ts'
 import type { AgentContext, AgentSettings, AnyAgentSettings } from './agent-settings.ts'
 import { type Binding, bindable } from './binding.ts'
+import { fingerprint } from './fingerprint.ts'
 
 /**
  * An agent from the settings of the AI SDK's `ToolLoopAgent` and agentserve's own. Without a `model` it takes the config's;
@@ -42,11 +44,22 @@ function build(settings: AnyAgentSettings, binding: Binding): Runnable {
     tools: listTools(settings),
     knowledge: knowledge !== undefined,
     effects,
-    cache: cache === undefined ? undefined : { ttlMs: parseDuration(cache.ttl) ?? 0 },
+    cache: cache === undefined ? undefined : toCache(settings, cache.ttl, model),
     timeoutMs,
     run,
   }
   return bindable(markRunnable(entity), (next) => build(settings, next))
+}
+
+function toCache(settings: AnyAgentSettings, ttl: Duration, model: ModelSetting | undefined): AnswerCache {
+  const ttlMs = parseDuration(ttl) ?? 0
+  if (settings.run !== undefined) return { ttlMs, reads: 'context', runs: 1000 }
+  return {
+    ttlMs,
+    version: fingerprint({ ...settings, model: model ?? offlineModelName }),
+    reads: 'prompt',
+    runs: settings.memory?.runs ?? defaultHistoryRuns,
+  }
 }
 
 function listTools({ tools, knowledge }: AnyAgentSettings): Runnable['tools'] {

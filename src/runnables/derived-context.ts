@@ -21,6 +21,7 @@ export function deriveContext<T extends object>(context: RunContext, changes: T)
     logger: context.logger,
     knowledge: context.knowledge,
     history: (runs?: number) => context.history(runs),
+    summary: () => context.summary(),
     entity: (id: string) => context.entity(id),
     [lineage]: ancestorsOf(context),
     ...changes,

@@ -14,12 +14,14 @@ import type { ClaimRecord, RunStarted, SessionStore } from '../core/store.ts'
 import type { Clock } from '../core/time.ts'
 import { timestamp } from '../core/time.ts'
 import { assertSameRequest, toClaim } from './idempotency.ts'
+import { answerFromCache } from './response-cache.ts'
 import { mayPass } from './run-end.ts'
 import { RunExecution } from './run-execution.ts'
 import type { Registry, RunHandle, Runs, StartRun } from './services.ts'
 import { SessionLanes } from './session-lanes.ts'
 
 const defaultHistoryRuns = 20
+const historyLimit = 2000
 const pageSize = 500
 const retryBeginMs = 500
 
@@ -88,10 +90,11 @@ export function createRuns(options: RunsOptions): RunService {
       clock,
       logger,
       run,
-      runnable,
+      runnable:
+        runnable.cache === undefined ? runnable : answerFromCache(runnable, runnable.cache, { ...options, run }),
       input: { parts, text: textOf(parts) },
       fence: 1,
-      loadState: runnable.effects === 'none' ? undefined : () => readState(run.session_id),
+      loadState: beginsEarly(runnable) ? undefined : () => readState(run.session_id),
       timeoutMs: mode === 'plain' ? plainLimit : runnable.timeoutMs,
       idleTimeoutMs: mode === 'stream' ? limit : undefined,
       context: {
@@ -103,17 +106,25 @@ export function createRuns(options: RunsOptions): RunService {
         logger,
         knowledge: options.knowledge,
         history: (runs) => readHistory(run, runs ?? defaultHistoryRuns),
+        summary: () => store.findSummary(run.session_id),
         entity: (id) => registry.get(id),
       },
       onEnd,
     })
   }
 
+  // Runs that came later, waiting or given up, stand between this one and what came before it.
   async function readHistory(run: RunRecord, runs: number): Promise<Message[]> {
     if (runs <= 0) return []
-    const history = await store.readHistory(run.session_id, runs + 1)
-    const earlier = history.runs.filter((other) => other.run_id !== run.run_id && other.status !== 'queued')
-    return earlier.slice(-runs).flatMap((other) => other.messages)
+    for (let limit = runs + Math.max(1, lanes.of(run.session_id).length); ; limit *= 2) {
+      const history = await store.readHistory(run.session_id, limit)
+      const place = history.runs.findIndex((other) => other.run_id === run.run_id)
+      const earlier = place === -1 ? history.runs : history.runs.slice(0, place)
+      const begun = earlier.filter((other) => other.status !== 'queued')
+      if (begun.length >= runs || !history.has_more || limit > historyLimit) {
+        return begun.slice(-runs).flatMap((other) => other.messages)
+      }
+    }
   }
 
   async function readState(sessionId: string): Promise<JsonObject> {
@@ -153,7 +164,7 @@ export function createRuns(options: RunsOptions): RunService {
         claim,
         owner: options.owner,
       })
-      if (mayBegin && runnable.effects === 'none') execution.begin()
+      if (mayBegin && beginsEarly(runnable)) execution.begin()
       started = await starting
     } catch (error) {
       execution.discard(error)
@@ -162,7 +173,7 @@ export function createRuns(options: RunsOptions): RunService {
     }
     if (started.outcome === 'started' || started.outcome === 'queued') {
       execution.startIsDurable(started.fence)
-      if (mayBegin && runnable.effects !== 'none') execution.begin()
+      if (mayBegin && !beginsEarly(runnable)) execution.begin()
       else if (!mayBegin && !run.background) execution.startClock()
       return toHandle(execution, request)
     }
@@ -359,6 +370,11 @@ export function createRuns(options: RunsOptions): RunService {
 
 /** Of a run that is cancelled without its entity. */
 const noRunnable: Runnable = { kind: 'agent', tools: [], knowledge: false, effects: 'any', async *run() {} }
+
+/** Whether it may begin before its start is durable; what looks into the store first may not. */
+function beginsEarly(runnable: Runnable): boolean {
+  return runnable.effects === 'none' && runnable.cache === undefined
+}
 
 function createSeed(run: RunRecord, request: StartRun): SessionSeed {
   return {

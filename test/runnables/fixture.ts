@@ -4,6 +4,7 @@ import type { Knowledge, SearchHit } from '../../src/core/knowledge.ts'
 import { silentLogger } from '../../src/core/logger.ts'
 import type { Message, Part } from '../../src/core/message.ts'
 import type { RunContext, Runnable } from '../../src/core/runnable.ts'
+import type { Summary } from '../../src/core/summary.ts'
 
 export interface FakeContext extends RunContext {
   queries: unknown[]
@@ -13,6 +14,7 @@ export function fakeContext(
   options: {
     hits?: SearchHit[]
     history?: Message[]
+    summary?: Summary
     entities?: Record<string, Runnable>
     signal?: AbortSignal
     entityId?: string
@@ -35,6 +37,7 @@ export function fakeContext(
     logger: silentLogger,
     knowledge: options.hits === undefined ? undefined : ({ search } as unknown as Knowledge),
     history: async (runs = 20) => (runs === 0 ? [] : (options.history ?? [])),
+    summary: async () => options.summary,
     entity(id) {
       const entity = options.entities?.[id]
       if (entity === undefined) throw new Error(`no ${id}`)
