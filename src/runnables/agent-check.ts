@@ -11,7 +11,11 @@ const knowledgeRules = {
   collection: 'string',
 } satisfies Record<keyof AgentKnowledge, SettingRule>
 
-const memoryRules = { runs: wholeNumber(0, 1000) } satisfies Record<keyof AgentMemory, SettingRule>
+const memoryRules = {
+  runs: wholeNumber(0, 1000),
+  tokens: wholeNumber(1, 100_000_000),
+  summary: 'boolean',
+} satisfies Record<keyof AgentMemory, SettingRule>
 
 const instructions: SettingRule = (value) =>
   typeof value === 'string' || isObject(value) || Array.isArray(value)

@@ -7,11 +7,11 @@ import { describeModel, resolveModel } from '../models/resolve.ts'
 import type { AgentKnowledge, AnyAgentSettings } from './agent-settings.ts'
 import { EventQueue } from './event-queue.ts'
 import { messageOf } from './json-value.ts'
+import { remember } from './memory.ts'
 import { runAgent, type SdkAgent } from './model-run.ts'
 import { passagesText, retrieve, sourceEvent } from './passages.ts'
-import { historyMessages, partsText } from './prompt.ts'
+import { partsText } from './prompt.ts'
 
-export const defaultHistoryRuns = 20
 export const searchToolName = 'search_knowledge'
 
 /** An agent's way of answering with a model; the model is resolved at its first run. */
@@ -28,9 +28,7 @@ export function modelAnswer(settings: AnyAgentSettings, setting: ModelSetting, r
     return resolving
   }
   return async function* run(input: RunInput, context: RunContext): AsyncGenerator<EmittedEvent> {
-    const runs = settings.memory?.runs ?? defaultHistoryRuns
-    const earlier = runs === 0 ? [] : await context.history(runs)
-    const messages = historyMessages(earlier)
+    const messages = await remember(settings.memory, context)
     const question = partsText(input.parts)
     let prompt = question
     if (knowledge !== undefined && knowledge.mode !== 'tool' && input.text.trim() !== '') {

@@ -17,6 +17,10 @@ export interface AgentKnowledge {
 export interface AgentMemory {
   /** Earlier runs of the session that the model sees, 0–1000; default 20. */
   runs?: number
+  /** Budget of what it is told of the session, in tokens of four characters; default none. Only whole runs are told. */
+  tokens?: number
+  /** Whether the session's summary, when there is one, takes the place of what came before it; default: unless `runs` is 0. */
+  summary?: boolean
 }
 
 /** What an agent's own `run` is given. */

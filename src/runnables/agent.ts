@@ -5,12 +5,13 @@ import { type AnswerCache, markRunnable, type Runnable } from '../core/runnable.
 import { offlineModelName } from '../models/offline.ts'
 import { describeModel } from '../models/resolve.ts'
 import { checkAgentSettings } from './agent-check.ts'
-import { defaultHistoryRuns, modelAnswer, searchToolName } from './agent-model.ts'
+import { modelAnswer, searchToolName } from './agent-model.ts'
 import { offlineAnswering } from './agent-offline.ts'
 import { ownAnswer } from './agent-own.ts'
 import type { AgentContext, AgentSettings, AnyAgentSettings } from './agent-settings.ts'
 import { type Binding, bindable } from './binding.ts'
 import { fingerprint } from './fingerprint.ts'
+import { defaultHistoryRuns } from './memory.ts'
 
 /**
  * An agent from the settings of the AI SDK's `ToolLoopAgent` and agentserve's own. Without a `model` it takes the config's;

@@ -50,6 +50,8 @@ export function createSummaries(options: SummariesOptions): SummaryService {
 
   async function summarize(sessionId: string): Promise<Summary> {
     const summarizer = assertConfigured()
+    // What comes while it is being written is not in it.
+    const readAt = timestamp(clock())
     const history = await store.readHistory(sessionId, runLimit)
     const earlier = history.has_more ? await store.findSummary(sessionId) : undefined
     const messages = history.runs.filter((run) => run.status !== 'queued').flatMap((run) => run.messages)
@@ -60,7 +62,7 @@ export function createSummaries(options: SummariesOptions): SummaryService {
       model: summarizer.name,
       run_count: history.runs.length,
       message_count: messages.length,
-      created_at: timestamp(clock()),
+      created_at: readAt,
     }
     await store.saveSummary(summary)
     return summary

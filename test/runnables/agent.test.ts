@@ -231,7 +231,7 @@ describe('agent settings', () => {
     [{ model: { baseURL: 'nowhere', model: 'x' } }, 'model', /baseURL/],
     [{ knowledge: { mode: 'last' } }, 'knowledge.mode', /'first' or 'tool', not 'last'/],
     [{ knowledge: { limit: 0 } }, 'knowledge.limit', /from 1 to 100/],
-    [{ memory: { run: 1 } }, 'memory.run', /Allowed: runs/],
+    [{ memory: { run: 1 } }, 'memory.run', /Allowed: runs, tokens, summary/],
     [{ cache: { ttl: 'soon' } }, 'cache.ttl', /'30s'/],
     [{ timeout: '5 minutes' }, 'timeout', /'10m'/],
     [{ tools: { a: () => 1 } }, 'tools.a', /not a tool/],
