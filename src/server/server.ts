@@ -17,6 +17,7 @@ import { a2aRoutes } from '../protocols/a2a/a2a.ts'
 import { a2aDocs } from '../protocols/a2a/docs.ts'
 import { createOnce } from '../service/idempotency.ts'
 import { createRegistry } from '../service/registry.ts'
+import { createRetention } from '../service/retention.ts'
 import { createRuns } from '../service/runs.ts'
 import type { Services } from '../service/services.ts'
 import { createSessions } from '../service/sessions.ts'
@@ -116,6 +117,8 @@ export function composeServer(initial: ResolvedConfig, { program }: ServerPurpos
   const sessions = createSessions(store, runs, clock)
   const { summarizer, timeoutMs = 0 } = server.summaryManager ?? {}
   const summaries = createSummaries({ store, clock, logger, summarizer, timeoutMs })
+  const { maxAgeMs, maxSessions } = server.retention
+  const retention = createRetention({ store, clock, logger, maxAgeMs, maxSessions })
   const services: Services = {
     registry,
     runs,
@@ -186,6 +189,7 @@ export function composeServer(initial: ResolvedConfig, { program }: ServerPurpos
     }
     waiting = recovered.queued
     releases.push(() => summaries.close())
+    releases.push(() => retention.close())
     isOpen = true
   }
 
@@ -215,6 +219,7 @@ export function composeServer(initial: ResolvedConfig, { program }: ServerPurpos
     hasTakenUp = true
     runs.adopt(waiting)
     waiting = []
+    retention.start()
     await summaries.recover()
   }
 
