@@ -1,5 +1,5 @@
-import { mkdir, open, readFile, rename, rm, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { mkdir, open, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
 import { AppError } from '../core/error.ts'
 import { Connection } from './sqlite/connection.ts'
 import { classify } from './sqlite/failure.ts'
@@ -25,12 +25,17 @@ const hintFile = 'server.json'
 
 /**
  * Makes this process the folder's one owner; creates the folder (0700) when it is not there. The kernel lets go when the
- * process dies, however it dies. Throws `conflict` when another process is the owner.
+ * process dies, however it dies. Throws `conflict` when another process is the owner, `unavailable` when it can't be written.
  */
 export async function lockDataFolder(folder: string): Promise<DataFolderLock> {
-  await mkdir(folder, { recursive: true, mode: 0o700 })
   const path = join(folder, 'lock.db')
-  await (await open(path, 'a', 0o600)).close()
+  try {
+    await makeFolder(folder)
+    await (await open(path, 'a', 0o600)).close()
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error)
+    throw new AppError('unavailable', `The data folder '${folder}' can't be written: ${reason}.`, { cause: error })
+  }
   const connection = await Connection.open({ path, readonly: false, busyTimeoutMs: 0 })
   try {
     await connection.exec('PRAGMA journal_mode = DELETE; BEGIN EXCLUSIVE')
@@ -47,6 +52,26 @@ export async function lockDataFolder(folder: string): Promise<DataFolderLock> {
       return released
     },
   }
+}
+
+// Not by mkdir's own `recursive`, which never ends where a file system answers ENOENT to whatever is made (/proc).
+async function makeFolder(folder: string): Promise<void> {
+  try {
+    await mkdir(folder, { mode: 0o700 })
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    if (code === 'EEXIST') return
+    if (code !== 'ENOENT' || (await isThere(dirname(folder)))) throw error
+    await makeFolder(dirname(folder))
+    await mkdir(folder, { mode: 0o700 })
+  }
+}
+
+async function isThere(path: string): Promise<boolean> {
+  return stat(path).then(
+    () => true,
+    () => false,
+  )
 }
 
 /** Replaces the hint in one step, so that nobody reads half of it. */

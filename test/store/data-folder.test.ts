@@ -58,3 +58,10 @@ describe('the data folder', () => {
     await lock.release()
   })
 })
+
+it.runIf(process.platform === 'linux')('says at once that a folder can not be made', async () => {
+  await expect(lockDataFolder('/proc/nowhere/deeper')).rejects.toMatchObject({
+    code: 'unavailable',
+    message: expect.stringContaining('/proc/nowhere'),
+  })
+})

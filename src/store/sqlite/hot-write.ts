@@ -2,7 +2,8 @@
  * The commit of a whole group as one statement: its rows come as JSON documents, one for each kind, and a trigger deals
  * them out. One hop to the thread pool, one implicit transaction. Every rule that a row breaks raises a constraint, which
  * undoes the statement; what was the matter is then looked up for each item (see settle.ts), so that the ordinary case
- * pays nothing for the others. View and trigger are temporary: they belong to the writer's connection, not to the file.
+ * pays nothing for the others. Rows are dealt out as JSONB, so that reading a column parses nothing again. View and
+ * trigger are temporary: they belong to the writer's connection, not to the file.
  */
 
 /** The documents of a group, each an array of rows with the columns as listed. */
@@ -96,7 +97,7 @@ export const insertHot = `INSERT INTO hot_writes VALUES (${kinds.map(() => '?').
 
 const insert = (kind: keyof HotRows, table: string, columns: readonly string[]) =>
   `INSERT INTO ${table} (${columns.join(', ')})
-    SELECT ${columns.map((_, place) => `value ->> ${place}`).join(', ')} FROM json_each(NEW.${kind});`
+    SELECT ${columns.map((_, place) => `value ->> ${place}`).join(', ')} FROM jsonb_each(NEW.${kind});`
 
 const orRaise = (kind: keyof HotRows) =>
   `SELECT RAISE(ABORT, '${kind}') WHERE changes() <> json_array_length(NEW.${kind});`
@@ -112,18 +113,18 @@ CREATE TEMP TRIGGER deal_hot_writes INSTEAD OF INSERT ON hot_writes BEGIN
   UPDATE runs SET status = value ->> 2, completed_at = value ->> 3, cancellation_reason = value ->> 4,
       error = value ->> 5, cache_hit = value ->> 6, usage = value ->> 7, end_seq = value ->> 8, sources = value ->> 9,
       recorded_seq = ifnull(value ->> 11, recorded_seq)
-    FROM json_each(NEW.ends) WHERE run_id = value ->> 0 AND fence = value ->> 1 AND ${isUnended}
+    FROM jsonb_each(NEW.ends) WHERE run_id = value ->> 0 AND fence = value ->> 1 AND ${isUnended}
       AND (value ->> 10 IS NULL OR recorded_seq < value ->> 10);
   ${orRaise('ends')}
   ${insert('runs', 'runs', startedRunColumns)}
-  SELECT RAISE(ABORT, 'instants') FROM json_each(NEW.instants) CROSS JOIN runs
+  SELECT RAISE(ABORT, 'instants') FROM jsonb_each(NEW.instants) CROSS JOIN runs
     ON run_session_id = value ->> 0 AND status = 'running';
   UPDATE runs SET status = 'running', started_at = value ->> 2
-    FROM json_each(NEW.begins) WHERE run_id = value ->> 0 AND fence = value ->> 1 AND status = 'queued'
+    FROM jsonb_each(NEW.begins) WHERE run_id = value ->> 0 AND fence = value ->> 1 AND status = 'queued'
       AND start_state IS NULL;
   ${orRaise('begins')}
   UPDATE runs SET recorded_seq = ifnull(value ->> 3, recorded_seq), reserve_until = max(reserve_until, value ->> 4)
-    FROM json_each(NEW.batches) WHERE run_id = value ->> 0 AND fence = value ->> 1
+    FROM jsonb_each(NEW.batches) WHERE run_id = value ->> 0 AND fence = value ->> 1
       AND status IN ('running', 'queued') AND (value ->> 2 IS NULL OR recorded_seq < value ->> 2);
   ${orRaise('batches')}
   ${insert('messages', 'messages', ['message_run_id', 'message_seq', 'message_index', 'message_id', 'role', 'parts', 'message_created_at'])}
@@ -131,8 +132,8 @@ CREATE TEMP TRIGGER deal_hot_writes INSTEAD OF INSERT ON hot_writes BEGIN
   ${insert('claims', 'claims', ['claim_key', 'claim_hash', 'expires_at', 'claim_run_id'])}
   UPDATE sessions SET updated_at = value ->> 1, revision = revision + (value ->> 2),
       run_count = run_count + (value ->> 3), state = iif(value ->> 4, value ->> 5, state)
-    FROM json_each(NEW.touches) WHERE session_id = value ->> 0;
+    FROM jsonb_each(NEW.touches) WHERE session_id = value ->> 0;
   ${orRaise('touches')}
   UPDATE session_owners SET owner_updated_at = value ->> 1
-    FROM json_each(NEW.touches) WHERE owner_session_id = value ->> 0;
+    FROM jsonb_each(NEW.touches) WHERE owner_session_id = value ->> 0;
 END;`
