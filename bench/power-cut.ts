@@ -36,16 +36,20 @@ interface Row {
 const project = await createProject()
 const startedAt = performance.now()
 const rows: Row[] = []
-const full = await replay('FULL', cuts)
-const normal = await replay('NORMAL', selfCheckCuts)
-print()
-const lossless = full.every(({ losing, corrupt }) => losing + corrupt === 0)
-// Losing answers is what NORMAL may do; losing the database is not.
-const selfCheck = normal.some(({ losing }) => losing > 0) && normal.every(({ corrupt }) => corrupt === 0)
-if (!lossless) console.error(`FULL lost something; trace and data are kept in ${project.folder}`)
-if (!selfCheck) console.error('The self-check failed: NORMAL has to lose answers and nothing else.')
-if (lossless) await project.remove()
-if (!lossless || !selfCheck) process.exitCode = 1
+let keep = false
+try {
+  const full = await replay('FULL', cuts)
+  keep = full.some(({ losing, corrupt }) => losing + corrupt > 0)
+  const normal = await replay('NORMAL', selfCheckCuts)
+  // Losing answers is what NORMAL may do; losing the database is not.
+  const finds = normal.some(({ losing }) => losing > 0) && normal.every(({ corrupt }) => corrupt === 0)
+  print()
+  if (keep) console.error(`FULL lost something; trace and data are kept in ${project.folder}`)
+  if (!finds) console.error('The self-check failed: NORMAL has to lose answers and nothing else.')
+  if (keep || !finds) process.exitCode = 1
+} finally {
+  if (!keep) await project.remove()
+}
 
 async function replay(synchronous: 'FULL' | 'NORMAL', count: number): Promise<Row[]> {
   const random = createRandom(seed)

@@ -63,21 +63,23 @@ export async function readTrace(traceFile: string, folder: string, database: str
     else add(name, rest, { begin: line, end: line + 0.5 })
   }
   for (const { name, text, begin } of unfinished.values())
-    add(name, `${text}) = 0`, { begin, end: Number.POSITIVE_INFINITY })
+    add(name, `${text}) = ?`, { begin, end: Number.POSITIVE_INFINITY })
   return steps.sort((a, b) => a.begin - b.begin)
 }
 
-function toStep(name: string, text: string, span: Span, tracked: Set<string>): Step | undefined {
+function toStep(name: string, text: string, called: Span, tracked: Set<string>): Step | undefined {
   const close = text.indexOf(')')
   const args = text.slice(0, close)
-  const result = Number(/^\)\s+= (-?\d+)/.exec(text.slice(close))?.[1] ?? -1)
-  if (result < 0) return undefined
+  // `?` of a call in which the process was killed: it may have had its effect.
+  const result = Number(/^\)\s+= (-?\d+)/.exec(text.slice(close))?.[1] ?? Number.NaN)
+  const span = Number.isNaN(result) ? { ...called, end: Number.POSITIVE_INFINITY } : called
   const [file, fdText, pathHex = ''] = /^(\d+)<((?:\\x[0-9a-f]{2})*)>/.exec(args) ?? []
   const path = fromHex(pathHex).toString()
   const fd = Number(fdText)
   const numbers = () =>
     [...args.slice(args.lastIndexOf('"') + 1).matchAll(/, (\d+)/g)].map(([, digits]) => Number(digits))
   if (sends.includes(name) && path.startsWith('socket:')) return { ...span, kind: 'send', text: `${strings(args)}` }
+  if (result < 0) return undefined
   if (name === 'openat' || name === 'unlink' || name === 'unlinkat') {
     const target = strings(args).toString()
     if (!tracked.has(target)) return undefined
