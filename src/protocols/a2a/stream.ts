@@ -46,29 +46,52 @@ export function hasBegun(batch: Batch): boolean {
 /**
  * The run as the dialect's stream: one `content` for each fragment of text, then `error` unless it completed, then `done`.
  * Each value is what there is at the moment, as one piece; an empty one sends the headers, for clients that follow the
- * run by its id.
+ * run by its id. Not an async generator, whose `return()` would wait for the run's next event.
  */
-export async function* toFrames(
+export function toFrames(
   first: Batch,
   rest: AsyncIterator<Batch>,
   runId: string,
   logger: Logger,
-): AsyncGenerator<string, void, void> {
-  try {
-    yield framesOf(first, runId)
-    if (hasEnded(first)) return
-    for (let next = await rest.next(); !next.done; next = await rest.next()) {
+): AsyncIterable<string> {
+  let pending: Batch | undefined = first
+  let ended = false
+  let left = false
+
+  async function read(): Promise<string | undefined> {
+    while (!ended) {
+      const isFirst = pending !== undefined
+      const next = pending === undefined ? await rest.next() : { done: false, value: pending }
+      pending = undefined
+      if (left) return undefined
+      ended = next.done === true || hasEnded(next.value)
+      if (next.done) return errorFrame(rpcCodes.internalError, 'the stream ended before the run did') + doneFrame
       const frames = framesOf(next.value, runId)
-      if (frames !== '') yield frames
-      if (hasEnded(next.value)) return
+      if (frames !== '' || isFirst) return frames
     }
-    yield errorFrame(rpcCodes.internalError, 'the stream ended before the run did') + doneFrame
-  } catch (error) {
-    logger.error({ err: error, run_id: runId }, 'an A2A stream failed')
-    const { code, message } = describeError(error)
-    yield errorFrame(code, message) + doneFrame
-  } finally {
-    await rest.return?.()
+    return undefined
+  }
+
+  return {
+    [Symbol.asyncIterator]: () => ({
+      async next() {
+        try {
+          const value = await read()
+          return value === undefined ? { done: true, value } : { done: false, value }
+        } catch (error) {
+          ended = true
+          logger.error({ err: error, run_id: runId }, 'an A2A stream failed')
+          const { code, message } = describeError(error)
+          return { done: false, value: errorFrame(code, message) + doneFrame }
+        }
+      },
+      async return() {
+        ended = true
+        left = true
+        await rest.return?.()
+        return { done: true, value: undefined }
+      },
+    }),
   }
 }
 

@@ -1,0 +1,25 @@
+import { expect, test } from 'vitest'
+import { silentLogger } from '../../../src/core/logger.ts'
+import { toFrames } from '../../../src/protocols/a2a/stream.ts'
+import { collect, gate, openServices, request } from '../../support/services.ts'
+
+test('lets a reader of a silent run go at once, and the run go on', async () => {
+  const { runnable: slow, begun, open } = gate()
+  const { runs } = await openServices({ slow })
+  const handle = await runs.start(request('slow', 'x', { mode: 'stream', onDisconnect: 'continue' }))
+  await begun(0)
+  const events = handle.events()[Symbol.asyncIterator]()
+  const first = await events.next()
+  const frames = toFrames(first.done ? [] : first.value, events, handle.runId, silentLogger)[Symbol.asyncIterator]()
+  const shown: string[] = []
+  const reading = (async () => {
+    for (let next = await frames.next(); !next.done; next = await frames.next()) shown.push(next.value)
+  })()
+  await new Promise((resolve) => setImmediate(resolve))
+  await frames.return?.()
+  await reading
+  expect(shown.join('')).not.toContain('done')
+  open(0)
+  expect(await handle.result()).toMatchObject({ status: 'completed' })
+  expect((await collect(handle.events())).at(-1)).toMatchObject({ type: 'run_end' })
+})
