@@ -2,7 +2,7 @@ import { AppError } from '../core/error.ts'
 import { type Logger, silentLogger } from '../core/logger.ts'
 import type { ClaimRecord, RunFinished, RunStarted, SessionStore } from '../core/store.ts'
 import { type Clock, timestamp } from '../core/time.ts'
-import { keepAnswer } from './sqlite/answers.ts'
+import { dropExpiredAnswers, keepAnswer } from './sqlite/answers.ts'
 import { Checkpoints } from './sqlite/checkpoints.ts'
 import { dropExpiredClaims, releaseClaim, settleClaim, takeClaim } from './sqlite/claims.ts'
 import type { Connection } from './sqlite/connection.ts'
@@ -93,13 +93,15 @@ export function sqliteStore(options: SqliteStoreOptions): SessionStore {
   const reading = <T>(read: (reads: Reads) => Promise<T>) => using(({ reads }) => read(reads))
   const working = <T>(work: (connection: Connection) => Promise<T>) => using(({ writer }) => writer.work(work))
 
-  function keepsClaim(): void {
-    if (sweep.isDue()) void dropExpired().catch((error: unknown) => logger.warn({ error }, 'expired keys stay'))
+  function sweepWhenDue(): void {
+    if (sweep.isDue()) void dropExpired().catch((error: unknown) => logger.warn({ error }, 'what has expired stays'))
   }
 
   async function dropExpired(): Promise<void> {
-    const dropSome = () => working((connection) => dropExpiredClaims(connection, now(), sweptAtOnce))
-    while ((await dropSome()) === sweptAtOnce);
+    for (const drop of [dropExpiredClaims, dropExpiredAnswers]) {
+      const dropSome = () => working((connection) => drop(connection, now(), sweptAtOnce))
+      while ((await dropSome()) === sweptAtOnce);
+    }
   }
 
   return {
@@ -116,7 +118,7 @@ export function sqliteStore(options: SqliteStoreOptions): SessionStore {
       using(async ({ writer, known }) => {
         const made = await writer.work((connection) => sessions.createSession(connection, seed, claim, now()))
         if ('session' in made) known.sawSession(seed.session_id)
-        if (claim) keepsClaim()
+        if (claim) sweepWhenDue()
         return made
       }),
     findSession: (sessionId) =>
@@ -150,7 +152,7 @@ export function sqliteStore(options: SqliteStoreOptions): SessionStore {
     startRun: (start) =>
       using(({ writer }) => {
         const starting = writer.write({ kind: 'start', start }) as Promise<RunStarted>
-        if (start.claim !== null) keepsClaim()
+        if (start.claim !== null) sweepWhenDue()
         return starting
       }),
     beginRun: (runId, fence, at) =>
@@ -167,7 +169,10 @@ export function sqliteStore(options: SqliteStoreOptions): SessionStore {
         return history
       }),
 
-    cacheAnswer: (answer) => working((connection) => keepAnswer(connection, answer)),
+    cacheAnswer: (answer) => {
+      sweepWhenDue()
+      return working((connection) => keepAnswer(connection, answer))
+    },
     findCached: (key) => reading((reads) => reads.findCached(key, now())),
 
     saveSummary: (summary) => working((connection) => sessions.saveSummary(connection, summary)),
@@ -178,7 +183,7 @@ export function sqliteStore(options: SqliteStoreOptions): SessionStore {
 
     claim: async (claim) => {
       const taken = await working<ClaimRecord | undefined>((connection) => takeClaim(connection, claim, now()))
-      if (taken === undefined) keepsClaim()
+      if (taken === undefined) sweepWhenDue()
       return taken
     },
     settleClaim: (key, answer) => working((connection) => settleClaim(connection, key, answer)),

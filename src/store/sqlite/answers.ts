@@ -23,6 +23,9 @@ export async function readAnswer(
   return run?.status === 'completed' ? run : undefined
 }
 
-export async function dropExpiredAnswers(writer: Connection, now: string): Promise<void> {
-  await writer.run('DELETE FROM cached_answers WHERE answer_expires_at <= ?', [now])
+/** Tells how many went, at most `limit`; a negative one is none. */
+export function dropExpiredAnswers(writer: Connection, now: string, limit: number): Promise<number> {
+  const sql = `DELETE FROM cached_answers
+    WHERE answer_key IN (SELECT answer_key FROM cached_answers WHERE answer_expires_at <= ? LIMIT ?)`
+  return writer.run(sql, [now, limit])
 }

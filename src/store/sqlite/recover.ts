@@ -16,7 +16,7 @@ const selectOrphans = `SELECT run_id, run_session_id, status, background, fence,
 /** Puts in order what an earlier process left, in one transaction of the writer. */
 export async function recover(writer: Connection, owner: string, at: string, now: string): Promise<Recovered> {
   await dropExpiredClaims(writer, now, -1)
-  await dropExpiredAnswers(writer, now)
+  await dropExpiredAnswers(writer, now, -1)
   await writer.run('DELETE FROM claims WHERE claim_run_id IS NULL AND answer IS NULL')
   const interrupted: Run[] = []
   const queued: Recovered['queued'] = []
