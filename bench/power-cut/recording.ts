@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process'
 import { mkdir, readFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { type Project, root } from '../../test/support/program.ts'
 import { Disk } from './disk.ts'
 import { readTrace, type Step, straceArgs } from './trace.ts'
@@ -24,11 +25,24 @@ export interface Recording {
   database: string
 }
 
-/** How many ask at once, one after the other for an equal share of the requests. */
-const clientCounts = [1, 4, 8]
+interface Life {
+  share: number
+  clients: number
+  agentIds: readonly string[]
+  /** Between two runs of a client: long enough for a checkpoint to reach the end of the WAL, so that it begins anew. */
+  pauseMs: number
+  end: 'SIGTERM' | 'SIGKILL'
+}
+
+/** The program is started three times: with no data, after a stop that has closed the database, and after a kill. */
+const lives: readonly Life[] = [
+  { share: 0.5, clients: 1, agentIds: ['echo'], pauseMs: 30, end: 'SIGTERM' },
+  { share: 0.25, clients: 4, agentIds: ['echo', 'steps'], pauseMs: 0, end: 'SIGKILL' },
+  { share: 0.25, clients: 8, agentIds: ['echo', 'steps'], pauseMs: 0, end: 'SIGKILL' },
+]
 const runsPerSession = 5
 
-/** Runs the program under strace with `requests` A2A messages and ends it with SIGKILL. */
+/** Runs the program under strace with `requests` A2A messages. */
 export async function record(
   project: Project,
   synchronous: 'FULL' | 'NORMAL',
@@ -38,21 +52,34 @@ export async function record(
   const folder = join(project.folder, `data-${synchronous}`)
   const database = join(folder, 'agentserve.db')
   const traceFile = join(project.folder, `trace-${synchronous}`)
+  const configFile = join(project.folder, `${synchronous}.config.ts`)
   await mkdir(folder)
-  await project.write(`${synchronous}.config.ts`, configOf(database, synchronous))
-  const program = [join(root, 'bin/agentserve.js'), 'start', '--port', '0', '--json', '--data', folder]
-  const args = [...program, '--config', join(project.folder, `${synchronous}.config.ts`)]
-  const child = spawn('strace', [...straceArgs(traceFile), process.execPath, ...args], {
-    cwd: project.folder,
-    env: { PATH: process.env.PATH, HOME: process.env.HOME },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  })
-  let output = ''
-  const listen = (text: string) => {
-    output += text
+  await project.write(basename(configFile), configOf(database, synchronous))
+  const program = [join(root, 'bin/agentserve.js'), 'start', '--port', '0', '--json']
+  const args = [...straceArgs(traceFile), process.execPath, ...program, '--data', folder, '--config', configFile]
+  const told: Omit<Answered, 'line'>[] = []
+  for (const [index, life] of lives.entries()) {
+    const server = await start(project.folder, args)
+    try {
+      told.push(...(await load(server.url, life, `life-${index}`, Math.round(requests * life.share), random)))
+    } finally {
+      await server.end(life.end)
+    }
   }
-  child.stderr.setEncoding('utf8').on('data', listen)
-  child.stdout.setEncoding('utf8').on('data', listen)
+  const steps = await readTrace(traceFile, folder, database)
+  await compareWithFiles(steps, folder)
+  return { steps, answered: withLines(told, steps), folder, database }
+}
+
+async function start(cwd: string, args: string[]) {
+  const { PATH, HOME } = process.env
+  const child = spawn('strace', args, { cwd, env: { PATH, HOME }, stdio: ['ignore', 'pipe', 'pipe'] })
+  let output = ''
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding('utf8').on('data', (text: string) => {
+      output += text
+    })
+  }
   // Strace has the same pipes, so they close when it has written everything.
   const closed = new Promise<void>((resolve, reject) => {
     child.once('error', (cause) => reject(new Error('strace is needed: apt-get install strace', { cause })))
@@ -65,35 +92,34 @@ export async function record(
       if (found !== undefined) resolve(found)
     })
   })
-  let told: Omit<Answered, 'line'>[]
-  try {
-    told = await load(url, requests, random)
-  } finally {
-    child.kill('SIGKILL')
-    await closed
+  const end = (signal: NodeJS.Signals): Promise<void> => {
+    child.kill(signal)
+    return closed
   }
-  const steps = await readTrace(traceFile, folder, database)
-  await compareWithFiles(steps, folder)
-  return { steps, answered: withLines(told, steps), folder, database }
+  return { url, end }
 }
 
-async function load(url: string, requests: number, random: () => number): Promise<Omit<Answered, 'line'>[]> {
+async function load(
+  url: string,
+  { clients, agentIds, pauseMs }: Life,
+  name: string,
+  requests: number,
+  random: () => number,
+): Promise<Omit<Answered, 'line'>[]> {
   const told: Omit<Answered, 'line'>[] = []
   let asked = 0
-  for (const [phase, count] of clientCounts.entries()) {
-    const until = Math.round((requests * (phase + 1)) / clientCounts.length)
-    const client = async (name: string) => {
-      for (let mine = 0; asked < until; mine++) {
-        asked += 1
-        const sessionId = `${name}-${Math.floor(mine / runsPerSession)}`
-        const sent = Math.floor(random() * 2 ** 32)
-          .toString(36)
-          .repeat(1 + Math.floor(random() * 400))
-        told.push(await ask(url, random() < 0.5 ? 'echo' : 'steps', sessionId, `${name}-message-${mine}`, sent))
-      }
+  const client = async (own: string): Promise<void> => {
+    for (let mine = 0; asked < requests; mine++) {
+      asked += 1
+      const sessionId = `${own}-${Math.floor(mine / runsPerSession)}`
+      const word = Math.floor(random() * 2 ** 32).toString(36)
+      const sent = word.repeat(1 + Math.floor(random() * 400))
+      const agentId = agentIds[Math.floor(random() * agentIds.length)] ?? ''
+      told.push(await ask(url, agentId, sessionId, `${own}-message-${mine}`, sent))
+      await sleep(pauseMs)
     }
-    await Promise.all(Array.from({ length: count }, (_, index) => client(`phase-${phase}-client-${index}`)))
   }
+  await Promise.all(Array.from({ length: clients }, (_, index) => client(`${name}-client-${index}`)))
   return told
 }
 

@@ -24,25 +24,28 @@ export type Step = Span &
 const sends = ['write', 'writev', 'sendmsg', 'sendto']
 const known = ['openat', 'pwrite64', 'ftruncate', 'fsync', 'fdatasync', 'unlink', 'unlinkat']
 /** What a database could also be changed with, but is not: met on its files, the replay gives up. */
-const others = ['open', 'creat', 'pwritev', 'pwritev2', 'truncate', 'fallocate', 'rename', 'renameat', 'renameat2']
-const others2 = ['link', 'linkat', 'copy_file_range', 'sendfile', 'sync_file_range', 'sync', 'syncfs']
+const others = [
+  ...['open', 'creat', 'pwritev', 'pwritev2', 'truncate', 'fallocate', 'copy_file_range', 'sendfile'],
+  ...['rename', 'renameat', 'renameat2', 'link', 'linkat'],
+]
 
-/** `-D`: the process that is started is the program, not strace. */
+/** `-D`: the process that is started is the program, not strace. `-A`: a trace goes on with the next process. */
 export function straceArgs(traceFile: string): string[] {
-  const calls = [...sends, ...known, ...others, ...others2].join(',')
-  return ['-D', '-f', '-y', '-xx', '-s', '1048576', '--seccomp-bpf', '-o', traceFile, '-e', `trace=${calls}`]
+  const calls = [...sends, ...known, ...others].join(',')
+  return ['-D', '-A', '-f', '-y', '-xx', '-s', '1048576', '--seccomp-bpf', '-o', traceFile, '-e', `trace=${calls}`]
 }
 
 /** The steps that touch `database`, its WAL, its journal or the folder they are in, and all sends, in order of beginning. */
 export async function readTrace(traceFile: string, folder: string, database: string): Promise<Step[]> {
   const tracked = new Set([folder, database, `${database}-wal`, `${database}-journal`])
-  const mark = toHex(database)
+  // As the file of a descriptor or as a name, not within data.
+  const marks = [...tracked].flatMap((path) => [`<${toHex(path)}>`, `"${toHex(path)}"`])
   const steps: Step[] = []
   const unfinished = new Map<string, { name: string; text: string; begin: number }>()
   const add = (name: string, text: string, span: Span) => {
     const step = toStep(name, text, span, tracked)
     if (step !== undefined) steps.push(step)
-    else if ((others.includes(name) || others2.includes(name)) && text.includes(mark) && !text.includes(toHex('-shm')))
+    else if (others.includes(name) && marks.some((mark) => text.includes(mark)))
       throw new Error(`line ${span.begin}: ${name} on the database can't be replayed`)
   }
   let line = 0
