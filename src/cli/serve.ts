@@ -17,6 +17,10 @@ export async function serve(context: CommandContext, options: ServeOptions, watc
   const load = () => loadProject(options, toConfigFlags(options), logger)
   const project = await load()
   const { server, ended } = await open(project, context)
+  // An agent's own stray promise must not end the conversations of the others.
+  const onStray = (error: unknown) =>
+    server.services.logger.error({ error }, 'an agent left a promise that failed without anybody to handle it')
+  process.on('unhandledRejection', onStray)
   try {
     const bound = await server.ready
     announce(project.config, bound, options.json === true, watch)
@@ -26,6 +30,7 @@ export async function serve(context: CommandContext, options: ServeOptions, watc
   } finally {
     if (context.stoppedBy() !== undefined) say('Stopping …')
     await server.shutdown()
+    process.off('unhandledRejection', onStray)
   }
   await ended
   return context.stoppedBy() === 'SIGINT' ? exit.interrupted : exit.ok
