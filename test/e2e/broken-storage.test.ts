@@ -1,12 +1,18 @@
 import { spawn } from 'node:child_process'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { createProject, launch, root, serve } from '../support/program.ts'
+import { createProject, launch, type Project, root, serve } from '../support/program.ts'
 
-const config = ['--config', join(root, 'bench/agent.config.ts')]
+const inOwnFolder = ({ folder }: Project) => [
+  '--config',
+  join(root, 'bench/agent.config.ts'),
+  '--data',
+  join(folder, 'data'),
+]
 
 test('ends with a failure and one clear line when its disk fails a write, and acknowledges nothing after', async () => {
   const project = await createProject()
+  const config = inOwnFolder(project)
   // A file that may not grow is what a process can get instead of a broken disk: EFBIG, an I/O error to SQLite.
   const program = [process.execPath, join(root, 'bin/agentserve.js'), 'start', '--port', '0', '--json', ...config]
   const child = spawn('sh', ['-c', 'ulimit -f 1200; exec "$@"', 'sh', ...program], { cwd: project.folder })
@@ -46,7 +52,7 @@ test('ends with a failure and one clear line when its disk fails a write, and ac
 
 test('can be stopped at any moment of its start', { timeout: 60_000 }, async () => {
   const project = await createProject()
-  const args = ['start', '--port', '0', ...config]
+  const args = ['start', '--port', '0', ...inOwnFolder(project)]
   try {
     for (const afterMs of [60, 120, 180, 240, 300, 360]) {
       const { child, finished } = launch(project, args)
