@@ -36,19 +36,19 @@ interface Row {
 const project = await createProject()
 const startedAt = performance.now()
 const rows: Row[] = []
-let keep = false
 try {
-  const full = await replay('FULL', cuts)
-  keep = full.some(({ losing, corrupt }) => losing + corrupt > 0)
+  await replay('FULL', cuts)
   const normal = await replay('NORMAL', selfCheckCuts)
   // Losing answers is what NORMAL may do; losing the database is not.
   const finds = normal.some(({ losing }) => losing > 0) && normal.every(({ corrupt }) => corrupt === 0)
   print()
-  if (keep) console.error(`FULL lost something; trace and data are kept in ${project.folder}`)
   if (!finds) console.error('The self-check failed: NORMAL has to lose answers and nothing else.')
-  if (keep || !finds) process.exitCode = 1
+  if (!finds) process.exitCode = 1
 } finally {
-  if (!keep) await project.remove()
+  if (rows.some(({ synchronous, losing, corrupt }) => synchronous === 'FULL' && losing + corrupt > 0)) {
+    console.error(`FULL lost something; trace and data are kept in ${project.folder}`)
+    process.exitCode = 1
+  } else await project.remove()
 }
 
 async function replay(synchronous: 'FULL' | 'NORMAL', count: number): Promise<Row[]> {
@@ -82,7 +82,8 @@ async function replay(synchronous: 'FULL' | 'NORMAL', count: number): Promise<Ro
       'restored.config.ts',
       "import { defineConfig } from 'agentserve'\nexport default defineConfig({})\n",
     )
-    note(found[3], line, await inspectProgram(project, configFile, folder, before), [])
+    const { lost, corrupt } = await inspectProgram(project, configFile, folder, before)
+    note(found[3], line, lost, corrupt)
   }
   const anywhere = new Disk(recording.steps, recording.folder)
   for (const line of momentsOf(recording, count, random)) {

@@ -2,7 +2,7 @@ import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { sqliteStore } from '../../src/store/sqlite.ts'
-import { type Project, serve } from '../../test/support/program.ts'
+import { type Project, type RunningServer, serve } from '../../test/support/program.ts'
 import type { Files } from './disk.ts'
 import type { Answered } from './recording.ts'
 
@@ -72,17 +72,24 @@ export async function inspectProgram(
   configFile: string,
   folder: string,
   answered: readonly Answered[],
-): Promise<string[]> {
-  const server = await serve(project, 'start', ['--config', configFile, '--data', folder])
-  const lost: string[] = []
+): Promise<Finding> {
+  const finding: Finding = { lost: [], corrupt: [] }
+  let server: RunningServer
+  try {
+    server = await serve(project, 'start', ['--config', configFile, '--data', folder])
+  } catch (error) {
+    finding.corrupt.push(String(error))
+    return finding
+  }
   try {
     for (const { runId, received } of answered) {
       const answer = await fetch(`${server.url}/api/v1/runs/${runId}`)
       const run = (await answer.json()) as { status?: string; content?: string }
-      if (run.status !== 'completed' || run.content !== received) lost.push(`${runId}: ${answer.status}, ${run.status}`)
+      if (run.status !== 'completed' || run.content !== received)
+        finding.lost.push(`${runId}: ${answer.status}, ${run.status}`)
     }
   } finally {
     await server.kill()
   }
-  return lost
+  return finding
 }
