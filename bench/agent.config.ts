@@ -33,6 +33,15 @@ export default defineConfig({
         }
       },
     }),
+    ticking: agent({
+      description: 'As many fragments as the text says, none to three milliseconds apart.',
+      async *run({ text, signal }) {
+        for (let index = 0; index < Number(text) && !signal.aborted; index++) {
+          yield fragment(index)
+          await new Promise((resolve) => setTimeout(resolve, index % 4))
+        }
+      },
+    }),
     stubborn: agent({
       description: 'Takes a minute and does not listen to its signal.',
       async *run() {

@@ -4,17 +4,20 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { type Asked, ask, type Findings, startMixedLoad, verify } from '../test/support/mixed-load.ts'
 import { createProject, type Project, type RunningServer, serve } from '../test/support/program.ts'
+import { cutStreams } from './cut-streams.ts'
 import { configFile } from './start-up.ts'
 
 /*
- * Proofs that take too long for the tests: `--rounds` kills at random moments under mixed load (500), then `--stops` SIGTERMs
- * (20). `--break` takes the write-ahead log away after each kill, to show that loss would be found.
+ * Proofs that take too long for the tests: `--rounds` kills at random moments under mixed load (500), `--stops` SIGTERMs (20),
+ * `--streams` streams that are cut and taken up again (1,000). `--break` takes the write-ahead log away after each kill, to
+ * show that loss would be found.
  */
 
 const { values: options } = parseArgs({
   options: {
     rounds: { type: 'string', default: '500' },
     stops: { type: 'string', default: '20' },
+    streams: { type: 'string', default: '1000' },
     break: { type: 'boolean', default: false },
   },
 })
@@ -26,6 +29,7 @@ let ok = true
 try {
   ok = (await kills(project, Number(options.rounds))) && ok
   ok = (await stops(project, Number(options.stops))) && ok
+  ok = (await streams(project, Number(options.streams))) && ok
 } finally {
   await project.remove()
 }
@@ -91,6 +95,17 @@ async function stops(project: Project, rounds: number): Promise<boolean> {
   console.log(`requests that got no whole answer: ${cuts || 'none'}`)
   console.log(`the longest took ${Math.round(longestMs)} ms of ${allowedMs}; ${tally(ends)}`)
   return isClean(total) && longestMs <= allowedMs
+}
+
+async function streams(project: Project, count: number): Promise<boolean> {
+  const { wrong, ...figures } = await cutStreams(() => start(project), count)
+  for (const what of wrong) console.error(`cut streams: ${what}`)
+  const { cuts, kills, interrupted, truncated } = figures
+  console.log(
+    `${figures.streams} streams cut ${cuts} times, ${kills} kills among them: ${wrong.length} wrong;` +
+      ` ${interrupted} were interrupted, ${truncated} of them declare a lost last window`,
+  )
+  return wrong.length === 0
 }
 
 async function askStubborn(url: string, id: string): Promise<void> {
