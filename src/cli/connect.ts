@@ -49,7 +49,7 @@ async function openInProcess(options: ConnectOptions): Promise<Connection> {
   const server = openServer(config)
   const client = createClient({
     transport: (request) => server.inject(request),
-    key: authKeys[0],
+    key: (authKeys.find(({ userId }) => userId === undefined) ?? authKeys[0])?.key,
     prefix,
     a2aPrefix,
     healthPath,

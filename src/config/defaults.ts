@@ -13,6 +13,7 @@ export const defaults = {
   embeddingProvider: 'auto',
   knowledgeApi: { search: true, config: true, content: true, documents: true },
   allowUnauthenticated: false,
+  limits: { connections: 10_000, requests: 2_048, requestsPerMinute: undefined, concurrentRuns: undefined },
   /** Longer than the 50 ms in which chokidar drops a second change of a file: what it drops is read all the same. */
   reloadQuietMs: 60,
   /** Inside the data folder. */

@@ -42,7 +42,10 @@ export function resolveServer(
     knowledgeApi: { ...defaults.knowledgeApi, ...given(server.knowledgeApi ?? {}) },
     summaryManager: server.summaryManager ?? (program ? parts.summaryManager() : undefined),
     a2aPrefix: normalisePrefix(server.a2a?.prefix ?? defaults.a2aPrefix),
-    authKeys: overrides.keys ?? server.auth?.keys ?? [],
+    authKeys: (overrides.keys ?? server.auth?.keys ?? []).map((key) =>
+      typeof key === 'string' ? { key, userId: undefined } : { key: key.key, userId: key.user_id },
+    ),
+    limits: { ...defaults.limits, ...given(server.limits ?? {}) },
     allowUnauthenticated:
       overrides.allowUnauthenticated ?? server.allowUnauthenticated ?? defaults.allowUnauthenticated,
     retention: {

@@ -26,6 +26,13 @@ const apiKey = is(
   (value) => typeof value === 'string' && /^[\x21-\x7e]+$/.test(value),
   true,
 )
+const userKey = fields({ key: apiKey, user_id: text })
+const authKey: Check = (value, key, complain) => {
+  if (!isPlain(value)) return apiKey(value, key, complain)
+  userKey(value, key, complain)
+  for (const name of ['key', 'user_id']) if (value[name] === undefined) complain(`${key}.${name}`, 'is missing')
+}
+const count = integer(1, Number.MAX_SAFE_INTEGER)
 const duration = is('milliseconds, or a number with ms, s, m, h or d', (value) => parseDuration(value) !== undefined)
 const timeLimit = is('1 ms to 24 days: milliseconds, or a number with ms, s, m, h or d', (value) => {
   const ms = parseDuration(value)
@@ -105,9 +112,10 @@ export const serverSettings = fields({
   knowledgeApi: fields({ search: flag, config: flag, content: flag, documents: flag }),
   summaryManager,
   a2a: fields({ prefix: path }),
-  auth: fields({ keys: listOf(apiKey) }),
+  auth: fields({ keys: listOf(authKey) }),
+  limits: fields({ connections: count, requests: count, requestsPerMinute: count, concurrentRuns: count }),
   allowUnauthenticated: flag,
-  retention: fields({ maxAge: duration, maxSessions: integer(1, Number.MAX_SAFE_INTEGER) }),
+  retention: fields({ maxAge: duration, maxSessions: count }),
 })
 
 const entities: Check = (value, key, complain) => {

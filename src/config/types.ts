@@ -48,6 +48,24 @@ export interface SummaryManagerLike {
   readonly timeoutMs: number
 }
 
+/** A key that sees only the sessions and runs of one user. */
+export interface UserKey {
+  key: string
+  user_id: string
+}
+
+/** What the server takes at once; more is refused with words and `Retry-After`. */
+export interface ServerLimits {
+  /** Open connections. Default 10,000. */
+  connections?: number
+  /** Requests at work, streams that have begun not counted. Default 2,048. */
+  requests?: number
+  /** Requests of one key (without `auth`: of one address) in a minute. Default: any number. */
+  requestsPerMinute?: number
+  /** Runs of one key that wait or run. Default: any number. */
+  concurrentRuns?: number
+}
+
 /** The specification's server configuration. */
 export interface ServerConfig {
   address?: string
@@ -67,7 +85,8 @@ export interface ServerConfig {
   knowledgeApi?: KnowledgeApi
   summaryManager?: SummaryManagerLike
   a2a?: { prefix?: string }
-  auth?: { keys: string[] }
+  auth?: { keys: (string | UserKey)[] }
+  limits?: ServerLimits
   /** Allows an address that is not loopback without `auth`. */
   allowUnauthenticated?: boolean
   retention?: { maxAge?: Duration; maxSessions?: number }
@@ -117,7 +136,13 @@ export interface ResolvedServerConfig {
   knowledgeApi: Required<KnowledgeApi>
   summaryManager: SummaryManagerLike | undefined
   a2aPrefix: string
-  authKeys: string[]
+  authKeys: { key: string; userId: string | undefined }[]
+  limits: {
+    connections: number
+    requests: number
+    requestsPerMinute: number | undefined
+    concurrentRuns: number | undefined
+  }
   allowUnauthenticated: boolean
   retention: { maxAgeMs: number | undefined; maxSessions: number | undefined }
 }

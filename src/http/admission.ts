@@ -2,6 +2,7 @@ import { AppError, invalid } from '../core/error.ts'
 import { refuseAnnouncedSize } from './body.ts'
 import type { Exchange } from './exchange.ts'
 import type { KernelSettings } from './options.ts'
+import { createRateLimit } from './rate-limit.ts'
 import type { Reply } from './reply.ts'
 import { decodeParams, type RouteTable } from './router.ts'
 import { createAuthenticate } from './security/auth.ts'
@@ -20,12 +21,13 @@ const everyMethod = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
 
 export function createAdmit(settings: KernelSettings): Admit {
   const authenticate = createAuthenticate(settings.authKeys)
+  const limitRate = createRateLimit(settings)
   const cors = createCors(settings)
   const checkHost = createHostCheck({ ...settings, authenticated: authenticate !== undefined })
   return (exchange, table) => {
     const { incoming, headers, method } = exchange
     const { origin } = headers
-    exchange.corsHeaders = cors.headersFor(origin)
+    exchange.commonHeaders = cors.headersFor(origin)
     const { path, search } = parseTarget(incoming.url ?? '/', headers.host)
     exchange.path = path
     exchange.search = search
@@ -38,7 +40,10 @@ export function createAdmit(settings: KernelSettings): Admit {
       return { status: 204, headers: cors.preflightHeaders(origin, known.length === 0 ? everyMethod : known) }
     }
     if (changesState(method)) checkOrigin(headers, cors.isAllowed)
-    if (authenticate !== undefined && !isOpen(exchange, table)) exchange.caller = authenticate(headers)
+    if (!isOpen(exchange, table)) {
+      if (authenticate !== undefined) ({ caller: exchange.caller, userId: exchange.userId } = authenticate(headers))
+      limitRate?.(exchange)
+    }
     if (match === undefined) return withoutRoute(exchange, table)
     if (match.params !== undefined) exchange.params = decodeParams(match.params)
     refuseAnnouncedSize(incoming, exchange.maxBodyBytes)

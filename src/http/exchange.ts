@@ -50,9 +50,10 @@ export class Exchange implements HttpRequest {
   search = ''
   params = noParams
   caller = 'anonymous'
+  userId: string | undefined
   route: Route | undefined
   /** Name and value in turn, on whatever the answer will be. */
-  corsHeaders = noHeaders
+  commonHeaders = noHeaders
   /** The answer has been decided; whatever comes later is dropped. */
   answered = false
   /** Zero until the head was written. */

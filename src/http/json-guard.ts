@@ -2,9 +2,11 @@ import { AppError, invalid, isAppError } from '../core/error.ts'
 
 export const maxJsonDepth = 64
 export const maxJsonValues = 200_000
+/** Every new name costs far more than its bytes. */
+export const maxJsonKeys = 50_000
 
 /**
- * Parses JSON from outside. Depth and number of values are counted before parsing, so that a hostile document costs no
+ * Parses JSON from outside. Depth, values and keys are counted before parsing, so that a hostile document costs no
  * more than its bytes; `__proto__` anywhere, and `constructor` with a `prototype` in it, are refused.
  */
 export function parseJson(text: string): unknown {
@@ -30,6 +32,7 @@ export function isMalformedJson(error: unknown): boolean {
 function measure(text: string): void {
   let depth = 0
   let values = 1
+  let keys = 0
   let opened = false
   for (let at = 0; at < text.length; at++) {
     const code = text.charCodeAt(at)
@@ -46,6 +49,8 @@ function measure(text: string): void {
       depth--
     } else if (code === 0x2c) {
       values++
+    } else if (code === 0x3a && ++keys > maxJsonKeys) {
+      throw invalid(`The JSON has more than ${maxJsonKeys} keys.`)
     }
     if (values > maxJsonValues) throw invalid(`The JSON has more than ${maxJsonValues} values.`)
   }

@@ -107,6 +107,7 @@ function openServer(settings: KernelSettings, pipeline: Pipeline): Server {
   )
   // One more than allowed, so that one too many is seen and not dropped.
   server.maxHeadersCount = settings.maxHeaders + 1
+  server.maxConnections = settings.limits.connections
   server.on('checkContinue', (request, response) => pipeline.serve(request, response, true))
   server.on('checkExpectation', (request, response) => pipeline.serve(request, response, false))
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Duplex) => {

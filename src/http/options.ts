@@ -1,15 +1,27 @@
 import { type Logger, silentLogger } from '../core/logger.ts'
 import type { Clock } from '../core/time.ts'
+import type { AuthKey } from './security/auth.ts'
 
 /** What a request came to, for the request log; no content. */
 export interface RequestRecord {
   method: string
   path: string
+  /** The pattern of the path: few values, whatever is asked for. Undefined when there is no such route. */
+  route: string | undefined
   /** 499 when the client left before there was an answer. */
   status: number
   durationMs: number
   requestId: string
   caller: string
+}
+
+export interface TrafficLimits {
+  /** Open at once; more are closed as they come. */
+  connections: number
+  /** At work at once, streams that have begun not counted; more are `unavailable`. */
+  requests: number
+  /** Of one key, or without keys of one address; more are `rate_limited`. Undefined: as many as come. */
+  requestsPerMinute: number | undefined
 }
 
 export interface KernelSettings {
@@ -24,7 +36,8 @@ export interface KernelSettings {
   allowHosts: readonly string[]
   /** What an embedding server listens on; `listen` sets its own. */
   boundHost: string | undefined
-  authKeys: readonly string[]
+  authKeys: readonly AuthKey[]
+  limits: TrafficLimits
   headersTimeoutMs: number
   bodyTimeoutMs: number
   keepAliveTimeoutMs: number
@@ -53,6 +66,7 @@ export const kernelDefaults: KernelSettings = {
   allowHosts: [],
   boundHost: undefined,
   authKeys: [],
+  limits: { connections: 10_000, requests: 2_048, requestsPerMinute: undefined },
   headersTimeoutMs: 10_000,
   bodyTimeoutMs: 30_000,
   keepAliveTimeoutMs: 72_000,

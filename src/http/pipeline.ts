@@ -32,18 +32,21 @@ const clientLeftStatus = 499
 
 export function createPipeline(settings: KernelSettings): Pipeline {
   let admit = createAdmit(settings)
-  const { logger, debug, clock, onRequest } = settings
+  const { logger, debug, clock, onRequest, limits } = settings
   const active = new Set<Exchange>()
+  /** Of those, the streams that have begun. */
+  let streams = 0
   let waiting: (() => void)[] = []
   let table = createRouteTable([])
   let whenClosing: (() => void) | undefined
 
   const done = (exchange: Exchange) => {
     if (!active.delete(exchange)) return
-    const { outgoing, method, path, status, requestId, caller } = exchange
+    const { outgoing, method, path, route, status, requestId, caller } = exchange
     onRequest?.({
       method,
       path,
+      route: route?.path,
       status: status === 0 ? clientLeftStatus : status,
       durationMs: clock() - exchange.startedAt,
       requestId,
@@ -59,7 +62,10 @@ export function createPipeline(settings: KernelSettings): Pipeline {
 
   const write = (exchange: Exchange, reply: Reply, refusal: boolean): Promise<void> | undefined => {
     if (whenClosing !== undefined) exchange.closeConnection = true
-    if (reply.body?.kind === 'sse') return writeStream(exchange, reply, reply.body.frames)
+    if (reply.body?.kind === 'sse') {
+      streams++
+      return writeStream(exchange, reply, reply.body.frames).finally(() => streams--)
+    }
     writePlain(exchange, reply, refusal)
     return undefined
   }
@@ -108,6 +114,7 @@ export function createPipeline(settings: KernelSettings): Pipeline {
       if (whenClosing !== undefined) throw new AppError('unavailable', 'The server is stopping.')
       let reply = admit(exchange, table)
       if (reply === undefined) {
+        if (active.size - streams > limits.requests && exchange.route?.open !== true) throw overloaded()
         exchange.startDeadline((error) => answerInstead(exchange, error))
         reply = await exchange.route?.handler(exchange)
         exchange.stopDeadline()
@@ -173,6 +180,10 @@ export function createPipeline(settings: KernelSettings): Pipeline {
       return active.size === 0 ? Promise.resolve() : new Promise((resolve) => waiting.push(resolve))
     },
   }
+}
+
+function overloaded(): AppError {
+  return new AppError('unavailable', 'The server has as much to do as it takes at once; try again.')
 }
 
 function wordError(error: AppError, exchange: Exchange): Reply {

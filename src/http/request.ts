@@ -33,6 +33,8 @@ export interface HttpRequest {
   readonly requestId: string
   /** Who calls, for idempotency keys and ownership: `anonymous` or `key:<number>`; never the key itself. */
   readonly caller: string
+  /** The user that the caller's key belongs to; undefined: the caller may see everything. */
+  readonly userId: string | undefined
   /** Aborts when the client has left before the reply was finished. */
   readonly signal: AbortSignal
   /** Aborts when the request timeout of a plain answer has passed; its reason is an AppError `timeout`. */

@@ -61,7 +61,7 @@ export function headOf(exchange: Exchange, reply: Reply): string[] {
   const mediaType = mediaTypeOf(reply.body)
   if (mediaType !== undefined && !ownType) headers.push('Content-Type', mediaType)
   if (!ownPolicy && mediaType?.startsWith('text/html')) headers.push('Content-Security-Policy', pageSecurityPolicy)
-  if (exchange.corsHeaders.length > 0) headers.push(...exchange.corsHeaders)
+  if (exchange.commonHeaders.length > 0) headers.push(...exchange.commonHeaders)
   if (exchange.closeConnection) headers.push('Connection', 'close')
   return headers
 }

@@ -137,6 +137,7 @@ export function composeServer(initial: ResolvedConfig, { program }: ServerPurpos
     allowHeaders: server.allowHeaders,
     allowHosts: server.allowHosts,
     authKeys: server.authKeys,
+    limits: server.limits,
     logger,
     debug: server.debug,
     clock,

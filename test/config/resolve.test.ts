@@ -71,6 +71,7 @@ describe('resolveConfig', () => {
       summaryManager: manager,
       a2aPrefix: '/api/v1/a2a',
       authKeys: [],
+      limits: { connections: 10_000, requests: 2_048, requestsPerMinute: undefined, concurrentRuns: undefined },
       allowUnauthenticated: false,
       retention: { maxAgeMs: undefined, maxSessions: undefined },
     })
@@ -111,7 +112,7 @@ describe('resolveConfig', () => {
       embedding: { provider: 'openai', model: 'm', apiKey: 'k' },
       knowledgeApi: { search: true, config: true, content: false, documents: true },
       a2aPrefix: '',
-      authKeys: ['one'],
+      authKeys: [{ key: 'one', userId: undefined }],
       retention: { maxAgeMs: 30 * 86_400_000, maxSessions: 5 },
     })
   })
@@ -130,12 +131,15 @@ describe('resolveConfig', () => {
     expect(resolveServer(server)).toMatchObject({
       address: { host: 'file.test', port: 1, named: true },
       allowHosts: ['file.test'],
-      authKeys: ['file'],
+      authKeys: [{ key: 'file', userId: undefined }],
     })
     expect(resolveServer(server, {}, environment)).toMatchObject({
       address: { host: '127.0.0.2', port: 2, named: true },
       allowHosts: ['a.test', 'b.test'],
-      authKeys: ['k1', 'k2'],
+      authKeys: [
+        { key: 'k1', userId: undefined },
+        { key: 'k2', userId: undefined },
+      ],
       debug: false,
     })
     const flags = { host: '[::1]', port: 0, allowHosts: ['c.test'], data: '/flag' }

@@ -116,7 +116,7 @@ describe('errors', () => {
           }),
         },
       ],
-      { authKeys: ['k'] },
+      { authKeys: [{ key: 'k' }] },
     )
     const response = await kernel.inject({ url: '/rpc', method: 'POST', headers: { 'x-request-id': 'r' } })
     expect([response.status, await response.json()]).toEqual([401, { rpc: 'unauthorized', requestId: 'r' }])

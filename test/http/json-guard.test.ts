@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { isMalformedJson, maxJsonDepth, maxJsonValues, parseJson } from '../../src/http/json-guard.ts'
+import { isMalformedJson, maxJsonDepth, maxJsonKeys, maxJsonValues, parseJson } from '../../src/http/json-guard.ts'
 
 const thrown = (text: string): unknown => {
   try {
@@ -85,5 +85,14 @@ describe('JSON from outside', () => {
     expect(thrown('{"a":[{"\\u005f_proto__":{}}]}')).toMatchObject({ details: [{ path: 'a.0.__proto__' }] })
     expect(thrown('{"constructor":{"prototype":1}}')).toMatchObject({ details: [{ path: 'constructor' }] })
     expect(parseJson('{"constructor":"x","b":"__proto__"}')).toEqual({ constructor: 'x', b: '__proto__' })
+  })
+})
+
+test('JSON with more keys than are allowed is refused, whatever its size', () => {
+  const keys = (count: number) => `{${Array.from({ length: count }, (_, index) => `"k${index}":"a:b"`).join()}}`
+  expect(thrown(keys(maxJsonKeys))).toBeUndefined()
+  expect(thrown(keys(maxJsonKeys + 1))).toMatchObject({
+    code: 'invalid_request',
+    message: expect.stringContaining('50000 keys'),
   })
 })

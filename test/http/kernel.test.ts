@@ -84,8 +84,16 @@ describe('the kernel', () => {
     await (await kernel.inject({ url: '/slow?key=secret', headers: { 'x-request-id': 'a' } })).text()
     await (await kernel.inject({ url: '/none', headers: { 'x-request-id': 'b' } })).text()
     expect(records).toEqual([
-      { method: 'GET', path: '/slow', status: 200, durationMs: 7, requestId: 'a', caller: 'anonymous' },
-      { method: 'GET', path: '/none', status: 404, durationMs: 0, requestId: 'b', caller: 'anonymous' },
+      { method: 'GET', path: '/slow', route: '/slow', status: 200, durationMs: 7, requestId: 'a', caller: 'anonymous' },
+      {
+        method: 'GET',
+        path: '/none',
+        route: undefined,
+        status: 404,
+        durationMs: 0,
+        requestId: 'b',
+        caller: 'anonymous',
+      },
     ])
   })
 })

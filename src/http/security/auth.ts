@@ -2,22 +2,37 @@ import { createHash, timingSafeEqual } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
 import { AppError } from '../../core/error.ts'
 
-/** Who calls (`key:<number>`); throws `unauthorized`. */
-export type Authenticate = (headers: IncomingHttpHeaders) => string
+/** An API key, and the user whose sessions and runs are all that it may see; without one it may see all. */
+export interface AuthKey {
+  key: string
+  userId?: string | undefined
+}
+
+export interface Caller {
+  /** `key:<number>`. */
+  caller: string
+  userId: string | undefined
+}
+
+/** Says who calls; throws `unauthorized`. */
+export type Authenticate = (headers: IncomingHttpHeaders) => Caller
 
 /** Undefined when there are no keys: everybody is `anonymous`. Keys are kept as digests only. */
-export function createAuthenticate(keys: readonly string[]): Authenticate | undefined {
+export function createAuthenticate(keys: readonly AuthKey[]): Authenticate | undefined {
   if (keys.length === 0) return undefined
-  const digests = keys.map(digest)
+  const callers = keys.map(({ key, userId }, index) => ({
+    known: digest(key),
+    caller: { caller: `key:${index}`, userId },
+  }))
   return (headers) => {
     const presented = presentedKeys(headers)
-    let caller: string | undefined
+    let found: Caller | undefined
     for (const key of presented) {
       const candidate = digest(key)
       // Every key is compared, so that the time taken says nothing about which one came close.
-      for (const [index, known] of digests.entries()) if (timingSafeEqual(candidate, known)) caller ??= `key:${index}`
+      for (const { known, caller } of callers) if (timingSafeEqual(candidate, known)) found ??= caller
     }
-    if (caller !== undefined) return caller
+    if (found !== undefined) return found
     const problem = presented.length === 0 ? 'This server needs an API key' : 'The API key is not known'
     throw new AppError('unauthorized', `${problem}: send it as 'Authorization: Bearer …' or 'X-API-Key: …'.`)
   }

@@ -12,7 +12,10 @@ describe('keys', () => {
     ['X-API-Key', { 'X-API-Key': 'second' }, 'key:1'],
     ['X-API-Key beside another scheme', { authorization: 'Basic eDp5', 'x-api-key': 'first' }, 'key:0'],
   ])('are taken as %s', async (_name, headers, caller) => {
-    const response = await testKernel([who], { authKeys: ['first', 'second'] }).inject({ url: '/who', headers })
+    const response = await testKernel([who], { authKeys: [{ key: 'first' }, { key: 'second' }] }).inject({
+      url: '/who',
+      headers,
+    })
     expect([response.status, await response.json()]).toEqual([200, caller])
   })
 
@@ -26,7 +29,9 @@ describe('keys', () => {
     { 'x-api-key': '' },
     { 'x-api-key': 'FIRST' },
   ])('are missing or wrong: %j', async (headers) => {
-    const kernel = testKernel([who, { ...get('/open'), open: true }], { authKeys: ['first', 'second'] })
+    const kernel = testKernel([who, { ...get('/open'), open: true }], {
+      authKeys: [{ key: 'first' }, { key: 'second' }],
+    })
     for (const [method, url, status] of [
       ['GET', '/who', 401],
       ['GET', '/nowhere', 401],
@@ -54,7 +59,7 @@ describe('keys', () => {
       handled = true
       return json(await request.body.json())
     })
-    const response = await testKernel([route], { authKeys: ['k'] }).inject({ method: 'POST', url: '/x', body })
+    const response = await testKernel([route], { authKeys: [{ key: 'k' }] }).inject({ method: 'POST', url: '/x', body })
     expect([response.status, handled, read]).toEqual([401, false, 0])
   })
 

@@ -41,7 +41,7 @@ describe('CORS', () => {
   )
 
   test('answers a preflight before it asks for a key', async () => {
-    const response = await withCors({ authKeys: ['k'] }).inject(preflight)
+    const response = await withCors({ authKeys: [{ key: 'k' }] }).inject(preflight)
     expect(response.status).toBe(204)
     expect(response.headers).toMatchObject({
       'access-control-allow-origin': app,
@@ -60,7 +60,7 @@ describe('CORS', () => {
   })
 
   test('is on errors too', async () => {
-    const kernel = withCors({ authKeys: ['k'] })
+    const kernel = withCors({ authKeys: [{ key: 'k' }] })
     for (const url of ['/x', '/nowhere']) {
       const response = await kernel.inject({ url, headers: { origin: app } })
       expect([response.status, response.headers['access-control-allow-origin']]).toEqual([401, app])

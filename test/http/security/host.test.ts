@@ -69,9 +69,9 @@ describe('the Host header', () => {
   })
 
   test('may be any name with keys on an open bind, not on a loopback one', async () => {
-    expect(await statusFor('any.example', { authKeys: ['k'], boundHost: '0.0.0.0' })).toBe(200)
-    expect(await statusFor('any.example', { authKeys: ['k'] })).toBe(200)
-    expect(await statusFor('any.example', { authKeys: ['k'], boundHost: '127.0.0.1' })).toBe(421)
+    expect(await statusFor('any.example', { authKeys: [{ key: 'k' }], boundHost: '0.0.0.0' })).toBe(200)
+    expect(await statusFor('any.example', { authKeys: [{ key: 'k' }] })).toBe(200)
+    expect(await statusFor('any.example', { authKeys: [{ key: 'k' }], boundHost: '127.0.0.1' })).toBe(421)
     expect(await statusFor('any.example', { boundHost: '0.0.0.0' })).toBe(421)
   })
 

@@ -159,7 +159,7 @@ test.each([
 })
 
 test('keeps the status of what HTTP itself refuses, with a JSON-RPC body', async () => {
-  const { post } = await openA2A({ echo }, { authKeys: ['secret-key-1234567890'], maxRequestBytes: 500 })
+  const { post } = await openA2A({ echo }, { authKeys: [{ key: 'secret-key-1234567890' }], maxRequestBytes: 500 })
   const key = { authorization: 'Bearer secret-key-1234567890' }
   const request = rpc('sendMessage', 'echo', 'hi')
   const statuses: Record<string, number> = {}
