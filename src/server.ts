@@ -6,13 +6,14 @@ import { createId } from './core/id.ts'
 import { silentLogger } from './core/logger.ts'
 import { type A2A, createA2A as createInterface } from './protocols/a2a/a2a.ts'
 import { configParts } from './server/parts.ts'
-import { composeServer, type OpenServer, type Server } from './server/server.ts'
+import { composeServer } from './server/server.ts'
+import type { OpenServer, Server } from './server/types.ts'
 import { createRegistry } from './service/registry.ts'
 import { createRuns } from './service/runs.ts'
 import { memoryStore } from './store/memory.ts'
 
 export { configParts } from './server/parts.ts'
-export type { HealthRouter, OpenServer, Server, ShutdownOptions } from './server/server.ts'
+export type { HealthRouter, OpenServer, Server, ShutdownOptions } from './server/types.ts'
 export type { ConfigFlags }
 
 /** A server from the specification's configuration. Throws when a field is wrong, naming the key and what is allowed. */

@@ -4,13 +4,15 @@ import { offlineSummarizer, SummaryManager } from '../models/summarizer.ts'
 import { agent } from '../runnables/agent.ts'
 import { type Binding, bindModel } from '../runnables/binding.ts'
 import { isSdkAgent, toRunnable } from '../runnables/host.ts'
+import { createMcpServers } from '../runnables/mcp.ts'
 
 /** What the configuration needs of the rooms above it. */
 export const configParts: ConfigParts = {
-  toRunnable(value, kind, { model, root }) {
+  toRunnable(value, kind, { model, root, mcp }) {
     if (!isRunnable(value) && !isSdkAgent(value)) return undefined
-    return bindModel(toRunnable(isRunnable(value) ? value.kind : kind, value), { model, root })
+    return bindModel(toRunnable(isRunnable(value) ? value.kind : kind, value), { model, root, mcp })
   },
+  mcpServers: createMcpServers,
   agent: (settings) => agent(settings),
   summaryManager: () => ({ summarizer: offlineSummarizer(), timeoutMs: SummaryManager.defaultTimeoutMs }),
 }

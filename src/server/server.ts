@@ -1,8 +1,6 @@
-import { dirname } from 'node:path'
 import { apiRoutes } from '../api/routes.ts'
-import { defaults } from '../config/defaults.ts'
 import { createLogger } from '../config/logger.ts'
-import type { Duration, ResolvedConfig } from '../config/types.ts'
+import type { ResolvedConfig } from '../config/types.ts'
 import { parseDuration } from '../core/duration.ts'
 import { AppError } from '../core/error.ts'
 import { createId } from '../core/id.ts'
@@ -11,68 +9,20 @@ import { timestamp } from '../core/time.ts'
 import { version } from '../core/version.ts'
 import { createKernel } from '../http/kernel.ts'
 import type { Bound } from '../http/listen.ts'
-import type { InjectRequest, InjectResponse } from '../http/request.ts'
 import type { Route } from '../http/route.ts'
 import { a2aRoutes } from '../protocols/a2a/a2a.ts'
 import { a2aDocs } from '../protocols/a2a/docs.ts'
-import { createOnce } from '../service/idempotency.ts'
-import { createRegistry } from '../service/registry.ts'
-import { createRetention } from '../service/retention.ts'
-import { createRuns } from '../service/runs.ts'
-import type { Services } from '../service/services.ts'
-import { createSessions } from '../service/sessions.ts'
-import { createSummaries } from '../service/summaries.ts'
 import { lockDataFolder, removeServerHint, writeServerHint } from '../store/data-folder.ts'
-import type { Readiness } from '../wire/health.ts'
+import { foldersOf, toHint } from './folders.ts'
 import { ingestSources } from './ingest-sources.ts'
-import { composeKnowledge } from './knowledge.ts'
 import { assertMayListen, listenOn } from './listen.ts'
 import { toEntity } from './parts.ts'
-import { createStore } from './store.ts'
+import { readinessOf } from './readiness.ts'
+import { composeServices } from './services.ts'
+import type { OpenServer, ServerPurpose } from './types.ts'
 
 const defaultDeadlineMs = 10_000
 const lastEventsMs = 1_000
-
-export interface ShutdownOptions {
-  /** What running work gets before it is cancelled; default 10 s. */
-  deadline?: Duration
-  /** Ends the waiting at once. */
-  signal?: AbortSignal
-}
-
-/** A handler of the health route that replaces ours, and whatever else belongs beside it. */
-export interface HealthRouter {
-  route(route: Pick<Route, 'handler'> & Partial<Pick<Route, 'method'>>): void
-}
-
-export interface Server {
-  /** `entity`: what `agent`, `team` or `workflow` return, or an AI SDK `Agent`. Throws on an empty or taken id. */
-  registerAgent(id: string, entity: object): void
-  /** Opens everything and listens; resolves when the server has been shut down, rejects when it could not start or go on. */
-  start(): Promise<void>
-  /** The address, once it listens. */
-  readonly ready: Promise<Bound>
-  /** Readiness fails first, then no new work; running work gets the deadline, then is cancelled and recorded. */
-  shutdown(options?: ShutdownOptions): Promise<void>
-  /** Mounts routes and documentation again, as agents and handlers are now. Requests that have begun go on. */
-  resync(): void
-  /** Where a custom handler can be attached; default path: the health path. Takes effect with the call of `route`. */
-  healthRouter(path?: string): HealthRouter
-  /** A request without a socket; opens the server if it is not open yet. */
-  inject(request: InjectRequest): Promise<InjectResponse>
-}
-
-export interface OpenServer extends Server {
-  /** Exchanges agents and knowledge sources for those of a new config; what runs goes on with the old one. */
-  reload(config: ResolvedConfig): Promise<void>
-  readonly services: Services
-}
-
-/** What differs between the command line and somebody's program. */
-export interface ServerPurpose {
-  /** Owns the data folder, tells of itself there, looks for a free port, refuses an open bind without keys. */
-  program: boolean
-}
 
 /** Puts everything together; does no I/O before `start` or the first `inject`. */
 export function composeServer(initial: ResolvedConfig, { program }: ServerPurpose): OpenServer {
@@ -98,36 +48,12 @@ export function composeServer(initial: ResolvedConfig, { program }: ServerPurpos
   let ingesting = Promise.resolve()
   const custom: Route[] = []
 
-  const store = createStore(server.sessionStorage, logger, (error) => {
-    logger.error({ error }, 'storage failed; nothing is acknowledged any more')
-    fail(error)
-  })
-  const registry = createRegistry()
-  registry.replace(config.entities)
-  const knowledge = composeKnowledge(config, { clock, logger })
-  const runs = createRuns({
-    store,
-    registry,
-    knowledge,
+  const { services, store, registry, knowledge, runs, summaries, retention } = composeServices(config, {
     logger,
     clock,
-    requestTimeoutMs: server.requestTimeoutMs,
     owner,
+    onFatal: fail,
   })
-  const sessions = createSessions(store, runs, clock)
-  const { summarizer, timeoutMs = 0 } = server.summaryManager ?? {}
-  const summaries = createSummaries({ store, clock, logger, summarizer, timeoutMs })
-  const { maxAgeMs, maxSessions } = server.retention
-  const retention = createRetention({ store, clock, logger, maxAgeMs, maxSessions })
-  const services: Services = {
-    registry,
-    runs,
-    sessions,
-    summaries,
-    knowledge,
-    logger,
-    once: createOnce(store, clock, logger),
-  }
 
   const kernel = createKernel({
     maxRequestBytes: server.maxRequestBytes,
@@ -155,29 +81,22 @@ export function composeServer(initial: ResolvedConfig, { program }: ServerPurpos
       startedAtMs,
       clock,
       authRequired: server.authKeys.length > 0,
-      readiness,
+      readiness: () => readinessOf(phase(), store, knowledge),
       extraDocs: a2aDocs(server.a2aPrefix),
     })
     kernel.setRoutes([...api, ...a2aRoutes(() => services, server.a2aPrefix), ...custom])
   }
 
-  async function readiness(): Promise<Readiness> {
-    const [storage, knowing] = await Promise.all([passes(store.check()), passes(knowledge?.check())])
-    const status = stopping.signal.aborted
-      ? 'stopping'
-      : !isOpen
-        ? 'starting'
-        : storage && knowing
-          ? 'ready'
-          : 'unavailable'
-    return {
-      status,
-      checks: { storage: toCheck(storage), knowledge: knowledge === undefined ? 'off' : toCheck(knowing) },
-    }
+  function phase(): 'starting' | 'open' | 'stopping' {
+    if (stopping.signal.aborted) return 'stopping'
+    return isOpen ? 'open' : 'starting'
   }
 
   async function open(): Promise<void> {
-    await lockFolders()
+    for (const folder of foldersOf(config, program)) {
+      const lock = await lockDataFolder(folder)
+      releases.push(() => lock.release())
+    }
     await store.open()
     releases.push(() => store.close())
     const recovered = await store.recover(owner, timestamp(clock()))
@@ -192,19 +111,6 @@ export function composeServer(initial: ResolvedConfig, { program }: ServerPurpos
     releases.push(() => summaries.close())
     releases.push(() => retention.close())
     isOpen = true
-  }
-
-  async function lockFolders(): Promise<void> {
-    const folders = new Set<string>()
-    if (program) folders.add(config.dataFolder)
-    const storage = server.sessionStorage
-    if (typeof storage === 'object' && 'path' in storage) folders.add(dirname(storage.path))
-    if (server.vectorDb?.type === 'lancedb' && server.vectorDb.baseUrl !== undefined)
-      folders.add(server.vectorDb.baseUrl)
-    for (const folder of folders) {
-      const lock = await lockDataFolder(folder)
-      releases.push(() => lock.release())
-    }
   }
 
   function ensureOpen(): Promise<void> {
@@ -236,17 +142,8 @@ export function composeServer(initial: ResolvedConfig, { program }: ServerPurpos
     assertGoesOn()
     const takenUp = takeUp()
     if (program) {
-      const hint = {
-        pid: process.pid,
-        url: bound.url,
-        version,
-        started_at: timestamp(startedAtMs),
-        prefix: unlessDefault(server.prefix, defaults.prefix),
-        a2a_prefix: unlessDefault(server.a2aPrefix, defaults.a2aPrefix),
-        health_path: unlessDefault(server.healthPath, defaults.healthPath),
-      }
       releases.push(() => removeServerHint(config.dataFolder))
-      await writeServerHint(config.dataFolder, hint)
+      await writeServerHint(config.dataFolder, toHint(server, bound.url, startedAtMs))
     }
     await takenUp
     return bound
@@ -347,21 +244,4 @@ export function composeServer(initial: ResolvedConfig, { program }: ServerPurpos
         void settled.then(dispose).catch((error: unknown) => logger.error({ error }, 'dispose failed'))
     },
   }
-}
-
-async function passes(check: Promise<void> | undefined): Promise<boolean> {
-  try {
-    await check
-    return true
-  } catch {
-    return false
-  }
-}
-
-function toCheck(passed: boolean): 'ok' | 'failed' {
-  return passed ? 'ok' : 'failed'
-}
-
-function unlessDefault(place: string, usual: string): string | undefined {
-  return place === usual ? undefined : place
 }

@@ -42,3 +42,13 @@ export function aboutRun(error: unknown, { run_id: runId, session_id: sessionId 
   const { code, message, retryAfterSeconds } = toAppError(error)
   return new AppError(code, message, { cause: error, retryAfterSeconds, runId, sessionId })
 }
+
+/** What AppErrors say is for the person who reads it; anything else may hold what nobody should see. */
+export function toRunError(error: unknown): RunError {
+  const known = toAppError(error)
+  if (known.code === 'internal') {
+    const name = error instanceof Error ? error.name : 'Error'
+    return { code: 'run_failed', message: `The agent threw an error (${name}); the server's log has the details.` }
+  }
+  return { code: known.code, message: known.message }
+}

@@ -1,0 +1,33 @@
+import { dirname } from 'node:path'
+import { defaults } from '../config/defaults.ts'
+import type { ResolvedConfig, ResolvedServerConfig } from '../config/types.ts'
+import { timestamp } from '../core/time.ts'
+import { version } from '../core/version.ts'
+import type { ServerHint } from '../store/data-folder.ts'
+
+/** The folders that no other process may own while this server is open. */
+export function foldersOf({ server, dataFolder }: ResolvedConfig, program: boolean): Set<string> {
+  const folders = new Set<string>()
+  const { sessionStorage: storage, vectorDb } = server
+  if (program) folders.add(dataFolder)
+  if (typeof storage === 'object' && 'path' in storage) folders.add(dirname(storage.path))
+  if (vectorDb?.type === 'lancedb' && vectorDb.baseUrl !== undefined) folders.add(vectorDb.baseUrl)
+  return folders
+}
+
+/** What commands need for finding the server. */
+export function toHint(server: ResolvedServerConfig, url: string, startedAtMs: number): ServerHint {
+  return {
+    pid: process.pid,
+    url,
+    version,
+    started_at: timestamp(startedAtMs),
+    prefix: unlessDefault(server.prefix, defaults.prefix),
+    a2a_prefix: unlessDefault(server.a2aPrefix, defaults.a2aPrefix),
+    health_path: unlessDefault(server.healthPath, defaults.healthPath),
+  }
+}
+
+function unlessDefault(place: string, usual: string): string | undefined {
+  return place === usual ? undefined : place
+}

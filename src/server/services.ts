@@ -1,0 +1,56 @@
+import type { ResolvedConfig } from '../config/types.ts'
+import type { Logger } from '../core/logger.ts'
+import type { SessionStore } from '../core/store.ts'
+import type { Clock } from '../core/time.ts'
+import { createOnce } from '../service/idempotency.ts'
+import type { OpenableKnowledge } from '../service/knowledge.ts'
+import { createRegistry } from '../service/registry.ts'
+import { createRetention, type Retention } from '../service/retention.ts'
+import { createRuns, type RunService } from '../service/runs.ts'
+import type { Registry, Services } from '../service/services.ts'
+import { createSessions } from '../service/sessions.ts'
+import { createSummaries, type SummaryService } from '../service/summaries.ts'
+import { composeKnowledge } from './knowledge.ts'
+import { createStore } from './store.ts'
+
+export interface ServicesOptions {
+  logger: Logger
+  clock: Clock
+  /** Names this process in the store. */
+  owner: string
+  /** The storage acknowledges nothing any more. */
+  onFatal: (error: unknown) => void
+}
+
+/** The doors that routes and protocols use, and what stands behind them for the server to open and close. */
+export interface ComposedServices {
+  services: Services
+  store: SessionStore
+  registry: Registry
+  knowledge: OpenableKnowledge | undefined
+  runs: RunService
+  summaries: SummaryService
+  retention: Retention
+}
+
+export function composeServices(
+  config: ResolvedConfig,
+  { logger, clock, owner, onFatal }: ServicesOptions,
+): ComposedServices {
+  const { sessionStorage, requestTimeoutMs, summaryManager, retention: limits } = config.server
+  const store = createStore(sessionStorage, logger, (error) => {
+    logger.error({ error }, 'storage failed; nothing is acknowledged any more')
+    onFatal(error)
+  })
+  const registry = createRegistry()
+  registry.replace(config.entities)
+  const knowledge = composeKnowledge(config, { clock, logger })
+  const runs = createRuns({ store, registry, knowledge, logger, clock, requestTimeoutMs, owner })
+  const sessions = createSessions(store, runs, clock)
+  const { summarizer, timeoutMs = 0 } = summaryManager ?? {}
+  const summaries = createSummaries({ store, clock, logger, summarizer, timeoutMs })
+  const retention = createRetention({ store, clock, logger, ...limits })
+  const once = createOnce(store, clock, logger)
+  const services = { registry, runs, sessions, summaries, knowledge, logger, once }
+  return { services, store, registry, knowledge, runs, summaries, retention }
+}

@@ -1,0 +1,46 @@
+import type { Duration, ResolvedConfig } from '../config/types.ts'
+import type { Bound } from '../http/listen.ts'
+import type { InjectRequest, InjectResponse } from '../http/request.ts'
+import type { Route } from '../http/route.ts'
+import type { Services } from '../service/services.ts'
+
+export interface ShutdownOptions {
+  /** What running work gets before it is cancelled; default 10 s. */
+  deadline?: Duration
+  /** Ends the waiting at once. */
+  signal?: AbortSignal
+}
+
+/** A handler of the health route that replaces ours, and whatever else belongs beside it. */
+export interface HealthRouter {
+  route(route: Pick<Route, 'handler'> & Partial<Pick<Route, 'method'>>): void
+}
+
+export interface Server {
+  /** `entity`: what `agent`, `team` or `workflow` return, or an AI SDK `Agent`. Throws on an empty or taken id. */
+  registerAgent(id: string, entity: object): void
+  /** Opens everything and listens; resolves when the server has been shut down, rejects when it could not start or go on. */
+  start(): Promise<void>
+  /** The address, once it listens. */
+  readonly ready: Promise<Bound>
+  /** Readiness fails first, then no new work; running work gets the deadline, then is cancelled and recorded. */
+  shutdown(options?: ShutdownOptions): Promise<void>
+  /** Mounts routes and documentation again, as agents and handlers are now. Requests that have begun go on. */
+  resync(): void
+  /** Where a custom handler can be attached; default path: the health path. Takes effect with the call of `route`. */
+  healthRouter(path?: string): HealthRouter
+  /** A request without a socket; opens the server if it is not open yet. */
+  inject(request: InjectRequest): Promise<InjectResponse>
+}
+
+export interface OpenServer extends Server {
+  /** Exchanges agents and knowledge sources for those of a new config; what runs goes on with the old one. */
+  reload(config: ResolvedConfig): Promise<void>
+  readonly services: Services
+}
+
+/** What differs between the command line and somebody's program. */
+export interface ServerPurpose {
+  /** Owns the data folder, tells of itself there, looks for a free port, refuses an open bind without keys. */
+  program: boolean
+}

@@ -1,0 +1,70 @@
+import type { Knowledge } from '../core/knowledge.ts'
+import type { Logger } from '../core/logger.ts'
+import { textOf } from '../core/message.ts'
+import type { RunRecord } from '../core/run.ts'
+import type { Runnable } from '../core/runnable.ts'
+import type { SessionStore } from '../core/store.ts'
+import type { Clock } from '../core/time.ts'
+import type { RecordedRuns } from './recorded-runs.ts'
+import { answerFromCache } from './response-cache.ts'
+import { RunExecution } from './run-execution.ts'
+import type { Registry, StartRun } from './services.ts'
+
+const defaultHistoryRuns = 20
+
+export interface Surroundings {
+  store: SessionStore
+  recorded: RecordedRuns
+  registry: Registry
+  knowledge?: Knowledge | undefined
+  logger: Logger
+  clock: Clock
+  requestTimeoutMs: number
+  run: RunRecord
+  runnable: Runnable
+  mode: StartRun['mode']
+  /** How many runs stand in its session's lane now. */
+  inLane: () => number
+  onEnd: (execution: RunExecution) => void
+}
+
+/** The execution of a run with its limits, its cache and all that its context gives. */
+export function prepareExecution(surroundings: Surroundings): RunExecution {
+  const { store, recorded, registry, knowledge, logger, clock, run, runnable, mode, inLane, onEnd } = surroundings
+  const parts = run.messages[0]?.parts ?? []
+  const limit = surroundings.requestTimeoutMs
+  const plainLimit = runnable.timeoutMs === undefined ? limit : Math.min(limit, runnable.timeoutMs)
+  return new RunExecution({
+    store,
+    clock,
+    logger,
+    run,
+    runnable:
+      runnable.cache === undefined
+        ? runnable
+        : answerFromCache(runnable, runnable.cache, { store, clock, logger, run }),
+    input: { parts, text: textOf(parts) },
+    fence: 1,
+    loadState: beginsEarly(runnable) ? undefined : () => recorded.state(run.session_id),
+    timeoutMs: mode === 'plain' ? plainLimit : runnable.timeoutMs,
+    idleTimeoutMs: mode === 'stream' ? limit : undefined,
+    context: {
+      runId: run.run_id,
+      sessionId: run.session_id,
+      entityId: run.entity_id,
+      userId: run.user_id,
+      metadata: run.metadata ?? {},
+      logger,
+      knowledge,
+      history: (runs) => recorded.messagesBefore(run, runs ?? defaultHistoryRuns, inLane()),
+      summary: () => store.findSummary(run.session_id),
+      entity: (id) => registry.get(id),
+    },
+    onEnd,
+  })
+}
+
+/** Whether it may begin before its start is durable; what looks into the store first may not. */
+export function beginsEarly(runnable: Runnable): boolean {
+  return runnable.effects === 'none' && runnable.cache === undefined
+}

@@ -1,0 +1,54 @@
+import { notFound } from '../core/error.ts'
+import type { RunEvent } from '../core/event.ts'
+import type { JsonObject } from '../core/json.ts'
+import type { Message } from '../core/message.ts'
+import type { RunRecord } from '../core/run.ts'
+import type { SessionStore } from '../core/store.ts'
+
+const historyLimit = 2000
+const pageSize = 500
+
+export interface RecordedRuns {
+  /** Throws `run_not_found`. */
+  get(runId: string): Promise<RunRecord>
+  events(runId: string, after: number, signal?: AbortSignal): AsyncGenerator<readonly RunEvent[]>
+  /** The messages of at most so many runs before this one. `waiting`: how many runs stand in its session's lane. */
+  messagesBefore(run: RunRecord, runs: number, waiting: number): Promise<Message[]>
+  /** A copy that the caller may change. */
+  state(sessionId: string): Promise<JsonObject>
+}
+
+export function createRecordedRuns(store: SessionStore): RecordedRuns {
+  return {
+    async get(runId) {
+      const run = await store.findRun(runId)
+      if (run === undefined) throw notFound('run', runId)
+      return run
+    },
+    async *events(runId, after, signal) {
+      for (let next = after; !signal?.aborted; ) {
+        const events = await store.readEvents(runId, next, pageSize)
+        const last = events.at(-1)
+        if (last === undefined) return
+        yield events
+        next = last.seq
+      }
+    },
+    // Runs that came later, waiting or given up, stand between this one and what came before it.
+    async messagesBefore(run, runs, waiting) {
+      if (runs <= 0) return []
+      for (let limit = runs + Math.max(1, waiting); ; limit *= 2) {
+        const history = await store.readHistory(run.session_id, limit)
+        const place = history.runs.findIndex((other) => other.run_id === run.run_id)
+        const earlier = place === -1 ? history.runs : history.runs.slice(0, place)
+        const begun = earlier.filter((other) => other.status !== 'queued')
+        if (begun.length >= runs || !history.has_more || limit > historyLimit) {
+          return begun.slice(-runs).flatMap((other) => other.messages)
+        }
+      }
+    },
+    async state(sessionId) {
+      return { ...(await store.findSession(sessionId))?.session.state }
+    },
+  }
+}
