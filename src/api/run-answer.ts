@@ -4,11 +4,13 @@ import type { RunDetail, RunResult } from '../wire/run.ts'
 
 /** A run as sessions, lists and the history show it. */
 export function toRun(record: RunRecord): Run {
-  const { run_id, session_id, entity_id, entity_kind, status, created_at, started_at, completed_at } = record
+  const { run_id, session_id, parent_run_id, entity_id, entity_kind, status, created_at, started_at, completed_at } =
+    record
   const { cancellation_reason, error, cache_hit, usage } = record
   return {
     run_id,
     session_id,
+    parent_run_id,
     entity_id,
     entity_kind,
     status,
@@ -40,6 +42,7 @@ function toRunResult(record: RunRecord): RunResult {
   return {
     run_id: record.run_id,
     session_id: record.session_id,
+    parent_run_id: record.parent_run_id,
     agent_id: record.entity_id,
     status: record.status,
     content: contentOf(record),

@@ -23,6 +23,11 @@ export function isEnded(status: RunStatus): boolean {
   return status !== 'queued' && status !== 'running'
 }
 
+/** Whether the run can be taken back to `running`: it waits for input, or its steps are journaled and its process died. */
+export function isResumable({ status, entity_kind }: Pick<Run, 'status' | 'entity_kind'>): boolean {
+  return status === 'input_required' || (status === 'interrupted' && entity_kind === 'workflow')
+}
+
 export interface Usage {
   input_tokens: number
   output_tokens: number
@@ -48,6 +53,8 @@ export interface RunError {
 export interface Run {
   run_id: string
   session_id: string
+  /** The run of a team that this one is part of; such a run takes no turn in its session and is no interaction of it. */
+  parent_run_id: string | null
   entity_id: string
   entity_kind: EntityKind
   status: RunStatus
@@ -69,7 +76,7 @@ export interface RunRecord extends Run {
   timeout_ms: number | null
   /** The last window before a crash may be missing from the events and the answer. */
   truncated: boolean
-  /** Number of the final event; null while the run goes on. */
+  /** Number of the final event, or of the end of the stream at a pause; null while the run goes on. */
   end_seq: number | null
   /** What was put in and, once ended, what came out (partial output of a run that did not complete included). */
   messages: Message[]

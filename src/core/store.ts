@@ -10,7 +10,8 @@ import type { Summary } from './summary.ts'
  * The port of everything durable about sessions and runs. A promise that resolves means: it survives a power cut (for
  * a driver that keeps anything at all). The rules are the driver's to enforce, whoever calls it in whatever order:
  *  - a final status never changes; a write under an old fence changes nothing;
- *  - one session has at most one run in `running`;
+ *  - one session has at most one run in `running`, not counting those with a `parent_run_id`, which belong to no turn: they
+ *    are in no history, in no session's `runs` and `run_count`, and go with the session like all others;
  *  - only the start of a run may create a session on its way; the end of a run without its row writes nothing.
  * Drivers throw AppError: `conflict`, `session_not_found`, `precondition_failed`, `storage_full`, `unavailable`.
  */
@@ -62,9 +63,30 @@ export interface RunBatch {
   reserve_until: number
 }
 
+/** Takes a paused run up again, in one step: whoever comes second finds that it has moved on. */
+export interface RunResume {
+  run_id: string
+  /** The pause that is meant. */
+  end_seq: number
+  owner: string
+  at: string
+  /** With numbers after `end_seq`. */
+  events: readonly RunEvent[]
+  reserve_until: number
+}
+
+export type RunResumed =
+  | { outcome: 'resumed'; fence: number }
+  /** The session has a run in `running`. Nothing was written, as in the other cases. */
+  | { outcome: 'busy' }
+  /** It is not at this pause any more, or can't be resumed. */
+  | { outcome: 'moved_on' }
+  | { outcome: 'missing' }
+
 export interface RunEnd {
   run_id: string
-  fence: number
+  /** Null: the run is paused and has no owner; it can only be cancelled so, and keeps the messages it has. */
+  fence: number | null
   status: Exclude<RunStatus, 'queued' | 'running'>
   completed_at: string
   end_seq: number
@@ -96,6 +118,7 @@ export interface RunFilter {
   agent_id?: string | undefined
   session_id?: string | undefined
   user_id?: string | undefined
+  parent_run_id?: string | undefined
 }
 
 export interface History {
@@ -161,6 +184,11 @@ export interface SessionStore {
   /** False when fenced or ended: the caller stops. */
   appendEvents(batch: RunBatch): Promise<boolean>
   finishRun(end: RunEnd): Promise<RunFinished>
+  /**
+   * A paused run (`isResumable`) → `running`, under a new fence. What its end had written goes: end event, output messages,
+   * sources, usage; its next end writes them anew. Its events and `truncated` stay.
+   */
+  resumeRun(resume: RunResume): Promise<RunResumed>
   findRun(runId: string): Promise<RunRecord | undefined>
   /** The newest first, in the order in which they were put in. */
   listRuns(filter: RunFilter, page: PageRequest): Promise<Page<Run>>

@@ -24,6 +24,7 @@ export function createRun(request: StartRun, runnable: Runnable, now: number): R
   return {
     run_id: runId,
     session_id: request.sessionId ?? createId('ses', now),
+    parent_run_id: null,
     entity_id: request.entityId,
     entity_kind: runnable.kind,
     status: 'queued',

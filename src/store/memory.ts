@@ -78,12 +78,13 @@ export function memoryStore({ clock = Date.now }: MemoryStoreOptions = {}): Sess
     appendEvents: (batch) =>
       step(() => {
         const row = state.runs.get(batch.run_id)
-        if (!row || !takesEvents({ status: row.record.status, fence: row.fence }, batch.fence)) return false
+        if (!row || !takesEvents(runs.lookOf(row), batch.fence)) return false
         runs.keepEvents(row, batch.events)
         row.reserveUntil = Math.max(row.reserveUntil, batch.reserve_until)
         return true
       }),
     finishRun: (end) => step(() => runs.finishRun(state, end)),
+    resumeRun: (resume) => step(() => runs.resumeRun(state, resume)),
     findRun: (runId) => step(() => copy(state.runs.get(runId)?.record)),
     listRuns: (filter, page) => step(() => runs.pageOfRuns(state, filter, page)),
     readEvents: (runId, after, limit) => step(() => runs.readEvents(state.runs.get(runId), after, limit)),

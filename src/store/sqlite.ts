@@ -14,6 +14,7 @@ import { pruneSessions } from './sqlite/prune.ts'
 import { Reads } from './sqlite/reads.ts'
 import { recover } from './sqlite/recover.ts'
 import * as sessions from './sqlite/sessions.ts'
+import { resumeRun } from './sqlite/settle.ts'
 import { Writer } from './sqlite/writer.ts'
 import { Sweep } from './sweep.ts'
 
@@ -159,6 +160,7 @@ export function sqliteStore(options: SqliteStoreOptions): SessionStore {
       using(({ writer }) => writer.write({ kind: 'begin', begin: { runId, fence, at } }) as Promise<boolean>),
     appendEvents: (batch) => using(({ writer }) => writer.write({ kind: 'append', batch }) as Promise<boolean>),
     finishRun: (end) => using(({ writer }) => writer.write({ kind: 'finish', end }) as Promise<RunFinished>),
+    resumeRun: (resume) => working((connection) => resumeRun(connection, resume)),
     findRun: (runId) => reading((reads) => reads.findRun(runId)),
     listRuns: (filter, page) => reading((reads) => reads.listRuns(filter, page)),
     readEvents: (runId, after, limit) => reading((reads) => reads.readEvents(runId, after, limit)),

@@ -31,9 +31,12 @@ export const RunRequest = component(
 )
 export type RunRequest = z.input<typeof RunRequest>
 
+const parentRunId = () => z.string().nullable().describe('The run of the team that it is part of.')
+
 const outcome = {
   run_id: z.string(),
   session_id: z.string(),
+  parent_run_id: parentRunId(),
   agent_id: z.string(),
   status: RunStatus,
   content: z.string().describe("The text of the assistant's messages."),
@@ -71,6 +74,7 @@ export const Run = component(
   z.object({
     run_id: z.string(),
     session_id: z.string(),
+    parent_run_id: parentRunId(),
     entity_id: z.string(),
     entity_kind: EntityKind,
     status: RunStatus,
@@ -95,7 +99,12 @@ export type RunList = z.infer<typeof RunList>
 
 const filter = { status: oneOf(runStatuses).optional(), agent_id: text().optional() }
 export const SessionRunsQuery = z.object({ ...filter, ...pageQuery })
-export const RunsQuery = z.object({ ...filter, session_id: text().optional(), ...pageQuery })
+export const RunsQuery = z.object({
+  ...filter,
+  session_id: text().optional(),
+  parent_run_id: text().optional(),
+  ...pageQuery,
+})
 
 const include = oneOf(['prompts']).optional().describe('`prompts`: show the exact prompts of model calls.')
 export const StreamQuery = z.object({ include })

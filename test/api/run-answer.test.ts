@@ -16,6 +16,7 @@ const message = (role: Role, content: string): Message => ({
 const record = (change: Partial<RunRecord>): RunRecord => ({
   run_id: 'run_1',
   session_id: 'ses_1',
+  parent_run_id: null,
   entity_id: 'echo',
   entity_kind: 'agent',
   status: 'completed',

@@ -6,6 +6,7 @@ import { testEvents } from './session-store/events.ts'
 import { testHistory } from './session-store/history.ts'
 import { testLifecycle } from './session-store/lifecycle.ts'
 import { testRecovery } from './session-store/recovery.ts'
+import { testResume } from './session-store/resume.ts'
 import { testRetention } from './session-store/retention.ts'
 import { testRuns } from './session-store/runs.ts'
 import { testSessions } from './session-store/sessions.ts'
@@ -30,6 +31,7 @@ export function testSessionStore(name: string, create: () => SessionStore | Prom
     testAnswers(store)
     testClaims(store)
     testRecovery(store)
+    testResume(store)
     testRetention(store)
   })
 }

@@ -70,6 +70,7 @@ export function runOf({ record }: RunRow): Run {
   return copy({
     run_id: record.run_id,
     session_id: record.session_id,
+    parent_run_id: record.parent_run_id,
     entity_id: record.entity_id,
     entity_kind: record.entity_kind,
     status: record.status,
@@ -83,8 +84,13 @@ export function runOf({ record }: RunRow): Run {
   })
 }
 
+/** The runs that took a turn in the session. */
+export function turnsOf({ runs }: SessionRow): RunRow[] {
+  return runs.filter(({ record }) => record.parent_run_id === null)
+}
+
 export function sessionOf(row: SessionRow, newestRuns: number): Session {
-  const { runs, latest: _latest, owners, revision: _revision, ...fields } = row
+  const { runs: _runs, latest: _latest, owners, revision: _revision, ...fields } = row
   const earlier = (ids: string[], present: string | null) => ids.filter((id) => id !== present)
   return {
     ...copy(fields),
@@ -94,7 +100,7 @@ export function sessionOf(row: SessionRow, newestRuns: number): Session {
       workflow_ids: earlier(owners.workflow_ids, row.workflow_id),
       user_ids: earlier(owners.user_ids, row.user_id),
     },
-    run_count: runs.length,
-    runs: runs.slice(-newestRuns).map(runOf),
+    run_count: turnsOf(row).length,
+    runs: turnsOf(row).slice(-newestRuns).map(runOf),
   }
 }

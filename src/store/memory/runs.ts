@@ -3,11 +3,21 @@ import { endEvent, isFinalEvent, type RunEvent, startEvent } from '../../core/ev
 import type { Page, PageRequest } from '../../core/page.ts'
 import { isEnded, type Run } from '../../core/run.ts'
 import type { SessionSeed } from '../../core/session.ts'
-import type { History, Recovered, RunEnd, RunFilter, RunFinished, RunStart, RunStarted } from '../../core/store.ts'
-import { judgeEnd, startReserve } from '../ended.ts'
+import type {
+  History,
+  Recovered,
+  RunEnd,
+  RunFilter,
+  RunFinished,
+  RunResume,
+  RunResumed,
+  RunStart,
+  RunStarted,
+} from '../../core/store.ts'
+import { judgeEnd, mayResume, startReserve } from '../ended.ts'
 import { recordedOutput } from '../recorded-output.ts'
 import { insertClaim, readClaim } from './claims.ts'
-import { copy, type MemoryState, type RunRow, runOf, type SessionRow } from './rows.ts'
+import { copy, type MemoryState, type RunRow, runOf, type SessionRow, turnsOf } from './rows.ts'
 import { getSession, insertSession, pageOf, touch } from './sessions.ts'
 
 export function startRun(state: MemoryState, start: RunStart, now: string): RunStarted {
@@ -17,7 +27,8 @@ export function startRun(state: MemoryState, start: RunStart, now: string): RunS
   const seed = start.session
   if (known === undefined && seed === null) return { outcome: 'session_missing' }
   const running = start.run.status === 'running'
-  if (running && known !== undefined && isBusy(known)) return { outcome: 'busy' }
+  const takesTurn = start.run.parent_run_id === null
+  if (running && takesTurn && known !== undefined && isBusy(known)) return { outcome: 'busy' }
   if (state.runs.has(start.run.run_id)) {
     throw new AppError('conflict', `There is a run '${start.run.run_id}' already.`)
   }
@@ -33,7 +44,7 @@ export function startRun(state: MemoryState, start: RunStart, now: string): RunS
   if (running && start.state !== null) session.state = { ...session.state, ...copy(start.state) }
   state.runs.set(row.record.run_id, row)
   session.runs.push(row)
-  if (running) session.latest = row
+  if (running && takesTurn) session.latest = row
   touch(session, start.run.created_at)
   if (start.claim !== null) insertClaim(state, start.claim, { run_id: start.run.run_id })
   return { outcome: running ? 'started' : 'queued', fence: row.fence, created_session: known === undefined }
@@ -67,9 +78,13 @@ export function keepEvents(row: RunRow, events: readonly RunEvent[]): void {
   }
 }
 
+export function lookOf({ record, fence }: RunRow) {
+  return { status: record.status, entity_kind: record.entity_kind, end_seq: record.end_seq, fence }
+}
+
 export function finishRun(state: MemoryState, end: RunEnd): RunFinished {
   const row = state.runs.get(end.run_id)
-  const verdict = judgeEnd(row && { status: row.record.status, fence: row.fence }, end.fence)
+  const verdict = judgeEnd(row && lookOf(row), end.fence)
   if (row === undefined || verdict !== 'ok') return verdict
   keepEvents(row, end.events)
   const { record } = row
@@ -88,13 +103,37 @@ export function finishRun(state: MemoryState, end: RunEnd): RunFinished {
   return 'ok'
 }
 
+export function resumeRun(state: MemoryState, resume: RunResume): RunResumed {
+  const row = state.runs.get(resume.run_id)
+  if (row === undefined) return { outcome: 'missing' }
+  const { record } = row
+  if (!mayResume(lookOf(row), resume.end_seq)) return { outcome: 'moved_on' }
+  const session = getSession(state, record.session_id)
+  const takesTurn = record.parent_run_id === null
+  if (takesTurn && isBusy(session)) return { outcome: 'busy' }
+  row.owner = resume.owner
+  row.fence += 1
+  row.reserveUntil = Math.max(row.reserveUntil, resume.reserve_until)
+  record.status = 'running'
+  record.completed_at = null
+  record.end_seq = null
+  record.usage = null
+  record.sources = []
+  record.messages = record.messages.slice(0, 1)
+  keepEvents(row, resume.events)
+  if (takesTurn) session.latest = row
+  touch(session, resume.at)
+  return { outcome: 'resumed', fence: row.fence }
+}
+
 export function pageOfRuns(state: MemoryState, filter: RunFilter, page: PageRequest): Page<Run> {
   const rows = [...state.runs.values()].filter(
     ({ record }) =>
       (filter.status === undefined || record.status === filter.status) &&
       (filter.agent_id === undefined || record.entity_id === filter.agent_id) &&
       (filter.session_id === undefined || record.session_id === filter.session_id) &&
-      (filter.user_id === undefined || record.user_id === filter.user_id),
+      (filter.user_id === undefined || record.user_id === filter.user_id) &&
+      (filter.parent_run_id === undefined || record.parent_run_id === filter.parent_run_id),
   )
   return pageOf(rows, ({ record }) => ({ time: record.created_at, id: record.run_id }), runOf, page)
 }
@@ -113,7 +152,8 @@ export function readEvents(row: RunRow | undefined, after: number, limit: number
 }
 
 export function readHistory(state: MemoryState, sessionId: string, limit: number): History {
-  const rows = state.sessions.get(sessionId)?.runs ?? []
+  const session = state.sessions.get(sessionId)
+  const rows = session === undefined ? [] : turnsOf(session)
   return { runs: rows.slice(-limit).map(({ record }) => copy(record)), has_more: rows.length > limit }
 }
 

@@ -78,7 +78,8 @@ export class Group {
     if (merges && ((earlier === undefined && exists) || (earlier !== undefined && earlier.state === undefined)))
       return false
     const touched = this.#touch(run.session_id, run.created_at, seed ?? undefined)
-    touched.runs += 1
+    const takesTurn = run.parent_run_id === null
+    if (takesTurn) touched.runs += 1
     if (becomes !== undefined) touched.state = becomes
     else if (merges) touched.state = { ...touched.state, ...state }
     const batch = end && encodeBatch(end.events)
@@ -107,11 +108,12 @@ export class Group {
       startReserve,
       batch?.lastSeq ?? 1,
       running ? null : toJson(state),
+      run.parent_run_id,
     ])
     this.#addMessages(run.run_id, 1, run.messages)
     if (claim !== null) this.rows.claims.push([claim.key, claim.hash, claim.expires_at, run.run_id])
     if (end !== undefined) {
-      if (running && (exists || earlier !== undefined)) this.rows.instants.push([run.session_id])
+      if (running && takesTurn && (exists || earlier !== undefined)) this.rows.instants.push([run.session_id])
       this.#addEvents(run.run_id, batch)
       this.#addMessages(run.run_id, end.end_seq, end.messages)
       this.#touchEnd(run.session_id, end)

@@ -71,6 +71,7 @@ export const startedRunColumns = [
   'reserve_until',
   'recorded_seq',
   'start_state',
+  'parent_run_id',
 ] as const
 
 export function emptyRows(): HotRows {
@@ -118,7 +119,7 @@ CREATE TEMP TRIGGER deal_hot_writes INSTEAD OF INSERT ON hot_writes BEGIN
   ${orRaise('ends')}
   ${insert('runs', 'runs', startedRunColumns)}
   SELECT RAISE(ABORT, 'instants') FROM jsonb_each(NEW.instants) CROSS JOIN runs
-    ON run_session_id = value ->> 0 AND status = 'running';
+    ON run_session_id = value ->> 0 AND status = 'running' AND parent_run_id IS NULL;
   UPDATE runs SET status = 'running', started_at = value ->> 2
     FROM jsonb_each(NEW.begins) WHERE run_id = value ->> 0 AND fence = value ->> 1 AND status = 'queued'
       AND start_state IS NULL;

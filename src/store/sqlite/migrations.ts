@@ -129,4 +129,11 @@ CREATE TABLE \`summary_jobs\` (
 CREATE INDEX \`cached_answers_by_run\` ON \`cached_answers\` (\`answer_run_id\`);--> statement-breakpoint
 CREATE INDEX \`cached_answers_by_expiry\` ON \`cached_answers\` (\`answer_expires_at\`);`,
   },
+  {
+    name: '0002_parent_runs',
+    sql: `DROP INDEX \`runs_one_running\`;--> statement-breakpoint
+ALTER TABLE \`runs\` ADD \`parent_run_id\` text;--> statement-breakpoint
+CREATE INDEX \`runs_by_parent\` ON \`runs\` (\`parent_run_id\`) WHERE parent_run_id IS NOT NULL;--> statement-breakpoint
+CREATE UNIQUE INDEX \`runs_one_running\` ON \`runs\` (\`run_session_id\`) WHERE status = 'running' AND parent_run_id IS NULL;`,
+  },
 ]

@@ -45,6 +45,7 @@ export async function runPage(all: All, filter: RunFilter, page: PageRequest): P
   add('run_session_id = ?', filter.session_id)
   add('run_user_id = ?', filter.user_id)
   add('entity_id = ?', filter.agent_id)
+  add('parent_run_id = ?', filter.parent_run_id)
   // Said twice, since the index of the others is found by the second.
   add(status === 'completed' ? 'status = ?' : `status = ? AND status <> 'completed'`, status)
   add('run_number < ?', afterRun(page.cursor))

@@ -24,6 +24,7 @@ export const runColumns = [
   'error',
   'cache_hit',
   'usage',
+  'parent_run_id',
 ] as const
 
 export const runRecordColumns = [
@@ -84,6 +85,7 @@ export function toRun(row: readonly SqlValue[]): Run {
     error: fromJson<RunError>(row[9]),
     cache_hit: row[10] === 1,
     usage: fromJson<Usage>(row[11]),
+    parent_run_id: row[12] as string | null,
   }
 }
 
@@ -93,14 +95,14 @@ export function toRunRecord(rowText: SqlValue | undefined, messagesText: SqlValu
   const run = toRun(row)
   return {
     ...run,
-    user_id: row[12] as string | null,
-    metadata: fromJson<JsonObject>(row[13]),
-    background: row[14] === 1,
-    timeout_ms: row[15] as number | null,
-    truncated: row[16] === 1,
-    end_seq: row[17] as number | null,
+    user_id: row[13] as string | null,
+    metadata: fromJson<JsonObject>(row[14]),
+    background: row[15] === 1,
+    timeout_ms: row[16] as number | null,
+    truncated: row[17] === 1,
+    end_seq: row[18] as number | null,
     messages: (JSON.parse(messagesText as string) as string[][]).map((message) => toMessage(run.run_id, message)),
-    sources: fromJson<SourceEvent[]>(row[18]) ?? [],
+    sources: fromJson<SourceEvent[]>(row[19]) ?? [],
   }
 }
 

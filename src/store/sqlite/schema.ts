@@ -88,15 +88,17 @@ export const runs = sqliteTable(
     lastSeq: integer('recorded_seq').notNull(),
     /** JSON; what a queued run will merge over the session's state. */
     startState: text('start_state'),
+    parentRunId: text('parent_run_id'),
   },
   (table) => [
-    uniqueIndex('runs_one_running').on(table.sessionId).where(sql`status = 'running'`),
+    uniqueIndex('runs_one_running').on(table.sessionId).where(sql`status = 'running' AND parent_run_id IS NULL`),
     // Lists go by `run_number`, which every index ends with.
     index('runs_by_session').on(table.sessionId),
     index('runs_by_entity').on(table.entityId),
     // Most runs are completed; a list of those walks the table.
     index('runs_by_status').on(table.status).where(sql`status <> 'completed'`),
     index('runs_by_user').on(table.userId).where(sql`run_user_id IS NOT NULL`),
+    index('runs_by_parent').on(table.parentRunId).where(sql`parent_run_id IS NOT NULL`),
   ],
 )
 

@@ -18,14 +18,15 @@ export const selectRuns = `SELECT request.key AS request_key, ${runFields}
 /** Requests: session ids; then the limit that they share. In no order: sorting whole rows costs more than numbers do. */
 export const selectHistories = `SELECT request.key AS request_key, run_number, ${runFields}
   FROM json_each(?) AS request CROSS JOIN runs ON run_number IN (
-    SELECT newest.run_number FROM runs AS newest WHERE newest.run_session_id = request.value
+    SELECT newest.run_number FROM runs AS newest WHERE newest.run_session_id = request.value AND newest.parent_run_id IS NULL
     ORDER BY newest.run_number DESC LIMIT ?)`
 
 const sessionFields = (newestRuns: string) => `${list(sessionColumns)} AS session_row,
   (SELECT json_group_array(json_array(owner_kind, owner_id) ORDER BY owner_position)
      FROM session_owners WHERE owner_session_id = session_id) AS owner_rows,
   (SELECT json_group_array(${list(runColumns)} ORDER BY run_number) FROM (
-     SELECT * FROM runs WHERE run_session_id = session_id ORDER BY run_number DESC LIMIT ${newestRuns})) AS run_rows,
+     SELECT * FROM runs WHERE run_session_id = session_id AND parent_run_id IS NULL
+     ORDER BY run_number DESC LIMIT ${newestRuns})) AS run_rows,
   (SELECT ${list(summaryColumns)} FROM summaries WHERE summary_session_id = session_id) AS summary_row`
 
 /** Requests: session ids. */

@@ -1,14 +1,15 @@
 import { AppError } from '../../core/error.ts'
 import type { JsonObject } from '../../core/json.ts'
-import type { RunStatus } from '../../core/run.ts'
-import type { RunBatch, RunEnd, RunFinished, RunStart, RunStarted } from '../../core/store.ts'
-import { judgeEnd, takesEvents } from '../ended.ts'
+import type { EntityKind, RunStatus } from '../../core/run.ts'
+import type { RunBatch, RunEnd, RunFinished, RunResume, RunResumed, RunStart, RunStarted } from '../../core/store.ts'
+import { judgeEnd, mayResume, takesEvents } from '../ended.ts'
 import { readClaim } from './claims.ts'
 import type { Connection } from './connection.ts'
 import { encodeBatch } from './event-batch.ts'
 import { type BeginRun, Group, type HotOutcome, type HotWrite, type Known } from './group.ts'
 import { insertHot, toParams } from './hot-write.ts'
 import { fromJson } from './rows.ts'
+import { touch } from './sessions.ts'
 
 /*
  * A hot write by itself, inside the writer's transaction: looks at what is there, then writes by the same statement as a
@@ -38,7 +39,7 @@ async function startRun(writer: Connection, start: RunStart, now: string): Promi
   const [present] = await writer.all('SELECT state FROM sessions WHERE session_id = ?', [run.session_id])
   if (present === undefined && session === null) return { outcome: 'session_missing' }
   const running = run.status === 'running'
-  if (running && (await isBusy(writer, run.session_id))) return { outcome: 'busy' }
+  if (running && run.parent_run_id === null && (await isBusy(writer, run.session_id))) return { outcome: 'busy' }
   if ((await writer.all('SELECT 1 FROM runs WHERE run_id = ?', [run.run_id])).length > 0) {
     throw new AppError('conflict', `There is a run '${run.run_id}' already.`)
   }
@@ -82,7 +83,7 @@ async function finishRun(writer: Connection, end: RunEnd): Promise<RunFinished> 
   const verdict = judgeEnd(run, end.fence)
   if (run === undefined || verdict !== 'ok') return verdict
   const group = new Group(knowing(run.sessionId, true))
-  group.addEnd(end, run.sessionId, encodeBatch(end.events, run.recordedSeq))
+  group.addEnd({ ...end, fence: run.fence }, run.sessionId, encodeBatch(end.events, run.recordedSeq))
   await writeGroup(writer, group)
   return 'ok'
 }
@@ -96,12 +97,36 @@ async function writeGroup(writer: Connection, group: Group): Promise<void> {
 }
 
 async function isBusy(writer: Connection, sessionId: string): Promise<boolean> {
-  const sql = `SELECT 1 FROM runs WHERE run_session_id = ? AND status = 'running'`
+  const sql = `SELECT 1 FROM runs WHERE run_session_id = ? AND status = 'running' AND parent_run_id IS NULL`
   return (await writer.all(sql, [sessionId])).length > 0
+}
+
+/** By itself in the writer's transaction: it happens once in a run's life, not once a run. */
+export async function resumeRun(writer: Connection, resume: RunResume): Promise<RunResumed> {
+  const { run_id: runId, owner, at, events, reserve_until } = resume
+  const run = await lookUp(writer, runId)
+  if (run === undefined) return { outcome: 'missing' }
+  if (!mayResume(run, resume.end_seq)) return { outcome: 'moved_on' }
+  if (run.parent_run_id === null && (await isBusy(writer, run.sessionId))) return { outcome: 'busy' }
+  const fence = run.fence + 1
+  await writer.run(
+    `UPDATE runs SET status = 'running', completed_at = NULL, end_seq = NULL, usage = NULL, sources = NULL,
+       owner = ?, fence = ?, reserve_until = max(reserve_until, ?) WHERE run_id = ?`,
+    [owner, fence, reserve_until, runId],
+  )
+  await writer.run('DELETE FROM messages WHERE message_run_id = ? AND message_seq > 1', [runId])
+  const group = new Group(knowing(run.sessionId, true))
+  group.addBatch(runId, fence, reserve_until, encodeBatch(events, run.recordedSeq))
+  await writeGroup(writer, group)
+  await touch(writer, run.sessionId, at)
+  return { outcome: 'resumed', fence }
 }
 
 interface RunLook {
   sessionId: string
+  entity_kind: EntityKind
+  parent_run_id: string | null
+  end_seq: number | null
   status: RunStatus
   fence: number
   recordedSeq: number
@@ -109,11 +134,15 @@ interface RunLook {
 }
 
 async function lookUp(writer: Connection, runId: string): Promise<RunLook | undefined> {
-  const sql = 'SELECT run_session_id, status, fence, recorded_seq, start_state FROM runs WHERE run_id = ?'
+  const sql = `SELECT run_session_id, entity_kind, parent_run_id, status, fence, end_seq, recorded_seq, start_state
+    FROM runs WHERE run_id = ?`
   const [row] = await writer.all(sql, [runId])
   if (row === undefined) return undefined
   return {
     sessionId: row.run_session_id as string,
+    entity_kind: row.entity_kind as EntityKind,
+    parent_run_id: row.parent_run_id as string | null,
+    end_seq: row.end_seq as number | null,
     status: row.status as RunStatus,
     fence: row.fence as number,
     recordedSeq: row.recorded_seq as number,

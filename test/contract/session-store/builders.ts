@@ -55,6 +55,7 @@ export function startOf({
   const record: RunRecord = {
     run_id: runId,
     session_id: sessionId,
+    parent_run_id: null,
     entity_id: 'echo',
     entity_kind: 'agent',
     status: 'running',

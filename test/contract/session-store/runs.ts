@@ -21,6 +21,7 @@ export function testRuns(store: () => SessionStore): void {
         {
           run_id: start.run.run_id,
           session_id: 's1',
+          parent_run_id: null,
           entity_id: 'echo',
           entity_kind: 'agent',
           status: 'running',
