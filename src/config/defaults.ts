@@ -14,8 +14,8 @@ export const defaults = {
   knowledgeApi: { search: true, config: true, content: true, documents: true },
   allowUnauthenticated: false,
   limits: { connections: 10_000, requests: 2_048, requestsPerMinute: undefined, concurrentRuns: undefined },
-  /** Longer than the 50 ms in which chokidar drops a second change of a file: what it drops is read all the same. */
-  reloadQuietMs: 60,
+  /** An editor empties a file and then writes it; several files are saved together. */
+  reloadQuietMs: 20,
   /** Inside the data folder. */
   databaseFile: 'agentserve.db',
   /** Inside the data folder. */

@@ -1,39 +1,50 @@
-import { registerHooks } from 'node:module'
+import { createRequire, registerHooks } from 'node:module'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { isOwnFile } from './own-files.ts'
 
 /*
  * Node keeps a module for good under its URL. So each load of a config has a number, which the hook below passes on as a
  * query from the config to the local files that it imports, and from these to theirs: all of them are read anew.
- * CommonJS has another cache, that the query does not reach: such files are read once.
+ * CommonJS files are kept under their path too, from where they are taken before each load.
  */
 
 const versionQuery = /[?&]asv=(\d+)/
+const commonJs = createRequire(import.meta.url).cache
 
-/** Of each load: the local files that it has read. */
-const filesOf = new Map<number, Set<string>>()
-let versions = 0
-let installed = false
+interface Load {
+  version: number
+  onFile: (path: string) => void
+  files: Set<string>
+}
 
-/** Imports `file` and what it imports locally as they are on disk now; `files` takes the paths of all that was read. */
-export async function importFresh(file: string, files: Set<string>): Promise<Record<string, unknown>> {
-  if (!installed) {
-    registerHooks({ resolve: resolveFresh })
-    installed = true
-  }
-  const version = ++versions
-  filesOf.set(version, files)
-  files.add(file)
-  return await import(/* @vite-ignore */ `${pathToFileURL(file).href}?asv=${version}`)
+let load: Load | undefined
+
+/**
+ * Imports `file` and what it imports locally as they are on disk now. `onFile` is told each path that is read, also those
+ * that are imported later, until the next load.
+ */
+export async function importFresh(file: string, onFile: (path: string) => void): Promise<Record<string, unknown>> {
+  if (load === undefined) registerHooks({ resolve: resolveFresh })
+  else for (const path of load.files) delete commonJs[path]
+  load = { version: (load?.version ?? 0) + 1, onFile, files: new Set([file]) }
+  onFile(file)
+  return await import(/* @vite-ignore */ `${pathToFileURL(file).href}?asv=${load.version}`)
 }
 
 const resolveFresh: Parameters<typeof registerHooks>[0]['resolve'] = (specifier, context, nextResolve) => {
   const result = nextResolve(specifier, context)
-  const version = versionQuery.exec(context.parentURL ?? '')?.[1]
-  if (version === undefined || !result.url.startsWith('file:') || versionQuery.test(result.url)) return result
+  const { parentURL } = context
+  if (load === undefined || !parentURL?.startsWith('file:') || !result.url.startsWith('file:')) return result
+  const version = versionQuery.exec(parentURL)?.[1]
+  // The parent of what is required is a plain path.
+  if ((version === undefined && !load.files.has(fileURLToPath(parentURL))) || versionQuery.test(result.url))
+    return result
   const path = fileURLToPath(result.url)
   if (/[\\/]node_modules[\\/]/.test(path) || isOwnFile(path)) return result
-  filesOf.get(Number(version))?.add(path)
-  if (result.format?.startsWith('commonjs')) return result
+  if ((version === undefined || Number(version) === load.version) && !load.files.has(path)) {
+    load.files.add(path)
+    load.onFile(path)
+  }
+  if (version === undefined) return result
   return { ...result, url: `${result.url}${result.url.includes('?') ? '&' : '?'}asv=${version}` }
 }

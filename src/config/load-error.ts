@@ -38,6 +38,10 @@ function explain(error: unknown): string {
   if (code === 'ERR_UNSUPPORTED_TYPESCRIPT_SYNTAX') {
     return `${error.message}. Node removes types and compiles nothing: write a const object for an enum, plain fields for parameter properties, modules for namespaces.`
   }
+  if (/does not provide an export named/.test(error.message)) {
+    return `${error.message}. If that is a type, write \`import type\`: Node removes types, and what is left must exist.`
+  }
+  if (code === 'ERR_UNKNOWN_FILE_EXTENSION') return `${error.message}. Node runs .ts, .mts, .cts and JavaScript.`
   return error.message
 }
 
@@ -45,6 +49,8 @@ async function findPlace(error: unknown, files: ReadonlySet<string>): Promise<Pl
   if (!(error instanceof Error)) return undefined
   const missing = missingImport(error)
   if (missing !== undefined) return { file: missing.importer, line: lineOf(missing.importer, missing.words) ?? 1 }
+  const unknown = /^Unknown file extension ".+" for (.+)$/.exec(error.message)?.[1]
+  if (unknown !== undefined) return importOf(basename(unknown), files)
   const stack = error.stack ?? ''
   const head = /^(\S+):(\d+)\n/.exec(stack)
   if (head !== null) return { file: toPath(head[1] ?? ''), line: Number(head[2]) }
@@ -71,6 +77,10 @@ function missingImport(error: Error): MissingImport | undefined {
   const words = basename(target)
   const place = { importer: toPath(importer), words }
   if (kind === 'package') {
+    if (/^(?:@|~|\$lib)\//.test(target)) {
+      const advice = `Node knows no paths of tsconfig.json: write '${target}' as a path, or as '#…' under \`imports\` of package.json.`
+      return { ...place, advice }
+    }
     return { ...place, advice: `The package '${target}' is not installed here: npm install ${target}` }
   }
   const path = toPath(target)
@@ -89,6 +99,15 @@ function missingImport(error: Error): MissingImport | undefined {
     }
   }
   return { ...place, advice: `There is no file '${relative(process.cwd(), path) || path}'.` }
+}
+
+/** Where one of these files imports what is named so. */
+function importOf(words: string, files: Iterable<string>): Place | undefined {
+  for (const file of files) {
+    const line = lineOf(file, words)
+    if (line !== undefined) return { file, line }
+  }
+  return undefined
 }
 
 function lineOf(file: string, words: string): number | undefined {

@@ -16,6 +16,8 @@ export interface LoadOptions {
   folder: string
   /** The file that `--config` names, from `folder`. */
   file?: string | undefined
+  /** Told of a local file that is imported when the config has been loaded already, by a run say. */
+  onLateFile?: ((file: string) => void) | undefined
 }
 
 export interface LoadedConfig {
@@ -38,12 +40,17 @@ export async function loadConfig(options: LoadOptions): Promise<LoadedConfig> {
   const root = named === undefined ? resolve(options.folder) : dirname(named)
   const envFile = await applyEnvFile(root)
   const files = new Set<string>()
+  let loaded = false
   try {
-    const explorer = createExplorer(files)
+    const explorer = createExplorer(files, (path) => {
+      if (loaded) options.onLateFile?.(path)
+      else files.add(path)
+    })
     const result = named === undefined ? await explorer.search(root) : await explorer.load(named)
     if (result === null) return { file: undefined, root, user: undefined, files: [...candidates(root), envFile] }
     files.add(result.filepath)
     const user = readUserConfig(result.config, result.filepath)
+    loaded = true
     return { file: result.filepath, root, user, files: [...files, envFile] }
   } catch (error) {
     const { filepath } = error as { filepath?: string }
@@ -52,11 +59,11 @@ export async function loadConfig(options: LoadOptions): Promise<LoadedConfig> {
   }
 }
 
-function createExplorer(files: Set<string>) {
+function createExplorer(files: ReadonlySet<string>, onFile: (path: string) => void) {
   // cosmiconfig takes an error of code ENOENT for a file that isn't there and looks on: ours carries another code.
   const load = async (path: string) => {
     try {
-      const module = await importFresh(await realpath(path), files)
+      const module = await importFresh(await realpath(path), onFile)
       const value = await module.default
       if (value === undefined) throw noExport(path)
       return value

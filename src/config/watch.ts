@@ -1,10 +1,13 @@
-import { dirname, resolve } from 'node:path'
+import { stat } from 'node:fs/promises'
+import { dirname, join, resolve } from 'node:path'
 import type { FSWatcher } from 'chokidar'
 import { defaults } from './defaults.ts'
 
 export interface ConfigWatch {
   /** Watches these files from now on, whether they exist or not. */
   update(files: readonly string[]): void
+  /** Watches one more. */
+  add(file: string): void
   close(): Promise<void>
 }
 
@@ -21,7 +24,9 @@ export async function watchConfig(options: ConfigWatchOptions): Promise<ConfigWa
   // Folders, not files: an editor that puts a new file in the old one's place would end a watch of the file.
   const watcher: FSWatcher = watch(foldersOf(options.files), { ignoreInitial: true, depth: 0 })
   let watched = new Set(options.files)
-  let changed = new Set<string>()
+  let touched = new Set<string>()
+  /** As they were when last told of: every change is heard of more than once. */
+  const seen = new Map<string, string>()
   let timer: NodeJS.Timeout | undefined
   let work = Promise.resolve()
 
@@ -29,17 +34,31 @@ export async function watchConfig(options: ConfigWatchOptions): Promise<ConfigWa
     timer = undefined
     work = work
       .then(async () => {
-        const paths = [...changed]
-        changed = new Set()
-        if (paths.length > 0) await options.onChange(paths)
+        const candidates = [...touched]
+        touched = new Set()
+        const changed: string[] = []
+        for (const path of candidates) {
+          const state = await stateOf(path)
+          if (seen.get(path) === state) continue
+          seen.set(path, state)
+          changed.push(path)
+        }
+        if (changed.length > 0) await options.onChange(changed)
       })
       .catch(options.onError)
   }
-  watcher.on('all', (_event, path) => {
+  const touch = (path: string) => {
     if (!watched.has(path)) return
-    changed.add(path)
+    touched.add(path)
     clearTimeout(timer)
     timer = setTimeout(fire, defaults.reloadQuietMs)
+  }
+  watcher.on('all', (_event, path) => touch(path))
+  // What the system says, as soon as it says it: chokidar looks twice, and keeps a second change within 50 ms to itself.
+  watcher.on('raw', (_event, name, { watchedPath }: { watchedPath?: string }) => {
+    if (watchedPath === undefined) return
+    touch(watchedPath)
+    if (name) touch(join(watchedPath, name))
   })
   watcher.on('error', options.onError)
   await new Promise<void>((done) => watcher.once('ready', () => done()))
@@ -52,11 +71,24 @@ export async function watchConfig(options: ConfigWatchOptions): Promise<ConfigWa
       watcher.unwatch([...earlier].filter((folder) => !folders.has(folder)))
       watcher.add([...folders].filter((folder) => !earlier.has(folder)))
     },
+    add(file) {
+      watched.add(file)
+      watcher.add(dirname(file))
+    },
     async close() {
       clearTimeout(timer)
       await watcher.close()
       await work
     },
+  }
+}
+
+async function stateOf(path: string): Promise<string> {
+  try {
+    const { mtimeMs, ctimeMs, size, ino } = await stat(path)
+    return [mtimeMs, ctimeMs, size, ino].join()
+  } catch {
+    return 'gone'
   }
 }
 

@@ -101,14 +101,27 @@ describe('loadConfig', () => {
     ])
   })
 
-  it('lists CommonJS files, which Node reads once', async () => {
-    await write('agent.config.ts', "import value from './value.cjs'\nexport default { model: value }")
-    await write('value.cjs', "module.exports = 'x/one'")
-    expect(await mark()).toBe('x/one')
-    await write('value.cjs', "module.exports = 'x/two'")
+  it('reads CommonJS files again too, with what they require', async () => {
+    await write('agent.config.ts', "import { value } from './value.cjs'\nexport default { model: value }")
+    await write('value.cjs', "exports.value = 'x/' + require('./word.cjs') + require('./data.json').end")
+    await write('word.cjs', "module.exports = 'one'")
+    await write('data.json', '{"end":"!"}')
+    expect(await mark()).toBe('x/one!')
+    await write('word.cjs', "module.exports = 'two'")
+    expect(await mark()).toBe('x/two!')
+    await write('data.json', '{"end":"?"}')
     const loaded = await loadConfig()
-    expect(loaded.user?.model).toBe('x/one')
-    expect(loaded.files).toContain(join(folder, 'value.cjs'))
+    expect(loaded.user?.model).toBe('x/two?')
+    const names = ['agent.config.ts', 'value.cjs', 'word.cjs', 'data.json', '.env']
+    expect(loaded.files).toEqual(names.map((name) => join(folder, name)))
+  })
+
+  it('tells of a file that is imported later', async () => {
+    await write('agent.config.ts', "export default { dispose: () => import('./late.ts') }")
+    const file = await write('late.ts', 'export {}')
+    await loadConfig()
+    child.send({ dispose: true })
+    expect(await once(child, 'message')).toEqual([{ late: file }, undefined])
   })
 
   it('follows a package of the workspace, and neither an installed one nor agentserve itself', async () => {
@@ -173,9 +186,19 @@ describe('loadConfig', () => {
       2,
       /does not provide an export named 'y'/,
     ],
+    [
+      'a type that is imported as a value',
+      "\nimport { Word } from './types.ts'\nexport default {} satisfies Word\n",
+      2,
+      /If that is a type, write `import type`/,
+    ],
+    ['JSX', "\nimport './view.tsx'\nexport default {}\n", 2, /Node runs \.ts, \.mts, \.cts and JavaScript/],
+    ['a path of tsconfig.json', "\nimport '@/lib.ts'\nexport default {}\n", 2, /Node knows no paths of tsconfig/],
     ['a missing file', "import x from './gone.ts'\nexport default x\n", 1, /There is no file '.*gone\.ts'/],
   ])('shows file, line and the lines around for %s', async (_, code, line, message) => {
     await write('lib.ts', 'export default {}')
+    await write('types.ts', 'export type Word = object')
+    await write('view.tsx', 'export default <p />')
     const file = await write('agent.config.ts', code)
     const error = await failure()
     expect(error.message).toMatch(message)

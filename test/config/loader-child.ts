@@ -3,9 +3,14 @@ import { type LoadOptions, loadConfig } from '../../src/config/load.ts'
 
 /* Runs the loader where Node alone imports modules: vitest would put its own loader in the way. */
 
-process.on('message', async (options: LoadOptions) => {
+let dispose: (() => void | Promise<void>) | undefined
+
+process.on('message', async (options: LoadOptions & { dispose?: boolean }) => {
+  if (options.dispose) return void dispose?.()
   try {
-    process.send?.({ loaded: await loadConfig(options) })
+    const loaded = await loadConfig({ ...options, onLateFile: (late) => process.send?.({ late }) })
+    dispose = loaded.user?.dispose
+    process.send?.({ loaded })
   } catch (error) {
     if (!(error instanceof ConfigError)) process.send?.({ unexpected: String((error as Error).stack ?? error) })
     else {
