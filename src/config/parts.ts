@@ -1,6 +1,7 @@
 import type { ModelSetting } from '../core/model.ts'
 import type { EntityKind } from '../core/run.ts'
 import type { Runnable } from '../core/runnable.ts'
+import type { McpServers } from '../runnables/mcp.ts'
 import type { SummaryManagerLike } from './types.ts'
 
 /** What the configuration needs of the rooms above it; the composition root passes it in. */
@@ -10,6 +11,8 @@ export interface ConfigParts {
    * for what is neither ours nor an AI SDK `Agent`. May throw an AppError about a setting of the entry.
    */
   toRunnable(value: object, kind: EntityKind, binding: EntityBinding): Runnable | undefined
+  /** The MCP servers of a config, none of them started. Throws an AppError about a setting. */
+  mcpServers(named: Readonly<Record<string, unknown>>, root: string): McpServers
   /** Makes an agent of its settings, for the config that is served when there is no file. */
   agent(settings: BuiltInAgent): object
   /** The summariser of a program that configures none. */
@@ -20,6 +23,7 @@ export interface EntityBinding {
   id: string
   model: ModelSetting | undefined
   root: string
+  mcp: McpServers
 }
 
 export interface BuiltInAgent {

@@ -1,5 +1,6 @@
 import { relative, resolve } from 'node:path'
-import type { ErrorDetail } from '../core/error.ts'
+import { type ErrorDetail, isAppError } from '../core/error.ts'
+import type { McpServers } from '../runnables/mcp.ts'
 import { builtInConfig } from './built-in.ts'
 import { ConfigError } from './config-error.ts'
 import { defaults } from './defaults.ts'
@@ -37,7 +38,9 @@ export function resolveConfig(options: ResolveOptions): ResolvedConfig {
   if (complaints.length === 0) checkTogether(user, purpose, complain)
   const overrides = readOverrides(options.flags ?? {}, options.environment ?? {}, complain)
   refuse(complaints, options)
-  const entities = resolveEntities(user, { model: user.model, root }, parts, complain)
+  const mcp = resolveMcpServers(user, root, parts, complain)
+  const entities = resolveEntities(user, { model: user.model, root, mcp }, parts, complain)
+  if (complaints.length > 0) void mcp.close()
   refuse(complaints, options)
   const dataFolder = resolveDataFolder(root, overrides.data)
   return {
@@ -53,13 +56,39 @@ export function resolveConfig(options: ResolveOptions): ResolvedConfig {
     },
     entities,
     server: resolveServer(user.server ?? {}, overrides, { purpose, root, dataFolder }, parts),
-    dispose: user.dispose,
+    mcp,
+    dispose: async () => {
+      try {
+        await user.dispose?.()
+      } finally {
+        await mcp.close()
+      }
+    },
   }
 }
 
 /** The folder that `--data` or AGENTSERVE_DATA names, else `.agentserve`, from `root`. */
 export function resolveDataFolder(root: string, named: string | undefined): string {
   return resolve(root, named ?? defaults.dataFolder)
+}
+
+function resolveMcpServers(
+  { mcpServers = {} }: UserConfig,
+  root: string,
+  parts: ConfigParts,
+  complain: (path: string, message: string) => void,
+): McpServers {
+  const sound: Record<string, unknown> = {}
+  for (const [name, server] of Object.entries(mcpServers)) {
+    try {
+      parts.mcpServers({ [name]: server }, root)
+      sound[name] = server
+    } catch (error) {
+      if (!isAppError(error)) throw error
+      complain(`mcpServers.${name}`, `is wrong: ${error.message.replace(/\.$/, '')}`)
+    }
+  }
+  return parts.mcpServers(sound, root)
 }
 
 function checkTogether(user: UserConfig, purpose: Purpose, complain: (path: string, message: string) => void): void {

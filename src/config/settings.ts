@@ -134,6 +134,7 @@ export const userSettings = fields({
   agents: entities,
   teams: entities,
   workflows: entities,
+  mcpServers: entities,
   server: serverSettings,
   dispose: is('a function', (value) => typeof value === 'function'),
 })

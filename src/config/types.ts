@@ -4,6 +4,8 @@ import type { ModelSetting } from '../core/model.ts'
 import type { Runnable } from '../core/runnable.ts'
 import type { SessionStore } from '../core/store.ts'
 import type { Summarizer } from '../core/summary.ts'
+import type { McpServers } from '../runnables/mcp.ts'
+import type { McpServer } from '../runnables/mcp-settings.ts'
 
 export type { Duration } from '../core/duration.ts'
 export type { CompatibleModel, ModelSetting } from '../core/model.ts'
@@ -107,6 +109,8 @@ export interface UserConfig {
   agents?: Record<string, object>
   teams?: Record<string, object>
   workflows?: Record<string, object>
+  /** MCP servers by name; an agent takes the tools of one with `mcp('name')`. */
+  mcpServers?: Record<string, McpServer>
   server?: ServerConfig
   /** Called when a reload has replaced this config and its last run has ended, and at shutdown. */
   dispose?: () => void | Promise<void>
@@ -164,5 +168,7 @@ export interface ResolvedConfig {
   /** In the order of the file: agents, teams, workflows. */
   entities: Map<string, Runnable>
   server: ResolvedServerConfig
+  mcp: McpServers
+  /** Calls the user's own, then ends the MCP servers. */
   dispose: (() => void | Promise<void>) | undefined
 }

@@ -5,17 +5,20 @@ import type { ModelObject, ModelSetting } from '../core/model.ts'
 import type { RunContext, RunInput } from '../core/runnable.ts'
 import { describeModel, resolveModel } from '../models/resolve.ts'
 import type { AgentKnowledge, AnyAgentSettings } from './agent-settings.ts'
+import type { Binding } from './binding.ts'
 import { EventQueue } from './event-queue.ts'
 import { messageOf } from './json-value.ts'
 import { remember } from './memory.ts'
 import { runAgent, type SdkAgent } from './model-run.ts'
 import { passagesText, retrieve, sourceEvent } from './passages.ts'
 import { partsText } from './prompt.ts'
+import { openTools } from './tool-source.ts'
 
 export const searchToolName = 'search_knowledge'
 
 /** An agent's way of answering with a model; the model is resolved at its first run. */
-export function modelAnswer(settings: AnyAgentSettings, setting: ModelSetting, root: string | undefined) {
+export function modelAnswer(settings: AnyAgentSettings, setting: ModelSetting, binding: Binding) {
+  const { root } = binding
   const label = describeModel(setting)
   const knowledge = settings.knowledge === true ? {} : settings.knowledge
   let resolving: Promise<ModelObject> | undefined
@@ -39,7 +42,7 @@ export function modelAnswer(settings: AnyAgentSettings, setting: ModelSetting, r
     }
     messages.push({ role: 'user', content: prompt } satisfies ModelMessage)
     const queue = new EventQueue<EmittedEvent>()
-    const tools: ToolSet = { ...settings.tools }
+    const tools = await openTools(settings.tools, context, binding)
     if (knowledge?.mode === 'tool') tools[searchToolName] = await searchTool(knowledge, context, queue)
     const agent = await sdkAgent(settings, await resolve(), tools, root)
     yield* runAgent({ agent, messages, signal: context.signal, queue, label, setting })

@@ -12,6 +12,7 @@ import type { AgentContext, AgentSettings, AnyAgentSettings } from './agent-sett
 import { type Binding, bindable } from './binding.ts'
 import { fingerprint } from './fingerprint.ts'
 import { defaultHistoryRuns } from './memory.ts'
+import { claimTools } from './tool-source.ts'
 
 /**
  * An agent from the settings of the AI SDK's `ToolLoopAgent` and agentserve's own. Without a `model` it takes the config's;
@@ -30,13 +31,14 @@ export function agent<
 function build(settings: AnyAgentSettings, binding: Binding): Runnable {
   const { run: own, name, description, cache, knowledge, timeout, effects = 'any' } = settings
   const model = own === undefined ? (settings.model ?? binding.model) : undefined
+  claimTools(settings.tools, binding)
   const timeoutMs = typeof timeout === 'object' ? timeout.totalMs : parseDuration(timeout)
   const run =
     own !== undefined
       ? ownAnswer(own)
       : model === undefined
         ? offlineAnswering(settings)
-        : modelAnswer(settings, model, binding.root)
+        : modelAnswer(settings, model, binding)
   const entity: Runnable = {
     kind: 'agent',
     name,

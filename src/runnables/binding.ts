@@ -1,5 +1,6 @@
 import type { ModelSetting } from '../core/model.ts'
 import type { Runnable } from '../core/runnable.ts'
+import type { McpServers } from './mcp.ts'
 
 /** What the config says for all entities. */
 export interface Binding {
@@ -7,6 +8,8 @@ export interface Binding {
   model?: ModelSetting | undefined
   /** Folder of the user's project, where provider packages are looked for. */
   root?: string | undefined
+  /** Where `mcp()` finds its servers. */
+  mcp?: McpServers | undefined
 }
 
 const bind = Symbol.for('agentserve.bind')

@@ -205,7 +205,7 @@ export function composeServer(initial: ResolvedConfig, { program }: ServerPurpos
     ready: ready.promise,
     start,
     registerAgent(id, entity) {
-      registry.register(id, toEntity(entity, { model: config.model, root: config.root }))
+      registry.register(id, toEntity(entity, { model: config.model, root: config.root, mcp: config.mcp }))
       if (hasTakenUp) runs.adopt([])
     },
     async shutdown({ deadline, signal } = {}) {

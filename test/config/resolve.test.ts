@@ -10,6 +10,7 @@ import { type ResolveOptions, resolveConfig } from '../../src/config/resolve.ts'
 import type { ServerConfig, SummaryManagerLike, UserConfig } from '../../src/config/types.ts'
 import { AppError } from '../../src/core/error.ts'
 import { isRunnable, markRunnable, type Runnable } from '../../src/core/runnable.ts'
+import { createMcpServers } from '../../src/runnables/mcp.ts'
 
 const manager: SummaryManagerLike = { summarizer: { name: 'test', summarize: async () => '' }, timeoutMs: 1 }
 
@@ -22,6 +23,7 @@ const parts: ConfigParts = {
     if ('broken' in value) throw new AppError('invalid_request', 'temperature is hot')
     return isRunnable(value) ? value : undefined
   },
+  mcpServers: createMcpServers,
   agent: (settings) => Object.assign(runnable(), settings),
   summaryManager: () => manager,
 }
@@ -188,7 +190,7 @@ describe('resolveConfig', () => {
       },
     ).entities
     expect([...entities.keys()]).toEqual(['a', 't', 'w'])
-    expect(bindings[0]).toEqual(['agent', { id: 'a', model: 'ollama/m', root: '/app' }])
+    expect(bindings[0]).toEqual(['agent', { id: 'a', model: 'ollama/m', root: '/app', mcp: expect.anything() }])
   })
 })
 
@@ -307,6 +309,12 @@ describe('a complaint of resolveConfig', () => {
     ],
     ['knowledge.sources.0', { knowledge: { sources: [''] } }, "is ''; allowed: a text that is not empty"],
     ['dispose', { dispose: true }, 'is true; allowed: a function'],
+    ['mcpServers', { mcpServers: [] }, 'must be an object that has one entry for each id'],
+    [
+      'mcpServers.files',
+      { mcpServers: { files: { comand: 'npx' } } },
+      'is wrong: an MCP server needs { command, args, env, cwd } or { url, headers }',
+    ],
     ['agents', { agents: [] }, 'must be an object that has one entry for each id'],
     ['agents.a', { agents: { a: 'x' } }, "is 'x'; allowed: agent({ … }) or an AI SDK Agent"],
     ['teams.a', { teams: { a: {} } }, 'is nothing that runs; allowed: team({ … })'],

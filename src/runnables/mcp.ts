@@ -1,0 +1,147 @@
+import { resolve } from 'node:path'
+import type { CallToolResult } from '@ai-sdk/mcp'
+import type { ToolSet } from 'ai'
+import type { RunContext } from '../core/runnable.ts'
+import { McpConnection, type McpToolDefinition } from './mcp-connection.ts'
+import { checkMcpServer, isEndpoint, type McpServer } from './mcp-settings.ts'
+import { checkSettings, describe, wrong } from './setting-check.ts'
+import { toolSource } from './tool-source.ts'
+
+/**
+ * The tools of an MCP server, as an entry of an agent's `tools`: `tools: { files: mcp('files') }` gives it `files_read`,
+ * `files_write` and so on. A name means an entry of the config's `mcpServers`. Wrong settings throw `invalid_request`.
+ */
+export function mcp(server: string | McpServer, options: { tools?: readonly string[] } = {}): ToolSet[string] {
+  if (typeof server !== 'string') checkMcpServer('mcp()', server)
+  else if (server === '') throw wrong('', 'mcp() needs the name of a server, or how to start one')
+  checkSettings('mcp()', options, { tools: 'array' })
+  const description = `Tools of the MCP server ${typeof server === 'string' ? server : placeOf(server)}`
+  return toolSource(
+    { type: 'dynamic', description },
+    {
+      claim: (binding) => binding.mcp?.claim(server),
+      async open(key, context, { mcp }) {
+        if (mcp === undefined) throw wrong(`tools.${key}`, 'mcp() works in an agent that a server runs')
+        return openMcpTools(mcp.get(server), key, options.tools ?? mcp.find(server)?.tools, context)
+      },
+    },
+  )
+}
+
+function placeOf(server: McpServer): string {
+  return isEndpoint(server) ? new URL(server.url).host : [server.command, ...(server.args ?? [])].join(' ').slice(0, 80)
+}
+
+/** The MCP servers that one config may use. */
+export interface McpServers {
+  /** The settings of a server; undefined for a name that the config does not have. */
+  find(server: string | McpServer): McpServer | undefined
+  /** Keeps a server for this config; throws `invalid_request` for a name that it does not have. Starts nothing. */
+  claim(server: string | McpServer): void
+  get(server: string | McpServer): McpConnection
+  /** Ends what no other config has claimed. */
+  close(): Promise<void>
+}
+
+/** All connections of this process: a server whose settings did not change stays up over a reload. */
+const connections = new Map<string, { connection: McpConnection; holders: number }>()
+
+/** The servers of a config; `named` are its `mcpServers`. Throws `invalid_request` naming the key. */
+export function createMcpServers(named: Readonly<Record<string, unknown>>, root: string): McpServers {
+  const servers = new Map<string, McpServer>()
+  for (const [name, server] of Object.entries(named)) {
+    checkMcpServer('an MCP server', server)
+    servers.set(name, server)
+  }
+  const held = new Set<string>()
+  const settingsOf = (server: string | McpServer) => (typeof server === 'string' ? servers.get(server) : server)
+  const hold = (server: string | McpServer): McpConnection => {
+    const settings = settingsOf(server)
+    if (settings === undefined) {
+      const known = servers.size === 0 ? 'it has none' : `it has ${[...servers.keys()].join(', ')}`
+      throw wrong('', `There is no MCP server ${describe(server)} in \`mcpServers\`; ${known}`)
+    }
+    const name = typeof server === 'string' ? server : placeOf(server)
+    const key = JSON.stringify([name, resolve(root), settings])
+    const entry = connections.get(key) ?? { connection: new McpConnection(name, settings, root), holders: 0 }
+    connections.set(key, entry)
+    if (!held.has(key)) {
+      held.add(key)
+      entry.holders++
+      entry.connection.forgive()
+    }
+    return entry.connection
+  }
+  return {
+    find: settingsOf,
+    claim: (server) => void hold(server),
+    get: hold,
+    async close() {
+      const closing: Promise<void>[] = []
+      for (const key of held) {
+        const entry = connections.get(key)
+        if (entry === undefined || --entry.holders > 0) continue
+        connections.delete(key)
+        closing.push(entry.connection.close())
+      }
+      held.clear()
+      await Promise.all(closing)
+    },
+  }
+}
+
+async function openMcpTools(
+  connection: McpConnection,
+  key: string,
+  only: readonly string[] | undefined,
+  { logger, signal }: RunContext,
+): Promise<ToolSet> {
+  const { dynamicTool, jsonSchema } = await import('ai')
+  const tools: ToolSet = {}
+  for (const definition of await connection.tools(logger, signal)) {
+    if (only !== undefined && !only.includes(definition.name)) continue
+    const { name, description, inputSchema } = definition
+    tools[`${key}_${name}`] = dynamicTool({
+      ...(description === undefined ? {} : { description }),
+      inputSchema: jsonSchema(schemaOf(inputSchema)),
+      execute: async (input, { abortSignal = signal }) =>
+        outputOf(await connection.call(name, (input ?? {}) as Record<string, unknown>, logger, abortSignal)),
+      toModelOutput: ({ output }) => toModelOutput(output),
+    })
+  }
+  return tools
+}
+
+function schemaOf(inputSchema: McpToolDefinition['inputSchema']) {
+  return { ...inputSchema, type: 'object' as const, properties: inputSchema.properties ?? {} } as Parameters<
+    typeof import('ai').jsonSchema
+  >[0]
+}
+
+/** Texts alone become one text; what the server calls an error is thrown. */
+function outputOf(result: CallToolResult): unknown {
+  const { content } = result
+  const parts = Array.isArray(content) ? (content as { type: string; text?: string }[]) : undefined
+  const texts = parts?.map(({ type, text }) => (type === 'text' ? text : undefined))
+  const text = texts?.every((part) => part !== undefined) ? texts.join('\n') : undefined
+  if (result.isError === true) throw new Error(text ?? JSON.stringify(content))
+  return text ?? result
+}
+
+type ModelOutput = Awaited<ReturnType<NonNullable<ToolSet[string]['toModelOutput']>>>
+
+/** Pictures go to the model as pictures; the rest as text. */
+function toModelOutput(output: unknown): ModelOutput {
+  if (typeof output === 'string') return { type: 'text', value: output }
+  const content = (output as { content?: unknown }).content
+  if (!Array.isArray(content)) return { type: 'text', value: JSON.stringify(output) }
+  return {
+    type: 'content',
+    value: content.map((part: { type: string; text?: string; data?: string; mimeType?: string }) => {
+      if (part.type === 'image' && part.data !== undefined && part.mimeType !== undefined) {
+        return { type: 'file' as const, mediaType: part.mimeType, data: { type: 'data' as const, data: part.data } }
+      }
+      return { type: 'text' as const, text: part.type === 'text' ? (part.text ?? '') : JSON.stringify(part) }
+    }),
+  }
+}
