@@ -55,7 +55,8 @@ export async function watchConfig(options: ConfigWatchOptions): Promise<ConfigWa
   }
   watcher.on('all', (_event, path) => touch(path))
   // What the system says, as soon as it says it: chokidar looks twice, and keeps a second change within 50 ms to itself.
-  watcher.on('raw', (_event, name, { watchedPath }: { watchedPath?: string }) => {
+  watcher.on('raw', (_event, name, details) => {
+    const { watchedPath } = (details ?? {}) as { watchedPath?: string }
     if (watchedPath === undefined) return
     touch(watchedPath)
     if (name) touch(join(watchedPath, name))

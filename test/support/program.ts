@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 
 export const root = resolve(import.meta.dirname, '../..')
-const bin = join(root, 'bin/agentserve.js')
+export const bin = join(root, 'bin/agentserve.js')
 
 /** A project of its own in a temporary folder, in which `agentserve` can be imported. */
 export interface Project {
@@ -44,7 +44,7 @@ export interface Finished {
 }
 
 // Neither the caller's terminal settings nor keys of its environment reach the program.
-function environment(extra: Record<string, string>): Record<string, string> {
+export function environment(extra: Record<string, string>): Record<string, string> {
   const { PATH = '', HOME = '', TMPDIR } = process.env
   return { PATH, HOME, ...(TMPDIR === undefined ? {} : { TMPDIR }), ...extra }
 }
