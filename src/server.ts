@@ -4,6 +4,7 @@ import type { ResolvedConfig, ServerConfig } from './config/types.ts'
 import { parseDuration } from './core/duration.ts'
 import { createId } from './core/id.ts'
 import { silentLogger } from './core/logger.ts'
+import type { RunRecord } from './core/run.ts'
 import { type A2A, createA2A as createInterface } from './protocols/a2a/a2a.ts'
 import { configParts } from './server/parts.ts'
 import { composeServer } from './server/server.ts'
@@ -28,8 +29,8 @@ export function createServer(server: ServerConfig = {}): Server {
 }
 
 /** The server of a loaded config, for the command line. */
-export function openServer(config: ResolvedConfig): OpenServer {
-  return composeServer(config, { program: true })
+export function openServer(config: ResolvedConfig, onRunEnd?: (run: RunRecord) => void): OpenServer {
+  return composeServer(config, { program: true, onRunEnd })
 }
 
 export interface A2AConfig {

@@ -25,7 +25,7 @@ const defaultDeadlineMs = 10_000
 const lastEventsMs = 1_000
 
 /** Puts everything together; does no I/O before `start` or the first `inject`. */
-export function composeServer(initial: ResolvedConfig, { program }: ServerPurpose): OpenServer {
+export function composeServer(initial: ResolvedConfig, { program, onRunEnd }: ServerPurpose): OpenServer {
   let config = initial
   const { server } = config
   const clock = Date.now
@@ -46,6 +46,8 @@ export function composeServer(initial: ResolvedConfig, { program }: ServerPurpos
   let isOpen = false
   let hasTakenUp = false
   let ingesting = Promise.resolve()
+  /** Of configs that a reload has replaced. */
+  const disposals = new Set<Promise<void>>()
   const custom: Route[] = []
 
   const { services, store, registry, knowledge, runs, summaries, retention } = composeServices(config, {
@@ -53,6 +55,7 @@ export function composeServer(initial: ResolvedConfig, { program }: ServerPurpos
     clock,
     owner,
     onFatal: fail,
+    onRunEnd,
   })
 
   const kernel = createKernel({
@@ -174,6 +177,14 @@ export function composeServer(initial: ResolvedConfig, { program }: ServerPurpos
     ingesting = ingesting.then(() => ingestSources({ knowledge, root, ...wanted, logger, signal: stopping.signal }))
   }
 
+  async function dispose(replaced: ResolvedConfig): Promise<void> {
+    try {
+      await replaced.dispose?.()
+    } catch (error) {
+      logger.error({ error }, 'dispose failed')
+    }
+  }
+
   function close(deadlineMs: number): Promise<void> {
     closed ??= (async () => {
       stopping.abort()
@@ -186,11 +197,7 @@ export function composeServer(initial: ResolvedConfig, { program }: ServerPurpos
       for (const release of releases.toReversed()) {
         await release().catch((error: unknown) => logger.error({ error }, 'closing failed'))
       }
-      try {
-        await config.dispose?.()
-      } catch (error) {
-        logger.error({ error }, 'dispose failed')
-      }
+      await Promise.all([...disposals, dispose(config)])
       if (failure === undefined) finished.resolve()
       else finished.reject(failure.cause)
       ready.reject(failure?.cause ?? new AppError('unavailable', 'The server has been shut down.'))
@@ -233,15 +240,16 @@ export function composeServer(initial: ResolvedConfig, { program }: ServerPurpos
       return kernel.inject(request)
     },
     async reload(next) {
-      const { dispose } = config
-      const settled = runs.settled()
+      const replaced = config
+      const disposal = runs.settled().then(() => dispose(replaced))
+      disposals.add(disposal)
+      void disposal.finally(() => disposals.delete(disposal))
       config = next
       registry.replace(next.entities)
       if (hasTakenUp) runs.adopt([])
       mount()
       startIngesting()
-      if (dispose !== undefined)
-        void settled.then(dispose).catch((error: unknown) => logger.error({ error }, 'dispose failed'))
     },
+    ingested: () => ingesting,
   }
 }

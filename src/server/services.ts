@@ -1,5 +1,6 @@
 import type { ResolvedConfig } from '../config/types.ts'
 import type { Logger } from '../core/logger.ts'
+import type { RunRecord } from '../core/run.ts'
 import type { SessionStore } from '../core/store.ts'
 import type { Clock } from '../core/time.ts'
 import { createOnce } from '../service/idempotency.ts'
@@ -20,6 +21,7 @@ export interface ServicesOptions {
   owner: string
   /** The storage acknowledges nothing any more. */
   onFatal: (error: unknown) => void
+  onRunEnd?: ((run: RunRecord) => void) | undefined
 }
 
 /** The doors that routes and protocols use, and what stands behind them for the server to open and close. */
@@ -35,7 +37,7 @@ export interface ComposedServices {
 
 export function composeServices(
   config: ResolvedConfig,
-  { logger, clock, owner, onFatal }: ServicesOptions,
+  { logger, clock, owner, onFatal, onRunEnd }: ServicesOptions,
 ): ComposedServices {
   const { sessionStorage, requestTimeoutMs, summaryManager, retention: limits } = config.server
   const store = createStore(sessionStorage, logger, (error) => {
@@ -45,7 +47,7 @@ export function composeServices(
   const registry = createRegistry()
   registry.replace(config.entities)
   const knowledge = composeKnowledge(config, { clock, logger })
-  const runs = createRuns({ store, registry, knowledge, logger, clock, requestTimeoutMs, owner })
+  const runs = createRuns({ store, registry, knowledge, logger, clock, requestTimeoutMs, owner, onRunEnd })
   const sessions = createSessions(store, runs, clock)
   const { summarizer, timeoutMs = 0 } = summaryManager ?? {}
   const summaries = createSummaries({ store, clock, logger, summarizer, timeoutMs })

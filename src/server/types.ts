@@ -1,4 +1,5 @@
 import type { Duration, ResolvedConfig } from '../config/types.ts'
+import type { RunRecord } from '../core/run.ts'
 import type { Bound } from '../http/listen.ts'
 import type { InjectRequest, InjectResponse } from '../http/request.ts'
 import type { Route } from '../http/route.ts'
@@ -36,6 +37,8 @@ export interface Server {
 export interface OpenServer extends Server {
   /** Exchanges agents and knowledge sources for those of a new config; what runs goes on with the old one. */
   reload(config: ResolvedConfig): Promise<void>
+  /** Resolves when the knowledge sources that the config names have been taken in, as far as they could be. */
+  ingested(): Promise<void>
   readonly services: Services
 }
 
@@ -43,4 +46,6 @@ export interface OpenServer extends Server {
 export interface ServerPurpose {
   /** Owns the data folder, tells of itself there, looks for a free port, refuses an open bind without keys. */
   program: boolean
+  /** Told of each run when its end, or its pause, is durable. Must be brief: runs wait for it. */
+  onRunEnd?: ((run: RunRecord) => void) | undefined
 }

@@ -58,7 +58,7 @@ export function prepareExecution(surroundings: Surroundings): RunExecution {
       knowledge,
       history: (runs) => recorded.messagesBefore(run, runs ?? defaultHistoryRuns, inLane()),
       summary: () => store.findSummary(run.session_id),
-      entity: (id) => registry.get(id),
+      entity: registry.current(),
     },
     onEnd,
   })

@@ -6,11 +6,15 @@ import type { Registry } from './services.ts'
 export function createRegistry(): Registry {
   let entities = new Map<string, Runnable>()
 
-  function get(id: string): Runnable {
-    const entity = entities.get(id)
-    if (entity === undefined) throw notFound('agent', id)
-    return entity
+  function current(): (id: string) => Runnable {
+    const among = entities
+    return (id) => {
+      const entity = among.get(id)
+      if (entity === undefined) throw notFound('agent', id)
+      return entity
+    }
   }
+  const get = (id: string) => current()(id)
 
   return {
     register(id, entity) {
@@ -30,6 +34,7 @@ export function createRegistry(): Registry {
     },
     find: (id) => entities.get(id),
     get,
+    current,
     info: (id) => toInfo(id, get(id)),
     list: (kind) =>
       [...entities]

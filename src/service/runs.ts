@@ -29,6 +29,8 @@ export interface RunsOptions {
   requestTimeoutMs: number
   /** Names this process in the store. */
   owner: string
+  /** Told of each run when its end, or its pause, is durable; in the way of everybody else's runs, so it must be brief. */
+  onRunEnd?: ((run: RunRecord) => void) | undefined
 }
 
 /** The run service with what its server needs beyond the public door. */
@@ -74,6 +76,7 @@ export function createRuns(options: RunsOptions): RunService {
   function onEnd(execution: RunExecution): void {
     live.delete(execution.run.run_id)
     lanes.leave(execution)
+    if (isEnded(execution.run.status)) options.onRunEnd?.(execution.run)
   }
 
   function createExecution(run: RunRecord, runnable: Runnable, mode: StartRun['mode']): RunExecution {

@@ -22,6 +22,8 @@ export interface Registry {
   find(id: string): Runnable | undefined
   /** Throws `agent_not_found`. */
   get(id: string): Runnable
+  /** `get` among the entities of now, whatever `replace` brings later. */
+  current(): (id: string) => Runnable
   info(id: string): EntityInfo
   list(kind?: EntityKind): EntityInfo[]
   ids(): string[]

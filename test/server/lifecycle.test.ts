@@ -211,3 +211,33 @@ test('an injected request that is given up is cancelled and says so', async () =
   }
   await server.shutdown({ deadline: 0 })
 })
+
+test('disposes of a config that was replaced when its last run has ended, and waits for that before it is closed', async () => {
+  const folder = await temporaryFolder()
+  const log: string[] = []
+  const config = (name: string) => ({
+    agents: { patient: patient() },
+    async dispose() {
+      await new Promise((resolve) => setImmediate(resolve))
+      log.push(name)
+    },
+  })
+  const server = programServer(folder, {}, config('first'))
+  const ended = server.start()
+  await server.ready
+  const { events } = await server.services.runs.start({
+    entityId: 'patient',
+    parts: [{ type: 'text', text: 'x' }],
+    unknownSession: 'refuse',
+    mode: 'background',
+  })
+  await events()[Symbol.asyncIterator]().next()
+  for (const name of ['second', 'third']) {
+    const user: UserConfig = { server: { vectorDb: { type: 'memory' } }, ...config(name) }
+    await server.reload(resolveConfig({ user, root: folder, purpose: 'program', parts: configParts }))
+  }
+  expect(log).toEqual([])
+  await server.shutdown({ deadline: 0 })
+  await ended
+  expect(log.sort()).toEqual(['first', 'second', 'third'])
+})
