@@ -22,17 +22,23 @@ export interface A2AStream extends AsyncIterable<A2AStreamEvent> {
   readonly sessionId: string | undefined
 }
 
+export interface A2ACallOptions extends CallOptions {
+  headers?: Record<string, string> | undefined
+}
+
 export interface A2AClient {
   /** Waits for the task, which may have `failed`. An error of the protocol throws. */
-  send(input: A2AInput, options?: CallOptions): Promise<A2ATask>
+  send(input: A2AInput, options?: A2ACallOptions): Promise<A2ATask>
   /** Throws when the server refuses; a failure later is an event. A cut throws `unavailable`. */
-  stream(input: A2AInput, options?: CallOptions): Promise<A2AStream>
+  stream(input: A2AInput, options?: A2ACallOptions): Promise<A2AStream>
 }
 
 export function createA2AClient(connection: Connection, prefix: string, silenceMs: number): A2AClient {
-  const call = (method: A2AMethod, input: A2AInput, options: CallOptions | undefined) =>
+  const call = (method: A2AMethod, input: A2AInput, options: A2ACallOptions | undefined) =>
     ({
-      ...options,
+      signal: options?.signal,
+      timeoutMs: options?.timeoutMs,
+      headers: options?.headers ?? {},
       method: 'POST',
       path: `${prefix}/${method}`,
       body: toRequest(method, input),
@@ -48,8 +54,8 @@ export function createA2AClient(connection: Connection, prefix: string, silenceM
       throw toRpcError(response, connection.name)
     },
     async stream(input, options) {
-      const accept = { accept: 'text/event-stream' }
-      const answer = await connection.open({ ...call('streamMessage', input, options), headers: accept })
+      const headers = { ...options?.headers, accept: 'text/event-stream' }
+      const answer = await connection.open({ ...call('streamMessage', input, options), headers })
       if (!answer.headers['content-type']?.startsWith('text/event-stream')) {
         throw toRpcError(await readJson(answer), connection.name)
       }

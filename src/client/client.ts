@@ -14,6 +14,8 @@ export interface ClientOptions {
   url?: string | undefined
   /** Sent as a bearer token. */
   key?: string | undefined
+  /** Sent with every request, besides what a request needs. */
+  headers?: Record<string, string> | undefined
   /** Instead of undici. */
   fetch?: typeof globalThis.fetch | undefined
   /** Instead of a network: `(request) => server.inject(request)`. */
@@ -56,6 +58,7 @@ export function createClient(options: ClientOptions): Client {
     transport: transport.send,
     name,
     key: options.key,
+    headers: lowerNames(options.headers),
     timeoutMs: options.timeoutMs ?? 30_000,
     retries: options.retries ?? 2,
   })
@@ -71,6 +74,11 @@ export function createClient(options: ClientOptions): Client {
       connection.json({ ...call, method: 'GET', path: options.healthPath ?? '/health', repeat: 'safe' }),
     close: () => transport.close(),
   }
+}
+
+/** Names as ours are written, so that none is sent twice. */
+function lowerNames(headers: Record<string, string> = {}): Record<string, string> {
+  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]))
 }
 
 function createAgentsClient(connection: Connection, prefix: string): AgentsClient {

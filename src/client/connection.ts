@@ -34,6 +34,8 @@ export interface ConnectionOptions {
   /** What errors call the other end. */
   name: string
   key: string | undefined
+  /** Sent with every request. */
+  headers: Record<string, string> | undefined
   timeoutMs: number
   retries: number
 }
@@ -96,7 +98,11 @@ export class Connection {
   }
 
   #toRequest(call: Call): Omit<ClientRequest, 'signal'> {
-    const headers: Record<string, string> = { accept: 'application/json', ...call.headers }
+    const headers: Record<string, string> = {
+      ...this.#options.headers,
+      accept: 'application/json',
+      ...call.headers,
+    }
     if (this.#options.key !== undefined) headers.authorization = `Bearer ${this.#options.key}`
     if (call.repeat === 'keyed') headers['idempotency-key'] ??= randomUUID()
     const request = { method: call.method, url: call.path + toQuery(call.query), headers }

@@ -1,7 +1,7 @@
 export { AppError, type ErrorCode, isAppError } from '../core/error.ts'
 export type { RunEvent } from '../core/event.ts'
 export type { A2AStreamEvent, A2ATask } from '../wire/a2a.ts'
-export type { A2AClient, A2AInput, A2AStream } from './a2a.ts'
+export type { A2ACallOptions, A2AClient, A2AInput, A2AStream } from './a2a.ts'
 export { type AgentsClient, type Client, type ClientOptions, createClient } from './client.ts'
 export type { CallOptions } from './connection.ts'
 export type { DocumentsClient, IngestContent, IngestSettings, KnowledgeClient, SearchSettings } from './knowledge.ts'

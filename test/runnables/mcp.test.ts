@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
@@ -208,18 +208,19 @@ describe('an MCP server as a child process', () => {
 })
 
 describe('an MCP server over HTTP', () => {
-  async function open(port = 0): Promise<{ url: string; process: ChildProcess; port: number }> {
+  async function open(port = 0): Promise<{ url: string; kill: () => Promise<unknown>; port: number }> {
     const server = spawn(node, [fixture, '--http'], {
       env: { ...process.env, PORT: String(port), STARTS: starts },
       stdio: ['ignore', 'pipe', 'inherit'],
     })
-    closing.push(async () => {
-      if (server.exitCode !== null || server.signalCode !== null) return
+    const ended = once(server, 'exit')
+    const kill = () => {
       server.kill('SIGKILL')
-      await once(server, 'exit')
-    })
+      return ended
+    }
+    closing.push(kill)
     const [line] = await once(server.stdout, 'data')
-    return { url: `http://127.0.0.1:${Number(String(line))}/mcp`, process: server, port: Number(String(line)) }
+    return { url: `http://127.0.0.1:${Number(String(line))}/mcp`, kill, port: Number(String(line)) }
   }
   const headers = { authorization: `Bearer ${key}` }
 
@@ -246,7 +247,7 @@ describe('an MCP server over HTTP', () => {
     const hanging = call(connection, 'hang')
     hanging.catch(() => {})
     await sees('hanging')
-    first.process.kill('SIGKILL')
+    await first.kill()
     await expect(hanging).rejects.toThrow(/in the middle of the call of 'hang', the connection broke/)
     await expect(connection.tools(logger, never)).rejects.toThrow(/did not start: .*ECONNREFUSED/)
     await open(first.port)
@@ -257,8 +258,7 @@ describe('an MCP server over HTTP', () => {
     const first = await open()
     const connection = connect({ url: first.url, headers })
     await connection.tools(logger, never)
-    first.process.kill('SIGKILL')
-    await once(first.process, 'exit')
+    await first.kill()
     await open(first.port)
     expect(await call(connection, 'add', { a: 3, b: 3 })).toBe('6')
   })

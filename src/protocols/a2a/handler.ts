@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto'
 import { AppError, isAppError } from '../../core/error.ts'
+import { hopsHeader, toHopsMetadata } from '../../core/hops.ts'
 import type { RunRecord } from '../../core/run.ts'
 import { isMalformedJson } from '../../http/json-guard.ts'
 import { json, type Reply, sse } from '../../http/reply.ts'
@@ -97,6 +98,7 @@ async function start(
       unknownSession: 'create',
       mode,
       onDisconnect: message.onDisconnect,
+      metadata: toHopsMetadata(request.headers[hopsHeader]),
       signal: request.signal,
       idempotency: idempotencyOf(request, message),
     })
