@@ -2,6 +2,7 @@ import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
+import { outliveHostile } from '../test/support/hostile-server.ts'
 import { type Asked, ask, type Findings, startMixedLoad, verify } from '../test/support/mixed-load.ts'
 import { createProject, type Project, type RunningServer, serve } from '../test/support/program.ts'
 import { cutStreams } from './cut-streams.ts'
@@ -9,8 +10,8 @@ import { configFile } from './start-up.ts'
 
 /*
  * Proofs that take too long for the tests: `--rounds` kills at random moments under mixed load (500), `--stops` SIGTERMs (20),
- * `--streams` streams that are cut and taken up again (1,000). `--break` takes the write-ahead log away after each kill, to
- * show that loss would be found.
+ * `--streams` streams that are cut and taken up again (1,000), `--hostile` requests made to do harm (100,000). `--break` takes
+ * the write-ahead log away after each kill, to show that loss would be found. 0 leaves one out.
  */
 
 const { values: options } = parseArgs({
@@ -18,6 +19,7 @@ const { values: options } = parseArgs({
     rounds: { type: 'string', default: '500' },
     stops: { type: 'string', default: '20' },
     streams: { type: 'string', default: '1000' },
+    hostile: { type: 'string', default: '100000' },
     break: { type: 'boolean', default: false },
   },
 })
@@ -30,12 +32,14 @@ try {
   ok = (await kills(project, Number(options.rounds))) && ok
   ok = (await stops(project, Number(options.stops))) && ok
   ok = (await streams(project, Number(options.streams))) && ok
+  ok = (await hostile(Number(options.hostile))) && ok
 } finally {
   await project.remove()
 }
 if (!ok) process.exitCode = 1
 
 async function kills(project: Project, rounds: number): Promise<boolean> {
+  if (rounds === 0) return true
   const all: Asked[] = []
   const total: Findings = { lost: [], doubled: [], stuck: [] }
   let server = await start(project)
@@ -66,6 +70,7 @@ async function kills(project: Project, rounds: number): Promise<boolean> {
 
 /** One of them with a run that does not listen, so that the deadline is used up. */
 async function stops(project: Project, rounds: number): Promise<boolean> {
+  if (rounds === 0) return true
   const total: Findings = { lost: [], doubled: [], stuck: [] }
   const all: Asked[] = []
   const ends: string[] = []
@@ -98,6 +103,7 @@ async function stops(project: Project, rounds: number): Promise<boolean> {
 }
 
 async function streams(project: Project, count: number): Promise<boolean> {
+  if (count === 0) return true
   const { wrong, ...figures } = await cutStreams(() => start(project), count)
   for (const what of wrong) console.error(`cut streams: ${what}`)
   const { cuts, kills, interrupted, truncated } = figures
@@ -106,6 +112,18 @@ async function streams(project: Project, count: number): Promise<boolean> {
       ` ${interrupted} were interrupted, ${truncated} of them declare a lost last window`,
   )
   return wrong.length === 0
+}
+
+async function hostile(count: number): Promise<boolean> {
+  if (count === 0) return true
+  const { wrong, failures, ...outcome } = await outliveHostile(count, Date.now() % 1_000_000)
+  for (const what of [...wrong, ...failures]) console.error(`hostile requests: ${what}`)
+  const { requests, grownMb, readiness, exitCode } = outcome
+  console.log(
+    `${requests} hostile requests: ${wrong.length} answered wrongly, ${failures.length} failures in the log;` +
+      ` ${Math.round(grownMb)} MB more than when warm, readiness ${readiness}, exit ${exitCode}`,
+  )
+  return wrong.length + failures.length === 0 && readiness === 200 && exitCode === 0 && grownMb <= 50
 }
 
 async function askStubborn(url: string, id: string): Promise<void> {

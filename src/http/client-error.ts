@@ -18,8 +18,11 @@ export function parseError(error: NodeJS.ErrnoException): AppError {
   }
 }
 
-/** Answers on a socket that has no request yet, in the one error shape, and closes it. */
-export function answerRaw(socket: Duplex, error: AppError, now: number): void {
+/**
+ * Answers on a socket that has no request yet, in the one error shape, and closes it. `received`: what could not be parsed,
+ * as far as node kept it.
+ */
+export function answerRaw(socket: Duplex, error: AppError, now: number, received: Uint8Array | undefined): void {
   const requestId = createId('req', now)
   const status = statusOf[error.code]
   const body = JSON.stringify(errorBody(error, requestId))
@@ -35,5 +38,6 @@ export function answerRaw(socket: Duplex, error: AppError, now: number): void {
   ]
   const timer = setTimeout(() => socket.destroy(), lingerMs)
   socket.once('close', () => clearTimeout(timer))
-  socket.end(`${head.join('\r\n')}\r\n\r\n${body}`)
+  const isHead = received !== undefined && Buffer.from(received.subarray(0, 5)).toString('latin1') === 'HEAD '
+  socket.end(`${head.join('\r\n')}\r\n\r\n${isHead ? '' : body}`)
 }

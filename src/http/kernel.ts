@@ -110,13 +110,13 @@ function openServer(settings: KernelSettings, pipeline: Pipeline): Server {
   server.maxConnections = settings.limits.connections
   server.on('checkContinue', (request, response) => pipeline.serve(request, response, true))
   server.on('checkExpectation', (request, response) => pipeline.serve(request, response, false))
-  server.on('clientError', (error: NodeJS.ErrnoException, socket: Duplex) => {
+  server.on('clientError', (error: NodeJS.ErrnoException & { rawPacket?: Buffer }, socket: Duplex) => {
     if (error.code === 'ECONNRESET' || !socket.writable) {
       socket.destroy()
       return
     }
     const refusal = parseError(error)
-    if (!pipeline.interrupt(socket, refusal)) answerRaw(socket, refusal, settings.clock())
+    if (!pipeline.interrupt(socket, refusal)) answerRaw(socket, refusal, settings.clock(), error.rawPacket)
   })
   return server
 }

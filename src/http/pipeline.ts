@@ -159,6 +159,7 @@ export function createPipeline(settings: KernelSettings): Pipeline {
         if (exchange.incoming.complete && !exchange.outgoing.headersSent) exchange.closeConnection = true
         else if (exchange.answered) exchange.outgoing.destroy()
         else {
+          exchange.closeConnection = true
           answerInstead(exchange, error)
           exchange.abortBody(error)
         }
