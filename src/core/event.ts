@@ -14,6 +14,11 @@ export interface ReasoningDelta {
   type: 'reasoning_delta'
   text: string
 }
+/** A piece of the answer that is data: a part of its own, after the text so far. */
+export interface DataEvent {
+  type: 'data'
+  data: Json
+}
 export interface ModelCallStart {
   type: 'model_call_start'
   call_id: string
@@ -88,6 +93,7 @@ export interface StepEnd {
 export type EmittedEvent =
   | TextDelta
   | ReasoningDelta
+  | DataEvent
   | ModelCallStart
   | ModelCallEnd
   | Retrieval

@@ -1,3 +1,4 @@
+import type { EmittedEvent, RunEvent } from './event.ts'
 import type { Json } from './json.ts'
 
 export interface TextPart {
@@ -21,6 +22,16 @@ export interface Message {
   /** The text of the parts, joined. */
   content: string
   created_at: string
+}
+
+/** Puts what the stream of a run gives as its answer to the parts so far; leaves every other event alone. */
+export function addToParts(parts: Part[], event: EmittedEvent | RunEvent): void {
+  if (event.type === 'data') parts.push({ type: 'data', data: event.data })
+  else if (event.type === 'text_delta' && event.text !== '') {
+    const last = parts.at(-1)
+    if (last?.type === 'text') last.text += event.text
+    else parts.push({ type: 'text', text: event.text })
+  }
 }
 
 export function textOf(parts: readonly Part[]): string {

@@ -5,6 +5,7 @@ import type { Emission } from '../core/runnable.ts'
 const emitted: Record<EmittedEvent['type'], true> = {
   text_delta: true,
   reasoning_delta: true,
+  data: true,
   model_call_start: true,
   model_call_end: true,
   retrieval: true,

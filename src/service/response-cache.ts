@@ -1,6 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto'
 import type { EmittedEvent } from '../core/event.ts'
 import type { Logger } from '../core/logger.ts'
+import { addToParts, type Part } from '../core/message.ts'
 import type { RunRecord } from '../core/run.ts'
 import type { AnswerCache, Emission, RunContext, RunInput, Runnable } from '../core/runnable.ts'
 import type { SessionStore } from '../core/store.ts'
@@ -65,24 +66,26 @@ export function answerFromCache(runnable: Runnable, cache: AnswerCache, options:
 /** Undefined when not all of it is there any more. */
 async function readAnswer(store: SessionStore, recorded: RunRecord): Promise<EmittedEvent[] | undefined> {
   const answer: EmittedEvent[] = []
-  let text = ''
+  const parts: Part[] = []
   for (let after = 0; ; ) {
     const page = await store.readEvents(recorded.run_id, after, eventPage)
     for (const event of page) {
       if (event.type === 'text_delta') {
         answer.push({ type: 'text_delta', text: event.text })
-        text += event.text
+      } else if (event.type === 'data') {
+        answer.push({ type: 'data', data: event.data })
       } else if (event.type === 'source') {
         const { run_id, seq, at, ...source } = event
         answer.push(source)
       }
+      addToParts(parts, event)
     }
     const last = page.at(-1)
     if (last === undefined) break
     after = last.seq
   }
-  const said = recorded.messages.find((message) => message.role === 'assistant')?.content ?? ''
-  return text === said ? answer : undefined
+  const said = recorded.messages.find((message) => message.role === 'assistant')?.parts ?? []
+  return JSON.stringify(parts) === JSON.stringify(said) ? answer : undefined
 }
 
 async function keyOf(runnable: Runnable, cache: AnswerCache, input: RunInput, context: RunContext): Promise<string> {

@@ -1,29 +1,30 @@
 import type { EmittedEvent, SourceEvent } from '../core/event.ts'
-import type { Message } from '../core/message.ts'
+import { addToParts, type Message, type Part, textOf } from '../core/message.ts'
 import type { Usage } from '../core/run.ts'
 
-/** The answer as the fold of the stream: text, sources and usage so far. */
+/** The answer as the fold of the stream: parts, sources and usage so far. */
 export class RunFold {
-  text = ''
+  readonly #parts: Part[] = []
   readonly sources: SourceEvent[] = []
   usage: Usage | null = null
 
   add(event: EmittedEvent): void {
-    if (event.type === 'text_delta') this.text += event.text
+    if (event.type === 'text_delta' || event.type === 'data') addToParts(this.#parts, event)
     else if (event.type === 'source') this.sources.push(event)
     else if (event.type === 'model_call_end' && event.usage !== null) this.usage = sum(this.usage, event.usage)
   }
 
   /** None when nothing came out. */
   messages(runId: string, messageId: string, createdAt: string): Message[] {
-    if (this.text === '') return []
+    if (this.#parts.length === 0) return []
+    const parts = this.#parts.map((part) => ({ ...part }))
     return [
       {
         message_id: messageId,
         run_id: runId,
         role: 'assistant',
-        parts: [{ type: 'text', text: this.text }],
-        content: this.text,
+        parts,
+        content: textOf(parts),
         created_at: createdAt,
       },
     ]

@@ -1,6 +1,6 @@
 import type { RunEvent, SourceEvent } from '../core/event.ts'
 import { createId } from '../core/id.ts'
-import type { Message } from '../core/message.ts'
+import { addToParts, type Message, type Part, textOf } from '../core/message.ts'
 import type { Usage } from '../core/run.ts'
 
 /** What a run had given when its process died, as far as it was recorded. */
@@ -11,24 +11,24 @@ export interface RecordedOutput {
 }
 
 export function recordedOutput(runId: string, events: Iterable<RunEvent>, at: string): RecordedOutput {
-  let text = ''
+  const parts: Part[] = []
   let usage: Usage | null = null
   const sources: SourceEvent[] = []
   for (const event of events) {
-    if (event.type === 'text_delta') text += event.text
+    if (event.type === 'text_delta' || event.type === 'data') addToParts(parts, event)
     else if (event.type === 'model_call_end' && event.usage) usage = addUsage(usage, event.usage)
     else if (event.type === 'source') {
       const { run_id: _run, seq: _seq, at: _at, ...source } = event
       sources.push(source)
     }
   }
-  if (text === '') return { messages: [], sources, usage }
+  if (parts.length === 0) return { messages: [], sources, usage }
   const message: Message = {
     message_id: createId('msg'),
     run_id: runId,
     role: 'assistant',
-    parts: [{ type: 'text', text }],
-    content: text,
+    parts,
+    content: textOf(parts),
     created_at: at,
   }
   return { messages: [message], sources, usage }

@@ -46,6 +46,7 @@ export const RunEvent = component(
     event('run_start', { session_id: z.string(), entity_id: z.string(), entity_kind: EntityKind }),
     event('text_delta', { text: z.string() }),
     event('reasoning_delta', { text: z.string() }),
+    event('data', { data: json().describe('A data part of the answer.') }),
     event('model_call_start', {
       call_id: z.string(),
       model: z.string(),

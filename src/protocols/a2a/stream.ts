@@ -44,7 +44,8 @@ export function hasBegun(batch: Batch): boolean {
 }
 
 /**
- * The run as the dialect's stream: one `content` for each fragment of text, then `error` unless it completed, then `done`.
+ * The run as the dialect's stream: one `content` for each fragment of text and, as JSON, for each
+ * data part, then `error` unless it completed, then `done`.
  * Each value is what there is at the moment, as one piece; an empty one sends the headers, for clients that follow the
  * run by its id. Not an async generator, whose `return()` would wait for the run's next event.
  */
@@ -100,7 +101,8 @@ function framesOf(batch: Batch, runId: string): string {
   for (const event of batch) {
     if (event.type === 'text_delta') {
       if (event.text !== '') frames += contentFrame(event.text)
-    } else if (isFinalEvent(event)) {
+    } else if (event.type === 'data') frames += contentFrame(JSON.stringify(event.data))
+    else if (isFinalEvent(event)) {
       const failure = failureOf(event, runId)
       if (failure !== undefined) frames += errorFrame(failure.code, failure.message)
       frames += doneFrame
