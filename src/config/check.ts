@@ -1,4 +1,4 @@
-import { nearest } from './nearest.ts'
+import { nearest } from '../core/nearest.ts'
 
 /** Reports what is wrong with the value of one key. */
 export type Complain = (key: string, message: string) => void

@@ -1,8 +1,20 @@
+import type { Duration } from '../core/duration.ts'
 import { isAppError } from '../core/error.ts'
 import { assertModel } from '../models/resolve.ts'
 import { searchToolName } from './agent-model.ts'
 import type { AgentKnowledge, AgentMemory, AnyAgentSettings } from './agent-settings.ts'
-import { checkSettings, duration, isObject, oneOf, type SettingRule, wholeNumber, wrong } from './setting-check.ts'
+import type { AgentGuardrails } from './guardrails.ts'
+import type { AgentHooks } from './hooks.ts'
+import {
+  checkSettings,
+  describe,
+  duration,
+  isObject,
+  oneOf,
+  type SettingRule,
+  wholeNumber,
+  wrong,
+} from './setting-check.ts'
 
 const knowledgeRules = {
   mode: oneOf('first', 'tool'),
@@ -16,6 +28,28 @@ const memoryRules = {
   tokens: wholeNumber(1, 100_000_000),
   summary: 'boolean',
 } satisfies Record<keyof AgentMemory, SettingRule>
+
+const checks: SettingRule = (value) =>
+  typeof value === 'function' || (Array.isArray(value) && value.every((check) => typeof check === 'function'))
+    ? undefined
+    : `must be a function or an array of functions, not ${describe(value)}`
+
+const guardrailRules = { input: checks, output: checks } satisfies Record<keyof AgentGuardrails, SettingRule>
+
+const hookRules = { run: 'function', modelCall: 'function', toolCall: 'function' } satisfies Record<
+  keyof AgentHooks,
+  SettingRule
+>
+
+const limit = wholeNumber(1, 2 ** 31 - 1)
+const timeoutRules = {
+  totalMs: limit,
+  stepMs: limit,
+  firstChunkMs: limit,
+  chunkMs: limit,
+  toolMs: limit,
+  tools: 'object',
+} satisfies Record<keyof Exclude<NonNullable<AnyAgentSettings['timeout']>, Duration>, SettingRule>
 
 const instructions: SettingRule = (value) =>
   typeof value === 'string' || isObject(value) || Array.isArray(value)
@@ -33,6 +67,8 @@ const rules: Record<keyof AnyAgentSettings, SettingRule> = {
     value === true || isObject(value) ? undefined : 'must be true or { mode, limit, filters, collection }',
   memory: 'object',
   cache: 'object',
+  guardrails: 'object',
+  hooks: 'object',
   timeout: (value) => (isObject(value) ? undefined : problemOfDuration(value)),
   effects: oneOf('none', 'any'),
   run: 'function',
@@ -88,7 +124,17 @@ const rules: Record<keyof AnyAgentSettings, SettingRule> = {
 }
 
 /** What goes with a `run` of the agent's own; everything else is about the model that it replaces. */
-const withRun: ReadonlySet<string> = new Set(['name', 'description', 'run', 'cache', 'timeout', 'effects', 'knowledge'])
+const withRun: ReadonlySet<string> = new Set([
+  'name',
+  'description',
+  'run',
+  'cache',
+  'timeout',
+  'effects',
+  'knowledge',
+  'guardrails',
+  'hooks',
+])
 
 /** Throws `invalid_request` naming the key and what is allowed. */
 export function checkAgentSettings(settings: AnyAgentSettings): void {
@@ -101,9 +147,12 @@ export function checkAgentSettings(settings: AnyAgentSettings): void {
     if (settings.cache.ttl === undefined)
       throw wrong('cache.ttl', "agent(): `cache` needs a `ttl`, like { ttl: '10m' }")
   }
+  if (settings.guardrails !== undefined) checkSettings('agent()', settings.guardrails, guardrailRules, 'guardrails')
+  if (settings.hooks !== undefined) checkSettings('agent()', settings.hooks, hookRules, 'hooks')
+  checkTimeout(settings)
   checkTools(settings)
   if (settings.run !== undefined) {
-    const useless = Object.entries(settings).find(([key, value]) => value !== undefined && !withRun.has(key))?.[0]
+    const useless = uselessWithRun(settings)
     if (useless !== undefined) {
       throw wrong(
         useless,
@@ -116,6 +165,25 @@ export function checkAgentSettings(settings: AnyAgentSettings): void {
       "agent(): `effects: 'none'` is for an agent with a `run` of its own; a model call is an effect",
     )
   }
+}
+
+/** The first setting that is about the model, which `run` takes the place of. */
+function uselessWithRun({ hooks, ...settings }: AnyAgentSettings): string | undefined {
+  const useless = Object.entries(settings).find(([key, value]) => value !== undefined && !withRun.has(key))?.[0]
+  if (useless !== undefined) return useless
+  const hook = Object.entries(hooks ?? {}).find(([key, value]) => value !== undefined && key !== 'run')?.[0]
+  return hook === undefined ? undefined : `hooks.${hook}`
+}
+
+function checkTimeout({ timeout }: AnyAgentSettings): void {
+  if (typeof timeout !== 'object') return
+  checkSettings('agent()', timeout, timeoutRules, 'timeout')
+  const perTool = Object.keys(timeout.tools ?? {}).map((key) => [key, limit])
+  const rules = Object.fromEntries(perTool) as Record<string, SettingRule>
+  const misnamed = Object.keys(rules).find((key) => !key.endsWith('Ms'))
+  if (misnamed !== undefined)
+    throw wrong(`timeout.tools.${misnamed}`, `agent(): \`timeout.tools\` names a tool with Ms behind it: ${misnamed}Ms`)
+  if (timeout.tools !== undefined) checkSettings('agent()', timeout.tools, rules, 'timeout.tools')
 }
 
 function checkTools({ tools, knowledge }: AnyAgentSettings): void {

@@ -1,13 +1,12 @@
 import { AppError } from '../core/error.ts'
 import type { Emission, RunContext, RunInput } from '../core/runnable.ts'
+import { callOf } from './agent-call.ts'
 import type { AgentOutput, AgentRunContext } from './agent-settings.ts'
-import { deriveContext } from './derived-context.ts'
 
 /** An agent's way of answering by its own `run`. What is neither a text nor an event fails the run. */
 export function ownAnswer(run: (context: AgentRunContext) => AgentOutput | Promise<AgentOutput>) {
   return async function* (input: RunInput, context: RunContext): AsyncGenerator<Emission> {
-    const own: AgentRunContext = deriveContext(context, { text: input.text, parts: input.parts })
-    const output: unknown = await run(own)
+    const output: unknown = await run(callOf(input, context))
     if (output === undefined) return
     if (typeof output === 'string') {
       if (output !== '') yield output
@@ -28,6 +27,7 @@ function isStream(value: unknown): value is AsyncIterable<unknown> | Iterable<un
 const eventTypes: ReadonlySet<unknown> = new Set<Exclude<Emission, string>['type']>([
   'text_delta',
   'reasoning_delta',
+  'data',
   'model_call_start',
   'model_call_end',
   'retrieval',

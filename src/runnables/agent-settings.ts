@@ -1,8 +1,11 @@
 import type { OutputInterface, ToolLoopAgentSettings, ToolSet } from 'ai'
 import type { Duration } from '../core/duration.ts'
+import type { Json } from '../core/json.ts'
 import type { Filters } from '../core/knowledge.ts'
 import type { ModelSetting } from '../core/model.ts'
 import type { Emission, RunContext, RunInput } from '../core/runnable.ts'
+import type { AgentGuardrails } from './guardrails.ts'
+import type { AgentHooks } from './hooks.ts'
 
 /** How an agent uses the knowledge base. */
 export interface AgentKnowledge {
@@ -37,12 +40,20 @@ export type AgentContext = Record<string, unknown>
 
 type Replaced = 'model' | 'tools' | 'output' | 'timeout' | 'id' | 'callOptionsSchema' | '_internal'
 
+/** What an agent with this `output` gives as data. */
+export type DataOf<OUTPUT> = [OUTPUT] extends [never] ? Json : OUTPUT extends OutputInterface<infer DATA> ? DATA : never
+
+type SdkSetting = Exclude<keyof ToolLoopAgentSettings<never, ToolSet, AgentContext, OutputInterface>, Replaced>
+
+/** With keys that are known whatever the tools are, so that the compiler can say which one was meant. */
+type Kept<SETTINGS> = { [KEY in SdkSetting]?: KEY extends keyof SETTINGS ? SETTINGS[KEY] : never }
+
 /** The AI SDK's `ToolLoopAgentSettings`, `model` optional and wider, and what agentserve adds. */
-export type AgentSettings<
+export interface AgentSettings<
   TOOLS extends ToolSet = ToolSet,
   CONTEXT extends AgentContext = AgentContext,
   OUTPUT extends OutputInterface = never,
-> = Omit<ToolLoopAgentSettings<never, TOOLS, CONTEXT, OUTPUT>, Replaced> & {
+> extends Kept<ToolLoopAgentSettings<never, TOOLS, CONTEXT, OUTPUT>> {
   name?: string
   description?: string
   /** Left out: the config's `model`; without one the agent quotes from its knowledge base. */
@@ -53,7 +64,9 @@ export type AgentSettings<
   memory?: AgentMemory
   /** The same input and history within this time gets the recorded answer. */
   cache?: { ttl: Duration }
-  /** Limit of a background run; the AI SDK's object sets limits of its own for steps and chunks. */
+  guardrails?: AgentGuardrails<DataOf<NoInfer<OUTPUT>>>
+  hooks?: AgentHooks<DataOf<NoInfer<OUTPUT>>>
+  /** Limit of a background run; the AI SDK's object sets limits of its own for steps, chunks and tools. */
   timeout?: Duration | Exclude<ToolLoopAgentSettings<never, TOOLS>['timeout'], number | undefined>
   /** `none` for a `run` that nothing outside can notice: it may begin before its start is durable. */
   effects?: 'none' | 'any'

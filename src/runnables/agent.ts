@@ -4,6 +4,7 @@ import type { ModelSetting } from '../core/model.ts'
 import { type AnswerCache, markRunnable, type Runnable } from '../core/runnable.ts'
 import { offlineModelName } from '../models/offline.ts'
 import { describeModel } from '../models/resolve.ts'
+import type { Answering } from './agent-call.ts'
 import { checkAgentSettings } from './agent-check.ts'
 import { modelAnswer, searchToolName } from './agent-model.ts'
 import { offlineAnswering } from './agent-offline.ts'
@@ -11,7 +12,9 @@ import { ownAnswer } from './agent-own.ts'
 import type { AgentContext, AgentSettings, AnyAgentSettings } from './agent-settings.ts'
 import { type Binding, bindable } from './binding.ts'
 import { fingerprint } from './fingerprint.ts'
+import { guarded } from './guardrails.ts'
 import { defaultHistoryRuns } from './memory.ts'
+import { hookedRun } from './run-hook.ts'
 import { claimTools } from './tool-source.ts'
 
 /**
@@ -33,7 +36,7 @@ function build(settings: AnyAgentSettings, binding: Binding): Runnable {
   const model = own === undefined ? (settings.model ?? binding.model) : undefined
   claimTools(settings.tools, binding)
   const timeoutMs = typeof timeout === 'object' ? timeout.totalMs : parseDuration(timeout)
-  const run =
+  const answer =
     own !== undefined
       ? ownAnswer(own)
       : model === undefined
@@ -49,14 +52,21 @@ function build(settings: AnyAgentSettings, binding: Binding): Runnable {
     effects,
     cache: cache === undefined ? undefined : toCache(settings, cache.ttl, model),
     timeoutMs,
-    run,
+    run: surround(answer, settings),
   }
   return bindable(markRunnable(entity), (next) => build(settings, next))
 }
 
+function surround(answer: Answering, { guardrails, hooks }: AnyAgentSettings): Answering {
+  const checked = guardrails === undefined ? answer : guarded(answer, guardrails)
+  return hooks?.run === undefined ? checked : hookedRun(checked, hooks.run)
+}
+
 function toCache(settings: AnyAgentSettings, ttl: Duration, model: ModelSetting | undefined): AnswerCache {
   const ttlMs = parseDuration(ttl) ?? 0
-  if (settings.run !== undefined) return { ttlMs, reads: 'context', runs: 1000 }
+  // What checks and hooks look at besides the prompt can't be told.
+  if (settings.run !== undefined || settings.guardrails !== undefined || settings.hooks !== undefined)
+    return { ttlMs, reads: 'context', runs: 1000 }
   return {
     ttlMs,
     version: fingerprint({ ...settings, model: model ?? offlineModelName }),

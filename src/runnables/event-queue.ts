@@ -13,6 +13,11 @@ export class EventQueue<T> implements AsyncIterable<T> {
   #closed = false
   #failure: { error: unknown } | undefined
 
+  /** Whether nobody reads on; what is pushed now is dropped. */
+  get closed(): boolean {
+    return this.#closed
+  }
+
   push(value: T): Promise<void> {
     if (this.#closed) return Promise.resolve()
     return new Promise((taken) => {

@@ -92,7 +92,11 @@ export class ModelEvents {
 }
 
 /** Null when the provider counted nothing. */
-function toUsage({ inputTokens, outputTokens, totalTokens }: LanguageModelUsage): Usage | null {
+export function toUsage({
+  inputTokens,
+  outputTokens,
+  totalTokens,
+}: Pick<LanguageModelUsage, 'inputTokens' | 'outputTokens' | 'totalTokens'>): Usage | null {
   if (inputTokens === undefined && outputTokens === undefined && totalTokens === undefined) return null
   const input_tokens = inputTokens ?? 0
   const output_tokens = outputTokens ?? 0

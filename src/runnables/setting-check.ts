@@ -1,5 +1,6 @@
 import { parseDuration } from '../core/duration.ts'
 import { AppError } from '../core/error.ts'
+import { nearest } from '../core/nearest.ts'
 
 /** What a setting may be: a JavaScript type, or a check that gives what is wrong, or nothing. */
 export type SettingRule =
@@ -26,12 +27,16 @@ export function checkSettings(
   for (const [key, value] of Object.entries(settings)) {
     const rule = Object.hasOwn(rules, key) ? rules[key] : undefined
     const at = path === '' ? key : `${path}.${key}`
-    if (rule === undefined)
-      throw wrong(at, `${subject} does not know \`${key}\`. Allowed: ${Object.keys(rules).join(', ')}`)
+    if (rule === undefined) throw wrong(at, `${subject} does not know \`${at}\`${suggest(key, Object.keys(rules))}`)
     if (value === undefined) continue
     const problem = problemOf(rule, value)
     if (problem !== undefined) throw wrong(at, `${subject}: \`${at}\` ${problem}`)
   }
+}
+
+function suggest(key: string, known: readonly string[]): string {
+  const meant = nearest(key, known)
+  return meant === undefined ? `. Allowed: ${known.join(', ')}` : `; did you mean \`${meant}\`?`
 }
 
 function problemOf(rule: SettingRule, value: unknown): string | undefined {
@@ -45,9 +50,8 @@ function problemOf(rule: SettingRule, value: unknown): string | undefined {
 }
 
 export function wrong(path: string, message: string): AppError {
-  return new AppError('invalid_request', `${message}.`, {
-    details: path === '' ? [] : [{ path, message: `${message}.` }],
-  })
+  const sentence = message.endsWith('?') ? message : `${message}.`
+  return new AppError('invalid_request', sentence, { details: path === '' ? [] : [{ path, message: sentence }] })
 }
 
 export function isObject(value: unknown): value is Record<string, unknown> {

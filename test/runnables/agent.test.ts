@@ -225,13 +225,21 @@ describe('agent with its own run', () => {
 
 describe('agent settings', () => {
   it.each([
-    [{ instruction: 'x' }, 'instruction', /does not know `instruction`. Allowed: .*instructions/],
+    [{ instruction: 'x' }, 'instruction', /does not know `instruction`; did you mean `instructions`\?$/],
+    [{ prompt: 'x' }, 'prompt', /does not know `prompt`. Allowed: .*instructions/],
     [{ name: 5 }, 'name', /must be a string, not 5/],
     [{ model: 'gpt-5' }, 'model', /'gpt-5' is not a model.*openai/],
     [{ model: { baseURL: 'nowhere', model: 'x' } }, 'model', /baseURL/],
     [{ knowledge: { mode: 'last' } }, 'knowledge.mode', /'first' or 'tool', not 'last'/],
     [{ knowledge: { limit: 0 } }, 'knowledge.limit', /from 1 to 100/],
-    [{ memory: { run: 1 } }, 'memory.run', /Allowed: runs, tokens, summary/],
+    [{ memory: { run: 1 } }, 'memory.run', /does not know `memory.run`; did you mean `runs`\?$/],
+    [{ guardrails: { input: 'no' } }, 'guardrails.input', /a function or an array of functions, not 'no'/],
+    [{ guardrails: { before: [] } }, 'guardrails.before', /Allowed: input, output/],
+    [{ hooks: { model: () => {} } }, 'hooks.model', /Allowed: run, modelCall, toolCall/],
+    [{ hooks: { run: true } }, 'hooks.run', /must be a function, not true/],
+    [{ timeout: { toolMs: '5s' } }, 'timeout.toolMs', /whole number from 1/],
+    [{ timeout: { tools: { search: 5 } } }, 'timeout.tools.search', /searchMs/],
+    [{ run: () => '', hooks: { modelCall: () => {} } }, 'hooks.modelCall', /would do nothing/],
     [{ cache: { ttl: 'soon' } }, 'cache.ttl', /'30s'/],
     [{ timeout: '5 minutes' }, 'timeout', /'10m'/],
     [{ tools: { a: () => 1 } }, 'tools.a', /not a tool/],
