@@ -74,5 +74,11 @@ export interface AgentSettings<
   run?: (context: AgentRunContext) => AgentOutput | Promise<AgentOutput>
 }
 
+/** Required where a tool has a context of its own that can't be left out. */
+export type ToolsContext<TOOLS extends ToolSet> =
+  ToolLoopAgentSettings<never, TOOLS> extends { toolsContext: infer CONTEXT extends object }
+    ? { toolsContext: CONTEXT }
+    : unknown
+
 /** Settings of any agent, as they are worked with once they are checked. */
 export type AnyAgentSettings = AgentSettings<ToolSet, AgentContext, OutputInterface>

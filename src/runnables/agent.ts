@@ -9,7 +9,7 @@ import { checkAgentSettings } from './agent-check.ts'
 import { modelAnswer, searchToolName } from './agent-model.ts'
 import { offlineAnswering } from './agent-offline.ts'
 import { ownAnswer } from './agent-own.ts'
-import type { AgentContext, AgentSettings, AnyAgentSettings } from './agent-settings.ts'
+import type { AgentContext, AgentSettings, AnyAgentSettings, ToolsContext } from './agent-settings.ts'
 import { type Binding, bindable } from './binding.ts'
 import { fingerprint } from './fingerprint.ts'
 import { guarded } from './guardrails.ts'
@@ -25,7 +25,7 @@ export function agent<
   TOOLS extends ToolSet = Record<never, never>,
   CONTEXT extends AgentContext = AgentContext,
   OUTPUT extends OutputInterface = never,
->(settings: AgentSettings<TOOLS, CONTEXT, OUTPUT>): Runnable {
+>(settings: AgentSettings<TOOLS, CONTEXT, OUTPUT> & ToolsContext<TOOLS>): Runnable {
   const anySettings = settings as unknown as AnyAgentSettings
   checkAgentSettings(anySettings)
   return build(anySettings, {})

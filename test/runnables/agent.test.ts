@@ -239,12 +239,12 @@ describe('agent settings', () => {
     [{ hooks: { run: true } }, 'hooks.run', /must be a function, not true/],
     [{ timeout: { toolMs: '5s' } }, 'timeout.toolMs', /whole number from 1/],
     [{ timeout: { tools: { search: 5 } } }, 'timeout.tools.search', /searchMs/],
-    [{ run: () => '', hooks: { modelCall: () => {} } }, 'hooks.modelCall', /would do nothing/],
+    [{ run: String, hooks: { modelCall: () => {} } }, 'hooks.modelCall', /would do nothing/],
     [{ cache: { ttl: 'soon' } }, 'cache.ttl', /'30s'/],
     [{ timeout: '5 minutes' }, 'timeout', /'10m'/],
     [{ tools: { a: () => 1 } }, 'tools.a', /not a tool/],
     [{ effects: 'none' }, 'effects', /`run` of its own/],
-    [{ run: () => '', instructions: 'x' }, 'instructions', /would do nothing/],
+    [{ run: String, instructions: 'x' }, 'instructions', /would do nothing/],
   ])('refuses %j and names %s', (settings, path, message) => {
     let error: unknown
     try {

@@ -6,7 +6,7 @@ import { eventsOf, serveAgents, typesOf } from './agent-server.ts'
 import { answer, scripted } from './fixture.ts'
 
 function noPasswords({ text }: { text: string }) {
-  if (text.includes('password')) return { refuse: 'I do not talk about passwords.' }
+  return text.includes('password') ? { refuse: 'I do not talk about passwords.' } : undefined
 }
 const untouched = scripted()
 const gate = Promise.withResolvers<void>()
