@@ -1,11 +1,12 @@
 import type { ConfigFlags } from './config/overrides.ts'
 import { resolveConfig } from './config/resolve.ts'
-import type { ResolvedConfig, ServerConfig } from './config/types.ts'
+import type { ResolvedConfig, ServerConfig, UserConfig } from './config/types.ts'
 import { parseDuration } from './core/duration.ts'
 import { createId } from './core/id.ts'
 import { silentLogger } from './core/logger.ts'
 import type { RunRecord } from './core/run.ts'
 import { type A2A, createA2A as createInterface } from './protocols/a2a/a2a.ts'
+import type { StandIns } from './runnables/binding.ts'
 import { configParts } from './server/parts.ts'
 import { composeServer } from './server/server.ts'
 import type { OpenServer, Server } from './server/types.ts'
@@ -13,6 +14,7 @@ import { createRegistry } from './service/registry.ts'
 import { createRuns } from './service/runs.ts'
 import { memoryStore } from './store/memory.ts'
 
+export { ingestSources } from './server/ingest-sources.ts'
 export { configParts } from './server/parts.ts'
 export type { HealthRouter, OpenServer, Server, ShutdownOptions } from './server/types.ts'
 export type { ConfigFlags }
@@ -25,6 +27,19 @@ export function createServer(server: ServerConfig = {}): Server {
     purpose: 'library',
     parts: configParts,
   })
+  return composeServer(config, { program: false })
+}
+
+/** The server of a config with nothing durable and nothing on the network, for tests. */
+export function openTestServer(user: UserConfig, root: string, standIns: StandIns | undefined): OpenServer {
+  const server: ServerConfig = {
+    requestTimeout: '10m',
+    logger: silentLogger,
+    ...user.server,
+    sessionStorage: 'memory',
+    vectorDb: { type: 'memory' },
+  }
+  const config = resolveConfig({ user: { ...user, server }, root, purpose: 'library', parts: configParts, standIns })
   return composeServer(config, { program: false })
 }
 

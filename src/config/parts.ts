@@ -1,6 +1,7 @@
 import type { ModelSetting } from '../core/model.ts'
 import type { EntityKind } from '../core/run.ts'
 import type { Runnable } from '../core/runnable.ts'
+import type { StandIns } from '../runnables/binding.ts'
 import type { McpServers } from '../runnables/mcp.ts'
 import type { SummaryManagerLike } from './types.ts'
 
@@ -24,6 +25,7 @@ export interface EntityBinding {
   model: ModelSetting | undefined
   root: string
   mcp: McpServers
+  standIns: StandIns | undefined
 }
 
 export interface BuiltInAgent {

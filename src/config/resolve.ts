@@ -1,5 +1,6 @@
 import { relative, resolve } from 'node:path'
 import { type ErrorDetail, isAppError } from '../core/error.ts'
+import type { StandIns } from '../runnables/binding.ts'
 import type { McpServers } from '../runnables/mcp.ts'
 import { builtInConfig } from './built-in.ts'
 import { ConfigError } from './config-error.ts'
@@ -23,6 +24,8 @@ export interface ResolveOptions {
   flags?: ConfigFlags | undefined
   environment?: Environment | undefined
   parts: ConfigParts
+  /** For tests. */
+  standIns?: StandIns | undefined
 }
 
 /**
@@ -39,7 +42,8 @@ export function resolveConfig(options: ResolveOptions): ResolvedConfig {
   const overrides = readOverrides(options.flags ?? {}, options.environment ?? {}, complain)
   refuse(complaints, options)
   const mcp = resolveMcpServers(user, root, parts, complain)
-  const entities = resolveEntities(user, { model: user.model, root, mcp }, parts, complain)
+  const { standIns } = options
+  const entities = resolveEntities(user, { model: user.model, root, mcp, standIns }, parts, complain)
   if (complaints.length > 0) void mcp.close()
   refuse(complaints, options)
   const dataFolder = resolveDataFolder(root, overrides.data)
@@ -57,6 +61,7 @@ export function resolveConfig(options: ResolveOptions): ResolvedConfig {
     entities,
     server: resolveServer(user.server ?? {}, overrides, { purpose, root, dataFolder }, parts),
     mcp,
+    standIns,
     dispose: async () => {
       try {
         await user.dispose?.()

@@ -4,6 +4,7 @@ import type { ModelSetting } from '../core/model.ts'
 import type { Runnable } from '../core/runnable.ts'
 import type { SessionStore } from '../core/store.ts'
 import type { Summarizer } from '../core/summary.ts'
+import type { StandIns } from '../runnables/binding.ts'
 import type { McpServers } from '../runnables/mcp.ts'
 import type { McpServer } from '../runnables/mcp-settings.ts'
 
@@ -169,6 +170,7 @@ export interface ResolvedConfig {
   entities: Map<string, Runnable>
   server: ResolvedServerConfig
   mcp: McpServers
+  standIns: StandIns | undefined
   /** Calls the user's own, then ends the MCP servers. */
   dispose: (() => void | Promise<void>) | undefined
 }

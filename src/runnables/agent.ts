@@ -33,7 +33,7 @@ export function agent<
 
 function build(settings: AnyAgentSettings, binding: Binding): Runnable {
   const { run: own, name, description, cache, knowledge, timeout, effects = 'any' } = settings
-  const model = own === undefined ? (settings.model ?? binding.model) : undefined
+  const model = own === undefined ? modelOf(settings, binding) : undefined
   claimTools(settings.tools, binding)
   const timeoutMs = typeof timeout === 'object' ? timeout.totalMs : parseDuration(timeout)
   const answer =
@@ -55,6 +55,11 @@ function build(settings: AnyAgentSettings, binding: Binding): Runnable {
     run: surround(answer, settings),
   }
   return bindable(markRunnable(entity), (next) => build(settings, next))
+}
+
+function modelOf({ model }: AnyAgentSettings, binding: Binding): ModelSetting | undefined {
+  const wanted = model ?? binding.model
+  return binding.standIns?.model === undefined ? wanted : binding.standIns.model(wanted)
 }
 
 function surround(answer: Answering, { guardrails, hooks }: AnyAgentSettings): Answering {

@@ -1,3 +1,4 @@
+import type { ToolSet } from 'ai'
 import type { ModelSetting } from '../core/model.ts'
 import type { Runnable } from '../core/runnable.ts'
 import type { McpServers } from './mcp.ts'
@@ -10,6 +11,14 @@ export interface Binding {
   root?: string | undefined
   /** Where `mcp()` finds its servers. */
   mcp?: McpServers | undefined
+  standIns?: StandIns | undefined
+}
+
+/** What takes the place of agents' models and tools, in a test. */
+export interface StandIns {
+  /** Given the model that the agent would use. */
+  model?(setting: ModelSetting | undefined): ModelSetting | undefined
+  tools?(tools: ToolSet): ToolSet
 }
 
 const bind = Symbol.for('agentserve.bind')

@@ -25,7 +25,8 @@ function refuse(): never {
   throw new AppError('run_failed', 'This is a source of tools: it works in agent({ tools }) of agentserve alone.')
 }
 
-function sourceOf(tool: object): ToolSource | undefined {
+/** What stands behind an entry of `tools` that is no plain tool. */
+export function sourceOf(tool: object): ToolSource | undefined {
   return (tool as { [mark]?: ToolSource })[mark]
 }
 
@@ -36,9 +37,9 @@ export function claimTools(tools: ToolSet | undefined, binding: Binding): void {
 
 /** The tools of one run: plain ones as they are, sources opened, all at once. A plain tool keeps its name whatever a source brings. */
 export async function openTools(tools: ToolSet | undefined, context: RunContext, binding: Binding): Promise<ToolSet> {
-  const entries = Object.entries(tools ?? {})
+  const entries = Object.entries(binding.standIns?.tools?.(tools ?? {}) ?? tools ?? {})
   const plain = entries.filter(([, tool]) => sourceOf(tool) === undefined)
-  if (plain.length === entries.length) return { ...tools }
+  if (plain.length === entries.length) return Object.fromEntries(entries)
   const opened = await Promise.all(entries.map(([key, tool]) => sourceOf(tool)?.open(key, context, binding)))
   const all: ToolSet = Object.fromEntries(plain)
   for (const set of opened) {

@@ -8,9 +8,9 @@ import { createMcpServers } from '../runnables/mcp.ts'
 
 /** What the configuration needs of the rooms above it. */
 export const configParts: ConfigParts = {
-  toRunnable(value, kind, { model, root, mcp }) {
+  toRunnable(value, kind, { model, root, mcp, standIns }) {
     if (!isRunnable(value) && !isSdkAgent(value)) return undefined
-    return bindModel(toRunnable(isRunnable(value) ? value.kind : kind, value), { model, root, mcp })
+    return bindModel(toRunnable(isRunnable(value) ? value.kind : kind, value), { model, root, mcp, standIns })
   },
   mcpServers: createMcpServers,
   agent: (settings) => agent(settings),

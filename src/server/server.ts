@@ -212,7 +212,8 @@ export function composeServer(initial: ResolvedConfig, { program, onRunEnd }: Se
     ready: ready.promise,
     start,
     registerAgent(id, entity) {
-      registry.register(id, toEntity(entity, { model: config.model, root: config.root, mcp: config.mcp }))
+      const { model, root, mcp, standIns } = config
+      registry.register(id, toEntity(entity, { model, root, mcp, standIns }))
       if (hasTakenUp) runs.adopt([])
     },
     async shutdown({ deadline, signal } = {}) {

@@ -33,8 +33,8 @@ const floors: Record<string, Floor> = {
   protocols: { rooms: ['core', 'wire', 'http', 'service', 'web'] },
   client: { rooms: ['core'], types: ['wire'] },
   server: { rooms: ['*'], except: ['cli', 'client', 'index'] },
-  cli: { rooms: ['config', 'client', 'server', 'core'] },
-  testing: { rooms: ['core', 'runnables', 'models', 'server'] },
+  cli: { rooms: ['config', 'client', 'server', 'core', 'testing'] },
+  testing: { rooms: ['core', 'runnables', 'models', 'server'], types: ['config'] },
   index: { rooms: ['*'], except: ['cli'] },
 }
 
@@ -51,7 +51,7 @@ const homes: readonly Home[] = [
   { library: 'sqlite3', at: ['store/'] },
   { library: '@lancedb/lancedb', at: ['knowledge/vectors/lancedb.ts'] },
   { library: 'apache-arrow', at: ['knowledge/vectors/lancedb.ts'] },
-  { library: 'ai', at: ['models/', 'runnables/', 'knowledge/embedders/'], types: ['core/', 'config/'] },
+  { library: 'ai', at: ['models/', 'runnables/', 'knowledge/embedders/', 'testing/'], types: ['core/', 'config/'] },
   { library: 'node:http', at: ['http/'], types: everywhere },
   { library: 'commander', at: ['cli/'] },
   { library: 'ink', at: ['cli/'] },

@@ -1,0 +1,158 @@
+import { isDeepStrictEqual } from 'node:util'
+import { dynamicTool, jsonSchema, type ToolSet } from 'ai'
+import { MockLanguageModelV4 } from 'ai/test'
+import type { UserConfig } from '../config/types.ts'
+import type { Json } from '../core/json.ts'
+import { sourceOf } from '../runnables/tool-source.ts'
+import { openWith, type RunResult, type TestToolCall } from './project.ts'
+import { promptHash, type SavedModelCall, type SavedTest, type SavedTurn } from './saved-test.ts'
+import { type CallOptions, partsOf, type StreamPart, toGenerated, toStream } from './scripted-model.ts'
+
+/** What differs from the conversation that was saved. */
+export interface Difference {
+  /** From 1. */
+  turn: number
+  what: 'status' | 'content' | 'data' | 'error' | 'tool_calls' | 'model_calls'
+  expected: Json
+  actual: Json
+}
+
+export interface PlayedTest {
+  passed: boolean
+  differences: Difference[]
+  /** What has changed without changing the outcome. */
+  notes: string[]
+  /** The test as it would be saved now; model calls stay what they were. */
+  updated: SavedTest
+}
+
+export interface PlayOptions {
+  root: string
+  /** Instead of what the test says. */
+  tools?: SavedTest['tools'] | undefined
+}
+
+/** Plays a saved conversation against a config: agents, tools and workflows are the config's, models say what they said. */
+export async function playSavedTest(config: UserConfig, saved: SavedTest, options: PlayOptions): Promise<PlayedTest> {
+  const past = new Past()
+  const recorded = (options.tools ?? saved.tools) === 'recorded'
+  const model = past.model()
+  await using project = await openWith(config, options.root, {
+    model: (setting) => (setting === undefined ? undefined : model),
+    ...(recorded ? { tools: (tools) => past.tools(tools) } : {}),
+  })
+  const played: PlayedTest = { passed: true, differences: [], notes: [], updated: { ...saved, turns: [] } }
+  let sessionId: string | undefined
+  for (const [place, turn] of saved.turns.entries()) {
+    past.begin(turn)
+    const result = await project.run(saved.entity, turn.input, sessionId === undefined ? {} : { sessionId })
+    sessionId = result.sessionId
+    const expect = toExpectation(result)
+    played.differences.push(...compare(place + 1, turn, expect, past.asked))
+    if (past.changedPrompts > 0) {
+      played.notes.push(`turn ${place + 1}: ${past.changedPrompts} of ${past.asked} prompts are not what they were`)
+    }
+    played.updated.turns.push({ ...turn, expect })
+  }
+  played.passed = played.differences.length === 0
+  return played
+}
+
+function toExpectation({ status, text, data, error, toolCalls }: RunResult): SavedTurn['expect'] {
+  return {
+    status,
+    content: text,
+    ...(data.length === 0 ? {} : { data }),
+    ...(error === null ? {} : { error: error.message }),
+    tool_calls: toolCalls,
+  }
+}
+
+function compare(
+  turn: number,
+  { expect, model_calls }: SavedTurn,
+  now: SavedTurn['expect'],
+  asked: number,
+): Difference[] {
+  const found: Difference[] = []
+  for (const what of ['status', 'content', 'data', 'error', 'tool_calls'] as const) {
+    const expected = toJson(expect[what])
+    const actual = toJson(now[what])
+    if (!isDeepStrictEqual(expected, actual)) found.push({ turn, what, expected, actual })
+  }
+  if (asked !== model_calls.length) {
+    found.push({ turn, what: 'model_calls', expected: model_calls.length, actual: asked })
+  }
+  return found
+}
+
+function toJson(value: unknown): Json {
+  return value === undefined ? null : (JSON.parse(JSON.stringify(value)) as Json)
+}
+
+/** What models and tools said in the turn that is being played. */
+class Past {
+  #modelCalls: SavedModelCall[] = []
+  #toolCalls: TestToolCall[] = []
+  asked = 0
+  changedPrompts = 0
+
+  begin({ model_calls, expect }: SavedTurn): void {
+    this.#modelCalls = [...model_calls]
+    this.#toolCalls = [...expect.tool_calls]
+    this.asked = 0
+    this.changedPrompts = 0
+  }
+
+  model(): MockLanguageModelV4 {
+    return new MockLanguageModelV4({
+      provider: 'saved',
+      modelId: 'conversation',
+      doStream: async (options) => toStream(this.#answer(options)),
+      doGenerate: async (options) => toGenerated(this.#answer(options)),
+    })
+  }
+
+  /** The answer to the same prompt; for a prompt that is new, the next one that nobody has taken. */
+  #answer({ prompt }: CallOptions): StreamPart[] {
+    this.asked++
+    const hash = promptHash(prompt)
+    const same = this.#modelCalls.findIndex(({ prompt_hash }) => prompt_hash === hash)
+    if (same < 0) this.changedPrompts++
+    const [call] = this.#modelCalls.splice(Math.max(same, 0), 1)
+    if (call === undefined) throw new Error('The model is asked once more than in the conversation that was saved.')
+    return partsOf({
+      text: call.text,
+      reasoning: call.reasoning,
+      toolCalls: call.tool_calls?.map(({ call_id, name, input }) => ({ callId: call_id, name, input })),
+      usage: call.usage ?? undefined,
+      finishReason: call.finish_reason,
+    })
+  }
+
+  /** These tools, answering as they did. Where tools come from elsewhere, those that were called stand in for all. */
+  tools(tools: ToolSet): ToolSet {
+    const replaced: ToolSet = {}
+    for (const [name, tool] of Object.entries(tools)) {
+      if (sourceOf(tool) === undefined) replaced[name] = { ...tool, execute: this.#replay(name) } as ToolSet[string]
+    }
+    if (Object.keys(replaced).length === Object.keys(tools).length) return replaced
+    for (const { name } of this.#toolCalls) {
+      replaced[name] ??= dynamicTool({ inputSchema: jsonSchema({ type: 'object' }), execute: this.#replay(name) })
+    }
+    return replaced
+  }
+
+  #replay(name: string) {
+    return async (input: unknown): Promise<Json> => {
+      const place = this.#toolCalls.findIndex(
+        (call) => call.name === name && isDeepStrictEqual(call.input, toJson(input)),
+      )
+      const [call] = place < 0 ? [] : this.#toolCalls.splice(place, 1)
+      if (call === undefined)
+        throw new Error(`Nothing is recorded of a call of '${name}' with ${JSON.stringify(input)}.`)
+      if (call.error !== undefined) throw new Error(call.error)
+      return call.output ?? null
+    }
+  }
+}

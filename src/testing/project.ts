@@ -1,0 +1,167 @@
+import type { UserConfig } from '../config/types.ts'
+import type { RunEvent } from '../core/event.ts'
+import type { Json, JsonObject } from '../core/json.ts'
+import type { Part } from '../core/message.ts'
+import type { ModelSetting } from '../core/model.ts'
+import type { RunRecord } from '../core/run.ts'
+import { ingestSources, type OpenServer, openTestServer } from '../server.ts'
+
+/** Text, parts, or data for a workflow. */
+export type TestInput = string | readonly Part[] | JsonObject
+
+export interface RunOptions {
+  /** The session to go on with; it is made when it does not exist. Default: a new one. */
+  sessionId?: string
+  userId?: string
+  metadata?: JsonObject
+  /** Replaces the session's state. */
+  state?: JsonObject
+  signal?: AbortSignal
+}
+
+export interface TestToolCall {
+  name: string
+  input: Json
+  output?: Json
+  error?: string
+}
+
+/** What became of a run. A run that failed is told here, not thrown. */
+export interface RunResult {
+  runId: string
+  sessionId: string
+  status: RunRecord['status']
+  /** The answer. */
+  text: string
+  /** Its data parts. */
+  data: Json[]
+  error: RunRecord['error']
+  toolCalls: TestToolCall[]
+  /** The names of the sources that the answer rests on. */
+  sources: string[]
+  /** All that happened, prompts included. */
+  events: RunEvent[]
+  usage: RunRecord['usage']
+}
+
+export interface ProjectOptions {
+  /** Takes the place of every model of the config. */
+  model?: ModelSetting
+  /** Where relative paths of the config start; default: the working directory. */
+  root?: string
+}
+
+export interface TestProject extends AsyncDisposable {
+  run(id: string, input: TestInput, options?: RunOptions): Promise<RunResult>
+  /** Answers what a run waits for. */
+  resume(runId: string, answer: { approved?: boolean | Record<string, boolean>; input?: Json }): Promise<RunResult>
+  /** The session's state. */
+  state(sessionId: string): Promise<JsonObject>
+  /** A request to the server itself, with no socket. */
+  inject: OpenServer['inject']
+  close(): Promise<void>
+}
+
+/** A config as the server runs it, in this process: sessions and knowledge in memory, its knowledge sources read. */
+export async function openProject(config: UserConfig, options: ProjectOptions = {}): Promise<TestProject> {
+  const { model } = options
+  return openWith(config, options.root, model === undefined ? undefined : { model: () => model })
+}
+
+export async function openWith(
+  config: UserConfig,
+  root = process.cwd(),
+  standIns: Parameters<typeof openTestServer>[2],
+): Promise<TestProject> {
+  const server = openTestServer(config, root, standIns)
+  const { services } = server
+  const close = () => server.shutdown({ deadline: 0 })
+  try {
+    await server.inject({ method: 'GET', url: '/health' })
+    await readSources(server, config, root)
+  } catch (error) {
+    await close()
+    throw error
+  }
+  return {
+    async run(id, input, { sessionId, userId, metadata, state, signal } = {}) {
+      const common = { entityId: id, parts: toParts(input), mode: 'plain', unknownSession: 'create' } as const
+      const handle = await services.runs.start({ ...common, sessionId, userId, metadata, state, signal })
+      return resultOf(server, await handle.result())
+    },
+    async resume(runId, answer) {
+      const handle = await services.runs.resume(runId, { ...answer, mode: 'plain' })
+      return resultOf(server, await handle.result())
+    },
+    async state(sessionId) {
+      return (await services.sessions.get(sessionId)).session.state ?? {}
+    },
+    inject: server.inject,
+    close,
+    [Symbol.asyncDispose]: close,
+  }
+}
+
+/** Runs one agent, team, workflow or AI SDK `Agent` once. */
+export async function run(
+  entity: object,
+  input: TestInput,
+  { model, root, ...options }: ProjectOptions & RunOptions = {},
+): Promise<RunResult> {
+  const kind = 'kind' in entity && typeof entity.kind === 'string' ? entity.kind : 'agent'
+  const config: UserConfig = { [`${kind}s`]: { tested: entity } }
+  await using project = await openProject(config, { ...(model && { model }), ...(root && { root }) })
+  return await project.run('tested', input, options)
+}
+
+async function readSources({ services }: OpenServer, { knowledge: wanted }: UserConfig, root: string): Promise<void> {
+  const { knowledge, logger } = services
+  if (knowledge === undefined || wanted?.sources === undefined) return
+  const { sources, collection, chunkSize, chunkOverlap } = wanted
+  const { signal } = new AbortController()
+  await ingestSources({ knowledge, root, sources, collection, chunkSize, chunkOverlap, logger, signal })
+}
+
+function toParts(input: TestInput): Part[] {
+  if (typeof input === 'string') return [{ type: 'text', text: input }]
+  return isParts(input) ? [...input] : [{ type: 'data', data: input }]
+}
+
+function isParts(input: TestInput): input is readonly Part[] {
+  return Array.isArray(input)
+}
+
+async function resultOf({ services }: OpenServer, record: RunRecord): Promise<RunResult> {
+  const events: RunEvent[] = []
+  for await (const batch of await services.runs.events(record.run_id, 0)) events.push(...batch)
+  const answer = record.messages.findLast(({ role }) => role === 'assistant')
+  return {
+    runId: record.run_id,
+    sessionId: record.session_id,
+    status: record.status,
+    text: answer?.content ?? '',
+    data: (answer?.parts ?? []).flatMap((part) => (part.type === 'data' ? [part.data] : [])),
+    error: record.error,
+    toolCalls: toolCallsOf(events),
+    sources: [...new Set(record.sources.map(({ source }) => source))],
+    events,
+    usage: record.usage,
+  }
+}
+
+export function toolCallsOf(events: readonly RunEvent[]): TestToolCall[] {
+  const results = new Map(events.flatMap((event) => (event.type === 'tool_result' ? [[event.call_id, event]] : [])))
+  return events.flatMap((event) => {
+    if (event.type !== 'tool_call') return []
+    const { name, input, call_id } = event
+    const result = results.get(call_id)
+    return [
+      {
+        name,
+        input,
+        ...(result?.output === undefined ? {} : { output: result.output }),
+        ...(result?.error === undefined ? {} : { error: result.error.message }),
+      },
+    ]
+  })
+}

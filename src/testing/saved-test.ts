@@ -1,0 +1,146 @@
+import { createHash } from 'node:crypto'
+import { AppError } from '../core/error.ts'
+import type { RunEvent } from '../core/event.ts'
+import type { Json } from '../core/json.ts'
+import type { Part } from '../core/message.ts'
+import type { RunRecord, RunStatus, Usage } from '../core/run.ts'
+import { type TestToolCall, toolCallsOf } from './project.ts'
+
+/** What a model said in the conversation, told again when the test runs. */
+export interface SavedModelCall {
+  /** Of the prompt, to tell when it changed; the prompt itself is not kept. */
+  prompt_hash: string
+  text?: string
+  reasoning?: string
+  tool_calls?: { call_id: string; name: string; input: Json }[]
+  finish_reason: string
+  usage: Usage | null
+}
+
+export interface SavedTurn {
+  input: Part[]
+  model_calls: SavedModelCall[]
+  expect: {
+    status: RunStatus
+    content: string
+    data?: Json[]
+    error?: string
+    tool_calls: TestToolCall[]
+  }
+}
+
+/** A conversation as a test: what was asked, what the models said, and what came out. */
+export interface SavedTest {
+  agentserve: 'session-test/1'
+  entity: string
+  /** `recorded`: tools answer what they answered then; `live`: they run. */
+  tools: 'recorded' | 'live'
+  turns: SavedTurn[]
+}
+
+/** One run of a session with what is recorded of it, its members' runs included. */
+export interface RunToSave {
+  run: Pick<RunRecord, 'run_id' | 'entity_id' | 'status' | 'error'> & { messages: RunRecord['messages'] }
+  events: readonly RunEvent[]
+  members: readonly RunToSave[]
+}
+
+/** The test that a session's runs make, in their order. Throws `invalid_request` for what can't be played again. */
+export function toSavedTest(runs: readonly RunToSave[], tools: SavedTest['tools'] = 'recorded'): SavedTest {
+  const first = runs[0]
+  if (first === undefined) throw new AppError('invalid_request', 'The session has no runs to make a test of.')
+  const other = runs.find(({ run }) => run.entity_id !== first.run.entity_id)
+  if (other !== undefined) {
+    const names = `'${first.run.entity_id}' and '${other.run.entity_id}'`
+    throw new AppError('invalid_request', `The session is of ${names}; a test is of one of them.`)
+  }
+  return { agentserve: 'session-test/1', entity: first.run.entity_id, tools, turns: runs.map(toTurn) }
+}
+
+function toTurn({ run, events, members }: RunToSave): SavedTurn {
+  if (run.status !== 'completed' && run.status !== 'failed') {
+    throw new AppError(
+      'invalid_request',
+      `Run '${run.run_id}' is ${run.status}; only an ended run can be played again.`,
+    )
+  }
+  if (events.some(({ type }) => type === 'input_required')) {
+    const message = `Run '${run.run_id}' waited for somebody's answer, which a test can't give.`
+    throw new AppError('invalid_request', message)
+  }
+  const input = run.messages.find(({ role }) => role === 'user')?.parts ?? []
+  const answer = run.messages.findLast(({ role }) => role === 'assistant')
+  const data = (answer?.parts ?? []).flatMap((part) => (part.type === 'data' ? [part.data] : []))
+  return {
+    input,
+    model_calls: modelCallsOf({ run, events, members }),
+    expect: {
+      status: run.status,
+      content: answer?.content ?? '',
+      ...(data.length === 0 ? {} : { data }),
+      ...(run.error === null ? {} : { error: run.error.message }),
+      tool_calls: toolCallsOf(events),
+    },
+  }
+}
+
+/** The offline model is not among them: it answers again by itself. */
+function modelCallsOf({ events, members }: RunToSave): SavedModelCall[] {
+  const calls: SavedModelCall[] = []
+  let open: SavedModelCall | undefined
+  for (const event of events) {
+    if (event.type === 'model_call_start') {
+      open = undefined
+      if (event.model === 'offline') continue
+      open = { prompt_hash: promptHash(event.messages), finish_reason: 'stop', usage: null }
+      calls.push(open)
+    } else if (event.type === 'model_call_end') {
+      if (open !== undefined) Object.assign(open, { finish_reason: event.finish_reason, usage: event.usage })
+    } else if (event.type === 'step_start' && event.child_run_id !== undefined) {
+      const member = members.find(({ run }) => run.run_id === event.child_run_id)
+      if (member !== undefined) calls.push(...modelCallsOf(member))
+    } else if (open !== undefined) hear(open, event)
+  }
+  return calls
+}
+
+function hear(call: SavedModelCall, event: RunEvent): void {
+  if (event.type === 'text_delta') call.text = (call.text ?? '') + event.text
+  else if (event.type === 'reasoning_delta') call.reasoning = (call.reasoning ?? '') + event.text
+  else if (event.type === 'data' && call.text === undefined) call.text = JSON.stringify(event.data)
+  else if (event.type === 'tool_call') {
+    const { call_id, name, input } = event
+    call.tool_calls = [...(call.tool_calls ?? []), { call_id, name, input }]
+  }
+}
+
+/** Equal for prompts that say the same, however a provider is to take them. */
+export function promptHash(prompt: unknown): string {
+  const text = JSON.stringify(prompt ?? null, (name, value: unknown) => {
+    if (name === 'providerOptions') return undefined
+    if (value instanceof Uint8Array) return `${value.byteLength} bytes`
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) return value
+    return Object.fromEntries(Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1)))
+  })
+  return createHash('sha256').update(text).digest('base64url').slice(0, 22)
+}
+
+/** Reads the text of a test's file. Throws `invalid_request` for what is none. */
+export function parseSavedTest(text: string, name: string): SavedTest {
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch (cause) {
+    throw new AppError('invalid_request', `${name} is not JSON.`, { cause })
+  }
+  const test = value as Partial<SavedTest> | null
+  const sound =
+    test?.agentserve === 'session-test/1' &&
+    typeof test.entity === 'string' &&
+    Array.isArray(test.turns) &&
+    test.turns.every(
+      (turn) => Array.isArray(turn?.input) && Array.isArray(turn.model_calls) && turn.expect !== undefined,
+    )
+  if (!sound) throw new AppError('invalid_request', `${name} is not a test that \`sessions save-test\` wrote.`)
+  return { ...(test as SavedTest), tools: test.tools ?? 'recorded' }
+}

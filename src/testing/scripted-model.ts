@@ -1,0 +1,150 @@
+import { MockLanguageModelV4, simulateReadableStream } from 'ai/test'
+import type { Json } from '../core/json.ts'
+
+type StreamResult = Awaited<ReturnType<MockLanguageModelV4['doStream']>>
+export type StreamPart = StreamResult['stream'] extends ReadableStream<infer PART> ? PART : never
+export type CallOptions = Parameters<MockLanguageModelV4['doStream']>[0]
+type GenerateResult = Awaited<ReturnType<MockLanguageModelV4['doGenerate']>>
+
+/** What a model says to one call. */
+export interface ScriptedAnswer {
+  text?: string | undefined
+  reasoning?: string | undefined
+  toolCalls?: readonly { name: string; input?: Json; callId?: string | undefined }[] | undefined
+  /** Default 10 in, 10 out. */
+  usage?: { input_tokens: number; output_tokens: number } | undefined
+  finishReason?: string | undefined
+  /** The call fails with it. */
+  error?: Error | undefined
+}
+
+/** One call of the model, as a script may look at it. */
+export interface ModelCall {
+  /** From 1. */
+  number: number
+  /** The latest message of the user, as text. */
+  text: string
+  prompt: CallOptions['prompt']
+  tools: string[]
+}
+
+type Answer = string | ScriptedAnswer
+export type Script = (call: ModelCall) => Answer | Promise<Answer>
+
+export interface ScriptedModel extends MockLanguageModelV4 {
+  /** What it was asked, so far. */
+  readonly calls: readonly ModelCall[]
+}
+
+/**
+ * A model that needs no network: it gives these answers, one a call, or what the function says. A call more than there are
+ * answers fails. Texts are streamed word by word.
+ */
+export function scriptedModel(...script: readonly Answer[] | [Script]): ScriptedModel {
+  const calls: ModelCall[] = []
+  const [first] = script
+  const answerTo = async (options: CallOptions): Promise<ScriptedAnswer> => {
+    options.abortSignal?.throwIfAborted()
+    const call: ModelCall = {
+      number: calls.length + 1,
+      text: lastUserText(options.prompt),
+      prompt: options.prompt,
+      tools: (options.tools ?? []).map(({ name }) => name),
+    }
+    calls.push(call)
+    const answer = typeof first === 'function' ? await first(call) : (script as readonly Answer[])[call.number - 1]
+    if (answer === undefined) {
+      throw new Error(`The script has ${script.length} answers, and this is call ${call.number}: '${call.text}'.`)
+    }
+    const full = typeof answer === 'string' ? { text: answer } : answer
+    if (full.error !== undefined) throw full.error
+    return full
+  }
+  const model = new MockLanguageModelV4({
+    provider: 'scripted',
+    modelId: 'scripted',
+    doStream: async (options) => toStream(partsOf(await answerTo(options))),
+    doGenerate: async (options) => toGenerated(partsOf(await answerTo(options))),
+  })
+  return Object.defineProperty(model, 'calls', { value: calls }) as ScriptedModel
+}
+
+export function toStream(parts: StreamPart[]): StreamResult {
+  return { stream: simulateReadableStream({ chunks: parts, initialDelayInMs: null, chunkDelayInMs: null }) }
+}
+
+/** The stream of an answer, folded. */
+export function toGenerated(parts: readonly StreamPart[]): GenerateResult {
+  const content: GenerateResult['content'] = []
+  let text = ''
+  let reasoning = ''
+  for (const part of parts) {
+    if (part.type === 'text-delta') text += part.delta
+    else if (part.type === 'reasoning-delta') reasoning += part.delta
+    else if (part.type === 'tool-call' || part.type === 'source' || part.type === 'tool-result') content.push(part)
+  }
+  if (text !== '') content.unshift({ type: 'text', text })
+  if (reasoning !== '') content.unshift({ type: 'reasoning', text: reasoning })
+  const finish = parts.find((part) => part.type === 'finish')
+  if (finish === undefined) throw new Error('The answer broke off before its end.')
+  return { content, finishReason: finish.finishReason, usage: finish.usage, warnings: [] }
+}
+
+let callNumber = 0
+
+export function partsOf(answer: ScriptedAnswer): StreamPart[] {
+  const { text = '', reasoning = '', toolCalls = [], usage = { input_tokens: 10, output_tokens: 10 } } = answer
+  const parts: StreamPart[] = [{ type: 'stream-start', warnings: [] }]
+  if (reasoning !== '') {
+    parts.push({ type: 'reasoning-start', id: 'r' })
+    for (const delta of words(reasoning)) parts.push({ type: 'reasoning-delta', id: 'r', delta })
+    parts.push({ type: 'reasoning-end', id: 'r' })
+  }
+  if (text !== '') {
+    parts.push({ type: 'text-start', id: 't' })
+    for (const delta of words(text)) parts.push({ type: 'text-delta', id: 't', delta })
+    parts.push({ type: 'text-end', id: 't' })
+  }
+  for (const { name, input = {}, callId = `scripted-${++callNumber}` } of toolCalls) {
+    parts.push({ type: 'tool-call', toolCallId: callId, toolName: name, input: JSON.stringify(input) })
+  }
+  const usual = toolCalls.length > 0 ? 'tool-calls' : 'stop'
+  parts.push({
+    type: 'finish',
+    finishReason: { unified: reasonOf(answer.finishReason) ?? usual, raw: answer.finishReason ?? usual },
+    usage: {
+      inputTokens: {
+        total: usage.input_tokens,
+        noCache: usage.input_tokens,
+        cacheRead: undefined,
+        cacheWrite: undefined,
+      },
+      outputTokens: { total: usage.output_tokens, text: usage.output_tokens, reasoning: undefined },
+    },
+  })
+  return parts
+}
+
+type Reason = Extract<StreamPart, { type: 'finish' }>['finishReason']['unified']
+const reasons = [
+  'stop',
+  'length',
+  'content-filter',
+  'tool-calls',
+  'error',
+  'other',
+] as const satisfies readonly Reason[]
+
+function reasonOf(text: string | undefined): Reason | undefined {
+  return reasons.find((reason) => reason === text)
+}
+
+function words(text: string): string[] {
+  return text.match(/\s*\S+\s*|\s+/g) ?? []
+}
+
+export function lastUserText(prompt: CallOptions['prompt']): string {
+  const message = prompt.findLast(({ role }) => role === 'user')
+  const content = message?.role === 'user' ? message.content : []
+  return content.map((part) => (part.type === 'text' ? part.text : `[${part.type}]`)).join('\n')
+}
