@@ -1,7 +1,9 @@
 import { relative } from 'node:path'
 import type { ResolvedConfig } from '../config/types.ts'
 import { version } from '../core/version.ts'
-import { printJson, say } from './output.ts'
+import { servedModels } from '../server/served-models.ts'
+import { printJson } from './output.ts'
+import type { Paint } from './paint.ts'
 import { terminalLine } from './terminal-text.ts'
 
 export interface Bound {
@@ -10,33 +12,40 @@ export interface Bound {
   port: number
 }
 
-/** Says what is served and where: for people on stderr, with `json` one line for programs on stdout. */
-export function announce(config: ResolvedConfig, bound: Bound, json: boolean, watching: boolean): void {
-  const { prefix, a2aPrefix, healthPath } = config.server
+/** Says on stdout, in one line for programs, what is served and where. */
+export function announceJson(config: ResolvedConfig, { url, host, port }: Bound): void {
   const entities = [...config.entities].map(([id, { kind }]) => ({ id, kind }))
-  const { url, host, port } = bound
-  if (json) {
-    const { dataFolder: data_folder, file: config_file = null } = config
-    printJson({ url, host, port, pid: process.pid, version, config_file, data_folder, entities })
-    return
+  const { dataFolder: data_folder, file: config_file = null } = config
+  printJson({ url, host, port, pid: process.pid, version, config_file, data_folder, entities })
+}
+
+/** Says the same to people. */
+export function announce(config: ResolvedConfig, { url }: Bound, print: (text: string) => void, paint: Paint): void {
+  const { prefix, a2aPrefix, healthPath } = config.server
+  print(`${paint.bold(`agentserve ${version}`)} at ${url}`)
+  const row = (name: string, value: string) => print(formatRow(name, value, paint))
+  row('config', config.file === undefined ? 'none: docs over ./docs and the README, and echo' : here(config.file))
+  row('serving', servedIds(config))
+  for (const { name, entityIds, reason } of servedModels(config)) {
+    row('model', `${name} for ${entityIds.join(', ')}: ${reason}`)
   }
-  const first = entities[0]?.id
-  const rows = [
-    ['config', config.file === undefined ? 'none: docs over ./docs and the README, and echo' : here(config.file)],
-    [
-      'serving',
-      entities.map(({ id, kind }) => (kind === 'agent' ? id : `${id} (${kind})`)).join(', ') || 'no agents yet',
-    ],
-    ['data', here(config.dataFolder)],
-    ['api', url + prefix],
-    ['a2a', url + a2aPrefix],
-    ['docs', `${url}/docs`],
-    ['health', url + healthPath],
-  ]
-  say(`agentserve ${version} at ${url}`)
-  for (const [name, value] of rows) say(`  ${name?.padEnd(8)}${terminalLine(value ?? '')}`)
-  if (first !== undefined) say(`Talk to it: agentserve chat ${terminalLine(first)}`)
-  if (watching) say('Watching the config; Ctrl-C stops.')
+  row('data', here(config.dataFolder))
+  row('api', url + prefix)
+  row('a2a', url + a2aPrefix)
+  row('docs', `${url}/docs`)
+  row('health', url + healthPath)
+  const first = config.entities.keys().next().value
+  if (first !== undefined) print(`Talk to it: agentserve chat ${terminalLine(first)}`)
+}
+
+export function formatRow(name: string, value: string, paint: Paint): string {
+  return `  ${paint.dim(name.padEnd(10))}${terminalLine(value)}`
+}
+
+/** The agents, teams and workflows of a config. */
+export function servedIds({ entities }: ResolvedConfig): string {
+  const ids = [...entities].map(([id, { kind }]) => (kind === 'agent' ? id : `${id} (${kind})`))
+  return ids.join(', ') || 'no agents yet'
 }
 
 function here(path: string): string {

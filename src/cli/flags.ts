@@ -18,6 +18,8 @@ export interface ServeOptions extends ProjectOptions {
   host?: string
   port?: number
   watch?: boolean
+  open?: boolean
+  again?: boolean
   allowHost?: string[]
   allowUnauthenticated?: boolean
 }

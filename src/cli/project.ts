@@ -9,24 +9,28 @@ export interface Project {
   config: ResolvedConfig
   /** What a change of calls for a reload. */
   files: string[]
+  /** When reading them began, in milliseconds since the epoch. */
+  readAtMs: number
 }
 
-/** Reads and decides the configuration as it is now. Throws ConfigError. */
+/** Reads and decides the configuration as it is now. `onLateFile`: see `loadConfig`. Throws ConfigError. */
 export async function loadProject(
   options: ProjectOptions,
   flags: ConfigFlags,
   logger: Logger | undefined,
+  onLateFile?: (file: string) => void,
 ): Promise<Project> {
+  const readAtMs = Date.now()
   const [{ loadConfig }, { resolveConfig }, { configParts }] = await Promise.all([
     import('../config/load.ts'),
     import('../config/resolve.ts'),
     import('../server.ts'),
   ])
-  const { user, file, root, files } = await loadConfig({ folder: process.cwd(), file: options.config })
+  const { user, file, root, files } = await loadConfig({ folder: process.cwd(), file: options.config, onLateFile })
   const environment = process.env
   const config = resolveConfig({ user, file, root, purpose: 'program', flags, environment, parts: configParts })
   config.server.logger ??= logger
-  return { config, files }
+  return { config, files, readAtMs }
 }
 
 /** Where the data are, without running the config; the `.env` beside it has a say. */

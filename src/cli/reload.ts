@@ -3,36 +3,76 @@ import { ConfigError } from '../config/config-error.ts'
 import type { ConfigWatch } from '../config/watch.ts'
 import type { OpenServer } from '../server.ts'
 import { describeError } from './exit.ts'
-import { say } from './output.ts'
 import type { Project } from './project.ts'
 
-/** Reloads the server when a file of the config changes. A config that does not load leaves the last good one serving. */
-export async function watchProject(
-  project: Project,
-  server: OpenServer,
-  load: () => Promise<Project>,
-): Promise<ConfigWatch> {
-  const { watchConfig } = await import('../config/watch.ts')
-  let last = project
-  const watch = await watchConfig({
-    files: project.files,
-    onError: (error) => say(describeError(error)),
-    async onChange(changed) {
-      const startedMs = performance.now()
-      try {
-        const next = await load()
-        await server.reload(next.config)
-        watch.update(next.files)
-        const names = changed.map((file) => relative(process.cwd(), file)).join(', ')
-        say(`Reloaded after ${names} in ${Math.round(performance.now() - startedMs)} ms.${restartNote(last, next)}`)
-        last = next
-      } catch (error) {
-        if (error instanceof ConfigError) watch.update([...new Set([...last.files, ...error.files])])
-        say(`${describeError(error)}\nStill serving the last good config.`)
-      }
+export interface Reloader {
+  /** Reads the config again whether its files have changed or not; one after the other. */
+  reload(changed?: readonly string[]): Promise<void>
+  /** One more file that the config rests on. */
+  add(file: string): void
+  close(): Promise<void>
+}
+
+export interface ReloaderOptions {
+  /** What is served now. */
+  project: Project
+  server: OpenServer
+  load: () => Promise<Project>
+  /** Reloads when a file of the config changes. */
+  watch: boolean
+  print: (text: string) => void
+  onReloaded: (project: Project) => void
+}
+
+/** Exchanges what a server serves. A config that does not load leaves the last good one serving. */
+export async function createReloader(options: ReloaderOptions): Promise<Reloader> {
+  const { server, load, print } = options
+  let last = options.project
+  let watch: ConfigWatch | undefined
+  let work = Promise.resolve()
+
+  async function exchange(changed: readonly string[]): Promise<void> {
+    const startedMs = performance.now()
+    try {
+      const next = await load()
+      await server.reload(next.config)
+      watch?.update(next.files)
+      const names = changed.map((file) => relative(process.cwd(), file)).join(', ')
+      const after = names === '' ? '' : ` after ${names}`
+      print(`Reloaded${after} in ${Math.round(performance.now() - startedMs)} ms.${restartNote(last, next)}`)
+      last = next
+      options.onReloaded(next)
+    } catch (error) {
+      if (error instanceof ConfigError) watch?.update([...new Set([...last.files, ...error.files])])
+      print(`${describeError(error)}\nStill serving the last good config.`)
+    }
+  }
+
+  function reload(changed: readonly string[] = []): Promise<void> {
+    work = work.then(() => exchange(changed))
+    return work
+  }
+
+  if (options.watch) {
+    const { watchConfig } = await import('../config/watch.ts')
+    watch = await watchConfig({
+      files: last.files,
+      readAtMs: last.readAtMs,
+      onError: (error) => print(describeError(error)),
+      onChange: reload,
+    })
+  }
+  return {
+    reload,
+    add(file) {
+      last = { ...last, files: [...last.files, file] }
+      watch?.add(file)
     },
-  })
-  return watch
+    async close() {
+      await watch?.close()
+      await work
+    },
+  }
 }
 
 /** What is decided once, when the server is made. */

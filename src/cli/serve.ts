@@ -1,35 +1,48 @@
 import { AppError } from '../core/error.ts'
 import type { OpenServer } from '../server.ts'
-import { announce } from './announce.ts'
+import { announce, announceJson } from './announce.ts'
 import type { CommandContext } from './command.ts'
+import { createDevTerminal, type DevTerminal } from './dev-terminal.ts'
 import { exit } from './exit-codes.ts'
 import { type ServeOptions, toConfigFlags } from './flags.ts'
 import { say } from './output.ts'
+import { paintFor } from './paint.ts'
 import { loadProject, type Project } from './project.ts'
-import { watchProject } from './reload.ts'
+import { createReloader, type Reloader } from './reload.ts'
 import { findRunningServer } from './running-server.ts'
-import { terminalLogger } from './terminal-logger.ts'
 import { waitForFolder } from './wait-for-folder.ts'
 
-/** Serves until a signal comes or the server gives up. `watch`: reloads the configuration when its files change. */
-export async function serve(context: CommandContext, options: ServeOptions, watch: boolean): Promise<number> {
-  const logger = watch ? terminalLogger() : undefined
-  const load = () => loadProject(options, toConfigFlags(options), logger)
+/** Serves until a signal comes or the server gives up. `dev`: with the terminal of `dev`, and reloading unless told not to. */
+export async function serve(context: CommandContext, options: ServeOptions, dev: boolean): Promise<number> {
+  const json = options.json === true
+  const terminal = dev
+    ? createDevTerminal({ json, open: options.open === true, again: options.again === true })
+    : undefined
+  let reloader: Reloader | undefined
+  const load = () => loadProject(options, toConfigFlags(options), terminal?.logger, (file) => reloader?.add(file))
   const project = await load()
-  const { server, ended } = await open(project, context)
+  const { config } = project
+  const { server, ended } = await open(project, context, terminal?.onRunEnd)
   // An agent's own stray promise must not end the conversations of the others.
   const onStray = (error: unknown) =>
     server.services.logger.error({ error }, 'an agent left a promise that failed without anybody to handle it')
   process.on('unhandledRejection', onStray)
   try {
     const bound = await server.ready
-    announce(project.config, bound, options.json === true, watch)
-    const watcher = watch ? await watchProject(project, server, load) : undefined
+    if (json) announceJson(config, bound)
+    if (terminal === undefined && !json) announce(config, bound, say, paintFor(process.stderr))
+    if (terminal !== undefined) {
+      const watching = options.watch !== false
+      terminal.begin({ server, config, bound, watching, reload: async () => reloader?.reload() })
+      const onReloaded = (next: Project) => terminal.reloaded(next.config)
+      reloader = await createReloader({ project, server, load, watch: watching, print: say, onReloaded })
+    }
     await Promise.race([ended, aborted(context.signal)])
-    await watcher?.close()
   } finally {
     if (context.stoppedBy() !== undefined) say('Stopping …')
+    await reloader?.close()
     await server.shutdown()
+    await terminal?.close()
     process.off('unhandledRejection', onStray)
   }
   await ended
@@ -42,14 +55,18 @@ interface Opened {
   ended: Promise<void>
 }
 
-async function open({ config }: Project, { signal }: CommandContext): Promise<Opened> {
+async function open(
+  { config }: Project,
+  { signal }: CommandContext,
+  onRunEnd: DevTerminal['onRunEnd'] | undefined,
+): Promise<Opened> {
   const { openServer } = await import('../server.ts')
   const { dataFolder } = config
   return waitForFolder({
     dataFolder,
     signal,
     async open() {
-      const server = openServer(config)
+      const server = openServer(config, onRunEnd)
       const ended = server.start()
       ended.catch(() => {})
       await Promise.race([server.ready, ended])

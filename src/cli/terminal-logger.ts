@@ -1,19 +1,34 @@
+import { relative } from 'node:path'
+import { excerptOf } from '../config/excerpt.ts'
+import { placeInStack } from '../config/stack-place.ts'
 import type { Logger } from '../core/logger.ts'
 import { say } from './output.ts'
-import { terminalLine } from './terminal-text.ts'
+import { terminalLine, terminalText } from './terminal-text.ts'
 
-/** One plain line on stderr for each message, instead of JSON; with `quiet` only what needs attention. */
-export function terminalLogger({ quiet = false, debug = false } = {}): Logger {
-  const line = (level: string) => (fields: object, message?: string) => {
+export interface TerminalLoggerOptions {
+  /** Only what needs attention. */
+  quiet?: boolean
+  debug?: boolean
+  /** Shows where in the user's code an error came from, with the lines around. */
+  places?: boolean
+  print?: (text: string, level: keyof Logger) => void
+}
+
+/** One plain line on stderr for each message, instead of JSON. */
+export function terminalLogger(options: TerminalLoggerOptions = {}): Logger {
+  const { quiet = false, debug = false, places = false, print = say } = options
+  const line = (level: keyof Logger, label: string) => (fields: object, message?: string) => {
     const details = Object.entries(fields).map(([name, value]) => `${name}=${toText(value)}`)
-    say(`${level}${[message, ...details].filter((part) => part !== undefined).join(' ')}`)
+    const text = `${label}${[message, ...details].filter((part) => part !== undefined).join(' ')}`
+    const place = places ? Object.values(fields).map(showPlace).find(Boolean) : undefined
+    print(place === undefined ? text : `${text}\n${place}`, level)
   }
   const nothing = () => {}
   return {
-    debug: debug ? line('debug: ') : nothing,
-    info: quiet ? nothing : line(''),
-    warn: line('warning: '),
-    error: line('error: '),
+    debug: debug ? line('debug', 'debug: ') : nothing,
+    info: quiet ? nothing : line('info', ''),
+    warn: line('warn', 'warning: '),
+    error: line('error', 'error: '),
   }
 }
 
@@ -24,4 +39,13 @@ function toText(value: unknown): string {
 
 function withCause(error: Error): string {
   return error.cause instanceof Error ? `${error.message} (${error.cause.message})` : error.message
+}
+
+function showPlace(value: unknown): string | undefined {
+  const place = placeInStack(value)
+  if (place === undefined) return undefined
+  const { file, line, column } = place
+  const where = `  at ${relative(process.cwd(), file) || file}:${line}`
+  const excerpt = excerptOf(file, line, column)?.replace(/^/gm, '  ')
+  return terminalText(excerpt === undefined ? where : `${where}\n${excerpt}`)
 }

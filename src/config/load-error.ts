@@ -1,15 +1,9 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { basename, relative } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { ConfigError } from './config-error.ts'
 import { excerptOf } from './excerpt.ts'
+import { type Place, placeInStack, toPath } from './stack-place.ts'
 import { findSyntaxError } from './syntax-error.ts'
-
-interface Place {
-  file: string
-  line: number
-  column?: number | undefined
-}
 
 /** Whatever a config threw while it was imported, as a ConfigError with the place in the user's code and what to do. */
 export async function describeLoadError(
@@ -54,11 +48,8 @@ async function findPlace(error: unknown, files: ReadonlySet<string>): Promise<Pl
   const stack = error.stack ?? ''
   const head = /^(\S+):(\d+)\n/.exec(stack)
   if (head !== null) return { file: toPath(head[1] ?? ''), line: Number(head[2]) }
-  for (const [, url = '', line, column] of stack.matchAll(/(?:\(|at )((?:file:\/\/)?\/[^\s)]+?):(\d+):(\d+)\)?$/gm)) {
-    const file = toPath(url)
-    if (files.has(file)) return { file, line: Number(line), column: Number(column) }
-  }
-  return error instanceof SyntaxError ? await findSyntaxError(files) : undefined
+  const thrown = placeInStack(error, (file) => files.has(file))
+  return thrown ?? (error instanceof SyntaxError ? await findSyntaxError(files) : undefined)
 }
 
 interface MissingImport {
@@ -118,9 +109,4 @@ function lineOf(file: string, words: string): number | undefined {
   } catch {
     return undefined
   }
-}
-
-function toPath(urlOrPath: string): string {
-  const plain = urlOrPath.replace(/[?&]asv=\d+/, '')
-  return plain.startsWith('file:') ? fileURLToPath(plain) : plain
 }

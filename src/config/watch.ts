@@ -13,12 +13,14 @@ export interface ConfigWatch {
 
 export interface ConfigWatchOptions {
   files: readonly string[]
+  /** When they were read, in milliseconds since the epoch: what has changed since is told of at once. */
+  readAtMs: number
   /** Called when changes have been quiet for a moment; never while an earlier call is at work. */
   onChange: (changed: readonly string[]) => Promise<void>
   onError: (error: unknown) => void
 }
 
-/** Resolves when changes are seen. */
+/** Resolves when changes are seen; none since `readAtMs` is missed. */
 export async function watchConfig(options: ConfigWatchOptions): Promise<ConfigWatch> {
   const { watch } = await import('chokidar')
   // Folders, not files: an editor that puts a new file in the old one's place would end a watch of the file.
@@ -63,6 +65,10 @@ export async function watchConfig(options: ConfigWatchOptions): Promise<ConfigWa
   })
   watcher.on('error', options.onError)
   await new Promise<void>((done) => watcher.once('ready', () => done()))
+  for (const file of options.files) {
+    const found = await stat(file).catch(() => undefined)
+    if (found !== undefined && found.mtimeMs > options.readAtMs) touch(file)
+  }
 
   return {
     update(files) {

@@ -1,4 +1,4 @@
-import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
@@ -21,9 +21,10 @@ afterEach(async () => {
   expect(errors.splice(0)).toEqual([])
 })
 
-async function open(files: string[], work: () => Promise<void> = async () => {}): Promise<void> {
+async function open(files: string[], work: () => Promise<void> = async () => {}, readAtMs = Date.now()): Promise<void> {
   watch = await watchConfig({
     files: files.map((file) => join(folder, file)),
+    readAtMs,
     onError: (error) => errors.push(error),
     async onChange(changed) {
       calls.push(changed.map((file) => file.slice(folder.length + 1)).sort())
@@ -61,6 +62,27 @@ describe('watchConfig', () => {
     await rename(join(folder, 'a.ts~'), join(folder, 'a.ts'))
     await told
     expect(new Set(calls.flat())).toEqual(new Set(['a.ts']))
+  })
+
+  it('tells of a file that was saved after it had been read, before the watch began', async () => {
+    await save('a.ts')
+    const told = next.promise
+    await open(['a.ts'], undefined, 0)
+    await told
+    expect(calls).toEqual([['a.ts']])
+  })
+
+  it('watches one more file, in a folder of its own', async () => {
+    await mkdir(join(folder, 'lib'))
+    await save('lib/late.ts')
+    await open(['a.ts'])
+    const told = next.promise
+    watch.add(join(folder, 'lib/late.ts'))
+    // chokidar says nothing when it has begun to watch a folder, so the file is saved until it has.
+    const saving = setInterval(() => void save('lib/late.ts', String(Math.random())), 20)
+    await told
+    clearInterval(saving)
+    expect(calls[0]).toEqual(['lib/late.ts'])
   })
 
   it('watches what it is told to from then on', async () => {

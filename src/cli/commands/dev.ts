@@ -3,6 +3,10 @@ import { addServeFlags, type ServeOptions } from '../flags.ts'
 import { serve } from '../serve.ts'
 
 export const command: CommandModule<ServeOptions> = {
-  define: (command) => void addServeFlags(command).option('--no-watch', 'do not reload when the config changes'),
-  run: (context, options) => serve(context, options, options.watch !== false),
+  define: (command) =>
+    void addServeFlags(command)
+      .option('--no-watch', 'do not reload when the config changes')
+      .option('--open', 'open the documentation page in a browser')
+      .option('--again', 'ask the last question again after each edit, and show how the answer has changed'),
+  run: (context, options) => serve(context, options, true),
 }

@@ -1,0 +1,43 @@
+import { readFileSync } from 'node:fs'
+
+/**
+ * Reads single keys from the terminal until the function it returns is called. Ctrl-C and Ctrl-Z do what they do
+ * elsewhere. Undefined where there is no terminal to read from.
+ */
+export function readKeys(onKey: (key: string) => void): (() => void) | undefined {
+  const { stdin } = process
+  if (!stdin.isTTY || !process.stderr.isTTY || isInBackground()) return undefined
+  const onData = (keys: string) => {
+    // Arrows, function keys and what is pasted are no keys of ours.
+    if (keys.length > 1) return
+    if (keys === '\x03') process.emit('SIGINT', 'SIGINT')
+    else if (keys === '\x1a') suspend()
+    else onKey(keys)
+  }
+  const suspend = () => {
+    if (process.platform === 'win32') return
+    stdin.setRawMode(false)
+    process.kill(0, 'SIGTSTP')
+  }
+  const resume = () => void stdin.setRawMode(true)
+  process.on('SIGCONT', resume)
+  stdin.setRawMode(true)
+  stdin.setEncoding('utf8').on('data', onData).resume()
+  return () => {
+    process.off('SIGCONT', resume)
+    stdin.off('data', onData).pause()
+    stdin.setRawMode(false)
+  }
+}
+
+/** A job in the background (`agentserve dev &`) is stopped by the system when it touches the terminal. Known on Linux only. */
+function isInBackground(): boolean {
+  try {
+    const [, , group, , , foreground] = readFileSync('/proc/self/stat', 'utf8')
+      .replace(/^.*\) /s, '')
+      .split(' ')
+    return foreground !== group
+  } catch {
+    return false
+  }
+}

@@ -1,0 +1,29 @@
+import type { ResolvedConfig } from '../config/types.ts'
+import { offlineModelName } from '../models/offline.ts'
+import { describeModel } from '../models/resolve.ts'
+
+export interface ServedModel {
+  name: string
+  /** The agents, teams and workflows that it answers for. */
+  entityIds: string[]
+  /** What in the config, or missing there, chose it. */
+  reason: string
+}
+
+/** The models that are served, in the order of the entities. What has no model is left out. */
+export function servedModels({ entities, model }: ResolvedConfig): ServedModel[] {
+  const common = model === undefined ? undefined : describeModel(model)
+  const models = new Map<string, ServedModel>()
+  for (const [id, { model: name }] of entities) {
+    if (name === undefined) continue
+    const known = models.get(name)
+    if (known !== undefined) known.entityIds.push(id)
+    else models.set(name, { name, entityIds: [id], reason: reasonOf(name, common) })
+  }
+  return [...models.values()]
+}
+
+function reasonOf(name: string, common: string | undefined): string {
+  if (name === offlineModelName) return 'no model is configured, so answers quote the knowledge base'
+  return name === common ? '`model` of the config' : 'a `model` of its own'
+}
