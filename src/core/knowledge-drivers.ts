@@ -12,6 +12,17 @@ export interface ReadText {
   chunker: ChunkerType
   /** The name of the reader. */
   reader: string
+  /** Offsets at which the pages begin, the first included, where the format has pages. */
+  pages?: number[] | undefined
+  /** For the chunker, where the format's headings are not those of Markdown; `start` is 0 then. */
+  outline?: readonly Heading[] | undefined
+}
+
+/** A heading that begins at `start` of a text; level 1 is the highest. */
+export interface Heading {
+  start: number
+  level: number
+  title: string
 }
 
 export interface ReaderInfo {
@@ -27,7 +38,10 @@ export interface Readers {
     content: string | Uint8Array
     name?: string | undefined
     mediaType?: string | undefined
+    signal?: AbortSignal | undefined
   }): Promise<ReadText>
+  /** Ends what reads in another process; what is being read fails. Reading again starts anew. */
+  close(): Promise<void>
 }
 
 /** A piece `[start, end)` of a text; lines count from 1. */
@@ -45,6 +59,8 @@ export interface ChunkOptions {
   size: number
   /** At most this much of a chunk is repeated at the start of the next. */
   overlap: number
+  /** The headings of the text, in order, when they are known; they give every piece its heading path. */
+  outline?: readonly Heading[] | undefined
 }
 
 /** Cuts a text into pieces in order that leave nothing of it out and never cut a grapheme cluster. */
@@ -61,7 +77,7 @@ export interface Embedding {
   dimensions: number
 }
 
-/** In how many chunks of the collection a term occurs. */
+/** In how many chunks of the collection a term occurs; for trigrams an estimate from the words that have them. */
 export interface TermFrequencies {
   chunks: number
   words: Map<string, number>
@@ -80,11 +96,27 @@ export interface Embedder {
   close(): Promise<void>
 }
 
+export interface DownloadProgress {
+  /** Of the files known so far. */
+  loadedBytes: number
+  totalBytes: number
+  /** The file at hand. */
+  file: string
+}
+
 export interface Embedders {
   /** What a new collection gets: `auto` is decided here. Throws when a named embedder is not available. */
   resolve(provider?: string): Promise<Embedding>
   /** What the configuration asks for, `auto` included. */
   readonly configured: { provider: string; model: string | undefined }
+  /**
+   * Downloads what the embedder needs and has not got yet; the only thing that downloads. What came before it failed or
+   * was stopped is never taken for a model. Throws `unavailable` with the reason.
+   */
+  download(
+    provider: string,
+    options?: { progress?: (progress: DownloadProgress) => void; signal?: AbortSignal | undefined },
+  ): Promise<void>
   open(embedding: Embedding): Promise<Embedder>
 }
 
@@ -139,6 +171,50 @@ export interface StoredChunk {
   endOffset: number
   lineStart: number
   lineEnd: number
+  /** The page that it begins on, from 1. */
+  page?: number | undefined
+}
+
+export interface PrepareRequest {
+  content: string | Uint8Array
+  name: string | undefined
+  mediaType: string | undefined
+  /** What errors call the document. */
+  source: string
+  /** Default: the one that suits the format. */
+  chunker: ChunkerType | undefined
+  size: number
+  overlap: number
+  /** For the ids of the chunks. */
+  now: number
+  collection: string
+  /** Of the collection that it is for. */
+  embedding: Embedding
+}
+
+/** A document read and cut, and embedded as far as that needs no model. */
+export interface PreparedDocument {
+  metadata: JsonObject
+  /** The chunker that suits the format, and the one that was used. */
+  suggestedChunker: ChunkerType
+  chunker: ChunkerType
+  chunkIds: string[]
+  /** Each chunk as the store takes it, see `chunkRow`. */
+  rows: string[]
+  /** Those of its words that no document of the collection has brought yet, as far as the preparer remembers. */
+  newWords: string[]
+  /** One after the other, in order; undefined when the embedder is not built in. */
+  vectors: Float32Array | undefined
+  /** What the embedder is to get, when there are no `vectors`. */
+  texts: string[] | undefined
+}
+
+/** Makes documents ready off the thread that serves. Throws what readers throw, and `payload_too_large`. */
+export interface Preparer {
+  prepare(request: PrepareRequest, signal: AbortSignal): Promise<PreparedDocument>
+  /** What was prepared last may not have been stored: bring all words again. */
+  forgetWords(): void
+  close(): Promise<void>
 }
 
 /** A chunk of a document's current generation, with what a hit shows of the document. */
@@ -158,6 +234,15 @@ export interface StoredDocument extends DocumentRecord {
 
 export interface NewGeneration extends Omit<DocumentRecord, 'collection' | 'created_at'> {
   generation: number
+}
+
+/** Some chunks of a generation; keys count up from `firstChunk`, that of the document's first. */
+export interface NewChunks {
+  generation: number
+  firstChunk: number
+  rows: readonly string[]
+  /** For finding misspelt and partial words; what is there already is no harm. */
+  newWords: readonly string[]
 }
 
 export interface GenerationCount {
@@ -181,15 +266,16 @@ export interface DocumentStore {
   ensureCollection(name: string, embedding: Embedding): Promise<Collection>
   /** Changes the embedding and counts the version up. */
   setEmbedding(collection: number, embedding: Embedding): Promise<Collection>
-  /** A generation and the first of so many consecutive chunk keys, used by nobody else even after a crash. */
-  reserve(chunks: number): Promise<{ generation: number; firstChunk: number }>
-  /** At most 200 at once. */
-  addChunks(collection: number, generation: number, chunks: readonly StoredChunk[]): Promise<void>
-  /** Writes the last chunks and makes the generation current, in one transaction. */
-  publish(collection: number, document: NewGeneration, chunks: readonly StoredChunk[]): Promise<void>
+  /** For each document a generation and the first of so many consecutive chunk keys, used by nobody else even after a crash. */
+  reserve(chunks: readonly number[]): Promise<{ generation: number; firstChunk: number }[]>
+  /** Chunks that are not the document's last, of a generation that is not current yet. */
+  addChunks(collection: number, chunks: NewChunks): Promise<void>
+  /** Writes the last chunks of documents and makes their generations current, in one transaction. */
+  publish(collection: number, documents: readonly (NewChunks & { document: NewGeneration })[]): Promise<void>
   /** Removes the chunks of those of the generations (default: of all, while nothing is being written) that are not current. */
   sweep(generations?: readonly number[]): Promise<void>
-  findBySource(collection: number, source: string): Promise<StoredDocument | undefined>
+  /** The documents there are of these sources, by source. */
+  findBySources(collection: number, sources: readonly string[]): Promise<Map<string, StoredDocument>>
   /** Throws `document_not_found`. */
   getDocument(documentId: string): Promise<StoredDocument>
   deleteDocument(documentId: string): Promise<{ collection: number; generation: number }>
@@ -198,21 +284,22 @@ export interface DocumentStore {
     page: PageRequest,
   ): Promise<Page<StoredDocument>>
   chunkIds(generation: number): Promise<string[]>
-  /** Chunks of a generation with `key > after`, in order. */
-  chunksOf(generation: number, after: number, limit: number): Promise<StoredChunk[]>
+  /** Chunks of these generations with `key > after`, in the order of their keys. */
+  chunksOf(
+    generations: readonly number[],
+    after: number,
+    limit: number,
+  ): Promise<(StoredChunk & { generation: number })[]>
+  /** Those of the generations that are current. */
+  stillCurrent(generations: readonly number[]): Promise<number[]>
   /** Current generations with their number of chunks. */
   generations(collection: number): Promise<GenerationCount[]>
   totals(collection?: number): Promise<{ documents: number; chunks: number }>
   /** Current generations of documents that the filters let through. */
   matching(collection: number, filters: Filters): Promise<number[]>
   keyword(collection: number, words: readonly string[], filters: Filters, limit: number): Promise<Ranking>
-  /** By the trigrams given, each with its weight. */
-  trigram(
-    collection: number,
-    weights: readonly (readonly [trigram: string, weight: number])[],
-    filters: Filters,
-    limit: number,
-  ): Promise<Ranking>
+  /** Words of the collection that share trigrams with the one given, the most alike first; not that word itself. */
+  similarWords(collection: number, word: string, limit: number): Promise<string[]>
   frequencies(collection: number, words: readonly string[], trigrams: readonly string[]): Promise<TermFrequencies>
   /** Those of the keys that are current, in no order. */
   current(collection: number, chunks: readonly number[]): Promise<CurrentChunk[]>

@@ -77,6 +77,24 @@ export interface IngestResult {
   unchanged: boolean
 }
 
+/** A document to ingest, or, without content, to ask about: is what has this hash there already? */
+export interface IngestItem extends Omit<IngestInput, 'content'> {
+  content?: string | undefined
+  /** SHA-256 of the bytes in hexadecimal; used when there is no content. */
+  content_hash?: string | undefined
+}
+
+export interface IngestOutcome {
+  source: string
+  /** `needed`: it is new or has changed, and there was no content. */
+  outcome: 'added' | 'replaced' | 'unchanged' | 'needed' | 'failed'
+  /** Null when there is no such document. */
+  document_id: string | null
+  chunk_count: number
+  /** Why it failed. */
+  error?: { code: string; message: string }
+}
+
 export interface DocumentRecord {
   document_id: string
   source: string
@@ -126,6 +144,8 @@ export interface KnowledgeStatus {
 export interface Knowledge {
   search(query: SearchQuery, signal?: AbortSignal): Promise<SearchResult>
   ingest(input: IngestInput, signal?: AbortSignal): Promise<IngestResult>
+  /** In the order of the items. One that can't be ingested is an outcome of its own; trouble with the storage is thrown. */
+  ingestMany(items: readonly IngestItem[], signal?: AbortSignal): Promise<IngestOutcome[]>
   config(): Promise<KnowledgeConfig>
   listDocuments(
     filter: { source?: string | undefined; collection?: string | undefined },

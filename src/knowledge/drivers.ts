@@ -1,8 +1,9 @@
 import { join, resolve } from 'node:path'
 import { invalid } from '../core/error.ts'
-import type { Chunker, Embedders, Readers, VectorStore } from '../core/knowledge-drivers.ts'
+import type { Chunker, Embedders, Preparer, Readers, VectorStore } from '../core/knowledge-drivers.ts'
 import { chunkers } from './chunkers/all.ts'
 import { createEmbedders, type EmbedderOptions } from './embedders/all.ts'
+import { createPreparer } from './preparing/preparer.ts'
 import { readers } from './readers/all.ts'
 import { lanceVectors } from './vectors/lancedb.ts'
 import { memoryVectors } from './vectors/memory.ts'
@@ -25,6 +26,7 @@ export interface KnowledgeDrivers {
   readers: Readers
   chunkers: readonly Chunker[]
   embedders: Embedders
+  preparer: Preparer
   vectors: VectorStore
   /** The file of the document store that belongs to these vectors; `:memory:` for vectors in memory. */
   documentsPath: string
@@ -41,6 +43,7 @@ export function createKnowledgeDrivers(options: KnowledgeDriverOptions): Knowled
     readers,
     chunkers,
     embedders: createEmbedders(options.embedding),
+    preparer: createPreparer(),
     vectors: inMemory ? memoryVectors() : lanceVectors({ folder: join(folder, 'vectors') }),
     documentsPath: inMemory ? ':memory:' : join(folder, 'knowledge.db'),
     availableVectorDbs: ['lancedb', 'memory'],

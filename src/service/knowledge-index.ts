@@ -9,9 +9,10 @@ import type {
   VectorTable,
 } from '../core/knowledge-drivers.ts'
 import type { Logger } from '../core/logger.ts'
-import { textToEmbed } from './knowledge-chunks.ts'
+import { textToEmbed } from '../core/text-to-embed.ts'
 
-const batchSize = 200
+const chunksAtOnce = 500
+const documentsAtOnce = 100
 
 /** The vectors of one collection and the embedder that makes them. */
 export interface CollectionIndex {
@@ -29,7 +30,7 @@ export interface IndexDrivers {
   logger: Logger
 }
 
-export const tableName = (collection: Collection) => `c${collection.key}_v${collection.version}`
+export const tableName = (collection: Collection) => `k${collection.key}_v${collection.version}`
 
 /**
  * Opens a collection's vectors and compares them with the current generations: what nobody refers to is removed, what
@@ -63,36 +64,45 @@ async function compare(documents: DocumentStore, collection: Collection, table: 
   return new Set([...current].filter(([generation, chunks]) => held.get(generation) !== chunks).map(([key]) => key))
 }
 
-/** Writes the vectors of a generation, as far as it is still current at the end. */
-export async function embedGeneration(
+/** Writes the vectors of generations, as far as they are still current at the end. */
+async function embedGenerations(
   documents: DocumentStore,
-  index: Pick<CollectionIndex, 'collection' | 'table' | 'embedder'>,
-  generation: number,
+  index: Pick<CollectionIndex, 'table' | 'embedder'>,
+  generations: Iterable<number>,
   signal: AbortSignal,
-  progress: (chunks: number) => void = () => {},
+  progress: (chunks: number, done: readonly number[]) => void,
 ): Promise<void> {
-  for (let after = 0; ; ) {
-    const chunks = await documents.chunksOf(generation, after, batchSize)
-    if (chunks.length === 0) break
-    const vectors = await index.embedder.embedTexts(chunks.map(textToEmbed), signal)
-    await index.table.add(
-      chunks.map((chunk, at) => ({ chunk: chunk.key, generation, vector: vectors[at] ?? new Float32Array(0) })),
-    )
-    progress(chunks.length)
-    after = chunks.at(-1)?.key ?? 0
+  const all = [...generations]
+  for (let from = 0; from < all.length; from += documentsAtOnce) {
+    const some = all.slice(from, from + documentsAtOnce)
+    let written = 0
+    for (let after = 0; ; ) {
+      signal.throwIfAborted()
+      const chunks = await documents.chunksOf(some, after, chunksAtOnce)
+      if (chunks.length === 0) break
+      const vectors = await index.embedder.embedTexts(chunks.map(textToEmbed), signal)
+      await index.table.add(
+        chunks.map(({ key, generation }, at) => ({
+          chunk: key,
+          generation,
+          vector: vectors[at] ?? new Float32Array(0),
+        })),
+      )
+      written += chunks.length
+      after = chunks.at(-1)?.key ?? 0
+    }
+    const current = new Set(await documents.stillCurrent(some))
+    await index.table.removeGenerations(some.filter((generation) => !current.has(generation)))
+    progress(written, some)
   }
-  const current = await documents.generations(index.collection.key)
-  if (!current.some((each) => each.generation === generation)) await index.table.removeGenerations([generation])
 }
 
 /** Embeds what is missing, in the background of everything else; ends early when the signal says so. */
 export async function repair(drivers: IndexDrivers, index: CollectionIndex, signal: AbortSignal): Promise<void> {
   try {
-    for (const generation of [...index.missing]) {
-      signal.throwIfAborted()
-      await embedGeneration(drivers.documents, index, generation, signal)
-      index.missing.delete(generation)
-    }
+    await embedGenerations(drivers.documents, index, index.missing, signal, (_chunks, done) => {
+      for (const generation of done) index.missing.delete(generation)
+    })
   } catch (error) {
     if (signal.aborted) return
     drivers.logger.error(
@@ -121,10 +131,11 @@ export async function rebuild(
     await embedder.close()
     await drivers.vectors.drop(name)
   }
-  const index = { collection: { ...collection, embedding }, table, embedder }
+  const index = { table, embedder }
   try {
-    for (const { generation } of await drivers.documents.generations(collection.key))
-      await embedGeneration(drivers.documents, index, generation, signal, progress)
+    const current = await drivers.documents.generations(collection.key)
+    const generations = current.map(({ generation }) => generation)
+    await embedGenerations(drivers.documents, index, generations, signal, progress)
   } catch (error) {
     await discard()
     throw error
@@ -132,8 +143,8 @@ export async function rebuild(
   return {
     discard,
     async finish() {
-      for (const generation of await compare(drivers.documents, collection, table))
-        await embedGeneration(drivers.documents, index, generation, signal, progress)
+      const missing = await compare(drivers.documents, collection, table)
+      await embedGenerations(drivers.documents, index, missing, signal, progress)
       const changed = await drivers.documents.setEmbedding(collection.key, embedding)
       await table.compact()
       await drivers.vectors.drop(tableName(collection))

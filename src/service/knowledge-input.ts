@@ -30,11 +30,17 @@ export interface ChunkDefaults {
   chunkOverlap?: number | undefined
 }
 
+export function assertContent(content: unknown): asserts content is IngestInput['content'] {
+  if (typeof content !== 'string' && !(content instanceof Uint8Array)) throw invalid('must be text or bytes', 'content')
+  if (content.length === 0) throw invalid('must not be empty', 'content')
+}
+
 /** Throws `invalid_request` with the path of the first field that is wrong. */
-export function parseIngest(input: IngestInput, collection: string, configured: ChunkDefaults): IngestSettings {
-  if (typeof input.content !== 'string' && !(input.content instanceof Uint8Array))
-    throw invalid('must be text or bytes', 'content')
-  if (input.content.length === 0) throw invalid('must not be empty', 'content')
+export function parseIngest(
+  input: Omit<IngestInput, 'content'>,
+  collection: string,
+  configured: ChunkDefaults,
+): IngestSettings {
   const size = integer(
     input.chunk_size ?? configured.chunkSize ?? defaults.chunkSize,
     1,

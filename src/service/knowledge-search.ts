@@ -1,25 +1,23 @@
-import type { Filters, SearchHit } from '../core/knowledge.ts'
+import type { SearchHit } from '../core/knowledge.ts'
 import type { Collection, CurrentChunk, DocumentStore, Ranking } from '../core/knowledge-drivers.ts'
-import { queryWordsOf, trigramsOf } from '../core/terms.ts'
+import { queryWordsOf } from '../core/terms.ts'
 import { stitch } from './knowledge-chunks.ts'
 import type { CollectionIndex } from './knowledge-index.ts'
 import type { SearchSettings } from './knowledge-input.ts'
 
 const rankConstant = 60
 const leastDepth = 50
-const maxTrigrams = 20
-/** The rarest say most; common ones are asked only while all together occur in few chunks. */
-const leastTrigrams = 4
-const maxOccurrences = 15_000
-/** Less than this of a query's trigrams, by weight, is chance. */
-const leastTrigramShare = 0.2
+/** A word that occurs in at most so many chunks may be a misspelling, of others or of the asker. */
+const rareChunks = 1
+const leastFuzzyLength = 4
+const maxFuzzyWords = 6
+const similarWords = 12
 const maxGenerations = 5_000
 /** Where the halves of BM25's open scale meet: a chunk that scores so much is worth 0.5. */
 const middleOfBm25 = 5
 
 /**
- * Hybrid merges the word, trigram and vector lists by reciprocal rank; its scores are parts of the highest sum there can
- * be. Keyword scores are BM25 squeezed into 0–1, vector scores the cosine.
+ * Hybrid merges the word and vector lists by reciprocal rank; its scores are parts of the highest sum there can be. Keyword scores are BM25 squeezed into 0–1, vector scores the cosine.
  */
 export async function searchCollection(
   documents: DocumentStore,
@@ -29,24 +27,19 @@ export async function searchCollection(
   signal: AbortSignal | undefined,
 ): Promise<SearchHit[]> {
   const depth = Math.max(leastDepth, settings.limit * 3)
-  const words = queryWordsOf(settings.query)
-  const byWords = () => documents.keyword(collection.key, words, settings.filters, depth)
-  const byTrigrams = () => rankByTrigrams(documents, collection, words, settings.filters, depth)
+  const byWords = () => rankByWords(documents, collection, settings, depth)
   const byVector = async () => (index ? rankByVector(documents, await index(), settings, depth, signal) : [])
-  const ranking = await rank(settings.mode, byWords, byTrigrams, byVector)
+  const ranking = await rank(settings.mode, byWords, byVector)
   signal?.throwIfAborted()
   return toHits(documents, collection, ranking, settings)
 }
 
 type List = () => Promise<Ranking>
 
-async function rank(mode: SearchSettings['mode'], byWords: List, byTrigrams: List, byVector: List): Promise<Ranking> {
+async function rank(mode: SearchSettings['mode'], byWords: List, byVector: List): Promise<Ranking> {
   if (mode === 'vector') return byVector()
-  if (mode === 'hybrid') return fuse(await Promise.all([byWords(), byTrigrams(), byVector()]))
-  const found = await byWords()
-  // A misspelt or partial word matches no word; what shares its letters is better than nothing.
-  if (found.length === 0) return byTrigrams()
-  return found.map(({ chunk, score }) => ({ chunk, score: score / (score + middleOfBm25) }))
+  if (mode === 'hybrid') return fuse(await Promise.all([byWords(), byVector()]))
+  return (await byWords()).map(({ chunk, score }) => ({ chunk, score: score / (score + middleOfBm25) }))
 }
 
 /** Reciprocal rank fusion: 1 for what is first in every list. */
@@ -62,32 +55,49 @@ export function fuse(lists: readonly Ranking[]): Ranking {
     .sort((one, other) => other.score - one.score || one.chunk - other.chunk)
 }
 
-async function rankByTrigrams(
+/** BM25. A word that is in no text, or nearly none, may be misspelt: words like it are looked for too. */
+async function rankByWords(
   documents: DocumentStore,
   collection: Collection,
-  words: readonly string[],
-  filters: Filters,
+  { query, filters }: SearchSettings,
   depth: number,
 ): Promise<Ranking> {
-  const wanted = [...new Set(words.flatMap(trigramsOf))]
-  const known = await documents.frequencies(collection.key, [], wanted)
-  const weigh = (trigram: string) => Math.log(1 + known.chunks / (1 + (known.trigrams.get(trigram) ?? 0)))
-  const weights = wanted.map((trigram): [string, number] => [trigram, weigh(trigram)])
-  let occurrences = 0
-  const telling = weights
-    .filter(([trigram]) => known.trigrams.has(trigram))
-    .sort(([, one], [, other]) => other - one)
-    .slice(0, maxTrigrams)
-    .filter(([trigram], at) => {
-      occurrences += known.trigrams.get(trigram) ?? 0
-      return at < leastTrigrams || occurrences <= maxOccurrences
-    })
-  const absent = weights.filter(([trigram]) => !known.trigrams.has(trigram))
-  const whole = [...telling, ...absent].reduce((sum, [, weight]) => sum + weight, 0)
-  const found = await documents.trigram(collection.key, telling, filters, depth)
-  return found
-    .map(({ chunk, score }) => ({ chunk, score: score / (whole || 1) }))
-    .filter(({ score }) => score >= leastTrigramShare)
+  const words = queryWordsOf(query)
+  const known = await documents.frequencies(collection.key, words, [])
+  const rare = words.filter((word) => word.length >= leastFuzzyLength && (known.words.get(word) ?? 0) <= rareChunks)
+  const alike = await Promise.all(
+    rare.slice(0, maxFuzzyWords).map(async (word) => {
+      const similar = await documents.similarWords(collection.key, word, similarWords)
+      return similar.filter((other) => isAlike(word, other))
+    }),
+  )
+  return documents.keyword(collection.key, [...new Set([...words, ...alike.flat()])], filters, depth)
+}
+
+/** A slip or two of the fingers apart, or one a part of the other. */
+function isAlike(word: string, other: string): boolean {
+  const [short, long] = word.length < other.length ? [word, other] : [other, word]
+  if (short.length >= 4 && long.includes(short) && short.length * 2 >= long.length) return true
+  return editDistance(word, other) <= (word.length < 8 ? 1 : 2)
+}
+
+/** Insertions, deletions, replacements and swaps of neighbours that make one of the other. */
+function editDistance(one: string, other: string): number {
+  let before: number[] = []
+  let last = Array.from({ length: other.length + 1 }, (_, at) => at)
+  for (let row = 1; row <= one.length; row++) {
+    const next = [row]
+    for (let at = 1; at <= other.length; at++) {
+      const same = one[row - 1] === other[at - 1]
+      let least = Math.min((last[at] ?? 0) + 1, (next[at - 1] ?? 0) + 1, (last[at - 1] ?? 0) + (same ? 0 : 1))
+      if (one[row - 1] === other[at - 2] && one[row - 2] === other[at - 1])
+        least = Math.min(least, (before[at - 2] ?? 0) + 1)
+      next.push(least)
+    }
+    before = last
+    last = next
+  }
+  return last[other.length] ?? 0
 }
 
 async function rankByVector(

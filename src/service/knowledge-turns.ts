@@ -1,41 +1,53 @@
 /** Lets shared work go on side by side, one at a time for each key, and exclusive work only when there is no other. */
 export interface Turns {
-  shared<T>(key: string, work: () => Promise<T>): Promise<T>
+  /** `weight` counts towards what may go on at once; work that is heavier than all of it goes alone. */
+  shared<T>(key: string, weight: number, work: () => Promise<T>): Promise<T>
   exclusive<T>(work: () => Promise<T>): Promise<T>
 }
 
 export function createTurns(atOnce: number): Turns {
   const keys = new Map<string, Promise<unknown>>()
-  const waiting: (() => void)[] = []
+  const waiting: { weight: number; enter: () => void }[] = []
   let running = 0
+  let load = 0
   let closing: Promise<unknown> | undefined
+  let drained: (() => void) | undefined
 
-  const enter = async () => {
-    while (running >= atOnce || closing) {
-      if (closing) await closing.catch(() => undefined)
-      else await new Promise<void>((resolve) => waiting.push(resolve))
+  const admit = () => {
+    for (
+      let next = waiting[0];
+      next && !closing && (running === 0 || load + next.weight <= atOnce);
+      next = waiting[0]
+    ) {
+      waiting.shift()
+      running++
+      load += next.weight
+      next.enter()
     }
-    running++
   }
-  const leave = () => {
+  const enter = (weight: number) =>
+    new Promise<void>((resolve) => {
+      waiting.push({ weight, enter: resolve })
+      admit()
+    })
+  const leave = (weight: number) => {
     running--
-    for (const resume of waiting.splice(0)) resume()
-  }
-  const drained = async () => {
-    while (running > 0) await new Promise<void>((resolve) => waiting.push(resolve))
+    load -= weight
+    if (running === 0) drained?.()
+    admit()
   }
 
   return {
-    async shared(key, work) {
+    async shared(key, weight, work) {
       const before = keys.get(key) ?? Promise.resolve()
       const turn = before
         .catch(() => undefined)
         .then(async () => {
-          await enter()
+          await enter(weight)
           try {
             return await work()
           } finally {
-            leave()
+            leave(weight)
           }
         })
       keys.set(key, turn)
@@ -47,13 +59,15 @@ export function createTurns(atOnce: number): Turns {
     },
     async exclusive(work) {
       while (closing) await closing.catch(() => undefined)
-      const turn = drained().then(work)
+      const empty = running === 0 ? Promise.resolve() : new Promise<void>((resolve) => (drained = resolve))
+      const turn = empty.then(work)
       closing = turn
       try {
         return await turn
       } finally {
+        drained = undefined
         closing = undefined
-        for (const resume of waiting.splice(0)) resume()
+        admit()
       }
     },
   }

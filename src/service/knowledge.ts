@@ -6,6 +6,7 @@ import type {
   DocumentStore,
   Embedders,
   Embedding,
+  Preparer,
   Readers,
   StoredDocument,
   VectorStore,
@@ -13,8 +14,8 @@ import type {
 import type { Logger } from '../core/logger.ts'
 import type { Clock } from '../core/time.ts'
 import { assertSameEmbedder, type CollectionIndex, openIndex, rebuild, repair, tableName } from './knowledge-index.ts'
-import { hashOf, ingestDocument } from './knowledge-ingest.ts'
-import { type ChunkDefaults, collectionName, defaults, limits, parseIngest, parseSearch } from './knowledge-input.ts'
+import { bytesAtOnce, createIngestion } from './knowledge-ingestion.ts'
+import { type ChunkDefaults, collectionName, defaults, limits, parseSearch } from './knowledge-input.ts'
 import { searchCollection } from './knowledge-search.ts'
 import { createTurns } from './knowledge-turns.ts'
 
@@ -22,8 +23,9 @@ export interface KnowledgeOptions {
   documents: DocumentStore
   vectors: VectorStore
   embedders: Embedders
-  readers: Readers
-  chunkers: readonly Chunker[]
+  readers: Pick<Readers, 'list'>
+  chunkers: readonly Pick<Chunker, 'name' | 'description'>[]
+  preparer: Preparer
   clock: Clock
   logger: Logger
   /** The collection of whoever names none; default `default`. */
@@ -41,12 +43,10 @@ export interface OpenableKnowledge extends Knowledge {
   close(): Promise<void>
 }
 
-const documentsAtOnce = 8
-
 export function createKnowledge(options: KnowledgeOptions): OpenableKnowledge {
   const { documents, vectors, embedders, logger } = options
   const defaultCollection = collectionName(options.collection, 'default')
-  const turns = createTurns(documentsAtOnce)
+  const turns = createTurns(bytesAtOnce)
   const indexes = new Map<number, Promise<CollectionIndex>>()
   const repairs = new Set<Promise<void>>()
   let stopping = new AbortController()
@@ -93,6 +93,14 @@ export function createKnowledge(options: KnowledgeOptions): OpenableKnowledge {
   }
   const stoppable = (signal: AbortSignal | undefined) =>
     signal ? AbortSignal.any([signal, stopping.signal]) : stopping.signal
+
+  const ingestion = createIngestion({
+    ...options,
+    collection: defaultCollection,
+    turns,
+    openCollection,
+    stopping: () => stopping.signal,
+  })
 
   /** What the default collection uses, or would. */
   const embeddingInUse = async (): Promise<Embedding> => {
@@ -161,6 +169,7 @@ export function createKnowledge(options: KnowledgeOptions): OpenableKnowledge {
         for (const index of indexes.values()) await index.then((open) => open.embedder.close()).catch(() => undefined)
         indexes.clear()
         tidied = undefined
+        await options.preparer.close()
         await vectors.close()
         await documents.close()
       })
@@ -179,22 +188,8 @@ export function createKnowledge(options: KnowledgeOptions): OpenableKnowledge {
       }
     },
 
-    async ingest(input, signal) {
-      const settings = parseIngest(input, defaultCollection, options.chunkDefaults ?? {})
-      const hash = hashOf(input.content)
-      const source = settings.source ?? settings.name ?? `text:${hash.slice(0, 16)}`
-      const stop = stopping.signal
-      const either = stoppable(signal)
-      return turns.shared(`${settings.collection}\0${source}`, async () => {
-        either.throwIfAborted()
-        try {
-          return await ingestDocument({ ...options, openCollection }, input, { ...settings, source, hash }, either)
-        } catch (error) {
-          stop.throwIfAborted()
-          throw error
-        }
-      })
-    },
+    ingest: ingestion.ingest,
+    ingestMany: ingestion.ingestMany,
 
     async config() {
       return describe(options, defaultCollection, await embeddingInUse())
@@ -212,7 +207,7 @@ export function createKnowledge(options: KnowledgeOptions): OpenableKnowledge {
 
     async deleteDocument(documentId) {
       const { source, collection: name } = await documents.getDocument(documentId)
-      await turns.shared(`${name}\0${source}`, async () => {
+      await turns.shared(`${name}\0${source}`, 0, async () => {
         const { generation } = await documents.deleteDocument(documentId)
         await documents.sweep([generation])
         const collection = await documents.findCollection(name)

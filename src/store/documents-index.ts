@@ -1,42 +1,34 @@
 import type { Filters } from '../core/knowledge.ts'
-import type { Ranking, StoredChunk, TermFrequencies } from '../core/knowledge-drivers.ts'
-import { wordsOf } from '../core/terms.ts'
+import type { Ranking, TermFrequencies } from '../core/knowledge-drivers.ts'
+import { trigramsOf } from '../core/terms.ts'
 import type { Connection } from './documents-connection.ts'
 import { filterSql } from './documents-filter.ts'
+import { isTelling } from './documents-schema.ts'
 import type { Reader } from './documents-writer.ts'
 
 const maxMatchTerms = 64
 const headingWeight = 1.5
 const maxRemembered = 50_000
 
-/** What the two full-text indexes get of a chunk: its words in order, and each word once for the trigrams. */
-export function indexRows(chunks: readonly StoredChunk[]): string {
-  return JSON.stringify(
-    chunks.map((chunk) => {
-      const body = wordsOf(chunk.content)
-      const headings = wordsOf(chunk.headingPath.join(' '))
-      return [chunk.key, body.join(' '), headings.join(' '), ` ${[...new Set([...headings, ...body])].join(' ')} `]
-    }),
-  )
-}
-
-export async function writeIndex(connection: Connection, collection: number, rows: string): Promise<void> {
+/** Adds words that are not there yet, with their trigrams. */
+export async function addWords(connection: Connection, collection: number, words: readonly string[]): Promise<void> {
+  if (words.length === 0) return
   const key = collection.toFixed(0)
+  const [last] = await connection.all(`SELECT coalesce(max(term_key), 0) AS last FROM terms_${key}`)
   await connection.run(
-    `INSERT INTO words_${key} (rowid, body, headings)
-     SELECT value ->> 0, value ->> 1, value ->> 2 FROM json_each(?)`,
-    [rows],
+    `INSERT OR IGNORE INTO terms_${key} (word) SELECT DISTINCT value FROM json_each(?) WHERE ${isTelling('value')}`,
+    [JSON.stringify(words)],
   )
-  await connection.run(`INSERT INTO trigrams_${key} (rowid, body) SELECT value ->> 0, value ->> 3 FROM json_each(?)`, [
-    rows,
-  ])
+  await connection.run(
+    `INSERT INTO trigrams_${key} (rowid, body) SELECT term_key, ' ' || word || ' ' FROM terms_${key} WHERE term_key > ?`,
+    [last?.last],
+  )
 }
 
 export async function removeFromIndex(connection: Connection, collection: number, chunks: readonly number[]) {
   const key = collection.toFixed(0)
   const keys = JSON.stringify(chunks)
   await connection.run(`DELETE FROM words_${key} WHERE rowid IN (SELECT value FROM json_each(?))`, [keys])
-  await connection.run(`DELETE FROM trigrams_${key} WHERE rowid IN (SELECT value FROM json_each(?))`, [keys])
 }
 
 /** BM25 over the words, any of them; only current chunks that the filters let through. */
@@ -61,27 +53,24 @@ export async function rankByWords(
   )
 }
 
-/** By the sum of the weights of the trigrams that a chunk has. */
-export async function rankByTrigrams(
+/** Words that share trigrams with one, those that share the largest part first. */
+export async function similarWords(
   connection: Reader,
   collection: number,
-  weights: readonly (readonly [trigram: string, weight: number])[],
-  filters: Filters,
+  word: string,
   limit: number,
-): Promise<Ranking> {
-  if (weights.length === 0) return []
-  const table = `trigrams_${collection.toFixed(0)}`
-  return rankCurrent(
-    connection,
-    {
-      sql: `SELECT ${table}.rowid AS chunk, sum(term.value ->> 1) AS score
-        FROM json_each(?) AS term CROSS JOIN ${table} ON ${table} MATCH (term.value ->> 0)
-        GROUP BY ${table}.rowid ORDER BY score DESC, ${table}.rowid`,
-      parameters: [JSON.stringify(weights.map(([trigram, weight]) => [quoted(trigram), weight]))],
-    },
-    filters,
-    limit,
+): Promise<string[]> {
+  const key = collection.toFixed(0)
+  const trigrams = [...new Set(trigramsOf(word))].slice(0, maxMatchTerms)
+  const rows = await connection.all(
+    `SELECT word FROM (SELECT trigrams_${key}.rowid AS found, count(*) AS shared
+         FROM json_each(?) AS wanted CROSS JOIN trigrams_${key} ON trigrams_${key} MATCH wanted.value
+         GROUP BY found ORDER BY shared DESC LIMIT 200)
+       JOIN terms_${key} ON term_key = found WHERE word <> ?
+     ORDER BY shared * 1.0 / (length(word) + ? - shared) DESC, word LIMIT ?`,
+    [JSON.stringify(trigrams.map(quoted)), word, trigrams.length, limit],
   )
+  return rows.map((row) => String(row.word))
 }
 
 /**
@@ -158,10 +147,13 @@ export function createFrequencies(connection: Reader) {
   ): Promise<TermFrequencies> => {
     const known = await remember(collection)
     const key = collection.toFixed(0)
+    const [terms] = await connection.all(`SELECT coalesce(max(term_key), 1) AS terms FROM terms_${key}`)
+    const inWords = await lookUp(`trigrams_vocabulary_${key}`, trigrams, known.trigrams)
+    const chunksAWord = known.chunks / Number(terms?.terms)
     return {
       chunks: known.chunks,
       words: await lookUp(`words_vocabulary_${key}`, words, known.words),
-      trigrams: await lookUp(`trigrams_vocabulary_${key}`, trigrams, known.trigrams),
+      trigrams: new Map([...inWords].map(([trigram, count]) => [trigram, Math.ceil(count * chunksAWord)])),
     }
   }
 }

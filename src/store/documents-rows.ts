@@ -30,6 +30,7 @@ export function toChunk(row: Row): StoredChunk {
     endOffset: Number(row.end_offset),
     lineStart: Number(row.line_start),
     lineEnd: Number(row.line_end),
+    ...(row.page === null ? {} : { page: Number(row.page) }),
   }
 }
 

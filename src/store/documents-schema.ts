@@ -2,7 +2,7 @@ import { AppError } from '../core/error.ts'
 import type { Connection } from './documents-connection.ts'
 
 /** One entry a version of the file, applied in order; `PRAGMA user_version` counts them. Column names are unique. */
-const versions: readonly string[] = [
+export const versions: readonly (string | ((connection: Connection) => Promise<string>))[] = [
   `CREATE TABLE counter (counter_name TEXT PRIMARY KEY, next_value INTEGER NOT NULL) WITHOUT ROWID;
    INSERT INTO counter VALUES ('chunk', 1), ('generation', 1);
    CREATE TABLE collection (
@@ -46,6 +46,16 @@ const versions: readonly string[] = [
      line_end INTEGER NOT NULL
    );
    CREATE UNIQUE INDEX chunk_by_generation ON chunk (chunk_generation, chunk_index);`,
+  async (connection) => {
+    const collections = await connection.all('SELECT collection_key FROM collection')
+    const changes = collections.map(({ collection_key }) => {
+      const key = Number(collection_key)
+      return `DROP TABLE trigrams_vocabulary_${key}; DROP TABLE trigrams_${key}; ${indexTables(key)}
+        INSERT INTO terms_${key} (word) SELECT term FROM words_vocabulary_${key} WHERE ${isTelling('term')};
+        INSERT INTO trigrams_${key} (rowid, body) SELECT term_key, ' ' || word || ' ' FROM terms_${key};`
+    })
+    return `ALTER TABLE chunk ADD COLUMN page INTEGER; ${changes.join('')}`
+  },
 ]
 
 /** Sets what the house relies on, and brings the file to the newest version; a newer file is refused untouched. */
@@ -54,26 +64,36 @@ export async function prepare(connection: Connection): Promise<void> {
   if (found > versions.length)
     throw new AppError('unavailable', 'The knowledge base was written by a newer agentserve; update to open it.')
   await connection.exec(
-    'PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA busy_timeout=5000; PRAGMA foreign_keys=ON; PRAGMA cache_size=-16000; PRAGMA temp_store=2',
+    'PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA busy_timeout=5000; PRAGMA foreign_keys=ON; PRAGMA cache_size=-32000; PRAGMA temp_store=2',
   )
   const synchronous = Number((await connection.all('PRAGMA synchronous'))[0]?.synchronous)
   if (synchronous !== 2) throw new Error(`synchronous is ${synchronous}, not FULL`)
-  for (let version = found; version < versions.length; version++) {
-    await connection.exec(`BEGIN IMMEDIATE; ${versions[version]} PRAGMA user_version=${version + 1}; COMMIT`)
+  for (const [version, change] of versions.entries()) {
+    if (version < found) continue
+    const sql = typeof change === 'string' ? change : await change(connection)
+    await connection.exec(`BEGIN IMMEDIATE; ${sql} PRAGMA user_version=${version + 1}; COMMIT`)
   }
 }
 
+/** Words that somebody may misspell or know a part of; not numbers, hashes and what else is long. */
+export function isTelling(column: string): string {
+  return `length(${column}) BETWEEN 3 AND 40 AND ${column} GLOB '*[^0-9]*'`
+}
+
 /**
- * The keyword and trigram index of one collection, so that word statistics are its own. Both hold only positions: the
- * texts are in `chunk`. The words come normalised and separated by spaces, and the `ascii` tokenizer cuts nowhere else.
+ * The keyword index of one collection, so that word statistics are its own, and its words with their trigrams. The
+ * indexes hold only positions: the texts are in `chunk`. The words come normalised and separated by spaces, and the
+ * `ascii` tokenizer cuts nowhere else.
  */
 export function indexTables(collection: number): string {
   const key = collection.toFixed(0)
   return `
     CREATE VIRTUAL TABLE IF NOT EXISTS words_${key} USING fts5(body, headings, content='', contentless_delete=1,
       tokenize="ascii tokenchars '_'");
+    CREATE TABLE IF NOT EXISTS terms_${key} (term_key INTEGER PRIMARY KEY, word TEXT NOT NULL UNIQUE);
     CREATE VIRTUAL TABLE IF NOT EXISTS trigrams_${key} USING fts5(body, content='', contentless_delete=1,
       detail=none, tokenize='trigram case_sensitive 1');
     CREATE VIRTUAL TABLE IF NOT EXISTS words_vocabulary_${key} USING fts5vocab(words_${key}, 'row');
-    CREATE VIRTUAL TABLE IF NOT EXISTS trigrams_vocabulary_${key} USING fts5vocab(trigrams_${key}, 'row');`
+    CREATE VIRTUAL TABLE IF NOT EXISTS trigrams_vocabulary_${key} USING fts5vocab(trigrams_${key}, 'row');
+    INSERT INTO words_${key} (words_${key}, rank) VALUES ('automerge', 16);`
 }

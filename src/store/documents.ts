@@ -4,10 +4,10 @@ import { invalid, notFound } from '../core/error.ts'
 import type { DocumentStore } from '../core/knowledge-drivers.ts'
 import { type Connection, openConnection } from './documents-connection.ts'
 import { filterSql } from './documents-filter.ts'
-import { createFrequencies, indexRows, rankByTrigrams, rankByWords } from './documents-index.ts'
+import { createFrequencies, rankByWords, similarWords } from './documents-index.ts'
 import { toChunk, toCollection, toCurrentChunk, toDocument } from './documents-rows.ts'
 import { indexTables, prepare } from './documents-schema.ts'
-import { insertChunks, removeChunks, upsertDocument } from './documents-write.ts'
+import { insertChunks, removeChunks, upsertDocuments } from './documents-write.ts'
 import { openWriter, type Reader, type Writer } from './documents-writer.ts'
 
 const reservation = { chunk: 10_000, generation: 1_000 }
@@ -105,37 +105,38 @@ export function createDocumentStore({ path }: { path: string }): DocumentStore {
       }),
 
     reserve: (chunks) =>
-      write(async (connection) => ({
-        generation: await take(connection, 'generation', 1),
-        firstChunk: await take(connection, 'chunk', chunks),
-      })),
+      write(async (connection) => {
+        const reservations = []
+        for (const count of chunks) {
+          const generation = await take(connection, 'generation', 1)
+          reservations.push({ generation, firstChunk: await take(connection, 'chunk', count) })
+        }
+        return reservations
+      }),
 
-    addChunks(collection, generation, chunks) {
-      const index = indexRows(chunks)
-      return write((connection) => insertChunks(connection, collection, generation, chunks, index))
-    },
+    addChunks: (collection, chunks) => write((connection) => insertChunks(connection, collection, [chunks])),
 
-    publish(collection, document, chunks) {
-      const index = indexRows(chunks)
-      return write(async (connection) => {
-        await insertChunks(connection, collection, document.generation, chunks, index)
-        await upsertDocument(connection, collection, document)
-      })
-    },
+    publish: (collection, documents) =>
+      write(async (connection) => {
+        await insertChunks(connection, collection, documents)
+        await upsertDocuments(
+          connection,
+          collection,
+          documents.map(({ document }) => document),
+        )
+      }),
 
     async sweep(generations) {
       const gone = generations ?? (await abandoned())
-      for (const generation of gone) {
-        while ((await write((connection) => removeChunks(connection, generation))) > 0);
-      }
+      while ((await write((connection) => removeChunks(connection, gone))) > 0);
     },
 
-    async findBySource(collection, source) {
-      const [row] = await all(`SELECT ${documentColumns} WHERE document_collection = ? AND source = ?`, [
-        collection,
-        source,
-      ])
-      return row && toDocument(row)
+    async findBySources(collection, sources) {
+      const rows = await all(
+        `SELECT ${documentColumns} WHERE document_collection = ? AND source IN (SELECT value FROM json_each(?))`,
+        [collection, JSON.stringify(sources)],
+      )
+      return new Map(rows.map((row) => [String(row.source), toDocument(row)]))
     },
 
     async getDocument(documentId) {
@@ -177,14 +178,21 @@ export function createDocumentStore({ path }: { path: string }): DocumentStore {
         (row) => String(row.chunk_id),
       ),
 
-    chunksOf: async (generation, after, limit) =>
+    chunksOf: async (generations, after, limit) =>
       (
-        await all('SELECT * FROM chunk WHERE chunk_generation = ? AND chunk_key > ? ORDER BY chunk_index LIMIT ?', [
-          generation,
-          after,
-          limit,
+        await all(
+          `SELECT * FROM chunk WHERE chunk_generation IN (SELECT value FROM json_each(?)) AND chunk_key > ?
+           ORDER BY chunk_key LIMIT ?`,
+          [JSON.stringify(generations), after, limit],
+        )
+      ).map((row) => ({ ...toChunk(row), generation: Number(row.chunk_generation) })),
+
+    stillCurrent: async (generations) =>
+      (
+        await all('SELECT generation FROM document WHERE generation IN (SELECT value FROM json_each(?))', [
+          JSON.stringify(generations),
         ])
-      ).map(toChunk),
+      ).map((row) => Number(row.generation)),
 
     generations: async (collection) =>
       (await all('SELECT generation, chunk_count FROM document WHERE document_collection = ?', [collection])).map(
@@ -213,7 +221,7 @@ export function createDocumentStore({ path }: { path: string }): DocumentStore {
     },
 
     keyword: (collection, words, filters, limit) => rankByWords(use().reader, collection, words, filters, limit),
-    trigram: (collection, weights, filters, limit) => rankByTrigrams(use().reader, collection, weights, filters, limit),
+    similarWords: (collection, word, limit) => similarWords(use().reader, collection, word, limit),
     frequencies: (collection, words, trigrams) => use().frequencies(collection, words, trigrams),
 
     current: async (collection, chunks) =>

@@ -34,6 +34,7 @@ function recordingKnowledge(): Knowledge {
       searched.push(query)
       return { results: [], mode: query.mode ?? 'hybrid' }
     },
+    ingestMany: async () => [],
     async ingest(input) {
       if (input.media_type === 'application/pdf') throw new AppError('unreadable_document', 'It is not a PDF.')
       const replaced = ingested.some(({ source }) => source !== undefined && source === input.source)

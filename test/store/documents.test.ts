@@ -3,19 +3,21 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { chunkRow } from '../../src/core/chunk-row.ts'
 import { isAppError } from '../../src/core/error.ts'
 import type { Filters } from '../../src/core/knowledge.ts'
-import type { Collection, NewGeneration, StoredChunk } from '../../src/core/knowledge-drivers.ts'
+import type { Collection, DocumentStore, NewChunks, NewGeneration } from '../../src/core/knowledge-drivers.ts'
 import { assertFilters, type Filterable, matchesFilters } from '../../src/core/knowledge-filter.ts'
 import { createDocumentStore } from '../../src/store/documents.ts'
 import { openConnection } from '../../src/store/documents-connection.ts'
+import { versions } from '../../src/store/documents-schema.ts'
 
 const embedding = { provider: 'lexical', model: 'm', dimensions: 4 }
 
-function chunkOf(key: number, index: number, content: string): StoredChunk {
-  return {
-    key,
-    id: `chk_${key}`,
+/** One chunk of a document, as `addChunks` takes it. */
+function chunksOf(place: Reservation, index: number, content: string): NewChunks {
+  const chunk = {
+    id: `chk_${place.firstChunk + index}`,
     index,
     content,
     headingPath: [],
@@ -24,6 +26,17 @@ function chunkOf(key: number, index: number, content: string): StoredChunk {
     lineStart: 1,
     lineEnd: 1,
   }
+  return { ...place, rows: [chunkRow(chunk, content)], newWords: content.split(' ') }
+}
+
+interface Reservation {
+  generation: number
+  firstChunk: number
+}
+
+async function reserve(store: DocumentStore, chunks: number): Promise<Reservation> {
+  const [place = { generation: 0, firstChunk: 0 }] = await store.reserve([chunks])
+  return place
 }
 
 function generationOf(generation: number, fields: Partial<NewGeneration> = {}): NewGeneration {
@@ -45,6 +58,24 @@ function generationOf(generation: number, fields: Partial<NewGeneration> = {}): 
   }
 }
 
+async function writeVersion1(path: string): Promise<void> {
+  const connection = await openConnection(path)
+  await connection.exec(`${versions[0]} ${firstIndexTables} PRAGMA user_version = 1;
+    INSERT INTO collection VALUES (1, 'c', 'lexical', 'm', 4, 1);
+    INSERT INTO document VALUES (1, 'doc_1', 1, 1, 's', NULL, NULL, '{}', '{}', 'h', 1, 1000, 100, 'paragraph', 'x', 'x');
+    INSERT INTO chunk VALUES (1, 'chk_1', 1, 1, 0, 'Anchor chain', '[]', 0, 12, 1, 1);
+    INSERT INTO words_1 (rowid, body, headings) VALUES (1, 'anchor chain', '');
+    INSERT INTO trigrams_1 (rowid, body) VALUES (1, ' anchor chain ');`)
+  await connection.close()
+}
+
+const firstIndexTables = `
+  CREATE VIRTUAL TABLE words_1 USING fts5(body, headings, content='', contentless_delete=1, tokenize="ascii tokenchars '_'");
+  CREATE VIRTUAL TABLE trigrams_1 USING fts5(body, content='', contentless_delete=1, detail=none,
+    tokenize='trigram case_sensitive 1');
+  CREATE VIRTUAL TABLE words_vocabulary_1 USING fts5vocab(words_1, 'row');
+  CREATE VIRTUAL TABLE trigrams_vocabulary_1 USING fts5vocab(trigrams_1, 'row');`
+
 describe('the document store', () => {
   let folder: string
   const stores: ReturnType<typeof createDocumentStore>[] = []
@@ -65,22 +96,22 @@ describe('the document store', () => {
   it('shows a generation only when it is published, and then all of it', async () => {
     const store = await open('publish.db')
     const { key } = await store.ensureCollection('c', embedding)
-    const first = await store.reserve(2)
-    await store.addChunks(key, first.generation, [chunkOf(first.firstChunk, 0, 'anchor chain')])
+    const first = await reserve(store, 2)
+    await store.addChunks(key, chunksOf(first, 0, 'anchor chain'))
     expect(await store.keyword(key, ['anchor'], {}, 10)).toEqual([])
     expect(await store.totals()).toEqual({ documents: 0, chunks: 0 })
-    await store.publish(key, generationOf(first.generation, { source: 's', chunk_count: 2 }), [
-      chunkOf(first.firstChunk + 1, 1, 'anchor rope'),
-    ])
+    const published = generationOf(first.generation, { source: 's', chunk_count: 2 })
+    await store.publish(key, [{ ...chunksOf(first, 1, 'anchor rope'), document: published }])
     expect((await store.keyword(key, ['anchor'], {}, 10)).map((hit) => hit.chunk)).toHaveLength(2)
 
-    const second = await store.reserve(1)
-    await store.publish(key, generationOf(second.generation, { source: 's' }), [chunkOf(second.firstChunk, 0, 'sail')])
+    const second = await reserve(store, 1)
+    const replacement = generationOf(second.generation, { source: 's' })
+    await store.publish(key, [{ ...chunksOf(second, 0, 'sail'), document: replacement }])
     expect(await store.keyword(key, ['anchor'], {}, 10)).toEqual([])
     expect(await store.current(key, [first.firstChunk, second.firstChunk])).toHaveLength(1)
     await store.sweep([first.generation, second.generation])
-    expect(await store.chunksOf(first.generation, 0, 10)).toEqual([])
-    expect(await store.chunksOf(second.generation, 0, 10)).toHaveLength(1)
+    expect(await store.chunksOf([first.generation], 0, 10)).toEqual([])
+    expect(await store.chunksOf([second.generation], 0, 10)).toHaveLength(1)
     expect((await store.frequencies(key, ['anchor', 'sail'], [' an'])).words).toEqual(new Map([['sail', 1]]))
   })
 
@@ -88,13 +119,36 @@ describe('the document store', () => {
     const store = await open('keys.db')
     const taken: number[] = []
     for (const count of [1, 9_999, 3, 20_000, 1]) {
-      const { firstChunk } = await store.reserve(count)
+      const { firstChunk } = await reserve(store, count)
       taken.push(firstChunk, firstChunk + count - 1)
     }
     await store.close()
-    const { firstChunk } = await (await open('keys.db')).reserve(1)
+    const { firstChunk } = await reserve(await open('keys.db'), 1)
     expect([...taken].sort((one, other) => one - other)).toEqual(taken)
     expect(firstChunk).toBeGreaterThan(taken.at(-1) ?? 0)
+  })
+
+  it('finds words by what they share with another, those that share the most first', async () => {
+    const store = await open('similar.db')
+    const { key } = await store.ensureCollection('c', embedding)
+    const place = await reserve(store, 1)
+    const text = 'retention retentions detention rope 123456 ab'
+    await store.publish(key, [{ ...chunksOf(place, 0, text), document: generationOf(place.generation) }])
+    await store.publish(key, [{ ...chunksOf(await reserve(store, 1), 0, text), document: generationOf(99) }])
+    expect(await store.similarWords(key, 'retenton', 3)).toEqual(['retention', 'retentions', 'detention'])
+    expect(await store.similarWords(key, 'rope', 3)).toEqual([])
+    expect(await store.similarWords(key, '123457', 3)).toEqual([])
+  })
+
+  it('takes over a file of version 1 with its chunks and words', async () => {
+    const path = join(folder, 'version-1.db')
+    await writeVersion1(path)
+    const store = createDocumentStore({ path })
+    await store.open()
+    stores.push(store)
+    expect((await store.keyword(1, ['anchor'], {}, 10)).map((hit) => hit.chunk)).toEqual([1])
+    expect(await store.similarWords(1, 'anchr', 3)).toEqual(['anchor'])
+    expect((await store.current(1, [1]))[0]).not.toHaveProperty('page')
   })
 
   it('refuses a file of a newer version and leaves it as it is', async () => {
@@ -146,14 +200,14 @@ describe('the document store', () => {
       collection = await store.ensureCollection('c', embedding)
       const made = fc.sample(fc.dictionary(keys, held, { maxKeys: 5 }), { numRuns: 80, seed: 7 })
       for (const [at, metadata] of made.entries()) {
-        const { generation, firstChunk } = await store.reserve(1)
-        const document = generationOf(generation, {
+        const place = await reserve(store, 1)
+        const document = generationOf(place.generation, {
           source: at % 3 === 0 ? `it's ${at}` : `source-${at}`,
           chunker_type: at % 2 === 0 ? 'markdown' : 'code',
           metadata: JSON.parse(JSON.stringify(metadata)),
         })
-        await store.publish(collection.key, document, [chunkOf(firstChunk, 0, 'word')])
-        documents.set(generation, document)
+        await store.publish(collection.key, [{ ...chunksOf(place, 0, 'word'), document }])
+        documents.set(place.generation, document)
       }
     })
 
@@ -181,11 +235,10 @@ describe('the document store', () => {
       expect(matched).toBeGreaterThan(2_000)
     })
 
-    it('bind keywords and trigrams with filters', async () => {
+    it('bind the keyword index', async () => {
       const filter = { chunker_type: 'code' }
       const found = await store.keyword(collection.key, ['word'], filter, 100)
       expect(found).toHaveLength(40)
-      expect(await store.trigram(collection.key, [['wor', 1]], filter, 100)).toHaveLength(40)
     })
 
     it.each([

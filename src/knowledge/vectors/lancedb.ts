@@ -1,21 +1,32 @@
 import { mkdir } from 'node:fs/promises'
-import type { Connection, Table } from '@lancedb/lancedb'
+import type { Connection, Index, Table } from '@lancedb/lancedb'
 import type { VectorRow, VectorStore, VectorTable } from '../../core/knowledge-drivers.ts'
+import { toHalves } from './half-float.ts'
 import { whereIn } from './where.ts'
 
+/** Each write is a file. So many are made one at once, or a few when nobody has written for a while. */
 const compactAfterWrites = 100
+const fewWrites = 8
+const quietMs = 2_000
+/** Below it a search that compares all vectors takes some 10 ms. */
+const indexedFromRows = 25_000
+/** Of the rows that an index has not, before it is made anew. */
+const staleShare = 0.3
+const probes = 24
+const candidates = 4
 const tableName = /^[A-Za-z0-9_]{1,64}$/
 
 /**
- * Vectors in a LanceDB folder, one table a name. LanceDB and Arrow are loaded with the first table. Searches are flat,
- * so they are exact. LanceDB does not sync its files: whoever uses this must be able to write the vectors again.
+ * Vectors in a LanceDB folder, one table a name. LanceDB and Arrow are loaded with the first table. Searches of a small
+ * table are exact; a large one gets an index in the background, and its searches are exact among the candidates.
+ * LanceDB does not sync its files: whoever uses this must be able to write the vectors again.
  */
 export function lanceVectors({ folder }: { folder: string }): VectorStore {
   let opening: Promise<Connection> | undefined
   const tables = new Map<string, Promise<OpenTable>>()
 
   const connect = async (): Promise<Connection> => {
-    process.env.LANCE_LOG ??= 'error'
+    process.env.LANCEDB_LOG ??= 'error'
     await mkdir(folder, { recursive: true, mode: 0o700 })
     const { connect: open } = await import('@lancedb/lancedb')
     return open(folder)
@@ -66,31 +77,25 @@ type OpenTable = VectorTable & { close(): Promise<void> }
 
 async function openTable(database: Connection, name: string, dimensions: number): Promise<OpenTable> {
   const arrow = await import('apache-arrow')
+  const half = new arrow.Float16()
+  const list = new arrow.FixedSizeList(dimensions, new arrow.Field('item', half, false))
   const schema = new arrow.Schema([
     new arrow.Field('chunk', new arrow.Int32(), false),
     new arrow.Field('generation', new arrow.Int32(), false),
-    new arrow.Field(
-      'vector',
-      new arrow.FixedSizeList(dimensions, new arrow.Field('item', new arrow.Float32(), false)),
-      false,
-    ),
+    new arrow.Field('vector', list, false),
   ])
   const exists = (await database.tableNames({ limit: 100_000 })).includes(name)
   const table = exists ? await database.openTable(name) : await database.createEmptyTable(name, schema)
-  const writes = serialWrites(table)
+  const writes = serialWrites(table, async () => {
+    const { Index } = await import('@lancedb/lancedb')
+    return Index.ivfRq({ distanceType: 'cosine' })
+  })
 
   const toArrow = (rows: readonly VectorRow[]) => {
-    const values = new Float32Array(rows.length * dimensions)
-    for (const [at, row] of rows.entries()) {
-      values.set(row.vector, at * dimensions)
-    }
-    const item = arrow.makeData({ type: new arrow.Float32(), data: values })
-    const vectors = arrow.makeData({
-      type: new arrow.FixedSizeList(dimensions, new arrow.Field('item', new arrow.Float32(), false)),
-      length: rows.length,
-      nullCount: 0,
-      child: item,
-    })
+    const values = new Uint16Array(rows.length * dimensions)
+    for (const [at, row] of rows.entries()) toHalves(row.vector, values, at * dimensions)
+    const child = arrow.makeData({ type: half, data: values })
+    const vectors = arrow.makeData({ type: list, length: rows.length, nullCount: 0, child })
     const keys = (pick: (row: VectorRow) => number) =>
       arrow.makeData({ type: new arrow.Int32(), data: Int32Array.from(rows, pick) })
     const struct = arrow.makeData({
@@ -112,6 +117,7 @@ async function openTable(database: Connection, name: string, dimensions: number)
     async search(vector, limit, generations) {
       if (generations?.length === 0) return []
       const query = table.query().nearestTo(vector).distanceType('cosine').column('vector')
+      if (writes.indexed()) query.nprobes(probes).refineFactor(candidates)
       if (generations) query.where(whereIn('generation', generations))
       const found = await query.select(['chunk', '_distance']).limit(limit).toArrow()
       const chunks = found.getChild('chunk')
@@ -134,7 +140,7 @@ async function openTable(database: Connection, name: string, dimensions: number)
     },
     compact: () => writes.compact(),
     async close() {
-      await writes.idle()
+      await writes.close()
       table.close()
     },
   }
@@ -166,10 +172,14 @@ function gathered(write: (rows: readonly VectorRow[]) => Promise<void>) {
   }
 }
 
-/** LanceDB takes writers one at a time best; every so many writes their fragments are made one. */
-function serialWrites(table: Table) {
+/** LanceDB takes writers one at a time best. What they leave is put in order when there are many, or when it is quiet. */
+function serialWrites(table: Table, makeIndex: () => Promise<Index>) {
   let last: Promise<unknown> = Promise.resolve()
+  let building: Promise<void> | undefined
+  let hasIndex = false
   let sinceCompaction = 0
+  let timer: NodeJS.Timeout | undefined
+
   const inTurn = (work: () => Promise<unknown>): Promise<void> => {
     const turn = last.then(work)
     last = turn.catch(() => undefined)
@@ -179,16 +189,44 @@ function serialWrites(table: Table) {
     sinceCompaction = 0
     await table.optimize({ cleanupOlderThan: new Date() })
   }
+  /** Beside the writes, which go on: what they add meanwhile is searched without the index. */
+  const build = async () => {
+    const rows = await table.countRows()
+    const known = (await table.listIndices()).find(({ columns }) => columns.includes('vector'))
+    hasIndex = known !== undefined
+    if (rows < indexedFromRows) return
+    const unindexed = known ? ((await table.indexStats(known.name))?.numUnindexedRows ?? rows) : rows
+    if (unindexed < rows * staleShare) return
+    await table.createIndex('vector', { config: await makeIndex(), replace: true })
+    hasIndex = true
+  }
+  const whenQuiet = () => {
+    clearTimeout(timer)
+    timer = setTimeout(() => {
+      if (sinceCompaction >= fewWrites) void inTurn(optimize).catch(() => undefined)
+      building ??= last.then(build).then(
+        () => (building = undefined),
+        () => (building = undefined),
+      )
+    }, quietMs).unref()
+  }
+  whenQuiet()
+
   return {
+    indexed: () => hasIndex,
     run: (work: (target: Table) => Promise<unknown>) =>
       inTurn(async () => {
         await work(table)
         sinceCompaction++
         if (sinceCompaction >= compactAfterWrites) await optimize()
+        whenQuiet()
       }),
     compact: () => inTurn(optimize),
-    idle: async () => {
+    async close() {
+      clearTimeout(timer)
+      if (sinceCompaction >= fewWrites) await inTurn(optimize)
       await last
+      await building
     },
   }
 }

@@ -1,0 +1,53 @@
+import { readlinkSync } from 'node:fs'
+import { setPriority } from 'node:os'
+import { parentPort, workerData } from 'node:worker_threads'
+import { isAppError } from '../../core/error.ts'
+import type { PrepareRequest } from '../../core/knowledge-drivers.ts'
+import { createPreparing } from './prepare.ts'
+import type { PrepareReply } from './preparer.ts'
+
+/** This file, wherever a bundler put it. */
+export const workerUrl = import.meta.url
+export const workerName = 'agentserve-prepare'
+
+const port = workerData === workerName ? parentPort : null
+if (port) serve(port)
+
+export type PrepareMessage = { id: number; request: PrepareRequest } | { abort: number } | 'forget' | 'close'
+
+function serve(target: NonNullable<typeof parentPort>): void {
+  yieldToOthers()
+  const preparing = createPreparing()
+  const underway = new Map<number, AbortController>()
+  target.on('message', (message: PrepareMessage) => {
+    if (message === 'forget') preparing.forgetWords()
+    else if (message === 'close') void preparing.close().finally(() => target.close())
+    else if ('abort' in message) underway.get(message.abort)?.abort()
+    else void answer(message.id, message.request)
+  })
+
+  async function answer(id: number, request: PrepareRequest): Promise<void> {
+    const stop = new AbortController()
+    underway.set(id, stop)
+    let reply: PrepareReply
+    try {
+      reply = { id, document: await preparing.prepare(request, stop.signal) }
+    } catch (error) {
+      reply = isAppError(error)
+        ? { id, known: { code: error.code, message: error.message, details: error.details } }
+        : { id, unknown: error }
+    }
+    underway.delete(id)
+    const vectors = 'document' in reply ? reply.document.vectors : undefined
+    target.postMessage(reply, vectors === undefined ? [] : [vectors.buffer as ArrayBuffer])
+  }
+}
+
+/** Whoever waits for an answer goes before whoever fills the knowledge base. Linux has priorities for threads. */
+function yieldToOthers(): void {
+  try {
+    setPriority(Number(readlinkSync('/proc/thread-self').split('/').at(-1)), 10)
+  } catch {
+    // Elsewhere the threads of a process share one priority.
+  }
+}

@@ -1,0 +1,15 @@
+/**
+ * Writes 32-bit floats as 16-bit ones (IEEE 754 binary16, rounded to nearest) into `halves` from `at` on. Eleven bits of
+ * precision are more than similarity needs, and half the bytes to read. For values within ±65,504.
+ */
+export function toHalves(values: Float32Array, halves: Uint16Array, at: number): void {
+  const bits = new Uint32Array(values.buffer, values.byteOffset, values.length)
+  for (let place = 0; place < bits.length; place++) {
+    const word = bits[place] ?? 0
+    const exponent = (word >>> 23) & 0xff
+    let half = 0
+    if (exponent >= 113) half = ((((word & 0x7fffffff) - (112 << 23)) >>> 12) + 1) >>> 1
+    else if (exponent >= 101) half = ((((word & 0x7fffff) | 0x800000) >>> (125 - exponent)) + 1) >>> 1
+    halves[at + place] = ((word >>> 16) & 0x8000) | half
+  }
+}
