@@ -1,6 +1,7 @@
 import { parseDuration } from '../core/duration.ts'
+import { problemOfModel } from '../core/model.ts'
 import { parseAddress } from './address.ts'
-import { type Check, fields, integer, is, isPlain, listOf, oneOf } from './check.ts'
+import { type Check, fields, integer, is, isPlain, listOf, oneOf, show } from './check.ts'
 import { parseSize } from './size.ts'
 
 /** Above it Node's timers would fire at once. */
@@ -50,12 +51,10 @@ const summaryManager = is(
   'new SummaryManager({ model, timeout })',
   (value) => isPlain(value) && hasMethods(value.summarizer, 'summarize') && typeof value.timeoutMs === 'number',
 )
-const model = is(
-  "a model of the AI SDK, { baseURL, model, apiKey? }, or 'provider/model'",
-  (value) =>
-    (typeof value === 'string' && /^[^/\s]+\/\S+$/.test(value)) ||
-    (isPlain(value) && (typeof value.specificationVersion === 'string' || isCompatibleModel(value))),
-)
+const model: Check = (value, key, complain) => {
+  const problem = problemOfModel(value)
+  if (problem !== undefined) complain(key, `is ${show(value)}; ${problem}`)
+}
 
 const sqlite = fields({
   type: oneOf('sqlite'),
@@ -142,12 +141,6 @@ export const userSettings = fields({
 function hasMethods(value: unknown, ...names: string[]): boolean {
   if (typeof value !== 'object' || value === null) return false
   return names.every((method) => typeof Reflect.get(value, method) === 'function')
-}
-
-function isCompatibleModel(value: Record<string, unknown>): boolean {
-  const { baseURL, model: modelName, apiKey: key } = value
-  if (typeof baseURL !== 'string' || !URL.canParse(baseURL) || !/^https?:/.test(baseURL)) return false
-  return typeof modelName === 'string' && modelName !== '' && (key === undefined || typeof key === 'string')
 }
 
 function isOrigin(value: unknown): boolean {

@@ -1,5 +1,6 @@
 import { AppError } from '../core/error.ts'
 import type { ModelSetting } from '../core/model.ts'
+import { providerPackages } from './packages.ts'
 
 interface ProviderFailure {
   message?: unknown
@@ -31,8 +32,10 @@ function textOf({ message, cause }: ProviderFailure, error: unknown): string {
 }
 
 function hideKeys(text: string, setting: ModelSetting | undefined): string {
-  const known = typeof setting === 'object' && 'apiKey' in setting ? setting.apiKey : undefined
-  const shown = known === undefined || known === '' ? text : text.replaceAll(known, '***')
+  const own = typeof setting === 'object' && 'apiKey' in setting ? setting.apiKey : undefined
+  const provided = Object.values(providerPackages).map(({ keyVariable }) => process.env[keyVariable])
+  let shown = text
+  for (const key of [own, ...provided]) if (key !== undefined && key !== '') shown = shown.replaceAll(key, '***')
   return shown
     .replace(/\b(?:sk|pk|key|AIza)[-_]?[\w-]{16,}/g, '***')
     .replace(/(Bearer\s+)\S+/gi, '$1***')

@@ -2,25 +2,58 @@ import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { AppError } from '../core/error.ts'
-import type { ModelObject } from '../core/model.ts'
+import type { ModelObject, PackageProvider } from '../core/model.ts'
 
-export const packageProviders = ['openai', 'anthropic', 'google'] as const
-export type PackageProvider = (typeof packageProviders)[number]
+/** Names of a provider's factory, the newest first, and the variable that the package reads its key from. */
+export const providerPackages: Record<PackageProvider, { factories: readonly string[]; keyVariable: string }> = {
+  openai: { factories: ['createOpenAI'], keyVariable: 'OPENAI_API_KEY' },
+  anthropic: { factories: ['createAnthropic'], keyVariable: 'ANTHROPIC_API_KEY' },
+  google: { factories: ['createGoogle', 'createGoogleGenerativeAI'], keyVariable: 'GOOGLE_GENERATIVE_AI_API_KEY' },
+}
+
+export interface PackageOptions {
+  root: string
+  fetch: typeof globalThis.fetch
+}
 
 /** A model of a provider package that the user's project has installed; the package reads its key itself. */
-export async function packageModel(provider: PackageProvider, model: string, root: string): Promise<ModelObject> {
-  const name = `@ai-sdk/${provider}`
-  const exported = (await load(name, provider, model, root))[provider]
-  if (typeof exported !== 'function') {
-    throw unusable(`The package '${name}' has no \`${provider}\`; run: npm install ${name}@latest`)
+export async function packageModel(
+  provider: PackageProvider,
+  model: string,
+  { root, fetch }: PackageOptions,
+): Promise<ModelObject> {
+  const name = packageName(provider)
+  const loaded = await load(name, provider, model, root)
+  const { factories } = providerPackages[provider]
+  const create = factories.map((factory) => loaded[factory]).find((exported) => typeof exported === 'function')
+  if (create === undefined) {
+    throw unusable(`The package '${name}' has no \`${factories[0]}\`; run: npm install ${name}@latest`)
   }
-  return (exported as (model: string) => ModelObject)(model)
+  return (create as (settings: { fetch: typeof globalThis.fetch }) => (model: string) => ModelObject)({ fetch })(model)
+}
+
+/** Whether the user's project has the provider's package. */
+export function hasPackage(provider: PackageProvider, root: string): boolean {
+  try {
+    find(packageName(provider), root)
+    return true
+  } catch {
+    return false
+  }
+}
+
+export function packageName(provider: PackageProvider): string {
+  return `@ai-sdk/${provider}`
+}
+
+function find(name: string, root: string): string {
+  return createRequire(join(root, 'package.json')).resolve(name)
 }
 
 async function load(name: string, provider: string, model: string, root: string): Promise<Record<string, unknown>> {
   let file: string
   try {
-    file = createRequire(join(root, 'package.json')).resolve(name)
+    file = find(name, root)
   } catch (cause) {
     throw unusable(
       `The model '${provider}/${model}' needs the package '${name}', which this project does not have. Run: npm install ${name}`,

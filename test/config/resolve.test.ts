@@ -294,12 +294,12 @@ describe('a complaint of resolveConfig', () => {
     [
       'model',
       { model: 'gpt' },
-      "is 'gpt'; allowed: a model of the AI SDK, { baseURL, model, apiKey? }, or 'provider/model'",
+      "is 'gpt'; write provider/model, the provider one of ollama, lmstudio, openai, anthropic, google",
     ],
     [
       'model',
       { model: { baseURL: 'localhost', model: 'm' } },
-      "is an object; allowed: a model of the AI SDK, { baseURL, model, apiKey? }, or 'provider/model'",
+      'is an object; `baseURL` must be an http or https address',
     ],
     ['knowledge.chunkSize', { knowledge: { chunkSize: 20_001 } }, 'is 20001; allowed: an integer from 1 to 20000'],
     [

@@ -96,7 +96,10 @@ describe('model names', () => {
       const folder = join(root, 'node_modules/@ai-sdk/openai')
       await mkdir(folder, { recursive: true })
       await writeFile(join(folder, 'package.json'), '{"name":"@ai-sdk/openai","type":"module","exports":"./index.js"}')
-      await writeFile(join(folder, 'index.js'), 'export const openai = (modelId) => ({ modelId, provider: "openai" })')
+      await writeFile(
+        join(folder, 'index.js'),
+        'export const createOpenAI = () => (modelId) => ({ modelId, provider: "openai" })',
+      )
       expect(await resolveModel('openai/gpt-5/mini', { root })).toMatchObject({ modelId: 'gpt-5/mini' })
     } finally {
       await rm(root, { recursive: true })

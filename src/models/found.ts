@@ -1,0 +1,82 @@
+import { type PackageProvider, packageProviders } from '../core/model.ts'
+import { lmstudioURL, ollamaURL } from './local.ts'
+import { hasPackage, packageName, providerPackages } from './packages.ts'
+import type { ResolveOptions } from './resolve.ts'
+
+/** A model that could be used. Finding it selects nothing. */
+export interface FoundModel {
+  /** What was seen: `OPENAI_API_KEY is set`. */
+  evidence: string
+  /** What to write in the config to use it. */
+  write: string
+  /** What to run before, if something is missing. */
+  install: string | undefined
+}
+
+/** Current at the time of this version; any other of the provider's will do. */
+const examples: Record<PackageProvider, string> = {
+  openai: 'gpt-5.4-mini',
+  anthropic: 'claude-sonnet-5-5',
+  google: 'gemini-flash-latest',
+}
+
+const defaultPatienceMs = 500
+
+export interface FindOptions extends ResolveOptions {
+  /** How long servers on this machine are waited for; default 500 ms. */
+  patienceMs?: number | undefined
+}
+
+/**
+ * What could be configured: models of Ollama and LM Studio on this machine, which are asked for them, then providers whose
+ * key is in the environment, which are not. Never throws, and never shows a key.
+ */
+export async function findModels({
+  patienceMs = defaultPatienceMs,
+  ...options
+}: FindOptions = {}): Promise<FoundModel[]> {
+  const env = options.env ?? process.env
+  const root = options.root ?? process.cwd()
+  const signal = AbortSignal.timeout(patienceMs)
+  const fetch = options.fetch ?? (await import('./outgoing.ts')).outgoingFetch()
+  const ollama = ollamaURL(env)
+  const local = await Promise.all([
+    askLocal('Ollama', ollama, 'ollama', () => fetch(`${ollama}/api/tags`, { signal })),
+    askLocal('LM Studio', lmstudioURL, 'lmstudio', () => fetch(`${lmstudioURL}/v1/models`, { signal })),
+  ])
+  return [...local.flat(), ...packageProviders.flatMap((provider) => findKey(provider, env, root))]
+}
+
+function findKey(provider: PackageProvider, env: NonNullable<ResolveOptions['env']>, root: string): FoundModel[] {
+  const { keyVariable } = providerPackages[provider]
+  if (env[keyVariable] === undefined || env[keyVariable] === '') return []
+  return [
+    {
+      evidence: `${keyVariable} is set`,
+      write: `model: '${provider}/${examples[provider]}'`,
+      install: hasPackage(provider, root) ? undefined : `npm install ${packageName(provider)}`,
+    },
+  ]
+}
+
+async function askLocal(
+  name: string,
+  url: string,
+  provider: string,
+  ask: () => Promise<Response>,
+): Promise<FoundModel[]> {
+  try {
+    const model = firstName(await (await ask()).json())
+    if (model === undefined) return []
+    return [{ evidence: `${name} at ${url} has ${model}`, write: `model: '${provider}/${model}'`, install: undefined }]
+  } catch {
+    return []
+  }
+}
+
+/** Of Ollama's list or OpenAI's; models that only embed can't answer. */
+function firstName(listed: unknown): string | undefined {
+  const { models, data } = (listed ?? {}) as { models?: { name?: unknown }[]; data?: { id?: unknown }[] }
+  const names = [...(models ?? []).map(({ name }) => name), ...(data ?? []).map(({ id }) => id)]
+  return names.find((name): name is string => typeof name === 'string' && !/embed/i.test(name))
+}

@@ -1,0 +1,62 @@
+import { Agent, fetch } from 'undici'
+
+export interface OutgoingLimits {
+  connectTimeoutMs: number
+  /** Until the head of the answer: a local model may be loaded from disk before it. */
+  headersTimeoutMs: number
+  /** Between two pieces of the answer. */
+  bodyTimeoutMs: number
+}
+
+export const outgoingLimits: OutgoingLimits = {
+  connectTimeoutMs: 10_000,
+  headersTimeoutMs: 600_000,
+  bodyTimeoutMs: 300_000,
+}
+
+let shared: typeof globalThis.fetch | undefined
+
+/** The one that all models share, so that connections are used again. */
+export function outgoingFetch(): typeof globalThis.fetch {
+  shared ??= createOutgoingFetch(outgoingLimits)
+  return shared
+}
+
+/**
+ * undici's fetch with time limits. What a second try would not mend (nobody listens on this machine, a model that gave no
+ * answer in all its time) is an error that the AI SDK does not take for one to be retried.
+ */
+export function createOutgoingFetch(limits: OutgoingLimits): typeof globalThis.fetch {
+  const dispatcher = new Agent({
+    connect: { timeout: limits.connectTimeoutMs },
+    headersTimeout: limits.headersTimeoutMs,
+    bodyTimeout: limits.bodyTimeoutMs,
+  })
+  const send = async (input: string | URL, init?: Parameters<typeof fetch>[1]) => {
+    try {
+      return await fetch(input, { ...init, dispatcher })
+    } catch (error) {
+      throw inWords(error, new URL(input), limits)
+    }
+  }
+  return send as unknown as typeof globalThis.fetch
+}
+
+function inWords(error: unknown, { origin, hostname }: URL, { headersTimeoutMs }: OutgoingLimits): unknown {
+  const codes = codesOf(error)
+  if (codes.includes('ECONNREFUSED') && /^(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(hostname)) {
+    return new Error(`nobody answers at ${origin} (ECONNREFUSED); is it running?`)
+  }
+  if (codes.includes('UND_ERR_HEADERS_TIMEOUT')) {
+    return new Error(`${origin} gave no answer within ${headersTimeoutMs / 1_000} s`)
+  }
+  return error
+}
+
+/** Of the error and what caused it; a name with several addresses has one cause for each. */
+function codesOf(error: unknown): string[] {
+  if (!(error instanceof Error)) return []
+  const own = 'code' in error && typeof error.code === 'string' ? [error.code] : []
+  const causes = error instanceof AggregateError ? error.errors : []
+  return [...own, ...[error.cause, ...causes].flatMap(codesOf)]
+}
