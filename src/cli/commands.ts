@@ -20,7 +20,12 @@ export const commands: readonly CommandEntry[] = [
     summary: 'show the state of the knowledge base, or embed it again',
     load: () => import('./commands/knowledge.ts'),
   },
-  { name: 'sessions', summary: 'list, show and delete conversations', load: () => import('./commands/sessions.ts') },
+  {
+    name: 'sessions',
+    summary: 'list, show and delete conversations, or save one as a test',
+    load: () => import('./commands/sessions.ts'),
+  },
   { name: 'agents', summary: 'list agents, teams and workflows', load: () => import('./commands/agents.ts') },
+  { name: 'test', summary: 'play saved conversations again', load: () => import('./commands/test.ts') },
   { name: 'init', summary: 'start a new project', load: () => import('./commands/init.ts') },
 ]

@@ -36,7 +36,7 @@ describe('agentserve', () => {
   it.each([[[]], [['--help']], [['help']]])('lists its commands on stdout: %j', async (args) => {
     const { code, stdout, stderr } = await run(...args)
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
-    for (const name of ['dev', 'start', 'chat', 'ingest', 'search', 'sessions', 'agents', 'init']) {
+    for (const name of ['dev', 'start', 'chat', 'ingest', 'search', 'sessions', 'agents', 'test', 'init']) {
       expect(stdout).toMatch(new RegExp(`^  ${name} `, 'm'))
     }
   })
@@ -65,7 +65,7 @@ describe('agentserve', () => {
     [['search', 'x', '--mode', 'magic'], /Allowed choices are hybrid, vector, keyword/],
     [['chat'], /missing required argument 'agentId'/],
     [['ingest'], /missing required argument 'paths'/],
-    [['sessions', 'burn'], /Allowed choices are list, show, delete/],
+    [['sessions', 'burn'], /Allowed choices are list, show, delete, save-test/],
     [['sessions', 'show'], /sessions show needs the id of a session/],
     [['init', '--template', 'none'], /Allowed choices are basic/],
   ])('refuses %j with exit code 2, on stderr', async (args, message) => {

@@ -11,20 +11,30 @@ import { terminalText } from '../terminal-text.ts'
 
 interface SessionsOptions extends ConnectOptions {
   limit?: number
+  to?: string
+  liveTools?: boolean
 }
 
 export const command: CommandModule<SessionsOptions> = {
   define: (command) =>
     void addConnectFlags(command)
-      .addArgument(new Argument('[action]', 'what to do').choices(['list', 'show', 'delete']).default('list'))
-      .argument('[session]', 'the id of a session, for show and delete')
-      .option('--limit <number>', 'how many, 1 to 100 (default: 20)', integerBetween(1, 100)),
-  async run(context, { limit, ...options }, action = 'list', sessionId) {
+      .addArgument(
+        new Argument('[action]', 'what to do').choices(['list', 'show', 'delete', 'save-test']).default('list'),
+      )
+      .argument('[session]', 'the id of a session, for all but list')
+      .option('--limit <number>', 'how many, 1 to 100 (default: 20)', integerBetween(1, 100))
+      .option('--to <file>', 'for save-test: where (default: test/<session>.session.json)')
+      .option('--live-tools', 'for save-test: tools run again, instead of answering what they answered'),
+  async run(context, { limit, to, liveTools, ...options }, action = 'list', sessionId) {
     if (action !== 'list' && sessionId === undefined)
       throw new UsageError(`sessions ${action} needs the id of a session.`)
     const json = options.json === true
-    await withClient(options, context, (client) => {
+    await withClient(options, context, async (client) => {
       if (sessionId === undefined || action === 'list') return list(client, limit, json)
+      if (action === 'save-test') {
+        const { saveTest } = await import('../save-test.ts')
+        return saveTest(client, sessionId, { to, liveTools, json })
+      }
       return action === 'delete' ? remove(client, sessionId, json) : show(client, sessionId, limit, json)
     })
     return undefined

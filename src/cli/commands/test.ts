@@ -1,0 +1,91 @@
+import { glob, readFile, writeFile } from 'node:fs/promises'
+import type { UserConfig } from '../../config/types.ts'
+import type { Difference, PlayedTest } from '../../testing/play.ts'
+import type { CommandModule } from '../command.ts'
+import { UsageError } from '../exit.ts'
+import { exit } from '../exit-codes.ts'
+import { print, printJson, say } from '../output.ts'
+import { terminalLine } from '../terminal-text.ts'
+
+interface TestOptions {
+  config?: string
+  json?: boolean
+  liveTools?: boolean
+  update?: boolean
+}
+
+export const command: CommandModule<TestOptions> = {
+  define: (command) =>
+    void command
+      .argument('[files...]', 'saved conversations (default: every *.session.json below this folder)')
+      .option('--config <file>', 'the config file (default: agent.config.ts here)')
+      .option('--live-tools', 'run the tools, whatever the files say')
+      .option('--update', 'take what comes out now as what is expected')
+      .option('--json', 'the result of each file as JSON, one a line'),
+  async run({ signal }, { config: configFile, json, liveTools, update }, ...named) {
+    const files = named.length > 0 ? named : await findTests()
+    if (files.length === 0) {
+      throw new UsageError('There is no *.session.json here; `agentserve sessions save-test <session>` writes one.')
+    }
+    const { config, root } = await load(configFile)
+    let failed = 0
+    try {
+      const { parseSavedTest } = await import('../../testing/saved-test.ts')
+      const { playSavedTest } = await import('../../testing/play.ts')
+      for (const file of files) {
+        signal.throwIfAborted()
+        const saved = parseSavedTest(await readText(file), file)
+        const played = await playSavedTest(config.user, saved, { root, tools: liveTools ? 'live' : undefined })
+        const accepted = update === true && !played.passed
+        if (accepted) await writeFile(file, `${JSON.stringify(played.updated, undefined, 2)}\n`)
+        else if (!played.passed) failed++
+        if (json) printJson({ file, passed: played.passed, updated: accepted, ...told(played) })
+        else report(file, saved.turns.length, played, accepted)
+      }
+    } finally {
+      await config.dispose?.()
+    }
+    if (!json) say(`${files.length - failed} of ${files.length} passed.`)
+    return failed === 0 ? exit.ok : exit.failure
+  },
+}
+
+async function findTests(): Promise<string[]> {
+  const files: string[] = []
+  const exclude = (name: string) => name === 'node_modules' || (name.startsWith('.') && name !== '.')
+  for await (const file of glob('**/*.session.json', { exclude })) files.push(file)
+  return files.sort()
+}
+
+async function load(file: string | undefined) {
+  const { loadConfig } = await import('../../config/load.ts')
+  const { configParts } = await import('../../server.ts')
+  const { builtInConfig } = await import('../../config/built-in.ts')
+  const { user, root } = await loadConfig({ folder: process.cwd(), file })
+  const { dispose, ...rest }: UserConfig = user ?? builtInConfig(configParts, root)
+  return { root, config: { user: rest, dispose } }
+}
+
+async function readText(file: string): Promise<string> {
+  try {
+    return await readFile(file, 'utf8')
+  } catch {
+    throw new UsageError(`There is no file '${file}'.`)
+  }
+}
+
+function told({ differences, notes }: PlayedTest) {
+  return { differences, notes }
+}
+
+function report(file: string, turns: number, { passed, differences, notes }: PlayedTest, accepted: boolean): void {
+  const mark = passed ? 'ok      ' : accepted ? 'updated ' : 'FAILED  '
+  print(`${mark}${terminalLine(file)} (${turns} turn${turns === 1 ? '' : 's'})`)
+  for (const difference of differences) print(`  ${describe(difference)}`)
+  for (const note of notes) print(`  note: ${note}`)
+}
+
+function describe({ turn, what, expected, actual }: Difference): string {
+  const show = (value: unknown) => terminalLine(typeof value === 'string' ? value : JSON.stringify(value)).slice(0, 300)
+  return `turn ${turn}: ${what.replace('_', ' ')}\n    expected ${show(expected)}\n    got      ${show(actual)}`
+}
