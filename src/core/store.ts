@@ -170,6 +170,8 @@ export interface SessionStore {
   shareSession(sessionId: string, owners: Partial<SessionOwners>, at: string): Promise<SessionRecord>
   /** With all its runs, messages, events and summary. False when there was none. */
   deleteSession(sessionId: string): Promise<boolean>
+  /** The state alone; null when there is none, or no session. Without it, who asks reads the whole session. */
+  readState?(sessionId: string): Promise<JsonObject | null>
   /** Newest `updated_at` first; finds a session under its present and its earlier owners. Runs: the newest 10. */
   listSessions(filter: SessionFilter, page: PageRequest): Promise<Page<Session>>
   /**

@@ -1,6 +1,7 @@
 import type { ResolvedServerConfig } from '../config/types.ts'
 import type { Logger } from '../core/logger.ts'
 import type { SessionStore } from '../core/store.ts'
+import { activeSessions } from '../service/active-sessions.ts'
 import { memoryStore } from '../store/memory.ts'
 import { sqliteStore } from '../store/sqlite.ts'
 
@@ -11,6 +12,7 @@ export function createStore(
   onFatal: (error: unknown) => void,
 ): SessionStore {
   if (storage === 'memory') return memoryStore()
-  if ('path' in storage) return sqliteStore({ ...storage, logger, onFatal })
+  // Whoever brings a store may share it with other servers.
+  if ('path' in storage) return activeSessions(sqliteStore({ ...storage, logger, onFatal }))
   return storage
 }

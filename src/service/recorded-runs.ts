@@ -1,6 +1,6 @@
 import { notFound } from '../core/error.ts'
 import type { RunEvent } from '../core/event.ts'
-import type { JsonObject } from '../core/json.ts'
+import { freeze, type JsonObject } from '../core/json.ts'
 import type { Message } from '../core/message.ts'
 import type { RunRecord } from '../core/run.ts'
 import type { SessionStore } from '../core/store.ts'
@@ -12,7 +12,7 @@ export interface RecordedRuns {
   /** Throws `run_not_found`. */
   get(runId: string): Promise<RunRecord>
   events(runId: string, after: number, signal?: AbortSignal): AsyncGenerator<readonly RunEvent[]>
-  /** The messages of at most so many runs before this one. `waiting`: how many runs stand in its session's lane. */
+  /** The messages of at most so many runs before this one, frozen. `waiting`: how many runs stand in its session's lane. */
   messagesBefore(run: RunRecord, runs: number, waiting: number): Promise<Message[]>
   /** A copy that the caller may change. */
   state(sessionId: string): Promise<JsonObject>
@@ -43,12 +43,13 @@ export function createRecordedRuns(store: SessionStore): RecordedRuns {
         const earlier = place === -1 ? history.runs : history.runs.slice(0, place)
         const begun = earlier.filter((other) => other.status !== 'queued')
         if (begun.length >= runs || !history.has_more || limit > historyLimit) {
-          return begun.slice(-runs).flatMap((other) => other.messages)
+          return begun.slice(-runs).flatMap((other) => other.messages.map(freeze))
         }
       }
     },
     async state(sessionId) {
-      return { ...(await store.findSession(sessionId))?.session.state }
+      if (store.readState === undefined) return { ...(await store.findSession(sessionId))?.session.state }
+      return { ...(await store.readState(sessionId)) }
     },
   }
 }
