@@ -1,4 +1,5 @@
 import { apiRoutes } from '../api/routes.ts'
+import type { ApiSettings } from '../api/settings.ts'
 import { createLogger } from '../config/logger.ts'
 import type { ResolvedConfig } from '../config/types.ts'
 import { parseDuration } from '../core/duration.ts'
@@ -12,7 +13,9 @@ import type { Bound } from '../http/listen.ts'
 import type { Route } from '../http/route.ts'
 import { a2aRoutes } from '../protocols/a2a/a2a.ts'
 import { a2aDocs } from '../protocols/a2a/docs.ts'
+import type { Services } from '../service/services.ts'
 import { lockDataFolder, removeServerHint, writeServerHint } from '../store/data-folder.ts'
+import { routesPerCaller } from './caller-routes.ts'
 import { foldersOf, toHint } from './folders.ts'
 import { ingestSources } from './ingest-sources.ts'
 import { assertMayListen, listenOn } from './listen.ts'
@@ -74,7 +77,7 @@ export function composeServer(initial: ResolvedConfig, { program, onRunEnd }: Se
   })
 
   function mount(): void {
-    const api = apiRoutes(services, {
+    const settings: ApiSettings = {
       prefix: server.prefix,
       healthPath: server.healthPath,
       knowledgeApi: server.knowledgeApi,
@@ -86,8 +89,9 @@ export function composeServer(initial: ResolvedConfig, { program, onRunEnd }: Se
       authRequired: server.authKeys.length > 0,
       readiness: () => readinessOf(phase(), store, knowledge),
       extraDocs: a2aDocs(server.a2aPrefix),
-    })
-    kernel.setRoutes([...api, ...a2aRoutes(() => services, server.a2aPrefix), ...custom])
+    }
+    const routesFor = (seen: Services) => [...apiRoutes(seen, settings), ...a2aRoutes(() => seen, server.a2aPrefix)]
+    kernel.setRoutes([...routesPerCaller(routesFor, services, server), ...custom])
   }
 
   function phase(): 'starting' | 'open' | 'stopping' {

@@ -1,0 +1,113 @@
+import { AppError, isAppError, notFound } from '../core/error.ts'
+import type { RunRecord } from '../core/run.ts'
+import type { Session } from '../core/session.ts'
+import type { Services } from './services.ts'
+
+/**
+ * The services as one user may use them: sessions that are or were the user's (`user_id`, `shared_with`), and runs that are
+ * the user's or in such a session. Everything else does not exist, ids included; what is made belongs to the user.
+ * Agents and knowledge are everybody's.
+ */
+export function scopeToUser(services: Services, userId: string): Services {
+  const { sessions, runs, summaries } = services
+
+  const owns = ({ user_id, shared_with }: Session) => user_id === userId || shared_with.user_ids.includes(userId)
+
+  async function ownSession(sessionId: string) {
+    const record = await sessions.get(sessionId)
+    if (!owns(record.session)) throw notFound('session', sessionId)
+    return record
+  }
+
+  async function findSession(sessionId: string): Promise<Session | undefined> {
+    try {
+      return (await sessions.get(sessionId)).session
+    } catch (error) {
+      if (isAppError(error) && error.code === 'session_not_found') return undefined
+      throw error
+    }
+  }
+
+  async function ownRun(runId: string): Promise<RunRecord> {
+    const run = await runs.get(runId)
+    if (run.user_id === userId) return run
+    const session = await findSession(run.session_id)
+    if (session === undefined || !owns(session)) throw notFound('run', runId)
+    return run
+  }
+
+  function assertOwn(given: string | null | undefined): void {
+    if (given !== undefined && given !== null && given !== userId) {
+      throw new AppError('forbidden', `This key belongs to the user '${userId}' and can't act for another.`)
+    }
+  }
+
+  return {
+    ...services,
+    sessions: {
+      async create(seed, idempotency) {
+        assertOwn(seed.user_id)
+        return sessions.create({ ...seed, user_id: userId }, idempotency)
+      },
+      get: ownSession,
+      async update(sessionId, change, revision) {
+        await ownSession(sessionId)
+        return sessions.update(sessionId, change, revision)
+      },
+      async delete(sessionId) {
+        await ownSession(sessionId)
+        return sessions.delete(sessionId)
+      },
+      async list(filter, page) {
+        if (filter.user_id !== undefined && filter.user_id !== userId) return { items: [], next: null }
+        return sessions.list({ ...filter, user_id: userId }, page)
+      },
+      async reuse(sessionId, owners) {
+        await ownSession(sessionId)
+        assertOwn(owners.user_id)
+        return sessions.reuse(sessionId, owners)
+      },
+      async history(sessionId, interactions, withEvents) {
+        await ownSession(sessionId)
+        return sessions.history(sessionId, interactions, withEvents)
+      },
+    },
+    runs: {
+      async start(options) {
+        assertOwn(options.userId)
+        const { sessionId } = options
+        const session = sessionId === undefined ? undefined : await findSession(sessionId)
+        if (session !== undefined && !owns(session)) throw notFound('session', session.session_id)
+        return runs.start({ ...options, userId })
+      },
+      get: ownRun,
+      list: (filter, page) => runs.list({ ...filter, user_id: userId }, page),
+      async cancel(runId, reason) {
+        await ownRun(runId)
+        return runs.cancel(runId, reason)
+      },
+      async resume(runId, answer) {
+        await ownRun(runId)
+        return runs.resume(runId, answer)
+      },
+      async events(runId, after, signal) {
+        await ownRun(runId)
+        return runs.events(runId, after, signal)
+      },
+    },
+    summaries: {
+      async get(sessionId) {
+        await ownSession(sessionId)
+        return summaries.get(sessionId)
+      },
+      async schedule(sessionId) {
+        await ownSession(sessionId)
+        return summaries.schedule(sessionId)
+      },
+      async generate(sessionId) {
+        await ownSession(sessionId)
+        return summaries.generate(sessionId)
+      },
+    },
+  }
+}

@@ -1,0 +1,237 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { agent } from '../../src/runnables/agent.ts'
+import { type Answer, type RunningTestServer, startServer } from '../support/server.ts'
+
+/* Keys that belong to users: each sees its own, and nobody else's exists. */
+
+const api = '/api/v1'
+const users = ['ann', 'bob'] as const
+type User = (typeof users)[number]
+
+interface Operation {
+  operationId: string
+  method: string
+  path: string
+  open: boolean
+}
+
+let server: RunningTestServer
+let operations: Operation[]
+const own = {} as Record<User, { session: string; run: string; waiting: string }>
+
+const as = (who: string, method: string, path: string, body?: unknown) =>
+  server.call(method, path, body, { authorization: `Bearer key-of-${who}` })
+
+beforeAll(async () => {
+  server = await startServer(
+    {
+      auth: { keys: ['key-of-all', ...users.map((user_id) => ({ key: `key-of-${user_id}`, user_id }))] },
+      a2a: { prefix: '/a2a' },
+    },
+    {
+      waiting: agent({
+        async *run({ signal }) {
+          yield 'begun'
+          await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }))
+        },
+      }),
+    },
+  )
+  for (const user of users) {
+    const { session_id, run_id } = (await as(user, 'POST', `${api}/agents/echo/run`, { input: `secret of ${user}` }))
+      .json
+    const { run_id: waiting } = (await as(user, 'POST', `${api}/agents/waiting/run`, { input: 'x', background: true }))
+      .json
+    own[user] = { session: session_id, run: run_id, waiting }
+  }
+  const { paths } = (await as('all', 'GET', '/openapi.json')).json as {
+    paths: Record<string, Record<string, { operationId: string; security?: unknown[] }>>
+  }
+  operations = Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, { operationId, security }]) => ({
+      operationId,
+      method: method.toUpperCase(),
+      path,
+      open: security?.length === 0,
+    })),
+  )
+})
+afterAll(() => server.close())
+
+/** A body that each operation takes. */
+const bodies: Record<string, unknown> = {
+  updateSession: { name: 'taken over' },
+  reuseSession: { agent_id: 'other' },
+  runAgent: { input: 'x' },
+  streamAgent: { input: 'x' },
+  resumeRun: { approved: true },
+  cancelRun: {},
+}
+
+const isOfRun = ({ path }: Operation) => path.includes('/runs/{id}')
+const isOfSession = ({ path }: Operation) => path.includes('/sessions/{id}')
+const tells = (answer: Answer, user: User) =>
+  [own[user].session, own[user].run, own[user].waiting, `secret of ${user}`].filter((text) =>
+    answer.text.includes(text),
+  )
+
+test('what one user made does not exist for another, on any route', async () => {
+  const about = operations.filter((operation) => isOfRun(operation) || isOfSession(operation))
+  expect(about.length).toBeGreaterThanOrEqual(12)
+  for (const [me, other] of [users, users.toReversed()] as [User, User][]) {
+    for (const operation of about) {
+      const id = isOfRun(operation) ? own[other].run : own[other].session
+      const answer = await as(me, operation.method, operation.path.replace('{id}', id), bodies[operation.operationId])
+      const code = isOfRun(operation) ? 'run_not_found' : 'session_not_found'
+      expect([operation.operationId, answer.status, answer.json?.error?.code]).toEqual([
+        operation.operationId,
+        404,
+        code,
+      ])
+      const none = await as(me, operation.method, operation.path.replace('{id}', 'none'), bodies[operation.operationId])
+      expect(answer.text.replaceAll(id, 'none').replace(/req_\w+/, '')).toBe(none.text.replace(/req_\w+/, ''))
+    }
+  }
+  for (const user of users) {
+    const session = await as(user, 'GET', `${api}/sessions/${own[user].session}`)
+    expect(session.json).toMatchObject({ name: null, user_id: user, run_count: 1 })
+    expect((await as(user, 'GET', `${api}/runs/${own[user].waiting}`)).json.status).toBe('running')
+  }
+})
+
+test('lists show a user the own things only, whatever is filtered for', async () => {
+  for (const [me, other] of [users, users.toReversed()] as [User, User][]) {
+    const filters = ['', `?user_id=${other}`, '?agent_id=echo', `?session_id=${own[other].session}`, '?limit=100']
+    for (const list of ['sessions', 'runs']) {
+      for (const filter of filters) {
+        const answer = await as(me, 'GET', `${api}/${list}${filter}`)
+        expect(answer.status, list + filter).toBe(200)
+        expect(tells(answer, other), list + filter).toEqual([])
+      }
+      expect(tells(await as(me, 'GET', `${api}/${list}`), me).length).toBeGreaterThan(0)
+    }
+    expect((await as(me, 'GET', `${api}/sessions?user_id=${other}`)).json.count).toBe(0)
+  }
+})
+
+describe('a user', () => {
+  test('can not run in the session of another, nor act for another', async () => {
+    const run = (body: object) => as('ann', 'POST', `${api}/agents/echo/run`, { input: 'x', ...body })
+    expect((await run({ session_id: own.bob.session })).json.error.code).toBe('session_not_found')
+    expect((await run({ user_id: 'bob' })).json.error.code).toBe('forbidden')
+    expect((await as('ann', 'POST', `${api}/sessions`, { user_id: 'bob' })).json.error.code).toBe('forbidden')
+    const reuse = await as('ann', 'POST', `${api}/sessions/${own.ann.session}/reuse`, { user_id: 'bob' })
+    expect(reuse.json.error.code).toBe('forbidden')
+    const ownRun = await run({ session_id: own.ann.session })
+    expect(ownRun.status).toBe(200)
+  })
+
+  test('can not use the context of another over A2A', async () => {
+    const message = (contextId: string) => ({
+      jsonrpc: '2.0',
+      id: '1',
+      method: 'sendMessage',
+      params: {
+        message: {
+          messageId: `m-${contextId}`,
+          role: 'user',
+          agentId: 'echo',
+          contextId,
+          parts: [{ type: 'text', content: 'x' }],
+        },
+      },
+    })
+    const foreign = await as('ann', 'POST', '/a2a/sendMessage', message(own.bob.session))
+    expect(foreign.json.error).toMatchObject({ message: expect.stringContaining('session') })
+    expect(foreign.json.result).toBeUndefined()
+    const made = await as('ann', 'POST', '/a2a/sendMessage', message('of-ann'))
+    expect(made.json.result).toBeDefined()
+    expect((await as('bob', 'GET', `${api}/sessions/of-ann`)).status).toBe(404)
+    expect((await as('ann', 'GET', `${api}/sessions/of-ann`)).json.user_id).toBe('ann')
+  })
+
+  test('owns the sessions it makes, and sees the runs that were made for it', async () => {
+    const { session_id, user_id } = (await as('ann', 'POST', `${api}/sessions`)).json
+    expect(user_id).toBe('ann')
+    expect((await as('bob', 'GET', `${api}/sessions/${session_id}`)).status).toBe(404)
+    const nobodys = (await as('all', 'POST', `${api}/sessions`)).json.session_id
+    const body = { input: 'x', session_id: nobodys, user_id: 'ann' }
+    const { run_id } = (await as('all', 'POST', `${api}/agents/echo/run`, body)).json
+    expect((await as('ann', 'GET', `${api}/runs/${run_id}`)).status).toBe(200)
+    expect((await as('ann', 'GET', `${api}/sessions/${nobodys}`)).status).toBe(404)
+    expect((await as('bob', 'GET', `${api}/runs/${run_id}`)).status).toBe(404)
+  })
+
+  test('can not have the session of another summed up in the background', async () => {
+    const answer = await as('ann', 'POST', `${api}/sessions/${own.bob.session}/summary?async=true`)
+    expect([answer.status, answer.json.error.code]).toEqual([404, 'session_not_found'])
+  })
+
+  test('gets an own answer for an idempotency key that another used', async () => {
+    const create = (user: string) =>
+      server.call('POST', `${api}/sessions`, {}, { authorization: `Bearer key-of-${user}`, 'idempotency-key': 'k' })
+    const [ann, bob] = [await create('ann'), await create('bob')]
+    expect(ann.json.session_id).not.toBe(bob.json.session_id)
+    expect((await create('ann')).json.session_id).toBe(ann.json.session_id)
+  })
+
+  test('sees what was handed over, and a key without a user sees all', async () => {
+    const { session_id } = (await as('all', 'POST', `${api}/sessions`, { user_id: 'ann' })).json
+    await as('all', 'POST', `${api}/sessions/${session_id}/reuse`, { user_id: 'bob' })
+    for (const user of users) expect((await as(user, 'GET', `${api}/sessions/${session_id}`)).status).toBe(200)
+    for (const user of users) {
+      expect((await as('all', 'GET', `${api}/sessions/${own[user].session}`)).json.user_id).toBe(user)
+      expect((await as('all', 'GET', `${api}/runs/${own[user].run}`)).status).toBe(200)
+    }
+  })
+})
+
+test('every route that is not open refuses a caller without the right key, before it reads the body', async () => {
+  const closed = operations.filter(({ open }) => !open)
+  expect(closed.length).toBeGreaterThan(20)
+  for (const { method, path } of closed) {
+    const target = path.replace('{id}', own.ann.session)
+    const body = method === 'GET' ? undefined : '{"not": json'
+    const type = { 'content-type': 'application/json' }
+    const without = await server.call(method, target, body, type)
+    const wrong = await server.call(method, target, body, { ...type, 'x-api-key': 'wrong' })
+    const code = path.startsWith('/a2a') ? -32600 : 'unauthorized'
+    expect([path, without.status, without.json.error.code]).toEqual([path, 401, code])
+    expect([path, wrong.status, wrong.json.error.code]).toEqual([path, 401, code])
+  }
+})
+
+test('a key has at most so many runs under way', async () => {
+  const limited = await startServer(
+    { auth: { keys: ['key-of-ann', 'key-of-bob'] }, limits: { concurrentRuns: 2 } },
+    {
+      waiting: agent({
+        async *run({ signal }) {
+          yield 'begun'
+          await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }))
+        },
+      }),
+    },
+  )
+  try {
+    const run = (user: string, agentId: string) =>
+      limited.call(
+        'POST',
+        `${api}/agents/${agentId}/run`,
+        { input: 'x', background: agentId === 'waiting' },
+        {
+          'x-api-key': `key-of-${user}`,
+        },
+      )
+    const first = await run('ann', 'waiting')
+    expect([first.status, (await run('ann', 'waiting')).status]).toEqual([202, 202])
+    const refused = await run('ann', 'echo')
+    expect([refused.status, refused.json.error.code]).toEqual([429, 'rate_limited'])
+    expect(refused.headers.get('retry-after')).toBe('1')
+    expect((await run('bob', 'echo')).status).toBe(200)
+    await limited.call('POST', `${api}/runs/${first.json.run_id}/cancel`, {}, { 'x-api-key': 'key-of-ann' })
+    await expect.poll(async () => (await run('ann', 'echo')).status).toBe(200)
+  } finally {
+    await limited.close()
+  }
+})
