@@ -1,23 +1,28 @@
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
 export interface Endpoint extends AsyncDisposable {
   baseURL: string
   origin: string
-  requests: { path: string | undefined; authorization: string | undefined; body: Record<string, unknown> }[]
+  requests: {
+    path: string | undefined
+    authorization: string | undefined
+    headers: IncomingHttpHeaders
+    body: Record<string, unknown>
+  }[]
 }
 
-/** A server that speaks the OpenAI-compatible wire format, as `respond` says, on a port of its own. */
+/** A provider's server on a port of its own, which answers as `respond` says. */
 export async function openEndpoint(
-  respond: (response: ServerResponse, body: Record<string, unknown>) => void,
+  respond: (response: ServerResponse, body: Record<string, unknown>, count: number) => void,
 ): Promise<Endpoint> {
   const requests: Endpoint['requests'] = []
   const server = createServer(async (request: IncomingMessage, response) => {
     let text = ''
     for await (const piece of request) text += piece
     const body = JSON.parse(text) as Record<string, unknown>
-    requests.push({ path: request.url, authorization: request.headers.authorization, body })
-    respond(response, body)
+    const { url, headers } = request
+    respond(response, body, requests.push({ path: url, authorization: headers.authorization, headers, body }))
   })
   await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening))
   const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
