@@ -72,39 +72,33 @@ function middleOf(a: readonly string[], b: readonly string[]): Stretch[] | undef
   return stretches
 }
 
-/** Neighbours of a kind as one; spaces between two changes belong to both, so that a phrase reads as one change. */
+/** Neighbours of a kind as one; spaces between two replaced words belong to both, so that a phrase reads as one change. */
 function joined(stretches: readonly Stretch[]): Stretch[] {
   const result: Stretch[] = []
   let gone = ''
   let added = ''
   let spaces = ''
-  const flush = () => {
+  const keep = (text: string) => {
     if (gone !== '') result.push({ kind: 'gone', text: gone })
     if (added !== '') result.push({ kind: 'new', text: added })
     gone = ''
     added = ''
+    const last = result.at(-1)
+    if (text === '') return
+    if (last?.kind === 'same') last.text += text
+    else result.push({ kind: 'same', text })
   }
   for (const { kind, text } of stretches) {
-    if (text === '') continue
-    const changing = gone !== '' || added !== ''
-    if (kind === 'same' && changing && text.trim() === '') {
-      spaces += text
-      continue
-    }
     if (kind === 'same') {
-      flush()
-      const last = result.at(-1)
-      if (last?.kind === 'same') last.text += spaces + text
-      else result.push({ kind, text: spaces + text })
+      spaces += text
+      if (gone !== '' && added !== '' && spaces.trim() === '') continue
+      keep(spaces)
     } else {
-      if (gone !== '') gone += spaces
-      if (added !== '') added += spaces
-      if (kind === 'gone') gone += text
-      else added += text
+      gone += spaces + (kind === 'gone' ? text : '')
+      added += spaces + (kind === 'new' ? text : '')
     }
     spaces = ''
   }
-  flush()
-  if (spaces !== '') result.push({ kind: 'same', text: spaces })
+  keep(spaces)
   return result
 }

@@ -25,7 +25,7 @@ export interface ReloaderOptions {
 }
 
 /** Exchanges what a server serves. A config that does not load leaves the last good one serving. */
-export async function createReloader(options: ReloaderOptions): Promise<Reloader> {
+export function createReloader(options: ReloaderOptions): Reloader {
   const { server, load, print } = options
   let last = options.project
   let watch: ConfigWatch | undefined
@@ -53,15 +53,13 @@ export async function createReloader(options: ReloaderOptions): Promise<Reloader
     return work
   }
 
-  if (options.watch) {
+  const onError = (error: unknown) => print(describeError(error))
+  async function beginWatch({ files, readAtMs }: Project): Promise<void> {
     const { watchConfig } = await import('../config/watch.ts')
-    watch = await watchConfig({
-      files: last.files,
-      readAtMs: last.readAtMs,
-      onError: (error) => print(describeError(error)),
-      onChange: reload,
-    })
+    watch = await watchConfig({ files, readAtMs, onError, onChange: reload })
+    if (last.files !== files) watch.update(last.files)
   }
+  const watching = options.watch ? beginWatch(last).catch(onError) : undefined
   return {
     reload,
     add(file) {
@@ -69,6 +67,7 @@ export async function createReloader(options: ReloaderOptions): Promise<Reloader
       watch?.add(file)
     },
     async close() {
+      await watching
       await watch?.close()
       await work
     },

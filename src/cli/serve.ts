@@ -32,10 +32,10 @@ export async function serve(context: CommandContext, options: ServeOptions, dev:
     if (json) announceJson(config, bound)
     if (terminal === undefined && !json) announce(config, bound, say, paintFor(process.stderr))
     if (terminal !== undefined) {
-      const watching = options.watch !== false
-      terminal.begin({ server, config, bound, watching, reload: async () => reloader?.reload() })
+      const watch = options.watch !== false
       const onReloaded = (next: Project) => terminal.reloaded(next.config)
-      reloader = await createReloader({ project, server, load, watch: watching, print: say, onReloaded })
+      reloader = createReloader({ project, server, load, watch, print: say, onReloaded })
+      terminal.begin({ server, config, bound, watching: watch, reload: reloader.reload })
     }
     await Promise.race([ended, aborted(context.signal)])
   } finally {

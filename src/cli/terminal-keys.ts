@@ -1,5 +1,11 @@
 import { readFileSync } from 'node:fs'
 
+/** Arrows and function keys. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: what the terminal sends.
+const sequences = /\x1b(?:\[[0-?]*[ -/]*[@-~]|O.)?/g
+/** Nobody types so many keys at once. */
+const pastedFrom = 4
+
 /**
  * Reads single keys from the terminal until the function it returns is called. Ctrl-C and Ctrl-Z do what they do
  * elsewhere. Undefined where there is no terminal to read from.
@@ -7,12 +13,14 @@ import { readFileSync } from 'node:fs'
 export function readKeys(onKey: (key: string) => void): (() => void) | undefined {
   const { stdin } = process
   if (!stdin.isTTY || !process.stderr.isTTY || isInBackground()) return undefined
-  const onData = (keys: string) => {
-    // Arrows, function keys and what is pasted are no keys of ours.
-    if (keys.length > 1) return
-    if (keys === '\x03') process.emit('SIGINT', 'SIGINT')
-    else if (keys === '\x1a') suspend()
-    else onKey(keys)
+  const onData = (data: string) => {
+    const keys = data.replace(sequences, '')
+    if (keys.length > pastedFrom) return
+    for (const key of keys) {
+      if (key === '\x03') process.emit('SIGINT', 'SIGINT')
+      else if (key === '\x1a') suspend()
+      else onKey(key)
+    }
   }
   const suspend = () => {
     if (process.platform === 'win32') return

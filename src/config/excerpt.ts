@@ -10,7 +10,7 @@ export function excerptOf(file: string, line: number, column?: number): string |
   }
   if (line < 1 || line > lines.length) return undefined
   const first = Math.max(1, line - 2)
-  const last = Math.min(lines.length, line + 2)
+  const last = Math.min(lines.at(-1) === '' && line < lines.length ? lines.length - 1 : lines.length, line + 2)
   const width = String(last).length
   const shown: string[] = []
   for (let number = first; number <= last; number++) {
