@@ -122,6 +122,7 @@ describe('the embedder of a collection', () => {
     const model = join(cacheFolder, 'Xenova', 'all-MiniLM-L6-v2')
     await mkdir(join(model, 'onnx'), { recursive: true })
     await writeFile(join(model, 'config.json'), '{"hidden_size":384}')
+    for (const file of ['tokenizer.json', 'tokenizer_config.json']) await writeFile(join(model, file), '{}')
     await writeFile(join(model, 'onnx', 'model.onnx'), 'not a model')
     expect((await named.config()).embedding_model).toEqual({
       provider: 'transformers',

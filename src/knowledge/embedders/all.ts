@@ -1,28 +1,33 @@
 import { AppError, invalid } from '../../core/error.ts'
 import type { Embedders, Embedding } from '../../core/knowledge-drivers.ts'
 import { lexicalEmbedder, lexicalEmbedding } from './lexical.ts'
+import { downloadModel } from './model-download.ts'
+import { type ModelType, modelCacheFolder } from './model-files.ts'
 import { measureDimensions, openAiEmbedder } from './openai.ts'
-import { defaultModel, findModel, modelCacheFolder, transformersEmbedder } from './transformers.ts'
+import { defaultModel, findModel, transformersEmbedder, unusableModel } from './transformers.ts'
 
 export interface EmbedderOptions {
   provider?: 'auto' | 'transformers' | 'lexical' | 'openai' | undefined
   apiKey?: string | undefined
   model?: string | undefined
   baseUrl?: string | undefined
+  /** Of the sentence model; default: what is in the cache, and `q8` when it is downloaded. */
+  dtype?: ModelType | undefined
   /** Where models are looked for; default: the user's cache. */
   cacheFolder?: string | undefined
+  /** Where models are downloaded from; default: `HF_ENDPOINT` in the environment, else Hugging Face. */
+  hub?: string | undefined
 }
 
 const openAiUrl = 'https://api.openai.com/v1'
 const openAiModel = 'text-embedding-3-small'
+const hubUrl = 'https://huggingface.co'
 
-/** All embedders behind one door. Nothing is downloaded: `transformers` needs its model in the cache. */
+/** All embedders behind one door. Nothing is downloaded but by `download`: `transformers` needs its model in the cache. */
 export function createEmbedders(options: EmbedderOptions): Embedders {
   const cacheFolder = options.cacheFolder ?? modelCacheFolder()
   const endpoint = { baseUrl: options.baseUrl ?? openAiUrl, apiKey: options.apiKey }
-
-  const transformers = async (): Promise<Embedding | { missing: string }> =>
-    findModel(cacheFolder, options.provider === 'openai' ? defaultModel : (options.model ?? defaultModel))
+  const sentenceModel = options.provider === 'openai' ? defaultModel : (options.model ?? defaultModel)
 
   const openAi = async (): Promise<Embedding> => {
     if (options.baseUrl === undefined && options.apiKey === undefined)
@@ -33,6 +38,8 @@ export function createEmbedders(options: EmbedderOptions): Embedders {
     const model = options.model ?? openAiModel
     return { provider: 'openai', model, dimensions: await measureDimensions(endpoint, model) }
   }
+  const open = (embedding: Embedding, folder: string) =>
+    transformersEmbedder({ embedding, cacheFolder: folder, type: options.dtype })
 
   return {
     configured: { provider: options.provider ?? 'auto', model: options.model },
@@ -41,10 +48,37 @@ export function createEmbedders(options: EmbedderOptions): Embedders {
       if (provider === 'openai') return openAi()
       if (provider !== 'auto' && provider !== 'transformers')
         throw invalid(`'${provider}' is not an embedder: auto, transformers, lexical, openai`, 'embedder')
-      const found = await transformers()
+      const found = await findModel(cacheFolder, sentenceModel, options.dtype)
       if (!('missing' in found)) return found
       if (provider === 'auto') return lexicalEmbedding
-      throw new AppError('unavailable', `The embedder 'transformers' can't be used: ${found.missing}.`)
+      throw new AppError(
+        'unavailable',
+        `The embedder 'transformers' can't be used: ${found.missing}. ` +
+          "'agentserve knowledge reindex --embedder transformers' downloads it.",
+      )
+    },
+    async download(provider, { progress, signal } = {}) {
+      if (provider !== 'transformers') return
+      const unusable = unusableModel(sentenceModel)
+      if (unusable !== undefined)
+        throw new AppError('unavailable', `The embedder 'transformers' can't be used: ${unusable}.`)
+      if (!('missing' in (await findModel(cacheFolder, sentenceModel, options.dtype)))) return
+      const verify = async (folder: string) => {
+        const embedding = await findModel(folder, sentenceModel, options.dtype)
+        if ('missing' in embedding) throw new AppError('unavailable', 'Its config.json has no hidden_size.')
+        const embedder = open(embedding, folder)
+        await embedder.embedTexts(['ready'], signal).finally(() => embedder.close())
+      }
+      const hub = options.hub ?? (process.env.HF_ENDPOINT || hubUrl)
+      await downloadModel({
+        hub,
+        model: sentenceModel,
+        type: options.dtype ?? 'q8',
+        cacheFolder,
+        progress,
+        signal,
+        verify,
+      })
     },
     async open(embedding) {
       if (embedding.provider === 'lexical') {
@@ -55,7 +89,7 @@ export function createEmbedders(options: EmbedderOptions): Embedders {
         )
       }
       if (embedding.provider === 'openai') return openAiEmbedder({ ...endpoint, embedding })
-      return transformersEmbedder({ embedding, cacheFolder })
+      return open(embedding, cacheFolder)
     },
   }
 }

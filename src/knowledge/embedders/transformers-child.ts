@@ -6,24 +6,22 @@ export const childProgram = `
 let extract
 const reply = (message) => process.connected && process.send(message)
 process.on('disconnect', () => process.exit(0))
-process.on('message', async (message) => {
+process.on('message', async ({ id, load, texts }) => {
   try {
-    if (message.type === 'load') {
-      const { env, pipeline } = await import(message.library)
-      env.allowRemoteModels = message.allowRemote
+    if (load) {
+      const { env, pipeline } = await import(load.library)
+      env.allowRemoteModels = false
       env.allowLocalModels = true
-      env.localModelPath = message.cacheFolder
-      env.cacheDir = message.cacheFolder
-      extract = await pipeline('feature-extraction', message.model, {
-        dtype: message.dtype, local_files_only: !message.allowRemote,
-      })
-      reply({ id: message.id })
+      env.useFSCache = false
+      env.localModelPath = load.cacheFolder
+      extract = await pipeline('feature-extraction', load.model, { dtype: load.type, local_files_only: true })
+      reply({ id })
     } else {
-      const output = await extract(message.texts, { pooling: 'mean', normalize: true })
-      reply({ id: message.id, vectors: output.tolist() })
+      const output = await extract(texts, { pooling: 'mean', normalize: true })
+      reply({ id, vectors: output.tolist() })
     }
   } catch (error) {
-    reply({ id: message.id, error: String(error && error.message || error) })
+    reply({ id, error: String(error && error.message || error) })
   }
 })
 `

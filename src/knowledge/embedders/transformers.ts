@@ -1,72 +1,69 @@
-import { type ChildProcess, spawn } from 'node:child_process'
-import { readdir, readFile } from 'node:fs/promises'
-import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { AppError } from '../../core/error.ts'
 import type { Embedder, Embedding } from '../../core/knowledge-drivers.ts'
 import { normalised } from './lexical.ts'
-import { childProgram } from './transformers-child.ts'
+import { findModelFiles, isModelName, type ModelType } from './model-files.ts'
+import { type EmbeddingProcess, libraryUrl, startEmbeddingProcess } from './transformers-process.ts'
 
 export const defaultModel = 'Xenova/all-MiniLM-L6-v2'
+/** More at once are no faster and take the memory of all together. */
 const batchSize = 8
-const modelName = /^[A-Za-z0-9][\w.-]*(\/[A-Za-z0-9][\w.-]*)?$/
-
-/** Where models are kept for all projects of this user: `$XDG_CACHE_HOME/agentserve/models`. */
-export function modelCacheFolder(): string {
-  return join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'agentserve', 'models')
-}
 
 /** The embedding of a model that is in the cache and can be run, else what is missing. */
-export async function findModel(cacheFolder: string, model: string): Promise<Embedding | { missing: string }> {
-  if (!modelName.test(model)) return { missing: `'${model}' is not a model name (owner/name)` }
-  if (libraryUrl() === undefined) return { missing: 'the package @huggingface/transformers is not installed' }
-  const folder = join(cacheFolder, model)
-  const dimensions = await hiddenSize(join(folder, 'config.json'))
-  const weights = await readdir(join(folder, 'onnx')).catch(() => [] as string[])
-  if (dimensions === undefined || !weights.some((file) => file.endsWith('.onnx')))
-    return { missing: `the model ${model} is not in ${cacheFolder}` }
-  return { provider: 'transformers', model, dimensions }
+export async function findModel(
+  cacheFolder: string,
+  model: string,
+  type?: ModelType,
+): Promise<Embedding | { missing: string }> {
+  const unusable = unusableModel(model)
+  if (unusable !== undefined) return { missing: unusable }
+  const files = await findModelFiles(join(cacheFolder, model), type)
+  if (!files) return { missing: `the model ${model}${type ? ` (${type})` : ''} is not in ${cacheFolder}` }
+  return { provider: 'transformers', model, dimensions: files.dimensions }
 }
 
-async function hiddenSize(path: string): Promise<number | undefined> {
-  try {
-    const config: unknown = JSON.parse(await readFile(path, 'utf8'))
-    const size =
-      typeof config === 'object' && config !== null && 'hidden_size' in config ? config.hidden_size : undefined
-    return typeof size === 'number' && Number.isSafeInteger(size) && size > 0 && size <= 8192 ? size : undefined
-  } catch {
-    return undefined
-  }
+/** Why no model of this name could be run here, downloaded or not. */
+export function unusableModel(model: string): string | undefined {
+  if (!isModelName(model)) return `'${model}' is not a model name (owner/name)`
+  return libraryUrl() === undefined ? 'the package @huggingface/transformers is not installed' : undefined
 }
 
-function libraryUrl(): string | undefined {
-  try {
-    return import.meta.resolve('@huggingface/transformers')
-  } catch {
-    return undefined
-  }
+interface Task {
+  texts: readonly string[]
+  resolve(vectors: Float32Array[]): void
+  reject(error: unknown): void
 }
 
 /**
  * Sentence vectors by transformers.js in a child process, because its runtime blocks the thread it is on and a broken
- * model file ends the process. The child is started with the first text, once more if it dies, and goes with us.
+ * model file ends the process. The child is started with the first text, once more if it dies, and goes with us. Queries
+ * go before whatever else waits.
  */
-export function transformersEmbedder(options: { embedding: Embedding; cacheFolder: string; dtype?: string }): Embedder {
-  let child: Promise<Child> | undefined
-  let turn: Promise<unknown> = Promise.resolve()
+export function transformersEmbedder(options: {
+  embedding: Embedding
+  cacheFolder: string
+  type?: ModelType | undefined
+}): Embedder {
+  const { model, dimensions } = options.embedding
+  const queries: Task[] = []
+  const batches: Task[] = []
+  let child: Promise<EmbeddingProcess> | undefined
+  let working: Promise<void> | undefined
 
-  const start = (): Promise<Child> => {
-    child ??= startChild(options).catch((error: unknown) => {
-      child = undefined
-      throw error
-    })
-    return child
+  const start = async (): Promise<EmbeddingProcess> => {
+    const files = await findModelFiles(join(options.cacheFolder, model), options.type)
+    if (!files) throw new AppError('unavailable', `The embedding model ${model} is not in ${options.cacheFolder}.`)
+    return startEmbeddingProcess({ model, cacheFolder: options.cacheFolder, type: files.type })
   }
-  const embedBatch = async (texts: readonly string[]): Promise<Float32Array[]> => {
+  const embed = async (texts: readonly string[]): Promise<Float32Array[]> => {
     for (let attempt = 1; ; attempt++) {
-      const running = await start()
+      child ??= start()
+      const running = await child.catch((error: unknown) => {
+        child = undefined
+        throw error
+      })
       try {
-        return await running.embed(texts)
+        return toVectors(await running.embed(texts), texts.length, dimensions)
       } catch (error) {
         if (running.alive()) throw error
         child = undefined
@@ -74,105 +71,47 @@ export function transformersEmbedder(options: { embedding: Embedding; cacheFolde
       }
     }
   }
-  const embedTexts = async (texts: readonly string[], signal?: AbortSignal): Promise<Float32Array[]> => {
-    const vectors: Float32Array[] = []
-    for (let at = 0; at < texts.length; at += batchSize) {
-      signal?.throwIfAborted()
-      const batch = turn.then(() => embedBatch(texts.slice(at, at + batchSize)))
-      turn = batch.catch(() => undefined)
-      vectors.push(...(await batch))
-    }
-    return vectors
+  const work = async (): Promise<void> => {
+    for (let task = queries.shift() ?? batches.shift(); task; task = queries.shift() ?? batches.shift())
+      await embed(task.texts).then(task.resolve, task.reject)
   }
+  const enqueue = (queue: Task[], texts: readonly string[]): Promise<Float32Array[]> => {
+    const { promise, resolve, reject } = Promise.withResolvers<Float32Array[]>()
+    queue.push({ texts, resolve, reject })
+    working ??= work().finally(() => {
+      working = undefined
+    })
+    return promise
+  }
+
   return {
     embedding: options.embedding,
-    embedTexts,
-    embedQuery: async (query, _frequencies, signal) => (await embedTexts([query], signal))[0] ?? new Float32Array(0),
+    async embedTexts(texts, signal) {
+      const vectors: Float32Array[] = []
+      for (let at = 0; at < texts.length; at += batchSize) {
+        signal?.throwIfAborted()
+        vectors.push(...(await enqueue(batches, texts.slice(at, at + batchSize))))
+      }
+      return vectors
+    },
+    async embedQuery(query, _frequencies, signal) {
+      signal?.throwIfAborted()
+      return (await enqueue(queries, [query]))[0] ?? new Float32Array(dimensions)
+    },
     async close() {
       const running = await child?.catch(() => undefined)
       child = undefined
       await running?.close()
+      await working
     },
   }
 }
 
-interface Child {
-  embed(texts: readonly string[]): Promise<Float32Array[]>
-  alive(): boolean
-  close(): Promise<void>
-}
-
-interface Reply {
-  id: number
-  vectors?: number[][]
-  error?: string
-}
-
-async function startChild(options: { embedding: Embedding; cacheFolder: string; dtype?: string }): Promise<Child> {
-  const library = libraryUrl()
-  if (library === undefined) throw unavailable('the package @huggingface/transformers is not installed')
-  const process_ = spawn(process.execPath, ['--input-type=module', '--eval', childProgram], {
-    stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
-    serialization: 'advanced',
-  })
-  const ask = questions(process_)
-  const close = () =>
-    new Promise<void>((resolve) => {
-      if (process_.exitCode !== null || process_.signalCode !== null) return resolve()
-      process_.once('exit', () => resolve())
-      process_.kill()
-    })
-  try {
-    await ask({
-      type: 'load',
-      library,
-      model: options.embedding.model,
-      cacheFolder: `${options.cacheFolder}/`,
-      dtype: options.dtype ?? 'fp32',
-      allowRemote: false,
-    })
-  } catch (error) {
-    await close()
-    throw error
-  }
-  return {
-    alive: () => process_.exitCode === null && process_.signalCode === null && process_.connected,
-    async embed(texts) {
-      const { vectors } = await ask({ type: 'embed', texts })
-      if (vectors?.length !== texts.length) throw unavailable('it did not give one vector for each text')
-      return vectors.map((vector) => normalised(Float32Array.from(vector)))
-    },
-    close,
-  }
-}
-
-function questions(child: ChildProcess): (message: object) => Promise<Reply> {
-  const waiting = new Map<number, { resolve: (reply: Reply) => void; reject: (error: Error) => void }>()
-  let lastId = 0
-  const end = (reason: string) => {
-    for (const { reject } of waiting.values()) reject(unavailable(reason))
-    waiting.clear()
-  }
-  child.on('message', (message) => {
-    const reply = message as Reply
-    const asked = waiting.get(reply.id)
-    waiting.delete(reply.id)
-    if (reply.error === undefined) asked?.resolve(reply)
-    else asked?.reject(unavailable(reply.error))
-  })
-  child.on('error', (error) => end(error.message))
-  child.on('exit', (code, signal) => end(`its process ended (${signal ?? code})`))
-  return (message) =>
-    new Promise((resolve, reject) => {
-      if (!child.connected) return reject(unavailable('its process ended'))
-      const id = ++lastId
-      waiting.set(id, { resolve, reject })
-      child.send({ ...message, id }, (error) => {
-        if (error) end(error.message)
-      })
-    })
-}
-
-function unavailable(reason: string): AppError {
-  return new AppError('unavailable', `The embedding model could not be run: ${reason}.`)
+function toVectors(lists: readonly number[][], count: number, dimensions: number): Float32Array[] {
+  if (lists.length !== count || lists.some((list) => list.length !== dimensions))
+    throw new AppError(
+      'unavailable',
+      `The embedding model did not give one vector of ${dimensions} numbers for each text.`,
+    )
+  return lists.map((list) => normalised(Float32Array.from(list)))
 }

@@ -1,26 +1,89 @@
-import type { Readers } from '../../core/knowledge-drivers.ts'
+import type { Readers, ReadText } from '../../core/knowledge-drivers.ts'
 import { unreadable } from '../../core/knowledge-filter.ts'
-import { decodeText } from './decode.ts'
-import { htmlReader } from './html.ts'
+import { codeReader } from './code.ts'
+import { dataReader } from './data.ts'
+import { declaredCharset, decodeText } from './decode.ts'
 import { markdownReader } from './markdown.ts'
-import type { TextReader } from './reader.ts'
-import { codeReader, dataReader, textReader } from './text.ts'
+import { createParserProcess, type ParserLimits } from './parser-process.ts'
+import type { ForeignReader, Found, TextReader } from './reader.ts'
+import { beginsWith } from './signatures.ts'
+import { tableReader } from './table.ts'
+import { asciidocReader, orgReader, restructuredReader, textReader } from './text.ts'
 
-const table: readonly TextReader[] = [markdownReader, htmlReader, textReader, dataReader, codeReader]
+const htmlReader: ForeignReader = {
+  name: 'html',
+  format: 'html',
+  mediaTypes: ['text/html', 'application/xhtml+xml'],
+  extensions: ['.html', '.htm', '.xhtml'],
+}
+const pdfReader: ForeignReader = {
+  name: 'pdf',
+  format: 'pdf',
+  mediaTypes: ['application/pdf'],
+  extensions: ['.pdf'],
+  magic: [0x25, 0x50, 0x44, 0x46, 0x2d],
+}
+const docxReader: ForeignReader = {
+  name: 'docx',
+  format: 'docx',
+  mediaTypes: ['application/vnd.openxmlformats-officedocument.wordprocessingml.document'],
+  extensions: ['.docx'],
+  magic: [0x50, 0x4b, 0x03, 0x04],
+}
+const table: readonly (TextReader | ForeignReader)[] = [
+  markdownReader,
+  htmlReader,
+  pdfReader,
+  docxReader,
+  textReader,
+  restructuredReader,
+  asciidocReader,
+  orgReader,
+  tableReader,
+  dataReader,
+  codeReader,
+]
 /** Says nothing about the content, so the name decides. */
-const undecided = new Set(['', 'application/octet-stream', 'binary/octet-stream', 'text/plain'])
+const undecided = new Set(['', 'application/octet-stream', 'binary/octet-stream', 'text/plain', 'application/zip'])
 
-export const readers: Readers = {
-  list: () => table.map(({ name, mediaTypes, extensions }) => ({ name, media_types: mediaTypes, extensions })),
-  async read({ content, name, mediaType }) {
-    const { text, encoding } = decodeText(content, name)
-    const reader = findReader(name, mediaType)
-    const read = await reader.read(text, name)
-    return { ...read, metadata: { ...read.metadata, encoding, reader: reader.name }, reader: reader.name }
-  },
+export function createReaders(limits?: Partial<ParserLimits>): Readers {
+  const parser = createParserProcess(limits)
+  return {
+    list: () => table.map(({ name, mediaTypes, extensions }) => ({ name, media_types: mediaTypes, extensions })),
+    async read({ content, name, mediaType, signal }) {
+      const reader = findReader(content, name, mediaType)
+      if ('magic' in reader) {
+        const bytes = assertMagic(reader, content, name)
+        const found = await parser.parse({ format: reader.format, content: bytes, name }, signal)
+        return described(reader.name, found, {})
+      }
+      const { text, encoding } = await decodeText(content, name, declaredCharset(reader.name, content, mediaType))
+      const found =
+        'read' in reader
+          ? await reader.read(text, name)
+          : await parser.parse({ format: reader.format, content: text, name }, signal)
+      return described(reader.name, found, { encoding })
+    },
+    close: () => parser.close(),
+  }
 }
 
-function findReader(name: string | undefined, mediaType: string | undefined): TextReader {
+export const readers = createReaders()
+
+function described(reader: string, found: Found, more: { encoding?: string }): ReadText {
+  return { ...found, metadata: { ...found.metadata, ...more, reader }, reader }
+}
+
+function findReader(
+  content: string | Uint8Array,
+  name: string | undefined,
+  mediaType: string | undefined,
+): TextReader | ForeignReader {
+  const byContent =
+    typeof content === 'string'
+      ? undefined
+      : table.find((reader) => 'magic' in reader && reader.magic && beginsWith(content, reader.magic))
+  if (byContent) return byContent
   const type = (mediaType ?? '').split(';', 1)[0]?.trim().toLowerCase() ?? ''
   const extension = /\.[a-z0-9]+$/.exec((name ?? '').toLowerCase())?.[0]
   const byType = table.find((reader) => reader.mediaTypes.includes(type))
@@ -29,4 +92,11 @@ function findReader(name: string | undefined, mediaType: string | undefined): Te
   if (byName) return byName
   if (type.startsWith('text/') || undecided.has(type) || /[+/](json|xml|yaml)$/.test(type)) return byType ?? textReader
   throw unreadable(name, `there is no reader for ${type}`)
+}
+
+function assertMagic(reader: ForeignReader, content: string | Uint8Array, name: string | undefined): Uint8Array {
+  if (typeof content === 'string') throw unreadable(name, `it is text, not ${reader.name.toUpperCase()}`)
+  if (reader.magic && !beginsWith(content, reader.magic))
+    throw unreadable(name, `it does not begin like a ${reader.name.toUpperCase()} file`)
+  return content
 }

@@ -1,46 +1,120 @@
 import { unreadable } from '../../core/knowledge-filter.ts'
+import { binaryKind } from './signatures.ts'
 
-const binaryKinds: readonly [name: string, bytes: readonly number[]][] = [
-  ['a PDF', [0x25, 0x50, 0x44, 0x46, 0x2d]],
-  ['a ZIP archive (DOCX, XLSX, …)', [0x50, 0x4b, 0x03, 0x04]],
-  ['a PNG image', [0x89, 0x50, 0x4e, 0x47]],
-  ['a JPEG image', [0xff, 0xd8, 0xff]],
-  ['a GIF image', [0x47, 0x49, 0x46, 0x38]],
-  ['a gzip archive', [0x1f, 0x8b]],
-  ['a program', [0x7f, 0x45, 0x4c, 0x46]],
-]
+export interface Decoded {
+  text: string
+  encoding: string
+}
 
-/** Bytes as text without a byte order mark: UTF-8, UTF-16 with its mark, else Latin-1 where that gives real text. */
-export function decodeText(content: string | Uint8Array, name?: string): { text: string; encoding: string } {
+const sampleBytes = 65_536
+/** Below this chardet is guessing. */
+const leastConfidence = 20
+
+/**
+ * Bytes as text without a byte order mark. The mark decides, then the charset that was declared, then what the bytes are:
+ * UTF-8, UTF-16, else the likeliest of the older encodings. Throws `unreadable_document` rather than guess or replace.
+ */
+export async function decodeText(content: string | Uint8Array, name?: string, charset?: string): Promise<Decoded> {
   if (typeof content === 'string') return { text: assertText(content, name), encoding: 'utf-8' }
-  for (const [kind, bytes] of binaryKinds) {
-    if (bytes.every((byte, at) => content[at] === byte))
-      throw unreadable(name, `it is ${kind}, which has no reader here`)
-  }
-  const encoding = markedEncoding(content)
-  if (encoding) return decodeMarked(content, encoding, name)
+  const kind = binaryKind(content)
+  if (kind !== undefined) throw unreadable(name, `it is ${kind}, which has no reader`)
+  const marked = markedEncoding(content)
+  if (marked) return decodeAs(content, marked, name, 'its byte order mark says')
+  if (charset !== undefined && isKnown(charset)) return decodeAs(content, charset, name, 'it is declared to be')
   const utf8 = tryDecode(content, 'utf-8')
+  const wide = utf8 === undefined || utf8.includes('\0') ? wideEncoding(content) : undefined
+  if (wide) return decodeAs(content, wide, name, 'it looks like')
   if (utf8 !== undefined) return { text: assertText(utf8, name), encoding: 'utf-8' }
-  // In Latin-1 every byte means something; what people write never has the control characters of 0x80-0x9f's C1 set.
-  const latin1 = tryDecode(content, 'windows-1252') ?? ''
-  if (/[\x80-\x9f\ufffd]/.test(latin1)) throw unreadable(name, 'it is neither UTF-8, UTF-16 nor Latin-1 text')
-  return { text: assertText(latin1, name), encoding: 'windows-1252' }
+  const broken = brokenUtf8(content)
+  if (broken !== undefined) throw unreadable(name, `it is UTF-8 with bytes that are not, the first at byte ${broken}`)
+  return decodeOlder(content, name)
+}
+
+/** The charset that the media type names, or a page names itself; no other format is asked. */
+export function declaredCharset(
+  reader: string,
+  content: string | Uint8Array,
+  mediaType: string | undefined,
+): string | undefined {
+  const named = /;\s*charset\s*=\s*"?([\w.:-]+)/i.exec(mediaType ?? '')?.[1]
+  if (named !== undefined || reader !== 'html' || typeof content === 'string') return named
+  const head = Buffer.from(content.buffer, content.byteOffset, Math.min(content.length, 4_096)).toString('latin1')
+  const declared = /<meta[^>]{0,200}?charset\s*=\s*["']?\s*([\w.:-]+)/i.exec(head)?.[1]
+  // A page that can be read as ASCII to this point is not UTF-16, whatever it says (HTML, "prescan a byte stream").
+  return declared !== undefined && /^utf-?16/i.test(declared) ? 'utf-8' : declared
 }
 
 function markedEncoding(bytes: Uint8Array): string | undefined {
-  if (bytes[0] === 0xff && bytes[1] === 0xfe) return 'utf-16le'
+  if (bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf) return 'utf-8'
+  if (bytes[0] === 0xff && bytes[1] === 0xfe) return bytes[2] === 0 && bytes[3] === 0 ? 'utf-32le' : 'utf-16le'
   if (bytes[0] === 0xfe && bytes[1] === 0xff) return 'utf-16be'
   return undefined
 }
 
-function decodeMarked(
-  content: Uint8Array,
-  encoding: string,
-  name: string | undefined,
-): { text: string; encoding: string } {
-  const text = tryDecode(content, encoding)
-  if (text === undefined) throw unreadable(name, `its byte order mark says ${encoding}, but it is not`)
+/** UTF-16 without a mark, by where its zeros are: what is written has many characters below U+0100. */
+function wideEncoding(bytes: Uint8Array): string | undefined {
+  const zeros = [0, 0]
+  const end = Math.min(bytes.length, sampleBytes)
+  for (let at = 0; at < end; at++) if (bytes[at] === 0) zeros[at % 2] = (zeros[at % 2] ?? 0) + 1
+  const [even = 0, odd = 0] = zeros
+  if (odd > end / 8 && even < odd / 20) return 'utf-16le'
+  if (even > end / 8 && odd < even / 20) return 'utf-16be'
+  return undefined
+}
+
+/** Where UTF-8 breaks off in a text that otherwise is UTF-8 by all appearance. */
+function brokenUtf8(bytes: Uint8Array): number | undefined {
+  let good = 0
+  let bad = 0
+  let first: number | undefined
+  for (let at = 0; at < bytes.length; ) {
+    const byte = bytes[at] ?? 0
+    const more =
+      byte < 0x80
+        ? 0
+        : byte >= 0xc2 && byte < 0xe0
+          ? 1
+          : byte >= 0xe0 && byte < 0xf0
+            ? 2
+            : byte >= 0xf0 && byte < 0xf5
+              ? 3
+              : -1
+    let followed = 0
+    while (followed < more && ((bytes[at + 1 + followed] ?? 0) & 0xc0) === 0x80) followed++
+    if (more === followed) good += more > 0 ? 1 : 0
+    else {
+      bad++
+      first ??= at
+    }
+    at += 1 + followed
+  }
+  return good > bad * 3 ? first : undefined
+}
+
+async function decodeOlder(content: Uint8Array, name: string | undefined): Promise<Decoded> {
+  const { analyse } = await import('chardet')
+  for (const { name: found, confidence } of analyse(content.subarray(0, sampleBytes))) {
+    const encoding = found === 'ISO-8859-1' ? 'windows-1252' : found.toLowerCase()
+    if (confidence < leastConfidence || encoding.startsWith('utf-') || !isKnown(encoding)) continue
+    const text = tryDecode(content, encoding)
+    // What people write never has the control characters of 0x80-0x9f, though every byte means something in Latin-1.
+    if (text !== undefined && !/[\x80-\x9f\ufffd]/.test(text)) return { text: assertText(text, name), encoding }
+  }
+  throw unreadable(name, 'it is neither UTF-8 nor text in an encoding that can be told')
+}
+
+function decodeAs(content: Uint8Array, encoding: string, name: string | undefined, who: string): Decoded {
+  const text = isKnown(encoding) ? tryDecode(content, encoding) : undefined
+  if (text === undefined) throw unreadable(name, `${who} ${encoding}, but it can't be decoded as that`)
   return { text: assertText(text, name), encoding }
+}
+
+function isKnown(encoding: string): boolean {
+  try {
+    return new TextDecoder(encoding).encoding !== ''
+  } catch {
+    return false
+  }
 }
 
 function tryDecode(bytes: Uint8Array, encoding: string): string | undefined {

@@ -1,123 +1,114 @@
-import { setImmediate as nextTurn } from 'node:timers/promises'
-import type { CheerioAPI } from 'cheerio'
-import { unreadable } from '../../core/knowledge-filter.ts'
-import type { TextReader } from './reader.ts'
+import { type MarkupNode, textOf, toMarkdown } from './html-markdown.ts'
+import { type Found, Unreadable } from './reader.ts'
 
-const noise =
-  'script,style,noscript,template,iframe,object,embed,svg,canvas,form,button,input,select,nav,aside,dialog,' +
-  '[role=navigation],[role=search],[role=banner],[role=contentinfo],[aria-hidden=true],[hidden]'
 const maxDepth = 500
+const tooDeep = `its elements are nested more than ${maxDepth} deep`
+/** The parser's time grows with the square of the depth. */
+const maxUnclosedTags = 10_000
+const noise = new Set(
+  'script style noscript template iframe object embed svg canvas button input select textarea nav dialog head'.split(
+    ' ',
+  ),
+)
+/** Beside what the page is about; within it they belong to it. */
+const beside = new Set(['aside', 'header', 'footer'])
+const noiseRoles = new Set(['navigation', 'search', 'banner', 'contentinfo', 'menu', 'menubar'])
+const noiseNames = new Set(
+  'nav navbar navigation menu sidebar side-bar breadcrumb breadcrumbs pagination footer cookie-banner skip-link headerlink'.split(
+    ' ',
+  ),
+)
 
 /** What a page is about (`main`, `article`, else the body without navigation) as Markdown; lines count in that. */
-export const htmlReader: TextReader = {
-  name: 'html',
-  mediaTypes: ['text/html', 'application/xhtml+xml'],
-  extensions: ['.html', '.htm', '.xhtml'],
-  async read(html, name) {
-    if (nesting(html) > maxDepth) throw unreadable(name, `its elements are nested more than ${maxDepth} deep`)
-    const [{ load }, { default: TurndownService }] = await Promise.all([import('cheerio'), import('turndown')])
-    const page = load(html)
-    const title = page('title').first().text().trim() || page('h1').first().text().trim()
-    const language = page('html').attr('lang')
-    const description = page('meta[name=description]').attr('content')?.trim()
-    page(noise).remove()
-    const main = page('main, [role=main]').first()
-    const articles = page('article')
-    const best = main.length > 0 ? main : articles.length > 0 ? articles : page('body')
-    if (best.is('body')) best.find('header,footer').remove()
-    const turndown = new TurndownService({ headingStyle: 'atx', codeBlockStyle: 'fenced', bulletListMarker: '-' })
-    turndown.addRule('table', { filter: 'table', replacement: (_content, node) => tableOf(node as unknown as Element) })
-    turndown.addRule('image', {
-      filter: 'img',
-      replacement: (_content, node) => alternative(node as unknown as Element),
-    })
-    const converted: string[] = []
-    for (const piece of piecesOf(page, best)) {
-      converted.push(turndown.turndown(piece))
-      await nextTurn()
-    }
-    const text = converted.filter((piece) => piece !== '').join('\n\n')
-    if (text.trim() === '') throw unreadable(name, 'the page has no readable text')
-    return {
-      text: `${text}\n`,
-      start: 0,
-      metadata: {
-        ...(title ? { title } : {}),
-        ...(description ? { description } : {}),
-        ...(language ? { language } : {}),
-      },
-      chunker: 'markdown',
-    }
-  },
-}
-
-const pieceLength = 16_000
-const containers = new Set('div section article main body'.split(' '))
-const blocks = new Set([
-  ...containers,
-  ...'p h1 h2 h3 h4 h5 h6 ul ol dl table pre blockquote figure header footer hr details'.split(' '),
-])
-
-/**
- * The HTML in pieces that begin with a block: converting takes time with the square of the length, and others want
- * their turn in between.
- */
-function* piecesOf(page: CheerioAPI, parents: ReturnType<CheerioAPI>): Generator<string> {
-  let piece = ''
-  for (const node of parents.toArray().flatMap((parent) => page(parent).contents().toArray())) {
-    const name = 'name' in node ? node.name : ''
-    if (blocks.has(name) && piece.length >= pieceLength) {
-      yield piece
-      piece = ''
-    }
-    const html = page.html(node)
-    if (html.length > pieceLength && containers.has(name)) {
-      if (piece !== '') yield piece
-      piece = ''
-      yield* piecesOf(page, page(node))
-    } else piece += html
+export async function readHtml(html: string): Promise<Found> {
+  if (unclosedTags(html) > maxUnclosedTags) throw new Unreadable(tooDeep)
+  const { load } = await import('cheerio')
+  const page = survey(load(html).root()[0] as unknown as MarkupNode)
+  const { title, language, description } = page
+  const roots = page.main ? [page.main] : page.articles.length > 0 ? page.articles : [page.body]
+  // A page may call its own content a sidebar: better too much than nothing.
+  const text =
+    (await toMarkdown(roots, (node) => isNoise(node, roots) || isNamedNoise(node))) ||
+    (await toMarkdown([page.body], isHidden))
+  if (text === '') throw new Unreadable('the page has no readable text')
+  return {
+    text: `${text}\n`,
+    start: 0,
+    metadata: {
+      ...(title ? { title } : {}),
+      ...(description ? { description } : {}),
+      ...(language ? { language } : {}),
+    },
+    chunker: 'markdown',
   }
-  if (piece !== '') yield piece
 }
 
-interface Element {
-  textContent: string | null
-  getAttribute(name: string): string | null
-  querySelectorAll(selector: string): Iterable<Element> | ArrayLike<Element>
-}
-
-function tableOf(table: Element): string {
-  const rows = Array.from(table.querySelectorAll('tr')).map((row) =>
-    Array.from(row.querySelectorAll('th,td')).map((cell) =>
-      (cell.textContent ?? '').replace(/\s+/g, ' ').replaceAll('|', '\\|').trim(),
-    ),
-  )
-  const filled = rows.filter((row) => row.length > 0)
-  const width = Math.max(0, ...filled.map((row) => row.length))
-  if (width === 0) return ''
-  const lines = filled.map((row) => `| ${[...row, ...Array<string>(width - row.length).fill('')].join(' | ')} |`)
-  lines.splice(1, 0, `|${' --- |'.repeat(width)}`)
-  return `\n\n${lines.join('\n')}\n\n`
-}
-
-function alternative(image: Element): string {
-  return (image.getAttribute('alt') ?? '').replace(/\s+/g, ' ').trim()
-}
-
-/** An upper bound of how deep elements nest; turndown and the serialiser recurse. */
-function nesting(html: string): number {
-  let depth = 0
-  let deepest = 0
-  for (const match of html.matchAll(/<(\/?)([a-z][a-z0-9-]*)/gi)) {
-    if (unclosed.has((match[2] ?? '').toLowerCase())) continue
-    depth = Math.max(0, depth + (match[1] === '/' ? -1 : 1))
-    if (depth > deepest) deepest = depth
+/** How many tags are open at most at any place: an upper bound of the depth. */
+function unclosedTags(html: string): number {
+  let open = 0
+  let most = 0
+  for (const [, closing, name = ''] of html.matchAll(/<(\/?)([a-z][a-z0-9-]*)/gi)) {
+    if (neverNested.has(name.toLowerCase())) continue
+    open = Math.max(0, open + (closing === '/' ? -1 : 1))
+    if (open > most) most = open
   }
-  return deepest
+  return most
 }
 
-const unclosed = new Set(
+const neverNested = new Set(
   'area base br col embed hr img input link meta source track wbr p li dt dd tr td th thead tbody tfoot option optgroup colgroup'.split(
     ' ',
   ),
 )
+
+interface Page {
+  title: string | undefined
+  language: string | undefined
+  description: string | undefined
+  main: MarkupNode | undefined
+  articles: MarkupNode[]
+  body: MarkupNode
+}
+
+/** Looks at every element once. Throws when they nest so deep that converting them would overflow the stack. */
+function survey(root: MarkupNode): Page {
+  const page: Page = {
+    title: undefined,
+    language: undefined,
+    description: undefined,
+    main: undefined,
+    articles: [],
+    body: root,
+  }
+  let heading: string | undefined
+  const visit = (node: MarkupNode, depth: number, inArticle: boolean, seen: boolean): void => {
+    if (depth > maxDepth) throw new Unreadable(tooDeep)
+    const { name, attribs = {} } = node
+    if (name === 'html') page.language = attribs.lang
+    if (name === 'title') page.title ??= textOf(node)
+    if (name === 'meta' && attribs.name?.toLowerCase() === 'description') page.description = attribs.content?.trim()
+    if (name === 'body') page.body = node
+    const shown = seen && !isHidden(node)
+    if (shown && name === 'h1') heading ??= textOf(node)
+    if (shown && (name === 'main' || attribs.role === 'main')) page.main ??= node
+    if (shown && name === 'article' && !inArticle) page.articles.push(node)
+    for (const child of node.children ?? []) visit(child, depth + 1, inArticle || name === 'article', shown)
+  }
+  visit(root, 0, false, true)
+  return { ...page, title: page.title || heading }
+}
+
+function isHidden({ name = '', attribs = {} }: MarkupNode): boolean {
+  return (noise.has(name) && name !== 'head') || 'hidden' in attribs || attribs['aria-hidden'] === 'true'
+}
+
+function isNoise(node: MarkupNode, roots: readonly MarkupNode[]): boolean {
+  const { name = '', attribs = {} } = node
+  if (isHidden(node) || name === 'head' || noiseRoles.has(attribs.role ?? '')) return true
+  return beside.has(name) && roots[0]?.name === 'body'
+}
+
+function isNamedNoise({ attribs = {} }: MarkupNode): boolean {
+  const names = `${attribs.id ?? ''} ${attribs.class ?? ''}`
+  return names !== ' ' && names.split(/\s+/).some((name) => noiseNames.has(name.toLowerCase()))
+}

@@ -2,15 +2,20 @@ import type { Json, JsonObject } from '../../core/json.ts'
 import type { TextReader } from './reader.ts'
 
 const frontMatter = /^---[ \t]*\r?\n([\s\S]*?)\r?\n(?:---|\.\.\.)[ \t]*(?:\r?\n|$)/
+const maxFrontMatter = 65_536
+/** What an MDX page imports and exports in one line each, before it says anything. */
+const moduleLines = /^(?:(?:import|export)[ \t][^\n]*(?:\n|$)|[ \t\r]*\n)+/
 
 /** The text stays as it is, front matter included, so that lines are the file's; front matter is not chunked. */
 export const markdownReader: TextReader = {
   name: 'markdown',
   mediaTypes: ['text/markdown', 'text/x-markdown', 'text/mdx'],
   extensions: ['.md', '.markdown', '.mdx', '.mdown'],
-  async read(text) {
-    const match = frontMatter.exec(text)
-    const start = match ? match[0].length : 0
+  async read(text, name) {
+    const match = text.startsWith('---') ? frontMatter.exec(text.slice(0, maxFrontMatter)) : null
+    const matter = match ? match[0].length : 0
+    const start =
+      matter + (name?.toLowerCase().endsWith('.mdx') ? (moduleLines.exec(text.slice(matter))?.[0].length ?? 0) : 0)
     const metadata: JsonObject = match ? { front_matter: await parseFrontMatter(match[1] ?? '') } : {}
     const heading = /^#[ \t]+(.+?)[ \t#]*$/m.exec(text.slice(start, start + 20_000))?.[1]
     const title = titleIn(metadata.front_matter) ?? heading

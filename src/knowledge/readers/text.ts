@@ -1,37 +1,38 @@
+import { asciidocOutline, orgOutline, restructuredOutline } from './outline.ts'
 import type { TextReader } from './reader.ts'
-
-const asText: Pick<TextReader, 'read'> = {
-  read: (text) => ({ text, start: 0, metadata: {}, chunker: 'paragraph' }),
-}
 
 /** Everything that is text and has no reader of its own. */
 export const textReader: TextReader = {
-  ...asText,
   name: 'text',
   mediaTypes: ['text/plain'],
-  extensions: ['.txt', '.text', '.log', '.rst', '.adoc', '.org'],
+  extensions: ['.txt', '.text', '.log'],
+  read: (text) => ({ text, start: 0, metadata: {}, chunker: 'paragraph' }),
 }
 
-export const dataReader: TextReader = {
-  ...asText,
-  name: 'data',
-  mediaTypes: [
-    'application/json',
-    'text/csv',
-    'text/tab-separated-values',
-    'application/x-ndjson',
-    'application/yaml',
-    'text/yaml',
-  ],
-  extensions: ['.json', '.jsonl', '.ndjson', '.csv', '.tsv', '.yaml', '.yml', '.toml'],
+/** Text whose headings are not Markdown's; it stays as it is. */
+function outlined(name: string, mediaTypes: string[], extensions: string[], outlineOf: typeof orgOutline): TextReader {
+  return {
+    name,
+    mediaTypes,
+    extensions,
+    read(text) {
+      const outline = outlineOf(text)
+      const title = outline[0]?.title
+      return { text, start: 0, metadata: title === undefined ? {} : { title }, chunker: 'markdown', outline }
+    },
+  }
 }
 
-export const codeReader: TextReader = {
-  name: 'code',
-  mediaTypes: ['text/javascript', 'text/x-typescript', 'text/x-python', 'text/css'],
-  extensions: (
-    '.ts .tsx .mts .cts .js .jsx .mjs .cjs .py .rb .go .rs .java .kt .swift .c .h .cc .cpp .hpp .cs .php .scala .sh .bash ' +
-    '.sql .css .scss .vue .svelte .lua .ex .exs .erl .hs .ml .clj .dart .zig'
-  ).split(' '),
-  read: (text) => ({ text, start: 0, metadata: {}, chunker: 'code' }),
-}
+export const restructuredReader = outlined(
+  'restructuredtext',
+  ['text/x-rst', 'text/prs.fallenstein.rst'],
+  ['.rst', '.rest'],
+  restructuredOutline,
+)
+export const asciidocReader = outlined(
+  'asciidoc',
+  ['text/asciidoc', 'text/x-asciidoc'],
+  ['.adoc', '.asciidoc', '.asc'],
+  asciidocOutline,
+)
+export const orgReader = outlined('org', ['text/org', 'text/x-org'], ['.org'], orgOutline)

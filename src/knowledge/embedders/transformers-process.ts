@@ -1,0 +1,95 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { AppError } from '../../core/error.ts'
+import type { ModelType } from './model-files.ts'
+import { childProgram } from './transformers-child.ts'
+
+export interface EmbeddingProcess {
+  embed(texts: readonly string[]): Promise<number[][]>
+  alive(): boolean
+  close(): Promise<void>
+}
+
+interface Reply {
+  id: number
+  vectors?: number[][]
+  error?: string
+}
+
+/** For loading a model, and for each batch. */
+const patienceMs = 180_000
+
+export function libraryUrl(): string | undefined {
+  try {
+    return import.meta.resolve('@huggingface/transformers')
+  } catch {
+    return undefined
+  }
+}
+
+/** Loads the model in a process of its own, which never goes online. Throws `unavailable` with the reason. */
+export async function startEmbeddingProcess(options: {
+  model: string
+  cacheFolder: string
+  type: ModelType
+}): Promise<EmbeddingProcess> {
+  const library = libraryUrl()
+  if (library === undefined) throw unavailable('the package @huggingface/transformers is not installed')
+  const child = spawn(process.execPath, ['--input-type=module', '--eval', childProgram], {
+    stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+    serialization: 'advanced',
+  })
+  const ask = questions(child)
+  const alive = () => child.exitCode === null && child.signalCode === null && child.connected
+  const close = () =>
+    new Promise<void>((resolve) => {
+      if (child.exitCode !== null || child.signalCode !== null || child.pid === undefined) return resolve()
+      child.once('exit', () => resolve())
+      child.kill('SIGKILL')
+    })
+  try {
+    const { model, type } = options
+    await ask({ load: { library, model, type, cacheFolder: `${options.cacheFolder}/` } })
+  } catch (error) {
+    await close()
+    throw error
+  }
+  return { alive, close, embed: async (texts) => (await ask({ texts })).vectors ?? [] }
+}
+
+function questions(child: ChildProcess): (message: object) => Promise<Reply> {
+  const waiting = new Map<number, { resolve: (reply: Reply) => void; reject: (error: Error) => void }>()
+  let lastId = 0
+  const end = (reason: string) => {
+    for (const { reject } of waiting.values()) reject(unavailable(reason))
+    waiting.clear()
+  }
+  child.on('message', (message) => {
+    const reply = message as Reply
+    const asked = waiting.get(reply.id)
+    waiting.delete(reply.id)
+    if (reply.error === undefined) asked?.resolve(reply)
+    else asked?.reject(unavailable(reply.error))
+  })
+  child.on('error', (error) => end(error.message))
+  child.on('exit', (code, signal) =>
+    end(`its process ended (${signal ?? code}), as it does when a model file is broken`),
+  )
+  return (message) => {
+    const { promise, resolve, reject } = Promise.withResolvers<Reply>()
+    if (!child.connected) return Promise.reject(unavailable('its process ended'))
+    const id = ++lastId
+    waiting.set(id, { resolve, reject })
+    const timer = setTimeout(() => {
+      end(`it took longer than ${patienceMs / 1000} s`)
+      child.kill('SIGKILL')
+    }, patienceMs)
+    child.send({ ...message, id }, (error) => {
+      if (error) end(error.message)
+    })
+    return promise.finally(() => clearTimeout(timer))
+  }
+}
+
+function unavailable(reason: string): AppError {
+  return new AppError('unavailable', `The embedding model could not be run: ${reason}.`)
+}

@@ -1,0 +1,66 @@
+import type { TextReader } from './reader.ts'
+
+const longLine = 5_000
+
+/** Data kept as it is written; JSON without lines gets lines, else a chunk of it could only be cut anywhere. */
+export const dataReader: TextReader = {
+  name: 'data',
+  mediaTypes: [
+    'application/json',
+    'application/x-ndjson',
+    'application/jsonl',
+    'application/yaml',
+    'text/yaml',
+    'application/toml',
+    'application/xml',
+    'text/xml',
+  ],
+  extensions: ['.json', '.jsonl', '.ndjson', '.json5', '.yaml', '.yml', '.toml', '.xml', '.ini', '.properties'],
+  read(text, name) {
+    const lines = /\.(jsonl|ndjson)$/i.test(name ?? '')
+    const dense = !lines && /^\s*[[{]/.test(text) && hasLongLine(text)
+    return { text: dense ? withLines(text) : text, start: 0, metadata: {}, chunker: 'code' }
+  },
+}
+
+function hasLongLine(text: string): boolean {
+  for (let start = 0; start < text.length; ) {
+    const newline = text.indexOf('\n', start)
+    const end = newline === -1 ? text.length : newline
+    if (end - start > longLine) return true
+    start = end + 1
+  }
+  return false
+}
+
+const maxIndent = 20
+
+/** JSON with a line for each member; strings and numbers stay letter for letter, which parsing it would not promise. */
+function withLines(json: string): string {
+  const parts: string[] = []
+  let depth = 0
+  let from = 0
+  const lineBreak = () => `\n${'  '.repeat(Math.min(depth, maxIndent))}`
+  const cut = (to: number, insert: string) => {
+    parts.push(json.slice(from, to), insert)
+    from = to
+  }
+  for (let at = 0; at < json.length; at++) {
+    const character = json[at]
+    if (character === '"') at = endOfString(json, at)
+    else if (character === '{' || character === '[') {
+      depth++
+      if (json[at + 1] !== '}' && json[at + 1] !== ']') cut(at + 1, lineBreak())
+    } else if (character === '}' || character === ']') {
+      depth = Math.max(0, depth - 1)
+      if (json[at - 1] !== '{' && json[at - 1] !== '[') cut(at, lineBreak())
+    } else if (character === ',') cut(at + 1, lineBreak())
+  }
+  return parts.join('') + json.slice(from)
+}
+
+function endOfString(json: string, start: number): number {
+  let at = start + 1
+  while (at < json.length && json[at] !== '"') at += json[at] === '\\' ? 2 : 1
+  return at
+}

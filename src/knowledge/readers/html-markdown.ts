@@ -1,0 +1,143 @@
+/** A node of the page as the HTML parser leaves it. */
+export interface MarkupNode {
+  type: string
+  name?: string
+  data?: string
+  attribs?: Record<string, string>
+  children?: MarkupNode[]
+}
+
+/** The text in a node, its white space collapsed. */
+export function textOf(node: MarkupNode): string {
+  const parts: string[] = []
+  const visit = (each: MarkupNode): void => {
+    if (each.type === 'text') parts.push(each.data ?? '')
+    for (const child of each.children ?? []) visit(child)
+  }
+  visit(node)
+  return parts.join('').replace(/\s+/g, ' ').trim()
+}
+
+/** Markdown of the nodes without what is to be left out; '' when there is nothing to read. */
+export async function toMarkdown(
+  nodes: readonly MarkupNode[],
+  leaveOut: (node: MarkupNode) => boolean,
+): Promise<string> {
+  const { default: TurndownService } = await import('turndown')
+  const turndown = new TurndownService({ headingStyle: 'atx', codeBlockStyle: 'fenced', bulletListMarker: '-' })
+  turndown.addRule('table', { filter: 'table', replacement: (_content, node) => tableOf(node as unknown as PageNode) })
+  turndown.addRule('image', {
+    filter: 'img',
+    replacement: (_content, node) => alternative(node as unknown as PageNode),
+  })
+  const parts = nodes.map((node) => {
+    const root = new PageNode('DIV', undefined, {})
+    copy(node, root, leaveOut)
+    return turndown.turndown(root as never)
+  })
+  return parts.filter((part) => part.trim() !== '').join('\n\n')
+}
+
+function copy(from: MarkupNode, to: PageNode, leaveOut: (node: MarkupNode) => boolean): void {
+  for (const child of from.children ?? []) {
+    if (child.type === 'text') to.append(new PageNode('#text', child.data ?? '', {}))
+    else if (child.name !== undefined && !leaveOut(child)) {
+      const element = new PageNode(child.name.toUpperCase(), undefined, child.attribs ?? {})
+      to.append(element)
+      copy(child, element, leaveOut)
+    }
+  }
+}
+
+/**
+ * As much of the DOM as turndown asks for, over a page that is parsed already: serialising the page and letting turndown
+ * parse it again takes most of the time.
+ */
+class PageNode {
+  parentNode: PageNode | null = null
+  readonly childNodes: PageNode[] = []
+  nextSibling: PageNode | null = null
+  previousSibling: PageNode | null = null
+  readonly nodeName: string
+  readonly nodeType: 1 | 3
+  data: string | undefined
+  private readonly attributes: Record<string, string>
+
+  constructor(nodeName: string, data: string | undefined, attributes: Record<string, string>) {
+    this.nodeName = nodeName
+    this.nodeType = data === undefined ? 1 : 3
+    this.data = data
+    this.attributes = attributes
+  }
+
+  get nodeValue(): string | null {
+    return this.data ?? null
+  }
+  get firstChild(): PageNode | null {
+    return this.childNodes[0] ?? null
+  }
+  get lastChild(): PageNode | null {
+    return this.childNodes.at(-1) ?? null
+  }
+  get children(): PageNode[] {
+    return this.childNodes.filter((child) => child.nodeType === 1)
+  }
+  get textContent(): string {
+    return this.data ?? this.childNodes.map((child) => child.textContent).join('')
+  }
+  get className(): string {
+    return this.attributes.class ?? ''
+  }
+
+  getAttribute(name: string): string | null {
+    return this.attributes[name] ?? null
+  }
+
+  getElementsByTagName(name: string): PageNode[] {
+    const upper = name.toUpperCase()
+    return this.children.flatMap((child) => [
+      ...(child.nodeName === upper ? [child] : []),
+      ...child.getElementsByTagName(upper),
+    ])
+  }
+
+  append(child: PageNode): void {
+    const last = this.lastChild
+    if (last) last.nextSibling = child
+    child.previousSibling = last
+    child.parentNode = this
+    this.childNodes.push(child)
+  }
+
+  removeChild(child: PageNode): void {
+    this.childNodes.splice(this.childNodes.indexOf(child), 1)
+    if (child.previousSibling) child.previousSibling.nextSibling = child.nextSibling
+    if (child.nextSibling) child.nextSibling.previousSibling = child.previousSibling
+    child.parentNode = null
+  }
+
+  /** The page is made for one conversion, which may have it as it is. */
+  cloneNode(): PageNode {
+    return this
+  }
+}
+
+function tableOf(table: PageNode): string {
+  const rows = table
+    .getElementsByTagName('tr')
+    .map((row) =>
+      row.children
+        .filter((cell) => cell.nodeName === 'TH' || cell.nodeName === 'TD')
+        .map((cell) => cell.textContent.replace(/\s+/g, ' ').replaceAll('|', '\\|').trim()),
+    )
+  const filled = rows.filter((row) => row.length > 0)
+  const width = filled.reduce((widest, row) => Math.max(widest, row.length), 0)
+  if (width === 0) return ''
+  const lines = filled.map((row) => `| ${[...row, ...Array<string>(width - row.length).fill('')].join(' | ')} |`)
+  lines.splice(1, 0, `|${' --- |'.repeat(width)}`)
+  return `\n\n${lines.join('\n')}\n\n`
+}
+
+function alternative(image: PageNode): string {
+  return (image.getAttribute('alt') ?? '').replace(/\s+/g, ' ').trim()
+}

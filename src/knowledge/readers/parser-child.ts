@@ -1,0 +1,32 @@
+/**
+ * What runs in the parsing process, as text, so that no bundler has to find the file. A thread of its own watches time
+ * and memory, because a parser that runs wild lets nobody else have a turn: SIGTERM says it was time, SIGKILL memory.
+ */
+export const childProgram = `
+import { Worker } from 'node:worker_threads'
+const [memoryBytes, timeoutMs] = process.argv.slice(1).map(Number)
+const deadline = new Float64Array(new SharedArrayBuffer(8))
+const now = 'Number(process.hrtime.bigint() / 1000000n)'
+new Worker(\`
+  import { workerData } from 'node:worker_threads'
+  const { deadline, memoryBytes, parent } = workerData
+  setInterval(() => {
+    if (process.memoryUsage.rss() > memoryBytes || process.ppid !== parent) process.kill(process.pid, 'SIGKILL')
+    if (deadline[0] > 0 && \${now} > deadline[0]) process.kill(process.pid, 'SIGTERM')
+  }, 50)
+\`, { eval: true, workerData: { deadline, memoryBytes, parent: process.ppid } }).unref()
+process.on('disconnect', () => process.exit(0))
+process.on('message', async ({ parser, work }) => {
+  deadline[0] = Number(process.hrtime.bigint() / 1000000n) + timeoutMs
+  let reply
+  try {
+    const { parse } = await import(parser)
+    reply = { found: await parse(work) }
+  } catch (error) {
+    const message = String(error?.message ?? error)
+    reply = error?.name === 'Unreadable' ? { reason: message } : { reason: 'it is damaged (' + message.slice(0, 200) + ')' }
+  }
+  deadline[0] = 0
+  process.send({ ...reply, worn: process.memoryUsage.rss() > memoryBytes / 2 })
+})
+`

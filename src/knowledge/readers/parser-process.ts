@@ -1,0 +1,138 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { unreadable } from '../../core/knowledge-filter.ts'
+import type { Parse } from './parse.ts'
+import { childProgram } from './parser-child.ts'
+import type { Found } from './reader.ts'
+
+export interface ParserLimits {
+  /** For one document. */
+  timeoutMs: number
+  /** Of the whole process. */
+  memoryBytes: number
+  /** How long it waits for the next document before it ends. */
+  idleMs: number
+}
+
+interface Reply {
+  found?: Found
+  reason?: string
+  /** It holds so much memory by now that the next document should have a new process. */
+  worn: boolean
+}
+
+const defaults: ParserLimits = { timeoutMs: 60_000, memoryBytes: 1024 ** 3, idleMs: 10_000 }
+
+/**
+ * One process that parses one document after the other, started with the first, gone when it is idle or its parent is. It
+ * may read files, since it loads its libraries, but not write them nor start programs, and has nothing of our environment.
+ */
+export function createParserProcess(given: Partial<ParserLimits> = {}) {
+  const limits = { ...defaults, ...given }
+  let child: ChildProcess | undefined
+  let idle: NodeJS.Timeout | undefined
+  let last: Promise<unknown> = Promise.resolve()
+
+  const end = () => {
+    clearTimeout(idle)
+    child?.kill('SIGKILL')
+    child = undefined
+  }
+
+  const run = async (work: Parse, name: string | undefined, signal: AbortSignal | undefined): Promise<Found> => {
+    signal?.throwIfAborted()
+    const { parserUrl } = await import('./parse.ts')
+    clearTimeout(idle)
+    child ??= start(limits)
+    const running = child
+    running.ref()
+    try {
+      const reply = await answer(running, { parser: parserUrl, work }, limits, signal)
+      if (reply.worn) end()
+      if (reply.found) return reply.found
+      throw unreadable(name, reply.reason ?? 'its reader said nothing')
+    } catch (error) {
+      if (error instanceof Ended) {
+        child = undefined
+        throw unreadable(name, error.message)
+      }
+      if (signal?.aborted) end()
+      throw error
+    } finally {
+      running.unref()
+      idle = setTimeout(end, limits.idleMs).unref()
+    }
+  }
+
+  return {
+    /** Throws `unreadable_document` with the reason, and what the signal says when it is aborted. */
+    parse(work: Parse & { name: string | undefined }, signal?: AbortSignal): Promise<Found> {
+      const { name, ...rest } = work
+      const turn = last.then(() => run(rest, name, signal))
+      last = turn.catch(() => undefined)
+      return turn
+    },
+    async close(): Promise<void> {
+      end()
+      await last
+      end()
+    },
+  }
+}
+
+/** The process ended instead of answering; the message says why. */
+class Ended extends Error {}
+
+function start({ memoryBytes, timeoutMs }: ParserLimits): ChildProcess {
+  const heapMegabytes = Math.ceil((memoryBytes / 1024 ** 2) * 0.75)
+  const child = spawn(
+    process.execPath,
+    [
+      '--permission',
+      '--allow-fs-read=*',
+      '--allow-worker',
+      '--no-warnings',
+      `--max-old-space-size=${heapMegabytes}`,
+      '--input-type=module',
+      '--eval',
+      childProgram,
+      String(memoryBytes),
+      String(timeoutMs),
+    ],
+    {
+      stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+      serialization: 'advanced',
+      env: { SystemRoot: process.env.SystemRoot },
+    },
+  )
+  child.channel?.unref()
+  return child
+}
+
+function answer(
+  child: ChildProcess,
+  message: { parser: string; work: Parse },
+  limits: ParserLimits,
+  signal: AbortSignal | undefined,
+): Promise<Reply> {
+  const { promise, resolve, reject } = Promise.withResolvers<Reply>()
+  const onExit = (code: number | null, by: NodeJS.Signals | null) => reject(new Ended(reasonOf(code, by, limits)))
+  const onError = (error: Error) => reject(new Ended(`its reader can't be started: ${error.message}`))
+  const onAbort = () => reject(signal?.reason)
+  const onMessage = (reply: unknown) => resolve(reply as Reply)
+  child.once('exit', onExit).once('error', onError).once('message', onMessage)
+  signal?.addEventListener('abort', onAbort, { once: true })
+  child.send(message, (error) => {
+    if (error && child.exitCode === null && child.signalCode === null) onError(error)
+  })
+  return promise.finally(() => {
+    child.off('exit', onExit).off('error', onError).off('message', onMessage)
+    signal?.removeEventListener('abort', onAbort)
+  })
+}
+
+function reasonOf(code: number | null, signal: NodeJS.Signals | null, limits: ParserLimits): string {
+  if (signal === 'SIGTERM') return `reading it takes longer than ${limits.timeoutMs / 1000} s`
+  if (signal === 'SIGKILL' || signal === 'SIGABRT' || code === 134)
+    return `reading it takes more than ${Math.round(limits.memoryBytes / 1024 ** 2)} MB of memory`
+  return `its reader ended without an answer (${signal ?? code})`
+}

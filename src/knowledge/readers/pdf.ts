@@ -1,0 +1,76 @@
+import { type Found, Unreadable } from './reader.ts'
+
+const maxPages = 10_000
+
+/** The text of a PDF, a blank line between its paragraphs, and where its pages begin; lines count in that. */
+export async function readPdf(bytes: Uint8Array): Promise<Found> {
+  const { getDocumentProxy } = await import('unpdf')
+  const document = await getDocumentProxy(new Uint8Array(bytes), { verbosity: 0, stopAtErrors: false }).catch(
+    (error: unknown) => {
+      throw new Unreadable(reasonOf(error))
+    },
+  )
+  if (document.numPages > maxPages) throw new Unreadable(`it has more than ${maxPages} pages`)
+  const pages: number[] = []
+  let text = ''
+  for (let number = 1; number <= document.numPages; number++) {
+    const page = await document.getPage(number).catch((error: unknown) => {
+      throw new Unreadable(`its page ${number} is damaged: ${messageOf(error)}`)
+    })
+    const { items } = await page.getTextContent()
+    pages.push(text.length)
+    text += `${textOf(items as TextItem[])}\n\n`
+    page.cleanup()
+  }
+  if (text.trim() === '') throw new Unreadable('it has no text; its pages may be pictures')
+  const { info } = (await document.getMetadata().catch(() => undefined)) ?? {}
+  const { Title: title, Author: author } = (info ?? {}) as Record<string, unknown>
+  return {
+    text,
+    start: 0,
+    metadata: {
+      pages: document.numPages,
+      ...(typeof title === 'string' && title.trim() !== '' ? { title: title.trim() } : {}),
+      ...(typeof author === 'string' && author.trim() !== '' ? { author: author.trim() } : {}),
+    },
+    chunker: 'paragraph',
+    pages,
+  }
+}
+
+interface TextItem {
+  str?: string
+  hasEOL?: boolean
+  height?: number
+  transform?: number[]
+}
+
+/** Lines as the page has them; a gap of more than a line and a half is the end of a paragraph. */
+function textOf(items: readonly TextItem[]): string {
+  let text = ''
+  let lineAt: number | undefined
+  for (const { str = '', hasEOL = false, height = 0, transform = [] } of items) {
+    const at = transform[5]
+    if (str !== '' && at !== undefined && height > 0) {
+      if (lineAt !== undefined && text.endsWith('\n') && lineAt - at > height * 1.8) text += '\n'
+      lineAt = at
+    }
+    text += str
+    if (hasEOL) text += '\n'
+  }
+  return text
+    .replace(/[^\S\n]+\n/g, '\n')
+    .replace(/\0/g, '')
+    .toWellFormed()
+    .trim()
+}
+
+function reasonOf(error: unknown): string {
+  const name = error instanceof Error ? error.name : ''
+  if (name === 'PasswordException') return 'it is protected by a password'
+  return `the PDF is damaged or cut off (${messageOf(error)})`
+}
+
+function messageOf(error: unknown): string {
+  return (error instanceof Error ? error.message : String(error)).slice(0, 200).replace(/\.$/, '')
+}

@@ -1,0 +1,76 @@
+import type { TextReader } from './reader.ts'
+
+interface Row {
+  record: string[]
+  /** The line it ends on, from 1. */
+  line: number
+}
+
+/**
+ * Each record as `column: value; column: value`, so that every piece says what its values are, on the line where the
+ * file has it. A table without a head, or one that is not a table, stays as it is written.
+ */
+export const tableReader: TextReader = {
+  name: 'table',
+  mediaTypes: ['text/csv', 'text/tab-separated-values'],
+  extensions: ['.csv', '.tsv'],
+  async read(text) {
+    const rows = await rowsOf(text)
+    const columns = rows?.[0]?.record
+    if (!rows || !columns || rows.length < 2 || !isHead(columns))
+      return { text, start: 0, metadata: {}, chunker: 'code' }
+    return { text: withColumns(rows, columns), start: 0, metadata: { columns, rows: rows.length - 1 }, chunker: 'code' }
+  },
+}
+
+async function rowsOf(text: string): Promise<Row[] | undefined> {
+  const { parse } = await import('csv-parse/sync')
+  try {
+    const found = parse(text, {
+      delimiter: delimiterOf(text),
+      info: true,
+      relax_column_count: true,
+      skip_empty_lines: true,
+    }) as unknown as { record: string[]; info: { lines: number } }[]
+    return found.map(({ record, info }) => ({ record, line: info.lines }))
+  } catch {
+    return undefined
+  }
+}
+
+function delimiterOf(text: string): string {
+  const newline = text.indexOf('\n')
+  const head = text.slice(0, newline === -1 ? text.length : newline).replace(/"[^"]*"/g, '')
+  const counted = ['\t', ',', ';', '|'].map((delimiter) => [delimiter, head.split(delimiter).length] as const)
+  return counted.reduce((best, each) => (each[1] > best[1] ? each : best))[0]
+}
+
+function isHead(columns: readonly string[]): boolean {
+  const names = columns.map((column) => column.trim())
+  return new Set(names).size === names.length && names.every((name) => name !== '' && !/^[-+\d.,\s%$€]+$/.test(name))
+}
+
+function withColumns(rows: readonly Row[], columns: readonly string[]): string {
+  const parts: string[] = []
+  let line = 1
+  for (const [at, { record, line: endLine }] of rows.entries()) {
+    const values = record.map((value) => value.replace(/\r\n?/g, '\n'))
+    const text =
+      at === 0
+        ? values.join('; ')
+        : values
+            .map((value, column) => cell(columns[column], value))
+            .filter((each) => each !== '')
+            .join('; ')
+    const height = text.split('\n').length - 1
+    const missing = Math.max(0, endLine - height - line)
+    parts.push('\n'.repeat(missing), text, '\n')
+    line += missing + height + 1
+  }
+  return parts.join('')
+}
+
+function cell(column: string | undefined, value: string): string {
+  if (value.trim() === '') return ''
+  return column === undefined ? value : `${column.trim()}: ${value}`
+}
