@@ -7,6 +7,8 @@ import {
   ContentSettings,
   IngestAnswer,
   KnowledgeConfig,
+  ManyAnswer,
+  ManyRequest,
   SearchAnswer,
   SearchRequest,
 } from '../wire/knowledge.ts'
@@ -88,10 +90,30 @@ export function knowledgeRoutes(services: Services, settings: ApiSettings): Docu
       return json(answer, answer.replaced || answer.unchanged ? 200 : 201)
     },
   )
+  const manyRoute = documented(
+    {
+      method: 'POST',
+      path: `${path}/documents`,
+      operationId: 'ingestMany',
+      tag,
+      summary: 'Add or replace many documents',
+      description:
+        'Each that can not be read is an outcome of its own; the others are stored. The same again changes nothing.',
+      body: { required: true, content: { 'application/json': ManyRequest } },
+      responses: { 200: { description: 'In the order asked.', content: { 'application/json': ManyAnswer } } },
+      errors: ['conflict', 'storage_full', 'timeout'],
+    },
+    async (request) => {
+      const { documents: items, collection } = parseBody(ManyRequest, await request.body.json())
+      const given = items.map((item) => ({ ...item, collection }))
+      const results = await knowledge.ingestMany(given, eitherSignal(request))
+      return json({ results, count: results.length })
+    },
+  )
   return [
     ...(search ? [searchRoute] : []),
     ...(config ? [configRoute] : []),
-    ...(content ? [contentRoute] : []),
+    ...(content ? [contentRoute, manyRoute] : []),
     ...(documents ? documentRoutes(knowledge, path) : []),
   ]
 }

@@ -1,12 +1,15 @@
+import { isUtf8 } from 'node:buffer'
+import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { resolve } from 'node:path'
 import type { Client } from '../client/client.ts'
 import type { IngestSettings } from '../client/knowledge.ts'
 import { type ErrorCode, isAppError } from '../core/error.ts'
+import type { IngestOutcome } from '../core/knowledge.ts'
 
 export interface FileResult {
   source: string
-  outcome: 'added' | 'replaced' | 'unchanged' | 'skipped'
+  outcome: 'added' | 'replaced' | 'unchanged' | 'skipped' | 'pruned'
   chunks: number
   /** Why it was skipped. */
   reason?: string
@@ -17,6 +20,8 @@ export interface IngestFiles {
   root: string
   sources: readonly string[]
   settings: IngestSettings
+  /** Only tells what would be done. */
+  dryRun?: boolean | undefined
   signal: AbortSignal
 }
 
@@ -27,36 +32,114 @@ const skippable = new Set<ErrorCode>([
   'unsupported_media_type',
   'payload_too_large',
 ])
+const filesARequest = 200
+const bytesARequest = 1_000_000
+const requestsAtOnce = 3
+/** What the server takes at the most is not known here; larger files go alone and are refused alone. */
+const largeBytes = 200_000
 
-/** Sends files one by one; each is whole in the knowledge base or not there at all. */
+interface File {
+  source: string
+  bytes: Buffer
+  hash: string
+}
+
+/**
+ * Sends what the server has not got yet, many small files a request; each is whole in the knowledge base or not there at
+ * all. Unchanged files cost a hash.
+ */
 export async function* ingestFiles(client: Client, files: IngestFiles): AsyncGenerator<FileResult, void, void> {
-  const { root, sources, settings, signal } = files
+  const waiting: Promise<FileResult[]>[] = []
+  try {
+    for await (const group of groups(files)) {
+      if (Array.isArray(group)) waiting.push(ingestGroup(client, group, files))
+      else yield group
+      if (waiting.length === requestsAtOnce) yield* (await waiting.shift()) ?? []
+    }
+    while (waiting.length > 0) yield* (await waiting.shift()) ?? []
+  } finally {
+    await Promise.allSettled(waiting)
+  }
+}
+
+/** Files that go together, and those that can't be read. */
+async function* groups({ root, sources, signal }: IngestFiles): AsyncGenerator<File[] | FileResult> {
+  let group: File[] = []
+  let size = 0
   for (const source of sources) {
     signal.throwIfAborted()
-    yield await ingestFile(client, join(root, source), { ...settings, source }, signal)
+    try {
+      const bytes = await readFile(resolve(root, source))
+      group.push({ source, bytes, hash: createHash('sha256').update(bytes).digest('hex') })
+      size += bytes.length
+    } catch (error) {
+      yield { source, outcome: 'skipped', chunks: 0, reason: whySkipped(error) }
+    }
+    if (group.length === filesARequest || size > bytesARequest) {
+      yield group
+      group = []
+      size = 0
+    }
   }
+  if (group.length > 0) yield group
 }
 
-async function ingestFile(
+async function ingestGroup(client: Client, group: readonly File[], files: IngestFiles): Promise<FileResult[]> {
+  const { signal, settings } = files
+  const { collection, ...each } = settings
+  const asked = group.map(({ source, hash }) => ({ ...each, source, name: source, content_hash: hash }))
+  const { results: known } = await client.knowledge.ingestMany({ documents: asked, collection }, { signal })
+  const results = new Map(known.map((outcome) => [outcome.source, toResult(outcome)]))
+  if (files.dryRun) return [...results.values()]
+  const needed = group.filter(({ source }) => known.some((one) => one.source === source && one.outcome === 'needed'))
+  const [together, alone] = split(needed, ({ bytes }) => bytes.length <= largeBytes && isUtf8(bytes))
+  if (together.length > 0) {
+    const documents = together.map(({ source, bytes }) => ({
+      ...each,
+      source,
+      name: source,
+      content: bytes.toString('utf8'),
+    }))
+    const { results: made } = await client.knowledge.ingestMany({ documents, collection }, { signal })
+    for (const outcome of made) results.set(outcome.source, toResult(outcome))
+  }
+  for (const file of alone) results.set(file.source, await ingestContent(client, file, files))
+  return group.flatMap(({ source }) => results.get(source) ?? [])
+}
+
+/** Sends one content whatever it is: only the server knows how to read it. */
+export async function ingestContent(
   client: Client,
-  path: string,
-  settings: IngestSettings & { source: string },
-  signal: AbortSignal,
+  { source, bytes, mediaType }: { source: string; bytes: Uint8Array; mediaType?: string | undefined },
+  { settings, dryRun, signal }: Omit<IngestFiles, 'root' | 'sources'>,
 ): Promise<FileResult> {
-  const { source } = settings
+  if (dryRun) return { source, outcome: 'added', chunks: 0 }
   try {
-    const content = { bytes: await readFile(path), filename: source }
-    const { unchanged, replaced, chunk_count: chunks } = await client.knowledge.ingest(content, settings, { signal })
-    return { source, outcome: unchanged ? 'unchanged' : replaced ? 'replaced' : 'added', chunks }
+    const content = { bytes, filename: source, mediaType }
+    const made = await client.knowledge.ingest(content, { ...settings, source }, { signal })
+    const outcome = made.unchanged ? 'unchanged' : made.replaced ? 'replaced' : 'added'
+    return { source, outcome, chunks: made.chunk_count }
   } catch (error) {
-    const reason = whySkipped(error)
-    if (reason === undefined) throw error
-    return { source, outcome: 'skipped', chunks: 0, reason }
+    return { source, outcome: 'skipped', chunks: 0, reason: whySkipped(error) }
   }
 }
 
-function whySkipped(error: unknown): string | undefined {
-  if (isAppError(error)) return skippable.has(error.code) ? error.message : undefined
+function toResult({ source, outcome, document_id, chunk_count, error }: IngestOutcome): FileResult {
+  if (outcome === 'failed')
+    return { source, outcome: 'skipped', chunks: 0, reason: error?.message ?? 'no reason given' }
+  if (outcome === 'needed') return { source, outcome: document_id === null ? 'added' : 'replaced', chunks: 0 }
+  return { source, outcome, chunks: chunk_count }
+}
+
+/** Rethrows what is not about one file. */
+function whySkipped(error: unknown): string {
+  if (isAppError(error) && skippable.has(error.code)) return error.message
   const { code } = error as NodeJS.ErrnoException
-  return code === 'ENOENT' || code === 'EACCES' || code === 'EISDIR' ? `it can't be read (${code})` : undefined
+  if (code === 'ENOENT' || code === 'EACCES' || code === 'EISDIR') return `it can't be read (${code})`
+  throw error
+}
+
+function split<T>(all: readonly T[], test: (one: T) => boolean): [T[], T[]] {
+  const { yes = [], no = [] } = Object.groupBy(all, (one) => (test(one) ? 'yes' : 'no'))
+  return [yes, no]
 }

@@ -6,6 +6,8 @@ import type {
   DocumentList,
   KnowledgeConfig,
   KnowledgeStatus,
+  ManyAnswer,
+  ManyRequest,
   SearchAnswer,
 } from '../wire/knowledge.ts'
 import type { CallOptions, Connection } from './connection.ts'
@@ -30,6 +32,8 @@ export interface KnowledgeClient {
   config(options?: CallOptions): Promise<KnowledgeConfig>
   status(options?: CallOptions): Promise<KnowledgeStatus>
   ingest(content: IngestContent, settings?: IngestSettings, options?: CallOptions): Promise<IngestResult>
+  /** Many texts at once; what can't be ingested is an outcome of its own. */
+  ingestMany(request: ManyRequest, options?: CallOptions): Promise<ManyAnswer>
   /** Embeds everything again, with another embedder when one is named. */
   reindex(embedder?: string, options?: CallOptions): Promise<KnowledgeStatus>
   documents: DocumentsClient
@@ -64,6 +68,15 @@ export function createKnowledgeClient(connection: Connection, prefix: string): K
       if ('text' in content) return connection.json({ ...call, body: { content: content.text, ...settings } })
       return connection.json({ ...call, raw: await toMultipart(content, settings) })
     },
+    ingestMany: (request, options) =>
+      connection.json({
+        ...options,
+        method: 'POST',
+        path: `${path}/documents`,
+        body: request,
+        repeat: 'safe',
+        long: true,
+      }),
     reindex: (embedder, options) =>
       connection.json({
         ...options,

@@ -19,8 +19,10 @@ import { routesPerCaller } from './caller-routes.ts'
 import { foldersOf, toHint } from './folders.ts'
 import { ingestSources } from './ingest-sources.ts'
 import { assertMayListen, listenOn } from './listen.ts'
+import { createMetrics } from './metrics.ts'
 import { toEntity } from './parts.ts'
 import { readinessOf } from './readiness.ts'
+import { logRequest } from './request-log.ts'
 import { composeServices } from './services.ts'
 import type { OpenServer, ServerPurpose } from './types.ts'
 
@@ -34,6 +36,8 @@ export function composeServer(initial: ResolvedConfig, { program, onRunEnd }: Se
   const clock = Date.now
   const logger = server.logger ?? createLogger({ debug: server.debug })
   const owner = createId('own')
+  const startedAtMs = clock()
+  const metrics = createMetrics({ version, startedAtMs })
   const finished = Promise.withResolvers<void>()
   const ready = Promise.withResolvers<Bound>()
   ready.promise.catch(() => {})
@@ -48,7 +52,7 @@ export function composeServer(initial: ResolvedConfig, { program, onRunEnd }: Se
   let waiting: Recovered['queued'] = []
   let isOpen = false
   let hasTakenUp = false
-  let ingesting = Promise.resolve()
+  let ingesting: Promise<ReadonlySet<string>> = Promise.resolve(new Set())
   /** Of configs that a reload has replaced. */
   const disposals = new Set<Promise<void>>()
   const custom: Route[] = []
@@ -58,7 +62,10 @@ export function composeServer(initial: ResolvedConfig, { program, onRunEnd }: Se
     clock,
     owner,
     onFatal: fail,
-    onRunEnd,
+    onRunEnd(run) {
+      metrics.countRun(run)
+      onRunEnd?.(run)
+    },
   })
 
   const kernel = createKernel({
@@ -73,7 +80,10 @@ export function composeServer(initial: ResolvedConfig, { program, onRunEnd }: Se
     logger,
     debug: server.debug,
     clock,
-    onRequest: (record) => logger.debug(record, 'request'),
+    onRequest(record) {
+      metrics.countRequest(record)
+      logRequest(logger, onRunEnd === undefined ? 'info' : 'debug', record)
+    },
   })
 
   function mount(): void {
@@ -88,6 +98,7 @@ export function composeServer(initial: ResolvedConfig, { program, onRunEnd }: Se
       clock,
       authRequired: server.authKeys.length > 0,
       readiness: () => readinessOf(phase(), store, knowledge),
+      metrics: metrics.print,
       extraDocs: a2aDocs(server.a2aPrefix),
     }
     const routesFor = (seen: Services) => [...apiRoutes(seen, settings), ...a2aRoutes(() => seen, server.a2aPrefix)]
@@ -178,7 +189,8 @@ export function composeServer(initial: ResolvedConfig, { program, onRunEnd }: Se
   function startIngesting(): void {
     if (knowledge === undefined || config.knowledge.sources.length === 0) return
     const { root, knowledge: wanted } = config
-    ingesting = ingesting.then(() => ingestSources({ knowledge, root, ...wanted, logger, signal: stopping.signal }))
+    const options = { knowledge, root, ...wanted, logger, signal: stopping.signal }
+    ingesting = ingesting.then((before) => ingestSources(options, before))
   }
 
   async function dispose(replaced: ResolvedConfig): Promise<void> {
@@ -209,7 +221,6 @@ export function composeServer(initial: ResolvedConfig, { program, onRunEnd }: Se
     return closed
   }
 
-  const startedAtMs = clock()
   mount()
   return {
     services,
@@ -255,6 +266,9 @@ export function composeServer(initial: ResolvedConfig, { program, onRunEnd }: Se
       mount()
       startIngesting()
     },
-    ingested: () => ingesting,
+    refreshSources: startIngesting,
+    async ingested() {
+      await ingesting
+    },
   }
 }

@@ -37,6 +37,8 @@ export interface Server {
 export interface OpenServer extends Server {
   /** Exchanges agents and knowledge sources for those of a new config; what runs goes on with the old one. */
   reload(config: ResolvedConfig): Promise<void>
+  /** Takes in what has changed among the knowledge sources, and forgets files of them that are gone. */
+  refreshSources(): void
   /** Resolves when the knowledge sources that the config names have been taken in, as far as they could be. */
   ingested(): Promise<void>
   readonly services: Services
@@ -46,6 +48,9 @@ export interface OpenServer extends Server {
 export interface ServerPurpose {
   /** Owns the data folder, tells of itself there, looks for a free port, refuses an open bind without keys. */
   program: boolean
-  /** Told of each run when its end, or its pause, is durable. Must be brief: runs wait for it. */
+  /**
+   * Told of each run when its end, or its pause, is durable. Must be brief: runs wait for it. Whoever shows runs has the
+   * requests logged for debugging only.
+   */
   onRunEnd?: ((run: RunRecord) => void) | undefined
 }

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import type {
   KnowledgeConfig as CoreConfig,
   SearchHit as CoreHit,
+  IngestOutcome as CoreOutcome,
   KnowledgeStatus as CoreStatus,
   DocumentRecord,
   IngestResult,
@@ -124,6 +125,48 @@ export const IngestAnswer = component(
   }),
 ) satisfies z.ZodType<IngestResult>
 export type IngestAnswer = z.infer<typeof IngestAnswer>
+
+const { collection: _collection, ...documentSettings } = settings
+
+export const ManyRequest = component(
+  'ManyRequest',
+  z
+    .object({
+      documents: z
+        .array(
+          z.object({
+            ...documentSettings,
+            source: text(1, 2000),
+            content: text(0)
+              .optional()
+              .describe('Left out to ask whether what has this `content_hash` is there already.'),
+            content_hash: text(64, 64).optional().describe('SHA-256 of the bytes in hexadecimal.'),
+            media_type: text(1, 200).optional(),
+          }),
+        )
+        .min(1)
+        .max(1000),
+      collection,
+    })
+    .describe('Many documents at once, each text.'),
+)
+export type ManyRequest = z.input<typeof ManyRequest>
+
+const IngestOutcome = component(
+  'IngestOutcome',
+  z.object({
+    source: z.string(),
+    outcome: z
+      .enum(['added', 'replaced', 'unchanged', 'needed', 'failed'])
+      .describe('`needed`: it is new or has changed, and there was no content.'),
+    document_id: z.string().nullable(),
+    chunk_count: z.int(),
+    error: z.object({ code: z.string(), message: z.string() }).exactOptional(),
+  }),
+) satisfies z.ZodType<CoreOutcome>
+
+export const ManyAnswer = component('ManyAnswer', z.object({ results: z.array(IngestOutcome), count: z.int() }))
+export type ManyAnswer = z.infer<typeof ManyAnswer>
 
 export const Document = component(
   'Document',

@@ -1,67 +1,73 @@
+import { Option } from 'commander'
+import { type ChunkerType, chunkerTypes } from '../../core/knowledge.ts'
 import type { CommandModule } from '../command.ts'
 import { withClient } from '../connect.ts'
-import { UsageError } from '../exit.ts'
 import { exit } from '../exit-codes.ts'
 import { addConnectFlags, type ConnectOptions, integerBetween } from '../flags.ts'
-import { type FileResult, ingestFiles } from '../ingest-files.ts'
-import { printJson, say } from '../output.ts'
-import { createProgress } from '../progress.ts'
-import { terminalLine } from '../terminal-text.ts'
+import { parseMetadata } from '../ingest-metadata.ts'
+import { ingestPaths } from '../ingest-paths.ts'
+import { createIngestReport } from '../ingest-report.ts'
+import { watchPaths } from '../watch-paths.ts'
 
 interface IngestOptions extends ConnectOptions {
+  chunker?: ChunkerType
   chunkSize?: number
   chunkOverlap?: number
   collection?: string
+  metadata?: string[]
+  name?: string
+  dryRun?: boolean
+  prune?: boolean
+  watch?: boolean
+  allowHttp?: boolean
+  allowPrivate?: boolean
 }
 
 export const command: CommandModule<IngestOptions> = {
   define: (command) =>
     void addConnectFlags(command)
-      .argument('<paths...>', 'files, folders and globs')
+      .argument('<paths...>', 'files, folders, globs, https:// addresses, and - for what comes on stdin')
+      .option('--watch', 'go on, and take in what changes')
+      .option('--dry-run', 'only say what would be done')
+      .option('--prune', 'delete documents of these folders whose files are gone')
+      .option('--metadata <key=value>', 'for filters, or a JSON object; may be given again', collect)
+      .addOption(new Option('--chunker <name>', 'how to cut (default: by the format)').choices(chunkerTypes))
       .option('--chunk-size <characters>', '1 to 20000 (default: 1000)', integerBetween(1, 20_000))
       .option(
         '--chunk-overlap <characters>',
         'less than the size (default: a tenth, at most 100)',
         integerBetween(0, 19_999),
       )
-      .option('--collection <name>', 'where to put them'),
-  async run(context, { chunkSize, chunkOverlap, collection, ...options }, ...paths) {
-    const root = process.cwd()
-    const sources = await findFiles(root, paths)
-    const settings = { chunk_size: chunkSize, chunk_overlap: chunkOverlap, collection }
-    const results: FileResult[] = []
-    const progress = createProgress()
-    try {
-      await withClient(options, context, async (client) => {
-        for await (const result of ingestFiles(client, { root, sources, settings, signal: context.signal })) {
-          results.push(result)
-          if (options.json) printJson(result)
-          progress.update(results.length, sources.length, result.source)
-        }
-      })
-    } finally {
-      progress.end()
-      if (results.length > 0) report(results)
+      .option('--collection <name>', 'where to put them')
+      .option('--name <name>', 'what stdin is called; its ending says how to read it', 'stdin.md')
+      .option('--allow-http', 'fetch http:// addresses too')
+      .option('--allow-private', 'fetch from private and local addresses too'),
+  async run(context, options, ...paths) {
+    const settings = {
+      chunker_type: options.chunker,
+      chunk_size: options.chunkSize,
+      chunk_overlap: options.chunkOverlap,
+      collection: options.collection,
+      metadata: parseMetadata(options.metadata),
     }
-    return results.every(({ outcome }) => outcome === 'skipped') ? exit.failure : exit.ok
+    const { signal } = context
+    const { dryRun, prune, name, allowHttp, allowPrivate } = options
+    const wanted = { root: process.cwd(), paths, settings, dryRun, prune, name, allowHttp, allowPrivate, signal }
+    const pass = async () => {
+      const report = createIngestReport({ json: options.json === true, dryRun: dryRun === true })
+      try {
+        await withClient(options, context, (client) => ingestPaths(client, wanted, report))
+      } finally {
+        report.end()
+      }
+      return report.failed()
+    }
+    const failed = await pass()
+    if (options.watch === true) await watchPaths({ root: wanted.root, paths, signal, onChange: pass })
+    return failed ? exit.failure : exit.ok
   },
 }
 
-async function findFiles(root: string, paths: string[]): Promise<string[]> {
-  const { findSources } = await import('../../config/sources.ts')
-  const sources = await findSources(root, paths).catch((error: Error) => {
-    throw new UsageError(`${error.message.charAt(0).toUpperCase()}${error.message.slice(1)}.`)
-  })
-  if (sources.length === 0) throw new UsageError(`There is no file to ingest in ${paths.join(', ')}.`)
-  return sources
-}
-
-function report(results: readonly FileResult[]): void {
-  const count = (outcome: FileResult['outcome']) => results.filter((result) => result.outcome === outcome).length
-  const chunks = results.reduce((sum, result) => sum + result.chunks, 0)
-  const outcomes = (['added', 'replaced', 'unchanged', 'skipped'] as const).map((name) => `${count(name)} ${name}`)
-  say(`${results.length} files, ${chunks} chunks: ${outcomes.join(', ')}.`)
-  for (const { source, reason } of results) {
-    if (reason !== undefined) say(`  skipped ${terminalLine(source)}: ${terminalLine(reason)}`)
-  }
+function collect(value: string, earlier: string[] = []): string[] {
+  return [...earlier, value]
 }

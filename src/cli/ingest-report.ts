@@ -1,0 +1,59 @@
+import type { FileResult } from './ingest-files.ts'
+import { printJson, say } from './output.ts'
+import { createProgress } from './progress.ts'
+import { terminalLine } from './terminal-text.ts'
+
+const outcomes = ['added', 'replaced', 'unchanged', 'pruned', 'skipped'] as const
+
+/** Shows how far ingestion is and, at the end, what became of each file. */
+export interface IngestReport {
+  begin(files: number): void
+  add(result: FileResult): void
+  end(): void
+  /** Whether there was something and none of it could be ingested. */
+  failed(): boolean
+}
+
+export function createIngestReport({ json, dryRun }: { json: boolean; dryRun: boolean }): IngestReport {
+  const counts = new Map<FileResult['outcome'], number>()
+  const skipped: FileResult[] = []
+  const progress = createProgress()
+  const startedMs = performance.now()
+  let total = 0
+  let done = 0
+  let chunks = 0
+
+  const state = (): string => {
+    const seconds = (performance.now() - startedMs) / 1000
+    const rate = done / Math.max(seconds, 0.001)
+    const left = Math.ceil((total - done) / Math.max(rate, 0.001))
+    return `files, ${chunks} chunks, ${Math.round(rate)}/s, ${left} s left`
+  }
+
+  return {
+    begin(files) {
+      total = files
+    },
+    add(result) {
+      done++
+      chunks += result.outcome === 'pruned' ? 0 : result.chunks
+      counts.set(result.outcome, (counts.get(result.outcome) ?? 0) + 1)
+      if (result.outcome === 'skipped') skipped.push(result)
+      if (json) printJson(result)
+      progress.update(done, Math.max(done, total), `${state()}  ${result.source}`)
+    },
+    end() {
+      progress.end()
+      if (done === 0) return
+      const words = outcomes.flatMap((name) => {
+        const count = counts.get(name) ?? 0
+        return count > 0 || name !== 'pruned' ? `${count} ${name}` : []
+      })
+      const seconds = ((performance.now() - startedMs) / 1000).toFixed(1)
+      const what = dryRun ? 'would be' : `${chunks} chunks, ${seconds} s`
+      say(`${done} ${done === 1 ? 'file' : 'files'}, ${what}: ${words.join(', ')}.`)
+      for (const { source, reason } of skipped) say(`  skipped ${terminalLine(source)}: ${terminalLine(reason ?? '')}`)
+    },
+    failed: () => done > 0 && skipped.length === done,
+  }
+}
