@@ -7,6 +7,7 @@ import { healthRoutes } from './health.ts'
 import { historyRoutes } from './history.ts'
 import { homeRoutes } from './home.ts'
 import { knowledgeRoutes } from './knowledge.ts'
+import { metricsRoutes } from './metrics.ts'
 import { openApiRoutes } from './openapi.ts'
 import { runRoutes } from './runs.ts'
 import { sessionRoutes } from './sessions.ts'
@@ -26,6 +27,7 @@ export function apiRoutes(services: Services, settings: ApiSettings): Route[] {
     ...agentRoutes(services, settings),
     ...knowledgeRoutes(services, settings),
     ...healthRoutes(settings),
+    ...metricsRoutes(settings),
     ...homeRoutes(settings),
     ...docsRoutes(),
   ]

@@ -19,6 +19,8 @@ export interface ApiSettings {
   authRequired: boolean
   /** `status` other than `ready` is a 503. Must not throw. */
   readiness: () => Promise<Readiness>
+  /** What `/metrics` answers. */
+  metrics: () => string
   /** Of routes that others mount (A2A). */
   extraDocs: readonly RouteDoc[]
 }

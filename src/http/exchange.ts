@@ -56,6 +56,9 @@ export class Exchange implements HttpRequest {
   commonHeaders = noHeaders
   /** The answer has been decided; whatever comes later is dropped. */
   answered = false
+  /** What the answer is about, for the request log. */
+  runId: string | undefined
+  sessionId: string | undefined
   /** Zero until the head was written. */
   status = 0
   /** The connection is of no use after the answer. */

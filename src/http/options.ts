@@ -13,6 +13,9 @@ export interface RequestRecord {
   durationMs: number
   requestId: string
   caller: string
+  /** What the answer was about, when it says so by `X-Run-Id` and `X-Session-Id`. */
+  runId: string | undefined
+  sessionId: string | undefined
 }
 
 export interface TrafficLimits {

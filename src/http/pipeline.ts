@@ -51,6 +51,8 @@ export function createPipeline(settings: KernelSettings): Pipeline {
       durationMs: clock() - exchange.startedAt,
       requestId,
       caller,
+      runId: exchange.runId,
+      sessionId: exchange.sessionId,
     })
     if (whenClosing === undefined) return
     if (outgoing.writableFinished || outgoing.destroyed) setImmediate(whenClosing)
@@ -61,6 +63,8 @@ export function createPipeline(settings: KernelSettings): Pipeline {
   }
 
   const write = (exchange: Exchange, reply: Reply, refusal: boolean): Promise<void> | undefined => {
+    exchange.runId = one(reply.headers?.['X-Run-Id']) ?? exchange.runId
+    exchange.sessionId = one(reply.headers?.['X-Session-Id']) ?? exchange.sessionId
     if (whenClosing !== undefined) exchange.closeConnection = true
     if (reply.body?.kind === 'sse') {
       streams++
@@ -74,6 +78,8 @@ export function createPipeline(settings: KernelSettings): Pipeline {
     const { outgoing, requestId } = exchange
     const error = toAppError(cause)
     if (outgoing.destroyed) return
+    exchange.runId = error.runId
+    exchange.sessionId = error.sessionId
     if (error.code === 'internal') logInternal(error, exchange)
     if (outgoing.headersSent) {
       outgoing.destroy()
@@ -181,6 +187,10 @@ export function createPipeline(settings: KernelSettings): Pipeline {
       return active.size === 0 ? Promise.resolve() : new Promise((resolve) => waiting.push(resolve))
     },
   }
+}
+
+function one(header: string | string[] | undefined): string | undefined {
+  return typeof header === 'string' ? header : undefined
 }
 
 function overloaded(): AppError {

@@ -1,0 +1,149 @@
+import { monitorEventLoopDelay } from 'node:perf_hooks'
+import type { RunRecord } from '../core/run.ts'
+import type { RequestRecord } from '../http/options.ts'
+
+/*
+ * Counters in the text format of Prometheus (version 0.0.4). Ours, because they sit on the path of every request: two map
+ * look-ups and a few additions.
+ */
+
+export interface Metrics {
+  countRequest(record: RequestRecord): void
+  countRun(run: RunRecord): void
+  /** Everything counted so far, and the state of the process. */
+  print(): string
+}
+
+const requestSeconds = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
+const runSeconds = [0.01, 0.05, 0.1, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 600]
+
+export function createMetrics({ version, startedAtMs }: { version: string; startedAtMs: number }): Metrics {
+  const requests = new Counter('agentserve_http_requests_total', 'Requests answered, by route and status.')
+  const requestTimes = new Histogram(
+    'agentserve_http_request_duration_seconds',
+    'From the first line of a request to the end of its answer.',
+    requestSeconds,
+  )
+  const runs = new Counter('agentserve_runs_total', 'Runs ended or paused, by entity and status.')
+  const runTimes = new Histogram('agentserve_run_duration_seconds', 'From the start of a run to its end.', runSeconds)
+  const tokens = new Counter('agentserve_tokens_total', 'Tokens that models reported, by entity and direction.')
+  const cacheHits = new Counter('agentserve_cache_hits_total', 'Runs answered from the response cache.')
+  let loopDelay: ReturnType<typeof monitorEventLoopDelay> | undefined
+
+  function printProcess(): string[] {
+    if (loopDelay === undefined) {
+      // From the first look on: a server that nobody watches needs no timer for it.
+      loopDelay = monitorEventLoopDelay({ resolution: 20 })
+      loopDelay.enable()
+    }
+    const { user, system } = process.cpuUsage()
+    const { rss, heapUsed } = process.memoryUsage()
+    const delay = loopDelay.percentile(99) / 1e9
+    return [
+      ...gauge('agentserve_build_info', 'The version that runs.', 1, `{version="${version}"}`),
+      ...gauge('process_start_time_seconds', 'When it started, in seconds since 1970.', startedAtMs / 1000),
+      '# HELP process_cpu_seconds_total Processor time of the process.',
+      '# TYPE process_cpu_seconds_total counter',
+      `process_cpu_seconds_total ${(user + system) / 1e6}`,
+      ...gauge('process_resident_memory_bytes', 'Memory of the process.', rss),
+      ...gauge('nodejs_heap_size_used_bytes', 'Memory of its JavaScript objects.', heapUsed),
+      ...gauge('nodejs_eventloop_lag_p99_seconds', 'Delay of its event loop, 99th percentile.', delay),
+    ]
+  }
+
+  return {
+    countRequest({ method, route = 'none', status, durationMs }) {
+      requests.add(`{method="${method}",route="${escapeLabel(route)}",status="${status}"}`, 1)
+      requestTimes.observe(`route="${escapeLabel(route)}"`, durationMs / 1000)
+    },
+    countRun({ entity_id, status, usage, cache_hit, started_at, completed_at }) {
+      const entity = escapeLabel(entity_id)
+      runs.add(`{entity="${entity}",status="${status}"}`, 1)
+      if (cache_hit) cacheHits.add(`{entity="${entity}"}`, 1)
+      if (usage !== null) {
+        tokens.add(`{entity="${entity}",direction="input"}`, usage.input_tokens ?? 0)
+        tokens.add(`{entity="${entity}",direction="output"}`, usage.output_tokens ?? 0)
+      }
+      if (started_at === null || completed_at === null) return
+      runTimes.observe(`entity="${entity}"`, (Date.parse(completed_at) - Date.parse(started_at)) / 1000)
+    },
+    print() {
+      const all = [requests, requestTimes, runs, runTimes, tokens, cacheHits]
+      return `${[...all.flatMap((metric) => metric.print()), ...printProcess()].join('\n')}\n`
+    },
+  }
+}
+
+class Counter {
+  readonly #name: string
+  readonly #help: string
+  readonly #values = new Map<string, number>()
+
+  constructor(name: string, help: string) {
+    this.#name = name
+    this.#help = help
+  }
+
+  /** `labels` in braces, as they are printed. */
+  add(labels: string, amount: number): void {
+    this.#values.set(labels, (this.#values.get(labels) ?? 0) + amount)
+  }
+
+  print(): string[] {
+    const lines = [...this.#values].map(([labels, value]) => `${this.#name}${labels} ${value}`)
+    return [`# HELP ${this.#name} ${this.#help}`, `# TYPE ${this.#name} counter`, ...lines]
+  }
+}
+
+interface Observed {
+  /** How many fell under each bound but under none before it; the last place is for those above all. */
+  counts: number[]
+  sum: number
+}
+
+class Histogram {
+  readonly #name: string
+  readonly #help: string
+  readonly #bounds: readonly number[]
+  readonly #observed = new Map<string, Observed>()
+
+  constructor(name: string, help: string, bounds: readonly number[]) {
+    this.#name = name
+    this.#help = help
+    this.#bounds = bounds
+  }
+
+  /** `labels` without braces, as they are printed. */
+  observe(labels: string, seconds: number): void {
+    let observed = this.#observed.get(labels)
+    if (observed === undefined) {
+      observed = { counts: new Array(this.#bounds.length + 1).fill(0), sum: 0 }
+      this.#observed.set(labels, observed)
+    }
+    let place = 0
+    while (seconds > (this.#bounds[place] ?? Number.POSITIVE_INFINITY)) place++
+    observed.counts[place] = (observed.counts[place] ?? 0) + 1
+    observed.sum += seconds
+  }
+
+  print(): string[] {
+    const lines = [`# HELP ${this.#name} ${this.#help}`, `# TYPE ${this.#name} histogram`]
+    for (const [labels, { counts, sum }] of this.#observed) {
+      let total = 0
+      for (const [place, count] of counts.entries()) {
+        total += count
+        lines.push(`${this.#name}_bucket{${labels},le="${this.#bounds[place] ?? '+Inf'}"} ${total}`)
+      }
+      lines.push(`${this.#name}_sum{${labels}} ${sum}`, `${this.#name}_count{${labels}} ${total}`)
+    }
+    return lines
+  }
+}
+
+function gauge(name: string, help: string, value: number, labels = ''): string[] {
+  return [`# HELP ${name} ${help}`, `# TYPE ${name} gauge`, `${name}${labels} ${value}`]
+}
+
+function escapeLabel(value: string): string {
+  return /["\\\n]/.test(value) ? value.replace(/[\\"]/g, '\\$&').replaceAll('\n', '\\n') : value
+}

@@ -1,0 +1,20 @@
+import type { Logger } from '../core/logger.ts'
+import type { RequestRecord } from '../http/options.ts'
+
+/** One line a request, without a word of its content. */
+export function logRequest(logger: Logger, level: 'info' | 'debug', record: RequestRecord): void {
+  const { method, path, status, durationMs, requestId, caller, runId, sessionId } = record
+  logger[level](
+    {
+      method,
+      path,
+      status,
+      duration_ms: durationMs,
+      request_id: requestId,
+      ...(caller === 'anonymous' ? undefined : { caller }),
+      ...(runId === undefined ? undefined : { run_id: runId }),
+      ...(sessionId === undefined ? undefined : { session_id: sessionId }),
+    },
+    'request',
+  )
+}
