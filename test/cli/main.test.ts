@@ -67,7 +67,7 @@ describe('agentserve', () => {
     [['ingest'], /missing required argument 'paths'/],
     [['sessions', 'burn'], /Allowed choices are list, show, delete, save-test/],
     [['sessions', 'show'], /sessions show needs the id of a session/],
-    [['init', '--template', 'none'], /Allowed choices are basic/],
+    [['init', '--template', 'none'], /Allowed choices are basic, knowledge, team, workflow/],
   ])('refuses %j with exit code 2, on stderr', async (args, message) => {
     const { code, stdout, stderr } = await run(...args)
     expect(stderr).toMatch(message)
@@ -102,8 +102,8 @@ describe('agentserve init', () => {
     expect({ code, stdout }).toEqual({ code: 0, stdout: '' })
     expect(stderr).toContain('npm install')
     const written = await readdir(join(folder, 'My Agents'), { recursive: true })
-    const names = ['.env.example', '.gitignore', 'agent.config.ts', 'docs', 'package.json', 'tsconfig.json']
-    expect(written.sort()).toEqual([...names, join('docs', 'welcome.md')].sort())
+    const names = ['.env.example', '.gitignore', 'agent.config.ts', 'docs', 'package.json', 'test', 'tsconfig.json']
+    expect(written.sort()).toEqual([...names, join('docs', 'welcome.md'), join('test', 'agents.test.ts')].sort())
     const project = JSON.parse(await readFile(join(folder, 'My Agents/package.json'), 'utf8'))
     expect(project).toMatchObject({ name: 'my-agents', dependencies: { agentserve: `^${manifest.version}` } })
   })
@@ -112,9 +112,18 @@ describe('agentserve init', () => {
     await writeFile(join(folder, 'tsconfig.json'), 'mine')
     const { code, stderr } = await run('init')
     expect(code).toBe(1)
-    expect(stderr).toBe('tsconfig.json is there already; nothing was written.\n')
+    expect(stderr).toBe('tsconfig.json is there already; nothing was written (--overwrite would).\n')
     expect(await readFile(join(folder, 'tsconfig.json'), 'utf8')).toBe('mine')
     expect(await readdir(folder)).not.toContain('package.json')
+  })
+
+  it('replaces files when it is told to', async () => {
+    await run('init', 'again')
+    await writeFile(join(folder, 'again/tsconfig.json'), 'mine')
+    const { code } = await run('init', 'again', '--overwrite', '--template', 'team')
+    expect(code).toBe(0)
+    expect(await readFile(join(folder, 'again/tsconfig.json'), 'utf8')).toContain('compilerOptions')
+    expect(await readFile(join(folder, 'again/agent.config.ts'), 'utf8')).toContain('team(')
   })
 
   it('says as JSON what it wrote', async () => {

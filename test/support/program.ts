@@ -9,6 +9,8 @@ export const bin = join(root, 'bin/agentserve.js')
 /** A project of its own in a temporary folder, in which `agentserve` can be imported. */
 export interface Project {
   folder: string
+  /** The program that its commands run, when it is not this repository's. */
+  bin?: string
   write(path: string, text: string): Promise<void>
   read(path: string): Promise<string>
   copy(from: string, to: string): Promise<void>
@@ -58,7 +60,7 @@ export interface Running {
 
 /** Starts `agentserve` with these arguments. */
 export function launch(project: Project, args: string[], env: Record<string, string> = {}): Running {
-  const child = spawn(process.execPath, [bin, ...args], {
+  const child = spawn(process.execPath, [project.bin ?? bin, ...args], {
     cwd: project.folder,
     env: environment(env),
     stdio: ['pipe', 'pipe', 'pipe'],
