@@ -106,13 +106,3 @@ export const atParagraph = byLast((text, at) => {
     place--
   return place >= 0 && text.charCodeAt(place) === 10
 })
-
-/** Before a line without indentation that follows a blank line: where a function or a class begins. */
-export const atBlock = byLast((text, at) => {
-  const next = text.charCodeAt(at)
-  return !isSpace(next) && next !== 125 && next !== 41 && next !== 93 && atBlankLineBefore(text, at)
-})
-
-function atBlankLineBefore(text: string, at: number): boolean {
-  return atParagraph(text, at - 1, at) === at
-}

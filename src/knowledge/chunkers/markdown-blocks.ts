@@ -1,9 +1,20 @@
+import type { Heading } from '../../core/knowledge-drivers.ts'
+
+export interface MarkdownBlock {
+  start: number
+  end: number
+  /** Better not cut: fenced code, a table. */
+  whole: boolean
+  /** The heading of the section and nothing else. */
+  heading: boolean
+}
+
 export interface MarkdownSection {
   start: number
   end: number
   headingPath: string[]
   /** Where its blocks begin and end, in order. */
-  blocks: { start: number; end: number; whole: boolean }[]
+  blocks: MarkdownBlock[]
 }
 
 interface Line {
@@ -27,18 +38,24 @@ function* linesOf(text: string): Generator<Line> {
   }
 }
 
-/** The text as sections, one a heading, that leave nothing out; fenced code and tables are whole blocks. */
-export function markdownSections(text: string): MarkdownSection[] {
+const adornment = /^([!-/:-@[-`{-~])\1+$/
+
+/**
+ * The text as sections, one a heading, that leave nothing out; fenced code and tables are whole blocks. The headings are
+ * Markdown's, or those of the outline when there is one.
+ */
+export function markdownSections(text: string, outline?: readonly Heading[]): MarkdownSection[] {
   const sections: MarkdownSection[] = [{ start: 0, end: text.length, headingPath: [], blocks: [] }]
   const path: { level: number; title: string }[] = []
+  let nextHeading = 0
   let closing: RegExp | undefined
-  let kind: 'text' | 'code' | 'table' | undefined
+  let kind: 'heading' | 'text' | 'code' | 'table' | undefined
   let previous: Line | undefined
 
   const section = () => sections.at(-1) as MarkdownSection
-  const addLine = (line: Line, whole: boolean, fresh: boolean) => {
+  const addLine = (line: Line, fresh: boolean, { whole = false, heading = false } = {}) => {
     const block = section().blocks.at(-1)
-    if (fresh || !block) section().blocks.push({ start: line.start, end: line.end, whole })
+    if (fresh || !block) section().blocks.push({ start: line.start, end: line.end, whole, heading })
     else {
       block.end = line.end
       block.whole ||= whole
@@ -50,48 +67,60 @@ export function markdownSections(text: string): MarkdownSection[] {
     section().end = start
     if (section().start === start) sections.pop()
     sections.push({ start, end: text.length, headingPath: path.map((heading) => heading.title), blocks: [] })
+    kind = 'heading'
   }
+  const isTitle = (line: Line) =>
+    outline !== undefined && (adornment.test(line.text) || line.text.trim() === path.at(-1)?.title)
 
   for (const line of linesOf(text)) {
+    const given = outline?.[nextHeading]
     const opening = closing === undefined ? fence.exec(line.text)?.[1] : undefined
-    const heading = closing === undefined ? atxHeading.exec(line.text) : null
-    const blank = line.text.trim() === ''
-    if (closing !== undefined) {
-      addLine(line, true, false)
+    const heading = closing === undefined && outline === undefined ? atxHeading.exec(line.text) : null
+    if (given?.start === line.start) {
+      nextHeading++
+      closing = undefined
+      openSection(line.start, given.level, given.title)
+      addLine(line, true, { heading: true })
+    } else if (closing !== undefined) {
+      addLine(line, false, { whole: true })
       if (closing.test(line.text)) {
         closing = undefined
         kind = undefined
       }
     } else if (opening !== undefined) {
       closing = new RegExp(`^ {0,3}${opening.charAt(0)}{${opening.length},}[ \\t]*$`)
-      addLine(line, true, true)
+      addLine(line, true, { whole: true })
       kind = 'code'
     } else if (heading) {
       openSection(line.start, heading[1]?.length ?? 1, plainTitle(heading[2] ?? ''))
-      addLine(line, false, true)
-      kind = undefined
-    } else if (kind === 'text' && previous && setextRule.test(line.text) && !previous.text.includes('|')) {
+      addLine(line, true, { heading: true })
+    } else if (kind === 'heading' && isTitle(line)) {
+      addLine(line, false)
+    } else if (kind === 'text' && previous && isSetext(line, previous) && outline === undefined) {
       const title: Line = previous
       trimLastBlock(section(), title.start)
       openSection(title.start, line.text.includes('=') ? 1 : 2, plainTitle(title.text))
-      addLine(title, false, true)
-      addLine(line, false, false)
-      kind = undefined
+      addLine(title, true, { heading: true })
+      addLine(line, false)
     } else if (kind === 'text' && previous && tableRule.test(line.text) && previous.text.includes('|')) {
       trimLastBlock(section(), previous.start)
-      addLine(previous, true, true)
-      addLine(line, true, false)
+      addLine(previous, true, { whole: true })
+      addLine(line, false, { whole: true })
       kind = 'table'
-    } else if (blank) {
-      addLine(line, false, false)
+    } else if (line.text.trim() === '') {
+      addLine(line, false)
       kind = undefined
     } else {
-      addLine(line, false, kind === undefined)
+      addLine(line, kind === undefined || kind === 'heading')
       kind = kind === 'table' ? 'table' : 'text'
     }
     previous = line
   }
   return sections.filter((each) => each.end > each.start)
+}
+
+function isSetext(line: Line, title: Line): boolean {
+  return setextRule.test(line.text) && !title.text.includes('|')
 }
 
 function trimLastBlock(section: MarkdownSection, start: number): void {

@@ -2,8 +2,7 @@ import type { Chunker } from '../../core/knowledge-drivers.ts'
 import type { CutFinder } from './cut.ts'
 import { atLine, atSentence, atWord, cutPieces } from './cut.ts'
 import { lineNumbering } from './lines.ts'
-import type { MarkdownSection } from './markdown-blocks.ts'
-import { markdownSections } from './markdown-blocks.ts'
+import { type MarkdownBlock, type MarkdownSection, markdownSections } from './markdown-blocks.ts'
 
 /**
  * One section a heading; a section that is too long is cut between its blocks, and overlap stays inside a section, so
@@ -14,7 +13,7 @@ export const markdownChunker: Chunker = {
   description: 'Sections of Markdown with the headings above them; code blocks and tables stay whole where they fit.',
   *chunk(text, options) {
     const number = lineNumbering(text)
-    for (const section of joinBareHeadings(text, markdownSections(text), options.size)) {
+    for (const section of joinBareHeadings(text, markdownSections(text, options.outline), options.size)) {
       const rules = {
         finders: [atBlockOf(text, section), atLine, atSentence, atWord],
         wholeUntil: wholeBlockFrom(section),
@@ -33,20 +32,20 @@ function joinBareHeadings(text: string, sections: MarkdownSection[], size: numbe
       ? { ...section, start: bare.start, blocks: [...bare.blocks, ...section.blocks] }
       : section
     bare = undefined
-    const body = whole.blocks.some((block) => block.whole || !isHeading(text.slice(block.start, block.end)))
+    const body = whole.blocks.some((block) => !isHeading(text, block))
     if (!body && whole.end - whole.start < size / 2) bare = whole
     else joined.push(whole)
   }
   return bare ? [...joined, bare] : joined
 }
 
-function isHeading(block: string): boolean {
-  return /^ {0,3}#{1,6}[^\n]*\s*$/.test(block) || /^[^\n]+\n {0,3}(=+|-+)\s*$/.test(block) || block.trim() === ''
+function isHeading(text: string, block: MarkdownBlock): boolean {
+  return block.heading || text.slice(block.start, block.end).trim() === ''
 }
 
 /** A block's beginning, but not one that would leave the headings of the section behind on their own. */
 function atBlockOf(text: string, section: MarkdownSection): CutFinder {
-  const first = section.blocks.findIndex((block) => !isHeading(text.slice(block.start, block.end)))
+  const first = section.blocks.findIndex((block) => !isHeading(text, block))
   const places = section.blocks.slice(first + 1).map((block) => block.start)
   return (_text, after, limit) => {
     const place = places[lastIndexUpTo(places, limit)]

@@ -1,7 +1,8 @@
 import type { Chunker } from '../../core/knowledge-drivers.ts'
 import type { CutRules } from './cut.ts'
-import { atBlock, atLine, atParagraph, atSentence, atWord, cutPieces } from './cut.ts'
+import { atParagraph, atSentence, atWord, cutPieces } from './cut.ts'
 import { lineNumbering } from './lines.ts'
+import { headingPaths } from './outline-path.ts'
 
 function plainChunker(name: Chunker['name'], description: string, rules: CutRules): Chunker {
   return {
@@ -9,7 +10,9 @@ function plainChunker(name: Chunker['name'], description: string, rules: CutRule
     description,
     *chunk(text, options) {
       const number = lineNumbering(text)
-      for (const [start, end] of cutPieces(text, 0, text.length, options, rules)) yield number(start, end)
+      const pathAt = headingPaths(options.outline)
+      for (const [start, end] of cutPieces(text, 0, text.length, options, rules))
+        yield number(start, end, pathAt(start))
     },
   }
 }
@@ -26,10 +29,4 @@ export const paragraphChunker = plainChunker(
   'paragraph',
   'As many whole paragraphs as fit; a long one is cut between sentences.',
   { finders: [atParagraph, atSentence, atWord] },
-)
-
-export const codeChunker = plainChunker(
-  'code',
-  'Whole blocks of source code: cut before a line without indentation, else at blank lines, else between lines.',
-  { finders: [atBlock, atParagraph, atLine, atWord] },
 )

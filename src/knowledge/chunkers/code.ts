@@ -1,0 +1,109 @@
+import type { Chunker } from '../../core/knowledge-drivers.ts'
+import { atLine, atWord, type CutFinder, cutPieces } from './cut.ts'
+import { lineNumbering } from './lines.ts'
+
+interface CodeLine {
+  start: number
+  indent: number
+  /** Follows a blank line, the end of a block or deeper lines, and ends none itself: a function, a class, a key. */
+  opens: boolean
+  /** The line that this one is indented under. */
+  parent: CodeLine | undefined
+  title: string
+}
+
+/** As many whole functions or blocks as fit; the lines that a piece is indented under are its heading path. */
+export const codeChunker: Chunker = {
+  name: 'code',
+  description: 'Functions and blocks of source code or data, with the lines that they are indented under.',
+  *chunk(text, options) {
+    const number = lineNumbering(text)
+    const lines = codeLines(text)
+    const rules = { finders: [outermostBlock(lines), atLine, atWord] }
+    let cut = 0
+    let line = 0
+    for (const [start, end] of cutPieces(text, 0, text.length, options, rules)) {
+      while (line + 1 < lines.length && (lines[line + 1]?.start ?? 0) <= cut) line++
+      yield number(start, end, pathOf(lines[line]))
+      cut = end
+    }
+  },
+}
+
+const maxLevels = 6
+const maxTitle = 100
+const ending = /^(?:[}\])]+[,;)]*|end)$/
+const continuing = /^(?:[}\])]|end\b|else\b|elif\b|except\b|finally\b|catch\b)/
+
+/** The lines that are not blank. */
+function codeLines(text: string): CodeLine[] {
+  const lines: CodeLine[] = []
+  const above: CodeLine[] = []
+  let afterBlank = false
+  for (let start = 0; start < text.length; ) {
+    const newline = text.indexOf('\n', start)
+    const end = newline === -1 ? text.length : newline
+    const content = text.slice(start, Math.min(end, start + maxIndent + maxTitle)).trimStart()
+    if (content.trimEnd() === '') afterBlank = true
+    else {
+      const indent = indentOf(text, start)
+      const previous = lines.at(-1)
+      let before: CodeLine | undefined
+      while ((above.at(-1)?.indent ?? -1) >= indent) before = above.pop()
+      const afterEnd = previous !== undefined && (previous.indent > indent || ending.test(previous.title))
+      const opens = (afterBlank || afterEnd) && !continuing.test(content)
+      // What ends a signature of several lines stands for the whole of it.
+      const title = content.startsWith(')') && before ? before.title : content.slice(0, maxTitle).trimEnd()
+      const line = { start, indent, opens, parent: above.at(-1), title }
+      lines.push(line)
+      above.push(line)
+      afterBlank = false
+    }
+    start = end + 1
+  }
+  return lines
+}
+
+const maxIndent = 200
+
+function indentOf(text: string, start: number): number {
+  let indent = 0
+  for (let at = start; at < start + maxIndent; at++) {
+    const code = text.charCodeAt(at)
+    if (code === 9) indent += 4
+    else if (code === 32) indent++
+    else break
+  }
+  return indent
+}
+
+/** Where the last of the outermost blocks in the window begins. */
+function outermostBlock(lines: readonly CodeLine[]): CutFinder {
+  return (_text, after, limit) => {
+    let best: CodeLine | undefined
+    for (let at = lastUpTo(lines, limit); at >= 0; at--) {
+      const line = lines[at]
+      if (!line || line.start <= after) break
+      if (line.opens && line.indent < (best?.indent ?? Number.POSITIVE_INFINITY)) best = line
+    }
+    return best?.start
+  }
+}
+
+function lastUpTo(lines: readonly CodeLine[], limit: number): number {
+  let low = 0
+  let high = lines.length
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if ((lines[middle]?.start ?? 0) <= limit) low = middle + 1
+    else high = middle
+  }
+  return low - 1
+}
+
+function pathOf(line: CodeLine | undefined): string[] {
+  const path: string[] = []
+  for (let above = line?.parent; above && path.length < maxLevels; above = above.parent)
+    path.unshift(above.title.replace(/[\s{[(:]+$/, ''))
+  return path.filter((title) => title !== '')
+}
