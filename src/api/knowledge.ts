@@ -10,9 +10,10 @@ import {
   ManyAnswer,
   ManyRequest,
   SearchAnswer,
+  SearchQuery,
   SearchRequest,
 } from '../wire/knowledge.ts'
-import { parseBody } from '../wire/parse.ts'
+import { parseBody, parseQuery } from '../wire/parse.ts'
 import { PlainText } from '../wire/route-doc.ts'
 import { readContent } from './content.ts'
 import { type DocumentedRoute, documented } from './documented.ts'
@@ -35,13 +36,15 @@ export function knowledgeRoutes(services: Services, settings: ApiSettings): Docu
       operationId: 'searchKnowledge',
       tag,
       summary: 'Find passages',
+      query: SearchQuery,
       body: { required: true, content: { 'application/json': SearchRequest } },
       responses: { 200: { description: 'The best passages first.', content: { 'application/json': SearchAnswer } } },
       errors: ['collection_not_found', 'timeout'],
     },
     async (request) => {
       const query = parseBody(SearchRequest, await request.body.json())
-      const { results, mode } = await knowledge.search(query, eitherSignal(request))
+      const { explain = query.explain } = parseQuery(SearchQuery, request.query)
+      const { results, mode } = await knowledge.search({ ...query, explain }, eitherSignal(request))
       return json({ results, count: results.length, mode })
     },
   )

@@ -21,6 +21,8 @@ export interface SearchSettings {
   /** Neighbouring chunks round each hit, 0–5. */
   context?: number | undefined
   collection?: string | undefined
+  /** Gives each hit its `explain`. */
+  explain?: boolean | undefined
 }
 
 export type IngestSettings = Omit<ContentRequest, 'content'>

@@ -301,6 +301,8 @@ export interface DocumentStore {
   /** Words of the collection that share trigrams with the one given, the most alike first; not that word itself. */
   similarWords(collection: number, word: string, limit: number): Promise<string[]>
   frequencies(collection: number, words: readonly string[], trigrams: readonly string[]): Promise<TermFrequencies>
+  /** The generations of those of the chunks that are current. */
+  currentGenerations(collection: number, chunks: readonly number[]): Promise<Map<number, number>>
   /** Those of the keys that are current, in no order. */
   current(collection: number, chunks: readonly number[]): Promise<CurrentChunk[]>
   /** Chunks of a generation with `from <= index <= to`, in order. */

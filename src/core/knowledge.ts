@@ -32,6 +32,21 @@ export interface Chunk {
 export interface SearchHit extends Chunk {
   /** 0–1, higher is better. */
   score: number
+  explain?: HitExplanation
+}
+
+/** Why a hit is where it is: its places, from 1, in the lists that were merged; null where it is in none. */
+export interface HitExplanation {
+  rank: number
+  keyword_rank: number | null
+  keyword_score: number | null
+  vector_rank: number | null
+  vector_score: number | null
+  /** The line that has the most of the query's words, and what it says. */
+  line: number | null
+  text: string
+  /** The words that were looked for, those like a misspelt one included. */
+  words: string[]
 }
 
 export interface SearchQuery {
@@ -43,6 +58,8 @@ export interface SearchQuery {
   /** Neighbouring chunks to put round each hit, 0–5, default 0. */
   context?: number | undefined
   collection?: string | undefined
+  /** Gives each hit its `explain`. */
+  explain?: boolean | undefined
 }
 
 export interface SearchResult {

@@ -72,6 +72,7 @@ export interface SearchSettings {
   collection: string
   /** The caller named the collection, so it must be there. */
   named: boolean
+  explain: boolean
 }
 
 export function parseSearch(query: SearchQuery, collection: string): SearchSettings {
@@ -87,6 +88,7 @@ export function parseSearch(query: SearchQuery, collection: string): SearchSetti
     filters,
     collection: collectionName(query.collection, collection),
     named: query.collection !== undefined && query.collection !== collection,
+    explain: query.explain === true,
   }
 }
 

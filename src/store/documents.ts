@@ -224,6 +224,17 @@ export function createDocumentStore({ path }: { path: string }): DocumentStore {
     similarWords: (collection, word, limit) => similarWords(use().reader, collection, word, limit),
     frequencies: (collection, words, trigrams) => use().frequencies(collection, words, trigrams),
 
+    currentGenerations: async (collection, chunks) =>
+      new Map(
+        (
+          await all(
+            `SELECT chunk_key, generation FROM chunk JOIN document ON document.generation = chunk.chunk_generation
+             WHERE chunk_key IN (SELECT value FROM json_each(?)) AND document_collection = ?`,
+            [JSON.stringify(chunks), collection],
+          )
+        ).map((row) => [Number(row.chunk_key), Number(row.generation)]),
+      ),
+
     current: async (collection, chunks) =>
       (
         await all(
@@ -249,8 +260,29 @@ async function makePrivateFile(path: string): Promise<void> {
   await chmod(path, 0o600)
 }
 
+/** So that a search reads its lists side by side. */
+const readers = 2
+
+/** Takes the connection that has the least to do. */
 async function openReader(path: string): Promise<Reader> {
-  const connection = await openConnection(path)
-  await connection.exec('PRAGMA busy_timeout=5000; PRAGMA query_only=ON')
-  return connection
+  const connections: { connection: Connection; busy: number }[] = []
+  for (let count = 0; count < readers; count++) {
+    const connection = await openConnection(path)
+    await connection.exec('PRAGMA busy_timeout=5000; PRAGMA query_only=ON; PRAGMA cache_size=-16000')
+    connections.push({ connection, busy: 0 })
+  }
+  return {
+    async all(sql, parameters) {
+      const taken = connections.reduce((least, each) => (each.busy < least.busy ? each : least))
+      taken.busy++
+      try {
+        return await taken.connection.all(sql, parameters)
+      } finally {
+        taken.busy--
+      }
+    },
+    async close() {
+      for (const { connection } of connections) await connection.close()
+    },
+  }
 }

@@ -37,9 +37,12 @@ export const SearchRequest = component(
     mode: oneOf(searchModes).optional(),
     context: integer(0, 5).optional().describe('Neighbouring chunks to put round each hit.'),
     collection,
+    explain: z.boolean(said('must be true or false')).optional().describe('Say of each hit why it is where it is.'),
   }),
 )
 export type SearchRequest = z.input<typeof SearchRequest>
+
+export const SearchQuery = z.object({ explain: z.boolean().optional().describe('The same as in the body.') })
 
 export const SearchHit = component(
   'SearchHit',
@@ -59,6 +62,18 @@ export const SearchHit = component(
     line_start: z.int().exactOptional(),
     line_end: z.int().exactOptional(),
     page: z.int().exactOptional(),
+    explain: z
+      .object({
+        rank: z.int(),
+        keyword_rank: z.int().nullable(),
+        keyword_score: z.number().nullable(),
+        vector_rank: z.int().nullable(),
+        vector_score: z.number().nullable(),
+        line: z.int().nullable().describe("The line that has the most of the query's words."),
+        text: z.string(),
+        words: z.array(z.string()).describe('What was looked for, words like a misspelt one included.'),
+      })
+      .exactOptional(),
   }),
 ) satisfies z.ZodType<CoreHit>
 

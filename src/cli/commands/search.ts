@@ -1,8 +1,9 @@
 import { Option } from 'commander'
-import { type SearchMode, searchModes } from '../../core/knowledge.ts'
+import { type Filters, type HitExplanation, type SearchMode, searchModes } from '../../core/knowledge.ts'
 import type { CommandModule } from '../command.ts'
 import { withClient } from '../connect.ts'
 import { addConnectFlags, type ConnectOptions, integerBetween } from '../flags.ts'
+import { parseMetadata } from '../ingest-metadata.ts'
 import { print, printJson, say } from '../output.ts'
 import { formatPlace } from '../source-line.ts'
 import { terminalLine } from '../terminal-text.ts'
@@ -11,6 +12,9 @@ interface SearchOptions extends ConnectOptions {
   limit?: number
   mode?: SearchMode
   collection?: string
+  filter?: string[]
+  context?: number
+  explain?: boolean
 }
 
 const shownCharacters = 240
@@ -21,10 +25,15 @@ export const command: CommandModule<SearchOptions> = {
       .argument('<query...>', 'what to look for')
       .option('--limit <number>', 'how many passages, 1 to 100 (default: 10)', integerBetween(1, 100))
       .addOption(new Option('--mode <mode>', 'how to search').choices(searchModes))
+      .option('--filter <key=value>', 'only documents with this metadata; may be given again', collect)
+      .option('--context <chunks>', 'neighbouring chunks to show, 0 to 5 (default: 0)', integerBetween(0, 5))
+      .option('--explain', 'say of each passage why it is where it is')
       .option('--collection <name>', 'where to search'),
-  async run(context, { limit, mode, collection, ...options }, ...words) {
+  async run(context, { limit, mode, collection, filter, context: around, explain, ...options }, ...words) {
+    const filters = parseMetadata(filter) as Filters | undefined
+    const settings = { limit, mode, collection, filters, context: around, explain }
     const { results } = await withClient(options, context, (client) =>
-      client.knowledge.search(words.join(' '), { limit, mode, collection }, { signal: context.signal }),
+      client.knowledge.search(words.join(' '), settings, { signal: context.signal }),
     )
     if (options.json) for (const hit of results) printJson(hit)
     else if (results.length === 0) say('Nothing found.')
@@ -32,7 +41,23 @@ export const command: CommandModule<SearchOptions> = {
       const text = terminalLine(hit.content)
       const excerpt = text.length > shownCharacters ? `${text.slice(0, shownCharacters)}…` : text
       print(`${index + 1}. ${formatPlace(hit)}  ${hit.score.toFixed(2)}\n   ${excerpt}\n`)
+      if (hit.explain) print(`${explainHit(hit.explain)}\n`)
     }
     return undefined
   },
+}
+
+function explainHit(explain: HitExplanation): string {
+  const place = (rank: number | null, score: number | null) =>
+    rank === null ? 'not found' : `${rank} (${(score ?? 0).toFixed(2)})`
+  const line = explain.line === null ? '' : `line ${explain.line}: `
+  return [
+    `   keyword ${place(explain.keyword_rank, explain.keyword_score)}, vector ${place(explain.vector_rank, explain.vector_score)}, merged ${explain.rank}`,
+    `   words: ${terminalLine(explain.words.join(' '))}`,
+    `   ${line}${terminalLine(explain.text)}`,
+  ].join('\n')
+}
+
+function collect(value: string, earlier: string[] = []): string[] {
+  return [...earlier, value]
 }

@@ -1,0 +1,43 @@
+import type { TermFrequencies } from '../core/knowledge-drivers.ts'
+
+/** A word that occurs in at most so many chunks may be a misspelling, of others or of the asker. */
+const rareChunks = 1
+const leastFuzzyLength = 4
+const maxFuzzyWords = 6
+/** Words of more than this part of all chunks tell little and cost much. */
+const commonShare = 0.2
+const leastTelling = 2
+
+/** The words to look for as they are, and those for which words like them are to be looked for too. */
+export function chooseWords(words: readonly string[], known: TermFrequencies): { exact: string[]; fuzzy: string[] } {
+  const chunksOf = (word: string) => known.words.get(word) ?? 0
+  const found = words.filter((word) => chunksOf(word) > 0)
+  const telling = found.filter((word) => chunksOf(word) <= known.chunks * commonShare)
+  const fuzzy = words.filter((word) => word.length >= leastFuzzyLength && chunksOf(word) <= rareChunks)
+  return { exact: telling.length >= leastTelling ? telling : found, fuzzy: fuzzy.slice(0, maxFuzzyWords) }
+}
+
+/** A slip or two of the fingers apart, or one a large part of the other. */
+export function isAlike(word: string, other: string): boolean {
+  const [short, long] = word.length < other.length ? [word, other] : [other, word]
+  if (short.length >= leastFuzzyLength && long.includes(short) && short.length * 2 >= long.length) return true
+  return editDistance(word, other) <= (word.length < 8 ? 1 : 2)
+}
+
+/** Insertions, deletions, replacements and swaps of neighbours that make one of the other. */
+function editDistance(one: string, other: string): number {
+  let before: number[] = []
+  let last = Array.from({ length: other.length + 1 }, (_, at) => at)
+  for (let row = 1; row <= one.length; row++) {
+    const next = [row]
+    for (let at = 1; at <= other.length; at++) {
+      const same = one[row - 1] === other[at - 1]
+      const least = Math.min((last[at] ?? 0) + 1, (next[at - 1] ?? 0) + 1, (last[at - 1] ?? 0) + (same ? 0 : 1))
+      const swapped = one[row - 1] === other[at - 2] && one[row - 2] === other[at - 1]
+      next.push(swapped ? Math.min(least, (before[at - 2] ?? 0) + 1) : least)
+    }
+    before = last
+    last = next
+  }
+  return last[other.length] ?? 0
+}
