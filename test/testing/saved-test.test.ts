@@ -1,0 +1,107 @@
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { z } from 'zod'
+import type { UserConfig } from '../../src/config/types.ts'
+import type { RunRecord } from '../../src/core/run.ts'
+import { agent } from '../../src/runnables/agent.ts'
+import { mcp } from '../../src/runnables/mcp.ts'
+import { team } from '../../src/runnables/team.ts'
+import { tool } from '../../src/runnables/tool.ts'
+import { playSavedTest } from '../../src/testing/play.ts'
+import { openWith, type RunResult } from '../../src/testing/project.ts'
+import { type RunToSave, toSavedTest } from '../../src/testing/saved-test.ts'
+import { scriptedModel } from '../../src/testing/scripted-model.ts'
+
+const root = import.meta.dirname
+const fixture = join(root, '../fixtures/mcp-server.ts')
+
+/** Runs a conversation for real, and gives it as the command reads it from the record. */
+async function converse(config: UserConfig, id: string, ...inputs: string[]): Promise<RunToSave[]> {
+  await using project = await openWith(config, root, undefined)
+  const runs: RunToSave[] = []
+  let sessionId: string | undefined
+  const read = async (runId: string, events: RunResult['events']): Promise<RunToSave> => {
+    const { body } = await project.inject({ method: 'GET', url: `/api/v1/runs/${runId}` })
+    let text = ''
+    for await (const chunk of body) text += Buffer.from(chunk).toString()
+    return { run: JSON.parse(text) as RunRecord, events, members: [] }
+  }
+  for (const input of inputs) {
+    const result = await project.run(id, input, sessionId === undefined ? {} : { sessionId })
+    sessionId = result.sessionId
+    runs.push(await read(result.runId, result.events))
+  }
+  return runs
+}
+
+const counting = () => {
+  const calls: string[] = []
+  const lookUp = tool({
+    inputSchema: z.object({ word: z.string() }),
+    execute: async ({ word }) => {
+      calls.push(word)
+      if (word === 'nothing') throw new Error('no such word')
+      return `meaning of ${word}`
+    },
+  })
+  return { calls, lookUp }
+}
+
+const asking = (...words: string[]) =>
+  scriptedModel(
+    { reasoning: 'let me see', toolCalls: words.map((word) => ({ name: 'lookUp', input: { word } })) },
+    'That is what it means.',
+  )
+
+describe('a saved test', () => {
+  it('plays tools that worked and tools that failed as they did, without running them', async () => {
+    const { calls, lookUp } = counting()
+    const config = (model = asking()) => ({ agents: { words: agent({ model, tools: { lookUp } }) } })
+    const saved = toSavedTest(await converse(config(asking('sea', 'nothing', 'sea')), 'words', 'sea?'))
+    expect(calls).toEqual(['sea', 'nothing', 'sea'])
+    const played = await playSavedTest(config(), saved, { root })
+    expect(played).toMatchObject({ passed: true, differences: [], notes: [] })
+    expect(calls).toHaveLength(3)
+    expect(saved.turns[0]?.expect.tool_calls[1]).toEqual({
+      name: 'lookUp',
+      input: { word: 'nothing' },
+      error: 'no such word',
+    })
+  })
+
+  it('stands in for the tools of an MCP server, which is not started', async () => {
+    const model = scriptedModel({ toolCalls: [{ name: 'x_add', input: { a: 1, b: 2 } }] }, 'three')
+    const config = (command: string) => ({
+      agents: { sums: agent({ model, tools: { x: mcp({ command, args: [fixture] }) } }) },
+    })
+    const saved = toSavedTest(await converse(config(process.execPath), 'sums', '1 + 2'))
+    const { passed, differences } = await playSavedTest(config('/not/there'), saved, { root })
+    expect({ passed, differences }).toEqual({ passed: true, differences: [] })
+  })
+
+  it('tells a model that is asked more or less often than it was', async () => {
+    const saved = toSavedTest(await converse({ agents: { a: agent({ model: scriptedModel('yes') }) } }, 'a', 'well?'))
+    const silent = { agents: { a: agent({ run: () => 'yes' }) } }
+    expect((await playSavedTest(silent, saved, { root })).differences).toEqual([
+      { turn: 1, what: 'model_calls', expected: 1, actual: 0 },
+    ])
+    const member = () => agent({ model: scriptedModel() })
+    const twice = { teams: { a: team({ members: [member(), member()] }) } }
+    const { passed, differences } = await playSavedTest(twice, saved, { root })
+    expect(passed).toBe(false)
+    expect(differences.map(({ what }) => what)).toContain('status')
+  })
+
+  it('can not be made of what is no conversation with one agent that has ended', async () => {
+    const [first] = await converse({ agents: { a: agent({ run: () => 'yes' }) } }, 'a', 'well?')
+    if (first === undefined) throw new Error('no run')
+    const other = { ...first, run: { ...first.run, entity_id: 'b' } }
+    const running = { ...first, run: { ...first.run, status: 'running' as const } }
+    const stamp = { run_id: first.run.run_id, seq: 2, at: '' }
+    const asked = { ...first, events: [{ type: 'input_required' as const, prompt: 'May I?', ...stamp }] }
+    expect(() => toSavedTest([])).toThrow('no runs to make a test of')
+    expect(() => toSavedTest([first, other])).toThrow("is of 'a' and 'b'")
+    expect(() => toSavedTest([running])).toThrow('is running')
+    expect(() => toSavedTest([asked])).toThrow("waited for somebody's answer")
+  })
+})
