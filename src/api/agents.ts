@@ -11,7 +11,7 @@ import { type DocumentedRoute, documented } from './documented.ts'
 import { readIdempotency } from './idempotency.ts'
 import { pathId, readFor } from './path-id.ts'
 import { toRunAnswer } from './run-answer.ts'
-import { toFrames } from './run-stream.ts'
+import { acceptsEvents, toFrames } from './run-stream.ts'
 import type { ApiSettings } from './settings.ts'
 
 const tag = 'Agents'
@@ -118,8 +118,8 @@ async function startRun(services: Services, settings: ApiSettings, request: Http
     () => readStart(request, entityId, streamed),
   )
   const handle = await services.runs.start(start)
-  if (start.mode === 'plain') return json(toRunAnswer(await handle.result(), settings.requestTimeoutMs))
   const headers = { 'X-Run-Id': handle.runId, 'X-Session-Id': handle.sessionId }
+  if (start.mode === 'plain') return json(toRunAnswer(await handle.result(), settings.requestTimeoutMs), 200, headers)
   if (start.mode === 'stream') return sse(toFrames(handle.events(), prompts), headers)
   const { status } = await services.runs.get(handle.runId)
   const accepted: RunAccepted = { run_id: handle.runId, session_id: handle.sessionId, status }
@@ -145,8 +145,4 @@ async function readStart(request: HttpRequest, entityId: string, streamed: boole
     idempotency: await readIdempotency(request, 'POST /agents/run'),
   }
   return { start, prompts: parseQuery(StreamQuery, request.query).include === 'prompts' }
-}
-
-function acceptsEvents(request: HttpRequest): boolean {
-  return request.headers.accept?.toLowerCase().includes('text/event-stream') === true
 }

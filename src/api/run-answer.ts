@@ -28,7 +28,8 @@ export function toRun(record: RunRecord): Run {
 export function toRunAnswer(record: RunRecord, requestTimeoutMs: number): RunResult {
   const about = { runId: record.run_id, sessionId: record.session_id }
   if (record.status === 'failed') throw new AppError('run_failed', record.error?.message ?? 'The run failed.', about)
-  if (record.status === 'interrupted') throw new AppError('run_interrupted', 'The run was interrupted.', about)
+  if (record.status === 'interrupted')
+    throw new AppError('run_interrupted', record.error?.message ?? 'The run was interrupted.', about)
   if (record.status === 'cancelled' && record.cancellation_reason === 'timeout') {
     throw new AppError('timeout', `The run did not end within requestTimeout (${requestTimeoutMs} ms).`, about)
   }

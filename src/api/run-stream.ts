@@ -1,11 +1,24 @@
 import type { RunEvent } from '../core/event.ts'
 import { encodeEvent } from '../core/sse.ts'
+import type { HttpRequest } from '../http/request.ts'
 
-/** An event as it goes out: the prompts of model calls only to those who ask for them. */
+/** Whether the request says by its headers that it wants a stream. */
+export function acceptsEvents(request: HttpRequest): boolean {
+  return request.headers.accept?.toLowerCase().includes('text/event-stream') === true
+}
+
+/** An event as it goes out: prompts, and what runs go on from, only to those who ask for them. */
 export function toWireEvent(event: RunEvent, prompts: boolean): RunEvent {
-  if (prompts || event.type !== 'model_call_start') return event
-  const { messages: _, ...shown } = event
-  return shown
+  if (prompts) return event
+  if (event.type === 'model_call_start' || event.type === 'input_required') {
+    const { messages: _, ...shown } = event
+    return shown
+  }
+  if (event.type === 'step_end') {
+    const { state: _, ...shown } = event
+    return shown
+  }
+  return event
 }
 
 /**

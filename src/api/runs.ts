@@ -1,15 +1,24 @@
 import { invalid } from '../core/error.ts'
+import type { RunRecord } from '../core/run.ts'
 import { json, sse } from '../http/reply.ts'
 import type { HttpRequest } from '../http/request.ts'
-import type { Services } from '../service/services.ts'
+import type { Services, StartRun } from '../service/services.ts'
 import { RunEvent } from '../wire/event.ts'
 import { toList } from '../wire/list.ts'
 import { parseBody, parseQuery } from '../wire/parse.ts'
-import { CancelRequest, ResumeRequest, RunDetail, RunEventsQuery, RunList, RunsQuery } from '../wire/run.ts'
+import {
+  CancelRequest,
+  ResumeRequest,
+  RunDetail,
+  RunEventsQuery,
+  RunList,
+  RunsQuery,
+  StreamQuery,
+} from '../wire/run.ts'
 import { type DocumentedRoute, documented } from './documented.ts'
 import { pathId, readFor } from './path-id.ts'
-import { toRunDetail } from './run-answer.ts'
-import { toFrames } from './run-stream.ts'
+import { toRunAnswer, toRunDetail } from './run-answer.ts'
+import { acceptsEvents, toFrames } from './run-stream.ts'
 import type { ApiSettings } from './settings.ts'
 
 const tag = 'Runs'
@@ -17,8 +26,8 @@ const params = { id: 'The run.' }
 const runAnswer = { description: 'The run.', content: { 'application/json': RunDetail } }
 
 /** List, read, follow, cancel and resume runs. */
-export function runRoutes({ runs }: Services, { prefix }: ApiSettings): DocumentedRoute[] {
-  const path = `${prefix}/runs`
+export function runRoutes({ runs }: Services, settings: ApiSettings): DocumentedRoute[] {
+  const path = `${settings.prefix}/runs`
   return [
     documented(
       {
@@ -79,16 +88,29 @@ export function runRoutes({ runs }: Services, { prefix }: ApiSettings): Document
         summary: 'Give a waiting run what it waits for, or continue an interrupted workflow',
         params,
         body: { required: false, content: { 'application/json': ResumeRequest } },
-        responses: { 200: runAnswer },
-        errors: ['run_not_found', 'conflict'],
+        query: StreamQuery,
+        responses: {
+          200: {
+            description: 'The run when it has ended or waits again, or the stream of what happens from here on.',
+            content: { ...runAnswer.content, 'text/event-stream': RunEvent },
+          },
+          202: { ...runAnswer, description: 'It goes on in the background.' },
+        },
+        errors: ['run_not_found', 'conflict', 'run_failed', 'run_cancelled', 'timeout'],
       },
       async (request) => {
         const id = pathId(request)
-        const answer = await readFor(
+        const { mode, prompts, body } = await readFor(
           () => runs.get(id),
-          async () => parseBody(ResumeRequest, await request.body.json()),
+          () => readResume(request, () => runs.get(id)),
         )
-        return json(toRunDetail(await runs.resume(id, answer)))
+        const { approved, input, on_disconnect: onDisconnect } = body
+        const handle = await runs.resume(id, { approved, input, onDisconnect, mode, signal: request.signal })
+        if (mode === 'background') return json(toRunDetail(await runs.get(id)), 202)
+        if (mode === 'stream') return sse(toFrames(handle.events(), prompts), { 'X-Run-Id': id })
+        const ended = await handle.result()
+        toRunAnswer(ended, settings.requestTimeoutMs)
+        return json(toRunDetail(ended))
       },
     ),
     documented(
@@ -121,6 +143,15 @@ export function runRoutes({ runs }: Services, { prefix }: ApiSettings): Document
       },
     ),
   ]
+}
+
+async function readResume(request: HttpRequest, find: () => Promise<RunRecord>) {
+  const body = parseBody(ResumeRequest, await request.body.json())
+  const streamed = body.stream || acceptsEvents(request)
+  if (body.background && body.stream) throw invalid('background and stream exclude each other.', 'background')
+  const background = !streamed && (body.background ?? (await find()).background)
+  const mode: StartRun['mode'] = streamed ? 'stream' : background ? 'background' : 'plain'
+  return { body, mode, prompts: parseQuery(StreamQuery, request.query).include === 'prompts' }
 }
 
 /** A client that reconnects repeats the URL that it began with, so `Last-Event-ID` is the later word. */

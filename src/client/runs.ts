@@ -1,7 +1,6 @@
 import { AppError } from '../core/error.ts'
-import type { Json } from '../core/json.ts'
 import type { RunStatus } from '../core/run.ts'
-import type { RunAccepted, RunDetail, RunList, RunRequest, RunResult } from '../wire/run.ts'
+import type { ResumeRequest, RunAccepted, RunDetail, RunList, RunRequest, RunResult } from '../wire/run.ts'
 import type { CallOptions, Connection, OpenAnswer } from './connection.ts'
 import { followRun, type RunStream } from './stream.ts'
 
@@ -34,16 +33,21 @@ export interface RunsClient {
   stream(agentId: string, input: RunInput, options?: StreamOptions): Promise<RunStream>
   get(runId: string, options?: CallOptions): Promise<RunDetail>
   list(
-    filter?: { status?: RunStatus | undefined; agent_id?: string | undefined; session_id?: string | undefined },
+    filter?: {
+      status?: RunStatus | undefined
+      agent_id?: string | undefined
+      session_id?: string | undefined
+      parent_run_id?: string | undefined
+    },
     options?: PageOptions,
   ): Promise<RunList>
   /** A run that has ended is `conflict`. */
   cancel(runId: string, reason?: string, options?: CallOptions): Promise<RunDetail>
-  resume(
-    runId: string,
-    answer: { approved?: boolean | undefined; input?: Json | undefined },
-    options?: CallOptions,
-  ): Promise<RunDetail>
+  /**
+   * Gives a paused run what it waits for, and waits for its end or its next pause; with `background`, or for a run that was
+   * started so, only until it goes on. `conflict` when it does not wait.
+   */
+  resume(runId: string, answer?: Omit<ResumeRequest, 'stream'>, options?: CallOptions): Promise<RunDetail>
   /** Live or recorded, from the start or behind a number; leaving changes nothing. */
   events(runId: string, options?: StreamOptions & { after?: number | undefined }): Promise<RunStream>
 }
@@ -144,7 +148,7 @@ export function createRunsClient(connection: Connection, prefix: string, silence
         body: reason === undefined ? {} : { reason },
         repeat: 'never',
       }),
-    resume: (runId, answer, options) =>
+    resume: (runId, answer = {}, options) =>
       connection.json({
         ...options,
         method: 'POST',

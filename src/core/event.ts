@@ -70,15 +70,23 @@ export interface ToolResult {
 }
 export interface InputRequired {
   type: 'input_required'
+  /** Of the tool call, or the approval, that waits; what asks with one and without `schema` wants `approved`. */
   call_id?: string
   prompt: string
+  /** What there is to decide about. */
+  data?: Json
+  /** Of the `input` that is wanted. */
   schema?: JsonObject
+  /** What the run goes on from. Recorded always, sent only when the reader asks for prompts. */
+  messages?: Json
 }
 export interface StepStart {
   type: 'step_start'
   step_id: string
   name: string
   parent_id?: string
+  /** The run of the team member at work. */
+  child_run_id?: string
 }
 export interface StepEnd {
   type: 'step_end'
@@ -86,6 +94,10 @@ export interface StepEnd {
   status: 'completed' | 'failed' | 'cancelled'
   output?: Json
   error?: { message: string }
+  /** Of the member's run. */
+  usage?: Usage
+  /** The session's state after a workflow's step that changed it. Recorded always, sent only when the reader asks for prompts. */
+  state?: JsonObject
   duration_ms: number
 }
 
@@ -110,6 +122,15 @@ export interface RunStartEvent {
   entity_id: string
   entity_kind: EntityKind
 }
+/** The run goes on after a pause; what it was given is the answer to every `input_required` before it. */
+export interface RunResumedEvent {
+  type: 'run_resumed'
+  /** What the run was; the session's state was kept when it began to wait, and not when its process died. */
+  from: 'input_required' | 'interrupted'
+  /** For everything that waits, or by `call_id`. */
+  approved?: boolean | Record<string, boolean>
+  input?: Json
+}
 export interface RunEndEvent {
   type: 'run_end'
   status: RunStatus
@@ -129,7 +150,7 @@ export interface Stamp {
   at: string
 }
 
-export type RunEventBody = EmittedEvent | RunStartEvent | RunEndEvent | RunErrorEvent
+export type RunEventBody = EmittedEvent | RunStartEvent | RunResumedEvent | RunEndEvent | RunErrorEvent
 export type RunEvent = RunEventBody & Stamp
 
 /** Whether the stream ends with this event. */
@@ -150,10 +171,10 @@ export function startEvent(run: Run): RunStartEvent & Stamp {
   }
 }
 
-/** The last event of an ended run, derived from its row likewise: `run_error` for a failed run, `run_end` for every other. */
+/** The last event of an ended run, derived from its row likewise: `run_error` for a run with an error, `run_end` for every other. */
 export function endEvent(run: Run, seq: number): (RunEndEvent | RunErrorEvent) & Stamp {
   const at = run.completed_at ?? run.created_at
-  if (run.status === 'failed') {
+  if (run.status === 'failed' || run.error !== null) {
     const error = run.error ?? { code: 'run_failed', message: 'The run failed.' }
     return { type: 'run_error', run_id: run.run_id, seq, at, error }
   }

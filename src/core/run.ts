@@ -42,6 +42,7 @@ export type CancellationReason =
   | 'shutdown'
   | 'superseded'
   | 'session_deleted'
+  | 'parent_ended'
   | (string & {})
 
 export interface RunError {

@@ -1,9 +1,9 @@
-import type { EmittedEvent } from './event.ts'
-import type { JsonObject } from './json.ts'
+import type { EmittedEvent, RunEvent } from './event.ts'
+import type { Json, JsonObject } from './json.ts'
 import type { Knowledge } from './knowledge.ts'
 import type { Logger } from './logger.ts'
 import type { Message, Part } from './message.ts'
-import type { EntityKind } from './run.ts'
+import type { EntityKind, RunRecord } from './run.ts'
 import type { Summary } from './summary.ts'
 
 export interface RunInput {
@@ -12,15 +12,32 @@ export interface RunInput {
   text: string
 }
 
+/** What is known of a run that goes on after a pause. */
+export interface Resumption {
+  /** Everything recorded before, in order; the last is the `run_resumed` with what the run was given. */
+  readonly events: readonly RunEvent[]
+  readonly approved?: boolean | Record<string, boolean> | undefined
+  readonly input?: Json | undefined
+}
+
+/** A run inside another one. */
+export interface ChildRun {
+  readonly runId: string
+  /** From its beginning, or from where it goes on, to its end or its pause. */
+  events(): AsyncIterable<readonly RunEvent[]>
+  /** When it has ended or waits for input; every outcome resolves. */
+  result(): Promise<RunRecord>
+}
+
 /** What a run is given by the service. */
-export interface RunContext {
+export interface RunContext<STATE extends object = JsonObject> {
   readonly runId: string
   readonly sessionId: string
   readonly entityId: string
   readonly userId: string | null
   readonly metadata: Readonly<JsonObject>
   /** The session's state; what is changed here is kept with the end of the run. */
-  readonly state: JsonObject
+  readonly state: STATE
   /** Cancel, deadline, disconnect and shutdown in one. Pass it on to every call that takes one. */
   readonly signal: AbortSignal
   readonly logger: Logger
@@ -32,6 +49,12 @@ export interface RunContext {
   summary(): Promise<Summary | undefined>
   /** Another registered entity; throws `agent_not_found`. */
   entity(id: string): Runnable
+  /** Absent in a run's first stretch. */
+  readonly resumed?: Resumption | undefined
+  /** Resolves when everything emitted so far is durable. */
+  recorded(): Promise<void>
+  /** Runs an entity as part of this run, with a record of its own; `runId`: one that waits for input goes on with what this run was given. */
+  child(entity: Runnable, call: { entityId: string; input: RunInput } | { runId: string }): Promise<ChildRun>
 }
 
 /** A string is a `text_delta`. Usage is summed from `model_call_end`. */

@@ -14,6 +14,7 @@ import { type Binding, bindable } from './binding.ts'
 import { fingerprint } from './fingerprint.ts'
 import { guarded } from './guardrails.ts'
 import { defaultHistoryRuns } from './memory.ts'
+import { insideRun } from './run-context.ts'
 import { hookedRun } from './run-hook.ts'
 import { claimTools } from './tool-source.ts'
 
@@ -52,7 +53,7 @@ function build(settings: AnyAgentSettings, binding: Binding): Runnable {
     effects,
     cache: cache === undefined ? undefined : toCache(settings, cache.ttl, model),
     timeoutMs,
-    run: surround(answer, settings),
+    run: effects === 'none' ? surround(answer, settings) : inside(surround(answer, settings)),
   }
   return bindable(markRunnable(entity), (next) => build(settings, next))
 }
@@ -65,6 +66,10 @@ function modelOf({ model }: AnyAgentSettings, binding: Binding): ModelSetting | 
 function surround(answer: Answering, { guardrails, hooks }: AnyAgentSettings): Answering {
   const checked = guardrails === undefined ? answer : guarded(answer, guardrails)
   return hooks?.run === undefined ? checked : hookedRun(checked, hooks.run)
+}
+
+function inside(answer: Answering): Answering {
+  return (input, context) => insideRun(context, () => answer(input, context))
 }
 
 function toCache(settings: AnyAgentSettings, ttl: Duration, model: ModelSetting | undefined): AnswerCache {

@@ -1,11 +1,14 @@
 interface Waiting<T> {
   value: T
-  taken: () => void
+  taken: (() => void) | undefined
 }
 
+/** So many values may wait before `offer` makes a producer wait too. */
+const offerLimit = 16
+
 /**
- * Brings what several producers say into one stream, in the order in which they say it. `push` resolves when its value was
- * taken, so that a producer that waits for it goes no faster than the reader; one that doesn't is kept in memory.
+ * Brings what several producers say into one stream, in the order in which they say it. `push` resolves when the
+ * reader has dealt with its value, so that a producer that waits for it goes no faster; one that doesn't is kept in memory.
  */
 export class EventQueue<T> implements AsyncIterable<T> {
   #waiting: Waiting<T>[] = []
@@ -26,6 +29,15 @@ export class EventQueue<T> implements AsyncIterable<T> {
     })
   }
 
+  /** Like `push`, but there is nothing to wait for as long as little is waiting. */
+  offer(value: T): Promise<void> | undefined {
+    if (this.#waiting.length >= offerLimit) return this.push(value)
+    if (this.#closed) return undefined
+    this.#waiting.push({ value, taken: undefined })
+    this.#wake?.()
+    return undefined
+  }
+
   /** The stream ends, with the error if one is given, after what was pushed before. */
   close(failure?: { error: unknown }): void {
     if (this.#closed) return
@@ -39,8 +51,11 @@ export class EventQueue<T> implements AsyncIterable<T> {
       for (;;) {
         const next = this.#waiting.shift()
         if (next !== undefined) {
-          next.taken()
-          yield next.value
+          try {
+            yield next.value
+          } finally {
+            next.taken?.()
+          }
         } else if (this.#closed) {
           if (this.#failure !== undefined) throw this.#failure.error
           return
@@ -53,7 +68,7 @@ export class EventQueue<T> implements AsyncIterable<T> {
       }
     } finally {
       this.#closed = true
-      for (const { taken } of this.#waiting.splice(0)) taken()
+      for (const { taken } of this.#waiting.splice(0)) taken?.()
     }
   }
 }

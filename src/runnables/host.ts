@@ -1,6 +1,7 @@
 import type { EntityKind } from '../core/run.ts'
 import { isRunnable, markRunnable, type Runnable } from '../core/runnable.ts'
 import { describeTools } from './agent.ts'
+import { resumedMessages } from './model-resume.ts'
 import { runAgent, type SdkAgent } from './model-run.ts'
 import { historyMessages, partsText } from './prompt.ts'
 import { isObject, wrong } from './setting-check.ts'
@@ -35,8 +36,10 @@ export function hostAgent(hosted: HostableAgent): Runnable {
     knowledge: false,
     effects: 'any',
     async *run(input, context) {
-      const messages = historyMessages(await context.history())
-      messages.push({ role: 'user', content: partsText(input.parts) })
+      const messages = resumedMessages(context) ?? [
+        ...historyMessages(await context.history()),
+        { role: 'user' as const, content: partsText(input.parts) },
+      ]
       yield* runAgent({ agent, messages, signal: context.signal })
     },
   })

@@ -1,3 +1,4 @@
+import { AppError } from '../core/error.ts'
 import type { Json } from '../core/json.ts'
 
 /** The value as JSON would carry it; what JSON can't carry becomes its text. */
@@ -14,4 +15,40 @@ export function toJson(value: unknown): Json {
 
 export function messageOf(error: unknown): string {
   return error instanceof Error && error.message !== '' ? error.message : String(error)
+}
+
+type Primitive = string | number | boolean | null | undefined
+type Callable = (...args: never[]) => unknown
+
+/** A value as it comes back from the journal. */
+export type Journaled<T> = unknown extends T
+  ? T
+  : // biome-ignore lint/suspicious/noConfusingVoidType: a step may give nothing
+    [T] extends [void]
+    ? T
+    : T extends Primitive
+      ? T
+      : T extends { toJSON(): infer JSON }
+        ? Journaled<JSON>
+        : T extends readonly unknown[]
+          ? { [KEY in keyof T]: Journaled<T[KEY]> }
+          : T extends object
+            ? { [KEY in keyof T as T[KEY] extends Callable ? never : KEY]: Journaled<T[KEY]> }
+            : never
+
+/** The value as JSON carries it. Throws `run_failed` for what would not come back as it was: bytes, maps, sets, circles. */
+export function toJournal(subject: string, value: unknown): Json | undefined {
+  if (value === undefined) return undefined
+  try {
+    const text = JSON.stringify(value, (_key, part: unknown) => {
+      if (ArrayBuffer.isView(part) || part instanceof Map || part instanceof Set || part instanceof ArrayBuffer) {
+        throw new TypeError(`${part.constructor.name} is no JSON`)
+      }
+      return part
+    })
+    return text === undefined ? undefined : (JSON.parse(text) as Json)
+  } catch (cause) {
+    const message = `${subject} gave something that can't be recorded: ${messageOf(cause)}.`
+    throw new AppError('run_failed', message, { cause })
+  }
 }

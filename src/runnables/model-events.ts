@@ -13,9 +13,11 @@ export class ModelEvents {
   #call: { id: string; startedAt: number } | undefined
   readonly #toolCalls = new Map<string, number>()
   readonly #now: () => number
+  readonly #startedAt: number
 
   constructor(now: () => number = Date.now) {
     this.#now = now
+    this.#startedAt = now()
   }
 
   /** A model call begins; `messages` is the prompt as it is sent. */
@@ -58,7 +60,8 @@ export class ModelEvents {
           {
             type: 'input_required',
             call_id: part.toolCall.toolCallId,
-            prompt: `Allow the tool '${part.toolCall.toolName}' to run?`,
+            prompt: `Allow the tool '${part.toolCall.toolName}' to run?${part.reason === undefined ? '' : ` ${part.reason}`}`,
+            data: toJson(part.toolCall.input),
           },
         ]
       case 'finish-step':
@@ -85,7 +88,8 @@ export class ModelEvents {
     outcome: { output: ReturnType<typeof toJson> } | { error: { message: string } },
   ): EmittedEvent {
     const now = this.#now()
-    const duration_ms = now - (this.#toolCalls.get(toolCallId) ?? now)
+    // A call that was approved begins with the run that goes on.
+    const duration_ms = now - (this.#toolCalls.get(toolCallId) ?? this.#startedAt)
     this.#toolCalls.delete(toolCallId)
     return { type: 'tool_result', call_id: toolCallId, name: toolName, ...outcome, duration_ms }
   }

@@ -1,14 +1,26 @@
 import type { Agent, ModelMessage, OutputInterface, ToolSet } from 'ai'
 import { isAppError } from '../core/error.ts'
-import type { EmittedEvent } from '../core/event.ts'
+import type { EmittedEvent, InputRequired } from '../core/event.ts'
 import type { ModelSetting } from '../core/model.ts'
 import { modelFailure } from '../models/failure.ts'
 import type { AgentContext } from './agent-settings.ts'
 import { EventQueue } from './event-queue.ts'
 import { ModelEvents } from './model-events.ts'
+import { toCheckpoint } from './model-resume.ts'
 
 /** Any agent of the AI SDK that takes no call options. */
 export type SdkAgent = Agent<never, ToolSet, AgentContext, OutputInterface>
+
+/** What a tool gives whose call waits for a run inside this one: the run pauses with it. */
+export class WaitingCall {
+  readonly runId: string
+  readonly asks: readonly InputRequired[]
+
+  constructor(runId: string, asks: readonly InputRequired[]) {
+    this.runId = runId
+    this.asks = asks
+  }
+}
 
 export interface ModelRun {
   agent: SdkAgent
@@ -21,19 +33,27 @@ export interface ModelRun {
   setting?: ModelSetting | undefined
 }
 
-/** Streams an agent's answer as events. Ends when the answer does; a reader that leaves stops the model call. */
+/**
+ * Streams an agent's answer as events. Ends when the answer does, or when tool calls wait for somebody: the last event then
+ * holds what to go on from. A reader that leaves stops the model call.
+ */
 export async function* runAgent(run: ModelRun): AsyncGenerator<EmittedEvent> {
   const queue = run.queue ?? new EventQueue<EmittedEvent>()
-  const left = new AbortController()
-  const stop = () => queue.close({ error: run.signal.reason })
+  const stopping = new AbortController()
+  const stop = () => {
+    stopping.abort(run.signal.reason)
+    queue.close({ error: run.signal.reason })
+  }
   run.signal.addEventListener('abort', stop, { once: true })
+  let ended = false
   try {
     run.signal.throwIfAborted()
-    void pump(run, queue, AbortSignal.any([run.signal, left.signal]))
+    void pump(run, queue, stopping.signal)
     yield* queue
+    ended = true
   } finally {
     run.signal.removeEventListener('abort', stop)
-    left.abort()
+    if (!ended) stopping.abort()
   }
 }
 
@@ -42,7 +62,9 @@ async function pump(run: ModelRun, queue: EventQueue<EmittedEvent>, abortSignal:
   const events = new ModelEvents()
   let label = run.label ?? 'model'
   try {
-    const { fullStream } = await run.agent.stream({
+    const asked: InputRequired[] = []
+    const waiting = new Map<string, WaitingCall>()
+    const result = await run.agent.stream({
       messages: run.messages,
       abortSignal,
       onStepStart: (step) => {
@@ -50,12 +72,38 @@ async function pump(run: ModelRun, queue: EventQueue<EmittedEvent>, abortSignal:
         return queue.push(events.startCall(label, promptOf(step)))
       },
     })
-    for await (const part of fullStream) for (const event of events.of(part)) await queue.push(event)
+    for await (const part of result.fullStream) {
+      if (part.type === 'tool-result' && (part.output as unknown) instanceof WaitingCall) {
+        waiting.set(part.toolCallId, part.output as unknown as WaitingCall)
+        continue
+      }
+      for (const event of events.of(part)) {
+        if (event.type === 'input_required') asked.push(event)
+        else await queue.push(event)
+      }
+    }
+    if (asked.length + waiting.size > 0) {
+      // Asked for only here: it rejects with whatever the stream fails with, and then nobody would hear of it.
+      const messages = [...run.messages, ...(await result.responseMessages)]
+      for (const event of paused(asked, messages, waiting)) await queue.push(event)
+    }
     queue.close()
   } catch (error) {
     for (const event of events.endCall(null, 'error')) await queue.push(event)
     queue.close({ error: isAppError(error) ? error : modelFailure(error, label, run.setting) })
   }
+}
+
+/** What is asked for, by the model's calls and inside them; the last event holds what the run goes on from. */
+export function paused(
+  asked: readonly InputRequired[],
+  messages: ModelMessage[],
+  waiting: ReadonlyMap<string, WaitingCall>,
+): InputRequired[] {
+  const all = [...asked, ...[...waiting.values()].flatMap(({ asks }) => asks)]
+  const inside = Object.fromEntries([...waiting].map(([callId, { runId }]) => [callId, runId]))
+  const checkpoint = toCheckpoint({ messages, ...(waiting.size === 0 ? {} : { inside }) })
+  return all.map((event, place) => (place === all.length - 1 ? { ...event, messages: checkpoint } : event))
 }
 
 /** The prompt in the provider's form where the SDK shows it, else instructions and messages as they were given to it. */

@@ -1,6 +1,6 @@
 import { type Duration, parseDuration } from '../core/duration.ts'
-import type { StepEnd } from '../core/event.ts'
-import { createId } from '../core/id.ts'
+import type { EmittedEvent } from '../core/event.ts'
+import type { ModelSetting } from '../core/model.ts'
 import {
   type Emission,
   isRunnable,
@@ -9,62 +9,133 @@ import {
   type RunInput,
   type Runnable,
 } from '../core/runnable.ts'
+import { agent } from './agent.ts'
+import type { AnyAgentSettings } from './agent-settings.ts'
 import { type Binding, bindable, bindModel } from './binding.ts'
-import { descend } from './derived-context.ts'
+import { EventQueue } from './event-queue.ts'
 import { type HostableAgent, hostAgent, isSdkAgent } from './host.ts'
-import { messageOf } from './json-value.ts'
+import { insideRun } from './run-context.ts'
 import { checkSettings, describe, duration, oneOf, wrong } from './setting-check.ts'
+import { assertModel, lead, leader, route, router } from './team-lead.ts'
+import { askNext, type Member, type Outcome, type TeamRun } from './team-member.ts'
+import { Journal } from './workflow-journal.ts'
 
 export interface TeamSettings {
   name?: string
   description?: string
   /** Ids of entities of the same config, or entities themselves; at least one. */
   members: readonly (string | Runnable | HostableAgent)[]
-  /** `sequence` (default): one after the other, each with the user's input and the answers so far. */
-  mode?: 'sequence'
+  /**
+   * `sequence` (default): one after the other, each with the user's input and the answers so far; the last one answers.
+   * `parallel`: all at once; with `instructions` a model answers from theirs, else their answers stand one after the other.
+   * `route`: a model chooses who answers. `lead`: a model delegates to members as it sees fit, and answers.
+   */
+  mode?: 'lead' | 'route' | 'parallel' | 'sequence'
+  /** Of the one who leads, routes or puts together. Left out: the config's. */
+  model?: ModelSetting
+  instructions?: AnyAgentSettings['instructions']
+  /** When a lead has had enough turns, as in the AI SDK; default 20. */
+  stopWhen?: AnyAgentSettings['stopWhen']
   /** Limit of a background run. */
   timeout?: Duration
 }
 
 /**
- * A team that answers with its last member's answer. Each member is a step of the run; what the members before the last one
- * said is the output of their steps, and only the last one's text and sources are the run's. A member that fails, fails the
- * run. Wrong settings throw `invalid_request` naming the key.
+ * A team. Each time a member is asked it runs inside the team's run, with a record of its own, as a step of it; it has the
+ * session's history and state, and ends with the team's run at the latest. A member that fails, fails the run, but for a lead,
+ * who is told. One that waits for input makes the team's run wait. Wrong settings throw `invalid_request` naming the key.
  */
 export function team(settings: TeamSettings): Runnable {
   checkSettings('team()', settings, {
     name: 'string',
     description: 'string',
     members: 'array',
-    mode: oneOf('sequence'),
+    mode: oneOf('lead', 'route', 'parallel', 'sequence'),
+    model: 'any',
+    instructions: 'any',
+    stopWhen: 'any',
     timeout: duration,
   })
   if (settings.members === undefined || settings.members.length === 0) {
     throw wrong('members', 'team(): `members` must name at least one entity')
   }
-  const members = settings.members.map((member, index) => {
-    if (typeof member === 'string' && member !== '') return member
-    if (isRunnable(member)) return member
-    if (isSdkAgent(member)) return hostAgent(member)
-    throw wrong(`members.${index}`, `team(): \`members.${index}\` must be an id or an entity, not ${describe(member)}`)
-  })
-  return build(settings, members)
+  return build(settings, settings.members.map(toMember), {})
 }
 
-function build(settings: TeamSettings, members: readonly (string | Runnable)[]): Runnable {
+function toMember(member: unknown, index: number): Member {
+  if (typeof member === 'string' && member !== '') return { name: member, entity: member }
+  const entity = isRunnable(member) ? member : isSdkAgent(member) ? hostAgent(member) : undefined
+  if (entity !== undefined) return { name: entity.name ?? `member ${index + 1}`, entity }
+  throw wrong(`members.${index}`, `team(): \`members.${index}\` must be an id or an entity, not ${describe(member)}`)
+}
+
+type Perform = (run: TeamRun, input: RunInput) => Promise<unknown>
+
+function build(settings: TeamSettings, members: readonly Member[], binding: Binding): Runnable {
+  const { model, perform } = toPerformance(settings, members, binding)
   const entity: Runnable = markRunnable({
     kind: 'team',
     name: settings.name,
     description: settings.description,
+    model,
     tools: [],
     knowledge: false,
     effects: 'any',
     timeoutMs: parseDuration(settings.timeout),
-    run: (input, context) => sequence(entity, members, input, context),
+    run: (input, context) => insideRun(context, () => stream(perform, input, context)),
   })
-  const bindMember = (binding: Binding) => (member: string | Runnable) =>
-    typeof member === 'string' ? member : bindModel(member, binding)
-  return bindable(entity, (binding) => build(settings, members.map(bindMember(binding))))
+  const bindMember = (next: Binding) => (member: Member) =>
+    typeof member.entity === 'string' ? member : { ...member, entity: bindModel(member.entity, next) }
+  return bindable(entity, (next) => build(settings, members.map(bindMember(next)), next))
+}
+
+function toPerformance(
+  { mode = 'sequence', model, instructions, stopWhen }: TeamSettings,
+  members: readonly Member[],
+  binding: Binding,
+): { model?: string | undefined; perform: Perform } {
+  const settings = { model, instructions, stopWhen }
+  if (mode === 'lead') {
+    const entity = bindModel(leader(settings, members), binding)
+    return modelled(mode, entity, (run, input) => lead(run, entity, members, input))
+  }
+  if (mode === 'route') {
+    const entity = bindModel(router(settings, members), binding)
+    return modelled(mode, entity, async (run, input) => pauseWith(run, [await route(run, entity, members, input)]))
+  }
+  if (mode === 'sequence') return { perform: (run, input) => sequence(run, members, input) }
+  if (instructions === undefined) return { perform: (run, input) => parallel(run, members, input, recite) }
+  const writer = bindModel(agent({ ...(model === undefined ? {} : { model }), instructions }), binding)
+  return modelled(mode, writer, (run, input) =>
+    parallel(run, members, input, (_run, answers) => relay(run, writer, withAnswers(input, answers))),
+  )
+}
+
+function modelled(mode: string, entity: Runnable, perform: Perform) {
+  return {
+    model: entity.model,
+    perform: async (run: TeamRun, input: RunInput) => {
+      assertModel(mode, entity)
+      await perform(run, input)
+    },
+  }
+}
+
+async function* stream(perform: Perform, input: RunInput, context: RunContext): AsyncGenerator<Emission> {
+  const queue = new EventQueue<EmittedEvent>()
+  const journal = new Journal(context.resumed?.events ?? [], { onChanged: (error) => queue.close({ error }) })
+  const stop = () => queue.close({ error: context.signal.reason })
+  context.signal.addEventListener('abort', stop, { once: true })
+  perform({ context, journal, emit: (event) => queue.push(event) }, input).then(
+    () => queue.close(),
+    (error: unknown) => queue.close({ error }),
+  )
+  try {
+    yield* queue
+  } finally {
+    context.signal.removeEventListener('abort', stop)
+    journal.close()
+  }
 }
 
 interface Answer {
@@ -72,63 +143,51 @@ interface Answer {
   text: string
 }
 
-async function* sequence(
-  team: Runnable,
-  members: readonly (string | Runnable)[],
-  input: RunInput,
-  context: RunContext,
-): AsyncGenerator<Emission> {
+async function sequence(run: TeamRun, members: readonly Member[], input: RunInput): Promise<void> {
   const answers: Answer[] = []
-  for (const [place, member] of members.entries()) {
-    const entity = typeof member === 'string' ? context.entity(member) : member
-    const id = typeof member === 'string' ? member : (member.name ?? `member ${place + 1}`)
-    const inside = descend(context, team, { entityId: id })
-    const paused = yield* step(entity, id, withAnswers(input, answers), inside, answers, place === members.length - 1)
-    if (paused) return
+  for (const member of members) {
+    const outcome = await askNext(run, member, withAnswers(input, answers), member === members.at(-1))
+    if (await pauseWith(run, [outcome])) return
+    if ('text' in outcome) answers.push({ name: member.name, text: outcome.text })
   }
 }
 
-/** Runs one member and adds its answer. True when the member waits for input, so that nobody goes on without it. */
-async function* step(
-  entity: Runnable,
-  name: string,
+async function parallel(
+  run: TeamRun,
+  members: readonly Member[],
   input: RunInput,
-  context: RunContext,
-  answers: Answer[],
-  last: boolean,
-): AsyncGenerator<Emission, boolean> {
-  const step_id = createId('step')
-  const startedAt = Date.now()
-  const end = (rest: Pick<StepEnd, 'status' | 'output' | 'error'>): StepEnd => {
-    return { type: 'step_end', step_id, ...rest, duration_ms: Date.now() - startedAt }
+  say: (run: TeamRun, answers: Answer[]) => Promise<void>,
+): Promise<void> {
+  const outcomes = await Promise.all(members.map((member) => askNext(run, member, input, false)))
+  if (await pauseWith(run, outcomes)) return
+  const answers = outcomes.map((outcome, place) => {
+    return { name: members[place]?.name ?? '', text: 'text' in outcome ? outcome.text : '' }
+  })
+  await say(run, answers)
+}
+
+/** Asks on the members' behalf. False when none of them waits. */
+async function pauseWith(run: TeamRun, outcomes: readonly Outcome[]): Promise<boolean> {
+  const asks = outcomes.flatMap((outcome) => ('asks' in outcome ? outcome.asks : []))
+  for (const event of asks) await run.emit(event)
+  return asks.length > 0
+}
+
+async function recite(run: TeamRun, answers: Answer[]): Promise<void> {
+  const text = answers.map((answer) => `${answer.name}:\n${answer.text}`).join('\n\n')
+  await run.emit({ type: 'text_delta', text })
+}
+
+async function relay(run: TeamRun, entity: Runnable, input: RunInput): Promise<void> {
+  for await (const emission of entity.run(input, run.context)) {
+    await run.emit(typeof emission === 'string' ? { type: 'text_delta', text: emission } : emission)
   }
-  yield { type: 'step_start', step_id, name }
-  let text = ''
-  let paused = false
-  try {
-    for await (const emission of entity.run(input, context)) {
-      const event = typeof emission === 'string' ? ({ type: 'text_delta', text: emission } as const) : emission
-      if (event.type === 'input_required') paused = true
-      if (event.type === 'step_start' && event.parent_id === undefined) yield { ...event, parent_id: step_id }
-      else if (event.type === 'text_delta') {
-        text += event.text
-        if (last) yield event
-      } else if (event.type !== 'source' || last) yield event
-    }
-  } catch (error) {
-    if (context.signal.aborted) yield end({ status: 'cancelled' })
-    else yield end({ status: 'failed', error: { message: messageOf(error) } })
-    throw error
-  }
-  answers.push({ name, text })
-  if (!paused) yield end({ status: 'completed', output: text })
-  return paused
 }
 
 /** The answers stand in a part of their own, after the user's, which stay as they came. */
 function withAnswers({ parts, text }: RunInput, answers: readonly Answer[]): RunInput {
   if (answers.length === 0) return { parts, text }
-  const said = answers.map(({ name, text }) => `Answer of ${name}:\n${text}`).join('\n\n')
+  const said = answers.map((answer) => `Answer of ${answer.name}:\n${answer.text}`).join('\n\n')
   const added = `\n\nAnswers of the team so far:\n\n${said}`
   return { parts: [...parts, { type: 'text', text: added }], text: text + added }
 }

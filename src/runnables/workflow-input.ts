@@ -1,5 +1,5 @@
 import { AppError } from '../core/error.ts'
-import type { RunInput } from '../core/runnable.ts'
+import type { RunContext, RunInput } from '../core/runnable.ts'
 
 interface Issue {
   message: string
@@ -34,7 +34,21 @@ export async function readInput<T>(schema: InputSchema<T>, { parts, text }: RunI
     if (outcome.issues === undefined) return outcome.value
     first ??= outcome.issues
   }
-  throw wrongInput(first ?? [])
+  throw wrongValue("The workflow's input is wrong", 'input', first ?? [], ' Send it as a data part, or as JSON text.')
+}
+
+/** The session's state as the schema wants it, in the very object of the context. Throws `invalid_request` naming the path. */
+export async function readState<T extends object>(
+  schema: InputSchema<T> | undefined,
+  { state }: RunContext,
+): Promise<T> {
+  if (schema !== undefined) {
+    const outcome = await schema['~standard'].validate(state)
+    if (outcome.issues !== undefined)
+      throw wrongValue("The session's state does not suit the workflow", 'state', outcome.issues)
+    Object.assign(state, outcome.value)
+  }
+  return state as object as T
 }
 
 function readings(text: string): unknown[] {
@@ -45,17 +59,11 @@ function readings(text: string): unknown[] {
   }
 }
 
-function wrongInput(issues: readonly Issue[]): AppError {
+function wrongValue(what: string, root: string, issues: readonly Issue[], hint = ''): AppError {
   const details = issues.map(({ path = [], message }) => {
     const keys = path.map((key) => String(typeof key === 'object' ? key.key : key))
-    return { path: ['input', ...keys].join('.'), message }
+    return { path: [root, ...keys].join('.'), message }
   })
   const listed = details.map(({ path, message }) => `${path}: ${message}`).join('; ')
-  return new AppError(
-    'invalid_request',
-    `The workflow's input is wrong: ${listed}. Send it as a data part, or as JSON text.`,
-    {
-      details,
-    },
-  )
+  return new AppError('invalid_request', `${what}: ${listed}.${hint}`, { details })
 }

@@ -1,14 +1,19 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
 import { setTimeout as wait } from 'node:timers/promises'
 import { type Duration, parseDuration } from '../core/duration.ts'
 import { AppError } from '../core/error.ts'
 import type { EmittedEvent, StepEnd } from '../core/event.ts'
 import { createId } from '../core/id.ts'
-import { messageOf, toJson } from './json-value.ts'
+import type { Json, JsonObject } from '../core/json.ts'
+import { type Journaled, messageOf, toJournal } from './json-value.ts'
 import { checkSettings, duration, wholeNumber, wrong } from './setting-check.ts'
+import type { Journal } from './workflow-journal.ts'
 
 export interface StepOptions {
-  /** How often a failed attempt is made again, 0–100; default 0. The pause before it doubles from 200 ms to 10 s. */
+  /** How often a failed attempt is made again, 0–100; default 0. */
   retries?: number
+  /** The pause before the first of them, which doubles from one to the next up to 10 s; default 200 ms. */
+  backoff?: Duration
   /** Limit of one attempt; none by default. */
   timeout?: Duration
 }
@@ -18,66 +23,117 @@ export interface StepContext {
   readonly signal: AbortSignal
   /** From 1. */
   readonly attempt: number
+  /** The same for every attempt of this step of this run, over crashes too: what others know a repeated call by. */
+  readonly idempotencyKey: string
 }
 
-/** Runs a piece of work as a step of the run and gives its result. Steps may run at the same time. */
+type Work<T> = (context: StepContext) => T | Promise<T>
+
+/**
+ * Runs a piece of work as a step of the run and gives its result as JSON has it. The result is durable before the next step
+ * can begin, and a step that has one never runs again. Steps may run at the same time, and inside each other.
+ */
 export interface Step {
-  <T>(name: string, work: (context: StepContext) => T | Promise<T>): Promise<T>
-  <T>(name: string, options: StepOptions, work: (context: StepContext) => T | Promise<T>): Promise<T>
+  <T>(name: string, work: Work<T>): Promise<Journaled<T>>
+  <T>(name: string, options: StepOptions, work: Work<T>): Promise<Journaled<T>>
+}
+
+export interface StepSurroundings {
+  runId: string
+  emit: (event: EmittedEvent) => Promise<void>
+  /** Resolves when what was emitted is durable. */
+  recorded: () => Promise<void>
+  signal: AbortSignal
+  journal: Journal
+  /** The session's state, when it has changed since it was asked for. */
+  changedState: () => JsonObject | undefined
+  /** A step begins; what it gives is called when it has ended. */
+  enter: () => () => void
 }
 
 const firstPauseMs = 200
 const longestPauseMs = 10_000
 
-/** The `step` of one run: its events go to `emit`. */
-export function createStep(emit: (event: EmittedEvent) => Promise<void>, signal: AbortSignal): Step {
-  const step = <T>(name: string, ...rest: unknown[]): Promise<T> => {
-    const work = rest.pop() as (context: StepContext) => T | Promise<T>
-    const done = run(name, (rest[0] ?? {}) as StepOptions, work)
+interface Outer {
+  id: string
+  key: string
+}
+const outerStep = new AsyncLocalStorage<Outer>()
+
+/** Whether the calling code runs inside a step. */
+export function isInsideStep(): boolean {
+  return outerStep.getStore() !== undefined
+}
+
+/** The `step` of one run. */
+export function createStep(surroundings: StepSurroundings): Step {
+  const { runId, emit, recorded, signal, journal, changedState, enter } = surroundings
+
+  const step = (name: string, ...rest: unknown[]): Promise<unknown> => {
+    const work = rest.pop() as Work<unknown>
+    const leave = enter()
+    const done = run(name, (rest[0] ?? {}) as StepOptions, work).finally(leave)
     // A step that nobody waits for may fail after the run has ended; its failure is in its step_end.
     done.catch(() => {})
     return done
   }
 
-  async function run<T>(
-    name: string,
-    options: StepOptions,
-    work: (context: StepContext) => T | Promise<T>,
-  ): Promise<T> {
+  async function run(name: string, options: StepOptions, work: Work<unknown>): Promise<unknown> {
     if (typeof name !== 'string' || name === '') throw wrong('name', 'step() needs a name')
     if (typeof work !== 'function') throw wrong(name, `step('${name}') needs a function as its last argument`)
-    checkSettings(`step('${name}')`, options, { retries: wholeNumber(0, 100), timeout: duration })
+    checkSettings(`step('${name}')`, options, { retries: wholeNumber(0, 100), backoff: duration, timeout: duration })
     signal.throwIfAborted()
-    const step_id = createId('step')
+    const outer = outerStep.getStore()
+    const { key, number } = journal.occurrence('step', name, outer?.id)
+    const known = journal.enter(key, name)
+    if (known?.end !== undefined) return resultOf((await known.end) as StepEnd)
+    const id = known?.id ?? createId('step')
+    const idempotencyKey = `${outer?.key ?? runId}/${encodeURIComponent(name)}#${number}`
     const startedAt = Date.now()
-    const end = (rest: Pick<StepEnd, 'status' | 'output' | 'error'>) =>
-      emit({ type: 'step_end', step_id, ...rest, duration_ms: Date.now() - startedAt })
-    await emit({ type: 'step_start', step_id, name })
+    const end = async (rest: Pick<StepEnd, 'status' | 'output' | 'error'>) => {
+      const state = changedState()
+      const duration_ms = Date.now() - startedAt
+      await emit({ type: 'step_end', step_id: id, ...rest, duration_ms, ...(state === undefined ? {} : { state }) })
+      await recorded()
+    }
+    await emit({ type: 'step_start', step_id: id, name, ...(outer === undefined ? {} : { parent_id: outer.id }) })
+    let output: Json | undefined
     try {
-      const output = await attempts(name, options, work, signal)
-      await end({ status: 'completed', ...(output === undefined ? {} : { output: toJson(output) }) })
-      return output
+      const attempt = (context: StepContext) => outerStep.run({ id, key: idempotencyKey }, () => work(context))
+      output = toJournal(`step('${name}')`, await attempts(name, options, attempt, signal, idempotencyKey))
     } catch (error) {
       await end(signal.aborted ? { status: 'cancelled' } : { status: 'failed', error: { message: messageOf(error) } })
       throw error
     }
+    await end({ status: 'completed', ...(output === undefined ? {} : { output }) })
+    signal.throwIfAborted()
+    return output
   }
 
   return step as Step
 }
 
+function resultOf(end: StepEnd): Json | undefined {
+  if (end.status === 'failed') throw new AppError('run_failed', end.error?.message ?? 'The step failed.')
+  return end.output
+}
+
 async function attempts<T>(
   name: string,
-  { retries = 0, timeout }: StepOptions,
-  work: (context: StepContext) => T | Promise<T>,
+  { retries = 0, backoff, timeout }: StepOptions,
+  work: Work<T>,
   signal: AbortSignal,
+  idempotencyKey: string,
 ): Promise<T> {
+  const pauseMs = parseDuration(backoff) ?? firstPauseMs
   for (let attempt = 1; ; attempt++) {
     try {
-      return await limited(name, parseDuration(timeout), signal, (own) => work({ signal: own, attempt }))
+      return await limited(name, parseDuration(timeout), signal, (own) =>
+        work({ signal: own, attempt, idempotencyKey }),
+      )
     } catch (error) {
       if (signal.aborted || attempt > retries) throw error
-      await wait(Math.min(firstPauseMs * 2 ** (attempt - 1), longestPauseMs), undefined, { signal })
+      await wait(Math.min(pauseMs * 2 ** (attempt - 1), Math.max(pauseMs, longestPauseMs)), undefined, { signal })
     }
   }
 }

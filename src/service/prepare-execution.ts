@@ -1,13 +1,17 @@
+import type { RunEvent } from '../core/event.ts'
+import type { JsonObject } from '../core/json.ts'
 import type { Knowledge } from '../core/knowledge.ts'
 import type { Logger } from '../core/logger.ts'
 import { textOf } from '../core/message.ts'
 import type { RunRecord } from '../core/run.ts'
-import type { Runnable } from '../core/runnable.ts'
+import type { Resumption, Runnable } from '../core/runnable.ts'
 import type { SessionStore } from '../core/store.ts'
 import type { Clock } from '../core/time.ts'
 import type { RecordedRuns } from './recorded-runs.ts'
 import { answerFromCache } from './response-cache.ts'
-import { RunExecution } from './run-execution.ts'
+import { RunExecution, type StartChild } from './run-execution.ts'
+import { unsavedState } from './run-resume.ts'
+import type { StateSource } from './run-state.ts'
 import type { Registry, StartRun } from './services.ts'
 
 const defaultHistoryRuns = 20
@@ -25,12 +29,18 @@ export interface Surroundings {
   mode: StartRun['mode']
   /** How many runs stand in its session's lane now. */
   inLane: () => number
+  startChild: StartChild
   onEnd: (execution: RunExecution) => void
+  /** What was recorded before the pause after which the run goes on. */
+  before?: readonly RunEvent[] | undefined
+  /** The run that this one is part of, and its state. */
+  inside?: { parent: RunExecution; state: JsonObject } | undefined
 }
 
 /** The execution of a run with its limits, its cache and all that its context gives. */
 export function prepareExecution(surroundings: Surroundings): RunExecution {
-  const { store, recorded, registry, knowledge, logger, clock, run, runnable, mode, inLane, onEnd } = surroundings
+  const { store, recorded, registry, knowledge, logger, clock, run, runnable, mode, inLane } = surroundings
+  const { startChild, onEnd, before, inside } = surroundings
   const parts = run.messages[0]?.parts ?? []
   const limit = surroundings.requestTimeoutMs
   const plainLimit = runnable.timeoutMs === undefined ? limit : Math.min(limit, runnable.timeoutMs)
@@ -40,12 +50,16 @@ export function prepareExecution(surroundings: Surroundings): RunExecution {
     logger,
     run,
     runnable:
-      runnable.cache === undefined
+      runnable.cache === undefined || before !== undefined
         ? runnable
         : answerFromCache(runnable, runnable.cache, { store, clock, logger, run }),
     input: { parts, text: textOf(parts) },
     fence: 1,
-    loadState: beginsEarly(runnable) ? undefined : () => recorded.state(run.session_id),
+    before,
+    startChild,
+    parent: inside?.parent,
+    state:
+      inside !== undefined ? { shared: inside.state } : beginsEarly(runnable) ? undefined : sessionState(surroundings),
     timeoutMs: mode === 'plain' ? plainLimit : runnable.timeoutMs,
     idleTimeoutMs: mode === 'stream' ? limit : undefined,
     context: {
@@ -56,12 +70,24 @@ export function prepareExecution(surroundings: Surroundings): RunExecution {
       metadata: run.metadata ?? {},
       logger,
       knowledge,
-      history: (runs) => recorded.messagesBefore(run, runs ?? defaultHistoryRuns, inLane()),
+      resumed: before && toResumption(before),
+      history:
+        inside?.parent.context.history ??
+        ((runs) => recorded.messagesBefore(run, runs ?? defaultHistoryRuns, inLane())),
       summary: () => store.findSummary(run.session_id),
       entity: registry.current(),
     },
     onEnd,
   })
+}
+
+function sessionState({ recorded, run, before }: Surroundings): StateSource {
+  return { read: () => recorded.state(run.session_id), unsaved: before && unsavedState(before) }
+}
+
+function toResumption(events: readonly RunEvent[]): Resumption | undefined {
+  const last = events.at(-1)
+  return last?.type === 'run_resumed' ? { events, approved: last.approved, input: last.input } : undefined
 }
 
 /** Whether it may begin before its start is durable; what looks into the store first may not. */

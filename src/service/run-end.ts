@@ -13,7 +13,12 @@ export const unrecordable: RunError = {
 export const deletedWithSession = { status: 'cancelled', cancellation_reason: 'session_deleted', error: null } as const
 
 /** The ended run as the store takes it. */
-export function toEnd(ended: RunRecord, fence: number, events: RunEvent[], state: JsonObject | undefined): RunEnd {
+export function toEnd(
+  ended: RunRecord,
+  fence: number | null,
+  events: RunEvent[],
+  state: JsonObject | undefined,
+): RunEnd {
   return {
     run_id: ended.run_id,
     fence,

@@ -1,9 +1,10 @@
 import { AppError, toAppError } from '../core/error.ts'
+import type { RunEvent } from '../core/event.ts'
 import { createId } from '../core/id.ts'
 import type { JsonObject } from '../core/json.ts'
 import type { Logger } from '../core/logger.ts'
 import type { CancellationReason, RunError, RunRecord, RunStatus } from '../core/run.ts'
-import type { Emission, RunContext, RunInput, Runnable } from '../core/runnable.ts'
+import type { ChildRun, Emission, RunContext, RunInput, Runnable } from '../core/runnable.ts'
 import type { RunEnd, SessionStore } from '../core/store.ts'
 import type { Clock } from '../core/time.ts'
 import { timestamp } from '../core/time.ts'
@@ -13,7 +14,7 @@ import { RunFold } from './run-fold.ts'
 import { type Limits, RunLimits } from './run-limits.ts'
 import type { RunLog } from './run-log.ts'
 import { RunRecorder } from './run-recorder.ts'
-import { RunState } from './run-state.ts'
+import { RunState, type StateSource } from './run-state.ts'
 
 const turnLimit = 256
 const retryEndMs = 500
@@ -27,12 +28,24 @@ export interface ExecutionOptions extends Limits {
   input: RunInput
   fence: number
   /** Everything of the context but what the execution itself provides. */
-  context: Omit<RunContext, 'signal' | 'state'>
-  /** The session's state when the run begins; undefined for a run that has none to see. */
-  loadState: (() => Promise<JsonObject>) | undefined
+  context: Omit<RunContext, 'signal' | 'state' | 'recorded' | 'child'>
+  /** Undefined for a run that has no state to see. */
+  state: StateSource | undefined
+  /** What was recorded before the pause after which the run goes on, the `run_resumed` included. */
+  before?: readonly RunEvent[] | undefined
+  startChild: StartChild
+  /** The run that it is part of. */
+  parent?: RunExecution | undefined
   /** The end is durable, or was given up. */
   onEnd: (execution: RunExecution) => void
 }
+
+/** Starts a run inside the one given, which `state` is shared with. */
+export type StartChild = (
+  parent: RunExecution,
+  state: JsonObject,
+  ...call: Parameters<RunContext['child']>
+) => Promise<ChildRun>
 
 interface Outcome {
   status: Exclude<RunStatus, 'queued' | 'running'>
@@ -58,17 +71,22 @@ export class RunExecution {
   #ending: Promise<void> | undefined
   #turn = 0
   #discarded = false
+  #asked = false
+  #reason: CancellationReason | undefined
 
   constructor(options: ExecutionOptions) {
     this.#options = options
     this.run = options.run
+    const resumed = options.before?.at(-1)
+    if (options.before !== undefined) this.#fold.addRecorded(options.before)
     this.#recorder = new RunRecorder({
       ...options,
+      resumed: resumed?.type === 'run_resumed' ? resumed : undefined,
       onRefused: () => this.cancel('session_deleted'),
       onFailure: (error) => this.fail(error),
     })
     this.#limits = new RunLimits(options, () => this.cancel('timeout'))
-    this.#state = new RunState(options.loadState)
+    this.#state = new RunState(options.state)
     this.done = new Promise((resolve, reject) => {
       this.#resolveDone = resolve
       this.#rejectDone = reject
@@ -125,6 +143,39 @@ export class RunExecution {
     this.#end({ status: 'failed', error: toRunError(error) })
   }
 
+  /** Something happens in it, or in a run inside it, so that it is not silent. */
+  heard(): void {
+    this.#limits.heard()
+    this.parent?.heard()
+  }
+
+  get parent(): RunExecution | undefined {
+    return this.#options.parent
+  }
+
+  get runnable(): Runnable {
+    return this.#options.runnable
+  }
+
+  get context(): ExecutionOptions['context'] {
+    return this.#options.context
+  }
+
+  /** The number of the first event since it began, or went on. */
+  get firstSeq(): number {
+    return this.#options.before?.at(-1)?.seq ?? 1
+  }
+
+  /** Ends with every outcome but `completed`. */
+  get signal(): AbortSignal {
+    return this.#abort.signal
+  }
+
+  /** Why it was cancelled, from that moment on. */
+  get reason(): CancellationReason | undefined {
+    return this.#reason
+  }
+
   get ended(): boolean {
     return this.#ending !== undefined
   }
@@ -137,7 +188,7 @@ export class RunExecution {
   }
 
   async #drive(): Promise<void> {
-    const { runnable, input, context } = this.#options
+    const { runnable, input, context, startChild } = this.#options
     try {
       const loading = this.#state.load()
       if (loading !== undefined) await loading
@@ -145,6 +196,8 @@ export class RunExecution {
       const full: RunContext = Object.assign(Object.create(null) as object, context, {
         signal: this.#abort.signal,
         state: this.#state.value,
+        recorded: () => this.#recorder.recorded(),
+        child: (...call: Parameters<RunContext['child']>) => startChild(this, this.#state.value, ...call),
       })
       for await (const emission of runnable.run(input, full)) {
         if (this.ended) return
@@ -153,9 +206,13 @@ export class RunExecution {
         if (this.ended) return
       }
       this.#state.assertJson()
-      this.#end({ status: 'completed' })
+      this.#end({ status: this.#asked ? 'input_required' : 'completed' })
     } catch (error) {
       if (this.ended) return
+      const { code, message } = toAppError(error)
+      // Said by the runnable itself: it was refused what it asked for, or could go on later.
+      if (code === 'run_cancelled') return this.cancel(message)
+      if (code === 'run_interrupted') return this.#end({ status: 'interrupted', error: { code, message } })
       this.#options.logger.warn({ error, run_id: this.run.run_id, entity_id: this.run.entity_id }, 'run failed')
       this.fail(error)
     }
@@ -164,12 +221,10 @@ export class RunExecution {
   #emit(emission: Emission): Promise<void> | undefined {
     if (emission === '') return undefined
     const body = toEvent(emission)
-    if (body.type === 'input_required') {
-      throw new AppError('run_failed', 'The run asked for input, and nothing here can give it.')
-    }
+    if (body.type === 'input_required') this.#asked = true
     this.#fold.add(body)
     const wait = this.#recorder.add(body)
-    this.#limits.heard()
+    this.heard()
     if (wait !== undefined) return wait
     this.#turn++
     return this.#turn % turnLimit === 0 ? new Promise((resolve) => setImmediate(resolve)) : undefined
@@ -178,6 +233,7 @@ export class RunExecution {
   #end(outcome: Outcome): void {
     if (this.#ending !== undefined) return
     this.#stop()
+    this.#reason = outcome.reason
     this.#ending = this.#record(outcome)
   }
 

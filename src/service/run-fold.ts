@@ -1,4 +1,4 @@
-import type { EmittedEvent, SourceEvent } from '../core/event.ts'
+import { type EmittedEvent, isFinalEvent, type RunEvent, type SourceEvent } from '../core/event.ts'
 import { addToParts, type Message, type Part, textOf } from '../core/message.ts'
 import type { Usage } from '../core/run.ts'
 
@@ -11,7 +11,16 @@ export class RunFold {
   add(event: EmittedEvent): void {
     if (event.type === 'text_delta' || event.type === 'data') addToParts(this.#parts, event)
     else if (event.type === 'source') this.sources.push(event)
-    else if (event.type === 'model_call_end' && event.usage !== null) this.usage = sum(this.usage, event.usage)
+    else if ((event.type === 'model_call_end' || event.type === 'step_end') && event.usage) {
+      this.usage = sum(this.usage, event.usage)
+    }
+  }
+
+  /** Takes up what was recorded before a pause. */
+  addRecorded(events: readonly RunEvent[]): void {
+    for (const { run_id: _run, seq: _seq, at: _at, ...event } of events) {
+      if (event.type !== 'run_start' && event.type !== 'run_resumed' && !isFinalEvent(event)) this.add(event)
+    }
   }
 
   /** None when nothing came out. */

@@ -15,7 +15,7 @@ export type ReadRecorded = (after: number, limit: number) => Promise<RunEvent[]>
 export class RunLog {
   readonly #readRecorded: ReadRecorded
   #window: RunEvent[] = []
-  #first = 1
+  #first: number
   #visible = 0
   #recorded = 0
   #closed = false
@@ -23,8 +23,10 @@ export class RunLog {
   #waiting = new Set<() => void>()
   #wakeScheduled = false
 
-  constructor(readRecorded: ReadRecorded) {
+  /** `first`: the number of the first event that will be pushed; what came before is read from the store. */
+  constructor(readRecorded: ReadRecorded, first = 1) {
     this.#readRecorded = readRecorded
+    this.#first = first
   }
 
   /** Numbers must grow by one. */

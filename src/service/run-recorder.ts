@@ -1,4 +1,4 @@
-import type { EmittedEvent, RunEvent } from '../core/event.ts'
+import type { EmittedEvent, RunEvent, RunResumedEvent, Stamp } from '../core/event.ts'
 import { endEvent, startEvent } from '../core/event.ts'
 import type { Logger } from '../core/logger.ts'
 import type { RunRecord } from '../core/run.ts'
@@ -9,7 +9,8 @@ import { RunLog } from './run-log.ts'
 
 const flushAfterMs = 50
 const flushAfterCharacters = 4096
-const reserve = 1000
+/** How many numbers a run may use before its next batch is durable. */
+export const reserve = 1000
 const heldLimit = 1024 * 1024
 
 export interface RecorderOptions {
@@ -18,6 +19,8 @@ export interface RecorderOptions {
   logger: Logger
   run: RunRecord
   fence: number
+  /** The event with which the run goes on after a pause; the store has it when the start is durable. */
+  resumed: (RunResumedEvent & Stamp) | undefined
   /** The store takes no more of this run: it has been deleted, or somebody else has it. */
   onRefused: () => void
   /** Events could not be written; they are held again. */
@@ -32,8 +35,9 @@ export class RunRecorder {
   readonly log: RunLog
   readonly #options: RecorderOptions
   #fence: number
-  #seq = 1
-  #reservedUntil = reserve
+  #seq: number
+  #reservedUntil: number
+  #recordedSeq: number
   #startDurable = false
   #started = false
   #stopped = false
@@ -45,7 +49,10 @@ export class RunRecorder {
   constructor(options: RecorderOptions) {
     this.#options = options
     this.#fence = options.fence
-    this.log = new RunLog((after, limit) => options.store.readEvents(options.run.run_id, after, limit))
+    this.#seq = options.resumed?.seq ?? 1
+    this.#recordedSeq = this.#seq
+    this.#reservedUntil = this.#seq - 1 + reserve
+    this.log = new RunLog((after, limit) => options.store.readEvents(options.run.run_id, after, limit), this.#seq)
   }
 
   get fence(): number {
@@ -56,7 +63,7 @@ export class RunRecorder {
   start(): void {
     if (this.#started) return
     this.#started = true
-    this.log.push(startEvent(this.#options.run))
+    this.log.push(this.#options.resumed ?? startEvent(this.#options.run))
   }
 
   startIsDurable(fence: number): void {
@@ -81,6 +88,15 @@ export class RunRecorder {
     if (this.#heldCharacters >= flushAfterCharacters) this.#flush()
     else this.#flushLater()
     return this.#heldCharacters >= heldLimit ? this.#appending : undefined
+  }
+
+  /** Resolves when everything added so far is in the store; once the run has ended it is the end that says so. */
+  async recorded(): Promise<void> {
+    const seq = this.#seq
+    while (this.#recordedSeq < seq && !this.#stopped) {
+      this.#flush()
+      await (this.#appending ?? new Promise((resolve) => setImmediate(resolve)))
+    }
   }
 
   /** No batch begins after this. */
@@ -140,6 +156,7 @@ export class RunRecorder {
     try {
       if (await this.#options.store.appendEvents(batch)) {
         this.#reservedUntil = batch.reserve_until
+        this.#recordedSeq = last
         this.log.recorded(last)
         this.#release()
       } else this.#options.onRefused()

@@ -1,5 +1,6 @@
 import { AppError, notFound } from '../core/error.ts'
 import { createId } from '../core/id.ts'
+import type { JsonObject } from '../core/json.ts'
 import type { Message } from '../core/message.ts'
 import { textOf } from '../core/message.ts'
 import type { RunRecord } from '../core/run.ts'
@@ -9,8 +10,16 @@ import type { RunStarted } from '../core/store.ts'
 import { timestamp } from '../core/time.ts'
 import type { StartRun } from './services.ts'
 
+/** What a record is made of. */
+export interface RequestedRun extends Pick<StartRun, 'entityId' | 'parts' | 'messageId' | 'sessionId'> {
+  parentRunId?: string
+  userId?: string | null | undefined
+  metadata?: JsonObject | null | undefined
+  background: boolean
+}
+
 /** The run that a request asks for, `queued`. */
-export function createRun(request: StartRun, runnable: Runnable, now: number): RunRecord {
+export function createRun(request: RequestedRun, runnable: Runnable, now: number): RunRecord {
   const createdAt = timestamp(now)
   const runId = createId('run', now)
   const message: Message = {
@@ -24,7 +33,7 @@ export function createRun(request: StartRun, runnable: Runnable, now: number): R
   return {
     run_id: runId,
     session_id: request.sessionId ?? createId('ses', now),
-    parent_run_id: null,
+    parent_run_id: request.parentRunId ?? null,
     entity_id: request.entityId,
     entity_kind: runnable.kind,
     status: 'queued',
@@ -37,7 +46,7 @@ export function createRun(request: StartRun, runnable: Runnable, now: number): R
     usage: null,
     user_id: request.userId ?? null,
     metadata: request.metadata ?? null,
-    background: request.mode === 'background',
+    background: request.background,
     timeout_ms: runnable.timeoutMs ?? null,
     truncated: false,
     end_seq: null,

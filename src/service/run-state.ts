@@ -1,21 +1,27 @@
 import { AppError } from '../core/error.ts'
 import type { JsonObject } from '../core/json.ts'
 
+/** Where a run's state comes from: read from the session, or the very object of the run that it is part of, which keeps it. */
+export type StateSource = { read: () => Promise<JsonObject>; unsaved?: JsonObject | undefined } | { shared: JsonObject }
+
 /** The session's state as one run sees and changes it. */
 export class RunState {
-  readonly #read: (() => Promise<JsonObject>) | undefined
+  readonly #source: StateSource | undefined
   #before = '{}'
   value: JsonObject = {}
 
-  /** `read` undefined: the run has no state to see, and none of it is kept. */
-  constructor(read: (() => Promise<JsonObject>) | undefined) {
-    this.#read = read
+  /** Undefined: the run has no state to see, and none of it is kept. */
+  constructor(source: StateSource | undefined) {
+    this.#source = source
+    if (source !== undefined && 'shared' in source) this.value = source.shared
   }
 
   /** Undefined when there is nothing to wait for. */
   load(): Promise<void> | undefined {
-    return this.#read?.().then((state) => {
-      this.value = state
+    const source = this.#source
+    if (source === undefined || 'shared' in source) return undefined
+    return source.read().then((state) => {
+      this.value = source.unsaved ?? state
       this.#before = JSON.stringify(state)
     })
   }
@@ -30,7 +36,7 @@ export class RunState {
 
   /** Undefined when there is nothing to keep. */
   changed(): JsonObject | undefined {
-    if (this.#read === undefined) return undefined
+    if (this.#source === undefined || 'shared' in this.#source) return undefined
     try {
       const text = JSON.stringify(this.value)
       return text === this.#before ? undefined : (JSON.parse(text) as JsonObject)

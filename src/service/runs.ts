@@ -1,13 +1,15 @@
-import { AppError } from '../core/error.ts'
+import { AppError, notFound } from '../core/error.ts'
+import type { RunEvent } from '../core/event.ts'
 import type { Knowledge } from '../core/knowledge.ts'
 import type { Logger } from '../core/logger.ts'
 import type { Message } from '../core/message.ts'
 import type { RunRecord } from '../core/run.ts'
-import { isEnded } from '../core/run.ts'
+import { isEnded, isResumable } from '../core/run.ts'
 import type { Runnable } from '../core/runnable.ts'
 import type { ClaimRecord, RunStarted, SessionStore } from '../core/store.ts'
 import type { Clock } from '../core/time.ts'
 import { timestamp } from '../core/time.ts'
+import { createChildren } from './child-runs.ts'
 import { assertSameRequest, toClaim } from './idempotency.ts'
 import { beginsEarly, prepareExecution } from './prepare-execution.ts'
 import { createRecordedRuns } from './recorded-runs.ts'
@@ -15,7 +17,8 @@ import { mayPass } from './run-end.ts'
 import type { RunExecution } from './run-execution.ts'
 import { cancelWith, liveHandle, recordedHandle } from './run-handle.ts'
 import { createRun, createSeed, toRefusal } from './run-request.ts'
-import type { Registry, RunHandle, Runs, StartRun } from './services.ts'
+import { cancelPaused, notWaiting, prepareResume } from './run-resume.ts'
+import type { Registry, ResumeAnswer, RunHandle, Runs, StartRun } from './services.ts'
 import { SessionLanes } from './session-lanes.ts'
 
 const retryBeginMs = 500
@@ -79,16 +82,56 @@ export function createRuns(options: RunsOptions): RunService {
     if (isEnded(execution.run.status)) options.onRunEnd?.(execution.run)
   }
 
-  function createExecution(run: RunRecord, runnable: Runnable, mode: StartRun['mode']): RunExecution {
+  function createExecution(
+    run: RunRecord,
+    runnable: Runnable,
+    mode: StartRun['mode'],
+    before?: readonly RunEvent[],
+  ): RunExecution {
     const inLane = () => lanes.of(run.session_id).length
-    return prepareExecution({ ...options, recorded, run, runnable, mode, inLane, onEnd })
+    return prepareExecution({ ...options, recorded, run, runnable, mode, inLane, startChild, onEnd, before })
+  }
+
+  const startChild = createChildren({ ...options, recorded, live, assertOpen })
+
+  async function resume(runId: string, answer: ResumeAnswer): Promise<RunHandle> {
+    assertOpen()
+    const paused = await recorded.get(runId)
+    const under = live.get(runId)
+    if (under !== undefined) throw notWaiting(under.run)
+    const { parent_run_id: parent, session_id: sessionId } = paused
+    if (parent !== null && isResumable(paused)) {
+      throw new AppError('conflict', `The run is part of the run '${parent}'; resume that one.`, { runId, sessionId })
+    }
+    const { run, before, resume } = await prepareResume(recorded, paused, answer, options.owner, clock())
+    const runnable = registry.get(run.entity_id)
+    assertOpen()
+    if (live.has(runId)) throw notWaiting({ ...paused, status: 'running' })
+    lanes.assertRoom(sessionId, 'reject')
+    const execution = createExecution(run, runnable, answer.mode, before)
+    lanes.enter(execution, 'reject')
+    live.set(runId, execution)
+    try {
+      const resumed = await store.resumeRun(resume)
+      if (resumed.outcome === 'missing') throw notFound('run', runId)
+      if (resumed.outcome !== 'resumed')
+        throw new AppError('conflict', 'The run has moved on meanwhile.', { runId, sessionId })
+      execution.startIsDurable(resumed.fence)
+    } catch (error) {
+      execution.discard(error)
+      onEnd(execution)
+      throw error
+    }
+    execution.begin()
+    if (answer.mode !== 'background' && answer.onDisconnect !== 'continue') cancelWith(execution, answer.signal)
+    return liveHandle(execution)
   }
 
   async function start(request: StartRun): Promise<RunHandle> {
     assertOpen()
     const runnable = registry.get(request.entityId)
     const strategy = request.strategy ?? 'enqueue'
-    const run = createRun(request, runnable, clock())
+    const run = createRun({ ...request, background: request.mode === 'background' }, runnable, clock())
     const seed =
       request.sessionId === undefined || request.unknownSession === 'create' ? createSeed(run, request) : null
     if (request.idempotency !== undefined && strategy !== 'enqueue') {
@@ -176,6 +219,7 @@ export function createRuns(options: RunsOptions): RunService {
       return execution.done
     }
     const run = execution === undefined ? await recorded.get(runId) : await execution.done
+    if (isResumable(run)) return cancelPaused(store, run, reason, clock())
     throw new AppError('conflict', `The run has already ended: ${run.status}.`, { runId, sessionId: run.session_id })
   }
 
@@ -186,10 +230,7 @@ export function createRuns(options: RunsOptions): RunService {
       return live.get(runId)?.snapshot() ?? recorded.get(runId)
     },
     list: (filter, page) => store.listRuns(filter, page),
-    async resume(runId) {
-      const run = live.get(runId)?.run ?? (await recorded.get(runId))
-      throw new AppError('conflict', `The run does not wait for anything: it is ${run.status}.`, { runId })
-    },
+    resume,
     async events(runId, after, signal) {
       const execution = live.get(runId)
       if (execution !== undefined) return execution.log.read(after)

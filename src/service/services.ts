@@ -62,6 +62,13 @@ export interface StartRun {
   idempotency?: Idempotency | undefined
 }
 
+/** What a paused run is given to go on with, and how it is followed: as `StartRun` says. */
+export interface ResumeAnswer extends Pick<StartRun, 'mode' | 'onDisconnect' | 'signal'> {
+  /** For everything that waits, or by `call_id`. */
+  approved?: boolean | Record<string, boolean> | undefined
+  input?: Json | undefined
+}
+
 export interface RunHandle {
   readonly runId: string
   readonly sessionId: string
@@ -88,8 +95,11 @@ export interface Runs {
   list(filter: RunFilter, page: PageRequest): Promise<Page<Run>>
   /** Resolves when the cancellation is recorded; a final run is `conflict`. */
   cancel(runId: string, reason?: string): Promise<RunRecord>
-  /** `conflict` unless the run is `input_required`, or an interrupted workflow. */
-  resume(runId: string, answer: { approved?: boolean | undefined; input?: Json | undefined }): Promise<RunRecord>
+  /**
+   * Resolves when it is durable that the run goes on. `conflict` unless it is `input_required`, or an interrupted workflow,
+   * and while its session runs something else; `invalid_request` for an answer that leaves open what the run asked for.
+   */
+  resume(runId: string, answer: ResumeAnswer): Promise<RunHandle>
   /** Throws `run_not_found` at once, not while iterating. */
   events(runId: string, after: number, signal?: AbortSignal): Promise<AsyncIterable<readonly RunEvent[]>>
 }

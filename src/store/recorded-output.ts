@@ -16,8 +16,9 @@ export function recordedOutput(runId: string, events: Iterable<RunEvent>, at: st
   const sources: SourceEvent[] = []
   for (const event of events) {
     if (event.type === 'text_delta' || event.type === 'data') addToParts(parts, event)
-    else if (event.type === 'model_call_end' && event.usage) usage = addUsage(usage, event.usage)
-    else if (event.type === 'source') {
+    else if ((event.type === 'model_call_end' || event.type === 'step_end') && event.usage) {
+      usage = addUsage(usage, event.usage)
+    } else if (event.type === 'source') {
       const { run_id: _run, seq: _seq, at: _at, ...source } = event
       sources.push(source)
     }

@@ -24,6 +24,9 @@ function event<T extends string, S extends z.ZodRawShape>(type: T, fields: S) {
   return z.object({ type: z.literal(type), ...stamp, ...fields })
 }
 
+/** For everything that waits, or by `call_id`. */
+export const Approved = z.union([z.boolean(), z.record(z.string(), z.boolean())])
+
 /** A source that the answer cites, as runs and streams give it. */
 export const Source = component(
   'Source',
@@ -74,14 +77,28 @@ export const RunEvent = component(
     event('input_required', {
       call_id: z.string().exactOptional(),
       prompt: z.string(),
-      schema: jsonObject().exactOptional(),
+      data: json().exactOptional().describe('What there is to decide about.'),
+      schema: jsonObject().exactOptional().describe('Of the `input` that is wanted.'),
+      messages: json().exactOptional().describe('What the run goes on from, with `include=prompts`.'),
     }),
-    event('step_start', { step_id: z.string(), name: z.string(), parent_id: z.string().exactOptional() }),
+    event('run_resumed', {
+      from: z.enum(['input_required', 'interrupted']),
+      approved: Approved.exactOptional(),
+      input: json().exactOptional(),
+    }),
+    event('step_start', {
+      step_id: z.string(),
+      name: z.string(),
+      parent_id: z.string().exactOptional(),
+      child_run_id: z.string().exactOptional().describe('The run of the team member at work.'),
+    }),
     event('step_end', {
       step_id: z.string(),
       status: z.enum(['completed', 'failed', 'cancelled']),
       output: json().exactOptional(),
       error: failure.exactOptional(),
+      usage: Usage.exactOptional().describe("Of the member's run."),
+      state: jsonObject().exactOptional().describe("The session's state after the step, with `include=prompts`."),
       duration_ms: milliseconds,
     }),
     event('run_end', {

@@ -118,6 +118,15 @@ export type CancelRequest = z.input<typeof CancelRequest>
 
 export const ResumeRequest = component(
   'ResumeRequest',
-  z.object({ approved: flag().optional(), input: json().optional() }),
+  z.object({
+    approved: z
+      .union([flag(), z.record(z.string(), flag())], said('must be true, false, or {"<call_id>": true}'))
+      .optional()
+      .describe('For everything that waits, or by `call_id`.'),
+    input: json().optional().describe('What goes with it: the input asked for, or a reason.'),
+    stream: flag().optional().describe('Answer with server-sent events, from where the run goes on.'),
+    background: flag().optional().describe('Answer 202 at once. Default: as the run was started.'),
+    on_disconnect: oneOf(['cancel', 'continue']).optional().describe('When the client leaves. Default: cancel.'),
+  }),
 )
 export type ResumeRequest = z.input<typeof ResumeRequest>

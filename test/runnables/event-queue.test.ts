@@ -16,7 +16,7 @@ it('gives in order what was pushed before it was closed, then the error', async 
   expect(seen).toEqual([1, 2])
 })
 
-it('holds a producer that waits until its value is taken', async () => {
+it('holds a producer that waits until the reader has dealt with its value', async () => {
   const queue = new EventQueue<number>()
   let taken = false
   void queue.push(1).then(() => {
@@ -27,6 +27,9 @@ it('holds a producer that waits until its value is taken', async () => {
   const reader = queue[Symbol.asyncIterator]()
   await reader.next()
   await Promise.resolve()
+  expect(taken).toBe(false)
+  queue.close()
+  await reader.next()
   expect(taken).toBe(true)
 })
 

@@ -43,6 +43,10 @@ export function fakeContext(
       if (entity === undefined) throw new Error(`no ${id}`)
       return entity
     },
+    recorded: async () => {},
+    async child() {
+      throw new Error('nothing runs inside a run here')
+    },
   }
 }
 

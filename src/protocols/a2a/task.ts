@@ -37,6 +37,7 @@ const reasons: Record<string, string> = {
   shutdown: 'The run was cancelled because the server was shut down.',
   superseded: 'The run was cancelled because a newer one took its place.',
   session_deleted: 'The run was cancelled because its session was deleted.',
+  parent_ended: 'The run was cancelled because the run that it was part of had ended.',
 }
 
 /** Why a run did not complete, in a sentence for the caller. */

@@ -117,6 +117,7 @@ export function resumeRun(state: MemoryState, resume: RunResume): RunResumed {
   record.status = 'running'
   record.completed_at = null
   record.end_seq = null
+  record.error = null
   record.usage = null
   record.sources = []
   record.messages = record.messages.slice(0, 1)

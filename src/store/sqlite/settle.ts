@@ -1,14 +1,16 @@
 import { AppError } from '../../core/error.ts'
 import type { JsonObject } from '../../core/json.ts'
+import type { Message } from '../../core/message.ts'
 import type { EntityKind, RunStatus } from '../../core/run.ts'
 import type { RunBatch, RunEnd, RunFinished, RunResume, RunResumed, RunStart, RunStarted } from '../../core/store.ts'
 import { judgeEnd, mayResume, takesEvents } from '../ended.ts'
-import { readClaim } from './claims.ts'
+import { freeClaim } from './claims.ts'
 import type { Connection } from './connection.ts'
 import { encodeBatch } from './event-batch.ts'
 import { type BeginRun, Group, type HotOutcome, type HotWrite, type Known } from './group.ts'
 import { insertHot, toParams } from './hot-write.ts'
-import { fromJson } from './rows.ts'
+import { fromJson, toRunRecord } from './rows.ts'
+import { selectRuns } from './selects.ts'
 import { touch } from './sessions.ts'
 
 /*
@@ -32,9 +34,8 @@ export async function settle(writer: Connection, write: HotWrite, now: string): 
 async function startRun(writer: Connection, start: RunStart, now: string): Promise<RunStarted> {
   const { run, claim, session, state } = start
   if (claim !== null) {
-    const taken = await readClaim(writer, claim.key, now)
+    const taken = await freeClaim(writer, claim.key, now)
     if (taken !== undefined) return { outcome: 'claimed', claim: taken }
-    await writer.run('DELETE FROM claims WHERE claim_key = ?', [claim.key])
   }
   const [present] = await writer.all('SELECT state FROM sessions WHERE session_id = ?', [run.session_id])
   if (present === undefined && session === null) return { outcome: 'session_missing' }
@@ -82,8 +83,10 @@ async function finishRun(writer: Connection, end: RunEnd): Promise<RunFinished> 
   const run = await lookUp(writer, end.run_id)
   const verdict = judgeEnd(run, end.fence)
   if (run === undefined || verdict !== 'ok') return verdict
+  const kept = run.ended ? await reopen(writer, end.run_id) : []
   const group = new Group(knowing(run.sessionId, true))
-  group.addEnd({ ...end, fence: run.fence }, run.sessionId, encodeBatch(end.events, run.recordedSeq))
+  const whole = { ...end, fence: run.fence, messages: [...kept, ...end.messages] }
+  group.addEnd(whole, run.sessionId, encodeBatch(end.events, run.recordedSeq))
   await writeGroup(writer, group)
   return 'ok'
 }
@@ -109,17 +112,29 @@ export async function resumeRun(writer: Connection, resume: RunResume): Promise<
   if (!mayResume(run, resume.end_seq)) return { outcome: 'moved_on' }
   if (run.parent_run_id === null && (await isBusy(writer, run.sessionId))) return { outcome: 'busy' }
   const fence = run.fence + 1
+  await reopen(writer, runId)
   await writer.run(
-    `UPDATE runs SET status = 'running', completed_at = NULL, end_seq = NULL, usage = NULL, sources = NULL,
-       owner = ?, fence = ?, reserve_until = max(reserve_until, ?) WHERE run_id = ?`,
+    `UPDATE runs SET status = 'running', owner = ?, fence = ?, reserve_until = max(reserve_until, ?) WHERE run_id = ?`,
     [owner, fence, reserve_until, runId],
   )
-  await writer.run('DELETE FROM messages WHERE message_run_id = ? AND message_seq > 1', [runId])
   const group = new Group(knowing(run.sessionId, true))
   group.addBatch(runId, fence, reserve_until, encodeBatch(events, run.recordedSeq))
   await writeGroup(writer, group)
   await touch(writer, run.sessionId, at)
   return { outcome: 'resumed', fence }
+}
+
+/** Takes what the end of a pause has written out of the way, but for its events; gives its messages. */
+async function reopen(writer: Connection, runId: string): Promise<Message[]> {
+  const [row] = await writer.all(selectRuns, [JSON.stringify([runId])])
+  const record = toRunRecord(JSON.parse(row?.record_row as string))
+  await writer.run(
+    `INSERT INTO events SELECT run_number, last_batch ->> '$[0].seq', last_batch FROM runs
+     WHERE run_id = ? AND last_batch IS NOT NULL`,
+    [runId],
+  )
+  await writer.run('UPDATE runs SET ended = NULL, output = NULL, last_batch = NULL WHERE run_id = ?', [runId])
+  return record.messages.filter(({ role }) => role === 'assistant')
 }
 
 interface RunLook {
@@ -128,13 +143,15 @@ interface RunLook {
   parent_run_id: string | null
   end_seq: number | null
   status: RunStatus
+  ended: boolean
   fence: number
   recordedSeq: number
   startState: JsonObject | null
 }
 
 async function lookUp(writer: Connection, runId: string): Promise<RunLook | undefined> {
-  const sql = `SELECT run_session_id, entity_kind, parent_run_id, status, fence, end_seq, recorded_seq, start_state
+  const sql = `SELECT run_session_id, begun ->> 'entity_kind' AS entity_kind, parent_run_id, status, fence,
+      ended ->> 'end_seq' AS end_seq, ended IS NOT NULL AS is_ended, recorded_seq, start_state
     FROM runs WHERE run_id = ?`
   const [row] = await writer.all(sql, [runId])
   if (row === undefined) return undefined
@@ -144,6 +161,7 @@ async function lookUp(writer: Connection, runId: string): Promise<RunLook | unde
     parent_run_id: row.parent_run_id as string | null,
     end_seq: row.end_seq as number | null,
     status: row.status as RunStatus,
+    ended: row.is_ended === 1,
     fence: row.fence as number,
     recordedSeq: row.recorded_seq as number,
     startState: fromJson<JsonObject>(row.start_state),
