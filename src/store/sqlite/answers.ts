@@ -19,7 +19,7 @@ export async function readAnswer(
   const [answer] = await all(sql, [key, now])
   if (answer === undefined) return undefined
   const [row] = await all(selectRuns, [answer.request as string])
-  const run = row && toRunRecord(row.run_row, row.message_rows)
+  const run = row && toRunRecord(JSON.parse(row.record_row as string))
   return run?.status === 'completed' ? run : undefined
 }
 

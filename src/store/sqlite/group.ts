@@ -1,11 +1,9 @@
 import type { JsonObject } from '../../core/json.ts'
-import type { Message } from '../../core/message.ts'
 import type { SessionSeed } from '../../core/session.ts'
 import type { RunBatch, RunEnd, RunFinished, RunStart, RunStarted } from '../../core/store.ts'
-import { startReserve } from '../ended.ts'
 import { encodeBatch, type StoredBatch } from './event-batch.ts'
 import { emptyRows, type HotRows } from './hot-write.ts'
-import { toJson } from './rows.ts'
+import { begunOf, endedOf, messagesOf, toJson } from './rows.ts'
 
 export interface BeginRun {
   runId: string
@@ -87,35 +85,25 @@ export class Group {
       run.run_id,
       run.session_id,
       run.entity_id,
-      run.entity_kind,
       end?.status ?? run.status,
-      run.created_at,
-      run.started_at,
-      end?.completed_at ?? run.completed_at,
-      end ? end.cancellation_reason : run.cancellation_reason,
-      toJson(end ? end.error : run.error),
-      (end ?? run).cache_hit ? 1 : 0,
-      toJson((end ?? run).usage),
       run.user_id,
-      toJson(run.metadata),
-      run.background ? 1 : 0,
-      run.timeout_ms,
-      run.truncated ? 1 : 0,
-      (end ?? run).end_seq,
-      listOrNull((end ?? run).sources),
-      owner,
-      1,
-      startReserve,
-      batch?.lastSeq ?? 1,
-      running ? null : toJson(state),
       run.parent_run_id,
+      run.truncated ? 1 : 0,
+      owner,
+      batch?.lastSeq ?? 1,
+      claim?.key ?? null,
+      claim?.hash ?? null,
+      claim?.expires_at ?? null,
+      running ? null : toJson(state),
+      begunOf(run),
+      end ? endedOf(end) : null,
+      messagesOf(run.messages),
+      end ? outputOf(end) : null,
+      batch?.text ?? null,
     ])
-    this.#addMessages(run.run_id, 1, run.messages)
-    if (claim !== null) this.rows.claims.push([claim.key, claim.hash, claim.expires_at, run.run_id])
+    if (claim !== null) this.rows.claims.push([claim.key])
     if (end !== undefined) {
       if (running && takesTurn && (exists || earlier !== undefined)) this.rows.instants.push([run.session_id])
-      this.#addEvents(run.run_id, batch)
-      this.#addMessages(run.run_id, end.end_seq, end.messages)
       this.#touchEnd(run.session_id, end)
     }
     return true
@@ -141,8 +129,8 @@ export class Group {
   }
 
   addBatch(runId: string, fence: number, reserveUntil: number, batch: StoredBatch | undefined): void {
-    this.rows.batches.push([runId, fence, batch?.firstSeq ?? null, batch?.lastSeq ?? null, reserveUntil])
-    this.#addEvents(runId, batch)
+    const [first, last, text] = [batch?.firstSeq ?? null, batch?.lastSeq ?? null, batch?.text ?? null]
+    this.rows.batches.push([runId, fence, first, last, reserveUntil, text])
   }
 
   #addEnd(end: RunEnd): boolean {
@@ -157,18 +145,12 @@ export class Group {
       end.run_id,
       end.fence,
       end.status,
-      end.completed_at,
-      end.cancellation_reason,
-      toJson(end.error),
-      end.cache_hit ? 1 : 0,
-      toJson(end.usage),
-      end.end_seq,
-      listOrNull(end.sources),
+      endedOf(end),
+      outputOf(end),
       batch?.firstSeq ?? null,
       batch?.lastSeq ?? null,
+      batch?.text ?? null,
     ])
-    this.#addEvents(end.run_id, batch)
-    this.#addMessages(end.run_id, end.end_seq, end.messages)
     this.#touchEnd(sessionId, end)
   }
 
@@ -195,9 +177,6 @@ export class Group {
         revisions + 1,
         runs,
       ])
-      for (const [position, [kind, owner]] of ownersOf(seed).entries()) {
-        this.rows.owners.push([sessionId, kind, owner, position, updatedAt])
-      }
     }
     return this.rows
   }
@@ -217,16 +196,6 @@ export class Group {
     const touched = this.#touch(sessionId, end.completed_at)
     if (end.state !== undefined) touched.state = end.state
   }
-
-  #addMessages(runId: string, seq: number, messages: readonly Message[]): void {
-    for (const [index, { message_id, role, parts, created_at }] of messages.entries()) {
-      this.rows.messages.push([runId, seq, index, message_id, role, JSON.stringify(parts), created_at])
-    }
-  }
-
-  #addEvents(runId: string, batch: StoredBatch | undefined): void {
-    if (batch !== undefined) this.rows.events.push([runId, batch.firstSeq, batch.lastSeq, batch.text])
-  }
 }
 
 /** Kinds and ids of the owners that are set. */
@@ -240,6 +209,6 @@ export function ownersOf(owners: Partial<SessionSeed>): [string, string][] {
   return all.filter((owner): owner is [string, string] => typeof owner[1] === 'string')
 }
 
-function listOrNull(list: readonly unknown[]): string | null {
-  return list.length === 0 ? null : JSON.stringify(list)
+function outputOf({ messages }: RunEnd): string | null {
+  return messages.length === 0 ? null : messagesOf(messages)
 }

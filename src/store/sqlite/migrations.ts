@@ -8,7 +8,16 @@ export interface Migration {
 export const migrations: readonly Migration[] = [
   {
     name: '0000_sessions',
-    sql: `CREATE TABLE \`claims\` (
+    sql: `CREATE TABLE \`cached_answers\` (
+	\`answer_key\` text PRIMARY KEY NOT NULL,
+	\`answer_run_id\` text NOT NULL,
+	\`answer_expires_at\` text NOT NULL,
+	FOREIGN KEY (\`answer_run_id\`) REFERENCES \`runs\`(\`run_id\`) ON UPDATE no action ON DELETE cascade
+);
+--> statement-breakpoint
+CREATE INDEX \`cached_answers_by_run\` ON \`cached_answers\` (\`answer_run_id\`);--> statement-breakpoint
+CREATE INDEX \`cached_answers_by_expiry\` ON \`cached_answers\` (\`answer_expires_at\`);--> statement-breakpoint
+CREATE TABLE \`claims\` (
 	\`claim_key\` text PRIMARY KEY NOT NULL,
 	\`claim_hash\` text NOT NULL,
 	\`expires_at\` text NOT NULL,
@@ -18,24 +27,10 @@ export const migrations: readonly Migration[] = [
 --> statement-breakpoint
 CREATE INDEX \`claims_by_expiry\` ON \`claims\` (\`expires_at\`);--> statement-breakpoint
 CREATE TABLE \`events\` (
-	\`event_run_id\` text NOT NULL,
+	\`event_run_number\` integer NOT NULL,
 	\`first_seq\` integer NOT NULL,
-	\`last_seq\` integer NOT NULL,
 	\`batch\` text NOT NULL,
-	PRIMARY KEY(\`event_run_id\`, \`first_seq\`),
-	FOREIGN KEY (\`event_run_id\`) REFERENCES \`runs\`(\`run_id\`) ON UPDATE no action ON DELETE cascade
-) WITHOUT ROWID;
---> statement-breakpoint
-CREATE TABLE \`messages\` (
-	\`message_run_id\` text NOT NULL,
-	\`message_seq\` integer NOT NULL,
-	\`message_index\` integer NOT NULL,
-	\`message_id\` text NOT NULL,
-	\`role\` text NOT NULL,
-	\`parts\` text NOT NULL,
-	\`message_created_at\` text NOT NULL,
-	PRIMARY KEY(\`message_run_id\`, \`message_seq\`, \`message_index\`),
-	FOREIGN KEY (\`message_run_id\`) REFERENCES \`runs\`(\`run_id\`) ON UPDATE no action ON DELETE cascade
+	PRIMARY KEY(\`event_run_number\`, \`first_seq\`)
 ) WITHOUT ROWID;
 --> statement-breakpoint
 CREATE TABLE \`runs\` (
@@ -43,36 +38,33 @@ CREATE TABLE \`runs\` (
 	\`run_id\` text NOT NULL,
 	\`run_session_id\` text NOT NULL,
 	\`entity_id\` text NOT NULL,
-	\`entity_kind\` text NOT NULL,
 	\`status\` text NOT NULL,
-	\`run_created_at\` text NOT NULL,
-	\`started_at\` text,
-	\`completed_at\` text,
-	\`cancellation_reason\` text,
-	\`error\` text,
-	\`cache_hit\` integer NOT NULL,
-	\`usage\` text,
 	\`run_user_id\` text,
-	\`run_metadata\` text,
-	\`background\` integer NOT NULL,
-	\`timeout_ms\` integer,
+	\`parent_run_id\` text,
 	\`truncated\` integer NOT NULL,
-	\`end_seq\` integer,
-	\`sources\` text,
 	\`owner\` text NOT NULL,
 	\`fence\` integer NOT NULL,
 	\`reserve_until\` integer NOT NULL,
 	\`recorded_seq\` integer NOT NULL,
+	\`run_claim_key\` text,
+	\`run_claim_hash\` text,
+	\`run_claim_expires_at\` text,
 	\`start_state\` text,
-	FOREIGN KEY (\`run_session_id\`) REFERENCES \`sessions\`(\`session_id\`) ON UPDATE no action ON DELETE cascade
+	\`begun\` text NOT NULL,
+	\`ended\` text,
+	\`input\` text NOT NULL,
+	\`output\` text,
+	\`last_batch\` text
 );
 --> statement-breakpoint
 CREATE UNIQUE INDEX \`runs_by_id\` ON \`runs\` (\`run_id\`);--> statement-breakpoint
-CREATE UNIQUE INDEX \`runs_one_running\` ON \`runs\` (\`run_session_id\`) WHERE status = 'running';--> statement-breakpoint
+CREATE UNIQUE INDEX \`runs_one_running\` ON \`runs\` (\`run_session_id\`) WHERE status = 'running' AND parent_run_id IS NULL;--> statement-breakpoint
 CREATE INDEX \`runs_by_session\` ON \`runs\` (\`run_session_id\`);--> statement-breakpoint
 CREATE INDEX \`runs_by_entity\` ON \`runs\` (\`entity_id\`);--> statement-breakpoint
 CREATE INDEX \`runs_by_status\` ON \`runs\` (\`status\`) WHERE status <> 'completed';--> statement-breakpoint
 CREATE INDEX \`runs_by_user\` ON \`runs\` (\`run_user_id\`) WHERE run_user_id IS NOT NULL;--> statement-breakpoint
+CREATE INDEX \`runs_by_parent\` ON \`runs\` (\`parent_run_id\`) WHERE parent_run_id IS NOT NULL;--> statement-breakpoint
+CREATE UNIQUE INDEX \`runs_by_claim\` ON \`runs\` (\`run_claim_key\`) WHERE run_claim_key IS NOT NULL;--> statement-breakpoint
 CREATE TABLE \`session_owners\` (
 	\`owner_session_id\` text NOT NULL,
 	\`owner_kind\` text NOT NULL,
@@ -100,6 +92,10 @@ CREATE TABLE \`sessions\` (
 ) WITHOUT ROWID;
 --> statement-breakpoint
 CREATE INDEX \`sessions_by_update\` ON \`sessions\` (\`updated_at\`,\`session_id\`);--> statement-breakpoint
+CREATE INDEX \`sessions_by_agent\` ON \`sessions\` (\`agent_id\`,\`updated_at\`,\`session_id\`) WHERE agent_id IS NOT NULL;--> statement-breakpoint
+CREATE INDEX \`sessions_by_team\` ON \`sessions\` (\`team_id\`,\`updated_at\`,\`session_id\`) WHERE team_id IS NOT NULL;--> statement-breakpoint
+CREATE INDEX \`sessions_by_workflow\` ON \`sessions\` (\`workflow_id\`,\`updated_at\`,\`session_id\`) WHERE workflow_id IS NOT NULL;--> statement-breakpoint
+CREATE INDEX \`sessions_by_user\` ON \`sessions\` (\`user_id\`,\`updated_at\`,\`session_id\`) WHERE user_id IS NOT NULL;--> statement-breakpoint
 CREATE TABLE \`summaries\` (
 	\`summary_session_id\` text PRIMARY KEY NOT NULL,
 	\`content\` text NOT NULL,
@@ -116,24 +112,5 @@ CREATE TABLE \`summary_jobs\` (
 	FOREIGN KEY (\`job_session_id\`) REFERENCES \`sessions\`(\`session_id\`) ON UPDATE no action ON DELETE cascade
 ) WITHOUT ROWID;
 `,
-  },
-  {
-    name: '0001_answers',
-    sql: `CREATE TABLE \`cached_answers\` (
-	\`answer_key\` text PRIMARY KEY NOT NULL,
-	\`answer_run_id\` text NOT NULL,
-	\`answer_expires_at\` text NOT NULL,
-	FOREIGN KEY (\`answer_run_id\`) REFERENCES \`runs\`(\`run_id\`) ON UPDATE no action ON DELETE cascade
-);
---> statement-breakpoint
-CREATE INDEX \`cached_answers_by_run\` ON \`cached_answers\` (\`answer_run_id\`);--> statement-breakpoint
-CREATE INDEX \`cached_answers_by_expiry\` ON \`cached_answers\` (\`answer_expires_at\`);`,
-  },
-  {
-    name: '0002_parent_runs',
-    sql: `DROP INDEX \`runs_one_running\`;--> statement-breakpoint
-ALTER TABLE \`runs\` ADD \`parent_run_id\` text;--> statement-breakpoint
-CREATE INDEX \`runs_by_parent\` ON \`runs\` (\`parent_run_id\`) WHERE parent_run_id IS NOT NULL;--> statement-breakpoint
-CREATE UNIQUE INDEX \`runs_one_running\` ON \`runs\` (\`run_session_id\`) WHERE status = 'running' AND parent_run_id IS NULL;`,
   },
 ]

@@ -11,20 +11,40 @@ import { selectRunPage, selectSessionPage } from './selects.ts'
 
 type All = (sql: string, params: readonly SqlValue[]) => Promise<SqlRow[]>
 
-/** Walks the index of one owner's sessions when an owner is named; the other owners are looked up row by row. */
+/**
+ * Walks the index of one owner's sessions, and beside it that of those whose owner it was earlier; what the other owners
+ * say is looked up row by row.
+ */
 export async function sessionPage(all: All, filter: SessionFilter, page: PageRequest): Promise<Page<Session>> {
   const [first, ...others] = ownersOf(filter as Record<string, string>)
-  const [time, id] = first ? ['owner_updated_at', 'owner_session_id'] : ['updated_at', 'session_id']
-  const conditions: string[] = first ? ['owner_kind = ?', 'owner_id = ?'] : []
-  const params: SqlValue[] = first ? [...first] : []
-  for (const [kind, owner] of others) {
-    conditions.push(`EXISTS (SELECT 1 FROM session_owners AS other WHERE other.owner_session_id = session_id
-      AND other.owner_kind = ? AND other.owner_id = ?)`)
-    params.push(kind, owner)
+  const params: SqlValue[] = []
+  const part = (table: string, time: string, id: string, conditions: string[]) => {
+    for (const [kind, owner] of others) {
+      conditions.push(`(${kind}_id = ? OR EXISTS (SELECT 1 FROM session_owners AS other
+        WHERE other.owner_session_id = session_id AND other.owner_kind = ? AND other.owner_id = ?))`)
+      params.push(owner, kind, owner)
+    }
+    const after = decodeCursor(page.cursor)
+    if (after !== undefined) {
+      conditions.push(`(${time}, ${id}) < (?, ?)`)
+      params.push(after.time, after.id)
+    }
+    return `SELECT ${time} AS listed_at, ${id} AS listed_id FROM ${table}
+      ${conditions.length === 0 ? '' : `WHERE ${conditions.join(' AND ')}`}`
   }
-  const table = first ? 'session_owners CROSS JOIN sessions ON session_id = owner_session_id' : 'sessions'
+  if (first !== undefined) params.push(first[1])
+  let listed = part('sessions', 'updated_at', 'session_id', first ? [`${first[0]}_id = ?`] : [])
+  if (first !== undefined) {
+    const [kind, owner] = first
+    const earlier = ['owner_kind = ?', 'owner_id = ?', `${kind}_id IS NOT ?`]
+    params.push(kind, owner, owner)
+    const table = 'session_owners CROSS JOIN sessions ON session_id = owner_session_id'
+    listed += ` UNION ALL ${part(table, 'owner_updated_at', 'owner_session_id', earlier)}`
+  }
+  params.push(page.limit + 1)
+  const order = 'ORDER BY listed_at DESC, listed_id DESC'
   const rows = await all(
-    selectSessionPage(`FROM ${table} ${keyset(conditions, params, time ?? '', id ?? '', page)}`),
+    selectSessionPage(`FROM (${listed} ${order} LIMIT ?) CROSS JOIN sessions ON session_id = listed_id ${order}`),
     params,
   )
   const items = rows.map((row) => toSessionRecord(row as unknown as SessionTexts).session)
@@ -53,7 +73,7 @@ export async function runPage(all: All, filter: RunFilter, page: PageRequest): P
   params.push(page.limit + 1)
   const rows = await all(selectRunPage(`FROM runs ${where} ORDER BY run_number DESC LIMIT ?`), params)
   const items = rows.map((row) => ({
-    run: toRun(JSON.parse(row.run_row as string) as SqlValue[]),
+    run: toRun(JSON.parse(row.run_row as string)),
     number: row.run_number as number,
   }))
   const { items: shown, next } = cut(items, page.limit, ({ run, number }) => ({
@@ -69,18 +89,6 @@ function afterRun(cursor: string | undefined): number | undefined {
   const number = Number(after.id)
   if (Number.isSafeInteger(number)) return number
   throw invalid('This is not a cursor that this list gave; leave it out to begin at the first page.', 'cursor')
-}
-
-/** One row more than the page holds, newest first; adds what it binds to `params`. */
-function keyset(conditions: string[], params: SqlValue[], time: string, id: string, page: PageRequest): string {
-  const after = decodeCursor(page.cursor)
-  if (after !== undefined) {
-    conditions.push(`(${time}, ${id}) < (?, ?)`)
-    params.push(after.time, after.id)
-  }
-  params.push(page.limit + 1)
-  const where = conditions.length === 0 ? '' : `WHERE ${conditions.join(' AND ')}`
-  return `${where} ORDER BY ${time} DESC, ${id} DESC LIMIT ?`
 }
 
 function cut<T>(items: T[], limit: number, keysetOf: (item: T) => { time: string; id: string }): Page<T> {

@@ -1,6 +1,7 @@
 import type { PruneRule } from '../../core/store.ts'
 import { takeSmall } from '../prune.ts'
 import type { Connection } from './connection.ts'
+import { deleteSessions } from './sessions.ts'
 
 // A subquery of its own for what is under way: few rows of one index, where looking at each session's runs costs all of them.
 const selectDue = `SELECT session_id, run_count FROM sessions WHERE updated_at < ?
@@ -16,11 +17,7 @@ export async function pruneSessions(writer: Connection, rule: PruneRule, limit: 
     if (excess > 0) due = await writer.all(selectDue, ['~', excess])
   }
   const taken = takeSmall(due.map((row) => ({ id: row.session_id as string, runs: row.run_count as number })))
-  if (taken.length > 0) {
-    await writer.run('DELETE FROM sessions WHERE session_id IN (SELECT value FROM json_each(?))', [
-      JSON.stringify(taken),
-    ])
-  }
+  if (taken.length > 0) await deleteSessions(writer, taken)
   return taken
 }
 

@@ -11,7 +11,15 @@ import { decodeBatch } from './event-batch.ts'
 import { GroupedReads } from './grouped-reads.ts'
 import { runPage, sessionPage } from './pages.ts'
 import { countSessions } from './prune.ts'
-import { type SessionTexts, summaryColumns, toRunRecord, toSessionRecord, toSummary } from './rows.ts'
+import {
+  oldestFirst,
+  type RecordRow,
+  type SessionTexts,
+  summaryColumns,
+  toRunRecord,
+  toSessionRecord,
+  toSummary,
+} from './rows.ts'
 import { selectEvents, selectHistories, selectRuns, selectSessions } from './selects.ts'
 
 const batchesAtOnce = 32
@@ -38,19 +46,18 @@ export class Reads {
 
   async findRun(runId: string): Promise<RunRecord | undefined> {
     const [row] = await this.#runs.read(runId)
-    return row && toRunRecord(row.run_row, row.message_rows)
+    return row && toRunRecord(JSON.parse(row.record_row as string))
   }
 
   async readHistory(sessionId: string, limit: number): Promise<History> {
     let histories = this.#histories.get(limit)
     if (histories === undefined) {
-      histories = new GroupedReads((requests) => this.#all(selectHistories, [requests, limit + 1]))
+      histories = new GroupedReads((requests) => this.#all(selectHistories, [limit + 1, requests]))
       this.#histories.set(limit, histories)
     }
-    const rows = await histories.read(sessionId)
-    rows.sort((a, b) => Number(b.run_number) - Number(a.run_number))
-    const shown = rows.slice(0, limit).map((row) => toRunRecord(row.run_row, row.message_rows))
-    return { runs: shown.reverse(), has_more: rows.length > limit }
+    const [row] = await histories.read(sessionId)
+    const turns = oldestFirst(JSON.parse(row?.record_rows as string) as RecordRow[])
+    return { runs: turns.slice(-limit).map(toRunRecord), has_more: turns.length > limit }
   }
 
   /** The run is read before its events, so that an end is never seen without what came before it. */
@@ -60,7 +67,7 @@ export class Reads {
     const events: RunEvent[] = after < 1 ? [startEvent(run)] : []
     let next = Math.max(after, 1)
     while (events.length < limit) {
-      const rows = await this.#all(selectEvents, [runId, runId, next + 1, batchesAtOnce])
+      const rows = await this.#all(selectEvents, [runId, next + 1, batchesAtOnce])
       const stored = rows.flatMap((row) => decodeBatch(runId, row.batch as string))
       events.push(...stored.filter((event) => event.seq > next))
       next = Math.max(next, stored.at(-1)?.seq ?? next)

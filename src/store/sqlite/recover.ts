@@ -6,12 +6,16 @@ import { dropExpiredAnswers } from './answers.ts'
 import { dropExpiredClaims } from './claims.ts'
 import type { Connection } from './connection.ts'
 import { decodeBatch } from './event-batch.ts'
-import { toJson, toRunRecord } from './rows.ts'
+import { endedOf, messagesOf, toRunRecord } from './rows.ts'
 import { selectRuns } from './selects.ts'
 import { touch } from './sessions.ts'
 
-const selectOrphans = `SELECT run_id, run_session_id, status, background, fence, reserve_until FROM runs
+const selectOrphans = `SELECT run_id, run_session_id, status, begun ->> 'background' AS background, fence, reserve_until
+  FROM runs
   WHERE status IN ('running', 'queued') AND owner <> ? ORDER BY run_number`
+
+const selectBatches = `SELECT batch FROM events
+  WHERE event_run_number = (SELECT run_number FROM runs WHERE run_id = ?) ORDER BY first_seq`
 
 /** Puts in order what an earlier process left, in one transaction of the writer. */
 export async function recover(writer: Connection, owner: string, at: string, now: string): Promise<Recovered> {
@@ -30,7 +34,7 @@ export async function recover(writer: Connection, owner: string, at: string, now
       await touch(writer, orphan.run_session_id as string, at)
     }
     const [row] = await writer.all(selectRuns, [JSON.stringify([runId])])
-    const record = toRunRecord(row?.run_row, row?.message_rows)
+    const record = toRunRecord(JSON.parse(row?.record_row as string))
     if (waits) queued.push({ run: record, fence })
     else {
       const { user_id: _user, metadata: _metadata, background: _background, ...rest } = record
@@ -48,23 +52,21 @@ async function interrupt(
   endSeq: number,
   at: string,
 ): Promise<void> {
-  const batches = await writer.all('SELECT batch FROM events WHERE event_run_id = ? ORDER BY first_seq', [runId])
+  const batches = await writer.all(selectBatches, [runId])
   const events: RunEvent[] = batches.flatMap((row) => decodeBatch(runId, row.batch as string))
-  const output = recordedOutput(runId, events, at)
-  await writer.run(
-    `UPDATE runs SET status = 'interrupted', completed_at = ?, end_seq = ?, truncated = ?, usage = ?, sources = ?
-     WHERE run_id = ?`,
-    [at, endSeq, truncated ? 1 : 0, toJson(output.usage), toJson(output.sources), runId],
-  )
-  for (const [index, message] of output.messages.entries()) {
-    await writer.run('INSERT INTO messages VALUES (?, ?, ?, ?, ?, ?, ?)', [
-      runId,
-      endSeq,
-      index,
-      message.message_id,
-      message.role,
-      JSON.stringify(message.parts),
-      message.created_at,
-    ])
-  }
+  const { messages, ...output } = recordedOutput(runId, events, at)
+  const ended = endedOf({
+    ...output,
+    completed_at: at,
+    end_seq: endSeq,
+    cancellation_reason: null,
+    error: null,
+    cache_hit: false,
+  })
+  await writer.run(`UPDATE runs SET status = 'interrupted', truncated = ?, ended = ?, output = ? WHERE run_id = ?`, [
+    truncated ? 1 : 0,
+    ended,
+    messagesOf(messages),
+    runId,
+  ])
 }

@@ -3,40 +3,43 @@ import type { JsonObject } from '../../core/json.ts'
 import { type Message, type Part, textOf } from '../../core/message.ts'
 import type { EntityKind, Run, RunError, RunRecord, RunStatus, Usage } from '../../core/run.ts'
 import type { Session, SharedWith } from '../../core/session.ts'
+import type { RunEnd } from '../../core/store.ts'
 import type { Summary } from '../../core/summary.ts'
 import type { SqlValue } from './connection.ts'
 
 /*
- * Between rows and records. A row travels as one JSON array of its columns in the order of the lists below: one string to
- * carry over and one parse, where an object of 20 properties a row costs several times as much.
+ * Between rows and records. A row travels as one JSON array (see selects.ts): one string to carry over and one parse,
+ * where an object of 20 properties a row costs several times as much. What no statement asks for is JSON in the row
+ * already, without what is null or false.
  */
 
-export const runColumns = [
-  'run_id',
-  'run_session_id',
-  'entity_id',
-  'entity_kind',
-  'status',
-  'run_created_at',
-  'started_at',
-  'completed_at',
-  'cancellation_reason',
-  'error',
-  'cache_hit',
-  'usage',
-  'parent_run_id',
-] as const
+/** What is known of a run from its start on and is in no column of its own. */
+interface Begun {
+  entity_kind: EntityKind
+  created_at: string
+  started_at?: string | undefined
+  metadata?: JsonObject | undefined
+  background?: true | undefined
+  timeout_ms?: number | undefined
+}
 
-export const runRecordColumns = [
-  ...runColumns,
-  'run_user_id',
-  'run_metadata',
-  'background',
-  'timeout_ms',
-  'truncated',
-  'end_seq',
-  'sources',
-] as const
+/** What a run's end adds to it. */
+interface Ended {
+  completed_at: string
+  end_seq: number
+  cancellation_reason?: string | undefined
+  error?: RunError | undefined
+  cache_hit?: true | undefined
+  usage?: Usage | undefined
+  sources?: readonly SourceEvent[] | undefined
+}
+
+type MessageRow = [messageId: string, role: Message['role'], parts: Part[], createdAt: string]
+
+/** run_id, session_id, parent_run_id, entity_id, status, user_id, truncated, begun, ended; see selects.ts */
+export type RunRow = [string, string, string | null, string, RunStatus, string | null, number, Begun, Ended | null]
+/** run_number, run, input, output */
+export type RecordRow = [number, RunRow, MessageRow[], MessageRow[] | null]
 
 export const sessionColumns = [
   'session_id',
@@ -53,7 +56,6 @@ export const sessionColumns = [
   'run_count',
 ] as const
 
-export const messageColumns = ['message_id', 'role', 'parts', 'message_created_at'] as const
 export const summaryColumns = [
   'summary_session_id',
   'content',
@@ -71,51 +73,77 @@ export function fromJson<T>(text: SqlValue | undefined): T | null {
   return typeof text === 'string' ? (JSON.parse(text) as T) : null
 }
 
-export function toRun(row: readonly SqlValue[]): Run {
-  return {
-    run_id: row[0] as string,
-    session_id: row[1] as string,
-    entity_id: row[2] as string,
-    entity_kind: row[3] as EntityKind,
-    status: row[4] as RunStatus,
-    created_at: row[5] as string,
-    started_at: row[6] as string | null,
-    completed_at: row[7] as string | null,
-    cancellation_reason: row[8] as string | null,
-    error: fromJson<RunError>(row[9]),
-    cache_hit: row[10] === 1,
-    usage: fromJson<Usage>(row[11]),
-    parent_run_id: row[12] as string | null,
+export function begunOf(run: RunRecord): string {
+  const begun: Begun = {
+    entity_kind: run.entity_kind,
+    created_at: run.created_at,
+    started_at: run.started_at ?? undefined,
+    metadata: run.metadata ?? undefined,
+    background: run.background || undefined,
+    timeout_ms: run.timeout_ms ?? undefined,
   }
+  return JSON.stringify(begun)
 }
 
-/** Of a JSON array of `runRecordColumns`, and one of messages. */
-export function toRunRecord(rowText: SqlValue | undefined, messagesText: SqlValue | undefined): RunRecord {
-  const row = JSON.parse(rowText as string) as SqlValue[]
-  const run = toRun(row)
-  return {
-    ...run,
-    user_id: row[13] as string | null,
-    metadata: fromJson<JsonObject>(row[14]),
-    background: row[15] === 1,
-    timeout_ms: row[16] as number | null,
-    truncated: row[17] === 1,
-    end_seq: row[18] as number | null,
-    messages: (JSON.parse(messagesText as string) as string[][]).map((message) => toMessage(run.run_id, message)),
-    sources: fromJson<SourceEvent[]>(row[19]) ?? [],
+export function endedOf(
+  end: Pick<RunEnd, 'completed_at' | 'end_seq' | 'cancellation_reason' | 'error' | 'cache_hit' | 'usage' | 'sources'>,
+): string {
+  const ended: Ended = {
+    completed_at: end.completed_at,
+    end_seq: end.end_seq,
+    cancellation_reason: end.cancellation_reason ?? undefined,
+    error: end.error ?? undefined,
+    cache_hit: end.cache_hit || undefined,
+    usage: end.usage ?? undefined,
+    sources: end.sources.length === 0 ? undefined : end.sources,
   }
+  return JSON.stringify(ended)
 }
 
-function toMessage(runId: string, row: readonly string[]): Message {
-  const parts = JSON.parse(row[2] ?? '[]') as Part[]
+export function messagesOf(messages: readonly Message[]): string {
+  const rows = messages.map(
+    ({ message_id, role, parts, created_at }): MessageRow => [message_id, role, parts, created_at],
+  )
+  return JSON.stringify(rows)
+}
+
+export function toRun([runId, sessionId, parent, entityId, status, , , begun, ended]: RunRow): Run {
   return {
-    message_id: row[0] ?? '',
     run_id: runId,
-    role: row[1] as Message['role'],
-    parts,
-    content: textOf(parts),
-    created_at: row[3] ?? '',
+    session_id: sessionId,
+    parent_run_id: parent,
+    entity_id: entityId,
+    entity_kind: begun.entity_kind,
+    status,
+    created_at: begun.created_at,
+    started_at: begun.started_at ?? null,
+    completed_at: ended?.completed_at ?? null,
+    cancellation_reason: ended?.cancellation_reason ?? null,
+    error: ended?.error ?? null,
+    cache_hit: ended?.cache_hit ?? false,
+    usage: ended?.usage ?? null,
   }
+}
+
+export function toRunRecord([, row, input, output]: RecordRow): RunRecord {
+  const [runId, , , , , userId, truncated, begun, ended] = row
+  const messages = input.map((message) => toMessage(runId, message))
+  if (output !== null) for (const message of output) messages.push(toMessage(runId, message))
+  return {
+    ...toRun(row),
+    user_id: userId,
+    metadata: begun.metadata ?? null,
+    background: begun.background ?? false,
+    timeout_ms: begun.timeout_ms ?? null,
+    truncated: truncated === 1,
+    end_seq: ended?.end_seq ?? null,
+    messages,
+    sources: ended?.sources === undefined ? [] : [...ended.sources],
+  }
+}
+
+function toMessage(runId: string, [messageId, role, parts, createdAt]: MessageRow): Message {
+  return { message_id: messageId, run_id: runId, role, parts, content: textOf(parts), created_at: createdAt }
 }
 
 export function toSummary(row: readonly SqlValue[]): Summary {
@@ -143,7 +171,7 @@ export interface SessionTexts {
   summary_row: SqlValue
 }
 
-/** Of JSON arrays of `sessionColumns`, owners, `runColumns` and `summaryColumns`. */
+/** Of JSON arrays of `sessionColumns`, owners, runs and `summaryColumns`. */
 export function toSessionRecord(texts: SessionTexts): { session: Session; revision: number } {
   const row = JSON.parse(texts.session_row as string) as SqlValue[]
   const shared: SharedWith = { agent_ids: [], team_ids: [], workflow_ids: [], user_ids: [] }
@@ -151,6 +179,7 @@ export function toSessionRecord(texts: SessionTexts): { session: Session; revisi
     const place = ownerLists[kind]
     if (place && row[place[1]] !== owner) shared[place[0]].push(owner)
   }
+  const runs = JSON.parse(texts.run_rows as string) as [number, RunRow][]
   const session: Session = {
     session_id: row[0] as string,
     agent_id: row[1] as string | null,
@@ -162,10 +191,15 @@ export function toSessionRecord(texts: SessionTexts): { session: Session; revisi
     state: fromJson<JsonObject>(row[7]),
     shared_with: shared,
     run_count: row[11] as number,
-    runs: (JSON.parse(texts.run_rows as string) as SqlValue[][]).map(toRun),
+    runs: oldestFirst(runs).map(([, run]) => toRun(run)),
     summary: texts.summary_row === null ? null : toSummary(JSON.parse(texts.summary_row as string) as SqlValue[]),
     created_at: row[8] as string,
     updated_at: row[9] as string,
   }
   return { session, revision: row[10] as number }
+}
+
+/** Rows that begin with the number of their run. */
+export function oldestFirst<Row extends readonly [number, ...unknown[]]>(rows: Row[]): Row[] {
+  return rows.sort((a, b) => a[0] - b[0])
 }

@@ -1,10 +1,13 @@
 import { sql } from 'drizzle-orm'
-import { foreignKey, index, integer, primaryKey, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core'
+import { index, integer, primaryKey, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core'
 
 /*
  * The truth about the tables: drizzle-kit writes the migrations from here. Column names are unique in the whole schema,
  * since rows come as objects, in which equal names of a join would silently become one. Columns that say `JSON` hold
  * JSON text. Nothing imports this at run time.
+ *
+ * What every run writes is kept to few trees, since each costs a page of every commit: what belongs to a run is in its
+ * row, what only a few have is in partial indexes and tables of its own, and nothing there has a foreign key.
  */
 
 export const sessions = sqliteTable(
@@ -25,10 +28,18 @@ export const sessions = sqliteTable(
     revision: integer('revision').notNull(),
     runCount: integer('run_count').notNull(),
   },
-  (table) => [index('sessions_by_update').on(table.updatedAt, table.sessionId)],
+  (table) => [
+    index('sessions_by_update').on(table.updatedAt, table.sessionId),
+    index('sessions_by_agent').on(table.agentId, table.updatedAt, table.sessionId).where(sql`agent_id IS NOT NULL`),
+    index('sessions_by_team').on(table.teamId, table.updatedAt, table.sessionId).where(sql`team_id IS NOT NULL`),
+    index('sessions_by_workflow')
+      .on(table.workflowId, table.updatedAt, table.sessionId)
+      .where(sql`workflow_id IS NOT NULL`),
+    index('sessions_by_user').on(table.userId, table.updatedAt, table.sessionId).where(sql`user_id IS NOT NULL`),
+  ],
 )
 
-/** Under whom a session is found: its present and its earlier owners. */
+/** All owners that a session has had, of those sessions whose owners have changed. */
 export const sessionOwners = sqliteTable(
   'session_owners',
   {
@@ -55,30 +66,12 @@ export const runs = sqliteTable(
     /** The order of starting, in which a conversation is told; no clock can change it. */
     runNumber: integer('run_number').primaryKey().notNull(),
     runId: text('run_id').notNull().unique('runs_by_id'),
-    sessionId: text('run_session_id')
-      .notNull()
-      .references(() => sessions.sessionId, { onDelete: 'cascade' }),
+    sessionId: text('run_session_id').notNull(),
     entityId: text('entity_id').notNull(),
-    entityKind: text('entity_kind').notNull(),
     status: text('status').notNull(),
-    createdAt: text('run_created_at').notNull(),
-    startedAt: text('started_at'),
-    completedAt: text('completed_at'),
-    cancellationReason: text('cancellation_reason'),
-    /** JSON */
-    error: text('error'),
-    cacheHit: integer('cache_hit').notNull(),
-    /** JSON */
-    usage: text('usage'),
     userId: text('run_user_id'),
-    /** JSON */
-    metadata: text('run_metadata'),
-    background: integer('background').notNull(),
-    timeoutMs: integer('timeout_ms'),
+    parentRunId: text('parent_run_id'),
     truncated: integer('truncated').notNull(),
-    endSeq: integer('end_seq'),
-    /** JSON */
-    sources: text('sources'),
     /** Who runs it, and the number that a later write must name. */
     owner: text('owner').notNull(),
     fence: integer('fence').notNull(),
@@ -86,9 +79,22 @@ export const runs = sqliteTable(
     reserveUntil: integer('reserve_until').notNull(),
     /** The highest number recorded. */
     lastSeq: integer('recorded_seq').notNull(),
+    /** The idempotency key under which it was started. */
+    claimKey: text('run_claim_key'),
+    claimHash: text('run_claim_hash'),
+    claimExpiresAt: text('run_claim_expires_at'),
     /** JSON; what a queued run will merge over the session's state. */
     startState: text('start_state'),
-    parentRunId: text('parent_run_id'),
+    /** JSON, `Begun` of rows.ts. */
+    begun: text('begun').notNull(),
+    /** JSON, `Ended` of rows.ts; null while the run goes on. */
+    ended: text('ended'),
+    /** JSON, messages as rows.ts keeps them. */
+    input: text('input').notNull(),
+    /** JSON likewise. */
+    output: text('output'),
+    /** JSON: the last batch of events, as event-batch.ts writes it, when it came with an end. */
+    lastBatch: text('last_batch'),
   },
   (table) => [
     uniqueIndex('runs_one_running').on(table.sessionId).where(sql`status = 'running' AND parent_run_id IS NULL`),
@@ -99,42 +105,20 @@ export const runs = sqliteTable(
     index('runs_by_status').on(table.status).where(sql`status <> 'completed'`),
     index('runs_by_user').on(table.userId).where(sql`run_user_id IS NOT NULL`),
     index('runs_by_parent').on(table.parentRunId).where(sql`parent_run_id IS NOT NULL`),
+    uniqueIndex('runs_by_claim').on(table.claimKey).where(sql`run_claim_key IS NOT NULL`),
   ],
 )
 
-export const messages = sqliteTable(
-  'messages',
-  {
-    runId: text('message_run_id').notNull(),
-    /** The number of the event with which it came: 1 for the input, the final event's for the output. */
-    seq: integer('message_seq').notNull(),
-    index: integer('message_index').notNull(),
-    messageId: text('message_id').notNull(),
-    role: text('role').notNull(),
-    /** JSON */
-    parts: text('parts').notNull(),
-    createdAt: text('message_created_at').notNull(),
-  },
-  (table) => [
-    primaryKey({ columns: [table.runId, table.seq, table.index] }),
-    foreignKey({ columns: [table.runId], foreignColumns: [runs.runId] }).onDelete('cascade'),
-  ],
-)
-
-/** One row a batch. */
+/** One row a batch, but for the one that comes with a run's end. */
 export const events = sqliteTable(
   'events',
   {
-    runId: text('event_run_id').notNull(),
+    runNumber: integer('event_run_number').notNull(),
     firstSeq: integer('first_seq').notNull(),
-    lastSeq: integer('last_seq').notNull(),
     /** JSON, as event-batch.ts writes it. */
     batch: text('batch').notNull(),
   },
-  (table) => [
-    primaryKey({ columns: [table.runId, table.firstSeq] }),
-    foreignKey({ columns: [table.runId], foreignColumns: [runs.runId] }).onDelete('cascade'),
-  ],
+  (table) => [primaryKey({ columns: [table.runNumber, table.firstSeq] })],
 )
 
 export const summaries = sqliteTable('summaries', {
@@ -170,6 +154,7 @@ export const answers = sqliteTable(
   (table) => [index('cached_answers_by_run').on(table.runId), index('cached_answers_by_expiry').on(table.expiresAt)],
 )
 
+/** Idempotency keys of what is no run, and of runs that are gone. */
 export const claims = sqliteTable(
   'claims',
   {

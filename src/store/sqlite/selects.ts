@@ -1,32 +1,42 @@
-import { messageColumns, runColumns, runRecordColumns, sessionColumns, summaryColumns } from './rows.ts'
+import { sessionColumns, summaryColumns } from './rows.ts'
 
 /*
  * The reading statements. Those that several callers wait for take a JSON array of all their requests and are answered
- * together; `request_key` is a request's place in it.
+ * together; `request_key` is a request's place in it. Rows are put together as text, since what they hold is JSON
+ * already and need not be parsed for it.
  */
 
 const list = (columns: readonly string[]) => `json_array(${columns.join(', ')})`
+const listText = (items: readonly string[]) => `concat('[', concat_ws(',', ${items.join(', ')}), ']')`
 
-const runFields = `${list(runRecordColumns)} AS run_row,
-  (SELECT json_group_array(${list(messageColumns)} ORDER BY message_seq, message_index)
-     FROM messages WHERE message_run_id = run_id) AS message_rows`
+const quoted = ['run_id', 'run_session_id', 'parent_run_id', 'entity_id', 'status', 'run_user_id']
+/** A `RunRow` as text. */
+const runText = listText([
+  ...quoted.map((column) => `json_quote(${column})`),
+  'truncated',
+  'begun',
+  `ifnull(ended, 'null')`,
+])
+/** A `RecordRow` as text. */
+export const recordText = listText(['run_number', runText, 'input', `ifnull(output, 'null')`])
+
+/** The newest turns of a session, in no order: sorting whole rows costs more than their numbers do. */
+const newestTurns = (text: string, session: string, limit: string) => `(SELECT concat('[', group_concat(turn, ','), ']')
+   FROM (SELECT ${text} AS turn FROM runs WHERE run_session_id = ${session} AND parent_run_id IS NULL
+     ORDER BY run_number DESC LIMIT ${limit}))`
 
 /** Requests: run ids. */
-export const selectRuns = `SELECT request.key AS request_key, ${runFields}
+export const selectRuns = `SELECT request.key AS request_key, ${recordText} AS record_row
   FROM json_each(?) AS request CROSS JOIN runs ON run_id = request.value`
 
-/** Requests: session ids; then the limit that they share. In no order: sorting whole rows costs more than numbers do. */
-export const selectHistories = `SELECT request.key AS request_key, run_number, ${runFields}
-  FROM json_each(?) AS request CROSS JOIN runs ON run_number IN (
-    SELECT newest.run_number FROM runs AS newest WHERE newest.run_session_id = request.value AND newest.parent_run_id IS NULL
-    ORDER BY newest.run_number DESC LIMIT ?)`
+/** The limit that they share; requests: session ids. */
+export const selectHistories = `SELECT request.key AS request_key, ${newestTurns(recordText, 'request.value', '?')} AS record_rows
+  FROM json_each(?) AS request`
 
 const sessionFields = (newestRuns: string) => `${list(sessionColumns)} AS session_row,
   (SELECT json_group_array(json_array(owner_kind, owner_id) ORDER BY owner_position)
      FROM session_owners WHERE owner_session_id = session_id) AS owner_rows,
-  (SELECT json_group_array(${list(runColumns)} ORDER BY run_number) FROM (
-     SELECT * FROM runs WHERE run_session_id = session_id AND parent_run_id IS NULL
-     ORDER BY run_number DESC LIMIT ${newestRuns})) AS run_rows,
+  ${newestTurns(listText(['run_number', runText]), 'session_id', newestRuns)} AS run_rows,
   (SELECT ${list(summaryColumns)} FROM summaries WHERE summary_session_id = session_id) AS summary_row`
 
 /** Requests: session ids. */
@@ -36,9 +46,14 @@ export const selectSessions = `SELECT request.key AS request_key, ${sessionField
 /** The fields of a session in a list; `from` names the rows and their order. */
 export const selectSessionPage = (from: string) => `SELECT ${sessionFields('10')} ${from}`
 
-export const selectRunPage = (from: string) => `SELECT run_number, ${list(runColumns)} AS run_row ${from}`
+export const selectRunPage = (from: string) => `SELECT run_number, ${runText} AS run_row ${from}`
 
-export const selectEvents = `SELECT batch FROM events
-  WHERE event_run_id = ? AND first_seq >= ifnull(
-    (SELECT max(first_seq) FROM events WHERE event_run_id = ? AND first_seq <= ?), 0)
-  ORDER BY first_seq LIMIT ?`
+const numberOfRun = '(SELECT run_number FROM runs WHERE run_id = ?1)'
+
+/** Batches with events from a number on: of the run ?1, from ?2, at most ?3. The one in the run's own row is the last. */
+export const selectEvents = `SELECT first_seq AS place, batch FROM events
+    WHERE event_run_number = ${numberOfRun} AND first_seq >= ifnull(
+      (SELECT max(first_seq) FROM events WHERE event_run_number = ${numberOfRun} AND first_seq <= ?2), 0)
+  UNION ALL SELECT ${Number.MAX_SAFE_INTEGER}, last_batch FROM runs
+    WHERE run_id = ?1 AND last_batch IS NOT NULL AND recorded_seq >= ?2
+  ORDER BY place LIMIT ?3`

@@ -2,7 +2,7 @@ import { AppError, notFound } from '../../core/error.ts'
 import type { SessionChange, SessionOwners, SessionRecord, SessionSeed } from '../../core/session.ts'
 import type { Claim, ClaimRecord } from '../../core/store.ts'
 import type { Summary } from '../../core/summary.ts'
-import { takeClaim } from './claims.ts'
+import { keepClaimsOf, takeClaim } from './claims.ts'
 import type { Connection, SqlValue } from './connection.ts'
 import { ownersOf } from './group.ts'
 import { type SessionTexts, sessionColumns, summaryColumns, toJson, toSessionRecord } from './rows.ts'
@@ -28,7 +28,6 @@ export async function createSession(
   const fields = [session_id, agent_id, team_id, workflow_id, user_id, name, toJson(metadata), toJson(state)]
   const made = await writer.run(insertSession, [...fields, created_at, created_at, 1, 0])
   if (made === 0) throw new AppError('conflict', `There is a session '${session_id}' already.`)
-  await addOwners(writer, session_id, seed, created_at)
   const record = await getSession(writer, session_id)
   if (claim) await writer.run('UPDATE claims SET answer = ? WHERE claim_key = ?', [JSON.stringify(record), claim.key])
   return record
@@ -80,14 +79,17 @@ export async function shareSession(
   owners: Partial<SessionOwners>,
   at: string,
 ): Promise<SessionRecord> {
+  const before = await getSession(writer, sessionId)
   const given = ownersOf(owners)
-  const fields = given.map(([kind]) => `${kind}_id = ?`).join(', ')
-  const ids = given.map(([, owner]) => owner)
-  if (given.length > 0) await writer.run(`UPDATE sessions SET ${fields} WHERE session_id = ?`, [...ids, sessionId])
+  if (given.length > 0) {
+    await addOwners(writer, sessionId, before.session, at)
+    await addOwners(writer, sessionId, owners, at)
+    const fields = given.map(([kind]) => `${kind}_id = ?`).join(', ')
+    const ids = given.map(([, owner]) => owner)
+    await writer.run(`UPDATE sessions SET ${fields} WHERE session_id = ?`, [...ids, sessionId])
+  }
   await touch(writer, sessionId, at)
-  const record = await getSession(writer, sessionId)
-  await addOwners(writer, sessionId, owners, at)
-  return given.length === 0 ? record : getSession(writer, sessionId)
+  return getSession(writer, sessionId)
 }
 
 /** Moves the session to the front of its lists and raises its revision. */
@@ -97,7 +99,19 @@ export async function touch(writer: Connection, sessionId: string, at: string): 
 }
 
 export async function deleteSession(writer: Connection, sessionId: string): Promise<boolean> {
-  return (await writer.run('DELETE FROM sessions WHERE session_id = ?', [sessionId])) > 0
+  return (await deleteSessions(writer, [sessionId])) > 0
+}
+
+/** With all that belongs to them; gives how many there were. */
+export async function deleteSessions(writer: Connection, sessionIds: readonly string[]): Promise<number> {
+  const ids = JSON.stringify(sessionIds)
+  const theirRuns = 'run_session_id IN (SELECT value FROM json_each(?))'
+  await keepClaimsOf(writer, ids)
+  await writer.run(`DELETE FROM events WHERE event_run_number IN (SELECT run_number FROM runs WHERE ${theirRuns})`, [
+    ids,
+  ])
+  await writer.run(`DELETE FROM runs WHERE ${theirRuns}`, [ids])
+  return writer.run('DELETE FROM sessions WHERE session_id IN (SELECT value FROM json_each(?))', [ids])
 }
 
 export async function saveSummary(writer: Connection, summary: Summary): Promise<void> {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { SessionStore } from '../../../src/core/store.ts'
-import { claimOf, started } from './builders.ts'
+import { claimOf, started, startOf } from './builders.ts'
 
 export function testClaims(store: () => SessionStore): void {
   const record = (key: string, fields = {}) => ({ key, hash: `hash of ${key}`, run_id: null, answer: null, ...fields })
@@ -36,6 +36,22 @@ export function testClaims(store: () => SessionStore): void {
       await store().releaseClaim('none')
       expect(await store().findClaim('run')).toEqual(record('run', { run_id: runId }))
       expect(await store().findClaim('answer')).toEqual(record('answer', { answer: 1 }))
+    })
+
+    it('still stands for its run when that has gone with its session', async () => {
+      const { runId, sessionId } = await started(store(), { claim: claimOf('k') })
+      await store().deleteSession(sessionId)
+      expect(await store().findClaim('k')).toEqual(record('k', { run_id: runId }))
+      expect(await store().startRun(startOf({ claim: claimOf('k') }))).toMatchObject({ outcome: 'claimed' })
+    })
+
+    it('is one key for runs and for everything else', async () => {
+      await store().claim(claimOf('k'))
+      const start = startOf({ claim: claimOf('k') })
+      expect(await store().startRun(start)).toEqual({ outcome: 'claimed', claim: record('k') })
+      await store().releaseClaim('k')
+      expect(await store().startRun(start)).toMatchObject({ outcome: 'started' })
+      expect(await store().claim(claimOf('k'))).toEqual(record('k', { run_id: start.run.run_id }))
     })
 
     it('settles nothing that was not claimed', async () => {
