@@ -1,4 +1,6 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 
 /*
  * Loaded into every server that is measured (`--import`), the bare ones included. It answers each message of its parent with
@@ -10,10 +12,12 @@ import { monitorEventLoopDelay } from 'node:perf_hooks'
 export interface ProbeAnswer {
   cpuMicroseconds: number
   rssBytes: number
+  /** After a collection, when `heap` was asked for; else 0. */
+  heapBytes: number
   /** Since `start`. */
   loopDelayP99Ms: number
 }
-export type ProbeRequest = 'start' | 'stop' | 'look'
+export type ProbeRequest = 'start' | 'stop' | 'look' | 'heap'
 
 const resolutionMs = 5
 const delays = monitorEventLoopDelay({ resolution: resolutionMs })
@@ -23,6 +27,7 @@ process.on('message', (request: ProbeRequest) => {
   const answer: ProbeAnswer = {
     cpuMicroseconds: user + system,
     rssBytes: process.memoryUsage.rss(),
+    heapBytes: request === 'heap' ? collectedHeap() : 0,
     // The histogram holds the time between two ticks of its timer.
     loopDelayP99Ms: Math.max(0, delays.percentile(99) / 1e6 - resolutionMs),
   }
@@ -34,3 +39,11 @@ process.on('message', (request: ProbeRequest) => {
   process.send?.(answer)
 })
 process.channel?.unref()
+
+function collectedHeap(): number {
+  setFlagsFromString('--expose-gc')
+  const collect = runInNewContext('gc') as () => void
+  collect()
+  collect()
+  return process.memoryUsage().heapUsed
+}

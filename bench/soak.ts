@@ -6,12 +6,14 @@ import { outliveHostile } from '../test/support/hostile-server.ts'
 import { type Asked, ask, type Findings, startMixedLoad, verify } from '../test/support/mixed-load.ts'
 import { createProject, type Project, type RunningServer, serve } from '../test/support/program.ts'
 import { cutStreams } from './cut-streams.ts'
+import { soakReloads } from './reloads.ts'
 import { configFile } from './start-up.ts'
 
 /*
  * Proofs that take too long for the tests: `--rounds` kills at random moments under mixed load (500), `--stops` SIGTERMs (20),
- * `--streams` streams that are cut and taken up again (1,000), `--hostile` requests made to do harm (100,000). `--break` takes
- * the write-ahead log away after each kill, to show that loss would be found. 0 leaves one out.
+ * `--streams` streams that are cut and taken up again (1,000), `--hostile` requests made to do harm (100,000), `--reloads` of a
+ * config, half as many of them under load (200). `--break` takes the write-ahead log away after each kill, to show that loss
+ * would be found. 0 leaves one out.
  */
 
 const { values: options } = parseArgs({
@@ -20,6 +22,7 @@ const { values: options } = parseArgs({
     stops: { type: 'string', default: '20' },
     streams: { type: 'string', default: '1000' },
     hostile: { type: 'string', default: '100000' },
+    reloads: { type: 'string', default: '200' },
     break: { type: 'boolean', default: false },
   },
 })
@@ -33,6 +36,7 @@ try {
   ok = (await stops(project, Number(options.stops))) && ok
   ok = (await streams(project, Number(options.streams))) && ok
   ok = (await hostile(Number(options.hostile))) && ok
+  ok = (await soakReloads(Number(options.reloads))) && ok
 } finally {
   await project.remove()
 }
