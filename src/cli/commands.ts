@@ -8,6 +8,11 @@ export const commands: readonly CommandEntry[] = [
     load: () => import('./commands/dev.ts'),
   },
   { name: 'start', summary: 'serve them without watching files', load: () => import('./commands/start.ts') },
+  {
+    name: 'ask',
+    summary: 'answer one question from files and folders',
+    load: () => import('./commands/ask.ts'),
+  },
   { name: 'chat', summary: 'talk to an agent', load: () => import('./commands/chat.ts') },
   {
     name: 'ingest',
@@ -17,7 +22,7 @@ export const commands: readonly CommandEntry[] = [
   { name: 'search', summary: 'find passages in the knowledge base', load: () => import('./commands/search.ts') },
   {
     name: 'knowledge',
-    summary: 'show the state of the knowledge base, or embed it again',
+    summary: 'show the knowledge base, list and delete documents, embed it again',
     load: () => import('./commands/knowledge.ts'),
   },
   {

@@ -5,6 +5,7 @@ import type { Client } from '../client/client.ts'
 import { UsageError } from './exit.ts'
 import { type FileResult, type IngestFiles, ingestContent, ingestFiles } from './ingest-files.ts'
 import type { IngestReport } from './ingest-report.ts'
+import { allDocuments } from './knowledge-documents.ts'
 
 export interface IngestPaths extends Omit<IngestFiles, 'sources'> {
   /** Files, folders, globs, web addresses, `-`. */
@@ -72,14 +73,9 @@ async function* prune(
   }
   const inFolders = (source: string) => folders.some((folder) => folder !== '.' && source.startsWith(`${folder}/`))
   const gone: { id: string; source: string; chunks: number }[] = []
-  for (let cursor: string | undefined; ; ) {
-    const filter = { collection: settings.collection }
-    const page = await client.knowledge.documents.list(filter, { limit: 100, cursor, signal })
-    for (const { document_id: id, source, chunk_count: chunks } of page.documents)
-      if (inFolders(source) && !found.has(source)) gone.push({ id, source, chunks })
-    if (page.next_cursor === null) break
-    cursor = page.next_cursor
-  }
+  const filter = { collection: settings.collection }
+  for await (const { document_id: id, source, chunk_count: chunks } of allDocuments(client, filter, signal))
+    if (inFolders(source) && !found.has(source)) gone.push({ id, source, chunks })
   for (const { id, source, chunks } of gone) {
     if (dryRun !== true) await client.knowledge.documents.delete(id, { signal })
     yield { source, outcome: 'pruned', chunks }

@@ -14,7 +14,14 @@ export interface IngestReport {
   failed(): boolean
 }
 
-export function createIngestReport({ json, dryRun }: { json: boolean; dryRun: boolean }): IngestReport {
+export interface IngestReportOptions {
+  json?: boolean
+  dryRun?: boolean
+  /** Speaks at the end only when something is new, or could not be read. */
+  quiet?: boolean
+}
+
+export function createIngestReport({ json, dryRun, quiet }: IngestReportOptions): IngestReport {
   const counts = new Map<FileResult['outcome'], number>()
   const skipped: FileResult[] = []
   const progress = createProgress()
@@ -44,7 +51,7 @@ export function createIngestReport({ json, dryRun }: { json: boolean; dryRun: bo
     },
     end() {
       progress.end()
-      if (done === 0) return
+      if (done === 0 || (quiet && counts.get('unchanged') === done)) return
       const words = outcomes.flatMap((name) => {
         const count = counts.get(name) ?? 0
         return count > 0 || name !== 'pruned' ? `${count} ${name}` : []

@@ -1,20 +1,28 @@
 import { Argument, Option } from 'commander'
+import type { Client } from '../../client/client.ts'
+import type { KnowledgeStatus } from '../../core/knowledge.ts'
 import type { CommandModule } from '../command.ts'
 import { withClient } from '../connect.ts'
 import { UsageError } from '../exit.ts'
 import { addConnectFlags, type ConnectOptions } from '../flags.ts'
+import { deleteDocuments, listDocuments } from '../knowledge-documents.ts'
 import { print, printJson } from '../output.ts'
 import { formatTable } from '../table.ts'
 import { terminalLine } from '../terminal-text.ts'
 
 interface KnowledgeOptions extends ConnectOptions {
   embedder?: string
+  collection?: string
 }
+
+const actions = ['status', 'list', 'delete', 'config', 'reindex']
 
 export const command: CommandModule<KnowledgeOptions> = {
   define: (command) =>
     void addConnectFlags(command)
-      .addArgument(new Argument('[action]', 'what to do').choices(['status', 'reindex']).default('status'))
+      .addArgument(new Argument('[action]', 'what to do').choices(actions).default('status'))
+      .argument('[documents...]', 'for delete: their sources or ids')
+      .option('--collection <name>', 'for list and delete: where')
       .addOption(
         new Option('--embedder <name>', 'for reindex: the embedder from now on').choices([
           'lexical',
@@ -22,20 +30,36 @@ export const command: CommandModule<KnowledgeOptions> = {
           'openai',
         ]),
       ),
-  async run(context, { embedder, ...options }, action = 'status') {
-    if (action === 'status' && embedder !== undefined) throw new UsageError('--embedder goes with reindex.')
+  async run(context, { embedder, collection, ...options }, action = 'status', ...documents) {
     const { signal } = context
-    const status = await withClient(options, context, ({ knowledge }) =>
-      action === 'reindex' ? knowledge.reindex(embedder, { signal }) : knowledge.status({ signal }),
-    )
-    if (options.json) printJson(status)
-    else {
-      const { provider, model, dimensions } = status.embedding_model
-      const counts = [status.documents, status.chunks, status.vectors, status.pending].map(String)
-      const name = terminalLine(provider === model ? model : `${provider} ${model}`)
-      const row = [terminalLine(status.collection), ...counts, `${name} (${dimensions})`]
-      print(formatTable(['COLLECTION', 'DOCUMENTS', 'CHUNKS', 'VECTORS', 'PENDING', 'EMBEDDER'], [row]))
+    const json = options.json === true
+    if (action !== 'reindex' && embedder !== undefined) throw new UsageError('--embedder goes with reindex.')
+    if (action !== 'delete' && documents.length > 0) throw new UsageError(`${action} takes no documents.`)
+    if (action === 'delete' && documents.length === 0) throw new UsageError('Say which: knowledge delete docs/old.md')
+    const work: Record<string, (client: Client) => Promise<void>> = {
+      status: async ({ knowledge }) => showStatus(await knowledge.status({ signal }), json),
+      reindex: async ({ knowledge }) => showStatus(await knowledge.reindex(embedder, { signal }), json),
+      config: async ({ knowledge }) => {
+        const config = await knowledge.config({ signal })
+        if (json) printJson(config)
+        else print(JSON.stringify(config, undefined, 2))
+      },
+      list: (client) => listDocuments(client, { collection, json, signal }),
+      delete: (client) => deleteDocuments(client, documents, { collection, json, signal }),
     }
+    await withClient(options, context, async (client) => work[action]?.(client))
     return undefined
   },
+}
+
+function showStatus(status: KnowledgeStatus, json: boolean): void {
+  if (json) {
+    printJson(status)
+    return
+  }
+  const { provider, model, dimensions } = status.embedding_model
+  const counts = [status.documents, status.chunks, status.vectors, status.pending].map(String)
+  const name = terminalLine(provider === model ? model : `${provider} ${model}`)
+  const row = [terminalLine(status.collection), ...counts, `${name} (${dimensions})`]
+  print(formatTable(['COLLECTION', 'DOCUMENTS', 'CHUNKS', 'VECTORS', 'PENDING', 'EMBEDDER'], [row]))
 }

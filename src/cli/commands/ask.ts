@@ -1,0 +1,32 @@
+import type { CommandModule } from '../command.ts'
+import { withClient } from '../connect.ts'
+import { addConnectFlags, type ConnectOptions } from '../flags.ts'
+import { ingestPaths } from '../ingest-paths.ts'
+import { createIngestReport } from '../ingest-report.ts'
+
+interface AskOptions extends ConnectOptions {
+  agent: string
+}
+
+export const command: CommandModule<AskOptions> = {
+  define: (command) =>
+    void addConnectFlags(command)
+      .argument('<question>', 'what to ask')
+      .argument('[paths...]', 'files, folders and globs to take in first, as far as they are new')
+      .option('--agent <id>', 'who answers', 'docs'),
+  async run(context, { agent: agentId, ...options }, message = '', ...paths) {
+    const { signal } = context
+    const { chatByLines } = await import('../chat-lines.ts')
+    return withClient(options, context, async (client) => {
+      if (paths.length > 0) {
+        const report = createIngestReport({ json: false, quiet: true })
+        try {
+          await ingestPaths(client, { root: process.cwd(), paths, settings: {}, signal }, report)
+        } finally {
+          report.end()
+        }
+      }
+      return chatByLines(client, { agentId, sessionId: undefined, message, json: options.json === true, signal })
+    })
+  },
+}

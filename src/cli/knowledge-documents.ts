@@ -1,0 +1,63 @@
+import type { Client } from '../client/client.ts'
+import { notFound } from '../core/error.ts'
+import type { DocumentRecord } from '../core/knowledge.ts'
+import { printJson, say, write } from './output.ts'
+import { formatTable } from './table.ts'
+import { terminalLine } from './terminal-text.ts'
+
+interface Options {
+  collection: string | undefined
+  json: boolean
+  signal: AbortSignal
+}
+
+/** Every document, newest first, page by page. */
+export async function* allDocuments(
+  client: Client,
+  filter: { collection?: string | undefined; source?: string | undefined },
+  signal: AbortSignal,
+): AsyncGenerator<DocumentRecord> {
+  for (let cursor: string | undefined; ; ) {
+    const page = await client.knowledge.documents.list(filter, { limit: 100, cursor, signal })
+    yield* page.documents
+    if (page.next_cursor === null) return
+    cursor = page.next_cursor
+  }
+}
+
+export async function listDocuments(client: Client, { collection, json, signal }: Options): Promise<void> {
+  const rows: string[][] = []
+  for await (const document of allDocuments(client, { collection }, signal)) {
+    if (json) printJson(document)
+    else
+      rows.push([
+        terminalLine(document.source),
+        String(document.chunk_count),
+        document.chunker_type,
+        document.updated_at,
+        document.document_id,
+      ])
+  }
+  if (json) return
+  if (rows.length === 0) say('The knowledge base is empty; agentserve ingest fills it.')
+  else await write(`${formatTable(['SOURCE', 'CHUNKS', 'CHUNKER', 'UPDATED', 'ID'], rows)}\n`)
+}
+
+/** Deletes by id or by source. Throws `document_not_found` for one that there is not, after those before it are gone. */
+export async function deleteDocuments(
+  client: Client,
+  names: readonly string[],
+  { collection, json, signal }: Options,
+): Promise<void> {
+  for (const name of names) {
+    const ids = name.startsWith('doc_') ? [name] : []
+    for await (const { document_id } of allDocuments(client, { collection, source: name }, signal))
+      ids.push(document_id)
+    if (ids.length === 0) throw notFound('document', name)
+    for (const id of ids) {
+      const deleted = await client.knowledge.documents.delete(id, { signal })
+      if (json) printJson(deleted)
+      else say(`Deleted ${terminalLine(name)}.`)
+    }
+  }
+}
