@@ -124,7 +124,7 @@ export function createRuns(options: RunsOptions): RunService {
     }
     execution.begin()
     if (answer.mode !== 'background' && answer.onDisconnect !== 'continue') cancelWith(execution, answer.signal)
-    return liveHandle(execution)
+    return { ...liveHandle(execution), events: (after = execution.firstSeq - 1) => execution.log.read(after) }
   }
 
   async function start(request: StartRun): Promise<RunHandle> {
