@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { command, createProject, type Project, type RunningServer, root, serve } from '../support/program.ts'
+import { openScriptedServer } from '../support/scripted-server.ts'
 
 interface Block {
   /** `docs/agents.md:14`, where it begins. */
@@ -33,8 +34,9 @@ function findBlocks(name: string, text: string): Block[] {
 }
 
 const configs = blocks.filter(({ language, text }) => language === 'ts' && text.includes('export default defineConfig'))
+const tests = blocks.filter(({ language, text }) => language === 'ts' && text.includes("from 'node:test'"))
 const programs = blocks.filter(
-  ({ language, text }) => language === 'ts' && !configs.some((config) => config.text === text),
+  (block) => block.language === 'ts' && !configs.some(({ text }) => text === block.text) && !tests.includes(block),
 )
 const shell = blocks.filter(({ language }) => language === 'sh')
 const curls = shell.flatMap(({ place, text, after }) =>
@@ -136,6 +138,26 @@ test.each(programs)('the program of $place serves and stops', async ({ text }) =
   }
 })
 
+test.each(tests)('the test of $place passes, with recordings when it has some', async ({ place, text }) => {
+  const endpoint = await openScriptedServer((_request, response) => {
+    const choices = [{ index: 0, delta: { content: 'It is noon.' }, finish_reason: 'stop' }]
+    response.writeHead(200, { 'content-type': 'text/event-stream' })
+    response.end(`data: ${JSON.stringify({ id: '1', created: 1, model: 'm', choices })}\n\ndata: [DONE]\n\n`)
+  })
+  const config = configs.find((block) => block.place.startsWith(place.replace(/:.*/, ':')))?.text ?? ''
+  const own = await createProject({ 'agent.config.ts': config, 'test/agents.test.ts': text })
+  const { PATH = '', HOME = '' } = process.env
+  const node = (env: Record<string, string>) =>
+    promisify(execFile)(process.execPath, ['--test'], { cwd: own.folder, env: { PATH, HOME, ...env } })
+  try {
+    if (text.includes('recordedModel')) await node({ AGENTSERVE_RECORD: '1', OLLAMA_HOST: endpoint.url })
+    await endpoint.close()
+    await expect(node({ OLLAMA_HOST: endpoint.url })).resolves.toMatchObject({ stderr: '' })
+  } finally {
+    await own.remove()
+  }
+})
+
 test.each(curls)('$place gets the answer that the text shows: $line', async ({ place, line, status, shape }) => {
   const request = toRequest(await withRealIds(line))
   const answer = await fetch(server.url + request.path, request)
@@ -231,7 +253,7 @@ const questions: [question: string, words: string, source: string][] = [
   ['Where is my data stored?', '.agentserve', 'docs/'],
   ['How do I protect the server with an API key?', 'AGENTSERVE_API_KEYS', 'docs/'],
   ['What happens when the client disconnects?', 'client_disconnected', 'docs/'],
-  ['How do I give an agent tools?', 'tool', 'docs/agents.md'],
+  ['How do I give an agent tools?', 'tool', 'docs/'],
   ['How do I use Ollama?', 'ollama/', 'docs/'],
   ['Is anything lost after a crash?', 'interrupted', 'docs/'],
   ['How do I resume a stream?', 'Last-Event-ID', 'docs/'],
