@@ -1,5 +1,4 @@
-import type { ModelMessage, ToolLoopAgentSettings, ToolSet } from 'ai'
-import type { Duration } from '../core/duration.ts'
+import type { ModelMessage, ToolSet } from 'ai'
 import { AppError } from '../core/error.ts'
 import type { EmittedEvent } from '../core/event.ts'
 import type { ModelObject, ModelSetting } from '../core/model.ts'
@@ -12,10 +11,13 @@ import { EventQueue } from './event-queue.ts'
 import { messageOf } from './json-value.ts'
 import { remember } from './memory.ts'
 import { hookedModel } from './model-hook.ts'
-import { runAgent, type SdkAgent } from './model-run.ts'
+import { resumedMessages } from './model-resume.ts'
+import { runAgent } from './model-run.ts'
 import { passagesText, retrieve, sourceEvent } from './passages.ts'
 import { partsText } from './prompt.ts'
-import { isStructured, structured, wholeOutput } from './structured.ts'
+import { loadSdk } from './sdk.ts'
+import { sdkAgents } from './sdk-agent.ts'
+import { isStructured, structured } from './structured.ts'
 import { equipTools } from './tool-calls.ts'
 import { openTools } from './tool-source.ts'
 
@@ -26,6 +28,8 @@ export function modelAnswer(settings: AnyAgentSettings, setting: ModelSetting, b
   const { root } = binding
   const label = describeModel(setting)
   const knowledge = settings.knowledge === true ? {} : settings.knowledge
+  const hook = settings.hooks?.modelCall
+  const createAgent = sdkAgents(settings, root)
   let resolving: Promise<ModelObject> | undefined
   const resolve = () => {
     resolving ??= resolveModel(setting, { root }).catch((error: unknown) => {
@@ -35,7 +39,7 @@ export function modelAnswer(settings: AnyAgentSettings, setting: ModelSetting, b
     })
     return resolving
   }
-  return async function* run(input: RunInput, context: RunContext): AsyncGenerator<EmittedEvent> {
+  async function* firstMessages(input: RunInput, context: RunContext): AsyncGenerator<EmittedEvent, ModelMessage[]> {
     const messages = await remember(settings.memory, context)
     const question = partsText(input.parts)
     let prompt = question
@@ -46,62 +50,20 @@ export function modelAnswer(settings: AnyAgentSettings, setting: ModelSetting, b
       if (hits.length > 0) prompt = `${passagesText(hits)}\n\n${question}`
     }
     messages.push({ role: 'user', content: prompt } satisfies ModelMessage)
+    return messages
+  }
+  return async function* run(input: RunInput, context: RunContext): AsyncGenerator<EmittedEvent> {
+    const messages = resumedMessages(context) ?? (yield* firstMessages(input, context))
     const queue = new EventQueue<EmittedEvent>()
     const tools = await openTools(settings.tools, context, binding)
     if (knowledge?.mode === 'tool') tools[searchToolName] = await searchTool(knowledge, context, queue)
-    const call = callOf(input, context)
-    const hook = settings.hooks?.modelCall
-    const equip = (model: ModelObject) => (hook === undefined ? model : hookedModel(model, hook, call))
-    const equipped = equipTools(tools, settings, call)
-    const agent = await sdkAgent(settings, await equip(await resolve()), equipped, root, equip)
+    const equip = (model: ModelObject) =>
+      hook === undefined ? model : hookedModel(model, hook, callOf(input, context))
+    const equipped = equipTools(tools, settings, () => callOf(input, context))
+    const agent = await createAgent({ model: await equip(await resolve()), tools: equipped, equip })
     const events = runAgent({ agent, messages, signal: context.signal, queue, label, setting })
     yield* isStructured(settings.output) ? structured(events, settings.output) : events
   }
-}
-
-type Equip = (model: ModelObject) => ModelObject | Promise<ModelObject>
-
-async function sdkAgent(
-  settings: AnyAgentSettings,
-  model: ModelObject,
-  tools: ToolSet,
-  root: string | undefined,
-  equip: Equip,
-): Promise<SdkAgent> {
-  const { ToolLoopAgent } = await import('ai')
-  const { name, description, knowledge, memory, cache, guardrails, hooks, effects, run, ...sdk } = settings
-  const { timeout, output, prepareStep, prepareCall, ...rest } = sdk
-  const sdkSettings = {
-    // The run fails with the error; without this the SDK prints it as well.
-    onError: () => {},
-    ...rest,
-    model,
-    tools,
-    ...(output === undefined ? {} : { output: isStructured(output) ? wholeOutput(output) : output }),
-    ...(typeof timeout === 'object' ? { timeout: withoutTools(timeout) } : {}),
-    ...(prepareStep === undefined ? {} : { prepareStep: withResolvedModel(prepareStep, root, equip) }),
-    ...(prepareCall === undefined ? {} : { prepareCall: withResolvedModel(prepareCall, root, equip) }),
-  } as unknown as ToolLoopAgentSettings<never, ToolSet>
-  return new ToolLoopAgent(sdkSettings) as unknown as SdkAgent
-}
-
-/** A step or a call may name another model; a name is resolved as everywhere, and never left to the SDK. */
-function withResolvedModel<OPTIONS extends { model?: unknown }, RESULT>(
-  prepare: (options: OPTIONS) => RESULT,
-  root: string | undefined,
-  equip: Equip,
-) {
-  return async (options: OPTIONS): Promise<Awaited<RESULT>> => {
-    const prepared = await prepare(options)
-    const model = (prepared as { model?: unknown } | undefined)?.model
-    if (model === undefined || model === options.model) return prepared
-    return { ...prepared, model: await equip(await resolveModel(model as ModelSetting, { root })) }
-  }
-}
-
-/** Limits of tools are kept by the tools themselves, which hold also for one that does not heed its signal. */
-function withoutTools({ toolMs, tools, ...rest }: Exclude<NonNullable<AnyAgentSettings['timeout']>, Duration>) {
-  return rest
 }
 
 async function searchTool(
@@ -109,8 +71,8 @@ async function searchTool(
   context: RunContext,
   queue: EventQueue<EmittedEvent>,
 ): Promise<ToolSet[string]> {
-  const { jsonSchema, tool } = await import('ai')
-  let found = 0
+  const { jsonSchema, tool } = await loadSdk()
+  let found = context.resumed?.events.filter((event) => event.type === 'source').length ?? 0
   return tool({
     description: 'Searches the knowledge base and gives the passages that fit best, numbered, with their sources.',
     inputSchema: jsonSchema<{ query: string }>({

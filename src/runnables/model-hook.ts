@@ -3,6 +3,7 @@ import type { ModelObject } from '../core/model.ts'
 import type { AgentRunContext } from './agent-settings.ts'
 import type { AgentHooks, ModelOutcome, ModelParams } from './hooks.ts'
 import { toUsage } from './model-events.ts'
+import { loadSdk } from './sdk.ts'
 
 type Model = Extract<ModelObject, { specificationVersion: 'v4' }>
 type Streamed = Awaited<ReturnType<Model['doStream']>>
@@ -14,7 +15,7 @@ export async function hookedModel(
   hook: NonNullable<AgentHooks['modelCall']>,
   run: AgentRunContext,
 ): Promise<ModelObject> {
-  const { wrapLanguageModel } = await import('ai')
+  const { wrapLanguageModel } = await loadSdk()
   return wrapLanguageModel({
     model: model as Model,
     middleware: {

@@ -63,13 +63,14 @@ async function pump(run: ModelRun, queue: EventQueue<EmittedEvent>, abortSignal:
   let label = run.label ?? 'model'
   try {
     const asked: InputRequired[] = []
+    let spoken = false
     const waiting = new Map<string, WaitingCall>()
     const result = await run.agent.stream({
       messages: run.messages,
       abortSignal,
       onStepStart: (step) => {
         label = run.label ?? `${step.provider}/${step.modelId}`
-        return queue.push(events.startCall(label, promptOf(step)))
+        return queue.offer(events.startCall(label, promptOf(step)))
       },
     })
     for await (const part of result.fullStream) {
@@ -79,7 +80,12 @@ async function pump(run: ModelRun, queue: EventQueue<EmittedEvent>, abortSignal:
       }
       for (const event of events.of(part)) {
         if (event.type === 'input_required') asked.push(event)
-        else await queue.push(event)
+        else {
+          // The first fragment is on its way before anything else is done.
+          const wait = spoken ? queue.offer(event) : queue.push(event)
+          spoken ||= event.type === 'text_delta'
+          if (wait !== undefined) await wait
+        }
       }
     }
     if (asked.length + waiting.size > 0) {

@@ -11,7 +11,7 @@ type Execute = (input: unknown, options: { toolCallId: string; abortSignal?: Abo
 export function equipTools(
   tools: ToolSet,
   { timeout, hooks }: Pick<AnyAgentSettings, 'timeout' | 'hooks'>,
-  run: AgentRunContext,
+  run: () => AgentRunContext,
 ): ToolSet {
   const limits = typeof timeout === 'object' ? timeout : {}
   const hook = hooks?.toolCall
@@ -23,7 +23,7 @@ export function equipTools(
     const limitMs = perTool[`${name}Ms`] ?? limits.toolMs
     const call: Execute = (input, options) => limited(name, limitMs, options, (own) => last(execute(input, own)))
     const around: Execute = (input, options) =>
-      hook?.({ name, callId: options.toolCallId, input, run }, (...other) =>
+      hook?.({ name, callId: options.toolCallId, input, run: run() }, (...other) =>
         Promise.resolve(call(other.length === 0 ? input : other[0], options)),
       )
     return { ...tool, execute: hook === undefined ? call : around } as unknown as ToolSet[string]
