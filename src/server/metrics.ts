@@ -38,7 +38,8 @@ export function createMetrics({ version, startedAtMs }: { version: string; start
     }
     const { user, system } = process.cpuUsage()
     const { rss, heapUsed } = process.memoryUsage()
-    const delay = loopDelay.percentile(99) / 1e9
+    const [delay, longest] = [loopDelay.percentile(99) / 1e9, loopDelay.max / 1e9]
+    loopDelay.reset()
     return [
       ...gauge('agentserve_build_info', 'The version that runs.', 1, `{version="${version}"}`),
       ...gauge('process_start_time_seconds', 'When it started, in seconds since 1970.', startedAtMs / 1000),
@@ -47,7 +48,12 @@ export function createMetrics({ version, startedAtMs }: { version: string; start
       `process_cpu_seconds_total ${(user + system) / 1e6}`,
       ...gauge('process_resident_memory_bytes', 'Memory of the process.', rss),
       ...gauge('nodejs_heap_size_used_bytes', 'Memory of its JavaScript objects.', heapUsed),
-      ...gauge('nodejs_eventloop_lag_p99_seconds', 'Delay of its event loop, 99th percentile.', delay),
+      ...gauge(
+        'nodejs_eventloop_lag_p99_seconds',
+        'Delay of its event loop since the last look, 99th percentile.',
+        delay,
+      ),
+      ...gauge('nodejs_eventloop_lag_max_seconds', 'The longest delay of its event loop since the last look.', longest),
     ]
   }
 

@@ -4,9 +4,9 @@ import { freeze, type JsonObject } from '../core/json.ts'
 import type { Message } from '../core/message.ts'
 import type { RunRecord } from '../core/run.ts'
 import type { SessionStore } from '../core/store.ts'
+import { nextLimit } from './event-pages.ts'
 
 const historyLimit = 2000
-const pageSize = 500
 
 export interface RecordedRuns {
   /** Throws `run_not_found`. */
@@ -26,12 +26,14 @@ export function createRecordedRuns(store: SessionStore): RecordedRuns {
       return run
     },
     async *events(runId, after, signal) {
+      let limit = nextLimit()
       for (let next = after; !signal?.aborted; ) {
-        const events = await store.readEvents(runId, next, pageSize)
+        const events = await store.readEvents(runId, next, limit)
         const last = events.at(-1)
         if (last === undefined) return
         yield events
         next = last.seq
+        limit = nextLimit(events)
       }
     },
     // Runs that came later, waiting or given up, stand between this one and what came before it.

@@ -1,8 +1,8 @@
 import type { RunEvent } from '../core/event.ts'
 import { isFinalEvent } from '../core/event.ts'
+import { nextLimit, pageFrom } from './event-pages.ts'
 
 const windowLimit = 4096
-const pageSize = 500
 
 /** Reads recorded events from the store: `seq > after`, in order. */
 export type ReadRecorded = (after: number, limit: number) => Promise<RunEvent[]>
@@ -68,16 +68,18 @@ export class RunLog {
     let next = after + 1
     let done = false
     let stop: (() => void) | undefined
+    let limit = nextLimit()
     const end = { done: true, value: undefined } as const
     return {
       next: async () => {
         while (!done) {
           if (next < this.#first) {
-            const events = await this.#readRecorded(next - 1, Math.min(pageSize, this.#first - next))
+            const events = await this.#readRecorded(next - 1, Math.min(limit, this.#first - next))
             const last = events.at(-1)
             if (last === undefined) next = this.#first
             else {
               next = last.seq + 1
+              limit = nextLimit(events)
               return { done: false, value: events }
             }
           } else {
@@ -111,7 +113,7 @@ export class RunLog {
 
   #visibleFrom(next: number): RunEvent[] {
     const from = next - this.#first
-    const events = this.#window.slice(Math.max(0, from), Math.max(0, from) + pageSize)
+    const events = pageFrom(this.#window, Math.max(0, from))
     if ((events.at(-1)?.seq ?? 0) <= this.#visible) return events
     return events.filter((event) => event.seq <= this.#visible)
   }
