@@ -1,6 +1,7 @@
 import type { ResolvedConfig } from '../config/types.ts'
 import type { Logger } from '../core/logger.ts'
 import type { RunRecord } from '../core/run.ts'
+import { unusedModels } from '../server/served-models.ts'
 import type { OpenServer } from '../server.ts'
 import { announce, type Bound, formatRow, servedIds } from './announce.ts'
 import { type AskAgain, createAskAgain } from './ask-again.ts'
@@ -69,6 +70,13 @@ export function createDevTerminal(options: DevTerminalOptions): DevTerminal {
     say(formatRow('knowledge', state, paint))
   }
 
+  async function showUnusedModels(config: ResolvedConfig): Promise<void> {
+    for (const { evidence, install, write } of await unusedModels(config)) {
+      const first = install === undefined ? '' : `${install}, and `
+      say(formatRow('model', `${evidence}; to use it: ${first}${write}`, paint))
+    }
+  }
+
   function openDocs({ bound }: Serving): void {
     const page = `${bound.url}/docs`
     openBrowser(page, () => say(`No browser could be opened; the page is ${page}`))
@@ -98,6 +106,7 @@ export function createDevTerminal(options: DevTerminalOptions): DevTerminal {
       else if (now.watching && !options.json) say('Watching the config; Ctrl-C stops.')
       if (options.open) openDocs(now)
       void showKnowledge(now)
+      void showUnusedModels(now.config)
     },
     reloaded(config) {
       if (serving === undefined) return

@@ -1,4 +1,5 @@
 import type { ResolvedConfig } from '../config/types.ts'
+import { type FoundModel, findModels } from '../models/found.ts'
 import { offlineModelName } from '../models/offline.ts'
 import { describeModel } from '../models/resolve.ts'
 
@@ -21,6 +22,12 @@ export function servedModels({ entities, model }: ResolvedConfig): ServedModel[]
     else models.set(name, { name, entityIds: [id], reason: reasonOf(name, common) })
   }
   return [...models.values()]
+}
+
+/** What could be configured where nothing is; asks servers on this machine, and takes up to half a second. */
+export async function unusedModels(config: ResolvedConfig): Promise<FoundModel[]> {
+  const isOffline = servedModels(config).some(({ name }) => name === offlineModelName)
+  return isOffline ? findModels({ root: config.root }) : []
 }
 
 function reasonOf(name: string, common: string | undefined): string {
