@@ -1,10 +1,14 @@
+import type { OutputInterface } from 'ai'
+import { isModelObject } from '../core/model.ts'
 import type { EntityKind } from '../core/run.ts'
 import { isRunnable, markRunnable, type Runnable } from '../core/runnable.ts'
+import { describeModel } from '../models/resolve.ts'
 import { describeTools } from './agent.ts'
 import { resumedMessages } from './model-resume.ts'
 import { runAgent, type SdkAgent } from './model-run.ts'
 import { historyMessages, partsText } from './prompt.ts'
 import { isObject, wrong } from './setting-check.ts'
+import { isStructured, structured } from './structured.ts'
 
 /** What an `Agent` of the AI SDK is known by, with whatever tools, context and output it has. */
 export interface HostableAgent {
@@ -19,10 +23,10 @@ export function isSdkAgent(value: unknown): value is HostableAgent {
   return isObject(value) && value.version === 'agent-v1' && typeof value.stream === 'function'
 }
 
-/** Any `Agent` of the AI SDK as it is: it sees the session's messages and answers. */
+/** Any `Agent` of the AI SDK as it is: it sees the session's messages and answers; structured output becomes data. */
 export function hostAgent(hosted: HostableAgent): Runnable {
   const agent = hosted as unknown as SdkAgent
-  const { settings } = agent as { settings?: { model?: unknown } }
+  const { settings } = agent as { settings?: { model?: unknown; output?: OutputInterface } }
   if (typeof settings?.model === 'string') {
     throw wrong(
       'model',
@@ -32,6 +36,7 @@ export function hostAgent(hosted: HostableAgent): Runnable {
   return markRunnable({
     kind: 'agent',
     name: agent.id,
+    model: isModelObject(settings?.model) ? describeModel(settings.model) : undefined,
     tools: describeTools(agent.tools ?? {}),
     knowledge: false,
     effects: 'any',
@@ -40,7 +45,8 @@ export function hostAgent(hosted: HostableAgent): Runnable {
         ...historyMessages(await context.history()),
         { role: 'user' as const, content: partsText(input.parts) },
       ]
-      yield* runAgent({ agent, messages, signal: context.signal })
+      const events = runAgent({ agent, messages, signal: context.signal })
+      yield* isStructured(settings?.output) ? structured(events, settings.output) : events
     },
   })
 }

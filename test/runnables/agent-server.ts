@@ -1,11 +1,12 @@
+import type { ServerConfig } from '../../src/config/types.ts'
 import type { RunEvent } from '../../src/core/event.ts'
 import { startServer } from '../support/server.ts'
 
 type Ask = { stream?: boolean; [field: string]: unknown }
 
 /** These agents behind the real server: what one asked answers, and what is recorded of it. */
-export async function serveAgents(entities: Record<string, object>) {
-  const server = await startServer({ sessionStorage: 'memory', vectorDb: { type: 'memory' } }, entities)
+export async function serveAgents(entities: Record<string, object>, config: ServerConfig = {}) {
+  const server = await startServer({ sessionStorage: 'memory', vectorDb: { type: 'memory' }, ...config }, entities)
 
   async function ask(agentId: string, input: unknown, { stream, ...more }: Ask = {}) {
     const path = `/api/v1/agents/${agentId}/run${stream === true ? '/stream' : ''}`
