@@ -1,3 +1,4 @@
+import { editDistance } from '../core/edit-distance.ts'
 import type { SearchHit } from '../core/knowledge.ts'
 import { clip, contentWords, type Span, sameWord, splitSentences, trimSpan } from './sentence.ts'
 
@@ -17,6 +18,7 @@ const weighedWords = 6
 /** Words of a passage that cost it nothing. */
 const plainLength = 15
 const unknownWordWeight = 1.5
+const leastRespelt = 5
 /** What each place further down the search's own order costs. */
 const rankCost = 0.05
 
@@ -46,11 +48,23 @@ export function findQuotes(question: string, hits: readonly SearchHit[]): Quote[
 
 /** A word that every hit has says little about which of them answers; one that none has may just be the asker's own. */
 function weigh(question: readonly string[], hits: readonly SearchHit[]): [word: string, weight: number][] {
-  const found = hits.map(({ content }) => contentWords(content))
-  return question.map((word) => {
+  const found = hits.map(({ content }) => [...new Set(contentWords(content))])
+  return question.map((asked) => {
+    const word = found.some((list) => list.some((other) => sameWord(asked, other))) ? asked : respelt(asked, found)
     const holders = found.filter((list) => list.some((other) => sameWord(word, other))).length
     return [word, holders === 0 ? unknownWordWeight : 1 + Math.log((hits.length + 1) / (holders + 1))]
   })
+}
+
+/** A word that no hit has, as the first that has one nearly like it spells it. */
+function respelt(word: string, found: readonly string[][]): string {
+  if (word.length < leastRespelt) return word
+  const slips = word.length < 8 ? 1 : 2
+  for (const list of found) {
+    const other = list.find((each) => each.length >= leastRespelt && editDistance(word, each) <= slips)
+    if (other !== undefined) return other
+  }
+  return word
 }
 
 function bestOf(

@@ -1,3 +1,4 @@
+import { editDistance } from '../core/edit-distance.ts'
 import type { TermFrequencies } from '../core/knowledge-drivers.ts'
 
 /** A word that occurs in at most so many chunks may be a misspelling, of others or of the asker. */
@@ -22,22 +23,4 @@ export function isAlike(word: string, other: string): boolean {
   const [short, long] = word.length < other.length ? [word, other] : [other, word]
   if (short.length >= leastFuzzyLength && long.includes(short) && short.length * 2 >= long.length) return true
   return editDistance(word, other) <= (word.length < 8 ? 1 : 2)
-}
-
-/** Insertions, deletions, replacements and swaps of neighbours that make one of the other. */
-function editDistance(one: string, other: string): number {
-  let before: number[] = []
-  let last = Array.from({ length: other.length + 1 }, (_, at) => at)
-  for (let row = 1; row <= one.length; row++) {
-    const next = [row]
-    for (let at = 1; at <= other.length; at++) {
-      const same = one[row - 1] === other[at - 1]
-      const least = Math.min((last[at] ?? 0) + 1, (next[at - 1] ?? 0) + 1, (last[at - 1] ?? 0) + (same ? 0 : 1))
-      const swapped = one[row - 1] === other[at - 2] && one[row - 2] === other[at - 1]
-      next.push(swapped ? Math.min(least, (before[at - 2] ?? 0) + 1) : least)
-    }
-    before = last
-    last = next
-  }
-  return last[other.length] ?? 0
 }
