@@ -41,7 +41,8 @@ export function guarded(answer: Answering, { input: before, output: after }: Age
   const outputChecks = listOf(after)
   return async function* run(input, context): AsyncGenerator<Emission> {
     const call = callOf(input, context)
-    for (const [place, check] of inputChecks.entries()) {
+    // What goes on after a pause was let in when it began.
+    for (const [place, check] of context.resumed === undefined ? inputChecks.entries() : []) {
       const refusal = yield* checkpoint(nameOf('input', check, place), () => check(call))
       if (refusal !== undefined) return yield refusal
     }
@@ -50,7 +51,7 @@ export function guarded(answer: Answering, { input: before, output: after }: Age
     let text = ''
     let data: Json | undefined
     for await (const emission of answer(input, context)) {
-      if (isContent(emission)) held.push(emission)
+      if (isHeldBack(emission)) held.push(emission)
       else yield emission
       if (typeof emission === 'string') text += emission
       else if (emission.type === 'text_delta') text += emission.text
@@ -95,8 +96,11 @@ function reasonOf(verdict: unknown, name: string): string | undefined {
   )
 }
 
-function isContent(emission: Emission): boolean {
-  return typeof emission === 'string' || ['text_delta', 'reasoning_delta', 'data', 'source'].includes(emission.type)
+/** What the reader is not to see before it is checked; a pause comes after what was said before it. */
+const heldBack: ReadonlySet<string> = new Set(['text_delta', 'reasoning_delta', 'data', 'source', 'input_required'])
+
+function isHeldBack(emission: Emission): boolean {
+  return typeof emission === 'string' || heldBack.has(emission.type)
 }
 
 function listOf<T extends object>(one: T | readonly T[] | undefined): readonly T[] {

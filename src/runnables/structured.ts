@@ -30,7 +30,7 @@ export async function* structured(
       text += event.text
       continue
     }
-    if (event.type === 'model_call_start') {
+    if (event.type === 'model_call_start' || event.type === 'input_required') {
       yield* held
       held = []
       text = ''
