@@ -65,7 +65,13 @@ export function sqliteStore(options: SqliteStoreOptions): SessionStore {
         logger.error({ error, path }, 'the session database can no longer be trusted')
         options.onFatal?.(error)
       }
-      const writer = new Writer({ connection, known, now, onFatal, afterCommit: () => checkpoints.afterCommit() })
+      const writer = new Writer({
+        connection,
+        known,
+        now,
+        onFatal,
+        afterCommit: (writes, characters) => checkpoints.afterCommit(writes, characters),
+      })
       opened = { writer, reads, known, checkpoints, connections }
     } catch (error) {
       for (const connection of connections) await connection.close().catch(() => {})

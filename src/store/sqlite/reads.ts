@@ -20,14 +20,16 @@ import {
   toSessionRecord,
   toSummary,
 } from './rows.ts'
-import { selectEvents, selectHistories, selectRuns, selectSessions } from './selects.ts'
+import { selectEvents, selectHistories, selectRunHeads, selectRuns, selectSessions } from './selects.ts'
 
-const batchesAtOnce = 32
+/** A batch is some kilobytes, or one large event. */
+const batchesAtOnce = 4
 
 /** Everything that is only read, over connections that can't write. */
 export class Reads {
   readonly #readers: readonly Connection[]
   readonly #runs: GroupedReads<string>
+  readonly #runHeads: GroupedReads<string>
   /** By limit: a statement has one for all. */
   readonly #histories = new Map<number, GroupedReads<string>>()
   readonly #sessions: GroupedReads<string>
@@ -36,6 +38,7 @@ export class Reads {
   constructor(readers: readonly Connection[]) {
     this.#readers = readers
     this.#runs = new GroupedReads((requests) => this.#all(selectRuns, [requests]))
+    this.#runHeads = new GroupedReads((requests) => this.#all(selectRunHeads, [requests]))
     this.#sessions = new GroupedReads((requests) => this.#all(selectSessions, [requests]))
   }
 
@@ -62,8 +65,9 @@ export class Reads {
 
   /** The run is read before its events, so that an end is never seen without what came before it. */
   async readEvents(runId: string, after: number, limit: number): Promise<RunEvent[]> {
-    const run = await this.findRun(runId)
-    if (run === undefined || limit <= 0) return []
+    const [head] = await this.#runHeads.read(runId)
+    if (head === undefined || limit <= 0) return []
+    const run = toRunRecord(JSON.parse(head.record_row as string))
     const events: RunEvent[] = after < 1 ? [startEvent(run)] : []
     let next = Math.max(after, 1)
     while (events.length < limit) {

@@ -29,6 +29,11 @@ const newestTurns = (text: string, session: string, limit: string) => `(SELECT c
 export const selectRuns = `SELECT request.key AS request_key, ${recordText} AS record_row
   FROM json_each(?) AS request CROSS JOIN runs ON run_id = request.value`
 
+/** The same without what was said, which may be large. */
+export const selectRunHeads = `SELECT request.key AS request_key,
+    ${listText(['run_number', runText, "'[]'", "'null'"])} AS record_row
+  FROM json_each(?) AS request CROSS JOIN runs ON run_id = request.value`
+
 /** The limit that they share; requests: session ids. */
 export const selectHistories = `SELECT request.key AS request_key, ${newestTurns(recordText, 'request.value', '?')} AS record_rows
   FROM json_each(?) AS request`

@@ -30,8 +30,8 @@ export interface WriterOptions {
   now: () => string
   /** Called once, when the file can no longer be trusted. */
   onFatal: (error: AppError) => void
-  /** Called after a commit; the next group waits for what it gives. */
-  afterCommit: () => Promise<void> | undefined
+  /** Called after a commit of so many writes and characters; the next group waits for what it gives. */
+  afterCommit: (writes: number, characters: number) => Promise<void> | undefined
 }
 
 /**
@@ -43,6 +43,8 @@ export class Writer {
   #waiting: (WaitingHot | WaitingWork)[] = []
   #draining: Promise<void> | undefined
   #dead: AppError | undefined
+  /** Of what was written since the last COMMIT. */
+  #characters = 0
 
   constructor(options: WriterOptions) {
     this.#options = options
@@ -87,7 +89,8 @@ export class Writer {
       try {
         await this.#commit(units, works)
         for (const item of items) answer(item)
-        await this.#options.afterCommit()
+        await this.#options.afterCommit(count, this.#characters)
+        this.#characters = 0
       } catch (error) {
         this.#fail(error, items)
       }
@@ -150,7 +153,9 @@ export class Writer {
     try {
       // What can't be written as JSON throws here; it is answered by itself.
       for (const unit of units) if (!group.add(unit)) return false
-      await connection.run(insertHot, toParams(group.finish()))
+      const params = toParams(group.finish())
+      await connection.run(insertHot, params)
+      for (const text of params) this.#characters += text?.length ?? 0
     } catch (error) {
       if (endsGroup(error)) throw error
       return false

@@ -1,7 +1,12 @@
+import { mkdtemp, rm, stat } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { silentLogger } from '../../../src/core/logger.ts'
 import { Checkpoints } from '../../../src/store/sqlite/checkpoints.ts'
 import type { Connection } from '../../../src/store/sqlite/connection.ts'
+import { sqliteStore } from '../../../src/store/sqlite.ts'
+import { startOf } from '../../contract/session-store/builders.ts'
 
 /** Commits until a checkpoint has begun and failed with this code; gives what was called broken. */
 async function failWith(code: string): Promise<unknown[]> {
@@ -9,7 +14,7 @@ async function failWith(code: string): Promise<unknown[]> {
   const error = Object.assign(new Error(code), { code })
   const connection = { all: () => Promise.reject(error) } as unknown as Connection
   const checkpoints = new Checkpoints(connection, silentLogger, (failure) => broken.push(failure))
-  for (let commit = 0; commit < 200; commit++) await checkpoints.afterCommit()
+  for (let commit = 0; commit < 200; commit++) await checkpoints.afterCommit(10, 1_000)
   await checkpoints.close()
   return broken.map((failure) => (failure as { code: string }).code)
 }
@@ -21,4 +26,19 @@ it('a checkpoint that the disk fails says that the file is broken', async () => 
 it('a checkpoint that finds the file busy or the disk full may come later', async () => {
   expect(await failWith('SQLITE_BUSY')).toEqual([])
   expect(await failWith('SQLITE_FULL')).toEqual([])
+})
+
+it('the log is begun anew in place while writes go on, and does not grow with them', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'agentserve-checkpoints-'))
+  const path = join(folder, 'sessions.db')
+  const store = sqliteStore({ path })
+  await store.open()
+  const text = 'x'.repeat(20_000)
+  for (let group = 0; group < 60; group++) {
+    await Promise.all(Array.from({ length: 50 }, () => store.startRun(startOf({ text }))))
+  }
+  expect((await stat(path)).size).toBeGreaterThan(40_000_000)
+  expect((await stat(`${path}-wal`)).size).toBeLessThan(24_000_000)
+  await store.close()
+  await rm(folder, { recursive: true, force: true })
 })
