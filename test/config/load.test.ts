@@ -15,6 +15,8 @@ interface Failure {
 }
 type Answer = { loaded?: LoadedConfig; failed?: Failure; unexpected?: string }
 
+const agentFile = join(import.meta.dirname, '../../src/runnables/agent.ts')
+
 let child: ChildProcess
 let folder: string
 
@@ -194,6 +196,12 @@ describe('loadConfig', () => {
     ],
     ['JSX', "\nimport './view.tsx'\nexport default {}\n", 2, /Node runs \.ts, \.mts, \.cts and JavaScript/],
     ['a path of tsconfig.json', "\nimport '@/lib.ts'\nexport default {}\n", 2, /Node knows no paths of tsconfig/],
+    [
+      'a setting that an agent does not know',
+      `import { agent } from ${JSON.stringify(agentFile)}\nexport default {\n  agents: { a: agent({ instruction: 'x' }) },\n}\n`,
+      3,
+      /agent\(\) does not know `instruction`; did you mean `instructions`\?$/m,
+    ],
     ['a missing file', "import x from './gone.ts'\nexport default x\n", 1, /There is no file '.*gone\.ts'/],
   ])('shows file, line and the lines around for %s', async (_, code, line, message) => {
     await write('lib.ts', 'export default {}')
