@@ -20,6 +20,7 @@ const restMs = 60_000
 /** What ends sooner than this has failed, even when nobody was waiting for it. */
 const steadyMs = 10_000
 const mostPages = 100
+const farewellMs = 1_000
 
 export type McpToolDefinition = ListToolsResult['tools'][number]
 
@@ -156,14 +157,10 @@ export class McpConnection {
     const { createMCPClient } = await import('@ai-sdk/mcp')
     const common = { clientName: 'agentserve', version, initializationOptions: { signal } }
     if (isEndpoint(this.#server)) {
-      const line = await openHttp(this.#server)
-      const live = this.#prepare(() => line.close())
-      const onUncaughtError = (error: unknown) => {
-        // The SDK reports here what it does not know; of a connection that broke it says nothing to those who wait.
-        if (error instanceof TypeError) this.#lose(live, `the connection broke: ${this.#say(error)}`)
-      }
+      const live: Live = this.#prepare(() => line.close())
+      const line = await openHttp(this.#server, (why) => this.#lose(live, `the connection broke: ${this.#say(why)}`))
       try {
-        live.client = await createMCPClient({ ...common, transport: line.transport, onUncaughtError })
+        live.client = await createMCPClient({ ...common, transport: line.transport })
         return live
       } catch (error) {
         await line.close()
@@ -194,7 +191,7 @@ export class McpConnection {
 
   async #listTools(live: Live): Promise<McpToolDefinition[]> {
     const tools: McpToolDefinition[] = []
-    const timeout = parseDuration(this.#server.timeout) ?? defaultTimeoutMs
+    const timeout = parseDuration(this.#server.startTimeout) ?? defaultTimeoutMs
     let cursor: string | undefined
     for (let page = 0; page < mostPages; page++) {
       const params = cursor === undefined ? undefined : { cursor }
@@ -244,7 +241,7 @@ export class McpConnection {
 
   #end(live: Live): void {
     live.lost ??= 'it was closed'
-    const closing = Promise.allSettled([live.client?.close(), live.close()]).then(() => {})
+    const closing = farewell(live).finally(() => live.close())
     this.#endings.add(closing)
     void closing.finally(() => this.#endings.delete(closing))
   }
@@ -277,6 +274,14 @@ export class McpConnection {
 function clientOf({ client }: Live): MCPClient {
   if (client === undefined) throw new Error('it has not started')
   return client
+}
+
+/** Over HTTP this ends the session there; a server that does not answer is not waited for. */
+async function farewell({ client }: Live): Promise<void> {
+  const waiting = new AbortController()
+  const late = sleep(farewellMs, undefined, { signal: waiting.signal }).catch(() => {})
+  await Promise.race([client?.close().catch(() => {}), late])
+  waiting.abort()
 }
 
 function statusOf(error: unknown): unknown {

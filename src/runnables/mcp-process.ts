@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { stat } from 'node:fs/promises'
 import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { McpProcess } from './mcp-settings.ts'
@@ -36,6 +37,8 @@ export class McpChild {
 
   /** Resolves when it runs; throws what the system says when it can't. `say` gets each line of its stderr. */
   static async start(server: McpProcess, folder: string, say: (line: string) => void): Promise<McpChild> {
+    const found = await stat(folder).catch(() => undefined)
+    if (found?.isDirectory() !== true) throw new Error(`there is no folder '${folder}' to run it in`)
     const child = spawn(server.command, server.args ?? [], {
       cwd: folder,
       env: environmentOf(server),
@@ -45,7 +48,10 @@ export class McpChild {
       windowsHide: true,
     })
     const started = new McpChild(child, say)
-    await once(child, 'spawn')
+    await once(child, 'spawn').catch((error: NodeJS.ErrnoException) => {
+      if (error.code !== 'ENOENT') throw error
+      throw new Error(`there is no program '${server.command}'; is it installed, and in PATH?`)
+    })
     if (child.pid !== undefined) remember(child.pid)
     return started
   }

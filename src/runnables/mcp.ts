@@ -28,8 +28,11 @@ export function mcp(server: string | McpServer, options: { tools?: readonly stri
   )
 }
 
+/** What it is called in lists and messages: other arguments, and the rest of an address, may hold a key. */
 function placeOf(server: McpServer): string {
-  return isEndpoint(server) ? new URL(server.url).host : [server.command, ...(server.args ?? [])].join(' ').slice(0, 80)
+  if (isEndpoint(server)) return new URL(server.url).host
+  const first = server.args?.find((argument) => !['-y', '--yes'].includes(argument))
+  return first === undefined || first.startsWith('-') ? server.command : `${server.command} ${first}`
 }
 
 /** The MCP servers that one config may use. */

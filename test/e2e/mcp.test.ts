@@ -51,7 +51,7 @@ async function edit(change: { about: string; generation?: string }): Promise<voi
   await vi.waitFor(async () => {
     const keeper = await (await fetch(`${server.url}/api/v1/agents/keeper`)).json()
     expect(keeper).toMatchObject({ description: change.about })
-  }, 5_000)
+  }, 20_000)
 }
 
 function isAlive(pid: string): boolean {
@@ -61,7 +61,7 @@ function isAlive(pid: string): boolean {
     return false
   }
 }
-const isGone = (pid: string) => vi.waitFor(() => expect(isAlive(pid)).toBe(false), 5_000)
+const isGone = (pid: string) => vi.waitFor(() => expect(isAlive(pid)).toBe(false), 20_000)
 
 test('dev starts no MCP server; the first run does, and its tools are called, recorded and kept to those allowed', async () => {
   await expect(project.read('starts')).rejects.toThrow('ENOENT')
@@ -95,7 +95,7 @@ test('a reload keeps a server whose settings stay, and ends one whose settings c
 test('a server that was killed is there again for the next run', async () => {
   const { content: pid } = await ask('pid')
   process.kill(Number(pid), 'SIGKILL')
-  await vi.waitFor(() => expect(server.stderr()).toContain('it ended (signal SIGKILL)'), 5_000)
+  await vi.waitFor(() => expect(server.stderr()).toContain('it ended (signal SIGKILL)'), 20_000)
   const { content: next } = await ask('pid')
   expect(isAlive(next)).toBe(true)
   expect(next).not.toBe(pid)

@@ -32,6 +32,7 @@ const logger: Logger = {
   error() {},
 }
 const never = new AbortController().signal
+const eventually = (check: () => unknown) => vi.waitFor(check, 20_000)
 
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'agentserve-mcp-'))
@@ -61,7 +62,7 @@ const call = async (connection: McpConnection, name: string, input = {}, signal 
   textOf(await connection.call(name, input, logger, signal))
 const started = async () =>
   (await readFile(starts, 'utf8').catch(() => '')).split('\n').filter((line) => /^\d+$/.test(line))
-const sees = (text: string) => vi.waitFor(async () => expect(await readFile(starts, 'utf8')).toContain(text))
+const sees = (text: string) => eventually(async () => expect(await readFile(starts, 'utf8')).toContain(text))
 
 /** What was killed and has not been reaped is dead all the same. */
 function isAlive(pid: number): boolean {
@@ -71,7 +72,7 @@ function isAlive(pid: number): boolean {
     return false
   }
 }
-const isGone = (pid: string | undefined) => vi.waitFor(() => expect(isAlive(Number(pid))).toBe(false))
+const isGone = (pid: string | undefined) => eventually(() => expect(isAlive(Number(pid))).toBe(false))
 
 describe('an MCP server as a child process', () => {
   it('is started by the first need alone, lists its tools and answers calls', async () => {
@@ -100,7 +101,7 @@ describe('an MCP server as a child process', () => {
 
   it('speaks on stderr into the log, without control codes and secrets', async () => {
     await connect(child({ TOKEN: key })).tools(logger, never)
-    await vi.waitFor(() => expect(lines).toHaveLength(1))
+    await eventually(() => expect(lines).toHaveLength(1))
     expect(lines).toEqual([
       { message: 'MCP server says', fields: { mcp_server: 'fixture', text: 'ready, my key is ***' } },
     ])
@@ -130,7 +131,12 @@ describe('an MCP server as a child process', () => {
   })
 
   it.each([
-    [{ command: '/nowhere/to/be/found' }, /it did not start: spawn .*ENOENT/],
+    [{ command: '/nowhere/to/be/found' }, /it did not start: there is no program '\/nowhere\/to\/be\/found'/],
+    [{ command: node, cwd: 'nowhere' }, /it did not start: there is no folder '.*nowhere' to run it in/],
+    [
+      { command: node, args: ['-e', 'process.stdout.write("x".repeat(4e7)); setInterval(() => {}, 1000)'] },
+      /it did not start: it ended/,
+    ],
     [{ command: node, args: ['-e', 'setInterval(() => {}, 1000)'], startTimeout: 200 }, /not ready within 200 ms/],
     [{ command: node, args: ['-e', 'console.log("hello")'] }, /it did not start: it ended \(exit code 0\)/],
   ] as [McpServer, RegExp][])('says why it did not start: %j', async (server, words) => {
@@ -172,7 +178,7 @@ describe('an MCP server as a child process', () => {
   it('is asked again for its tools when it says that they changed', async () => {
     const connection = connect(child())
     await call(connection, 'grow')
-    await vi.waitFor(async () => {
+    await eventually(async () => {
       const tools = await connection.tools(logger, never)
       expect(tools.map(({ name }) => name)).toContain('grown')
     })
@@ -200,7 +206,7 @@ describe('an MCP server as a child process', () => {
     const connection = connect(child({ WAIT_FOR: join(folder, 'never') }))
     const waiting = connection.tools(logger, never)
     waiting.catch(() => {})
-    await vi.waitFor(async () => expect(await started()).toHaveLength(1))
+    await eventually(async () => expect(await started()).toHaveLength(1))
     await connection.close()
     await expect(waiting).rejects.toThrow('it was closed')
     await isGone((await started())[0])
@@ -231,6 +237,40 @@ describe('an MCP server over HTTP', () => {
     expect(await call(connection, 'add', { a: 20, b: 22 })).toBe('42')
   })
 
+  it('is told that the session is over when it is closed', async () => {
+    const { url } = await open()
+    const connection = connect({ url, headers })
+    await connection.tools(logger, never)
+    await connection.close()
+    await sees('deleted')
+  })
+
+  it('may be one of before 2025, which streams over another connection', async () => {
+    const { url } = await open()
+    const connection = connect({ url: url.replace('/mcp', '/sse'), headers, type: 'sse' })
+    expect(await call(connection, 'add', { a: 4, b: 5 })).toBe('9')
+  })
+
+  it.each(['/mcp', '/sse'])('is lost when it dies in the middle of a call, at %s', async (path) => {
+    const { url, kill } = await open()
+    const type = path === '/sse' ? ('sse' as const) : ('http' as const)
+    const connection = connect({ url: url.replace('/mcp', path), headers, type })
+    const hanging = call(connection, 'hang')
+    hanging.catch(() => {})
+    await sees('hanging')
+    await kill()
+    await expect(hanging).rejects.toThrow(/the call of 'hang'(?:, the connection broke| failed: fetch failed)/)
+  })
+
+  it('tells the caller when it ends the answer in good order without having given it', async () => {
+    const { url } = await open()
+    const connection = connect({ url, headers })
+    await expect(call(connection, 'leave')).rejects.toThrow(
+      /in the middle of the call of 'leave', the connection broke/,
+    )
+    expect(await call(connection, 'add', { a: 1, b: 1 })).toBe('2')
+  })
+
   it('is refused without the right key, which no message shows', async () => {
     const { url } = await open()
     const wrongKey = { authorization: 'Bearer not-the-right-one' }
@@ -248,7 +288,7 @@ describe('an MCP server over HTTP', () => {
     hanging.catch(() => {})
     await sees('hanging')
     await first.kill()
-    await expect(hanging).rejects.toThrow(/in the middle of the call of 'hang', the connection broke/)
+    await expect(hanging).rejects.toThrow(/the call of 'hang'(?:, the connection broke| failed: fetch failed)/)
     await expect(connection.tools(logger, never)).rejects.toThrow(/did not start: .*ECONNREFUSED/)
     await open(first.port)
     expect(await call(connection, 'add', { a: 1, b: 1 })).toBe('2')
@@ -320,6 +360,19 @@ describe('mcp() in an agent', () => {
     const names = model.doStreamCalls[0]?.tools?.map(({ name }) => name)
     expect(names?.toSorted()).toEqual(['a_add', 'a_add_2', 'a_pid', 'b_add'])
     expect(await started()).toHaveLength(1)
+  })
+
+  it('shows no argument but the first in lists, since keys stand among them', () => {
+    const { tools } = agent({
+      tools: {
+        a: mcp({ command: 'npx', args: ['-y', 'server-a', '--key', 'secret-1'] }),
+        b: mcp({ url: 'http://b/?key=secret-2' }),
+      },
+    })
+    expect(tools).toEqual([
+      { name: 'a', description: 'Tools of the MCP server npx server-a' },
+      { name: 'b', description: 'Tools of the MCP server b' },
+    ])
   })
 
   it('names the agent and the server when the config lacks it', () => {

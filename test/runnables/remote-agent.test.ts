@@ -8,6 +8,7 @@ import { type RunningTestServer, startServer } from '../support/server.ts'
 import { answer, callTool, collect, fakeContext, scripted } from './fixture.ts'
 
 const closing: (() => Promise<unknown>)[] = []
+const eventually = (check: () => unknown) => vi.waitFor(check, 20_000)
 afterEach(async () => {
   for (const close of closing.splice(0).toReversed()) await close()
 })
@@ -96,12 +97,12 @@ describe('remoteAgent()', () => {
     const there = await open({ stuck })
     const here = await open({ far: remoteAgent({ url: there.url, agentId: 'stuck' }) })
     const started = await ask(here, 'far', 'go', { background: true })
-    await vi.waitFor(async () => {
+    await eventually(async () => {
       const run = (await here.call('GET', `/api/v1/runs/${started.json.run_id}`)).json
       expect(run.messages.at(-1).content).toBe('thinking ')
     })
     await here.call('POST', `/api/v1/runs/${started.json.run_id}/cancel`, {})
-    await vi.waitFor(async () => {
+    await eventually(async () => {
       const { runs } = (await there.call('GET', '/api/v1/runs')).json
       expect(runs).toMatchObject([{ status: 'cancelled', cancellation_reason: 'client_disconnected' }])
     })
