@@ -1,7 +1,7 @@
-import { setTimeout as wait } from 'node:timers/promises'
 import { AppError } from '../../core/error.ts'
 import type { Embedder, Embedding } from '../../core/knowledge-drivers.ts'
 import { normalised } from './lexical.ts'
+import { createGate, type Gate } from './request-gate.ts'
 
 export interface OpenAiOptions {
   /** With its version: `https://…/v1`. */
@@ -13,16 +13,24 @@ export interface OpenAiOptions {
   retryDelayMs?: number
 }
 
-const batchSize = 64
-const attempts = 4
+const maxBatchTexts = 64
+/** Some 64,000 tokens: endpoints refuse requests of several 100,000. */
+const maxBatchCharacters = 256_000
+const requestsAtOnce = 4
+const attempts = 6
+const longestPauseMs = 60_000
 const maxAnswerBytes = 64 * 1024 * 1024
 
-/** Any endpoint with OpenAI's `POST /embeddings`. 429 and 5xx are tried again; the key never appears in an error. */
+/**
+ * Any endpoint with OpenAI's `POST /embeddings`. 429, 5xx and broken connections are tried again, after as long as the
+ * endpoint asks for, and nobody else asks it meanwhile. The key never appears in an error.
+ */
 export function openAiEmbedder(options: OpenAiOptions): Embedder {
+  const gate = createGate(requestsAtOnce)
   const embedTexts = async (texts: readonly string[], signal?: AbortSignal): Promise<Float32Array[]> => {
     const vectors: Float32Array[] = []
-    for (let at = 0; at < texts.length; at += batchSize)
-      vectors.push(...(await embedBatch(options, texts.slice(at, at + batchSize), signal)))
+    for (const batch of batchesOf(texts))
+      vectors.push(...(await gate.pass(() => embedBatch(options, gate, batch, signal), signal)))
     return vectors
   }
   return {
@@ -36,26 +44,51 @@ export function openAiEmbedder(options: OpenAiOptions): Embedder {
 /** Asks the endpoint once how many dimensions its vectors have. */
 export async function measureDimensions(options: Omit<OpenAiOptions, 'embedding'>, model: string): Promise<number> {
   const embedding = { provider: 'openai', model, dimensions: 0 }
-  const [vector] = await embedBatch({ ...options, embedding }, ['dimensions'])
+  const [vector] = await embedBatch({ ...options, embedding }, createGate(requestsAtOnce), ['dimensions'])
   return vector?.length ?? 0
 }
 
-async function embedBatch(options: OpenAiOptions, input: string[], signal?: AbortSignal): Promise<Float32Array[]> {
+function* batchesOf(texts: readonly string[]): Generator<string[]> {
+  let batch: string[] = []
+  let characters = 0
+  for (const text of texts) {
+    if (batch.length === maxBatchTexts || (batch.length > 0 && characters + text.length > maxBatchCharacters)) {
+      yield batch
+      batch = []
+      characters = 0
+    }
+    // Endpoints refuse a text without characters; a space has no meaning either.
+    batch.push(text === '' ? ' ' : text)
+    characters += text.length
+  }
+  if (batch.length > 0) yield batch
+}
+
+async function embedBatch(
+  options: OpenAiOptions,
+  gate: Gate,
+  input: string[],
+  signal?: AbortSignal,
+): Promise<Float32Array[]> {
   for (let attempt = 1; ; attempt++) {
+    await gate.opened(signal)
     const answer = await ask(options, input, signal)
     if (answer.status === 200) return vectorsOf(answer.body, input.length, options.embedding.dimensions)
-    const retryable = answer.status === 429 || answer.status >= 500 || answer.status === 0
-    if (!retryable || attempt === attempts) throw failure(options, answer.status)
-    const delay = Math.min(30_000, answer.retryAfterMs ?? (options.retryDelayMs ?? 500) * 2 ** (attempt - 1))
-    await wait(delay, undefined, { signal })
+    const retryable = answer.status === 0 || answer.status === 408 || answer.status === 429 || answer.status >= 500
+    if (!retryable || attempt === attempts) throw failure(options, answer)
+    const backoff = (options.retryDelayMs ?? 500) * 2 ** (attempt - 1) * (1 + Math.random() / 4)
+    gate.pauseFor(Math.min(longestPauseMs, answer.retryAfterMs ?? backoff))
   }
 }
 
-async function ask(
-  options: OpenAiOptions,
-  input: string[],
-  signal: AbortSignal | undefined,
-): Promise<{ status: number; body: unknown; retryAfterMs: number | undefined }> {
+interface Answer {
+  /** 0 when there was none. */
+  status: number
+  body: unknown
+  retryAfterMs: number | undefined
+}
+
+async function ask(options: OpenAiOptions, input: string[], signal: AbortSignal | undefined): Promise<Answer> {
   const { request } = await import('undici')
   const timeout = options.timeoutMs ?? 60_000
   try {
@@ -70,12 +103,6 @@ async function ask(
       bodyTimeout: timeout,
       signal: signal ?? null,
     })
-    const seconds = Number(headers['retry-after'])
-    const retryAfterMs = Number.isFinite(seconds) && seconds >= 0 ? seconds * 1000 : undefined
-    if (statusCode !== 200) {
-      await body.dump()
-      return { status: statusCode, body: undefined, retryAfterMs }
-    }
     let bytes = 0
     const parts: Buffer[] = []
     for await (const part of body) {
@@ -83,10 +110,28 @@ async function ask(
       if (bytes > maxAnswerBytes) throw new Error('the answer is too long')
       parts.push(part)
     }
-    return { status: 200, body: JSON.parse(Buffer.concat(parts).toString('utf8')), retryAfterMs }
+    const text = Buffer.concat(parts).toString('utf8')
+    const parsed: unknown = statusCode === 200 ? JSON.parse(text) : tryParse(text)
+    return { status: statusCode, body: parsed, retryAfterMs: retryAfter(headers['retry-after']) }
   } catch (error) {
     if (signal?.aborted) throw error
     return { status: 0, body: undefined, retryAfterMs: undefined }
+  }
+}
+
+/** Seconds, or a date (RFC 9110, 10.2.3). */
+function retryAfter(header: string | string[] | undefined): number | undefined {
+  const value = typeof header === 'string' ? header.trim() : ''
+  if (value === '') return undefined
+  const milliseconds = /^\d+(\.\d+)?$/.test(value) ? Number(value) * 1000 : Date.parse(value) - Date.now()
+  return Number.isNaN(milliseconds) ? undefined : Math.max(0, milliseconds)
+}
+
+function tryParse(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
   }
 }
 
@@ -109,8 +154,21 @@ function vectorsOf(body: unknown, count: number, dimensions: number): Float32Arr
   return vectors
 }
 
-function failure(options: OpenAiOptions, status: number): AppError {
+function failure(options: OpenAiOptions, { status, body }: Answer): AppError {
   const address = new URL(options.baseUrl)
   const said = status === 0 ? 'could not be reached or did not answer in time' : `answered ${status}`
-  return new AppError('unavailable', `The embedding endpoint at ${address.origin} ${said}.`)
+  const reason = reasonIn(body, options.apiKey)
+  return new AppError('unavailable', `The embedding endpoint at ${address.origin} ${said}${reason}.`)
+}
+
+/** What the endpoint says of it, without the key that it may repeat. */
+function reasonIn(body: unknown, apiKey: string | undefined): string {
+  const error = typeof body === 'object' && body !== null && 'error' in body ? body.error : undefined
+  const message = typeof error === 'object' && error !== null && 'message' in error ? error.message : error
+  if (typeof message !== 'string' || message.trim() === '') return ''
+  const shown = apiKey === undefined ? message : message.replaceAll(apiKey, '…')
+  return ` (${shown
+    .replace(/\bsk-\S+/g, '…')
+    .replace(/\s+/g, ' ')
+    .slice(0, 200)})`
 }

@@ -48,7 +48,8 @@ export function transformersEmbedder(options: {
   const queries: Task[] = []
   const batches: Task[] = []
   let child: Promise<EmbeddingProcess> | undefined
-  let working: Promise<void> | undefined
+  let busy = false
+  let closed = false
 
   const start = async (): Promise<EmbeddingProcess> => {
     const files = await findModelFiles(join(options.cacheFolder, model), options.type)
@@ -57,6 +58,7 @@ export function transformersEmbedder(options: {
   }
   const embed = async (texts: readonly string[]): Promise<Float32Array[]> => {
     for (let attempt = 1; ; attempt++) {
+      if (closed) throw new AppError('unavailable', 'The knowledge base is closing.')
       child ??= start()
       const running = await child.catch((error: unknown) => {
         child = undefined
@@ -72,15 +74,16 @@ export function transformersEmbedder(options: {
     }
   }
   const work = async (): Promise<void> => {
+    if (busy) return
+    busy = true
     for (let task = queries.shift() ?? batches.shift(); task; task = queries.shift() ?? batches.shift())
       await embed(task.texts).then(task.resolve, task.reject)
+    busy = false
   }
   const enqueue = (queue: Task[], texts: readonly string[]): Promise<Float32Array[]> => {
     const { promise, resolve, reject } = Promise.withResolvers<Float32Array[]>()
     queue.push({ texts, resolve, reject })
-    working ??= work().finally(() => {
-      working = undefined
-    })
+    void work()
     return promise
   }
 
@@ -99,10 +102,10 @@ export function transformersEmbedder(options: {
       return (await enqueue(queries, [query]))[0] ?? new Float32Array(dimensions)
     },
     async close() {
+      closed = true
       const running = await child?.catch(() => undefined)
       child = undefined
       await running?.close()
-      await working
     },
   }
 }

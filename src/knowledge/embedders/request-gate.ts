@@ -1,0 +1,37 @@
+import { setTimeout as wait } from 'node:timers/promises'
+
+export interface Gate {
+  pass<T>(work: () => Promise<T>, signal: AbortSignal | undefined): Promise<T>
+  /** Nobody is to ask for so long. */
+  pauseFor(milliseconds: number): void
+  /** Resolves when the pause is over. */
+  opened(signal: AbortSignal | undefined): Promise<void>
+}
+
+/** Lets so many pass at once, and nobody before a pause is over that any of them was asked for. */
+export function createGate(atOnce: number): Gate {
+  const waiting: (() => void)[] = []
+  let free = atOnce
+  let opensAt = 0
+  return {
+    pauseFor(milliseconds) {
+      opensAt = Math.max(opensAt, performance.now() + milliseconds)
+    },
+    async opened(signal) {
+      for (let left = opensAt - performance.now(); left > 0; left = opensAt - performance.now())
+        await wait(Math.ceil(left), undefined, { signal })
+    },
+    async pass(work, signal) {
+      if (free > 0) free--
+      else await new Promise<void>((resolve) => waiting.push(resolve))
+      try {
+        signal?.throwIfAborted()
+        return await work()
+      } finally {
+        const next = waiting.shift()
+        if (next) next()
+        else free++
+      }
+    },
+  }
+}
