@@ -33,4 +33,10 @@ export const commands: readonly CommandEntry[] = [
   { name: 'agents', summary: 'list agents, teams and workflows', load: () => import('./commands/agents.ts') },
   { name: 'test', summary: 'play saved conversations again', load: () => import('./commands/test.ts') },
   { name: 'init', summary: 'start a new project', load: () => import('./commands/init.ts') },
+  {
+    name: 'doctor',
+    summary: 'say what is wrong here, and what to do about it',
+    load: () => import('./commands/doctor.ts'),
+  },
+  { name: 'completion', summary: 'make the Tab key complete commands', load: () => import('./commands/completion.ts') },
 ]

@@ -36,7 +36,7 @@ async function runCommand(args: readonly string[], context: CommandContext): Pro
   for (const entry of commands) {
     const command = program.command(entry.name).summary(entry.summary).description(toSentence(entry.summary))
     if (entry.name !== called) command.allowUnknownOption().allowExcessArguments()
-    else await prepare(command, entry, context, (code) => (exitCode = code))
+    else await prepare(command, entry, args, context, (code) => (exitCode = code))
   }
   if (args.length === 0) program.outputHelp()
   else await program.parseAsync(args, { from: 'user' })
@@ -46,19 +46,24 @@ async function runCommand(args: readonly string[], context: CommandContext): Pro
 async function prepare(
   command: Command,
   entry: CommandEntry,
+  args: readonly string[],
   context: CommandContext,
   finish: (code: number) => void,
 ): Promise<void> {
   const { command: module } = await entry.load()
   module.define(command)
+  if (args.some((arg) => ['help', '--help', '-h'].includes(arg))) {
+    const { helpAfter } = await import('./help-after.ts')
+    command.addHelpText('after', helpAfter(entry.name))
+  }
   command.showHelpAfterError(`(agentserve ${entry.name} --help shows what there is)`)
   command.exitOverride().action(async (...given: unknown[]) => {
     // commander calls with the arguments, the options, and itself.
-    const args = given
+    const values = given
       .slice(0, -2)
       .flat()
       .filter((value) => value !== undefined) as string[]
-    finish((await module.run(context, command.opts() as never, ...args)) ?? exit.ok)
+    finish((await module.run(context, command.opts() as never, ...values)) ?? exit.ok)
   })
 }
 

@@ -53,6 +53,7 @@ describe('agentserve', () => {
     const { stdout } = await run('help', name)
     const flags = ['--config', '--data', '--json', '--host', '--port', '--no-watch', '--allow-host']
     for (const flag of [...flags, '--allow-unauthenticated']) expect(stdout).toContain(flag)
+    expect(stdout).toContain(`Examples:\n  $ agentserve ${name}\n`)
   })
 
   it.each<[string[], RegExp]>([

@@ -1,0 +1,94 @@
+import { Command } from 'commander'
+import { defineAll } from '../src/cli/define-all.ts'
+import { addConnectFlags, addProjectFlags } from '../src/cli/flags.ts'
+import { guides } from '../src/cli/guides.ts'
+
+/** docs/cli.md, from the commands as they are. */
+export async function cliDocument(): Promise<string> {
+  const commands = await defineAll()
+  const rows = commands.map((command) => [`[\`${usage(command)}\`](#agentserve-${command.name()})`, command.summary()])
+  const connecting = commands.filter((command) => hasFlag(command, '--url')).map((command) => `\`${command.name()}\``)
+  return [
+    '<!-- Made from the commands: `vitest run test/cli/cli-document.test.ts -u` writes it. -->\n\n# Commands',
+    `\`agentserve <command>\`; in a project, \`npx agentserve <command>\`. \`agentserve --help\` lists the commands, \`agentserve help
+<command>\` explains one, with examples, and \`agentserve --version\` prints the version.`,
+    table(['Command', 'What it does'], rows),
+    '## Flags that are the same everywhere',
+    table(['Flag', 'Meaning'], flagRows(addProjectFlags(new Command()))),
+    `What talks to a server (${connecting.join(', ')}) also has:`,
+    table(['Flag', 'Meaning'], flagRows(addConnectFlags(new Command()), commonFlags(addProjectFlags))),
+    'Data goes to stdout, everything else to stderr.',
+    `## Which server a command talks to
+
+They talk to \`--url\` or \`AGENTSERVE_URL\`, if given; else to the server that runs on the data folder (it writes its address to
+\`server.json\` there); else they open the same server inside their own process, with no socket, and close it at the end. So
+they work with and without a running server.`,
+    ...commands.flatMap(section),
+    '## Exit codes',
+    table(
+      ['Code', 'Meaning'],
+      [
+        ['0', 'all went well'],
+        ['1', 'it did not; the reason is on stderr'],
+        ['2', 'the command was called wrongly, or a value it was given is not valid'],
+        ['130', 'it was stopped by Ctrl-C or SIGTERM'],
+      ],
+    ),
+  ].join('\n\n')
+}
+
+function section(command: Command): string[] {
+  const guide = guides[command.name()]
+  const rows = [
+    ...command.registeredArguments.map(({ description, argChoices }, index) => [
+      `\`${usage(command).split(' ')[index + 1]}\``,
+      withChoices(description, argChoices),
+    ]),
+    ...flagRows(command, commonFlags(addConnectFlags)),
+  ]
+  return [
+    `## agentserve ${command.name()}`,
+    ...(guide === undefined ? [] : [`\`\`\`sh\n${guide.examples.map(inProject).join('\n')}\n\`\`\``, guide.details]),
+    ...(rows.length === 0 ? [] : [table(['Argument or flag', 'Meaning'], rows)]),
+    ...(guide?.page === undefined ? [] : [`More: [${guide.page}](${guide.page}.md).`]),
+  ]
+}
+
+function inProject(example: string): string {
+  return example.replace(/(^|\| )agentserve/, '$1npx agentserve')
+}
+
+/** `chat <agentId>`. */
+function usage(command: Command): string {
+  const words = command.registeredArguments.map((argument) => {
+    const name = `${argument.name()}${argument.variadic ? '…' : ''}`
+    return argument.required ? `<${name}>` : `[${name}]`
+  })
+  return [command.name(), ...words].join(' ')
+}
+
+function commonFlags(add: (command: Command) => Command): Set<string> {
+  return new Set(add(new Command()).options.map(({ flags }) => flags))
+}
+
+function hasFlag(command: Command, name: string): boolean {
+  return command.options.some(({ long }) => long === name)
+}
+
+function flagRows(command: Command, without: ReadonlySet<string> = new Set()): string[][] {
+  return command.options
+    .filter(({ flags }) => !without.has(flags))
+    .map(({ flags, description, argChoices, defaultValue }) => {
+      const usual = defaultValue === undefined || typeof defaultValue === 'boolean' ? '' : ` (default: ${defaultValue})`
+      return [`\`${flags}\``, withChoices(description, argChoices) + usual]
+    })
+}
+
+function withChoices(description: string, choices: readonly string[] | undefined): string {
+  return choices === undefined ? description : `${description}: ${choices.map((choice) => `\`${choice}\``).join(', ')}`
+}
+
+function table(header: string[], rows: string[][]): string {
+  const line = (cells: string[]) => `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`
+  return [line(header), line(header.map(() => '---')), ...rows.map(line)].join('\n')
+}

@@ -1,0 +1,85 @@
+import { ConfigError } from '../../config/config-error.ts'
+import type { CommandContext, CommandModule } from '../command.ts'
+import { withClient } from '../connect.ts'
+import { type Finding, ok, warning, wrong } from '../doctor/finding.ts'
+import { checkDisk, checkLibrary, checkNode } from '../doctor/machine.ts'
+import { checkModels, checkSentenceModel } from '../doctor/models.ts'
+import { checkFolder, checkPort, existing } from '../doctor/project.ts'
+import { describeError } from '../exit.ts'
+import { exit } from '../exit-codes.ts'
+import { addProjectFlags, type ProjectOptions } from '../flags.ts'
+import { print, printJson } from '../output.ts'
+import { paintFor } from '../paint.ts'
+import { findDataFolder, loadProject, type Project } from '../project.ts'
+import { findRunningServer } from '../running-server.ts'
+import { terminalLogger } from '../terminal-logger.ts'
+import { terminalText } from '../terminal-text.ts'
+
+export const command: CommandModule<ProjectOptions> = {
+  define: (command) => void addProjectFlags(command),
+  async run(context, options) {
+    let worst: number = exit.ok
+    for await (const finding of examine(context, options)) {
+      if (finding.state === 'wrong') worst = exit.failure
+      if (options.json) printJson(finding)
+      else print(format(finding))
+    }
+    return worst
+  },
+}
+
+async function* examine(context: CommandContext, options: ProjectOptions): AsyncGenerator<Finding> {
+  yield checkNode()
+  yield await checkLibrary('sqlite3', 'keeps sessions', true)
+  yield await checkLibrary('@lancedb/lancedb', 'keeps vectors', true)
+  yield await checkLibrary('@huggingface/transformers', 'embeds sentences', false)
+  const dataFolder = await findDataFolder(options)
+  const running = await findRunningServer(dataFolder, undefined)
+  await running?.client.close()
+  yield await checkFolder(dataFolder, running?.hint)
+  const folder = await existing(dataFolder)
+  yield await checkDisk(folder)
+  const project = await readConfig(options)
+  if (!('config' in project)) return yield project
+  const { config } = project
+  yield ok('config', `${config.file ?? 'none'}: ${[...config.entities.keys()].join(', ') || 'no agents yet'}`)
+  yield await checkPort(config.server, running?.hint)
+  yield* await checkModels(config)
+  yield* await checkSentenceModel(config)
+  await config.dispose?.()
+  if (folder === dataFolder) yield await checkKnowledge(context, options)
+}
+
+async function readConfig(options: ProjectOptions): Promise<Project | Finding> {
+  try {
+    return await loadProject(options, { data: options.data }, terminalLogger({ quiet: true }))
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error
+    return wrong('config', describeError(error), 'mend what it says')
+  }
+}
+
+async function checkKnowledge(context: CommandContext, options: ProjectOptions): Promise<Finding> {
+  try {
+    const { documents, chunks, vectors, pending } = await withClient(options, context, ({ knowledge }) =>
+      knowledge.status({ signal: context.signal }),
+    )
+    const counts = `${documents} documents, ${chunks} chunks, ${vectors} vectors`
+    if (pending === 0 && chunks === vectors) return ok('knowledge', counts)
+    return warning('knowledge', `${counts}; ${pending} documents wait for theirs`, 'agentserve knowledge reindex')
+  } catch (error) {
+    return wrong(
+      'knowledge',
+      describeError(error),
+      'see what it says; agentserve knowledge reindex makes the vectors anew',
+    )
+  }
+}
+
+function format(finding: Finding): string {
+  const { check, state, message } = finding
+  const paint = paintFor(process.stdout)
+  const colour = { ok: paint.green, warning: paint.yellow, wrong: paint.red }[state]
+  const text = finding.state === 'ok' ? message : `${message}\n→ ${finding.fix}`
+  return `${colour(state.padEnd(8))} ${check.padEnd(10)} ${terminalText(text).replaceAll('\n', `\n${' '.repeat(20)}`)}`
+}

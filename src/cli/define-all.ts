@@ -1,0 +1,14 @@
+import { Command } from 'commander'
+import { commands } from './commands.ts'
+
+/** Every command with its arguments and flags, in the order of the help. Loads them all. */
+export async function defineAll(): Promise<Command[]> {
+  return Promise.all(
+    commands.map(async ({ name, summary, load }) => {
+      const command = new Command(name).summary(summary).helpOption('-h, --help', 'show the flags')
+      const { command: module } = await load()
+      module.define(command)
+      return command
+    }),
+  )
+}

@@ -1,0 +1,17 @@
+/** One thing that was looked at. What is not `ok` says what to do about it. */
+export type Finding =
+  | { check: string; state: 'ok'; message: string }
+  | { check: string; state: 'warning' | 'wrong'; message: string; fix: string }
+
+export function ok(check: string, message: string): Finding {
+  return { check, state: 'ok', message }
+}
+
+/** It works, but not as well as it could. */
+export function warning(check: string, message: string, fix: string): Finding {
+  return { check, state: 'warning', message, fix }
+}
+
+export function wrong(check: string, message: string, fix: string): Finding {
+  return { check, state: 'wrong', message, fix }
+}

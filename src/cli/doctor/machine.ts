@@ -1,0 +1,37 @@
+import { statfs } from 'node:fs/promises'
+import { type Finding, ok, warning, wrong } from './finding.ts'
+
+const neededNode = [22, 19] as const
+const littleBytes = 1024 ** 3
+const tooLittleBytes = 100 * 1024 ** 2
+
+export function checkNode(version = process.versions.node): Finding {
+  const [major = 0, minor = 0] = version.split('.').map(Number)
+  const [leastMajor, leastMinor] = neededNode
+  const isEnough = major > leastMajor || (major === leastMajor && minor >= leastMinor)
+  if (isEnough) return ok('node', `Node ${version}`)
+  return wrong('node', `Node ${version} is too old`, `install Node ${neededNode.join('.')} or newer`)
+}
+
+/** Whether a library with compiled parts loads here; these are never bundled. */
+export async function checkLibrary(name: string, what: string, isNeeded: boolean): Promise<Finding> {
+  try {
+    await import(/* @vite-ignore */ name)
+    return ok('library', `${name} loads (${what})`)
+  } catch (error) {
+    const reason = error instanceof Error ? (error.message.split('\n')[0] ?? '') : String(error)
+    if (isNeeded)
+      return wrong('library', `${name} does not load (${what}): ${reason}`, 'npm rebuild, or npm install again')
+    return warning('library', `${name} is not there (${what})`, `npm install ${name}, if you want it`)
+  }
+}
+
+/** `folder` must exist. */
+export async function checkDisk(folder: string): Promise<Finding> {
+  const { bavail, bsize } = await statfs(folder)
+  const free = bavail * bsize
+  const message = `${Math.round(free / 1024 ** 2).toLocaleString('en')} MB are free`
+  const fix = 'delete what is not needed, or keep the data elsewhere with --data'
+  if (free < tooLittleBytes) return wrong('disk', message, fix)
+  return free < littleBytes ? warning('disk', message, fix) : ok('disk', message)
+}

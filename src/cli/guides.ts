@@ -1,0 +1,118 @@
+/** What `agentserve help <command>` and docs/cli.md say of a command beyond its flags. */
+export interface Guide {
+  details: string
+  /** Whole command lines. */
+  examples: readonly string[]
+  /** The page of docs/ that tells more. */
+  page?: string
+}
+
+const session = 'ses_01m8y3c9ph8r1d3m5n7p9s2t4v'
+
+export const guides: Readonly<Record<string, Guide>> = {
+  dev: {
+    details: `Says where the server is, what it serves and with which models, takes in \`knowledge.sources\` in the background,
+and puts a saved edit of the configuration, or of anything it imports, into service without a restart: packages of the
+workspace, CommonJS files and \`.env\` too. Runs that have begun go on with what they began with. A broken edit is shown
+with file, line and the lines around, while the last good configuration goes on serving.
+
+Each run that ends is one line: status, agent, session, time to the first text and in all, tokens, tools. When more
+than ten end in a second, the rest are counted.
+
+In a terminal these keys work: \`o\` opens the documentation page, \`r\` reloads, \`a\` asks the last question again, now and
+after each edit, and shows how the answer has changed (\`a\` again stops that), \`c\` clears, \`q\` quits. A question is asked
+again in a session of its own, without the messages before it. NO_COLOR turns colours off; there \`[-this-]\` has gone
+from an answer and \`{+that+}\` is new.
+
+Ctrl-C stops the server; running work is ended and recorded. A second Ctrl-C ends it at once.`,
+    examples: ['agentserve dev', 'agentserve dev --port 3000 --open', 'agentserve dev --again'],
+    page: 'configuration',
+  },
+  start: {
+    details: 'The same server without watching files, keys and lines for each run; its log is JSON on stderr.',
+    examples: ['agentserve start', 'agentserve start --host 0.0.0.0 --port 80'],
+    page: 'security',
+  },
+  ask: {
+    details: `Answers one question: the answer on stdout, then its sources. Files and folders that are named are taken into the
+knowledge base first, as far as they are new.`,
+    examples: ['agentserve ask "How do I set the port?"', 'agentserve ask "How do I set the port?" docs README.md'],
+    page: 'knowledge',
+  },
+  chat: {
+    details: `In a terminal a conversation with streamed answers and their sources. Enter sends, Ctrl-C leaves and says how to go
+on with the session. Without a terminal it reads one message a line from stdin and prints the answers as plain text.`,
+    examples: [
+      'agentserve chat docs',
+      'agentserve chat docs --message "How do I set the port?"',
+      'echo "How do I set the port?" | agentserve chat docs',
+    ],
+    page: 'agents',
+  },
+  ingest: {
+    details: `Reads files (Markdown, HTML, text and others), folders and globs into the knowledge base, with a progress bar. Only
+what changed is embedded again. Dotfiles, \`node_modules\` and what \`.gitignore\` ignores are left out unless named.`,
+    examples: ['agentserve ingest ./docs README.md'],
+    page: 'knowledge',
+  },
+  search: {
+    details: 'Prints the passages that fit best, each with file, line and score (0 to 1, higher is better).',
+    examples: ['agentserve search "opening hours"', 'agentserve search --mode keyword "opening hours"'],
+    page: 'knowledge',
+  },
+  knowledge: {
+    details: `\`knowledge\` alone is \`knowledge status\`: documents, chunks, vectors, what is still to be embedded, and the
+embedder. \`list\` shows the documents, \`delete\` takes them out, \`config\` says what there is to choose from, and \`reindex\`
+computes every vector again, with another embedder when one is named.`,
+    examples: [
+      'agentserve knowledge status',
+      'agentserve knowledge list',
+      'agentserve knowledge reindex --embedder lexical',
+    ],
+    page: 'knowledge',
+  },
+  sessions: {
+    details: `\`sessions\` alone is \`sessions list\`: the most recently used first, with the number of runs and the status of the
+last. \`show\` prints the conversation, and the sources that an answer does not name itself. \`delete\` deletes a session for
+good. \`save-test\` writes a conversation as a test that needs no model.`,
+    examples: [
+      'agentserve sessions list',
+      `agentserve sessions show ${session}`,
+      `agentserve sessions delete ${session}`,
+      `agentserve sessions save-test ${session}`,
+    ],
+    page: 'runs-and-sessions',
+  },
+  agents: {
+    details: 'Lists what is served: id, kind, model, knowledge, tools and description.',
+    examples: ['agentserve agents', 'agentserve agents --json'],
+    page: 'agents',
+  },
+  test: {
+    details: `Plays the conversations that \`sessions save-test\` saved, named ones or every \`*.session.json\` below the folder, and
+says what differs. The exit code is 1 when something does.`,
+    examples: ['agentserve test'],
+    page: 'testing',
+  },
+  init: {
+    details: `Writes a project with an \`agent.config.ts\`, a test, a \`.env.example\` and scripts into the folder (default: the working
+directory). In a terminal it asks what to start from, and before it replaces a file; without one the template is \`basic\`,
+and nothing is written when one of its files is there already. \`basic\` is an agent that answers from your documents,
+\`knowledge\` two ways of answering from documents, \`team\` agents that work together, \`workflow\` steps in plain TypeScript.`,
+    examples: ['agentserve init my-agents --template basic'],
+    page: 'getting-started',
+  },
+  doctor: {
+    details: `Looks at Node, the native libraries, the data folder and the space on its disk, the configuration, the port, the
+models and their keys (which are never shown), the embedding model and the knowledge base. A line each; what is not right
+says what to do. The exit code is 1 when something is wrong; a warning is not.`,
+    examples: ['agentserve doctor', 'agentserve doctor --json'],
+    page: 'troubleshooting',
+  },
+  completion: {
+    details: `Prints what makes the Tab key complete commands and flags. For bash, put \`source <(agentserve completion bash)\` into
+\`~/.bashrc\`; for zsh, \`source <(agentserve completion zsh)\` into \`~/.zshrc\` after \`compinit\`; for fish, write its output to
+\`~/.config/fish/completions/agentserve.fish\`.`,
+    examples: ['agentserve completion bash'],
+  },
+}

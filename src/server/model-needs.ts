@@ -1,0 +1,22 @@
+import { type PackageProvider, packageProviders } from '../core/model.ts'
+import { modelCacheFolder } from '../knowledge/embedders/model-files.ts'
+import { findModel, defaultModel as sentenceModel } from '../knowledge/embedders/transformers.ts'
+import { hasPackage, packageName, providerPackages } from '../models/packages.ts'
+
+/** What a model named `provider/model` lacks here, and what to do; undefined when it has all that can be seen from here. */
+export function modelLacks(name: string, root: string, env = process.env): { lack: string; fix: string } | undefined {
+  const provider = name.split('/', 1)[0] as PackageProvider
+  if (!packageProviders.includes(provider)) return undefined
+  const library = packageName(provider)
+  if (!hasPackage(provider, root)) return { lack: `needs the package ${library}`, fix: `npm install ${library}` }
+  const { keyVariable } = providerPackages[provider]
+  if (env[keyVariable]) return undefined
+  return { lack: `needs a key, and ${keyVariable} is not set`, fix: `put ${keyVariable}=… into .env` }
+}
+
+/** The sentence model that embeds best, if it is in the cache; else why it can't be used. */
+export async function sentenceModelState(): Promise<{ model: string; folder: string; missing: string | undefined }> {
+  const folder = modelCacheFolder()
+  const found = await findModel(folder, sentenceModel)
+  return { model: sentenceModel, folder, missing: 'missing' in found ? found.missing : undefined }
+}
