@@ -1,6 +1,5 @@
 import { freeze } from '../core/json.ts'
-import { isEnded, type RunRecord } from '../core/run.ts'
-import type { RunEnd, RunStart, RunStarted, SessionStore } from '../core/store.ts'
+import type { RunEnd, RunFinished, RunStart, RunStarted, SessionStore } from '../core/store.ts'
 import type { KnownSession } from './known-session.ts'
 import { type MemoryLimits, SessionMemory } from './session-memory.ts'
 
@@ -37,25 +36,28 @@ export function activeSessions(store: SessionStore, limits: Partial<MemoryLimits
   }
 
   /** What was read is kept, unless something was written meanwhile. */
-  async function reading<T>(sessionId: string, read: Promise<T>, keep: (known: KnownSession, value: T) => void) {
+  async function reading<T>(sessionId: string, read: Promise<T>, put: (known: KnownSession, value: T) => void) {
     const known = memory.get(sessionId)
     const before = known.version
     const forgottenBefore = forgotten
     const value = await read
-    if (known.version === before && forgotten === forgottenBefore) memory.change(known, () => keep(known, value))
+    if (known.version === before && forgotten === forgottenBefore) memory.keep(known, () => put(known, value))
     return value
   }
 
   /** `put` puts down what is known by the answer; undefined when the write failed. */
-  async function writing<T>(known: KnownSession, write: Promise<T>, put: (answer?: T) => void): Promise<T> {
+  function writing<T>(known: KnownSession, write: Promise<T>, put: (answer?: T) => void): Promise<T> {
     const ticket = ++known.asked
-    let answer: T | undefined
-    try {
-      answer = await write
-      return answer
-    } finally {
-      memory.written(known, ticket, () => put(answer))
-    }
+    return write.then(
+      (answer) => {
+        memory.written(known, ticket, () => put(answer))
+        return answer
+      },
+      (error: unknown) => {
+        memory.written(known, ticket, put)
+        throw error
+      },
+    )
   }
 
   /** Whatever came of it. */
@@ -70,57 +72,46 @@ export function activeSessions(store: SessionStore, limits: Partial<MemoryLimits
     }
   }
 
-  async function startRun(start: RunStart): Promise<RunStarted> {
-    const { run_id: runId, session_id: sessionId, parent_run_id: parent } = start.run
+  function startRun(start: RunStart): Promise<RunStarted> {
     freeze(start.message)
     freeze(start.run.metadata)
-    const known = memory.get(sessionId)
-    memory.runBegins(known)
+    const { run_id: runId, session_id: sessionId } = start.run
+    const known = memory.runBegins(sessionId)
     sessions.set(runId, known)
     // Of runs that are put in at once, the store alone knows the order.
     if (++known.startsUnderWay > 1) known.isUnordered = true
-    let isIn = false
-    try {
-      const started = await writing(known, store.startRun(start), (answer) => {
-        if (answer === undefined) return known.clear()
-        if (answer.outcome !== 'started' && answer.outcome !== 'queued') return
-        if (answer.created_session) known.begin(JSON.stringify(start.session?.state ?? null))
-        if (start.state !== null) known.setState(undefined)
-        if (parent === null) known.addRun(start.run)
-      })
-      isIn = started.outcome === 'started' || started.outcome === 'queued'
-      return started
-    } finally {
+    return writing(known, store.startRun(start), (started) => {
       known.startsUnderWay--
-      if (!isIn) ended(runId, known)
-    }
+      if (started?.outcome === 'started' || started?.outcome === 'queued') {
+        if (started.created_session) known.begin(start)
+        known.startRun(start)
+      } else {
+        if (started === undefined) known.clear()
+        ended(runId, known)
+      }
+    })
   }
 
   function ended(runId: string, known: KnownSession): void {
     if (sessions.delete(runId)) memory.runEnds(known)
   }
 
-  async function finishRun(end: RunEnd) {
+  function finishRun(end: RunEnd): Promise<RunFinished> {
     const known = sessions.get(end.run_id)
     if (known === undefined) return forgetting(store.finishRun(end), () => forgetRun(end.run_id))
-    try {
-      return await writing(known, store.finishRun(end), (answer) => {
-        if (answer !== 'ok') return known.clear()
-        known.replaceRun(end.run_id, (run) => toEnded(run, end))
-        if (end.state !== undefined) known.setState(JSON.stringify(end.state))
-      })
-    } finally {
+    return writing(known, store.finishRun(end), (finished) => {
+      if (finished === 'ok') known.endRun(end)
+      else known.clear()
       ended(end.run_id, known)
-    }
+    })
   }
 
-  async function beginRun(runId: string, fence: number, at: string): Promise<boolean> {
+  function beginRun(runId: string, fence: number, at: string): Promise<boolean> {
     const known = sessions.get(runId)
     if (known === undefined) return forgetting(store.beginRun(runId, fence, at), () => forgetRun(runId))
     return writing(known, store.beginRun(runId, fence, at), (begun) => {
-      if (!begun) return known.clear()
-      known.setState(undefined)
-      known.replaceRun(runId, (run) => ({ ...run, status: 'running', started_at: at }))
+      if (begun) known.beginRun(runId, at)
+      else known.clear()
     })
   }
 
@@ -159,13 +150,12 @@ export function activeSessions(store: SessionStore, limits: Partial<MemoryLimits
     readEvents: (runId, after, limit) => store.readEvents(runId, after, limit),
     async readHistory(sessionId, limit) {
       const known = memory.find(sessionId)
-      const runs = known?.runs
-      if (known === undefined || runs === undefined || limit < 1 || (runs.length < limit && !known.isWhole)) {
-        return reading(sessionId, store.readHistory(sessionId, limit), (session, history) => {
-          if (limit > 0) session.setRuns(history.runs, !history.has_more)
+      if (known === undefined || limit < 1 || (known.runCount < limit && !known.isWhole)) {
+        return reading(sessionId, store.readHistory(sessionId, limit), (session, { runs, has_more }) => {
+          if (limit > 0) session.setRuns(runs, !has_more)
         })
       }
-      return { runs: runs.slice(-limit), has_more: runs.length > limit || !known.isWhole }
+      return { runs: known.newestRuns(limit), has_more: known.runCount > limit || !known.isWhole }
     },
 
     cacheAnswer: (answer) => store.cacheAnswer(answer),
@@ -188,13 +178,4 @@ export function activeSessions(store: SessionStore, limits: Partial<MemoryLimits
 
     recover: (owner, at) => forgetting(store.recover(owner, at), forgetAll),
   }
-}
-
-/** Undefined for one that was read between the write of its end and the answer. */
-function toEnded(run: RunRecord, end: RunEnd): RunRecord | undefined {
-  if (isEnded(run.status)) return undefined
-  const { status, completed_at, end_seq, cancellation_reason, error, cache_hit, usage } = end
-  const messages = [...run.messages, ...end.messages]
-  const ended = { status, completed_at, end_seq, cancellation_reason, error, cache_hit, usage, messages }
-  return { ...run, ...ended, sources: [...end.sources] }
 }

@@ -1,4 +1,5 @@
-import type { RunRecord } from '../core/run.ts'
+import { isEnded, type RunRecord } from '../core/run.ts'
+import type { RunEnd, RunStart } from '../core/store.ts'
 import type { Summary } from '../core/summary.ts'
 
 const sessionBytes = 500
@@ -18,6 +19,7 @@ export class KnownSession {
   isUnordered = false
   /** Changes with every write, so that a read can tell whether it was overtaken. */
   version = 0
+  /** The newest, oldest first. A record here is never changed, only replaced. */
   #runs: RunRecord[] | undefined
   #isWhole = false
   #state: string | undefined
@@ -25,16 +27,6 @@ export class KnownSession {
 
   constructor(sessionId: string) {
     this.sessionId = sessionId
-  }
-
-  /** The newest, oldest first. A record here is never changed, only replaced. */
-  get runs(): readonly RunRecord[] | undefined {
-    return this.#runs
-  }
-
-  /** There are no runs before them. */
-  get isWhole(): boolean {
-    return this.#isWhole
   }
 
   /** As JSON, since whoever asks for the state may change what it gets. */
@@ -46,44 +38,86 @@ export class KnownSession {
     return this.#summary
   }
 
-  /** It has just been created. */
-  begin(state: string): void {
-    this.setRuns([], true)
-    this.setState(state)
-    this.setSummary(null)
+  /** How many of the newest runs are known. */
+  get runCount(): number {
+    return this.#runs?.length ?? 0
+  }
+
+  /** All runs are known. */
+  get isWhole(): boolean {
+    return this.#isWhole
+  }
+
+  /** The newest, oldest first. Nobody may change them. */
+  newestRuns(limit: number): RunRecord[] {
+    return this.#runs?.slice(-limit) ?? []
+  }
+
+  hasRun(runId: string): boolean {
+    return this.#placeOf(runId) >= 0
   }
 
   clear(): void {
-    this.setRuns(undefined, false)
-    this.setState(undefined)
-    this.setSummary(undefined)
+    this.#runs = undefined
+    this.#isWhole = false
+    this.#state = undefined
+    this.#summary = undefined
+    this.bytes = sessionBytes
   }
 
-  setRuns(runs: readonly RunRecord[] | undefined, isWhole: boolean): void {
-    for (const run of this.#runs ?? []) this.bytes -= bytesOf(run)
-    this.#runs = runs && [...runs]
-    this.#isWhole = isWhole
-    for (const run of runs ?? []) this.bytes += bytesOf(run)
+  /** The session has been created with this start. */
+  begin({ session }: RunStart): void {
+    this.clear()
+    this.#runs = []
+    this.#isWhole = true
+    this.#summary = null
+    this.setState(session?.state == null ? 'null' : JSON.stringify(session.state))
   }
 
-  /** Behind the others, unless it is there. */
-  addRun(run: RunRecord): void {
-    if (this.#runs === undefined || this.#runs.some(({ run_id }) => run_id === run.run_id)) return
+  startRun({ run, state }: RunStart): void {
+    if (state !== null) this.setState(undefined)
+    if (this.#runs === undefined || run.parent_run_id !== null || this.hasRun(run.run_id)) return
     this.#runs.push(run)
     this.bytes += bytesOf(run)
   }
 
-  /** `change` gives nothing: what is known makes no sense, so all of it goes. */
-  replaceRun(runId: string, change: (run: RunRecord) => RunRecord | undefined): void {
-    const place = this.#runs?.findLastIndex(({ run_id }) => run_id === runId) ?? -1
-    const before = this.#runs?.[place]
-    if (this.#runs === undefined || before === undefined) return
-    const after = change(before)
-    if (after === undefined) this.clear()
-    else {
-      this.#runs[place] = after
-      this.bytes += bytesOf(after) - bytesOf(before)
+  beginRun(runId: string, at: string): void {
+    this.setState(undefined)
+    const place = this.#placeOf(runId)
+    const run = this.#runs?.[place]
+    if (this.#runs !== undefined && run !== undefined) {
+      this.#runs[place] = { ...run, status: 'running', started_at: at }
     }
+  }
+
+  endRun(end: RunEnd): void {
+    if (end.state !== undefined) this.setState(JSON.stringify(end.state))
+    const place = this.#placeOf(end.run_id)
+    const run = this.#runs?.[place]
+    if (this.#runs === undefined || run === undefined) return
+    // It was read between the write of its end and the answer.
+    if (isEnded(run.status)) this.clear()
+    else {
+      this.#runs[place] = toEnded(run, end)
+      this.bytes += bytesOf(end)
+    }
+  }
+
+  setRuns(runs: readonly RunRecord[], isWhole: boolean): void {
+    for (const run of this.#runs ?? []) this.bytes -= bytesOf(run)
+    this.#runs = [...runs]
+    this.#isWhole = isWhole
+    for (const run of runs) this.bytes += bytesOf(run)
+  }
+
+  setState(state: string | undefined): void {
+    this.bytes += 2 * ((state?.length ?? 0) - (this.#state?.length ?? 0))
+    this.#state = state
+  }
+
+  setSummary(summary: Summary | null): void {
+    this.bytes += 2 * (summary?.content.length ?? 0)
+    this.#summary = summary
   }
 
   /** Lets the oldest runs go until it holds no more than that. */
@@ -96,21 +130,23 @@ export class KnownSession {
     }
   }
 
-  setState(state: string | undefined): void {
-    this.bytes += 2 * ((state?.length ?? 0) - (this.#state?.length ?? 0))
-    this.#state = state
-  }
-
-  setSummary(summary: Summary | null | undefined): void {
-    this.bytes += 2 * ((summary?.content.length ?? 0) - (this.#summary?.content.length ?? 0))
-    this.#summary = summary
+  #placeOf(runId: string): number {
+    return this.#runs?.findLastIndex(({ run_id }) => run_id === runId) ?? -1
   }
 }
 
-function bytesOf({ messages, metadata, sources }: RunRecord): number {
-  let bytes = runBytes + messageBytes * sources.length
-  if (metadata !== null) bytes += 2 * JSON.stringify(metadata).length
-  for (const { content, parts } of messages) {
+function toEnded(run: RunRecord, end: RunEnd): RunRecord {
+  const { status, completed_at, end_seq, cancellation_reason, error, cache_hit, usage, sources } = end
+  const messages = [...run.messages, ...end.messages]
+  const ended = { status, completed_at, end_seq, cancellation_reason, error, cache_hit, usage, messages }
+  return { ...run, ...ended, sources: [...sources] }
+}
+
+/** Of a run, or of what its end adds to it. */
+function bytesOf(part: RunRecord | RunEnd): number {
+  let bytes = messageBytes * part.sources.length
+  if ('metadata' in part) bytes += runBytes + (part.metadata === null ? 0 : 2 * JSON.stringify(part.metadata).length)
+  for (const { content, parts } of part.messages) {
     bytes += messageBytes + 2 * content.length
     for (const part of parts) if (part.type === 'data') bytes += 4 * JSON.stringify(part.data).length
   }

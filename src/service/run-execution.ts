@@ -302,9 +302,17 @@ export class RunExecution {
   }
 
   #tellEnd(ended: RunRecord): void {
-    Object.assign(this.run, ended)
-    this.#recorder.end(this.run)
-    this.#resolveDone(this.run)
+    const { run } = this
+    run.status = ended.status
+    run.messages = ended.messages
+    run.completed_at = ended.completed_at
+    run.cancellation_reason = ended.cancellation_reason
+    run.error = ended.error
+    run.usage = ended.usage
+    run.sources = ended.sources
+    run.end_seq = ended.end_seq
+    this.#recorder.end(run)
+    this.#resolveDone(run)
     this.#options.onEnd(this)
   }
 

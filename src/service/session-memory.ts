@@ -37,7 +37,7 @@ export class SessionMemory {
 
   findByRun(runId: string): KnownSession | undefined {
     for (const sessions of [this.#busy, this.#idle]) {
-      for (const known of sessions.values()) if (known.runs?.some(({ run_id }) => run_id === runId)) return known
+      for (const known of sessions.values()) if (known.hasRun(runId)) return known
     }
     return undefined
   }
@@ -53,14 +53,19 @@ export class SessionMemory {
     return known
   }
 
-  /** It has not been forgotten. */
-  holds(known: KnownSession): boolean {
-    return this.find(known.sessionId) === known
-  }
-
-  runBegins(known: KnownSession): void {
+  runBegins(sessionId: string): KnownSession {
+    let known = this.#busy.get(sessionId)
+    if (known === undefined) {
+      known = this.#idle.get(sessionId)
+      if (known !== undefined) this.#idle.delete(sessionId)
+      else {
+        known = new KnownSession(sessionId)
+        this.#bytes += known.bytes
+      }
+      this.#busy.set(sessionId, known)
+    }
     known.runsUnderWay++
-    if (this.#idle.delete(known.sessionId)) this.#busy.set(known.sessionId, known)
+    return known
   }
 
   runEnds(known: KnownSession): void {
@@ -70,22 +75,22 @@ export class SessionMemory {
     this.#forgetSurplus(known)
   }
 
-  /** The store has answered a write: `work` puts down what is known now. `ticket`: which write of the session it was. */
-  written(known: KnownSession, ticket: number, work: () => void): void {
+  /** The store has answered a write, the `ticket`-th of a session with a run under way; `put` puts down what is known now. */
+  written(known: KnownSession, ticket: number, put: () => void): void {
     if (ticket !== ++known.answered) known.isUnordered = true
-    this.change(known, known.isUnordered ? () => known.clear() : work)
+    const before = known.bytes
+    put()
+    if (known.isUnordered) known.clear()
+    this.#changed(known, before)
     if (known.answered === known.asked) known.isUnordered = false
   }
 
-  /** Every change of what is known goes through here, so that the limits hold. */
-  change(known: KnownSession, work: () => void): void {
-    if (!this.holds(known)) return
+  /** Keeps what was read of a session, unless it has been forgotten. */
+  keep(known: KnownSession, put: () => void): void {
+    if (this.find(known.sessionId) !== known) return
     const before = known.bytes
-    known.version++
-    work()
-    known.trim(this.#limits.runs, this.#limits.bytes / 8)
-    this.#bytes += known.bytes - before
-    if (this.#bytes > this.#limits.bytes) this.#forgetSurplus(known)
+    put()
+    this.#changed(known, before)
   }
 
   /** A session with a run under way stays, without what was known of it. */
@@ -95,6 +100,7 @@ export class SessionMemory {
     this.#bytes -= known.bytes
     if (this.#idle.delete(sessionId)) return
     known.clear()
+    known.version++
     known.isUnordered = known.answered < known.asked
     this.#bytes += known.bytes
   }
@@ -104,8 +110,16 @@ export class SessionMemory {
     for (const sessionId of this.#busy.keys()) this.forget(sessionId)
   }
 
+  #changed(known: KnownSession, bytesBefore: number): void {
+    known.version++
+    known.trim(this.#limits.runs, this.#limits.bytes / 8)
+    this.#bytes += known.bytes - bytesBefore
+    if (this.#bytes > this.#limits.bytes) this.#forgetSurplus(known)
+  }
+
   #forgetSurplus(spared: KnownSession): void {
     const { sessions, bytes } = this.#limits
+    if (this.#idle.size <= sessions && this.#bytes <= bytes) return
     for (const [sessionId, known] of this.#idle) {
       if (this.#idle.size <= sessions && this.#bytes <= bytes) return
       if (known !== spared) this.forget(sessionId)

@@ -6,6 +6,7 @@ import fc from 'fast-check'
 import { afterAll, describe, expect, it } from 'vitest'
 import type { SessionStore } from '../../src/core/store.ts'
 import { activeSessions } from '../../src/service/active-sessions.ts'
+import type { KnownSession } from '../../src/service/known-session.ts'
 import { SessionMemory } from '../../src/service/session-memory.ts'
 import { memoryStore } from '../../src/store/memory.ts'
 import { sqliteStore } from '../../src/store/sqlite.ts'
@@ -236,17 +237,21 @@ describe('active sessions', () => {
 })
 
 describe('the memory of sessions', () => {
+  const put = (memory: SessionMemory, known: KnownSession, work: () => void) =>
+    memory.written(known, ++known.asked, work)
+
   it('holds as many sessions, runs and bytes as it may, and forgets the longest unused first', () => {
     const memory = new SessionMemory({ sessions: 10, bytes: 200_000, runs: 5 })
     for (let count = 0; count < 100; count++) {
-      const known = memory.get(`s${count}`)
-      memory.runBegins(known)
-      memory.change(known, () => known.begin('null'))
+      const known = memory.runBegins(`s${count}`)
+      put(memory, known, () => known.begin(startOf({})))
       for (let runs = 0; runs < 8; runs++) {
-        const { run } = startOf({ text: 'x'.repeat(count * 50), run: { run_id: `r${count}-${runs}` } })
-        memory.change(known, () => known.addRun(run))
+        const start = startOf({ text: 'x'.repeat(count * 50), run: { run_id: `r${count}-${runs}` } })
+        const said = messageOf(`r${count}-${runs}`, 'assistant', 'y'.repeat(count * 50))
+        put(memory, known, () => known.startRun(start))
+        put(memory, known, () => known.endRun(endOf(start.run.run_id, { messages: [said] })))
       }
-      expect(known.runs?.length).toBeLessThanOrEqual(5)
+      expect(known.runCount).toBeLessThanOrEqual(5)
       expect(memory.size).toBeLessThanOrEqual(11)
       expect(memory.bytes).toBeLessThanOrEqual(200_000)
       memory.runEnds(known)
@@ -259,20 +264,17 @@ describe('the memory of sessions', () => {
   })
 
   it('keeps a session with a run under way, without what it held when there is no room for that', () => {
-    const memory = new SessionMemory({ sessions: 1, bytes: 20_000, runs: 100 })
-    const busy = memory.get('busy')
-    memory.runBegins(busy)
-    memory.change(busy, () => busy.begin('null'))
+    const memory = new SessionMemory({ sessions: 1, bytes: 40_000, runs: 100 })
+    const [busy, other] = [memory.runBegins('busy'), memory.runBegins('other')]
+    for (const known of [busy, other]) {
+      const starts = Array.from({ length: 9 }, () => startOf({}))
+      put(memory, known, () => known.begin(startOf({})))
+      for (const start of starts) put(memory, known, () => known.startRun(start))
+    }
     for (let count = 0; count < 5; count++) memory.get(`idle${count}`)
-    expect(memory.find('busy')).toBe(busy)
-    const other = memory.get('other')
-    memory.runBegins(other)
-    memory.change(other, () => other.begin('null'))
-    const { run } = startOf({ text: 'x'.repeat(8_000) })
-    memory.change(other, () => other.addRun(run))
-    expect(memory.bytes).toBeLessThanOrEqual(20_000)
-    memory.runEnds(busy)
-    memory.runEnds(other)
+    expect(memory.bytes).toBeLessThanOrEqual(40_000)
+    expect([memory.find('busy'), memory.find('other')]).toEqual([busy, other])
+    for (const known of [busy, other]) memory.runEnds(known)
     expect(memory.size).toBe(1)
   })
 })
