@@ -6,13 +6,14 @@ import { outliveHostile } from '../test/support/hostile-server.ts'
 import { type Asked, ask, type Findings, startMixedLoad, verify } from '../test/support/mixed-load.ts'
 import { createProject, type Project, type RunningServer, serve } from '../test/support/program.ts'
 import { cutStreams } from './cut-streams.ts'
+import { memorySlope } from './memory-slope.ts'
 import { soakReloads } from './reloads.ts'
 import { configFile } from './start-up.ts'
 
 /*
  * Proofs that take too long for the tests: `--rounds` kills at random moments under mixed load (500), `--stops` SIGTERMs (20),
  * `--streams` streams that are cut and taken up again (1,000), `--hostile` requests made to do harm (100,000), `--reloads` of a
- * config, half as many of them under load (200). `--break` takes the write-ahead log away after each kill, to show that loss
+ * config, half as many of them under load (200), `--runs` through one server whose memory must not grow (500,000). `--break` takes the write-ahead log away after each kill, to show that loss
  * would be found. 0 leaves one out.
  */
 
@@ -23,6 +24,7 @@ const { values: options } = parseArgs({
     streams: { type: 'string', default: '1000' },
     hostile: { type: 'string', default: '100000' },
     reloads: { type: 'string', default: '200' },
+    runs: { type: 'string', default: '500000' },
     break: { type: 'boolean', default: false },
   },
 })
@@ -37,6 +39,7 @@ try {
   ok = (await streams(project, Number(options.streams))) && ok
   ok = (await hostile(Number(options.hostile))) && ok
   ok = (await soakReloads(Number(options.reloads))) && ok
+  ok = (await memory(Number(options.runs))) && ok
 } finally {
   await project.remove()
 }
@@ -128,6 +131,17 @@ async function hostile(count: number): Promise<boolean> {
       ` ${Math.round(grownMb)} MB more than when warm, readiness ${readiness}, exit ${exitCode}`,
   )
   return wrong.length + failures.length === 0 && readiness === 200 && exitCode === 0 && grownMb <= 50
+}
+
+async function memory(count: number): Promise<boolean> {
+  if (count === 0) return true
+  const { runs, errors, firstError, megabytes, megabytesPer100kRuns: slope } = await memorySlope(count)
+  if (firstError !== undefined) console.error(`memory: ${errors} wrong answers, ${firstError}`)
+  console.log(
+    `${runs} runs through one server: ${slope.toFixed(2)} MB per 100,000 after warm-up; ` +
+      `${megabytes.join(', ')} MB resident after each tenth`,
+  )
+  return errors === 0 && slope <= 1
 }
 
 async function askStubborn(url: string, id: string): Promise<void> {
