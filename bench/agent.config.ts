@@ -42,6 +42,15 @@ export default defineConfig({
         }
       },
     }),
+    kilobytes: agent({
+      description: 'As many fragments of 1,000 characters as the text says.',
+      async *run({ text, signal }) {
+        for (let index = 0; index < Number(text) && !signal.aborted; index++) {
+          yield 'x'.repeat(1000)
+          if (index % 10 === 0) await new Promise((resolve) => setTimeout(resolve, 1))
+        }
+      },
+    }),
     stubborn: agent({
       description: 'Takes a minute and does not listen to its signal.',
       async *run() {

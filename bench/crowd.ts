@@ -1,0 +1,176 @@
+import { once } from 'node:events'
+import { connect, type Socket } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { residentBytes } from '../test/support/hostile-load.ts'
+import type { RunningServer } from '../test/support/program.ts'
+
+const slowOfEachKind = 1_000
+const readers = 1_000
+const healthyClients = 8
+/** decisions.md: 10 s for headers and 30 s for a body, and the server looks every 2 s. */
+const headersAllowedMs = 13_000
+const bodyAllowedMs = 37_000
+
+export interface SlowClients {
+  aloneP99Ms: number
+  besideP99Ms: number
+  failed: number
+  /** When the last of each kind was closed. */
+  headersClosedMs: number
+  bodiesClosedMs: number
+  ok: boolean
+}
+
+/** Clients that send a byte a second, beside others that work as always. */
+export async function slowClients(server: RunningServer): Promise<SlowClients> {
+  const alone = await healthy(server.url, sleep(8_000))
+  const { hostname, port } = new URL(server.url)
+  const startedAt = performance.now()
+  const closed = (socket: Socket) => once(socket, 'close').then(() => performance.now() - startedAt)
+  const slow = (begin: string, drop: string) =>
+    Array.from({ length: slowOfEachKind }, () => {
+      const socket = connect(Number(port), hostname)
+      socket.on('error', () => {}).resume()
+      socket.write(begin)
+      const timer = setInterval(() => socket.write(drop), 1_000)
+      socket.once('close', () => clearInterval(timer))
+      return closed(socket)
+    })
+  const headers = slow('GET /health HTTP/1.1\r\nHost: localhost\r\n', 'A: b\r\n')
+  const bodies = slow(
+    'POST /api/v1/agents/echo/run HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n{',
+    ' ',
+  )
+  const allClosed = Promise.all([...headers, ...bodies])
+  const beside = await healthy(server.url, allClosed)
+  const headersClosedMs = Math.max(...(await Promise.all(headers)))
+  const bodiesClosedMs = Math.max(...(await Promise.all(bodies)))
+  const failed = alone.failed + beside.failed
+  return {
+    aloneP99Ms: alone.p99Ms,
+    besideP99Ms: beside.p99Ms,
+    failed,
+    headersClosedMs,
+    bodiesClosedMs,
+    ok:
+      failed === 0 &&
+      headersClosedMs <= headersAllowedMs &&
+      bodiesClosedMs <= bodyAllowedMs &&
+      beside.p99Ms <= 2 * alone.p99Ms,
+  }
+}
+
+async function healthy(url: string, until: Promise<unknown>): Promise<{ p99Ms: number; failed: number }> {
+  let stopped = false
+  void until.then(() => {
+    stopped = true
+  })
+  const times: number[] = []
+  let failed = 0
+  const client = async () => {
+    while (!stopped) {
+      const startedAt = performance.now()
+      const answer = await fetch(`${url}/api/v1/agents/echo/run`, {
+        method: 'POST',
+        headers: { 'Content-Type': 'application/json' },
+        body: '{"input":"hello"}',
+      })
+      await answer.arrayBuffer()
+      if (answer.status !== 200) failed++
+      times.push(performance.now() - startedAt)
+      await sleep(10)
+    }
+  }
+  await Promise.all(Array.from({ length: healthyClients }, client))
+  return { p99Ms: times.sort((a, b) => a - b)[Math.floor(times.length * 0.99)] ?? Number.NaN, failed }
+}
+
+export interface StalledReaders {
+  complete: number
+  stalled: number
+  grownMb: number
+  ok: boolean
+}
+
+/** A thousand readers of one run, half of which take nothing any more after the first bytes. */
+export async function stalledReaders(server: RunningServer): Promise<StalledReaders> {
+  const answer = await fetch(`${server.url}/api/v1/agents/kilobytes/run`, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json' },
+    body: JSON.stringify({ input: '2000', background: true }),
+  })
+  const { run_id } = (await answer.json()) as { run_id: string }
+  const pid = server.child.pid ?? 0
+  const before = await residentBytes(pid)
+  let peak = before
+  const timer = setInterval(() => void residentBytes(pid).then((now) => (peak = Math.max(peak, now))), 100)
+  const { hostname, port } = new URL(server.url)
+  const request = `GET /api/v1/runs/${run_id}/events HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n`
+  const ends: Promise<boolean>[] = []
+  const stalled: Socket[] = []
+  for (let index = 0; index < readers; index++) {
+    const socket = connect(Number(port), hostname)
+    socket.on('error', () => {}).write(request)
+    if (index % 2 === 0) {
+      let tail = ''
+      socket.setEncoding('latin1').on('data', (chunk: string) => {
+        tail = (tail + chunk).slice(-400)
+      })
+      ends.push(once(socket, 'close').then(() => tail.includes('run_end')))
+    } else {
+      socket.once('data', () => socket.pause())
+      stalled.push(socket)
+    }
+  }
+  const complete = (await Promise.all(ends)).filter(Boolean).length
+  clearInterval(timer)
+  for (const socket of stalled) socket.destroy()
+  const grownMb = (peak - before) / 2 ** 20
+  return { complete, stalled: stalled.length, grownMb, ok: complete === ends.length && grownMb <= 200 }
+}
+
+/** Bodies of the largest size that take the longest, and the longest delay of the event loop while each was looked at. */
+export async function worstBodies(server: RunningServer): Promise<{ name: string; delayMs: number; status: number }[]> {
+  const results: { name: string; delayMs: number; status: number }[] = []
+  await longestDelayMs(server)
+  for (const [name, body] of Object.entries(bodies())) {
+    for (const path of ['agents/echo/run', 'knowledge/content']) {
+      await sleep(300)
+      await longestDelayMs(server)
+      const answer = await fetch(`${server.url}/api/v1/${path}`, {
+        method: 'POST',
+        headers: { 'Content-Type': 'application/json' },
+        body,
+      })
+      await answer.arrayBuffer()
+      results.push({ name: `${name} to ${path}`, delayMs: await longestDelayMs(server), status: answer.status })
+    }
+  }
+  return results
+}
+
+/** Since it was asked for the last time. */
+async function longestDelayMs({ url }: RunningServer): Promise<number> {
+  const text = await (await fetch(`${url}/metrics`)).text()
+  return Number(/^nodejs_eventloop_lag_max_seconds (\S+)$/m.exec(text)?.[1]) * 1000
+}
+
+function bodies(): Record<string, string> {
+  const most = 10 * 1024 * 1024 - 100
+  const repeat = (text: string, count = Math.floor(most / text.length)) => text.repeat(count)
+  const keys = (count: number, width: number) =>
+    Array.from({ length: count }, (_, index) => `"${String(index).padStart(width, 'k')}":0`).join()
+  return {
+    'nested arrays': repeat('['),
+    'empty objects': `[${repeat('{},', 99_000)}1]`,
+    'as many keys as allowed': `{"input":"x","metadata":{${keys(49_000, 180)}}}`,
+    'short keys': `{"input":"x","metadata":{${keys(49_000, 6)}}}`,
+    'too many keys': `{${keys(190_000, 40)}}`,
+    'escapes in one text': `{"input":"${repeat('\\u0041')}","content":"${''}"}`.slice(0, most),
+    'one text': `{"input":"${repeat('é', most / 2 - 100)}"}`,
+    'one text as content': `{"content":"${repeat('word ', most / 5 - 100)}"}`,
+    numbers: `{"input":"x","metadata":{"a":[${repeat('1.7976931348623157e308,', 190_000)}1]}}`,
+    'one number': `[${repeat('1')}]`,
+    blanks: `${repeat(' ')}{}`,
+  }
+}
