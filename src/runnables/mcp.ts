@@ -19,6 +19,7 @@ export function mcp(server: string | McpServer, options: { tools?: readonly stri
   return toolSource(
     { type: 'dynamic', description },
     {
+      outside: true,
       claim: (binding) => binding.mcp?.claim(server),
       async open(key, context, { mcp }) {
         if (mcp === undefined) throw wrong(`tools.${key}`, 'mcp() works in an agent that a server runs')

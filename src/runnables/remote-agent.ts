@@ -66,7 +66,10 @@ export function remoteAgent(settings: RemoteAgentSettings): RemoteAgent {
     timeoutMs: parseDuration(settings.timeout),
     run: (input, context) => call(input, context, context.entityId),
   } satisfies Runnable)
-  return toolSource(entity, { open: async (key, context) => ({ [key]: await asTool(call, key, settings, context) }) })
+  return toolSource(entity, {
+    outside: true,
+    open: async (key, context) => ({ [key]: await asTool(call, key, settings, context) }),
+  })
 }
 
 type Call = (input: RunInput, context: RunContext, place: string) => AsyncGenerator<string>

@@ -5,6 +5,8 @@ import type { Binding } from './binding.ts'
 
 /** An entry of `tools` that stands for tools which are known only when a run begins. */
 export interface ToolSource {
+  /** Its tools act outside this process, so a test may put recorded answers in their place. */
+  outside?: boolean
   /** Looked at when the config is read; throws `invalid_request` for what the config lacks. */
   claim?(binding: Binding): void
   /** The tools for one run, by the name that the model calls them by; `key` is the entry's own name. */
@@ -50,9 +52,14 @@ export async function openTools(tools: ToolSet | undefined, context: RunContext,
 
 const longestName = 64
 
-/** A name that providers accept and that is not taken. */
+/** The name in the letters that providers accept. */
+export function toToolName(wanted: string): string {
+  return wanted.replace(/[^A-Za-z0-9_-]+/g, '_').slice(0, longestName)
+}
+
+/** A name that is not taken. */
 function freeName(wanted: string, taken: ToolSet): string {
-  const name = wanted.replace(/[^A-Za-z0-9_-]+/g, '_').slice(0, longestName)
+  const name = toToolName(wanted)
   if (!Object.hasOwn(taken, name)) return name
   for (let number = 2; ; number++) {
     const next = `${name.slice(0, longestName - 4)}_${number}`

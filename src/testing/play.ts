@@ -3,7 +3,7 @@ import { dynamicTool, jsonSchema, type ToolSet } from 'ai'
 import { MockLanguageModelV4 } from 'ai/test'
 import type { UserConfig } from '../config/types.ts'
 import type { Json } from '../core/json.ts'
-import { sourceOf } from '../runnables/tool-source.ts'
+import { sourceOf, toToolName } from '../runnables/tool-source.ts'
 import { openWith, type RunResult, type TestToolCall } from './project.ts'
 import { promptHash, type SavedModelCall, type SavedTest, type SavedTurn } from './saved-test.ts'
 import { type CallOptions, partsOf, type StreamPart, toGenerated, toStream } from './scripted-model.ts'
@@ -130,17 +130,26 @@ class Past {
     })
   }
 
-  /** These tools, answering as they did. Where tools come from elsewhere, those that were called stand in for all. */
+  /** These tools, answering as they did. What a source outside would bring is known from what was called of it. */
   tools(tools: ToolSet): ToolSet {
     const replaced: ToolSet = {}
-    for (const [name, tool] of Object.entries(tools)) {
-      if (sourceOf(tool) === undefined) replaced[name] = { ...tool, execute: this.#replay(name) } as ToolSet[string]
-    }
-    if (Object.keys(replaced).length === Object.keys(tools).length) return replaced
-    for (const { name } of this.#toolCalls) {
-      replaced[name] ??= dynamicTool({ inputSchema: jsonSchema({ type: 'object' }), execute: this.#replay(name) })
+    for (const [key, tool] of Object.entries(tools)) {
+      const source = sourceOf(tool)
+      if (source === undefined) replaced[key] = { ...tool, execute: this.#replay(key) } as ToolSet[string]
+      else if (source.outside !== true) replaced[key] = tool
+      else Object.assign(replaced, this.#calledOf(key))
     }
     return replaced
+  }
+
+  #calledOf(key: string): ToolSet {
+    const names = new Set(this.#toolCalls.map(({ name }) => name).filter((name) => name.startsWith(toToolName(key))))
+    return Object.fromEntries(
+      [...names].map((name) => [
+        name,
+        dynamicTool({ inputSchema: jsonSchema({ type: 'object' }), execute: this.#replay(name) }),
+      ]),
+    )
   }
 
   #replay(name: string) {

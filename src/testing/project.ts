@@ -55,6 +55,8 @@ export interface TestProject extends AsyncDisposable {
   run(id: string, input: TestInput, options?: RunOptions): Promise<RunResult>
   /** Answers what a run waits for. */
   resume(runId: string, answer: { approved?: boolean | Record<string, boolean>; input?: Json }): Promise<RunResult>
+  /** All that happened in a run, a team member's too. */
+  events(runId: string): Promise<RunEvent[]>
   /** The session's state. */
   state(sessionId: string): Promise<JsonObject>
   /** A request to the server itself, with no socket. */
@@ -93,6 +95,7 @@ export async function openWith(
       const handle = await services.runs.resume(runId, { ...answer, mode: 'plain' })
       return resultOf(server, await handle.result())
     },
+    events: (runId) => eventsOf(server, runId),
     async state(sessionId) {
       return (await services.sessions.get(sessionId)).session.state ?? {}
     },
@@ -131,9 +134,14 @@ function isParts(input: TestInput): input is readonly Part[] {
   return Array.isArray(input)
 }
 
-async function resultOf({ services }: OpenServer, record: RunRecord): Promise<RunResult> {
+async function eventsOf({ services }: OpenServer, runId: string): Promise<RunEvent[]> {
   const events: RunEvent[] = []
-  for await (const batch of await services.runs.events(record.run_id, 0)) events.push(...batch)
+  for await (const batch of await services.runs.events(runId, 0)) events.push(...batch)
+  return events
+}
+
+async function resultOf(server: OpenServer, record: RunRecord): Promise<RunResult> {
+  const events = await eventsOf(server, record.run_id)
   const answer = record.messages.findLast(({ role }) => role === 'assistant')
   return {
     runId: record.run_id,

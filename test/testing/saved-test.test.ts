@@ -24,7 +24,15 @@ async function converse(config: UserConfig, id: string, ...inputs: string[]): Pr
     const { body } = await project.inject({ method: 'GET', url: `/api/v1/runs/${runId}` })
     let text = ''
     for await (const chunk of body) text += Buffer.from(chunk).toString()
-    return { run: JSON.parse(text) as RunRecord, events, members: [] }
+    return { run: JSON.parse(text) as RunRecord, events, members: await readMembers(events) }
+  }
+  const readMembers = async (events: RunResult['events']): Promise<RunToSave[]> => {
+    const members: RunToSave[] = []
+    for (const event of events) {
+      if (event.type !== 'step_start' || event.child_run_id === undefined) continue
+      members.push(await read(event.child_run_id, await project.events(event.child_run_id)))
+    }
+    return members
   }
   for (const input of inputs) {
     const result = await project.run(id, input, sessionId === undefined ? {} : { sessionId })
@@ -77,6 +85,17 @@ describe('a saved test', () => {
     const saved = toSavedTest(await converse(config(process.execPath), 'sums', '1 + 2'))
     const { passed, differences } = await playSavedTest(config('/not/there'), saved, { root })
     expect({ passed, differences }).toEqual({ passed: true, differences: [] })
+  })
+
+  it('plays a team whose members have models of their own, and a leader who delegates', async () => {
+    const leader = () => scriptedModel({ toolCalls: [{ name: 'ask_sea', input: { task: 'What is it?' } }] }, 'It is blue.')
+    const config = (model = scriptedModel('never'), member = scriptedModel('never')) => ({
+      agents: { sea: agent({ model: member, description: 'Knows the sea.' }) },
+      teams: { crew: team({ members: ['sea'], mode: 'lead', model }) },
+    })
+    const saved = toSavedTest(await converse(config(leader(), scriptedModel('Blue, mostly.')), 'crew', 'The sea?'))
+    expect(saved.turns[0]?.model_calls.map(({ text }) => text)).toEqual([undefined, 'Blue, mostly.', 'It is blue.'])
+    expect(await playSavedTest(config(), saved, { root })).toMatchObject({ passed: true, differences: [], notes: [] })
   })
 
   it('tells a model that is asked more or less often than it was', async () => {
