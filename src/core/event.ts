@@ -77,6 +77,8 @@ export interface InputRequired {
   data?: Json
   /** Of the `input` that is wanted. */
   schema?: JsonObject
+  /** As of a step. */
+  after?: string
   /** What the run goes on from. Recorded always, sent only when the reader asks for prompts. */
   messages?: Json
 }
@@ -85,6 +87,8 @@ export interface StepStart {
   step_id: string
   name: string
   parent_id?: string
+  /** The step or approval that the same thread of a workflow's code had come to before. */
+  after?: string
   /** The run of the team member at work. */
   child_run_id?: string
 }

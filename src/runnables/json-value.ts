@@ -17,16 +17,15 @@ export function messageOf(error: unknown): string {
   return error instanceof Error && error.message !== '' ? error.message : String(error)
 }
 
-type Primitive = string | number | boolean | null | undefined
 type Callable = (...args: never[]) => unknown
 
 /** A value as it comes back from the journal. */
 export type Journaled<T> = unknown extends T
   ? T
   : // biome-ignore lint/suspicious/noConfusingVoidType: a step may give nothing
-    [T] extends [void]
+    [T] extends [Json | undefined | void]
     ? T
-    : T extends Primitive
+    : T extends Json | undefined
       ? T
       : T extends { toJSON(): infer JSON }
         ? Journaled<JSON>

@@ -28,14 +28,14 @@ export function entityOf({ entity }: Member, context: RunContext): Runnable {
 
 /** Asks a member as the next step of its name: one that is recorded is not asked again, one that waited goes on. */
 export async function askNext(run: TeamRun, member: Member, input: RunInput, aloud: boolean): Promise<Outcome> {
-  const { key } = run.journal.occurrence('step', member.name)
-  const known = run.journal.enter(key, member.name)
-  if (known?.end !== undefined) {
-    const { status, output, error } = (await known.end) as StepEnd
+  const { key, id } = run.journal.next('step', member.name)
+  const known = await run.journal.enter(key, member.name)
+  if (known !== undefined) {
+    const { status, output, error } = known as StepEnd
     if (status === 'failed') throw new AppError('run_failed', error?.message ?? 'The member failed.')
     return { text: typeof output === 'string' ? output : '' }
   }
-  const waits = known && childOf(run.context, ({ step_id }) => step_id === known.id)
+  const waits = id === undefined ? undefined : childOf(run.context, ({ step_id }) => step_id === id)
   return waits === undefined ? ask(run, member, input, aloud) : goOn(run, member, waits, aloud)
 }
 

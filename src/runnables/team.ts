@@ -123,7 +123,7 @@ function modelled(mode: string, entity: Runnable, perform: Perform) {
 
 async function* stream(perform: Perform, input: RunInput, context: RunContext): AsyncGenerator<Emission> {
   const queue = new EventQueue<EmittedEvent>()
-  const journal = new Journal(context.resumed?.events ?? [], { onChanged: (error) => queue.close({ error }) })
+  const journal = new Journal(context.resumed?.events ?? [], (error) => queue.close({ error }))
   const stop = () => queue.close({ error: context.signal.reason })
   context.signal.addEventListener('abort', stop, { once: true })
   perform({ context, journal, emit: (event) => queue.push(event) }, input).then(
@@ -134,7 +134,6 @@ async function* stream(perform: Perform, input: RunInput, context: RunContext): 
     yield* queue
   } finally {
     context.signal.removeEventListener('abort', stop)
-    journal.close()
   }
 }
 

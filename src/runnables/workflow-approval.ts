@@ -1,10 +1,10 @@
 import { AppError } from '../core/error.ts'
-import type { EmittedEvent } from '../core/event.ts'
+import type { EmittedEvent, InputRequired } from '../core/event.ts'
 import type { Json } from '../core/json.ts'
 import { toJournal } from './json-value.ts'
 import { wrong } from './setting-check.ts'
 import { approvalId, type Decision, type Journal } from './workflow-journal.ts'
-import { isInsideStep } from './workflow-step.ts'
+import { isInsideStep, moveTo } from './workflow-step.ts'
 
 /**
  * Waits until somebody approves: the run pauses as `input_required`, for as long as it takes and over restarts. Gives the
@@ -17,17 +17,23 @@ export function createApprove(
   emit: (event: EmittedEvent) => Promise<void>,
   wait: () => Promise<never>,
 ): Approve {
-  return async (name, data) => {
+  return (name, data) => {
     if (typeof name !== 'string' || name === '') throw wrong('name', 'approve() needs a name')
     if (isInsideStep()) throw wrong(name, `approve('${name}') stands inside a step, which can't pause; take it out`)
-    const { key, number } = journal.occurrence('approval', name)
-    const known = journal.enter(key, name)
-    if (known?.end !== undefined) return decided(name, (await known.end) as Decision)
-    const shown = toJournal(`approve('${name}')`, data)
-    const prompt = `Approve '${name}'?`
-    const call_id = approvalId(name, number)
-    await emit({ type: 'input_required', call_id, prompt, ...(shown === undefined ? {} : { data: shown }) })
-    return wait()
+    const { key, number } = journal.next('approval', name)
+    const id = approvalId(name, number)
+    const { after } = moveTo(id)
+    const ask = async () => {
+      const known = await journal.enter(key, name, after)
+      if (known !== undefined) return decided(name, known as Decision)
+      const asked: InputRequired = { type: 'input_required', call_id: id, prompt: `Approve '${name}'?` }
+      const shown = toJournal(`approve('${name}')`, data)
+      if (shown !== undefined) asked.data = shown
+      if (after !== undefined) asked.after = after
+      await emit(asked)
+      return wait()
+    }
+    return ask()
   }
 }
 

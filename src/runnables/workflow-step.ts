@@ -2,7 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import { setTimeout as wait } from 'node:timers/promises'
 import { type Duration, parseDuration } from '../core/duration.ts'
 import { AppError } from '../core/error.ts'
-import type { EmittedEvent, StepEnd } from '../core/event.ts'
+import type { EmittedEvent, StepEnd, StepStart } from '../core/event.ts'
 import { createId } from '../core/id.ts'
 import type { Json, JsonObject } from '../core/json.ts'
 import { type Journaled, messageOf, toJournal } from './json-value.ts'
@@ -54,15 +54,30 @@ export interface StepSurroundings {
 const firstPauseMs = 200
 const longestPauseMs = 10_000
 
-interface Outer {
-  id: string
-  key: string
+/** Where in a workflow the calling code stands. */
+interface Place {
+  /** The step that it is inside of. */
+  outer?: { id: string; key: string } | undefined
+  /** The step or approval that it has come to before. */
+  after?: string | undefined
 }
-const outerStep = new AsyncLocalStorage<Outer>()
+const places = new AsyncLocalStorage<Place>()
+
+/** Runs a workflow's own code, from its beginning. */
+export function beginAt<T>(work: () => T): T {
+  return places.run({}, work)
+}
+
+/** Where the calling code stands; from now on it stands behind `id`. Not after an `await`: it is the caller's place. */
+export function moveTo(id: string): Place {
+  const place = places.getStore() ?? {}
+  places.enterWith({ ...place, after: id })
+  return place
+}
 
 /** Whether the calling code runs inside a step. */
 export function isInsideStep(): boolean {
-  return outerStep.getStore() !== undefined
+  return places.getStore()?.outer !== undefined
 }
 
 /** The `step` of one run. */
@@ -71,24 +86,36 @@ export function createStep(surroundings: StepSurroundings): Step {
 
   const step = (name: string, ...rest: unknown[]): Promise<unknown> => {
     const work = rest.pop() as Work<unknown>
+    const options = (rest[0] ?? {}) as StepOptions
+    if (typeof name !== 'string' || name === '') throw wrong('name', 'step() needs a name')
+    if (typeof work !== 'function') throw wrong(name, `step('${name}') needs a function as its last argument`)
+    checkSettings(`step('${name}')`, options, { retries: wholeNumber(0, 100), backoff: duration, timeout: duration })
+    const outer = places.getStore()?.outer
+    const { key, number, id = createId('step') } = journal.next('step', name, outer?.id)
+    const { after } = moveTo(id)
     const leave = enter()
-    const done = run(name, (rest[0] ?? {}) as StepOptions, work).finally(leave)
+    const idempotencyKey = `${outer?.key ?? runId}/${encodeURIComponent(name)}#${number}`
+    const start: StepStart = { type: 'step_start', step_id: id, name }
+    if (outer !== undefined) start.parent_id = outer.id
+    if (after !== undefined) start.after = after
+    const done = run(start, key, idempotencyKey, options, work).finally(leave)
     // A step that nobody waits for may fail after the run has ended; its failure is in its step_end.
     done.catch(() => {})
     return done
   }
 
-  async function run(name: string, options: StepOptions, work: Work<unknown>): Promise<unknown> {
-    if (typeof name !== 'string' || name === '') throw wrong('name', 'step() needs a name')
-    if (typeof work !== 'function') throw wrong(name, `step('${name}') needs a function as its last argument`)
-    checkSettings(`step('${name}')`, options, { retries: wholeNumber(0, 100), backoff: duration, timeout: duration })
+  async function run(
+    start: StepStart,
+    key: string,
+    idempotencyKey: string,
+    options: StepOptions,
+    work: Work<unknown>,
+  ): Promise<unknown> {
     signal.throwIfAborted()
-    const outer = outerStep.getStore()
-    const { key, number } = journal.occurrence('step', name, outer?.id)
-    const known = journal.enter(key, name)
-    if (known?.end !== undefined) return resultOf((await known.end) as StepEnd)
-    const id = known?.id ?? createId('step')
-    const idempotencyKey = `${outer?.key ?? runId}/${encodeURIComponent(name)}#${number}`
+    const { step_id: id, name, after, parent_id } = start
+    const known = await journal.enter(key, name, after, parent_id)
+    if (known !== undefined) return resultOf(known as StepEnd)
+    signal.throwIfAborted()
     const startedAt = Date.now()
     const end = async (rest: Pick<StepEnd, 'status' | 'output' | 'error'>) => {
       const state = changedState()
@@ -96,10 +123,11 @@ export function createStep(surroundings: StepSurroundings): Step {
       await emit({ type: 'step_end', step_id: id, ...rest, duration_ms, ...(state === undefined ? {} : { state }) })
       await recorded()
     }
-    await emit({ type: 'step_start', step_id: id, name, ...(outer === undefined ? {} : { parent_id: outer.id }) })
+    await emit(start)
     let output: Json | undefined
     try {
-      const attempt = (context: StepContext) => outerStep.run({ id, key: idempotencyKey }, () => work(context))
+      const inside = { outer: { id, key: idempotencyKey } }
+      const attempt = (context: StepContext) => places.run(inside, () => work(context))
       output = toJournal(`step('${name}')`, await attempts(name, options, attempt, signal, idempotencyKey))
     } catch (error) {
       await end(signal.aborted ? { status: 'cancelled' } : { status: 'failed', error: { message: messageOf(error) } })

@@ -11,7 +11,7 @@ import { checkSettings, describe, duration, type SettingRule, wrong } from './se
 import { type Approve, createApprove } from './workflow-approval.ts'
 import { type InputSchema, isInputSchema, readInput, readState } from './workflow-input.ts'
 import { Journal } from './workflow-journal.ts'
-import { createStep, type Step } from './workflow-step.ts'
+import { beginAt, createStep, type Step } from './workflow-step.ts'
 
 export interface WorkflowContext<INPUT, STATE extends object = JsonObject> extends RunContext<STATE> {
   /** What the schema gave; without one the run's text. */
@@ -82,11 +82,7 @@ async function* execute<INPUT, STATE extends object>(
   const emit = (event: EmittedEvent) => queue.push(event)
   const left = new AbortController()
   const signal = AbortSignal.any([context.signal, left.signal])
-  const journal = new Journal(context.resumed?.events ?? [], {
-    onStall: (step) =>
-      context.logger.warn({ run_id: runId, step }, 'a workflow has not come to a step that it did before'),
-    onChanged: (error) => queue.close({ error }),
-  })
+  const journal = new Journal(context.resumed?.events ?? [], (error) => queue.close({ error }))
   let underWay = 0
   let waiting = 0
   // Paused when nothing but approvals is waited for; what follows a step has begun by then.
@@ -111,7 +107,7 @@ async function* execute<INPUT, STATE extends object>(
   context.signal.addEventListener('abort', stop, { once: true })
   let output: unknown
   const work = async () => settings.run(deriveContext(context, { input, text, parts, step, approve, state, signal }))
-  work().then(
+  beginAt(work).then(
     (result) => {
       output = result
       queue.close()
@@ -121,11 +117,10 @@ async function* execute<INPUT, STATE extends object>(
   try {
     yield* queue
     if (waiting > 0) return
-    journal.assertComplete()
+    await journal.assertComplete()
   } finally {
     // The reader left, or the run has ended: steps that nobody waited for end too.
     context.signal.removeEventListener('abort', stop)
-    journal.close()
     left.abort()
   }
   if (output === undefined) return

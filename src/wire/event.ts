@@ -20,6 +20,8 @@ const stamp = {
   at: timestamp(),
 }
 
+const after = () => z.string().exactOptional().describe("What the same thread of a workflow's code had come to before.")
+
 function event<T extends string, S extends z.ZodRawShape>(type: T, fields: S) {
   return z.object({ type: z.literal(type), ...stamp, ...fields })
 }
@@ -79,6 +81,7 @@ export const RunEvent = component(
       prompt: z.string(),
       data: json().exactOptional().describe('What there is to decide about.'),
       schema: jsonObject().exactOptional().describe('Of the `input` that is wanted.'),
+      after: after(),
       messages: json().exactOptional().describe('What the run goes on from, with `include=prompts`.'),
     }),
     event('run_resumed', {
@@ -90,6 +93,7 @@ export const RunEvent = component(
       step_id: z.string(),
       name: z.string(),
       parent_id: z.string().exactOptional(),
+      after: after(),
       child_run_id: z.string().exactOptional().describe('The run of the team member at work.'),
     }),
     event('step_end', {
