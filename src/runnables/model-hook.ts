@@ -24,11 +24,13 @@ export async function hookedModel(
         const started = Promise.withResolvers<Streamed>()
         const ended = Promise.withResolvers<ModelOutcome>()
         ended.promise.catch(() => {})
+        let why: unknown = new AppError('run_failed', '`hooks.modelCall` did not call next().')
         const next = async (changed: ModelParams = params) => {
           try {
             const result = await inner.doStream(changed)
             started.resolve({ ...result, stream: result.stream.pipeThrough(observe(ended, () => around)) })
           } catch (error) {
+            why = error
             ended.reject(error)
           }
           return ended.promise
@@ -36,7 +38,7 @@ export async function hookedModel(
         const name = `${inner.provider}/${inner.modelId}`
         const around = (async () => hook({ model: name, params, run }, next))()
         around.then(
-          () => started.reject(new AppError('run_failed', '`hooks.modelCall` did not call next().')),
+          () => started.reject(why),
           (error: unknown) => started.reject(error),
         )
         return started.promise

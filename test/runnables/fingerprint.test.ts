@@ -29,4 +29,7 @@ test('follows every setting of an agent that is data', () => {
   for (const other of others) expect(versionOf({ instructions: 'a', ...other })).not.toBe(plain)
   expect(agent({ cache, run: () => 'x' }).cache).toEqual({ ttlMs: 60_000, reads: 'context', runs: 1000 })
   expect(versionOf({ stopWhen: () => true })).toBeUndefined()
+  const looking = { ttlMs: 60_000, reads: 'context', runs: 1000 }
+  expect(agent({ cache, guardrails: { input: () => {} } }).cache).toEqual(looking)
+  expect(agent({ cache, hooks: { run: (_call, next) => next() } }).cache).toEqual(looking)
 })

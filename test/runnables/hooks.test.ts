@@ -1,4 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
+import { APICallError } from 'ai'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { z } from 'zod'
 import { agent } from '../../src/runnables/agent.ts'
@@ -23,8 +24,9 @@ const cooled = scripted(answer('cool'))
 const retried = scripted()
 let attempts = 0
 retried.doStream = async (options) => {
-  if (attempts++ === 0) throw Object.assign(new Error('busy'), { name: 'AI_APICallError' })
-  return scripted(answer('at last')).doStream(options)
+  if (attempts++ > 0) return scripted(answer('at last')).doStream(options)
+  const responseHeaders = { 'retry-after-ms': '1' }
+  throw new APICallError({ message: 'busy', url: '', requestBodyValues: {}, isRetryable: true, responseHeaders })
 }
 
 let server: Awaited<ReturnType<typeof serveAgents>>
@@ -84,6 +86,19 @@ beforeAll(async () => {
       hooks: {
         async modelCall(_call, next) {
           await next().catch((error: Error) => seen.push(error.message))
+        },
+      },
+    }),
+    retried: agent({
+      model: retried,
+      hooks: {
+        async modelCall(_call, next) {
+          seen.push(
+            await next().then(
+              ({ text }) => text,
+              (error: Error) => error.message,
+            ),
+          )
         },
       },
     }),
@@ -160,6 +175,11 @@ test('a model hook that does not go on, or throws, fails the call', async () => 
   expect((await server.ask('modelThrows', 'x')).json.error.message).toContain('not allowed')
   expect((await server.ask('modelFails', 'x')).json.error.message).toContain('overheated')
   expect(seen).toEqual(['overheated'])
+})
+
+test('a hook goes round every attempt of a model call, and one that only watches changes nothing', async () => {
+  expect((await server.ask('retried', 'x')).json.content).toBe('at last')
+  expect(seen).toEqual(['busy', 'at last'])
 })
 
 test('a hook goes round every tool call, with other input and another result', async () => {
