@@ -10,7 +10,7 @@ import { assertContent, type ChunkDefaults, parseIngest } from './knowledge-inpu
 import type { Turns } from './knowledge-turns.ts'
 
 /** Of content that is being made ready or stored. */
-export const bytesAtOnce = 8_000_000
+export const bytesAtOnce = 5_000_000
 /** A small document counts as so many bytes: its vectors are much larger than it is. */
 const leastBytes = 16_000
 

@@ -268,7 +268,7 @@ async function openReader(path: string): Promise<Reader> {
   const connections: { connection: Connection; busy: number }[] = []
   for (let count = 0; count < readers; count++) {
     const connection = await openConnection(path)
-    await connection.exec('PRAGMA busy_timeout=5000; PRAGMA query_only=ON; PRAGMA cache_size=-16000')
+    await connection.exec('PRAGMA busy_timeout=5000; PRAGMA query_only=ON; PRAGMA cache_size=-8000')
     connections.push({ connection, busy: 0 })
   }
   return {

@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os'
 import { Worker } from 'node:worker_threads'
 import { AppError, type ErrorCode, type ErrorDetail } from '../../core/error.ts'
 import type { PreparedDocument, PrepareRequest, Preparer } from '../../core/knowledge-drivers.ts'
@@ -13,68 +14,107 @@ interface Waiting {
   reject(error: unknown): void
 }
 
-/** Prepares in a worker thread, which is started with the first document and does not keep the process alive. */
+interface Thread {
+  worker: Worker
+  waiting: Map<number, Waiting>
+}
+
+/** One for each core, but no more than the disk keeps up with; each takes some 40 MB. */
+const threads = Math.min(2, availableParallelism())
+/** More than one at work is worth another thread. */
+const busy = 4
+
+/**
+ * Prepares in worker threads, which are started when there is work for them and do not keep the process alive. Each has
+ * its own memory of words: a word may be brought twice.
+ */
 export function createPreparer(): Preparer {
-  let starting: Promise<Worker> | undefined
-  const waiting = new Map<number, Waiting>()
+  const started: { thread: Promise<Thread>; load: number }[] = []
   let lastId = 0
 
-  const start = async (): Promise<Worker> => {
-    const { workerUrl, workerName } = await import('./worker.ts')
-    const worker = new Worker(new URL(workerUrl), { workerData: workerName, name: workerName })
-    worker.unref()
-    const end = (error: unknown) => {
-      starting = undefined
-      for (const each of waiting.values()) each.reject(error)
-      waiting.clear()
-      worker.unref()
-    }
-    worker.on('message', (reply: PrepareReply) => {
-      const asked = waiting.get(reply.id)
-      waiting.delete(reply.id)
-      if (waiting.size === 0) worker.unref()
-      if ('document' in reply) asked?.resolve(reply.document)
-      else asked?.reject(toError(reply))
-    })
-    worker.on('error', end)
-    worker.on('exit', () => end(new AppError('unavailable', 'The thread that reads documents ended.')))
-    return worker
+  const start = () => {
+    const place = { thread: startThread(() => started.splice(started.indexOf(place), 1)), load: 0 }
+    started.push(place)
+    return place
+  }
+  /** The thread that has the least to do; a new one while there may be more. */
+  const choose = () => {
+    const least = started.toSorted((one, other) => one.load - other.load)[0]
+    return least && (least.load < busy || started.length === threads) ? least : start()
   }
 
   return {
     async prepare(request: PrepareRequest, signal: AbortSignal) {
-      starting ??= start()
-      const worker = await starting
-      signal.throwIfAborted()
-      const id = ++lastId
-      const { promise, resolve, reject } = Promise.withResolvers<PreparedDocument>()
-      const onAbort = () => {
-        waiting.delete(id)
-        tell(worker, { abort: id })
-        reject(signal.reason)
+      const place = choose()
+      place.load++
+      try {
+        const thread = await place.thread
+        signal.throwIfAborted()
+        return await ask(thread, ++lastId, request, signal)
+      } finally {
+        place.load--
       }
-      signal.addEventListener('abort', onAbort, { once: true })
-      waiting.set(id, { resolve, reject })
-      worker.ref()
-      // A part of a larger buffer would be sent with all of it.
-      const content = typeof request.content === 'string' ? request.content : new Uint8Array(request.content)
-      const moved = typeof content === 'string' ? [] : [content.buffer as ArrayBuffer]
-      worker.postMessage({ id, request: { ...request, content } } satisfies PrepareMessage, moved)
-      return promise.finally(() => signal.removeEventListener('abort', onAbort))
     },
     forgetWords() {
-      void starting?.then((worker) => tell(worker, 'forget'))
+      for (const { thread } of started) void thread.then(({ worker }) => tell(worker, 'forget'))
     },
     async close() {
-      const worker = await starting?.catch(() => undefined)
-      starting = undefined
-      if (!worker) return
-      const gone = new Promise((resolve) => worker.once('exit', resolve))
-      worker.ref()
-      tell(worker, 'close')
-      await gone
+      await Promise.all([...started].map(({ thread }) => thread.then(endThread)))
     },
   }
+}
+
+async function startThread(onExit: () => void): Promise<Thread> {
+  const { workerUrl, workerName } = await import('./worker.ts')
+  const worker = new Worker(new URL(workerUrl), {
+    workerData: workerName,
+    name: workerName,
+    resourceLimits: { maxYoungGenerationSizeMb: 16 },
+  })
+  worker.unref()
+  const waiting = new Map<number, Waiting>()
+  worker.on('message', (reply: PrepareReply) => {
+    const asked = waiting.get(reply.id)
+    waiting.delete(reply.id)
+    if (waiting.size === 0) worker.unref()
+    if ('document' in reply) asked?.resolve(reply.document)
+    else asked?.reject(toError(reply))
+  })
+  let reason: unknown
+  worker.on('error', (error) => {
+    reason = error
+  })
+  worker.on('exit', () => {
+    onExit()
+    const error = new AppError('unavailable', 'The thread that reads documents ended.', { cause: reason })
+    for (const each of waiting.values()) each.reject(error)
+    waiting.clear()
+  })
+  return { worker, waiting }
+}
+
+async function ask({ worker, waiting }: Thread, id: number, request: PrepareRequest, signal: AbortSignal) {
+  const { promise, resolve, reject } = Promise.withResolvers<PreparedDocument>()
+  const onAbort = () => {
+    waiting.delete(id)
+    tell(worker, { abort: id })
+    reject(signal.reason)
+  }
+  signal.addEventListener('abort', onAbort, { once: true })
+  waiting.set(id, { resolve, reject })
+  worker.ref()
+  // A part of a larger buffer would be sent with all of it.
+  const content = typeof request.content === 'string' ? request.content : new Uint8Array(request.content)
+  const moved = typeof content === 'string' ? [] : [content.buffer as ArrayBuffer]
+  worker.postMessage({ id, request: { ...request, content } } satisfies PrepareMessage, moved)
+  return promise.finally(() => signal.removeEventListener('abort', onAbort))
+}
+
+async function endThread({ worker }: Thread): Promise<void> {
+  const gone = new Promise((resolve) => worker.once('exit', resolve))
+  worker.ref()
+  tell(worker, 'close')
+  await gone
 }
 
 function tell(worker: Worker, message: PrepareMessage): void {

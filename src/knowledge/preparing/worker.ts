@@ -1,5 +1,5 @@
 import { readlinkSync } from 'node:fs'
-import { setPriority } from 'node:os'
+import { getPriority, setPriority } from 'node:os'
 import { parentPort, workerData } from 'node:worker_threads'
 import { isAppError } from '../../core/error.ts'
 import type { PrepareRequest } from '../../core/knowledge-drivers.ts'
@@ -46,7 +46,8 @@ function serve(target: NonNullable<typeof parentPort>): void {
 /** Whoever waits for an answer goes before whoever fills the knowledge base. Linux has priorities for threads. */
 function yieldToOthers(): void {
   try {
-    setPriority(Number(readlinkSync('/proc/thread-self').split('/').at(-1)), 10)
+    const thread = Number(readlinkSync('/proc/thread-self').split('/').at(-1))
+    setPriority(thread, Math.min(19, getPriority() + 10))
   } catch {
     // Elsewhere the threads of a process share one priority.
   }
