@@ -1,8 +1,5 @@
 import type { ForeignFormat, Found } from './reader.ts'
 
-/** This file, wherever a bundler put it: what the parsing process loads. */
-export const parserUrl = import.meta.url
-
 export interface Parse {
   format: ForeignFormat
   /** HTML is text, the others are bytes. */
@@ -11,8 +8,8 @@ export interface Parse {
 
 const maxCharacters = 50_000_000
 
-/** Runs in the parsing process. Throws `Unreadable` with the reason, anything else when the parser gave up. */
-export async function parse(work: Parse): Promise<Found> {
+/** Throws `Unreadable` with the reason, anything else when the parser gave up. */
+async function parse(work: Parse): Promise<Found> {
   const found = await read(work)
   if (found.text.length <= maxCharacters) return found
   const { Unreadable } = await import('./reader.ts')
@@ -25,3 +22,9 @@ async function read(work: Parse): Promise<Found> {
   if (format === 'pdf') return (await import('./pdf.ts')).readPdf(content)
   return (await import('./docx.ts')).readDocx(content)
 }
+
+/**
+ * What the parsing process runs, and this file, wherever a bundler put it: the process loads it from there. One object,
+ * because a bundler leaves out what only another process uses.
+ */
+export const parser = { url: import.meta.url, parse }

@@ -16,12 +16,12 @@ new Worker(\`
   }, 50)
 \`, { eval: true, workerData: { deadline, memoryBytes, parent: process.ppid } }).unref()
 process.on('disconnect', () => process.exit(0))
-process.on('message', async ({ parser, work }) => {
+process.on('message', async ({ url, work }) => {
   deadline[0] = Number(process.hrtime.bigint() / 1000000n) + timeoutMs
   let reply
   try {
-    const { parse } = await import(parser)
-    reply = { found: await parse(work) }
+    const { parser } = await import(url)
+    reply = { found: await parser.parse(work) }
   } catch (error) {
     const message = String(error?.message ?? error)
     reply = error?.name === 'Unreadable' ? { reason: message } : { reason: 'it is damaged (' + message.slice(0, 200) + ')' }

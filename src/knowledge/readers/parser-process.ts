@@ -40,13 +40,13 @@ export function createParserProcess(given: Partial<ParserLimits> = {}) {
 
   const run = async (work: Parse, name: string | undefined, signal: AbortSignal | undefined): Promise<Found> => {
     signal?.throwIfAborted()
-    const { parserUrl } = await import('./parse.ts')
+    const { parser } = await import('./parse.ts')
     clearTimeout(idle)
     child ??= start(limits)
     const running = child
     running.ref()
     try {
-      const reply = await answer(running, { parser: parserUrl, work }, limits, signal)
+      const reply = await answer(running, { url: parser.url, work }, limits, signal)
       if (reply.worn) end()
       if (reply.found) return reply.found
       throw unreadable(name, reply.reason ?? 'its reader said nothing')
@@ -110,7 +110,7 @@ function start({ memoryBytes, timeoutMs }: ParserLimits): ChildProcess {
 
 function answer(
   child: ChildProcess,
-  message: { parser: string; work: Parse },
+  message: { url: string; work: Parse },
   limits: ParserLimits,
   signal: AbortSignal | undefined,
 ): Promise<Reply> {
