@@ -38,6 +38,7 @@ export function openTestServer(user: UserConfig, root: string, standIns: StandIn
     ...user.server,
     sessionStorage: 'memory',
     vectorDb: { type: 'memory' },
+    embedding: { provider: 'lexical' },
   }
   const config = resolveConfig({ user: { ...user, server }, root, purpose: 'library', parts: configParts, standIns })
   return composeServer(config, { program: false })

@@ -7,14 +7,25 @@ import { checkMcpServer, isEndpoint, type McpServer } from './mcp-settings.ts'
 import { checkSettings, describe, wrong } from './setting-check.ts'
 import { toolSource } from './tool-source.ts'
 
+export interface McpOptions {
+  /** The only tools that this agent gets. */
+  tools?: readonly string[]
+  /** Whether a call waits until somebody allows it: all, or those of these tools, by the server's own names. */
+  needsApproval?: boolean | readonly string[]
+}
+
 /**
  * The tools of an MCP server, as an entry of an agent's `tools`: `tools: { files: mcp('files') }` gives it `files_read`,
  * `files_write` and so on. A name means an entry of the config's `mcpServers`. Wrong settings throw `invalid_request`.
  */
-export function mcp(server: string | McpServer, options: { tools?: readonly string[] } = {}): ToolSet[string] {
+export function mcp(server: string | McpServer, options: McpOptions = {}): ToolSet[string] {
   if (typeof server !== 'string') checkMcpServer('mcp()', server)
   else if (server === '') throw wrong('', 'mcp() needs the name of a server, or how to start one')
-  checkSettings('mcp()', options, { tools: 'array' })
+  checkSettings('mcp()', options, {
+    tools: 'array',
+    needsApproval: (value) =>
+      typeof value === 'boolean' || Array.isArray(value) ? undefined : 'must be true, false or a list of tools',
+  })
   const description = `Tools of the MCP server ${typeof server === 'string' ? server : placeOf(server)}`
   return toolSource(
     { type: 'dynamic', description },
@@ -23,7 +34,13 @@ export function mcp(server: string | McpServer, options: { tools?: readonly stri
       claim: (binding) => binding.mcp?.claim(server),
       async open(key, context, { mcp }) {
         if (mcp === undefined) throw wrong(`tools.${key}`, 'mcp() works in an agent that a server runs')
-        return openMcpTools(mcp.get(server), key, options.tools ?? mcp.find(server)?.tools, context)
+        const only = options.tools ?? mcp.find(server)?.tools
+        return openMcpTools(
+          mcp.get(server),
+          key,
+          { ...options, ...(only === undefined ? {} : { tools: only }) },
+          context,
+        )
       },
     },
   )
@@ -97,7 +114,7 @@ export function createMcpServers(named: Readonly<Record<string, unknown>>, root:
 async function openMcpTools(
   connection: McpConnection,
   key: string,
-  only: readonly string[] | undefined,
+  { tools: only, needsApproval = false }: McpOptions,
   { logger, signal }: RunContext,
 ): Promise<ToolSet> {
   const { dynamicTool, jsonSchema } = await import('ai')
@@ -107,6 +124,7 @@ async function openMcpTools(
     const { name, description, inputSchema } = definition
     tools[`${key}_${name}`] = dynamicTool({
       ...(description === undefined ? {} : { description }),
+      needsApproval: needsApproval === true || (needsApproval !== false && needsApproval.includes(name)),
       inputSchema: jsonSchema(schemaOf(inputSchema)),
       execute: async (input, { abortSignal = signal }) =>
         outputOf(await connection.call(name, (input ?? {}) as Record<string, unknown>, logger, abortSignal)),

@@ -14,6 +14,7 @@ import { createMcpServers, type McpServers, mcp } from '../../src/runnables/mcp.
 import { McpConnection } from '../../src/runnables/mcp-connection.ts'
 import type { McpServer } from '../../src/runnables/mcp-settings.ts'
 import { tool } from '../../src/runnables/tool.ts'
+import { openProject } from '../../src/testing/project.ts'
 import { answer, callTool, collect, fakeContext, scripted } from './fixture.ts'
 
 const fixture = join(import.meta.dirname, '../fixtures/mcp-server.ts')
@@ -342,6 +343,17 @@ describe('mcp() in an agent', () => {
       expect.stringMatching(/in the middle of the call of 'die', it ended \(exit code 7\)/),
     ])
     expect(JSON.stringify(model.doStreamCalls[1]?.prompt)).toContain('not today')
+  })
+
+  it('waits for somebody who allows a call, and makes it when the run goes on', async () => {
+    const model = scripted(callTool('x_add', { a: 1, b: 2 }), answer('three'))
+    const careful = agent({ model, tools: { x: mcp(child(), { needsApproval: ['add'] }) } })
+    await using project = await openProject({ agents: { careful } })
+    const paused = await project.run('careful', 'add')
+    expect(paused).toMatchObject({ status: 'input_required', toolCalls: [{ name: 'x_add' }] })
+    const { status, text, toolCalls } = await project.resume(paused.runId, { approved: true })
+    expect({ status, text }).toEqual({ status: 'completed', text: 'three' })
+    expect(toolCalls).toMatchObject([{ name: 'x_add', output: '3' }])
   })
 
   it('hands pictures to the model as pictures', async () => {
