@@ -5,19 +5,44 @@ import type { AgentOutput, AgentRunContext } from './agent-settings.ts'
 
 /** An agent's way of answering by its own `run`. What is neither a text nor an event fails the run. */
 export function ownAnswer(run: (context: AgentRunContext) => AgentOutput | Promise<AgentOutput>) {
-  return async function* (input: RunInput, context: RunContext): AsyncGenerator<Emission> {
-    const output: unknown = await run(callOf(input, context))
-    if (output === undefined) return
-    if (typeof output === 'string') {
-      if (output !== '') yield output
-      return
-    }
-    if (!isStream(output)) throw wrongOutput(output)
-    for await (const emission of output) {
-      if (!isEmission(emission)) throw wrongOutput(emission)
-      if (emission !== '') yield emission
-    }
+  return (input: RunInput, context: RunContext): AsyncIterable<Emission> => ({
+    [Symbol.asyncIterator]: () => emissionsOf(() => run(callOf(input, context))),
+  })
+}
+
+// Not a generator around the agent's own: every fragment would wait for both.
+function emissionsOf(run: () => unknown): AsyncIterator<Emission, undefined> {
+  let source: AsyncIterator<unknown> | undefined
+  return {
+    async next() {
+      source ??= await open(run)
+      while (true) {
+        const { done, value } = await source.next()
+        if (done) return { done, value: undefined }
+        if (!isEmission(value)) {
+          await source.return?.()
+          throw wrongOutput(value)
+        }
+        if (value !== '') return { done: false, value }
+      }
+    },
+    async return() {
+      await source?.return?.()
+      return { done: true, value: undefined }
+    },
   }
+}
+
+async function open(run: () => unknown): Promise<AsyncIterator<unknown>> {
+  const output = await run()
+  if (output === undefined) return each([])
+  if (typeof output === 'string') return each([output])
+  if (!isStream(output)) throw wrongOutput(output)
+  return Symbol.asyncIterator in output ? output[Symbol.asyncIterator]() : each(output)
+}
+
+async function* each(values: Iterable<unknown>): AsyncGenerator<unknown> {
+  yield* values
 }
 
 function isStream(value: unknown): value is AsyncIterable<unknown> | Iterable<unknown> {
