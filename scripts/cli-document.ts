@@ -17,7 +17,8 @@ export async function cliDocument(): Promise<string> {
     table(['Flag', 'Meaning'], flagRows(addProjectFlags(new Command()))),
     `What talks to a server (${connecting.join(', ')}) also has:`,
     table(['Flag', 'Meaning'], flagRows(addConnectFlags(new Command()), commonFlags(addProjectFlags))),
-    'Data goes to stdout, everything else to stderr.',
+    'Your data is stored in the folder `.agentserve` beside the configuration, unless `--data` names another.',
+    'What a command has to say as data goes to stdout, everything else to stderr.',
     `## Which server a command talks to
 
 They talk to \`--url\` or \`AGENTSERVE_URL\`, if given; else to the server that runs on the data folder (it writes its address to

@@ -24,6 +24,9 @@ after each edit, and shows how the answer has changed (\`a\` again stops that), 
 again in a session of its own, without the messages before it. NO_COLOR turns colours off; there \`[-this-]\` has gone
 from an answer and \`{+that+}\` is new.
 
+Set the port with \`--port\`, the address with \`--host\`; one beyond this machine needs keys. A port that you name must be
+free.
+
 Ctrl-C stops the server; running work is ended and recorded. A second Ctrl-C ends it at once.`,
     examples: ['agentserve dev', 'agentserve dev --port 3000 --open', 'agentserve dev --again'],
     page: 'configuration',

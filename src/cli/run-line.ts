@@ -8,6 +8,8 @@ export interface RunFacts {
   firstTokenMs: number | undefined
   /** How often each was called. */
   tools: ReadonlyMap<string, number>
+  /** What tools threw, which their model was told. */
+  toolErrors: readonly string[]
 }
 
 export interface LineStyle {
@@ -16,7 +18,7 @@ export interface LineStyle {
   columns: number | undefined
 }
 
-/** One run in one line, with its error in a second one. */
+/** One run in one line, with what went wrong in lines below. */
 export function formatRun(run: RunRecord, facts: RunFacts, { paint, columns }: LineStyle): string {
   const status = statusWords[run.status] ?? run.status
   const colour = { completed: paint.green, failed: paint.red }[run.status as string] ?? paint.yellow
@@ -36,11 +38,14 @@ export function formatRun(run: RunRecord, facts: RunFacts, { paint, columns }: L
   const fits = columns === undefined || whole.length <= columns
   const shown = fits ? whole : line(`…${run.session_id.slice(-6)}`)
   const painted = colour(status.padEnd(9)) + shown.slice(9)
-  const { error } = run
-  return error === null
-    ? painted
-    : `${painted}\n  ${paint.red(terminalLine(`${error.code}: ${error.message}`).slice(0, 500))}`
+  const below = (text: string) => `\n  ${terminalLine(text).slice(0, shownCharacters)}`
+  const toolErrors = facts.toolErrors.slice(0, shownToolErrors).map((text) => paint.yellow(below(text)))
+  const error = run.error === null ? '' : paint.red(below(`${run.error.code}: ${run.error.message}`))
+  return painted + toolErrors.join('') + error
 }
+
+const shownCharacters = 500
+const shownToolErrors = 3
 
 const statusWords: Partial<Record<RunRecord['status'], string>> = { input_required: 'waits' }
 

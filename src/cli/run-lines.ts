@@ -32,10 +32,8 @@ export function createRunLines(runs: () => Runs, print: (text: string) => void, 
     show(run) {
       if (!limit.take(run.status)) return
       after(async () => {
-        // A server that is being closed reads no more.
-        const facts = await readFacts(runs(), run).catch(
-          (): RunFacts => ({ firstTokenMs: undefined, tools: new Map() }),
-        )
+        // A server that is being closed reads no more; the line does without.
+        const facts = await readFacts(runs, run).catch(() => noFacts)
         print(formatRun(run, facts, style()))
       })
     },
@@ -47,17 +45,21 @@ export function createRunLines(runs: () => Runs, print: (text: string) => void, 
   }
 }
 
-async function readFacts(runs: Runs, run: RunRecord): Promise<RunFacts> {
+const noFacts: RunFacts = { firstTokenMs: undefined, tools: new Map(), toolErrors: [] }
+
+async function readFacts(runs: () => Runs, run: RunRecord): Promise<RunFacts> {
   const tools = new Map<string, number>()
+  const toolErrors: string[] = []
   let firstTokenMs: number | undefined
   let count = 0
-  for await (const events of await runs.events(run.run_id, 0)) {
+  for await (const events of await runs().events(run.run_id, 0)) {
     for (const event of events) {
       if (event.type === 'text_delta') firstTokenMs ??= between(run.started_at ?? run.created_at, event.at)
       else if (event.type === 'tool_call') tools.set(event.name, (tools.get(event.name) ?? 0) + 1)
+      else if (event.type === 'tool_result' && event.error) toolErrors.push(`${event.name}: ${event.error.message}`)
     }
     count += events.length
     if (count >= eventLimit) break
   }
-  return { firstTokenMs, tools }
+  return { firstTokenMs, tools, toolErrors }
 }

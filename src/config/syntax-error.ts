@@ -1,12 +1,13 @@
 import { execFile } from 'node:child_process'
-import { readFileSync } from 'node:fs'
+import { readFileSync, statSync } from 'node:fs'
 
 /**
- * Where the first of these files that does not parse goes wrong. V8 tells the place of a module's syntax error to nobody
+ * Where one of these files that does not parse goes wrong; the one saved last is looked at first. V8 tells the place of a module's syntax error to nobody
  * but the terminal, so a child process is asked to print it.
  */
 export async function findSyntaxError(files: Iterable<string>): Promise<{ file: string; line: number } | undefined> {
-  for (const file of files) {
+  const savedAt = (file: string) => statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0
+  for (const file of [...files].sort((a, b) => savedAt(b) - savedAt(a))) {
     const line = await checkSyntax(file)
     if (line !== undefined) return { file, line }
   }

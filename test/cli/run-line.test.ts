@@ -4,7 +4,7 @@ import { formatRun, type RunFacts } from '../../src/cli/run-line.ts'
 import type { RunRecord } from '../../src/core/run.ts'
 
 const paint = paintFor({ isTTY: false })
-const facts: RunFacts = { firstTokenMs: 212, tools: new Map([['search', 2]]) }
+const facts: RunFacts = { firstTokenMs: 212, tools: new Map([['search', 2]]), toolErrors: [] }
 
 function run(change: Partial<RunRecord> = {}): RunRecord {
   return {
@@ -64,12 +64,17 @@ it.each<[string, Partial<RunRecord>, RegExp]>([
   expect(line(change)).toMatch(expected)
 })
 
+it('tells what tools threw, a few of them', () => {
+  const toolErrors = ['search: no\nindex', 'search: b', 'search: c', 'search: d']
+  expect(line({}, undefined, { ...facts, toolErrors })).toMatch(/\n {2}search: no index\n {2}search: b\n {2}search: c$/)
+})
+
 it('lets nothing through that a terminal obeys', () => {
   const hostile = 'a\x1b]0;title\x07b\x1b[2J\r\u202e\x9b31m'
   const shown = line(
     { entity_id: hostile, cancellation_reason: hostile, status: 'failed', error: { code: 'x', message: hostile } },
     undefined,
-    { firstTokenMs: undefined, tools: new Map([[hostile, 1]]) },
+    { firstTokenMs: undefined, tools: new Map([[hostile, 1]]), toolErrors: [hostile] },
   )
   expect([...shown].filter((character) => character < ' ' && character !== '\n')).toEqual([])
   expect(shown).not.toContain('\u202e')

@@ -134,8 +134,11 @@ test('without a terminal says the same in plain lines on stderr, and takes no ke
   const server = await serve(project)
   try {
     const url = `${server.url}/api/v1/agents/hello/run`
-    await fetch(url, { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{"input":"hi"}' })
+    const asked = { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{"input":"hi"}' }
+    await fetch(url, asked)
     await expect.poll(() => server.stderr(), { timeout: 5_000 }).toMatch(/^completed {2}hello {2}ses_\w{26} {2}first/m)
+    await Promise.all(Array.from({ length: 60 }, () => fetch(url, asked)))
+    await expect.poll(() => server.stderr(), { timeout: 5_000 }).toMatch(/^… and \d+ more: \d+ completed$/m)
     expect(server.stdout().trim().split('\n')).toHaveLength(1)
     expect(server.stderr()).not.toContain('\x1b')
     expect(server.stderr()).not.toContain('q quit')
