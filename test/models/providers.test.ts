@@ -38,6 +38,12 @@ function send(response: ServerResponse, pieces: readonly string[]): void {
   response.end()
 }
 
+/** The beginning of an answer, until its first word. */
+function half(dialect: Dialect): string[] {
+  const pieces = dialect.words('Half', ' gone')
+  return pieces.slice(0, pieces.findIndex((piece) => piece.includes('Half')) + 1)
+}
+
 function refuse(response: ServerResponse, status: number, body: object, headers: Record<string, string> = {}): void {
   response.writeHead(status, { 'content-type': 'application/json', ...headers })
   response.end(JSON.stringify(body))
@@ -123,9 +129,7 @@ describe.each(Object.entries(dialects) as [keyof typeof dialects, Dialect][])('%
   test('what was streamed before the connection broke is kept, and the run fails', async () => {
     respond = (response) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' })
-      const pieces = dialect.words('Half', ' gone')
-      const from = pieces.findIndex((piece) => piece.includes('Half'))
-      response.write(pieces.slice(0, from + 1).join(''), () => response.destroy())
+      response.write(half(dialect).join(''), () => response.destroy())
     }
     const { answer, error } = await ask()
     expect(answer).toEqual(['Half'])
@@ -134,9 +138,7 @@ describe.each(Object.entries(dialects) as [keyof typeof dialects, Dialect][])('%
 
   test('a failure told in the stream fails the run with what it says', async () => {
     respond = (response) => {
-      const pieces = dialect.words('Half', ' gone')
-      const begun = pieces.slice(0, pieces.findIndex((piece) => piece.includes('Half')) + 1)
-      send(response, [...begun, dialect.failure('Out of memory')])
+      send(response, [...half(dialect), dialect.failure('Out of memory')])
     }
     const { answer, error } = await ask()
     expect(answer).toEqual(['Half'])
@@ -144,10 +146,7 @@ describe.each(Object.entries(dialects) as [keyof typeof dialects, Dialect][])('%
   })
 
   test('a stream that ends too early fails the run', async () => {
-    respond = (response) => {
-      const pieces = dialect.words('Half', ' gone')
-      send(response, pieces.slice(0, pieces.findIndex((piece) => piece.includes('Half')) + 1))
-    }
+    respond = (response) => send(response, half(dialect))
     const { answer, error } = await ask()
     expect(answer).toEqual(['Half'])
     expect(error?.code).toBe('run_failed')
@@ -158,6 +157,25 @@ describe.each(Object.entries(dialects) as [keyof typeof dialects, Dialect][])('%
     const { error } = await ask({}, quickFetch)
     expect(error?.message).toMatch(/gave no answer within 0.3 s/)
     expect(endpoint.requests).toHaveLength(1)
+  })
+
+  test('a run that is cancelled lets go of the provider, before the answer and in it', async () => {
+    for (const first of [[], half(dialect)]) {
+      const asked = Promise.withResolvers<void>()
+      const left = Promise.withResolvers<void>()
+      respond = (response) => {
+        response.on('close', left.resolve)
+        if (first.length > 0) response.writeHead(200, { 'content-type': 'text/event-stream' }).write(first.join(''))
+        asked.resolve()
+      }
+      await using server = await serveAgents({ helper: agent({ model: await models[id](endpoint) }) })
+      const { json } = await server.ask('helper', 'Hi', { background: true })
+      await asked.promise
+      await server.call('POST', `/api/v1/runs/${json.run_id}/cancel`)
+      await left.promise
+      const [end] = eventsOf(await server.events(json.run_id), 'run_end')
+      expect(end).toMatchObject({ status: 'cancelled', cancellation_reason: 'requested' })
+    }
   })
 
   test("the agent's own limit stops a model that is slow", async () => {
