@@ -37,7 +37,6 @@ export function agentRoutes(services: Services, settings: ApiSettings): Document
       'conflict',
       'run_cancelled',
       'idempotency_mismatch',
-      'rate_limited',
       'run_failed',
       'run_interrupted',
       'timeout',

@@ -11,6 +11,7 @@ const common: readonly ErrorCode[] = [
   'invalid_request',
   'misdirected_request',
   'headers_too_large',
+  'rate_limited',
   'internal',
   'unavailable',
 ]
@@ -136,12 +137,18 @@ function toErrors(doc: RouteDoc, schemas: JsonSchemas, authRequired: boolean): J
   const byStatus = Map.groupBy([...codes], (code) => statusOf[code])
   const content = toContent({ 'application/json': ErrorBody }, schemas)
   const retry = { 'Retry-After': 'Seconds until a retry makes sense.' }
+  const allowance = {
+    'RateLimit-Limit': 'How many requests may come at once, and again over each minute.',
+    'RateLimit-Remaining': 'How many may come now.',
+    'RateLimit-Reset': 'Seconds until all may come at once again.',
+  }
   return Object.fromEntries(
     [...byStatus].map(([status, grouped]) => [
       status,
       {
         description: grouped.map((code) => `\`${code}\``).join(', '),
-        ...(status === 429 || status === 503 ? { headers: toHeaders(retry) } : {}),
+        ...(status === 429 ? { headers: toHeaders({ ...retry, ...allowance }) } : {}),
+        ...(status === 503 ? { headers: toHeaders(retry) } : {}),
         content,
       },
     ]),

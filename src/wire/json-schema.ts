@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { components } from './component.ts'
+import { examples } from './examples.ts'
 
 export type JsonSchema = Record<string, unknown>
 
@@ -26,7 +27,7 @@ export function toJsonSchemas(used: Iterable<z.ZodType>): JsonSchemas {
   const unnamed = new Map<string, JsonSchema>()
   for (const [id, { $schema, $id, ...schema }] of Object.entries(schemas)) {
     if (id.startsWith('inline-')) unnamed.set(id, schema)
-    else named[id] = schema
+    else named[id] = id in examples ? { ...schema, examples: [examples[id]] } : schema
   }
   return {
     components: named,

@@ -55,6 +55,7 @@ export async function openTestServer(options: TestServerOptions = {}) {
     clock: Date.now,
     authRequired: false,
     readiness: async () => ({ status: 'ready', checks: { storage: 'ok', knowledge: 'off' } }),
+    metrics: () => '',
     extraDocs: [],
     ...options.settings,
   }
