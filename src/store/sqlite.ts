@@ -7,6 +7,7 @@ import { Checkpoints } from './sqlite/checkpoints.ts'
 import { dropExpiredClaims, releaseClaim, settleClaim, takeClaim } from './sqlite/claims.ts'
 import type { Connection } from './sqlite/connection.ts'
 import { toStoreError } from './sqlite/failure.ts'
+import type { HotWrite } from './sqlite/group.ts'
 import { createHotWrites } from './sqlite/hot-write.ts'
 import { KnownRows } from './sqlite/known.ts'
 import { openConnection, prepareDatabase, type Synchronous } from './sqlite/open-database.ts'
@@ -90,7 +91,7 @@ export function sqliteStore(options: SqliteStoreOptions): SessionStore {
   }
 
   async function using<T>(work: (store: Opened) => Promise<T>): Promise<T> {
-    if (opened === undefined) throw new AppError('unavailable', 'The session store is not open.')
+    if (opened === undefined) throw notOpen()
     try {
       return await work(opened)
     } catch (error) {
@@ -99,6 +100,10 @@ export function sqliteStore(options: SqliteStoreOptions): SessionStore {
   }
   const reading = <T>(read: (reads: Reads) => Promise<T>) => using(({ reads }) => read(reads))
   const working = <T>(work: (connection: Connection) => Promise<T>) => using(({ writer }) => writer.work(work))
+
+  /** Without a step of its own between the caller and the writer, whose errors are the store's already. */
+  const writing = <T>(write: HotWrite) =>
+    (opened === undefined ? Promise.reject(notOpen()) : opened.writer.write(write)) as Promise<T>
 
   function sweepWhenDue(): void {
     if (sweep.isDue()) void dropExpired().catch((error: unknown) => logger.warn({ error }, 'what has expired stays'))
@@ -156,16 +161,14 @@ export function sqliteStore(options: SqliteStoreOptions): SessionStore {
       }),
     listSessions: (filter, page) => reading((reads) => reads.listSessions(filter, page)),
 
-    startRun: (start) =>
-      using(({ writer }) => {
-        const starting = writer.write({ kind: 'start', start }) as Promise<RunStarted>
-        if (start.claim !== null) sweepWhenDue()
-        return starting
-      }),
-    beginRun: (runId, fence, at) =>
-      using(({ writer }) => writer.write({ kind: 'begin', begin: { runId, fence, at } }) as Promise<boolean>),
-    appendEvents: (batch) => using(({ writer }) => writer.write({ kind: 'append', batch }) as Promise<boolean>),
-    finishRun: (end) => using(({ writer }) => writer.write({ kind: 'finish', end }) as Promise<RunFinished>),
+    startRun: (start) => {
+      const starting = writing<RunStarted>({ kind: 'start', start })
+      if (start.claim !== null) sweepWhenDue()
+      return starting
+    },
+    beginRun: (runId, fence, at) => writing({ kind: 'begin', begin: { runId, fence, at } }),
+    appendEvents: (batch) => writing({ kind: 'append', batch }),
+    finishRun: (end) => writing<RunFinished>({ kind: 'finish', end }),
     resumeRun: (resume) => working((connection) => resumeRun(connection, resume)),
     findRun: (runId) => reading((reads) => reads.findRun(runId)),
     listRuns: (filter, page) => reading((reads) => reads.listRuns(filter, page)),
@@ -200,4 +203,8 @@ export function sqliteStore(options: SqliteStoreOptions): SessionStore {
 
     recover: (owner, at) => working((connection) => recover(connection, owner, at, now())),
   }
+}
+
+function notOpen(): AppError {
+  return new AppError('unavailable', 'The session store is not open.')
 }

@@ -7,6 +7,8 @@ import type { KnownRows } from './known.ts'
 import { settle } from './settle.ts'
 
 const groupLimit = 512
+/** A group of more comes of many callers, who send the next requests while they get their answers. */
+const aloneLimit = 4
 
 interface Waiting<T> {
   resolve: (value: T) => void
@@ -35,8 +37,8 @@ export interface WriterOptions {
 }
 
 /**
- * The one who writes. Everything that waits is committed together, without waiting for more to come, and acknowledged after
- * the COMMIT. An error of the disk rejects what waits; one after which the file can't be trusted ends all writing.
+ * The one who writes. Everything that waits is committed together, without waiting for more than has arrived, and
+ * acknowledged after the COMMIT. An error of the disk rejects what waits; one after which the file can't be trusted ends all writing.
  */
 export class Writer {
   readonly #options: WriterOptions
@@ -91,6 +93,8 @@ export class Writer {
         for (const item of items) answer(item)
         await this.#options.afterCommit(count, this.#characters)
         this.#characters = 0
+        // What has arrived by now goes into the next group too: a commit costs much more than a write in it.
+        if (count > aloneLimit) await new Promise<void>((resolve) => setImmediate(resolve))
       } catch (error) {
         this.#fail(error, items)
       }
