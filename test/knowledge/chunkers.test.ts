@@ -1,7 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { chunkers } from '../../src/knowledge/chunkers/all.ts'
+import { codeChunker } from '../../src/knowledge/chunkers/code.ts'
 import { markdownChunker } from '../../src/knowledge/chunkers/markdown.ts'
+import { paragraphChunker } from '../../src/knowledge/chunkers/plain.ts'
 
 const segmenter = new Intl.Segmenter('und', { granularity: 'grapheme' })
 const clusterStarts = (text: string) =>
@@ -135,5 +137,76 @@ describe('the markdown chunker in particular', () => {
   it('takes headings inside fenced code for code', () => {
     const spans = [...markdownChunker.chunk('# A\n\n```\n# not a heading\n```\n\ntext\n', { size: 500, overlap: 0 })]
     expect(spans.map((span) => span.headingPath)).toEqual([['A']])
+  })
+})
+
+describe('the code chunker in particular', () => {
+  const text = [
+    "import { a } from './a.ts'",
+    '',
+    '/** Opens the harbour. */',
+    'export function open(): void {',
+    '  a()',
+    '}',
+    '',
+    'export class Harbour {',
+    '  enter(',
+    '    ship: string,',
+    '  ): void {',
+    '    a(ship)',
+    '    a(ship)',
+    '  }',
+    '',
+    '  // Ships leave at high tide.',
+    '  leave(): void {',
+    '    a()',
+    '  }',
+    '}',
+    '',
+  ].join('\n')
+
+  it('keeps functions whole with their comments, and says what pieces are in', () => {
+    const spans = [...codeChunker.chunk(text, { size: 100, overlap: 0 })]
+    const pieces = spans.map((span) => [
+      text.slice(span.start, span.end).split('\n', 1)[0],
+      span.headingPath?.join(' > '),
+    ])
+    expect(pieces).toEqual([
+      ["import { a } from './a.ts'", undefined],
+      ['export class Harbour {', undefined],
+      ['  // Ships leave at high tide.', 'export class Harbour'],
+    ])
+    const small = [...codeChunker.chunk(text, { size: 45, overlap: 0 })].map((span) => span.headingPath)
+    expect(small).toContainEqual(['export class Harbour', 'enter'])
+  })
+
+  it('cuts data between its members and names the keys above them', () => {
+    const json = JSON.stringify({ first: { x: 'one two three' }, second: { y: { z: 'four five six seven' } } }, null, 2)
+    const spans = [...codeChunker.chunk(json, { size: 50, overlap: 0 })]
+    expect(spans.map((span) => json.slice(span.start, span.end).trim().split('\n', 1)[0])).toContain('"second": {')
+    expect(spans.at(-1)?.headingPath).toEqual(['"second"', '"y"'])
+  })
+})
+
+describe('an outline', () => {
+  const text = '= Guide\n\nIntro.\n\n== Install\n\n# no heading here\n\n== Use\n\nText.\n'
+  const outline = [
+    { start: 0, level: 1, title: 'Guide' },
+    { start: text.indexOf('== Install'), level: 2, title: 'Install' },
+    { start: text.indexOf('== Use'), level: 2, title: 'Use' },
+  ]
+
+  it('takes the place of headings of Markdown', () => {
+    const spans = [...markdownChunker.chunk(text, { size: 500, overlap: 0, outline })]
+    expect(spans.map((span) => [span.headingPath, text.slice(span.start, span.end).split('\n', 1)[0]])).toEqual([
+      [['Guide'], '= Guide'],
+      [['Guide', 'Install'], '== Install'],
+      [['Guide', 'Use'], '== Use'],
+    ])
+  })
+
+  it('gives every other chunker heading paths too', () => {
+    const spans = [...paragraphChunker.chunk(text, { size: 30, overlap: 0, outline })]
+    expect(spans.map((span) => span.headingPath)).toEqual([['Guide'], ['Guide', 'Install'], ['Guide', 'Use']])
   })
 })

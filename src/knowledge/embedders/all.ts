@@ -17,6 +17,8 @@ export interface EmbedderOptions {
   cacheFolder?: string | undefined
   /** Where models are downloaded from; default: `HF_ENDPOINT` in the environment, else Hugging Face. */
   hub?: string | undefined
+  /** How long the hub may say nothing; default 30 s. */
+  stallMs?: number | undefined
 }
 
 const openAiUrl = 'https://api.openai.com/v1'
@@ -77,6 +79,7 @@ export function createEmbedders(options: EmbedderOptions): Embedders {
         cacheFolder,
         progress,
         signal,
+        stallMs: options.stallMs,
         verify,
       })
     },

@@ -7,6 +7,9 @@ export interface Decoded {
 }
 
 const sampleBytes = 65_536
+/** What is left to guess when a text is too short for statistics: Western letters and the marks that are typed with them. */
+const latinText =
+  /^[\0-\x7f\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u00ff\u0152\u0153\u0160\u0161\u0178\u017d\u017e\u2013\u2014\u2018-\u201e\u2026\u20ac\u00a0\u00a3\u00a7\u00a9\u00ab\u00ae\u00b0\u00b4\u00b7\u00bb]*$/
 /** Below this chardet is guessing. */
 const leastConfidence = 20
 
@@ -100,6 +103,8 @@ async function decodeOlder(content: Uint8Array, name: string | undefined): Promi
     // What people write never has the control characters of 0x80-0x9f, though every byte means something in Latin-1.
     if (text !== undefined && !/[\x80-\x9f\ufffd]/.test(text)) return { text: assertText(text, name), encoding }
   }
+  const latin = tryDecode(content, 'windows-1252') ?? ''
+  if (latinText.test(latin)) return { text: assertText(latin, name), encoding: 'windows-1252' }
   throw unreadable(name, 'it is neither UTF-8 nor text in an encoding that can be told')
 }
 

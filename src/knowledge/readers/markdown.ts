@@ -3,8 +3,8 @@ import type { TextReader } from './reader.ts'
 
 const frontMatter = /^---[ \t]*\r?\n([\s\S]*?)\r?\n(?:---|\.\.\.)[ \t]*(?:\r?\n|$)/
 const maxFrontMatter = 65_536
-/** What an MDX page imports and exports in one line each, before it says anything. */
-const moduleLines = /^(?:(?:import|export)[ \t][^\n]*(?:\n|$)|[ \t\r]*\n)+/
+/** What an MDX page imports before it says anything. */
+const moduleLines = /^(?:import\s(?:[^'"]*?\sfrom\s*)?['"][^'"\n]+['"];?[ \t\r]*(?:\n|$)|[ \t\r]*\n)+/
 
 /** The text stays as it is, front matter included, so that lines are the file's; front matter is not chunked. */
 export const markdownReader: TextReader = {
