@@ -43,7 +43,6 @@ function toRunResult(record: RunRecord): RunResult {
   return {
     run_id: record.run_id,
     session_id: record.session_id,
-    parent_run_id: record.parent_run_id,
     agent_id: record.entity_id,
     status: record.status,
     content: contentOf(record),
@@ -60,6 +59,7 @@ function toRunResult(record: RunRecord): RunResult {
 export function toRunDetail(record: RunRecord): RunDetail {
   return {
     ...toRunResult(record),
+    parent_run_id: record.parent_run_id,
     entity_id: record.entity_id,
     entity_kind: record.entity_kind,
     started_at: record.started_at,

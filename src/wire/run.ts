@@ -36,7 +36,6 @@ const parentRunId = () => z.string().nullable().describe('The run of the team th
 const outcome = {
   run_id: z.string(),
   session_id: z.string(),
-  parent_run_id: parentRunId(),
   agent_id: z.string(),
   status: RunStatus,
   content: z.string().describe("The text of the assistant's messages."),
@@ -58,6 +57,7 @@ export const RunDetail = component(
   'RunDetail',
   z.object({
     ...outcome,
+    parent_run_id: parentRunId(),
     entity_id: z.string(),
     entity_kind: EntityKind,
     started_at: timestamp().nullable(),

@@ -76,13 +76,14 @@ beforeAll(async () => {
   await finish('ingest', 'docs', 'README.md')
 })
 
-/** What this repository serves, the workflow of the guides, and a run that goes on until it is cancelled. */
+/** What this repository serves, the workflow of the guides, a run that goes on until it is cancelled, and one that asks. */
 const served = `
 import { agent } from 'agentserve'
 import example from './example.ts'
 import report from './report.ts'
 const waits = agent({ async *run({ signal }) { await new Promise((done) => signal.addEventListener('abort', done)) } })
-export default { ...example, agents: { ...example.agents, waits }, workflows: report.workflows }
+const asks = agent({ *run({ resumed }) { yield resumed ? 'thanks' : { type: 'input_required', call_id: 'may', prompt: 'May I?' } } })
+export default { ...example, agents: { ...example.agents, waits, asks }, workflows: report.workflows }
 `
 
 afterAll(async () => {
@@ -123,7 +124,7 @@ test('every configuration loads without a complaint', async () => {
   } finally {
     await own.remove()
   }
-})
+}, 120_000)
 
 test.each(programs)('the program of $place serves and stops', async ({ text }) => {
   const own = await createProject()
@@ -171,7 +172,8 @@ async function withRealIds(line: string): Promise<string> {
   let real = line
   if (/\bses_\w+/.test(line) || /\brun_\w+/.test(line)) {
     const input = { input: 'hello there', background: line.includes('/cancel') }
-    const run = await post(`/api/v1/agents/${line.includes('/cancel') ? 'waits' : 'echo'}/run`, input)
+    const agentId = line.includes('/cancel') ? 'waits' : line.includes('/resume') ? 'asks' : 'echo'
+    const run = await post(`/api/v1/agents/${agentId}/run`, input)
     real = real.replace(/\bses_\w+/, String(run.session_id)).replace(/\brun_\w+/, String(run.run_id))
   }
   if (/\bdoc_\w+/.test(line)) {
