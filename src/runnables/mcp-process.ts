@@ -52,12 +52,12 @@ export class McpChild {
       if (error.code !== 'ENOENT') throw error
       throw new Error(`there is no program '${server.command}'; is it installed, and in PATH?`)
     })
-    if (child.pid !== undefined) remember(child.pid)
     return started
   }
 
   private constructor(child: ChildProcess, say: (line: string) => void) {
     this.#child = child
+    child.once('spawn', () => child.pid !== undefined && remember(child.pid))
     child.stdin?.on('error', () => {})
     child.stdout?.on('error', () => {})
     if (child.stderr !== null) createInterface({ input: child.stderr }).on('line', say)

@@ -1,6 +1,7 @@
 import { resolve } from 'node:path'
 import type { CallToolResult } from '@ai-sdk/mcp'
 import type { ToolSet } from 'ai'
+import { AppError } from '../core/error.ts'
 import type { RunContext } from '../core/runnable.ts'
 import { McpConnection, type McpToolDefinition } from './mcp-connection.ts'
 import { checkMcpServer, isEndpoint, type McpServer } from './mcp-settings.ts'
@@ -75,6 +76,7 @@ export function createMcpServers(named: Readonly<Record<string, unknown>>, root:
     servers.set(name, server)
   }
   const held = new Set<string>()
+  let closed = false
   const settingsOf = (server: string | McpServer) => (typeof server === 'string' ? servers.get(server) : server)
   const hold = (server: string | McpServer): McpConnection => {
     const settings = settingsOf(server)
@@ -82,6 +84,7 @@ export function createMcpServers(named: Readonly<Record<string, unknown>>, root:
       const known = servers.size === 0 ? 'it has none' : `it has ${[...servers.keys()].join(', ')}`
       throw wrong('', `There is no MCP server ${describe(server)} in \`mcpServers\`; ${known}`)
     }
+    if (closed) throw new AppError('run_failed', 'The MCP servers of this config have been closed.')
     const name = typeof server === 'string' ? server : placeOf(server)
     const key = JSON.stringify([name, resolve(root), settings])
     const entry = connections.get(key) ?? { connection: new McpConnection(name, settings, root), holders: 0 }
@@ -98,6 +101,7 @@ export function createMcpServers(named: Readonly<Record<string, unknown>>, root:
     claim: (server) => void hold(server),
     get: hold,
     async close() {
+      closed = true
       const closing: Promise<void>[] = []
       for (const key of held) {
         const entry = connections.get(key)
@@ -140,13 +144,14 @@ function schemaOf(inputSchema: McpToolDefinition['inputSchema']) {
   >[0]
 }
 
-/** Texts alone become one text; what the server calls an error is thrown. */
+/** Texts alone become one text, data alone stays data; what the server calls an error is thrown. */
 function outputOf(result: CallToolResult): unknown {
-  const { content } = result
+  const { content, structuredContent } = result
   const parts = Array.isArray(content) ? (content as { type: string; text?: string }[]) : undefined
   const texts = parts?.map(({ type, text }) => (type === 'text' ? text : undefined))
   const text = texts?.every((part) => part !== undefined) ? texts.join('\n') : undefined
   if (result.isError === true) throw new Error(text ?? JSON.stringify(content))
+  if (parts?.length === 0 && structuredContent !== undefined) return structuredContent
   return text ?? result
 }
 

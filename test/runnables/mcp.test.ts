@@ -345,6 +345,13 @@ describe('mcp() in an agent', () => {
     expect(JSON.stringify(model.doStreamCalls[1]?.prompt)).toContain('not today')
   })
 
+  it('gives data as data', async () => {
+    const model = scripted(callTool('x_facts', {}), answer('four'))
+    const bound = bindModel(agent({ model, tools: { x: mcp(child()) } }), { mcp: open({}) })
+    expect((await collect(bound, 'go')).of('tool_result')).toMatchObject([{ output: { legs: 4 } }])
+    expect(JSON.stringify(model.doStreamCalls[1]?.prompt)).toContain('legs')
+  })
+
   it('waits for somebody who allows a call, and makes it when the run goes on', async () => {
     const model = scripted(callTool('x_add', { a: 1, b: 2 }), answer('three'))
     const careful = agent({ model, tools: { x: mcp(child(), { needsApproval: ['add'] }) } })
