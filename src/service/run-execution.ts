@@ -1,57 +1,20 @@
 import { AppError, toAppError } from '../core/error.ts'
-import type { RunEvent } from '../core/event.ts'
 import { createId } from '../core/id.ts'
-import type { JsonObject } from '../core/json.ts'
-import type { Logger } from '../core/logger.ts'
-import type { CancellationReason, RunError, RunRecord, RunStatus } from '../core/run.ts'
-import type { ChildRun, Emission, RunContext, RunInput, Runnable } from '../core/runnable.ts'
-import type { RunEnd, SessionStore } from '../core/store.ts'
-import type { Clock } from '../core/time.ts'
+import type { CancellationReason, RunRecord } from '../core/run.ts'
+import type { Emission, RunContext, Runnable } from '../core/runnable.ts'
+import type { RunEnd } from '../core/store.ts'
 import { timestamp } from '../core/time.ts'
 import { toEvent } from './emission.ts'
+import type { ExecutionOptions, Outcome } from './execution-options.ts'
 import { aboutRun, deletedWithSession, mayPass, toEnd, toRunError, unrecordable } from './run-end.ts'
 import { RunFold } from './run-fold.ts'
-import { type Limits, RunLimits } from './run-limits.ts'
+import { RunLimits } from './run-limits.ts'
 import type { RunLog } from './run-log.ts'
 import { RunRecorder } from './run-recorder.ts'
-import { RunState, type StateSource } from './run-state.ts'
+import { RunState } from './run-state.ts'
 
 const turnLimit = 256
 const retryEndMs = 500
-
-export interface ExecutionOptions extends Limits {
-  store: SessionStore
-  clock: Clock
-  logger: Logger
-  run: RunRecord
-  runnable: Runnable
-  input: RunInput
-  fence: number
-  /** Everything of the context but what the execution itself provides. */
-  context: Omit<RunContext, 'signal' | 'state' | 'recorded' | 'child'>
-  /** Undefined for a run that has no state to see. */
-  state: StateSource | undefined
-  /** What was recorded before the pause after which the run goes on, the `run_resumed` included. */
-  before?: readonly RunEvent[] | undefined
-  startChild: StartChild
-  /** The run that it is part of. */
-  parent?: RunExecution | undefined
-  /** The end is durable, or was given up. */
-  onEnd: (execution: RunExecution) => void
-}
-
-/** Starts a run inside the one given, which `state` is shared with. */
-export type StartChild = (
-  parent: RunExecution,
-  state: JsonObject,
-  ...call: Parameters<RunContext['child']>
-) => Promise<ChildRun>
-
-interface Outcome {
-  status: Exclude<RunStatus, 'queued' | 'running'>
-  reason?: CancellationReason
-  error?: RunError
-}
 
 /**
  * One run under way: drives the runnable, numbers and records what it emits, and ends it once. Readers follow `log`;
