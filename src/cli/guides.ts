@@ -53,14 +53,27 @@ on with the session. Without a terminal it reads one message a line from stdin a
     page: 'agents',
   },
   ingest: {
-    details: `Reads files (Markdown, HTML, text and others), folders and globs into the knowledge base, with a progress bar. Only
-what changed is embedded again. Dotfiles, \`node_modules\` and what \`.gitignore\` ignores are left out unless named.`,
-    examples: ['agentserve ingest ./docs README.md'],
+    details: `Reads files, folders, globs, https:// addresses and stdin (\`-\`) into the knowledge base, with a progress bar, and says at
+the end what was added, replaced, unchanged, and skipped and why. Only what changed is embedded again. Dotfiles,
+\`node_modules\` and what \`.gitignore\` ignores are left out unless named. Ctrl-C leaves whole documents only.
+
+A server that an address leads to must be on the public internet, wherever it redirects; \`--allow-http\` and
+\`--allow-private\` take that back.`,
+    examples: [
+      'agentserve ingest ./docs README.md',
+      'agentserve ingest docs --prune --dry-run',
+      'agentserve ingest docs --metadata topic=office --watch',
+    ],
     page: 'knowledge',
   },
   search: {
-    details: 'Prints the passages that fit best, each with file, line and score (0 to 1, higher is better).',
-    examples: ['agentserve search "opening hours"', 'agentserve search --mode keyword "opening hours"'],
+    details: `Prints the passages that fit best, each with file, line and score (0 to 1, higher is better). \`--explain\` adds
+their ranks in the keyword and the vector list and the line that has the most of the words.`,
+    examples: [
+      'agentserve search "opening hours"',
+      'agentserve search --mode keyword "opening hours"',
+      'agentserve search --explain --filter topic=office "opening hours"',
+    ],
     page: 'knowledge',
   },
   knowledge: {

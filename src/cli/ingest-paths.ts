@@ -34,7 +34,7 @@ export async function ingestPaths(client: Client, wanted: IngestPaths, report: I
     for await (const result of prune(client, new Set(sources), places, wanted)) report.add(result)
 }
 
-function isAddress(path: string): boolean {
+export function isAddress(path: string): boolean {
   return /^https?:\/\//i.test(path)
 }
 

@@ -11,6 +11,7 @@ import { loadProject, type Project } from './project.ts'
 import { createReloader, type Reloader } from './reload.ts'
 import { findRunningServer } from './running-server.ts'
 import { waitForFolder } from './wait-for-folder.ts'
+import { type SourceWatch, watchSources } from './watch-sources.ts'
 
 /** Serves until a signal comes or the server gives up. `dev`: with the terminal of `dev`, and reloading unless told not to. */
 export async function serve(context: CommandContext, options: ServeOptions, dev: boolean): Promise<number> {
@@ -19,6 +20,7 @@ export async function serve(context: CommandContext, options: ServeOptions, dev:
     ? createDevTerminal({ json, open: options.open === true, again: options.again === true })
     : undefined
   let reloader: Reloader | undefined
+  let sources: SourceWatch | undefined
   const load = () => loadProject(options, toConfigFlags(options), terminal?.logger, (file) => reloader?.add(file))
   const project = await load()
   const { config } = project
@@ -33,7 +35,11 @@ export async function serve(context: CommandContext, options: ServeOptions, dev:
     if (terminal === undefined && !json) announce(config, bound, say, paintFor(process.stderr))
     if (terminal !== undefined) {
       const watch = options.watch !== false
-      const onReloaded = (next: Project) => terminal.reloaded(next.config)
+      if (watch) sources = watchSources(config, server)
+      const onReloaded = (next: Project) => {
+        sources?.update(next.config)
+        terminal.reloaded(next.config)
+      }
       reloader = createReloader({ project, server, load, watch, print: say, onReloaded })
       terminal.begin({ server, config, bound, watching: watch, reload: reloader.reload })
     }
@@ -41,6 +47,7 @@ export async function serve(context: CommandContext, options: ServeOptions, dev:
   } finally {
     if (context.stoppedBy() !== undefined) say('Stopping …')
     await reloader?.close()
+    await sources?.close()
     await server.shutdown()
     await terminal?.close()
     process.off('unhandledRejection', onStray)

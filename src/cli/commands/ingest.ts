@@ -2,11 +2,13 @@ import { Option } from 'commander'
 import { type ChunkerType, chunkerTypes } from '../../core/knowledge.ts'
 import type { CommandModule } from '../command.ts'
 import { withClient } from '../connect.ts'
+import { describeError } from '../exit.ts'
 import { exit } from '../exit-codes.ts'
 import { addConnectFlags, type ConnectOptions, integerBetween } from '../flags.ts'
 import { parseMetadata } from '../ingest-metadata.ts'
-import { ingestPaths } from '../ingest-paths.ts'
+import { ingestPaths, isAddress } from '../ingest-paths.ts'
 import { createIngestReport } from '../ingest-report.ts'
+import { say } from '../output.ts'
 import { watchPaths } from '../watch-paths.ts'
 
 interface IngestOptions extends ConnectOptions {
@@ -63,9 +65,23 @@ export const command: CommandModule<IngestOptions> = {
       return report.failed()
     }
     const failed = await pass()
-    if (options.watch === true) await watchPaths({ root: wanted.root, paths, signal, onChange: pass })
+    if (options.watch === true) {
+      const onError = (error: unknown) => {
+        if (!signal.aborted) say(describeError(error))
+      }
+      const places = paths.filter((path) => path !== '-' && !isAddress(path))
+      const watcher = await watchPaths({ root: wanted.root, paths: places, onChange: pass, onError })
+      say(`Watching ${places.join(', ')} …`)
+      await aborted(signal)
+      await watcher.close()
+    }
     return failed ? exit.failure : exit.ok
   },
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return Promise.resolve()
+  return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }))
 }
 
 function collect(value: string, earlier: string[] = []): string[] {

@@ -9,9 +9,12 @@ const compactAfterWrites = 100
 const fewWrites = 8
 const quietMs = 2_000
 /** Below it a search that compares all vectors takes some 10 ms. */
-const indexedFromRows = 25_000
+const indexedFromRows = 15_000
 /** Of the rows that an index has not, before it is made anew. */
 const staleShare = 0.3
+/** Left to itself it takes up to 7 GB. */
+const indexCacheBytes = 256n * 1024n * 1024n
+const metadataCacheBytes = 16n * 1024n * 1024n
 const probes = 24
 const candidates = 4
 const tableName = /^[A-Za-z0-9_]{1,64}$/
@@ -28,8 +31,8 @@ export function lanceVectors({ folder }: { folder: string }): VectorStore {
   const connect = async (): Promise<Connection> => {
     process.env.LANCEDB_LOG ??= 'error'
     await mkdir(folder, { recursive: true, mode: 0o700 })
-    const { connect: open } = await import('@lancedb/lancedb')
-    return open(folder)
+    const { connect: open, Session } = await import('@lancedb/lancedb')
+    return open(folder, { session: new Session(indexCacheBytes, metadataCacheBytes) })
   }
   const connection = (): Promise<Connection> => {
     opening ??= connect().catch((error: unknown) => {
