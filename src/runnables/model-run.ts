@@ -37,23 +37,34 @@ export interface ModelRun {
  * Streams an agent's answer as events. Ends when the answer does, or when tool calls wait for somebody: the last event then
  * holds what to go on from. A reader that leaves stops the model call.
  */
-export async function* runAgent(run: ModelRun): AsyncGenerator<EmittedEvent> {
+export function runAgent(run: ModelRun): AsyncIterableIterator<EmittedEvent, undefined> {
   const queue = run.queue ?? new EventQueue<EmittedEvent>()
+  const reader = queue[Symbol.asyncIterator]()
   const stopping = new AbortController()
   const stop = () => {
     stopping.abort(run.signal.reason)
     queue.close({ error: run.signal.reason })
   }
-  run.signal.addEventListener('abort', stop, { once: true })
-  let ended = false
-  try {
-    run.signal.throwIfAborted()
-    void pump(run, queue, stopping.signal)
-    yield* queue
-    ended = true
-  } finally {
-    run.signal.removeEventListener('abort', stop)
-    if (!ended) stopping.abort()
+  let begun = false
+  const begin = () => {
+    begun = true
+    if (run.signal.aborted) return stop()
+    run.signal.addEventListener('abort', stop, { once: true })
+    void pump(run, queue, stopping.signal).finally(() => run.signal.removeEventListener('abort', stop))
+  }
+  return {
+    next() {
+      if (!begun) begin()
+      return reader.next()
+    },
+    async return() {
+      stopping.abort()
+      await reader.return?.()
+      return { done: true, value: undefined }
+    },
+    [Symbol.asyncIterator]() {
+      return this
+    },
   }
 }
 
