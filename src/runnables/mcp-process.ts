@@ -34,6 +34,7 @@ export class McpChild {
   /** How it ended, in words, when it has. */
   readonly ended: Promise<string>
   #closing: Promise<void> | undefined
+  #draining: Promise<unknown> | undefined
 
   /** Resolves when it runs; throws what the system says when it can't. `say` gets each line of its stderr. */
   static async start(server: McpProcess, folder: string, say: (line: string) => void): Promise<McpChild> {
@@ -85,7 +86,11 @@ export class McpChild {
   async write(line: string): Promise<void> {
     const { stdin } = this.#child
     if (stdin === null || !stdin.writable) throw new Error('it takes no more input')
-    if (!stdin.write(line)) await Promise.race([once(stdin, 'drain'), this.ended])
+    if (stdin.write(line)) return
+    this.#draining ??= once(stdin, 'drain').finally(() => {
+      this.#draining = undefined
+    })
+    await Promise.race([this.#draining, this.ended])
   }
 
   /** Closes its stdin, then asks it to end, then makes it. Resolves when it is gone. */

@@ -91,6 +91,18 @@ describe('an MCP server as a child process', () => {
     expect(await started()).toHaveLength(1)
   })
 
+  it('takes more at once than its stdin holds', async () => {
+    const warnings: Error[] = []
+    const onWarning = (warning: Error) => void warnings.push(warning)
+    process.on('warning', onWarning)
+    closing.push(async () => process.off('warning', onWarning))
+    const connection = connect(child())
+    const large = 'x'.repeat(20_000)
+    const calls = Array.from({ length: 100 }, (_, b) => call(connection, 'add', { a: 1, b, large }))
+    expect(await Promise.all(calls)).toEqual(calls.map((_, b) => String(b + 1)))
+    expect(warnings).toEqual([])
+  })
+
   it('gets what is named of the environment, and no more', async () => {
     process.env.OUR_SECRET = 'do not leak'
     closing.push(async () => delete process.env.OUR_SECRET)
