@@ -123,7 +123,9 @@ function modelled(mode: string, entity: Runnable, perform: Perform) {
 
 async function* stream(perform: Perform, input: RunInput, context: RunContext): AsyncGenerator<Emission> {
   const queue = new EventQueue<EmittedEvent>()
-  const journal = new Journal(context.resumed?.events ?? [], (error) => queue.close({ error }))
+  // What members ask for is the members' business.
+  const events = (context.resumed?.events ?? []).filter(({ type }) => type !== 'input_required')
+  const journal = new Journal(events, (error) => queue.close({ error }))
   const stop = () => queue.close({ error: context.signal.reason })
   context.signal.addEventListener('abort', stop, { once: true })
   perform({ context, journal, emit: (event) => queue.push(event) }, input).then(

@@ -56,9 +56,13 @@ export function answerFromCache(runnable: Runnable, cache: AnswerCache, options:
         return
       }
       const before = JSON.stringify(context.state)
-      yield* runnable.run(input, context)
-      // What it does to the session's state is part of the answer, and could not be done again.
-      if (JSON.stringify(context.state) === before) await keep(key)
+      let asked = false
+      for await (const emission of runnable.run(input, context)) {
+        if (typeof emission !== 'string' && emission.type === 'input_required') asked = true
+        yield emission
+      }
+      // What it does to the session's state is part of the answer, and could not be done again; nor could what a person decides.
+      if (!asked && JSON.stringify(context.state) === before) await keep(key)
     },
   }
 }

@@ -4,7 +4,7 @@ import { type ClientOptions, createClient } from '../../src/client/client.ts'
 import type { RunEvent } from '../../src/core/event.ts'
 import { a2aRoutes } from '../../src/protocols/a2a/a2a.ts'
 import { openTestServer, type TestServerOptions } from '../api/server.ts'
-import { echo, gate } from '../support/services.ts'
+import { echo, gate, runnable } from '../support/services.ts'
 
 const closers: (() => Promise<unknown>)[] = []
 afterEach(async () => {
@@ -110,6 +110,25 @@ describe.each(ways)('by %s', (way) => {
     await expect(client.runs.cancel(stream.runId)).rejects.toMatchObject({ code: 'conflict', runId: stream.runId })
     await expect(client.runs.resume(stream.runId, { approved: true })).rejects.toMatchObject({ code: 'conflict' })
     gated.open(0)
+  })
+
+  test('resumes a run that waits, and follows it from where it goes on', async () => {
+    const asking = runnable(async function* (_input, { resumed }) {
+      if (resumed === undefined) yield { type: 'input_required', call_id: 'may', prompt: 'May I?' }
+      else yield `You said ${JSON.stringify(resumed.approved)}.`
+    })
+    const { client } = await open(way, { entities: { asking } })
+    const { run_id: runId, status } = await client.runs.start('asking', { input: 'x' })
+    expect(status).toBe('input_required')
+    expect((await client.runs.list({ status: 'input_required' })).runs).toMatchObject([{ run_id: runId }])
+    const paused = await collect(await client.runs.events(runId))
+    expect(paused.at(-1)).toMatchObject({ type: 'run_end', status: 'input_required' })
+    await expect(client.runs.resume(runId)).rejects.toMatchObject({ code: 'invalid_request' })
+    const accepted = await client.runs.resume(runId, { approved: { may: false }, background: true })
+    expect(accepted.run_id).toBe(runId)
+    const after = await collect(await client.runs.events(runId, { after: paused.at(-1)?.seq }))
+    expect(after.map(({ type }) => type)).toEqual(['run_resumed', 'text_delta', 'run_end'])
+    expect(await client.runs.get(runId)).toMatchObject({ status: 'completed', content: 'You said {"may":false}.' })
   })
 
   test('cancels the run when the reader leaves the loop or aborts, and not when told to let it go on', async () => {

@@ -7,6 +7,7 @@ import { agent } from '../../src/runnables/agent.ts'
 import { bindModel } from '../../src/runnables/binding.ts'
 import { type TeamSettings, team } from '../../src/runnables/team.ts'
 import { tool } from '../../src/runnables/tool.ts'
+import { workflow } from '../../src/runnables/workflow.ts'
 import { collect as eventsOf, openServices, request } from '../support/services.ts'
 import { answer, callTool, scripted } from './fixture.ts'
 
@@ -278,6 +279,27 @@ describe('a member that waits for input', () => {
       expect(events.filter((event) => event.type === 'step_end')).toMatchObject([{ status: 'completed' }])
     },
   )
+
+  it('is waited for by the members after it, and those before it are not asked again', async () => {
+    let asked = 0
+    const first = agent({
+      name: 'first',
+      run() {
+        asked++
+        return 'first'
+      },
+    })
+    const flow = workflow({ name: 'flow', run: async ({ approve }) => `approved ${await approve('it')}` })
+    const { run, runs } = await serve({ team: team({ members: [first, flow, shout] }) })
+    const paused = await run('x')
+    expect(paused.of('input_required')).toMatchObject([{ call_id: 'it#1' }])
+    const record = await (
+      await runs.resume(paused.record.run_id, { approved: true, input: 'yes', mode: 'plain' })
+    ).result()
+    expect(record).toMatchObject({ status: 'completed' })
+    expect(textOf(record)).toContain('ANSWER OF FLOW:\nAPPROVED YES')
+    expect(asked).toBe(1)
+  })
 
   it('is cancelled with the team', async () => {
     const { run, runs } = await serve({ team: team({ members: [careful(wipe)] }) })

@@ -184,3 +184,20 @@ test('sees the earlier runs past those that wait behind it', async () => {
   expect(seen[1]).toEqual(['one', 'x'])
   expect(seen[40]).toEqual(['n37', 'x', 'n38', 'x'])
 })
+
+test('keeps no answer that a person had to allow', async () => {
+  let calls = 0
+  const asking = runnable(
+    async function* (_input, { resumed }) {
+      calls++
+      if (resumed === undefined) yield { type: 'input_required', call_id: 'may', prompt: 'May I?' }
+      else yield 'done'
+    },
+    { cache: { ttlMs: 60_000, reads: 'prompt', runs: 0 } },
+  )
+  const services = await openServices({ it: asking })
+  const first = await ask(services, 'q')
+  await (await services.runs.resume(first.run.run_id, { approved: true, mode: 'plain' })).result()
+  expect((await ask(services, 'q')).run).toMatchObject({ status: 'input_required', cache_hit: false })
+  expect(calls).toBe(3)
+})
