@@ -59,6 +59,7 @@ export function toMarkdown(measured: Measured): string {
         ['`node -e 0`', whole(startUp.nodeMs)],
         ['`agentserve --help`', whole(startUp.helpMs)],
         ['`agentserve start` on an empty folder, until `/health` has answered', whole(startUp.coldStartMs)],
+        ['`agentserve dev` on an empty folder, until it says that it serves', whole(startUp.devReadyMs)],
       ],
     ),
   ].join('\n\n')

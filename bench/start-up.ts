@@ -15,15 +15,19 @@ export interface StartUp {
   helpMs: number
   /** `agentserve start` on an empty folder until `/health` has answered. */
   coldStartMs: number
+  /** `agentserve dev` on an empty folder until it says that it serves. */
+  devReadyMs: number
 }
 
 export async function measureStartUp(): Promise<StartUp> {
   await untilEnd([bin, '--help'])
   await untilHealth()
+  await untilReady()
   return {
     nodeMs: await medianOfFive(() => untilEnd(['-e', '0'])),
     helpMs: await medianOfFive(() => untilEnd([bin, '--help'])),
     coldStartMs: await medianOfFive(untilHealth),
+    devReadyMs: await medianOfFive(untilReady),
   }
 }
 
@@ -40,22 +44,29 @@ async function untilEnd(args: string[]): Promise<number> {
   return performance.now() - startedAt
 }
 
-async function untilHealth(): Promise<number> {
+function untilHealth(): Promise<number> {
+  return untilServed('start', async (url) => void (await (await fetch(`${url}/health`)).arrayBuffer()))
+}
+
+function untilReady(): Promise<number> {
+  return untilServed('dev', async () => {})
+}
+
+async function untilServed(command: 'start' | 'dev', look: (url: string) => Promise<void>): Promise<number> {
   const folder = await mkdtemp(join(tmpdir(), 'agentserve-bench-'))
   const startedAt = performance.now()
-  const child = spawn(process.execPath, [bin, ...startArgs(folder)], { stdio: ['ignore', 'pipe', 'ignore'] })
+  const child = spawn(process.execPath, [bin, ...startArgs(folder, command)], { stdio: ['ignore', 'pipe', 'ignore'] })
   const gone = once(child, 'exit')
   const [line] = (await once(child.stdout.setEncoding('utf8'), 'data')) as [string]
-  const answer = await fetch(`${(JSON.parse(line) as { url: string }).url}/health`)
+  await look((JSON.parse(line) as { url: string }).url)
   const ms = performance.now() - startedAt
-  await answer.arrayBuffer()
   child.kill('SIGTERM')
   await gone
   await rm(folder, { recursive: true, force: true })
   return ms
 }
 
-/** `agentserve start` with the benchmark's agents, its data in `folder`. */
-export function startArgs(folder: string): string[] {
-  return ['start', '--port', '0', '--json', '--config', configFile, '--data', folder]
+/** `agentserve start`, or `dev`, with the benchmark's agents, its data in `folder`. */
+export function startArgs(folder: string, command: 'start' | 'dev' = 'start'): string[] {
+  return [command, '--port', '0', '--json', '--config', configFile, '--data', folder]
 }

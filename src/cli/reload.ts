@@ -4,6 +4,7 @@ import type { ConfigWatch } from '../config/watch.ts'
 import type { OpenServer } from '../server.ts'
 import { describeError } from './exit.ts'
 import type { Project } from './project.ts'
+import { terminalLine } from './terminal-text.ts'
 
 export interface Reloader {
   /** Reads the config again whether its files have changed or not; one after the other. */
@@ -37,7 +38,7 @@ export function createReloader(options: ReloaderOptions): Reloader {
       const next = await load()
       await server.reload(next.config)
       watch?.update(next.files)
-      const names = changed.map((file) => relative(process.cwd(), file)).join(', ')
+      const names = changed.map((file) => terminalLine(relative(process.cwd(), file))).join(', ')
       const after = names === '' ? '' : ` after ${names}`
       print(`Reloaded${after} in ${Math.round(performance.now() - startedMs)} ms.${restartNote(last, next)}`)
       last = next

@@ -19,7 +19,7 @@ export function terminalLogger(options: TerminalLoggerOptions = {}): Logger {
   const { quiet = false, debug = false, places = false, print = say } = options
   const line = (level: keyof Logger, label: string) => (fields: object, message?: string) => {
     const details = Object.entries(fields).map(([name, value]) => `${name}=${toText(value)}`)
-    const text = `${label}${[message, ...details].filter((part) => part !== undefined).join(' ')}`
+    const text = terminalText(`${label}${[message, ...details].filter((part) => part !== undefined).join(' ')}`)
     const place = places ? Object.values(fields).map(showPlace).find(Boolean) : undefined
     print(place === undefined ? text : `${text}\n${place}`, level)
   }

@@ -36,7 +36,19 @@ describe('agentserve', () => {
   it.each([[[]], [['--help']], [['help']]])('lists its commands on stdout: %j', async (args) => {
     const { code, stdout, stderr } = await run(...args)
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
-    for (const name of ['dev', 'start', 'chat', 'ingest', 'search', 'sessions', 'agents', 'test', 'init']) {
+    for (const name of [
+      'dev',
+      'start',
+      'chat',
+      'ingest',
+      'search',
+      'sessions',
+      'agents',
+      'test',
+      'init',
+      'doctor',
+      'completion',
+    ]) {
       expect(stdout).toMatch(new RegExp(`^  ${name} `, 'm'))
     }
   })
