@@ -77,6 +77,7 @@ async function* execute<INPUT, STATE extends object>(
 ): AsyncGenerator<Emission> {
   const input = settings.input === undefined ? (text as INPUT) : await readInput(settings.input, { text, parts })
   const state = await readState(settings.state, context)
+  context.signal.throwIfAborted()
   const { runId } = context
   const queue = new EventQueue<EmittedEvent>()
   const emit = (event: EmittedEvent) => queue.push(event)

@@ -13,7 +13,6 @@ type Shared = 'store' | 'recorded' | 'registry' | 'knowledge' | 'logger' | 'cloc
 export interface ChildrenOptions extends Pick<Surroundings, Shared> {
   owner: string
   live: Map<string, RunExecution>
-  assertOpen: () => void
 }
 
 /**
@@ -21,10 +20,9 @@ export interface ChildrenOptions extends Pick<Surroundings, Shared> {
  * there, and their records name the outer run.
  */
 export function createChildren(options: ChildrenOptions): StartChild {
-  const { store, clock, recorded, owner, live, assertOpen } = options
+  const { store, clock, recorded, owner, live } = options
 
   const startChild: StartChild = async (parent, state, entity, call) => {
-    assertOpen()
     parent.signal.throwIfAborted()
     assertNotInside(parent, entity)
 

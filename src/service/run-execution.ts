@@ -172,10 +172,11 @@ export class RunExecution {
       this.#end({ status: this.#asked ? 'input_required' : 'completed' })
     } catch (error) {
       if (this.ended) return
-      const { code, message } = toAppError(error)
-      // Said by the runnable itself: it was refused what it asked for, or could go on later.
-      if (code === 'run_cancelled') return this.cancel(message)
-      if (code === 'run_interrupted') return this.#end({ status: 'interrupted', error: { code, message } })
+      const { code, message, runId } = toAppError(error)
+      // Said by the runnable of its own run: it was refused what it asked for, or could go on later.
+      if (code === 'run_cancelled' && runId === undefined) return this.cancel(message)
+      if (code === 'run_interrupted' && runId === undefined)
+        return this.#end({ status: 'interrupted', error: { code, message } })
       this.#options.logger.warn({ error, run_id: this.run.run_id, entity_id: this.run.entity_id }, 'run failed')
       this.fail(error)
     }

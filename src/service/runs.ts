@@ -92,7 +92,7 @@ export function createRuns(options: RunsOptions): RunService {
     return prepareExecution({ ...options, recorded, run, runnable, mode, inLane, startChild, onEnd, before })
   }
 
-  const startChild = createChildren({ ...options, recorded, live, assertOpen })
+  const startChild = createChildren({ ...options, recorded, live })
 
   async function resume(runId: string, answer: ResumeAnswer): Promise<RunHandle> {
     assertOpen()

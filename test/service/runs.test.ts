@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { AppError } from '../../src/core/error.ts'
 import type { SessionStore } from '../../src/core/store.ts'
 import { memoryStore } from '../../src/store/memory.ts'
 import { collect, echo, gate, openServices, request, runnable } from '../support/services.ts'
@@ -251,4 +252,16 @@ test('shuts down: new work is refused, what runs is cancelled at the deadline, w
   expect(await first.result()).toMatchObject({ status: 'cancelled', cancellation_reason: 'shutdown' })
   expect((await store.findRun(waiting.runId))?.status).toBe('queued')
   await expect(runs.start(request('slow', '3'))).rejects.toMatchObject({ code: 'unavailable' })
+})
+
+test("fails with another run's end, and does not take it for its own", async () => {
+  for (const code of ['run_cancelled', 'run_interrupted'] as const) {
+    const calling = runnable(async function* () {
+      yield 'I asked. '
+      throw new AppError(code, 'It was stopped.', { runId: 'run_elsewhere' })
+    })
+    const { runs } = await openServices({ calling })
+    const handle = await runs.start(request('calling', 'x'))
+    expect(await handle.result()).toMatchObject({ status: 'failed', error: { code } })
+  }
 })
