@@ -6,6 +6,7 @@ import { outliveHostile } from '../test/support/hostile-server.ts'
 import { type Asked, ask, type Findings, startMixedLoad, verify } from '../test/support/mixed-load.ts'
 import { createProject, type Project, type RunningServer, serve } from '../test/support/program.ts'
 import { cutStreams } from './cut-streams.ts'
+import { brokenUploads, filterComparisons, knowledgeKills } from './knowledge-soak.ts'
 import { memorySlope } from './memory-slope.ts'
 import { soakReloads } from './reloads.ts'
 import { configFile } from './start-up.ts'
@@ -13,7 +14,8 @@ import { configFile } from './start-up.ts'
 /*
  * Proofs that take too long for the tests: `--rounds` kills at random moments under mixed load (500), `--stops` SIGTERMs (20),
  * `--streams` streams that are cut and taken up again (1,000), `--hostile` requests made to do harm (100,000), `--reloads` of a
- * config, half as many of them under load (200), `--runs` through one server whose memory must not grow (500,000). `--break` takes the write-ahead log away after each kill, to show that loss
+ * config, half as many of them under load (200), `--runs` through one server whose memory must not grow (500,000), `--ingestions` that are killed (100), `--filters` compared with the reference
+ * (100,000), broken `--uploads` (5,000). `--break` takes the write-ahead log away after each kill, to show that loss
  * would be found. 0 leaves one out.
  */
 
@@ -25,6 +27,9 @@ const { values: options } = parseArgs({
     hostile: { type: 'string', default: '100000' },
     reloads: { type: 'string', default: '200' },
     runs: { type: 'string', default: '500000' },
+    ingestions: { type: 'string', default: '100' },
+    filters: { type: 'string', default: '100000' },
+    uploads: { type: 'string', default: '5000' },
     break: { type: 'boolean', default: false },
   },
 })
@@ -40,6 +45,9 @@ try {
   ok = (await hostile(Number(options.hostile))) && ok
   ok = (await soakReloads(Number(options.reloads))) && ok
   ok = (await memory(Number(options.runs))) && ok
+  ok = (await knowledgeKills(Number(options.ingestions))) && ok
+  ok = (await filterComparisons(Number(options.filters))) && ok
+  ok = (await brokenUploads(Number(options.uploads))) && ok
 } finally {
   await project.remove()
 }
