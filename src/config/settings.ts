@@ -107,6 +107,7 @@ export const serverSettings = fields({
     apiKey: secret,
     model: text,
     baseUrl: text,
+    dtype: oneOf('fp32', 'fp16', 'q8', 'int8', 'uint8', 'q4', 'q4f16', 'bnb4'),
   }),
   knowledgeApi: fields({ search: flag, config: flag, content: flag, documents: flag }),
   summaryManager,

@@ -4,6 +4,7 @@ import type { ModelSetting } from '../core/model.ts'
 import type { Runnable } from '../core/runnable.ts'
 import type { SessionStore } from '../core/store.ts'
 import type { Summarizer } from '../core/summary.ts'
+import type { ModelType } from '../knowledge/embedders/model-files.ts'
 import type { StandIns } from '../runnables/binding.ts'
 import type { McpServers } from '../runnables/mcp.ts'
 import type { McpServer } from '../runnables/mcp-settings.ts'
@@ -36,6 +37,8 @@ export interface EmbeddingConfig {
   apiKey?: string
   model?: string
   baseUrl?: string
+  /** How exact the numbers of a sentence model are; default: what is in the cache, `q8` when it is downloaded. */
+  dtype?: ModelType
 }
 
 export interface KnowledgeApi {

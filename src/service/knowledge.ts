@@ -223,6 +223,7 @@ export function createKnowledge(options: KnowledgeOptions): OpenableKnowledge {
       if (reindexing) throw new AppError('conflict', 'The knowledge base is being reindexed already.')
       reindexing = true
       try {
+        if (embedder !== undefined) await embedders.download(embedder, { signal: stoppable(signal) })
         const { chunks: total } = await documents.totals()
         let done = 0
         const count = (chunks: number) => {

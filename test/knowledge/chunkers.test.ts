@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { chunkers } from '../../src/knowledge/chunkers/all.ts'
 import { codeChunker } from '../../src/knowledge/chunkers/code.ts'
+import { chunkDocument } from '../../src/knowledge/chunkers/document.ts'
 import { markdownChunker } from '../../src/knowledge/chunkers/markdown.ts'
 import { paragraphChunker } from '../../src/knowledge/chunkers/plain.ts'
 
@@ -208,5 +209,19 @@ describe('an outline', () => {
   it('gives every other chunker heading paths too', () => {
     const spans = [...paragraphChunker.chunk(text, { size: 30, overlap: 0, outline })]
     expect(spans.map((span) => span.headingPath)).toEqual([['Guide'], ['Guide', 'Install'], ['Guide', 'Use']])
+  })
+})
+
+describe('a document with pages', () => {
+  it('has no piece on two pages, and lines and offsets of the whole text', () => {
+    const text = 'First page.\nTwo lines.\n\n\n\nThird page, which is longer than one piece may be.\n'
+    const pages = [0, text.indexOf('\n\n\n') + 2, text.indexOf('Third')]
+    const read = { text, pages, start: 0, metadata: {}, chunker: 'paragraph' as const, reader: 'pdf' }
+    const spans = [...chunkDocument(read, paragraphChunker, { size: 30, overlap: 0 })]
+    expect(spans.map((span) => [span.page, span.lineStart, text.slice(span.start, span.end).trim()])).toEqual([
+      [1, 1, 'First page.\nTwo lines.'],
+      [3, 6, 'Third page, which is longer'],
+      [3, 6, 'than one piece may be.'],
+    ])
   })
 })

@@ -79,6 +79,7 @@ let b</code></pre><table><tr><th>k</th><th>v</th></tr><tr><td>a|b</td><td>2</td>
     expect(found.text).toBe('The harbour opens\nat six.\n\nBoats wait.\n\nPage two.\n\n')
     expect(found.pages?.map((start) => found.text.slice(start, start + 4))).toEqual(['The ', 'Page'])
     expect((await read(content, 'called-so.txt', 'text/plain')).reader).toBe('pdf')
+    expect((await read(content.toString(), 'as-text.pdf')).text).toBe(found.text)
   })
 
   it('make Markdown of a Word document', async () => {

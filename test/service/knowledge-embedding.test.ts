@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { type KnowledgeFolder, knowledgeFolder } from '../support/knowledge.ts'
+import { tinyModelFiles, tinyModelName } from '../support/tiny-model.ts'
 
 /** An OpenAI-compatible endpoint whose vectors count letters; `script` says which statuses come first. */
 function endpoint(script: number[] = []) {
@@ -132,6 +133,32 @@ describe('the embedder of a collection', () => {
     // The model file is broken: the child process that tries it fails, and this one goes on.
     await expect(named.ingest({ content: 'x' })).rejects.toMatchObject({ code: 'unavailable' })
     expect(await named.status()).toMatchObject({ documents: 0, vectors: 0 })
+  })
+
+  it('becomes a sentence model with its download when that is asked for', async () => {
+    const files = tinyModelFiles('onnx/model_quantized.onnx')
+    const hub = createServer((request, response) => {
+      const content = files.get((request.url ?? '').replace(`/${tinyModelName}/resolve/main/`, ''))
+      response.writeHead(content ? 200 : 404).end(content)
+    })
+    await new Promise<void>((resolve) => hub.listen(0, '127.0.0.1', resolve))
+    closers.push(() => new Promise((resolve) => hub.close(resolve).closeAllConnections()))
+    const knowledge = await place.open({
+      embedding: {
+        provider: 'auto',
+        model: tinyModelName,
+        cacheFolder: join(place.folder, 'models'),
+        hub: `http://127.0.0.1:${(hub.address() as AddressInfo).port}`,
+      },
+    })
+    await knowledge.ingest({ content: 'harbour', source: 'h' })
+    await knowledge.ingest({ content: 'mountain', source: 'm' })
+    expect(await knowledge.reindex({ embedder: 'transformers' })).toMatchObject({
+      vectors: 2,
+      embedding_model: { provider: 'transformers', model: tinyModelName },
+    })
+    const { results } = await knowledge.search({ query: 'harbor', mode: 'vector', limit: 1 })
+    expect(results[0]?.source).toBe('h')
   })
 
   it('and its data stay apart for each tenant and database', async () => {

@@ -6,13 +6,13 @@ import type {
   PreparedDocument,
   PrepareRequest,
   ReadText,
-  Span,
   StoredChunk,
 } from '../../core/knowledge-drivers.ts'
 import { unreadable } from '../../core/knowledge-filter.ts'
 import { wordsOf } from '../../core/terms.ts'
 import { textToEmbed } from '../../core/text-to-embed.ts'
 import { chunkers } from '../chunkers/all.ts'
+import { chunkDocument, type DocumentSpan } from '../chunkers/document.ts'
 import { lexicalEmbedder, lexicalEmbedding } from '../embedders/lexical.ts'
 import { readers } from '../readers/all.ts'
 import { createWordMemory, type WordMemory } from './word-memory.ts'
@@ -70,31 +70,24 @@ export function createPreparing() {
 }
 
 /** The pieces of a text with places in the whole of it. Throws `payload_too_large` when there would be too many. */
-function cut(read: ReadText, name: PreparedDocument['chunker'], { size, overlap }: ChunkOptions): Span[] {
+function cut(read: ReadText, name: PreparedDocument['chunker'], { size, overlap }: ChunkOptions): DocumentSpan[] {
   const chunker = chunkers.find((each) => each.name === name)
   if (!chunker) throw invalid(`there is no chunker '${name}'`, 'chunker_type')
-  const linesBefore = read.text.slice(0, read.start).split('\n').length - 1
   const budget = Math.max(freeCharacters, read.text.length * maxRepetition)
-  const spans: Span[] = []
+  const spans: DocumentSpan[] = []
   let characters = 0
-  for (const span of chunker.chunk(read.text.slice(read.start), { size, overlap, outline: read.outline })) {
+  for (const span of chunkDocument(read, chunker, { size, overlap })) {
     characters += span.end - span.start
     if (spans.length === maxChunks)
       throw tooLarge(`The document would become more than ${maxChunks} chunks; use a larger chunk_size.`)
     if (characters > budget)
       throw tooLarge('The chunks would repeat the document too often; use a smaller chunk_overlap.')
-    spans.push({
-      ...span,
-      start: span.start + read.start,
-      end: span.end + read.start,
-      lineStart: span.lineStart + linesBefore,
-      lineEnd: span.lineEnd + linesBefore,
-    })
+    spans.push(span)
   }
   return spans
 }
 
-function toChunk(read: ReadText, span: Span, index: number, now: number): Omit<StoredChunk, 'key'> {
+function toChunk(read: ReadText, span: DocumentSpan, index: number, now: number): Omit<StoredChunk, 'key'> {
   return {
     id: createId('chk', now),
     index,
@@ -104,7 +97,7 @@ function toChunk(read: ReadText, span: Span, index: number, now: number): Omit<S
     endOffset: span.end,
     lineStart: span.lineStart,
     lineEnd: span.lineEnd,
-    page: read.pages?.filter((start) => start <= span.start).length,
+    page: span.page,
   }
 }
 

@@ -79,10 +79,8 @@ function findReader(
   name: string | undefined,
   mediaType: string | undefined,
 ): TextReader | ForeignReader {
-  const byContent =
-    typeof content === 'string'
-      ? undefined
-      : table.find((reader) => 'magic' in reader && reader.magic && beginsWith(content, reader.magic))
+  const head = typeof content === 'string' ? Buffer.from(content.slice(0, 16)) : content
+  const byContent = table.find((reader) => 'magic' in reader && reader.magic && beginsWith(head, reader.magic))
   if (byContent) return byContent
   const type = (mediaType ?? '').split(';', 1)[0]?.trim().toLowerCase() ?? ''
   const extension = /\.[a-z0-9]+$/.exec((name ?? '').toLowerCase())?.[0]
@@ -94,9 +92,10 @@ function findReader(
   throw unreadable(name, `there is no reader for ${type}`)
 }
 
+/** A file that is all ASCII may come as text. */
 function assertMagic(reader: ForeignReader, content: string | Uint8Array, name: string | undefined): Uint8Array {
-  if (typeof content === 'string') throw unreadable(name, `it is text, not ${reader.name.toUpperCase()}`)
-  if (reader.magic && !beginsWith(content, reader.magic))
+  const bytes = typeof content === 'string' ? Buffer.from(content) : content
+  if (reader.magic && !beginsWith(bytes, reader.magic))
     throw unreadable(name, `it does not begin like a ${reader.name.toUpperCase()} file`)
-  return content
+  return bytes
 }

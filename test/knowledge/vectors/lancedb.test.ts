@@ -1,7 +1,8 @@
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
+import { toHalves } from '../../../src/knowledge/vectors/half-float.ts'
 import { lanceVectors } from '../../../src/knowledge/vectors/lancedb.ts'
 import { whereIn } from '../../../src/knowledge/vectors/where.ts'
 import { testVectorStore } from '../../contract/vector-store.ts'
@@ -28,6 +29,49 @@ describe('lancedb in particular', () => {
     const table = await second.table('c1_v1', 2)
     expect(await table.search(Float32Array.of(0, 1), 1)).toEqual([{ chunk: 7, similarity: 1 }])
     await second.close()
+  })
+
+  it('keeps numbers as 16-bit floats, rounded to the nearest', () => {
+    const values = Float32Array.of(0, -0, 1, -1, 0.5, 1 / 3, 65_504, 6.1e-5, 5.96e-8, 2e-8, 1e-9, -0.1234)
+    const halves = new Uint16Array(values.length + 1)
+    toHalves(values, halves, 1)
+    const bits = ['0', '8000', '3c00', 'bc00', '3800', '3555', '7bff', '3ff', '1', '0', '0', 'afe6']
+    expect([...halves.subarray(1)].map((half) => half.toString(16))).toEqual(bits)
+  })
+
+  it('finds the same with an index as without, once there are many', async () => {
+    const folder = await newFolder()
+    const store = lanceVectors({ folder, indexedFromRows: 2_000, quietMs: 0 })
+    const table = await store.table('c1_v1', 64)
+    let state = 1
+    const random = () => {
+      state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0
+      return state / 2 ** 32 - 0.5
+    }
+    const centres = Array.from({ length: 40 }, () => Array.from({ length: 64 }, random))
+    const rows = Array.from({ length: 4_000 }, (_, chunk) => ({
+      chunk,
+      generation: 1 + (chunk % 10),
+      vector: Float32Array.from(centres[chunk % 40] ?? [], (value) => value + random() / 4),
+    }))
+    await table.add(rows)
+    const query = rows[123]?.vector ?? new Float32Array(64)
+    const exact = (await table.search(query, 20)).map((hit) => hit.chunk)
+    while (!(await readdir(join(folder, 'c1_v1.lance'))).includes('_indices')) await new Promise(setImmediate)
+    await table.add([{ chunk: 5_000, generation: 1, vector: query }])
+    await store.close()
+    const again = lanceVectors({ folder, indexedFromRows: 2_000, quietMs: 0 })
+    const indexed = await again.table('c1_v1', 64)
+    const found = await indexed.search(query, 21)
+    expect(
+      found
+        .slice(0, 2)
+        .map((hit) => hit.chunk)
+        .sort(),
+    ).toEqual([123, 5_000])
+    expect(found.filter((hit) => exact.includes(hit.chunk)).length).toBeGreaterThanOrEqual(18)
+    expect((await indexed.search(query, 5, [4])).every((hit) => hit.chunk % 10 === 3)).toBe(true)
+    await again.close()
   })
 
   it('writes filters of whole numbers only', () => {
