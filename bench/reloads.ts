@@ -10,7 +10,7 @@ const pieces = 40
 const brokenEvery = 10
 const warmUpReloads = 20
 
-interface Reloads {
+export interface Reloads {
   /** From before a file is written until a request gives the new answer, in the order of the edits. */
   editMs: number[]
   requests: number
@@ -42,7 +42,7 @@ export async function soakReloads(reloads: number): Promise<boolean> {
  * Edits a file that the config of `dev` imports, every tenth time with a syntax error first, while others send requests and
  * read streams; then reloads on its own and looks at the heap.
  */
-async function measureReloads(edits: number, reloads: number): Promise<Reloads> {
+export async function measureReloads(edits: number, reloads: number): Promise<Reloads> {
   const project = await createProject({ 'agent.config.ts': config, 'lib/words.ts': words })
   await writeAnswer(project, 'answer-0')
   const flags = ['--config', join(project.folder, 'agent.config.ts'), '--data', join(project.folder, 'data')]

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs'
 import { symlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, expect, test } from 'vitest'
+import { measureReloads } from '../../bench/reloads.ts'
 import { createProject, type Project, type RunningServer, serve } from '../support/program.ts'
 
 let project: Project
@@ -174,4 +175,11 @@ export default defineConfig({
   await expect.poll(server.stderr, { timeout: 5000 }).toMatch(/agent\.config\.ts:1: .*const object for an enum/)
   expect(server.stderr()).toContain('> 1 | enum Kind { A }')
   expect(await ask()).toBe('two')
+})
+
+test('fails no request, cuts no stream and mixes no two configs while files are edited, some of them broken', async () => {
+  const { editMs, requests, streams, wrong } = await measureReloads(12, 3)
+  expect(wrong).toEqual([])
+  expect(editMs).toHaveLength(12)
+  expect(Math.min(requests, streams)).toBeGreaterThan(0)
 })
