@@ -88,7 +88,8 @@ describe('a saved test', () => {
   })
 
   it('plays a team whose members have models of their own, and a leader who delegates', async () => {
-    const leader = () => scriptedModel({ toolCalls: [{ name: 'ask_sea', input: { task: 'What is it?' } }] }, 'It is blue.')
+    const leader = () =>
+      scriptedModel({ toolCalls: [{ name: 'ask_sea', input: { task: 'What is it?' } }] }, 'It is blue.')
     const config = (model = scriptedModel('never'), member = scriptedModel('never')) => ({
       agents: { sea: agent({ model: member, description: 'Knows the sea.' }) },
       teams: { crew: team({ members: ['sea'], mode: 'lead', model }) },
