@@ -7,9 +7,6 @@ import { whereIn } from './where.ts'
 /** Each write is a file. So many are made one at once, or a few when nobody has written for a while. */
 const compactAfterWrites = 100
 const fewWrites = 8
-const quietMs = 2_000
-/** Below it a search that compares all vectors takes some 10 ms. */
-const indexedFromRows = 15_000
 /** Of the rows that an index has not, before it is made anew. */
 const staleShare = 0.3
 /** Left to itself it takes up to 7 GB. */
@@ -19,12 +16,20 @@ const probes = 24
 const candidates = 4
 const tableName = /^[A-Za-z0-9_]{1,64}$/
 
+export interface LanceOptions {
+  folder: string
+  /** How many vectors a table gets an index from; below the default, comparing all takes some 10 ms. */
+  indexedFromRows?: number
+  /** How long nobody must have written before files are joined and the index is made. */
+  quietMs?: number
+}
+
 /**
  * Vectors in a LanceDB folder, one table a name. LanceDB and Arrow are loaded with the first table. Searches of a small
  * table are exact; a large one gets an index in the background, and its searches are exact among the candidates.
  * LanceDB does not sync its files: whoever uses this must be able to write the vectors again.
  */
-export function lanceVectors({ folder }: { folder: string }): VectorStore {
+export function lanceVectors({ folder, indexedFromRows = 15_000, quietMs = 2_000 }: LanceOptions): VectorStore {
   let opening: Promise<Connection> | undefined
   const tables = new Map<string, Promise<OpenTable>>()
 
@@ -51,7 +56,7 @@ export function lanceVectors({ folder }: { folder: string }): VectorStore {
       const known = tables.get(name)
       if (known) return known
       const table = connection()
-        .then((database) => openTable(database, name, dimensions))
+        .then((database) => openTable(database, name, dimensions, { indexedFromRows, quietMs }))
         .catch((error: unknown) => {
           tables.delete(name)
           throw error
@@ -76,9 +81,10 @@ export function lanceVectors({ folder }: { folder: string }): VectorStore {
   }
 }
 
+type Upkeep = Required<Pick<LanceOptions, 'indexedFromRows' | 'quietMs'>>
 type OpenTable = VectorTable & { close(): Promise<void> }
 
-async function openTable(database: Connection, name: string, dimensions: number): Promise<OpenTable> {
+async function openTable(database: Connection, name: string, dimensions: number, upkeep: Upkeep): Promise<OpenTable> {
   const arrow = await import('apache-arrow')
   const half = new arrow.Float16()
   const list = new arrow.FixedSizeList(dimensions, new arrow.Field('item', half, false))
@@ -89,7 +95,7 @@ async function openTable(database: Connection, name: string, dimensions: number)
   ])
   const exists = (await database.tableNames({ limit: 100_000 })).includes(name)
   const table = exists ? await database.openTable(name) : await database.createEmptyTable(name, schema)
-  const writes = serialWrites(table, async () => {
+  const writes = serialWrites(table, upkeep, async () => {
     const { Index } = await import('@lancedb/lancedb')
     return Index.ivfRq({ distanceType: 'cosine' })
   })
@@ -120,7 +126,7 @@ async function openTable(database: Connection, name: string, dimensions: number)
     async search(vector, limit, generations) {
       if (generations?.length === 0) return []
       const query = table.query().nearestTo(vector).distanceType('cosine').column('vector')
-      if (writes.indexed()) query.nprobes(probes).refineFactor(candidates)
+      query.nprobes(probes).refineFactor(candidates)
       if (generations) query.where(whereIn('generation', generations))
       const found = await query.select(['chunk', '_distance']).limit(limit).toArrow()
       const chunks = found.getChild('chunk')
@@ -176,10 +182,9 @@ function gathered(write: (rows: readonly VectorRow[]) => Promise<void>) {
 }
 
 /** LanceDB takes writers one at a time best. What they leave is put in order when there are many, or when it is quiet. */
-function serialWrites(table: Table, makeIndex: () => Promise<Index>) {
+function serialWrites(table: Table, { indexedFromRows, quietMs }: Upkeep, makeIndex: () => Promise<Index>) {
   let last: Promise<unknown> = Promise.resolve()
   let building: Promise<void> | undefined
-  let hasIndex = false
   let sinceCompaction = 0
   let timer: NodeJS.Timeout | undefined
 
@@ -196,12 +201,10 @@ function serialWrites(table: Table, makeIndex: () => Promise<Index>) {
   const build = async () => {
     const rows = await table.countRows()
     const known = (await table.listIndices()).find(({ columns }) => columns.includes('vector'))
-    hasIndex = known !== undefined
     if (rows < indexedFromRows) return
     const unindexed = known ? ((await table.indexStats(known.name))?.numUnindexedRows ?? rows) : rows
     if (unindexed < rows * staleShare) return
     await table.createIndex('vector', { config: await makeIndex(), replace: true })
-    hasIndex = true
   }
   const whenQuiet = () => {
     clearTimeout(timer)
@@ -216,7 +219,6 @@ function serialWrites(table: Table, makeIndex: () => Promise<Index>) {
   whenQuiet()
 
   return {
-    indexed: () => hasIndex,
     run: (work: (target: Table) => Promise<unknown>) =>
       inTurn(async () => {
         await work(table)
