@@ -13,6 +13,7 @@ const pastedFrom = 4
 export function readKeys(onKey: (key: string) => void): (() => void) | undefined {
   const { stdin } = process
   if (!stdin.isTTY || !process.stderr.isTTY || isInBackground()) return undefined
+  let closed = false
   const onData = (data: string) => {
     const keys = data.replace(sequences, '')
     if (keys.length > pastedFrom) return
@@ -26,12 +27,17 @@ export function readKeys(onKey: (key: string) => void): (() => void) | undefined
     if (process.platform === 'win32') return
     stdin.setRawMode(false)
     process.kill(0, 'SIGTSTP')
+    // Where no shell could continue it, the system does not stop it either.
+    setImmediate(resume)
   }
-  const resume = () => void stdin.setRawMode(true)
+  const resume = () => {
+    if (!closed && !isInBackground()) stdin.setRawMode(true)
+  }
   process.on('SIGCONT', resume)
   stdin.setRawMode(true)
   stdin.setEncoding('utf8').on('data', onData).resume()
   return () => {
+    closed = true
     process.off('SIGCONT', resume)
     stdin.off('data', onData).pause()
     stdin.setRawMode(false)

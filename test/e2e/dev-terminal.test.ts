@@ -101,6 +101,7 @@ test('asks again from the start with --again, also what an earlier process was a
 
 test('reloads, clears and stops by key, and leaves the terminal as it was', async () => {
   await dev()
+  terminal.send('\x1a')
   terminal.send('r')
   await terminal.until(/Reloaded in \d+ ms\./)
   terminal.send('\x1b[A')
