@@ -45,7 +45,7 @@ const curls = shell.flatMap(({ place, text, after }) =>
 // Servers, projects and installations of their own are other tests' business; a chat without a message waits for stdin.
 const calls = shell
   .flatMap(({ place, text }) => commandsOf(text, 'npx agentserve ').map((line) => ({ place, line: line.trim() })))
-  .filter(({ line }) => !/agentserve (?:dev|start|init)\b|--embedder/.test(line))
+  .filter(({ line }) => !/agentserve (?:dev|start|init)\b|--embedder|--watch/.test(line))
 
 /** The commands of a block that begin so, over as many lines as their quotes and backslashes take, without comments. */
 function commandsOf(text: string, start: string): string[] {
