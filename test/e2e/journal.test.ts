@@ -128,7 +128,7 @@ function underWay(place: string): string[] {
 const places = [
   'start',
   ...['begin first', 'in first', 'after first'],
-  ...['begin left', 'in left', 'begin right', 'in right', 'after both'],
+  ...['begin left', 'in left', 'begin right', 'in right', 'after both', 'paused'],
   ...['approved', 'begin last', 'in last', 'after last'],
 ]
 
@@ -139,6 +139,11 @@ it.each(places)(
     let server = await begin(at, place)
     const runId = await start(server, 'steps', { topic: 'tea' })
     let status = await settle(server, runId)
+    if (place === 'paused') {
+      await at.write('killed', place)
+      await server.kill()
+      status = undefined
+    }
     for (let turn = 0; status !== 'completed'; turn++) {
       if (status === undefined) {
         server = await begin(at, place)
