@@ -62,7 +62,7 @@ A server that an address leads to must be on the public internet, wherever it re
     examples: [
       'agentserve ingest ./docs README.md',
       'agentserve ingest docs --prune --dry-run',
-      'agentserve ingest docs --metadata topic=office --watch',
+      'agentserve ingest docs --metadata topic=office',
     ],
     page: 'knowledge',
   },
