@@ -30,7 +30,7 @@ export function sdkAgents(settings: AnyAgentSettings, root: string | undefined) 
     const whole = {
       ...common,
       model,
-      tools,
+      ...(Object.keys(tools).length === 0 ? {} : { tools }),
       ...(prepareStep === undefined ? {} : { prepareStep: withResolvedModel(prepareStep, root, equip) }),
       ...(prepareCall === undefined ? {} : { prepareCall: withResolvedModel(prepareCall, root, equip) }),
     } as unknown as ToolLoopAgentSettings<never, ToolSet>
