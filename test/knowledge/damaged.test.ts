@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { afterAll, describe, expect, it } from 'vitest'
 import { createReaders } from '../../src/knowledge/readers/all.ts'
 import { damagedDocuments } from '../support/damaged-documents.ts'
@@ -57,6 +58,17 @@ describe('the limits of the parsing process', () => {
     await expect(long).rejects.toBe(reason)
     const docx = zip(docxEntries(paragraph('Still here.')))
     expect((await own.read({ content: docx, name: 'a.docx' })).text).toContain('Still here.')
+    await own.close()
+  })
+
+  it('are not what ends a document when the readers are closed', async () => {
+    const own = createReaders()
+    const reading = ['a.html', 'b.html'].map((name) => own.read({ content: page, name }))
+    const ends = Promise.allSettled(reading)
+    await nextTurn()
+    await own.close()
+    for (const end of await ends) expect(end).toMatchObject({ status: 'rejected', reason: { code: 'unavailable' } })
+    expect((await own.read({ content: '<p>open again</p>', name: 'c.html' })).text).toBe('open again\n')
     await own.close()
   })
 })

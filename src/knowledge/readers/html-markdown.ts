@@ -55,7 +55,8 @@ function copy(from: MarkupNode, to: PageNode, leaveOut: (node: MarkupNode) => bo
  */
 class PageNode {
   parentNode: PageNode | null = null
-  readonly childNodes: PageNode[] = []
+  firstChild: PageNode | null = null
+  lastChild: PageNode | null = null
   nextSibling: PageNode | null = null
   previousSibling: PageNode | null = null
   readonly nodeName: string
@@ -73,11 +74,10 @@ class PageNode {
   get nodeValue(): string | null {
     return this.data ?? null
   }
-  get firstChild(): PageNode | null {
-    return this.childNodes[0] ?? null
-  }
-  get lastChild(): PageNode | null {
-    return this.childNodes.at(-1) ?? null
+  get childNodes(): PageNode[] {
+    const nodes: PageNode[] = []
+    for (let child = this.firstChild; child; child = child.nextSibling) nodes.push(child)
+    return nodes
   }
   get children(): PageNode[] {
     return this.childNodes.filter((child) => child.nodeType === 1)
@@ -102,17 +102,19 @@ class PageNode {
   }
 
   append(child: PageNode): void {
-    const last = this.lastChild
-    if (last) last.nextSibling = child
-    child.previousSibling = last
+    if (this.lastChild) this.lastChild.nextSibling = child
+    else this.firstChild = child
+    child.previousSibling = this.lastChild
     child.parentNode = this
-    this.childNodes.push(child)
+    this.lastChild = child
   }
 
+  /** Keeps the links of the child: whoever walks the page goes on from there. */
   removeChild(child: PageNode): void {
-    this.childNodes.splice(this.childNodes.indexOf(child), 1)
     if (child.previousSibling) child.previousSibling.nextSibling = child.nextSibling
+    else this.firstChild = child.nextSibling
     if (child.nextSibling) child.nextSibling.previousSibling = child.previousSibling
+    else this.lastChild = child.previousSibling
     child.parentNode = null
   }
 

@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process'
+import { AppError } from '../../core/error.ts'
 import { unreadable } from '../../core/knowledge-filter.ts'
 import type { Parse } from './parse.ts'
 import { childProgram } from './parser-child.ts'
@@ -31,6 +32,7 @@ export function createParserProcess(given: Partial<ParserLimits> = {}) {
   let child: ChildProcess | undefined
   let idle: NodeJS.Timeout | undefined
   let last: Promise<unknown> = Promise.resolve()
+  let closing = false
 
   const end = () => {
     clearTimeout(idle)
@@ -41,6 +43,7 @@ export function createParserProcess(given: Partial<ParserLimits> = {}) {
   const run = async (work: Parse, name: string | undefined, signal: AbortSignal | undefined): Promise<Found> => {
     signal?.throwIfAborted()
     const { parser } = await import('./parse.ts')
+    if (closing) throw closed()
     clearTimeout(idle)
     child ??= start(limits)
     const running = child
@@ -53,7 +56,7 @@ export function createParserProcess(given: Partial<ParserLimits> = {}) {
     } catch (error) {
       if (error instanceof Ended) {
         child = undefined
-        throw unreadable(name, error.message)
+        throw closing ? closed() : unreadable(name, error.message)
       }
       if (signal?.aborted) end()
       throw error
@@ -72,9 +75,11 @@ export function createParserProcess(given: Partial<ParserLimits> = {}) {
       return turn
     },
     async close(): Promise<void> {
+      closing = true
       end()
       await last
-      end()
+      closing = false
+      clearTimeout(idle)
     },
   }
 }
@@ -135,4 +140,8 @@ function reasonOf(code: number | null, signal: NodeJS.Signals | null, limits: Pa
   if (signal === 'SIGKILL' || signal === 'SIGABRT' || code === 134)
     return `reading it takes more than ${Math.round(limits.memoryBytes / 1024 ** 2)} MB of memory`
   return `its reader ended without an answer (${signal ?? code})`
+}
+
+function closed(): AppError {
+  return new AppError('unavailable', 'The knowledge base is closing.', { retryAfterSeconds: 1 })
 }
