@@ -9,6 +9,7 @@ import type { Reader } from './documents-writer.ts'
 const maxMatchTerms = 64
 const headingWeight = 1.5
 const maxRemembered = 50_000
+const sizeMs = 5_000
 
 /** Adds words that are not there yet, with their trigrams. */
 export async function addWords(connection: Connection, collection: number, words: readonly string[]): Promise<void> {
@@ -109,21 +110,31 @@ function quoted(term: string): string {
  * reads its whole list, and weights need no more precision.
  */
 export function createFrequencies(connection: Reader) {
-  const remembered = new Map<number, TermFrequencies>()
+  const remembered = new Map<number, TermFrequencies & { terms: number }>()
+  const sizes = new Map<number, { chunks: number; terms: number; askedMs: number }>()
 
-  const remember = async (collection: number): Promise<TermFrequencies> => {
-    const [total] = await connection.all(
-      'SELECT coalesce(sum(chunk_count), 0) AS chunks FROM document WHERE document_collection = ?',
+  /** Adding all documents up takes longer than a search: a size that is a moment old will do. */
+  const sizeOf = async (collection: number) => {
+    const known = sizes.get(collection)
+    if (known && performance.now() - known.askedMs < sizeMs && known.chunks > 0) return known
+    const [row] = await connection.all(
+      `SELECT (SELECT coalesce(sum(chunk_count), 0) FROM document WHERE document_collection = ?) AS chunks,
+         (SELECT coalesce(max(term_key), 1) FROM terms_${collection.toFixed(0)}) AS terms`,
       [collection],
     )
-    const chunks = Number(total?.chunks)
+    const size = { chunks: Number(row?.chunks), terms: Number(row?.terms), askedMs: performance.now() }
+    sizes.set(collection, size)
+    return size
+  }
+  const remember = async (collection: number) => {
+    const { chunks, terms } = await sizeOf(collection)
     const known = remembered.get(collection)
     const fresh =
       known !== undefined &&
       Math.abs(chunks - known.chunks) * 20 <= known.chunks &&
       known.words.size + known.trigrams.size < maxRemembered
     if (fresh) return known
-    const counts = { chunks, words: new Map<string, number>(), trigrams: new Map<string, number>() }
+    const counts = { chunks, terms, words: new Map<string, number>(), trigrams: new Map<string, number>() }
     remembered.set(collection, counts)
     return counts
   }
@@ -147,9 +158,8 @@ export function createFrequencies(connection: Reader) {
   ): Promise<TermFrequencies> => {
     const known = await remember(collection)
     const key = collection.toFixed(0)
-    const [terms] = await connection.all(`SELECT coalesce(max(term_key), 1) AS terms FROM terms_${key}`)
     const inWords = await lookUp(`trigrams_vocabulary_${key}`, trigrams, known.trigrams)
-    const chunksAWord = known.chunks / Number(terms?.terms)
+    const chunksAWord = known.chunks / known.terms
     return {
       chunks: known.chunks,
       words: await lookUp(`words_vocabulary_${key}`, words, known.words),

@@ -13,6 +13,9 @@ import { openWriter, type Reader, type Writer } from './documents-writer.ts'
 const reservation = { chunk: 10_000, generation: 1_000 }
 const documentColumns =
   'document.*, collection.collection_name FROM document JOIN collection ON collection_key = document_collection'
+/** The order is fixed: left to itself, SQLite reads all documents of the collection first. */
+const currentOf = `FROM json_each(?) AS wanted CROSS JOIN chunk ON chunk_key = wanted.value
+  CROSS JOIN document ON document.generation = chunk.chunk_generation AND document_collection = ?`
 
 /** The document store in one SQLite file; `:memory:` keeps it for the life of the process. */
 export function createDocumentStore({ path }: { path: string }): DocumentStore {
@@ -226,23 +229,14 @@ export function createDocumentStore({ path }: { path: string }): DocumentStore {
 
     currentGenerations: async (collection, chunks) =>
       new Map(
-        (
-          await all(
-            `SELECT chunk_key, generation FROM chunk JOIN document ON document.generation = chunk.chunk_generation
-             WHERE chunk_key IN (SELECT value FROM json_each(?)) AND document_collection = ?`,
-            [JSON.stringify(chunks), collection],
-          )
-        ).map((row) => [Number(row.chunk_key), Number(row.generation)]),
+        (await all(`SELECT chunk_key, generation ${currentOf}`, [JSON.stringify(chunks), collection])).map((row) => [
+          Number(row.chunk_key),
+          Number(row.generation),
+        ]),
       ),
 
     current: async (collection, chunks) =>
-      (
-        await all(
-          `SELECT chunk.*, document.* FROM chunk JOIN document ON document.generation = chunk.chunk_generation
-           WHERE chunk_key IN (SELECT value FROM json_each(?)) AND document_collection = ?`,
-          [JSON.stringify(chunks), collection],
-        )
-      ).map(toCurrentChunk),
+      (await all(`SELECT chunk.*, document.* ${currentOf}`, [JSON.stringify(chunks), collection])).map(toCurrentChunk),
 
     range: async (generation, from, to) =>
       (
