@@ -2,8 +2,9 @@ import { createInterface } from 'node:readline'
 import type { Client } from '../client/client.ts'
 import { runTurn, type Turn } from './chat-turn.ts'
 import { exit } from './exit-codes.ts'
-import { printJson, say, write } from './output.ts'
+import { say, write } from './output.ts'
 import { formatSource } from './source-line.ts'
+import { terminalJson } from './terminal-text.ts'
 
 export interface ChatSettings {
   agentId: string
@@ -19,7 +20,7 @@ export async function chatByLines(client: Client, settings: ChatSettings): Promi
   let { sessionId } = settings
   let exitCode: number = exit.ok
   for await (const message of messages(settings)) {
-    const turn = { agentId: settings.agentId, message, sessionId, signal: settings.signal }
+    const turn = { agentId: settings.agentId, message, sessionId, follow: false, signal: settings.signal }
     const outcome = settings.json ? await printEvents(client, turn) : await printAnswer(client, turn)
     sessionId = outcome.sessionId ?? sessionId
     if (outcome.failed) exitCode = exit.failure
@@ -46,18 +47,20 @@ async function printAnswer(client: Client, turn: Turn): Promise<Outcome> {
   const outcome: Outcome = { failed: false, sessionId: undefined }
   let last = '\n'
   for await (const event of runTurn(client, turn)) {
-    if (event.type === 'text' && event.text !== '') {
-      last = event.text
+    if (event.type === 'text') {
+      if (event.text !== '') last = event.text
       await write(event.text)
+      continue
     }
-    if (event.type === 'text' || event.type === 'tool') continue
-    if (!last.endsWith('\n')) await write('\n')
-    last = '\n'
+    if (!last.endsWith('\n') && (event.type === 'source' || event.type === 'question' || event.type === 'end')) {
+      await write('\n')
+      last = '\n'
+    }
     if (event.type === 'source') await write(`${formatSource(event.source)}\n`)
-    else if (event.type === 'input_required') say(`The run waits for an answer: ${event.prompt}`)
+    else if (event.type === 'question') say(`The run waits for an answer: ${event.question.prompt}`)
     else if (event.type === 'error') say(event.message)
-    if (event.type === 'error') outcome.failed = true
-    if (event.type === 'end') outcome.sessionId = event.sessionId
+    if (event.type === 'error' || event.type === 'question') outcome.failed = true
+    if (event.type === 'end') outcome.sessionId = event.end.sessionId
   }
   return outcome
 }
@@ -70,12 +73,12 @@ async function printEvents(client: Client, { agentId, message, sessionId, signal
   const read = async () => {
     for await (const event of stream) {
       if (event.type === 'error') outcome.failed = true
-      if (runId === undefined) printJson(event)
+      if (runId === undefined) await write(`${terminalJson(event)}\n`)
     }
   }
   const record = async () => {
     if (runId === undefined) return
-    for await (const event of await client.runs.events(runId, { signal })) printJson(event)
+    for await (const event of await client.runs.events(runId, { signal })) await write(`${terminalJson(event)}\n`)
   }
   await Promise.all([read(), record()])
   return outcome

@@ -8,12 +8,16 @@ const escapeCode = 0x1b
 const stringStarts = new Set([']', 'P', 'X', '^', '_'].map((character) => character.charCodeAt(0)))
 const c1StringStarts = new Set([0x9d, 0x90, 0x98, 0x9e, 0x9f])
 
+/** Most text, told at once; Arabic and what is above it is looked at character by character. */
+const plain = /^[\t\n\x20-\x7e\xa0-\u0600]*$/
+
 type State = 'text' | 'escape' | 'sequence' | 'string' | 'string-escape'
 
 /** Cleans text that comes in pieces; a sequence that is cut in two is still recognised. */
 export function createTerminalFilter(): (piece: string) => string {
   let state: State = 'text'
   return (piece) => {
+    if (state === 'text' && plain.test(piece)) return piece
     let clean = ''
     for (const character of piece) {
       const code = character.codePointAt(0) ?? 0

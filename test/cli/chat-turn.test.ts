@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { runTurn, type TurnEvent } from '../../src/cli/chat-turn.ts'
+import type { TurnEvent } from '../../src/cli/chat-event.ts'
+import { runTurn } from '../../src/cli/chat-turn.ts'
 import { type Client, createClient } from '../../src/client/client.ts'
 import type { ClientRequest } from '../../src/client/transport.ts'
 import type { RunEventBody } from '../../src/core/event.ts'
@@ -33,7 +34,8 @@ async function turn(answers: Answers, sessionId?: string) {
   const { client, requests } = clientOf(answers)
   const { signal } = new AbortController()
   const events: TurnEvent[] = []
-  for await (const event of runTurn(client, { agentId: 'docs', message: 'hi', sessionId, signal })) events.push(event)
+  const asked = { agentId: 'docs', message: 'hi', sessionId, follow: false, signal }
+  for await (const event of runTurn(client, asked)) if (event.type !== 'started') events.push(event)
   return { events, requests }
 }
 
@@ -57,11 +59,14 @@ describe('runTurn', () => {
     expect(events).toEqual([
       { type: 'text', text: 'Hello ' },
       { type: 'text', text: 'you' },
-      { type: 'tool', name: 'add', error: undefined },
-      { type: 'tool', name: 'sub', error: 'no' },
-      { type: 'input_required', prompt: 'Go on?' },
+      { type: 'tool_result', callId: 'x', name: 'add', error: undefined, durationMs: 1 },
+      { type: 'tool_result', callId: 'y', name: 'sub', error: 'no', durationMs: 1 },
+      { type: 'question', question: expect.objectContaining({ prompt: 'Go on?', wants: 'input' }) },
       { type: 'source', source: expect.objectContaining(source) },
-      { type: 'end', sessionId: 'ses_1' },
+      {
+        type: 'end',
+        end: { sessionId: 'ses_1', runId: 'run_1', status: 'completed', usage: null, seq: 6 },
+      },
     ])
     expect(requests.map(({ url }) => url)).toEqual(['/api/v1/a2a/streamMessage', '/api/v1/runs/run_1/events'])
   })
@@ -70,7 +75,7 @@ describe('runTurn', () => {
     const { events, requests } = await turn({ a2a: [{ type: 'content', content: 'x' }, done] }, 'mine')
     expect(events).toEqual([
       { type: 'text', text: 'x' },
-      { type: 'end', sessionId: 'mine' },
+      { type: 'end', end: { sessionId: 'mine', runId: undefined, status: undefined, usage: null, seq: 0 } },
     ])
     expect(requests).toHaveLength(1)
     expect(JSON.parse(String(requests[0]?.body)).params.message).toMatchObject({ agentId: 'docs', contextId: 'mine' })

@@ -4,6 +4,8 @@ import { type EditKey, editLine, emptyLine, type Line } from '../../src/cli/ui/e
 const none: EditKey = {
   leftArrow: false,
   rightArrow: false,
+  upArrow: false,
+  downArrow: false,
   home: false,
   end: false,
   backspace: false,
@@ -40,8 +42,27 @@ describe('editLine', () => {
       'c',
       0,
     ],
-    ['takes a paste of several lines as one', ['one\r\ntwo\u0007'], 'one two', 7],
-    ['ignores other control and meta keys', ['a', ['x', { ctrl: true }], ['b', { meta: true }]], 'a', 1],
+    ['keeps the lines of a paste, and none of its controls', ['one\r\ntwo\rx\u0007\u001b'], 'one\ntwo\nx', 9],
+    [
+      'goes up and down, to the end of a shorter line',
+      ['abc\nd\nef', { upArrow: true }, 'x', { upArrow: true }, 'y'],
+      'aby' + 'c\ndx\nef',
+      3,
+    ],
+    ['goes down', ['a\nbcd', { upArrow: true }, { home: true }, { downArrow: true }, 'x'], 'a\nxbcd', 3],
+    [
+      'goes to the ends of its line',
+      ['a\nbc\nd', { upArrow: true }, { home: true }, 'x', { end: true }, 'y'],
+      'a\nxbcy\nd',
+      6,
+    ],
+    [
+      'moves and erases by words',
+      ['one two three', ['b', { meta: true }], { leftArrow: true, ctrl: true }, ['w', { ctrl: true }]],
+      'two three',
+      0,
+    ],
+    ['ignores other control and meta keys', ['a', ['x', { ctrl: true }], ['z', { meta: true }]], 'a', 1],
   ])('%s', (_, steps, text, cursor) => {
     expect(edit(...steps)).toEqual({ text, cursor })
   })

@@ -1,11 +1,17 @@
+import { readFile } from 'node:fs/promises'
+import type { Client } from '../../client/client.ts'
+import { isAppError } from '../../core/error.ts'
 import type { CommandModule } from '../command.ts'
 import { withClient } from '../connect.ts'
+import { UsageError } from '../exit.ts'
 import { exit } from '../exit-codes.ts'
 import { addConnectFlags, type ConnectOptions } from '../flags.ts'
 
 interface ChatOptions extends ConnectOptions {
   message?: string
+  file?: string[]
   session?: string
+  continue?: boolean
 }
 
 export const command: CommandModule<ChatOptions> = {
@@ -13,20 +19,63 @@ export const command: CommandModule<ChatOptions> = {
     void addConnectFlags(command)
       .argument('<agentId>', 'the agent, team or workflow to talk to')
       .option('-m, --message <text>', 'ask this once and leave')
-      .option('--session <id>', 'the session to go on with (default: a new one)'),
+      .option('--file <path>', 'a text file that the message goes with, or is; may be given again', collect)
+      .option('--session <id>', 'the session to go on with (default: a new one)')
+      .option('--continue', 'go on with the latest session of this agent'),
   async run(context, options, agentId = '') {
-    const { message, session: sessionId, json = false } = options
+    const { json = false } = options
+    if (options.continue && options.session !== undefined) {
+      throw new UsageError('--continue is the latest session, --session a named one: give one of them.')
+    }
     const { signal } = context
+    const message = await readMessage(options)
+    const onTerminal = message === undefined && !json && process.stdin.isTTY && process.stdout.isTTY
     return withClient(options, context, async (client) => {
-      // An unknown agent is worth an error before the first question; other servers of the dialect have no list.
-      if (options.url === undefined) await client.agents.get(agentId)
-      if (message === undefined && !json && process.stdin.isTTY && process.stdout.isTTY) {
+      const kind = onTerminal || options.continue ? await findKind(client, agentId) : undefined
+      const sessionId = options.continue ? await findLatest(client, agentId, kind) : options.session
+      if (onTerminal) {
         const { chatOnTerminal } = await import('../ui/terminal.tsx')
-        await chatOnTerminal(client, { agentId, sessionId, signal })
+        await chatOnTerminal(client, { agentId, kind, sessionId, signal })
         return exit.ok
       }
       const { chatByLines } = await import('../chat-lines.ts')
       return chatByLines(client, { agentId, sessionId, message, json, signal })
     })
   },
+}
+
+async function readMessage({ message, file = [] }: ChatOptions): Promise<string | undefined> {
+  if (file.length === 0) return message
+  const texts = await Promise.all(file.map(readText))
+  if (message === undefined) return texts.join('\n\n')
+  return [message, ...texts.map((text, place) => `${file[place]}:\n\n${text}`)].join('\n\n')
+}
+
+async function readText(path: string): Promise<string> {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(await readFile(path))
+  } catch (error) {
+    const why =
+      error instanceof TypeError ? 'it is not a text in UTF-8' : error instanceof Error ? error.message : error
+    throw new UsageError(`--file ${path} can't be sent: ${why}.`)
+  }
+}
+
+/** An unknown agent is worth an error before the first question; other servers of the dialect have no list. */
+async function findKind(client: Client, agentId: string) {
+  try {
+    return (await client.agents.get(agentId)).kind
+  } catch (error) {
+    if (isAppError(error) && error.code === 'route_not_found') return undefined
+    throw error
+  }
+}
+
+async function findLatest(client: Client, agentId: string, kind = 'agent'): Promise<string | undefined> {
+  const { sessions } = await client.sessions.list({ [`${kind}_id`]: agentId }, { limit: 1 })
+  return sessions[0]?.session_id
+}
+
+function collect(path: string, earlier: string[] = []): string[] {
+  return [...earlier, path]
 }

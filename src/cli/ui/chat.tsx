@@ -1,112 +1,140 @@
-import { Box, Static, Text, useApp, useInput } from 'ink'
-import { useCallback, useEffect, useRef, useState } from 'react'
-import type { TurnEvent } from '../chat-turn.ts'
-import { formatSource } from '../source-line.ts'
-import { editLine, emptyLine } from './edit-line.ts'
+import { Box, Static, Text, useApp, useStdout, useWindowSize } from 'ink'
+import { type ReactNode, useEffect, useState, useSyncExternalStore } from 'react'
+import { commandIn, runCommand } from '../chat-commands.ts'
+import { type Conversation, formatMs } from '../chat-conversation.ts'
+import type { Entry, Screen } from '../chat-screen.ts'
+import { describeError } from '../exit.ts'
+import type { Paint } from '../paint.ts'
+import { Input } from './input.tsx'
+import { Markdown } from './markdown.tsx'
+import { useLine } from './use-line.ts'
 
 export interface ChatProps {
-  agentId: string
-  /** Sends a message and gives the answer; aborting the signal cancels it. */
-  send: (message: string, signal: AbortSignal) => AsyncIterable<TurnEvent>
+  conversation: Conversation
+  paint: Paint
   /** From outside: cancels the answer and leaves. */
   signal: AbortSignal
 }
 
-interface Entry {
-  id: number
-  role: 'user' | 'agent' | 'note'
-  text: string
-}
+const clearScreen = '\x1b[2J\x1b[3J\x1b[H'
 
 /** The conversation: what was said above, the answer as it comes, the line that is typed below. */
-export function Chat({ agentId, send, signal }: ChatProps) {
+export function Chat({ conversation, paint, signal }: ChatProps): ReactNode {
   const { exit } = useApp()
-  const [entries, setEntries] = useState<Entry[]>([])
-  const [answer, setAnswer] = useState('')
-  const [line, setLine] = useState(emptyLine)
-  const running = useRef<AbortController>(undefined)
-  const [busy, setBusy] = useState(false)
-
-  const say = useCallback((role: Entry['role'], text: string) => {
-    setEntries((earlier) => [...earlier, { id: earlier.length, role, text }])
-  }, [])
-
-  useEffect(() => {
-    const leave = () => {
-      running.current?.abort()
-      exit()
-    }
-    signal.addEventListener('abort', leave, { once: true })
-    return () => signal.removeEventListener('abort', leave)
-  }, [signal, exit])
-
-  async function ask(message: string): Promise<void> {
-    const controller = new AbortController()
-    running.current = controller
-    setBusy(true)
-    say('user', message)
-    let text = ''
-    const notes: string[] = []
-    try {
-      for await (const event of send(message, controller.signal)) {
-        if (event.type === 'text') {
-          text += event.text
-          setAnswer(text)
-        } else if (event.type !== 'end') notes.push(describe(event))
-      }
-    } catch (error) {
-      notes.push(controller.signal.aborted ? 'Cancelled.' : error instanceof Error ? error.message : String(error))
-    }
-    if (text !== '') say('agent', text.trimEnd())
-    for (const note of notes) say('note', note)
-    setAnswer('')
-    running.current = undefined
-    setBusy(false)
+  const { write } = useStdout()
+  const { columns, rows } = useWindowSize()
+  const screen = useSyncExternalStore(conversation.screen.subscribe, conversation.screen.get)
+  const [working, setWorking] = useState(false)
+  const leave = () => {
+    conversation.leave()
+    exit()
   }
 
-  useInput((input, key) => {
-    if (key.ctrl && input === 'c') {
-      if (running.current === undefined) exit()
-      else running.current.abort()
-    } else if (key.ctrl && input === 'd' && line.text === '' && !busy) exit()
-    else if (key.return) {
-      const message = line.text.trim()
-      if (busy || message === '') return
-      setLine(emptyLine)
-      void ask(message)
-    } else setLine((present) => editLine(present, input, key))
+  useEffect(() => {
+    const stop = () => {
+      conversation.leave()
+      exit()
+    }
+    if (signal.aborted) stop()
+    signal.addEventListener('abort', stop, { once: true })
+    return () => signal.removeEventListener('abort', stop)
+  }, [signal, exit, conversation])
+  useEffect(() => conversation.screen.forget(screen.entries), [conversation, screen.entries])
+
+  const run = async (work: Promise<void>) => {
+    setWorking(true)
+    try {
+      await work
+    } catch (error) {
+      conversation.screen.say('error', describeError(error))
+    }
+    setWorking(false)
+  }
+  const line = useLine({
+    typed: conversation.typed,
+    submit(text) {
+      if (conversation.busy || working) return false
+      conversation.typed.push(text)
+      const command = screen.question === undefined ? commandIn(text) : undefined
+      if (command === 'clear') write(clearScreen)
+      else if (command === undefined) void conversation.send(text)
+      else void run(runCommand(conversation, text))
+      return true
+    },
+    cancel() {
+      if (!conversation.cancel()) leave()
+    },
+    leave() {
+      if (!conversation.busy) leave()
+    },
   })
 
+  const inputRows = Math.max(2, Math.min(8, Math.floor(rows / 3)))
+  const openRows = Math.max(1, rows - inputRows - Math.min(3, screen.working.length) - 4)
   return (
     <Box flexDirection="column">
-      <Static items={entries}>{(entry) => <Said key={entry.id} agentId={agentId} entry={entry} />}</Static>
-      {busy && <Said agentId={agentId} entry={{ id: -1, role: 'agent', text: answer === '' ? '…' : answer }} />}
-      <Box>
-        <Text color="cyan">{'> '}</Text>
-        <Text>{line.text.slice(0, line.cursor)}</Text>
-        <Text inverse>{line.text.slice(line.cursor, line.cursor + 1) || ' '}</Text>
-        <Text>{line.text.slice(line.cursor + 1)}</Text>
+      <Static items={[...screen.entries]}>
+        {(entry) => <Said key={entry.id} entry={entry} columns={columns} paint={paint} />}
+      </Static>
+      {screen.open !== '' && (
+        <Box
+          flexDirection="column"
+          justifyContent="flex-end"
+          maxHeight={openRows}
+          overflow="hidden"
+          marginTop={screen.openJoined ? 0 : 1}
+        >
+          <Markdown text={screen.open} columns={columns} paint={paint} />
+        </Box>
+      )}
+      {screen.working.slice(-3).map((text, place) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: lines of a list that is drawn again as a whole.
+        <Text key={place} wrap="truncate">
+          {paint.dim(`  … ${text}`)}
+        </Text>
+      ))}
+      <Box marginTop={1} flexDirection="column" flexShrink={0}>
+        <Input line={line} prompt={paint.cyan(`${screen.question ?? ''}> `)} columns={columns} rows={inputRows} />
+        <Status screen={screen} paint={paint} />
       </Box>
-      <Text dimColor>{busy ? 'Ctrl-C cancels' : 'Enter sends, Ctrl-C leaves'}</Text>
     </Box>
   )
 }
 
-function Said({ agentId, entry }: { agentId: string; entry: Entry }) {
-  if (entry.role === 'note') return <Text dimColor>{`  ${entry.text}`}</Text>
-  const name = entry.role === 'user' ? 'you' : agentId
+function Said({ entry, columns, paint }: { entry: Entry; columns: number; paint: Paint }): ReactNode {
+  const { kind, text, joined } = entry
+  if (kind === 'note') return <Text>{paint.dim(text.replace(/^/gm, '  '))}</Text>
+  if (kind === 'error') return <Text>{paint.red(text)}</Text>
+  if (kind === 'markdown') {
+    return (
+      <Box marginTop={joined ? 0 : 1} flexDirection="column">
+        <Markdown text={text} columns={columns} paint={paint} />
+      </Box>
+    )
+  }
   return (
-    <Box flexDirection="column" marginTop={1}>
-      <Text bold color={entry.role === 'user' ? 'cyan' : 'green'}>
-        {name}
-      </Text>
-      <Text>{entry.text}</Text>
+    <Box marginTop={1}>
+      <Text>{kind === 'user' ? paint.cyan(`> ${text.replaceAll('\n', '\n  ')}`) : paint.bold(paint.green(text))}</Text>
     </Box>
   )
 }
 
-function describe(event: Exclude<TurnEvent, { type: 'text' | 'end' }>): string {
-  if (event.type === 'source') return formatSource(event.source)
-  if (event.type === 'tool') return `tool ${event.name}${event.error === undefined ? '' : `: ${event.error}`}`
-  return event.type === 'error' ? event.message : `The run waits for an answer: ${event.prompt}`
+function Status({ screen, paint }: { screen: Screen; paint: Paint }): ReactNode {
+  const { busySince, connectionLost, tokens, question } = screen
+  const [now, setNow] = useState(Date.now)
+  useEffect(() => {
+    if (busySince === undefined) return
+    setNow(Date.now())
+    const timer = setInterval(() => setNow(Date.now()), 1000)
+    return () => clearInterval(timer)
+  }, [busySince])
+  const parts = []
+  if (connectionLost) parts.push('Connection lost, trying again')
+  if (busySince !== undefined) {
+    parts.push(formatMs(Math.floor(Math.max(0, now - busySince) / 1000) * 1000).replace('.0', ''))
+    if (tokens > 0) parts.push(`${tokens} tokens`)
+    parts.push('Ctrl-C cancels')
+  } else if (question !== undefined) parts.push('The run waits for you', 'Ctrl-C cancels it')
+  else parts.push('Enter sends', '/help', 'Ctrl-C leaves')
+  return <Text wrap="truncate">{paint.dim(parts.join(' · '))}</Text>
 }

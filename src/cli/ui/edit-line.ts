@@ -1,4 +1,4 @@
-/** A line of input and where the cursor stands in it, in code units. */
+/** What is being typed, which may have several lines, and where the cursor stands in it, in code units. */
 export interface Line {
   text: string
   cursor: number
@@ -9,6 +9,8 @@ export const emptyLine: Line = { text: '', cursor: 0 }
 export interface EditKey {
   leftArrow: boolean
   rightArrow: boolean
+  upArrow: boolean
+  downArrow: boolean
   home: boolean
   end: boolean
   backspace: boolean
@@ -17,34 +19,83 @@ export interface EditKey {
   meta: boolean
 }
 
-/** The line after a key. Characters are what a person sees as one; a paste comes as one input, its line ends as spaces. */
+/** The line after a key; the same one when the key does nothing here. Characters are what a person sees as one. */
 export function editLine(line: Line, input: string, key: EditKey): Line {
   const { text, cursor } = line
   const before = text.slice(0, cursor)
   const after = text.slice(cursor)
-  if (key.leftArrow) return { text, cursor: cursor - lastCharacter(before).length }
-  if (key.rightArrow) return { text, cursor: cursor + firstCharacter(after).length }
-  if (key.home || (key.ctrl && input === 'a')) return { text, cursor: 0 }
-  if (key.end || (key.ctrl && input === 'e')) return { text, cursor: text.length }
-  if (key.ctrl && input === 'u') return { text: after, cursor: 0 }
-  if (key.ctrl && input === 'k') return { text: before, cursor }
-  if (key.backspace) {
-    const kept = before.slice(0, before.length - lastCharacter(before).length)
+  const word = key.ctrl || key.meta
+  if (key.leftArrow || (key.meta && input === 'b')) {
+    return { text, cursor: cursor - (word ? lastWord(before) : lastCharacter(before)).length }
+  }
+  if (key.rightArrow || (key.meta && input === 'f')) {
+    return { text, cursor: cursor + (word ? firstWord(after) : firstCharacter(after)).length }
+  }
+  if (key.upArrow || key.downArrow) return moveLine(line, key.upArrow)
+  if (key.home || (key.ctrl && input === 'a')) return { text, cursor: before.lastIndexOf('\n') + 1 }
+  if (key.end || (key.ctrl && input === 'e')) return { text, cursor: cursor + restOfLine(after) }
+  if (key.ctrl && input === 'u') {
+    const kept = before.slice(0, before.lastIndexOf('\n') + 1)
     return { text: kept + after, cursor: kept.length }
   }
+  if (key.ctrl && input === 'k') return { text: before + after.slice(restOfLine(after)), cursor }
+  if ((key.ctrl && input === 'w') || (key.backspace && word)) return erase(before, lastWord(before), after)
+  if (key.backspace) return erase(before, lastCharacter(before), after)
   if (key.delete) return { text: before + after.slice(firstCharacter(after).length), cursor }
   if (key.ctrl || key.meta) return line
-  const typed = input.replace(/[\r\n\t]+/g, ' ').replace(/\p{Cc}/gu, '')
-  return { text: before + typed + after, cursor: cursor + typed.length }
+  return insert(line, input)
+}
+
+/** Text at the cursor, typed or pasted: line ends stay, tabs become spaces, other controls go. */
+export function insert({ text, cursor }: Line, input: string): Line {
+  const typed = input
+    .replace(/\r\n?/g, '\n')
+    .replaceAll('\t', '    ')
+    .replace(/(?!\n)\p{Cc}/gu, '')
+  return { text: text.slice(0, cursor) + typed + text.slice(cursor), cursor: cursor + typed.length }
+}
+
+function moveLine(line: Line, up: boolean): Line {
+  const { text, cursor } = line
+  const start = text.lastIndexOf('\n', cursor - 1) + 1
+  const column = cursor - start
+  if (up) {
+    if (start === 0) return line
+    const above = text.lastIndexOf('\n', start - 2) + 1
+    return { text, cursor: Math.min(above + column, start - 1) }
+  }
+  const below = cursor + restOfLine(text.slice(cursor)) + 1
+  if (below > text.length) return line
+  return { text, cursor: Math.min(below + column, below + restOfLine(text.slice(below))) }
+}
+
+function erase(before: string, erased: string, after: string): Line {
+  const kept = before.slice(0, before.length - erased.length)
+  return { text: kept + after, cursor: kept.length }
+}
+
+function restOfLine(text: string): number {
+  const end = text.indexOf('\n')
+  return end === -1 ? text.length : end
 }
 
 const segmenter = new Intl.Segmenter(undefined, { granularity: 'grapheme' })
+/** No character that a person sees as one is longer. */
+const longestCharacter = 64
 
 function firstCharacter(text: string): string {
-  const [first] = segmenter.segment(text)
+  const [first] = segmenter.segment(text.slice(0, longestCharacter))
   return first?.segment ?? ''
 }
 
 function lastCharacter(text: string): string {
-  return [...segmenter.segment(text)].at(-1)?.segment ?? ''
+  return [...segmenter.segment(text.slice(-longestCharacter))].at(-1)?.segment ?? ''
+}
+
+function firstWord(text: string): string {
+  return /^\s*\S+/.exec(text)?.[0] ?? text
+}
+
+function lastWord(text: string): string {
+  return /\S+\s*$/.exec(text.slice(-1024))?.[0] ?? text.slice(-1024)
 }

@@ -1,30 +1,39 @@
 import { render } from 'ink'
 import type { Client } from '../../client/client.ts'
-import { runTurn } from '../chat-turn.ts'
+import { Conversation, type ConversationOptions } from '../chat-conversation.ts'
 import { say } from '../output.ts'
+import { paintFor } from '../paint.ts'
 import { terminalLine } from '../terminal-text.ts'
 import { Chat } from './chat.tsx'
 
-export interface TerminalChat {
-  agentId: string
-  sessionId: string | undefined
+export interface TerminalChat extends ConversationOptions {
   signal: AbortSignal
 }
 
+// Lines are wrapped here, and a terminal that thinks a character wider than we do must not move what is below.
+const autoWrapOff = '\x1b[?7l'
+const autoWrapOn = '\x1b[?7h'
+
 /** The chat on a terminal, until its user leaves; says then how to go on with the session. */
-export async function chatOnTerminal(
-  client: Client,
-  { agentId, sessionId: first, signal }: TerminalChat,
-): Promise<void> {
-  let sessionId = first
-  async function* send(message: string, cancelled: AbortSignal) {
-    for await (const event of runTurn(client, { agentId, message, sessionId, signal: cancelled })) {
-      if (event.type === 'end') sessionId = event.sessionId
-      yield event
-    }
+export async function chatOnTerminal(client: Client, { signal, ...options }: TerminalChat): Promise<void> {
+  const conversation = new Conversation(client, options)
+  if (conversation.begun) await conversation.open(signal)
+  const { stdout } = process
+  const restore = () => void stdout.write(autoWrapOn)
+  process.on('exit', restore)
+  stdout.write(autoWrapOff)
+  try {
+    const app = render(<Chat conversation={conversation} paint={paintFor(stdout)} signal={signal} />, {
+      exitOnCtrlC: false,
+      interactive: true,
+      incrementalRendering: true,
+      kittyKeyboard: { mode: 'auto' },
+    })
+    await app.waitUntilExit()
+  } finally {
+    restore()
+    process.off('exit', restore)
   }
-  const name = terminalLine(agentId)
-  const app = render(<Chat agentId={name} send={send} signal={signal} />, { exitOnCtrlC: false })
-  await app.waitUntilExit()
-  if (sessionId !== undefined) say(`Go on with: agentserve chat ${name} --session ${terminalLine(sessionId)}`)
+  const { agentId, sessionId, begun } = conversation
+  if (begun) say(`Go on with: agentserve chat ${terminalLine(agentId)} --session ${terminalLine(sessionId)}`)
 }

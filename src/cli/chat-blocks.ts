@@ -1,0 +1,116 @@
+/** A stretch of Markdown that can be shown on its own. */
+export interface Block {
+  text: string
+  /** It goes on where the block before had to be cut, with no empty line between. */
+  joined: boolean
+}
+
+/** No open block grows larger: what is shown again at each frame costs by its length. */
+const mostOpenChars = 4096
+
+const fenceStart = /^( {0,3})(`{3,32}|~{3,32})([^`]*)$/
+const listItem = /^ {0,3}(?:[-*+]|\d{1,9}[.)])(?: |$)/
+
+/**
+ * Cuts Markdown that comes in pieces into blocks. A block is closed when nothing that follows can change how it looks: at an
+ * empty line outside of code and lists, or at the end of fenced code.
+ */
+export class BlockSplitter {
+  #text = ''
+  /** Lines up to here have been looked at. */
+  #looked = 0
+  /** Where the first empty line behind the open block ends it, unless what follows belongs to it. */
+  #gap: number | undefined
+  #fence: { marker: string; line: string } | undefined
+  #joined = false
+  #closed: Block[] = []
+
+  /** The block that may still grow. */
+  get open(): Block {
+    return { text: this.#text, joined: this.#joined }
+  }
+
+  /** Gives the blocks that these characters have closed. */
+  push(text: string): Block[] {
+    this.#text += text
+    for (;;) {
+      const end = this.#text.indexOf('\n', this.#looked)
+      if (end === -1) break
+      this.#look(this.#text.slice(this.#looked, end), end + 1)
+      while (this.#looked > mostOpenChars) this.#cut()
+    }
+    while (this.#text.length > mostOpenChars) this.#cut()
+    return this.#take()
+  }
+
+  /** Closes what is open, for good or because something else is shown next. */
+  end(): Block[] {
+    this.#close(this.#text.length, false)
+    return this.#take()
+  }
+
+  #look(line: string, next: number): void {
+    const start = this.#looked
+    this.#looked = next
+    if (this.#fence !== undefined) {
+      const bare = line.trim()
+      const { marker } = this.#fence
+      if (!bare.startsWith(marker) || bare.replaceAll(marker.charAt(0), '') !== '') return
+      this.#fence = undefined
+      if (!this.#isList()) this.#close(next, false)
+      return
+    }
+    if (line.trim() === '') {
+      this.#gap ??= next
+      return
+    }
+    const fence = fenceStart.exec(line)
+    if (this.#gap !== undefined) {
+      const goesOn = this.#isList() && (/^(?: {2}|\t)/.test(line) || listItem.test(line))
+      if (!goesOn) this.#close(start, false)
+      this.#gap = undefined
+    } else if (fence !== null && start > 0 && !this.#isList()) this.#close(start, false)
+    if (fence !== null) this.#fence = { marker: fence[2] ?? '', line: line.slice(0, 64) }
+  }
+
+  #isList(): boolean {
+    return listItem.test(this.#text.slice(0, 16).replace(/^\n+/, ''))
+  }
+
+  #close(at: number, goesOn: boolean): void {
+    const text = this.#text.slice(0, at)
+    this.#text = this.#text.slice(at)
+    this.#looked = Math.max(0, this.#looked - at)
+    this.#gap = undefined
+    if (text.trim() !== '') this.#closed.push({ text, joined: this.#joined })
+    this.#joined = goesOn
+    if (!goesOn && at > 0 && this.#text === '') this.#fence = undefined
+  }
+
+  /** Shows the first part of a block that has grown too large, code as code on both sides. */
+  #cut(): void {
+    const most = this.#text.slice(0, mostOpenChars)
+    const line = most.lastIndexOf('\n') + 1
+    const word = most.lastIndexOf(' ') + 1
+    const at = line > mostOpenChars / 2 ? line : word > mostOpenChars / 2 ? word : wholeCharacters(most)
+    const fence = at <= this.#looked ? this.#fence : undefined
+    const before = this.#closed.length
+    this.#close(at, true)
+    if (fence === undefined) return
+    const block = this.#closed[before]
+    if (block !== undefined) block.text = `${block.text.replace(/\n$/, '')}\n${fence.marker}`
+    this.#text = `${fence.line}\n${this.#text}`
+    this.#looked += fence.line.length + 1
+  }
+
+  #take(): Block[] {
+    const closed = this.#closed
+    this.#closed = []
+    return closed
+  }
+}
+
+function wholeCharacters(text: string): number {
+  const last = text.charCodeAt(text.length - 1)
+  return last >= 0xd800 && last <= 0xdbff ? text.length - 1 : text.length
+}
