@@ -11,7 +11,7 @@ import type { Logger } from '../core/logger.ts'
 import type { CollectionIndex } from './knowledge-index.ts'
 
 /** Each write of vectors is a file, and each transaction a sync of the disk: so many chunks share one. */
-const groupChunks = 800
+const groupChunks = 1_000
 /** As much as one transaction takes; it holds up no one but who writes documents. */
 const chunksATransaction = 1_000
 const chunksAnEmbedding = 200
