@@ -95,7 +95,7 @@ export function Chat({ conversation, paint, signal }: ChatProps): ReactNode {
       ))}
       <Box marginTop={1} flexDirection="column" flexShrink={0}>
         <Input line={line} prompt={paint.cyan(`${screen.question ?? ''}> `)} columns={columns} rows={inputRows} />
-        <Status screen={screen} paint={paint} />
+        <Status screen={screen} working={working} paint={paint} />
       </Box>
     </Box>
   )
@@ -119,7 +119,7 @@ function Said({ entry, columns, paint }: { entry: Entry; columns: number; paint:
   )
 }
 
-function Status({ screen, paint }: { screen: Screen; paint: Paint }): ReactNode {
+function Status({ screen, working, paint }: { screen: Screen; working: boolean; paint: Paint }): ReactNode {
   const { busySince, connectionLost, tokens, question } = screen
   const [now, setNow] = useState(Date.now)
   useEffect(() => {
@@ -134,7 +134,8 @@ function Status({ screen, paint }: { screen: Screen; paint: Paint }): ReactNode 
     parts.push(formatMs(Math.floor(Math.max(0, now - busySince) / 1000) * 1000).replace('.0', ''))
     if (tokens > 0) parts.push(`${tokens} tokens`)
     parts.push('Ctrl-C cancels')
-  } else if (question !== undefined) parts.push('The run waits for you', 'Ctrl-C cancels it')
+  } else if (working) parts.push('At work', 'Ctrl-C leaves')
+  else if (question !== undefined) parts.push('The run waits for you', 'Ctrl-C cancels it')
   else parts.push('Enter sends', '/help', 'Ctrl-C leaves')
   return <Text wrap="truncate">{paint.dim(parts.join(' · '))}</Text>
 }
