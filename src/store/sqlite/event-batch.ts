@@ -16,21 +16,44 @@ interface Fragments {
 }
 type StoredEvent = Fragments | (Omit<RunEvent, 'run_id'> & { lengths?: never })
 
+/** A reader of a page takes whole parts, so a part is not much more than a page. */
+const partCharacters = 16 * 1024
+/** What an event counts for besides its text. */
+const usualCharacters = 200
+
+export interface StoredPart {
+  firstSeq: number
+  /** JSON of its events. */
+  text: string
+}
+
 export interface StoredBatch {
   firstSeq: number
   lastSeq: number
-  text: string
+  /** One after the other; nearly always one. */
+  parts: [StoredPart, ...StoredPart[]]
 }
 
 /** Undefined when nothing is to be recorded; the events that are derived from the run's row never are. */
 export function encodeBatch(events: readonly RunEvent[], after = 1): StoredBatch | undefined {
-  const stored: StoredEvent[] = []
+  const parts: StoredPart[] = []
+  let stored: StoredEvent[] = []
+  let partFirst = 0
+  let characters = 0
   let open: Fragments | undefined
   let firstSeq = 0
   let lastSeq = after
   for (const event of events) {
     if (event.seq <= lastSeq || event.type === 'run_start' || isFinalEvent(event)) continue
     if (firstSeq === 0) firstSeq = event.seq
+    if (characters >= partCharacters) {
+      parts.push({ firstSeq: partFirst, text: JSON.stringify(stored) })
+      stored = []
+      characters = 0
+      open = undefined
+    }
+    if (stored.length === 0) partFirst = event.seq
+    characters += 'text' in event ? event.text.length : usualCharacters
     const follows = open !== undefined && event.seq === lastSeq + 1
     lastSeq = event.seq
     if (event.type !== 'text_delta' && event.type !== 'reasoning_delta') {
@@ -44,7 +67,10 @@ export function encodeBatch(events: readonly RunEvent[], after = 1): StoredBatch
       stored.push(open)
     }
   }
-  return firstSeq === 0 ? undefined : { firstSeq, lastSeq, text: JSON.stringify(stored) }
+  if (firstSeq === 0) return undefined
+  const last = { firstSeq: partFirst, text: JSON.stringify(stored) }
+  const [first, ...rest] = parts
+  return { firstSeq, lastSeq, parts: first === undefined ? [last] : [first, ...rest, last] }
 }
 
 function extend(open: Fragments, text: string, at: string): boolean {
@@ -64,7 +90,7 @@ function timeAfter(at: string, later: number): string | undefined {
   return Number.isFinite(time) ? new Date(time).toISOString() : undefined
 }
 
-/** The events of one stored batch, as they were put in. */
+/** The events of one stored part, as they were put in. */
 export function decodeBatch(runId: string, text: string): RunEvent[] {
   const events: RunEvent[] = []
   for (const stored of JSON.parse(text) as StoredEvent[]) {

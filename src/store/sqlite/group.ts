@@ -99,7 +99,7 @@ export class Group {
       end ? endedOf(end) : null,
       messagesOf(run.messages),
       end ? outputOf(end) : null,
-      batch?.text ?? null,
+      this.#lastPart(run.run_id, batch),
     ])
     if (claim !== null) this.rows.claims.push([claim.key])
     if (end !== undefined) {
@@ -129,8 +129,16 @@ export class Group {
   }
 
   addBatch(runId: string, fence: number, reserveUntil: number, batch: StoredBatch | undefined): void {
-    const [first, last, text] = [batch?.firstSeq ?? null, batch?.lastSeq ?? null, batch?.text ?? null]
-    this.rows.batches.push([runId, fence, first, last, reserveUntil, text])
+    const [first, ...rest] = batch?.parts ?? []
+    this.rows.batches.push([
+      runId,
+      fence,
+      first?.firstSeq ?? null,
+      batch?.lastSeq ?? null,
+      reserveUntil,
+      first?.text ?? null,
+    ])
+    for (const { firstSeq, text } of rest) this.rows.parts.push([runId, firstSeq, text])
   }
 
   #addEnd(end: RunEnd): boolean {
@@ -149,9 +157,16 @@ export class Group {
       outputOf(end),
       batch?.firstSeq ?? null,
       batch?.lastSeq ?? null,
-      batch?.text ?? null,
+      this.#lastPart(end.run_id, batch),
     ])
     this.#touchEnd(sessionId, end)
+  }
+
+  /** What is kept in the run's own row; what comes before it gets rows of its own. */
+  #lastPart(runId: string, batch: StoredBatch | undefined): string | null {
+    if (batch === undefined) return null
+    for (const { firstSeq, text } of batch.parts.slice(0, -1)) this.rows.parts.push([runId, firstSeq, text])
+    return batch.parts.at(-1)?.text ?? null
   }
 
   /** The rows, complete with those of the sessions. */

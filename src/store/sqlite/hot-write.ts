@@ -22,6 +22,8 @@ export interface HotRows {
   begins: unknown[][]
   /** run_id, fence, first and last number of events, reserve_until, batch */
   batches: unknown[][]
+  /** Parts of large batches, the first or the last of which is with its run or batch: run_id, first number, part */
+  parts: unknown[][]
   /** Idempotency keys of `runs`. */
   claims: unknown[][]
   /** session_id, updated_at, revisions more, runs more, whether state is given, state */
@@ -35,6 +37,7 @@ const kinds = [
   'instants',
   'begins',
   'batches',
+  'parts',
   'claims',
   'touches',
 ] as const satisfies (keyof HotRows)[]
@@ -76,7 +79,7 @@ const sessionColumns = [
 ]
 
 export function emptyRows(): HotRows {
-  return { sessions: [], ends: [], runs: [], instants: [], begins: [], batches: [], claims: [], touches: [] }
+  return { sessions: [], ends: [], runs: [], instants: [], begins: [], batches: [], parts: [], claims: [], touches: [] }
 }
 
 export function toParams(rows: HotRows): (string | null)[] {
@@ -119,6 +122,8 @@ CREATE TEMP TRIGGER deal_hot_writes INSTEAD OF INSERT ON hot_writes BEGIN
   INSERT INTO events (event_run_number, first_seq, batch)
     SELECT run_number, value ->> 2, value ->> 5 FROM jsonb_each(NEW.batches) CROSS JOIN runs
       ON run_id = value ->> 0 WHERE value ->> 2 IS NOT NULL;
+  INSERT INTO events (event_run_number, first_seq, batch)
+    SELECT run_number, value ->> 1, value ->> 2 FROM jsonb_each(NEW.parts) CROSS JOIN runs ON run_id = value ->> 0;
   UPDATE sessions SET updated_at = value ->> 1, revision = revision + (value ->> 2),
       run_count = run_count + (value ->> 3), state = iif(value ->> 4, value ->> 5, state)
     FROM jsonb_each(NEW.touches) WHERE session_id = value ->> 0;

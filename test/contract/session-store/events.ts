@@ -52,6 +52,26 @@ export function testEvents(store: () => SessionStore): void {
       }
     })
 
+    it('gives back a large answer, whichever commit it came with, page by page', async () => {
+      const pieces = Array.from({ length: 300 }, (_, n) => `${n} ${'x'.repeat(400)}`)
+      const wholeEnd = await started(store())
+      const appended = await started(store())
+      const texts = (runId: string) => textEvents(runId, 2, pieces, at(2))
+      await store().finishRun(endOf(wholeEnd.runId, { events: texts(wholeEnd.runId), end_seq: 400 }))
+      await append(appended.runId, texts(appended.runId).slice(0, 200))
+      await append(appended.runId, texts(appended.runId).slice(150, 250))
+      await store().finishRun(endOf(appended.runId, { events: texts(appended.runId).slice(240), end_seq: 400 }))
+      for (const { runId } of [wholeEnd, appended]) {
+        const read: RunEvent[] = []
+        for (let page = await store().readEvents(runId, 1, 37); page.length > 0; ) {
+          read.push(...page)
+          page = await store().readEvents(runId, page.at(-1)?.seq ?? 0, 37)
+        }
+        expect(read.slice(0, -1)).toEqual(texts(runId))
+        expect(read.at(-1)).toMatchObject({ type: 'run_end', seq: 400 })
+      }
+    })
+
     it('changes nothing when the same numbers are appended again', async () => {
       const { runId } = await started(store())
       const events = mixedEvents(runId)

@@ -7,7 +7,9 @@ const usage = { input_tokens: 1, output_tokens: 2, total_tokens: 3 }
 const source = { type: 'source', index: 1, source: 'a.md', document_id: 'd', chunk_id: 'c' } as const
 
 function resumeOf(runId: string, endSeq: number, fields: Partial<RunResume> = {}): RunResume {
-  const events: RunEvent[] = [{ type: 'run_resumed', from: 'input_required', approved: true, run_id: runId, seq: endSeq + 1, at: at(20) }]
+  const events: RunEvent[] = [
+    { type: 'run_resumed', from: 'input_required', approved: true, run_id: runId, seq: endSeq + 1, at: at(20) },
+  ]
   return {
     run_id: runId,
     end_seq: endSeq,
