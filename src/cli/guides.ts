@@ -43,10 +43,20 @@ knowledge base first, as far as they are new.`,
     page: 'knowledge',
   },
   chat: {
-    details: `In a terminal a conversation with streamed answers and their sources. Enter sends, Ctrl-C leaves and says how to go
-on with the session. Without a terminal it reads one message a line from stdin and prints the answers as plain text.`,
+    details: `In a terminal, a conversation: the answer as it streams, its Markdown rendered and its code coloured, with tools, steps and
+sources as they happen. Enter sends; Shift-Enter (where the terminal reports it), Alt-Enter or \`\\\` at the end of the line
+begins another line; Up and Down bring back what was said before. Ctrl-C cancels the answer, a second one leaves and says how
+to go on. When a run waits for an approval or for input, the next line answers it. A lost connection is taken up again.
+
+\`/new\`, \`/sessions\`, \`/switch\`, \`/agent\`, \`/summary\`, \`/sources\`, \`/save\`, \`/clear\` and \`/help\` are commands. NO_COLOR turns
+colours off. Of one answer, a million characters are shown; \`/save\` keeps all.
+
+Without a terminal it reads one message a line from stdin and prints the answers as plain text, or with \`--json\` the events
+of each run. The exit code is 0 when all runs went well, 1 when one failed or waits for an answer, 2 for a wrong call, 130
+after Ctrl-C. With \`--url\` any server of the A2A dialect will do; one that is not agentserve gives text only.`,
     examples: [
       'agentserve chat docs',
+      'agentserve chat docs --continue',
       'agentserve chat docs --message "How do I set the port?"',
       'echo "How do I set the port?" | agentserve chat docs',
     ],

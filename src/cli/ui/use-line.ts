@@ -52,8 +52,8 @@ export function useLine({ typed, submit, cancel, leave }: LineOptions): Line {
     if (key.ctrl && input === 'd' && line.text === '') return leave()
     if (key.return) return enter(key)
     if (input === '\n' || (key.ctrl && input === 'j')) return setLine(insert(line, '\n'))
-    // Keys that came faster than they were read: typed ahead, with Enter at the end.
-    if (/^[^\r\n]+\r$/.test(input)) {
+    // Keys that came faster than they were read: typed ahead, with Enter at the end, which is \n before raw mode is on.
+    if (/^[^\r\n]+[\r\n]$/.test(input)) {
       now.current.line = insert(line, input.slice(0, -1))
       return enter(key)
     }
