@@ -15,6 +15,8 @@ export default defineConfig({
   format: 'esm',
   platform: 'node',
   target: 'node22.19',
+  // Without the type checker's stand-ins for a library's types.
+  tsconfig: 'tsconfig.build.json',
   dts: { entry: ['src/index.ts', 'src/client/index.ts', 'src/testing/index.ts'] },
   fixedExtension: false,
   // Ink asks for it only when somebody debugs Ink.

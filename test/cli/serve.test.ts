@@ -153,7 +153,7 @@ describe('agentserve dev', () => {
     expect(unknown).toMatchObject({
       code: 1,
       stdout: '',
-      stderr: "There is no agent 'nobody'.\n`agentserve agents` lists them.\n",
+      stderr: 'agent not found: nobody\n`agentserve agents` lists them.\n',
     })
 
     child.kill('SIGTERM')
