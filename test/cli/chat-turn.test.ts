@@ -30,11 +30,11 @@ async function* frames(events: object[]): AsyncGenerator<Uint8Array> {
   for (const event of events) yield Buffer.from(`data: ${JSON.stringify(event)}\n\n`)
 }
 
-async function turn(answers: Answers, sessionId?: string) {
+async function turn(answers: Answers, sessionId?: string, follow = false) {
   const { client, requests } = clientOf(answers)
   const { signal } = new AbortController()
   const events: TurnEvent[] = []
-  const asked = { agentId: 'docs', message: 'hi', sessionId, follow: false, signal }
+  const asked = { agentId: 'docs', message: 'hi', sessionId, follow, signal }
   for await (const event of runTurn(client, asked)) if (event.type !== 'started') events.push(event)
   return { events, requests }
 }
@@ -91,5 +91,25 @@ describe('runTurn', () => {
       a2a: [{ type: 'content', content: 'a\u001b]0;own' }, { type: 'content', content: 'ed\u0007b\u202e' }, done],
     })
     expect(events.map((event) => (event.type === 'text' ? event.text : ''))).toEqual(['a', 'b', ''])
+  })
+
+  it.each([0, 1, 2, 3])(
+    'takes a stream that was cut after %i fragments up again from the record, and repeats nothing',
+    async (kept) => {
+      const fragments = ['One ', 'two ', 'three']
+      const texts: RunEventBody[] = fragments.map((text) => ({ type: 'text_delta', text }))
+      const tool: RunEventBody = { type: 'tool_result', call_id: 'x', name: 'add', duration_ms: 1 }
+      const a2a = fragments.slice(0, kept).map((content) => ({ type: 'content', content }))
+      const { events } = await turn({ a2a, record: [...texts.slice(0, 2), tool, ...texts.slice(2), end] }, 'mine', true)
+      const shown = events.map((event) => (event.type === 'text' ? event.text : event.type)).join('')
+      expect(shown.replace('tool_result', '')).toBe('One two threeend')
+      expect(shown.match(/tool_result/g)).toHaveLength(1)
+    },
+  )
+
+  it('gives a cut as an error where the run does not outlive it', async () => {
+    const record = [{ type: 'text_delta', text: 'One' } as const, end]
+    const cut = turn({ a2a: [{ type: 'content', content: 'One' }], record }, 'mine', false)
+    await expect(cut).rejects.toMatchObject({ code: 'unavailable' })
   })
 })
