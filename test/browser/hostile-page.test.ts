@@ -91,7 +91,9 @@ async function expectHarm(config: Parameters<typeof startVictim>[0], attack: Att
 
     const sources = (world: typeof before) => world.documents.documents.map(({ source }: { source: string }) => source)
     const added = sources(after).filter((source: string) => !sources(before).includes(source))
-    expect(added).toHaveLength(documents)
+    const many = added.filter((source: string) => source.startsWith('many '))
+    expect(many).toContain('many fetch cors json')
+    expect(added.length - many.length).toBe(documents)
     expect(sources(after)).not.toContain(open.doomed.source)
     expect(after.sessions.sessions.length).toBeGreaterThan(before.sessions.sessions.length)
     const kept = after.sessions.sessions.find(({ session_id }: { session_id: string }) => session_id === 'kept')

@@ -29,6 +29,7 @@ const bodies: Record<string, unknown> = {
   streamAgent: { input: 'WAY' },
   searchKnowledge: { query: 'harbour WAY' },
   ingestContent: { content: 'Poison that came by WAY.', source: 'WAY' },
+  ingestMany: { documents: [{ source: 'many WAY', content: 'Poison in numbers that came by WAY.' }] },
   deleteDocument: { ignored: 'WAY' },
   reindexKnowledge: { collection: 'default' },
   sendMessage: message('sendMessage'),
@@ -49,7 +50,7 @@ export async function startVictim(config: { allowOrigins?: string[]; allowHosts?
   let heard = Promise.withResolvers<void>()
   const logger = {
     ...silentLogger,
-    debug(fields: object) {
+    info(fields: object) {
       if (!('method' in fields)) return
       arrived.push(fields as (typeof arrived)[number])
       heard.resolve()
