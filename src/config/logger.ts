@@ -3,7 +3,10 @@ import type { Logger } from '../core/logger.ts'
 
 export interface LoggerOptions {
   debug: boolean
-  /** Where lines go; default: standard error, written at once. */
+  /**
+   * Where lines go; default: standard error, without waiting for it: a line a request, written at once, would hold up the
+   * server whenever whoever reads them is slow. What is left is written when the process ends.
+   */
   stream?: DestinationStream | undefined
 }
 
@@ -12,7 +15,7 @@ export function createLogger({ debug, stream }: LoggerOptions): Logger {
   const toError = (error: unknown): unknown => (error instanceof Error ? describeError(error, debug) : error)
   return pino(
     { level: debug ? 'debug' : 'info', base: null, serializers: { error: toError, err: toError } },
-    stream ?? destination({ dest: 2, sync: true }),
+    stream ?? destination({ dest: 2, sync: false }),
   )
 }
 
