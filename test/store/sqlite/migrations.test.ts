@@ -1,4 +1,5 @@
-import { execFile } from 'node:child_process'
+import { execFile, fork } from 'node:child_process'
+import { once } from 'node:events'
 import { cp, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -81,6 +82,24 @@ describe('migrations', () => {
     expect(await connection.all('PRAGMA user_version')).toEqual([{ user_version: migrations.length }])
     expect(await connection.all(`SELECT name FROM sqlite_schema WHERE name = 'extra'`)).toEqual([])
     await connection.close()
+  })
+
+  it('may be killed after any statement, and are made whole by the next start', { timeout: 60_000 }, async () => {
+    const count = migrations.flatMap(({ sql }) => sql.split('--> statement-breakpoint')).length
+    expect(count).toBeGreaterThan(20)
+    for (let statements = 0; statements <= count; statements += 3) {
+      const file = join(folder, `after-${statements}.db`)
+      const child = fork(new URL('../../fixtures/half-migrate.ts', import.meta.url), [file, String(statements)])
+      expect(await once(child, 'exit')).toEqual([null, 'SIGKILL'])
+      const store = sqliteStore({ path: file })
+      await store.open()
+      expect((await store.listSessions({}, { limit: 1 })).items).toEqual([])
+      await store.close()
+      const check = await Connection.open({ path: file, readonly: true, busyTimeoutMs: 0 })
+      expect(await check.all('PRAGMA integrity_check')).toEqual([{ integrity_check: 'ok' }])
+      expect(await check.all('PRAGMA user_version')).toEqual([{ user_version: migrations.length }])
+      await check.close()
+    }
   })
 
   it('leave a file of a newer version untouched', async () => {
