@@ -34,17 +34,18 @@ export function createReloader(options: ReloaderOptions): Reloader {
 
   async function exchange(changed: readonly string[]): Promise<void> {
     const startedMs = performance.now()
+    const readAtMs = Date.now()
     try {
       const next = await load()
       await server.reload(next.config)
-      watch?.update(next.files)
+      watch?.update(next.files, next.readAtMs)
       const names = changed.map((file) => terminalLine(relative(process.cwd(), file))).join(', ')
       const after = names === '' ? '' : ` after ${names}`
       print(`Reloaded${after} in ${Math.round(performance.now() - startedMs)} ms.${restartNote(last, next)}`)
       last = next
       options.onReloaded(next)
     } catch (error) {
-      if (error instanceof ConfigError) watch?.update([...new Set([...last.files, ...error.files])])
+      if (error instanceof ConfigError) watch?.update([...new Set([...last.files, ...error.files])], readAtMs)
       print(`${describeError(error)}\nStill serving the last good config.`)
     }
   }
@@ -58,7 +59,7 @@ export function createReloader(options: ReloaderOptions): Reloader {
   async function beginWatch({ files, readAtMs }: Project): Promise<void> {
     const { watchConfig } = await import('../config/watch.ts')
     watch = await watchConfig({ files, readAtMs, onError, onChange: reload })
-    if (last.files !== files) watch.update(last.files)
+    if (last.files !== files) watch.update(last.files, last.readAtMs)
   }
   const watching = options.watch ? beginWatch(last).catch(onError) : undefined
   return {

@@ -21,7 +21,10 @@ export async function serve(context: CommandContext, options: ServeOptions, dev:
     : undefined
   let reloader: Reloader | undefined
   let sources: SourceWatch | undefined
-  const load = () => loadProject(options, toConfigFlags(options), terminal?.logger, (file) => reloader?.add(file))
+  /** What runs have imported before there was a reloader. */
+  const lateFiles: string[] = []
+  const onLateFile = (file: string) => void (reloader === undefined ? lateFiles.push(file) : reloader.add(file))
+  const load = () => loadProject(options, toConfigFlags(options), terminal?.logger, onLateFile)
   const project = await load()
   const { config } = project
   const { server, ended } = await open(project, context, terminal?.onRunEnd)
@@ -41,6 +44,7 @@ export async function serve(context: CommandContext, options: ServeOptions, dev:
         terminal.reloaded(next.config)
       }
       reloader = createReloader({ project, server, load, watch, print: say, onReloaded })
+      for (const file of lateFiles) reloader.add(file)
       terminal.begin({ server, config, bound, watching: watch, reload: reloader.reload })
     }
     await Promise.race([ended, aborted(context.signal)])

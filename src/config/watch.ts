@@ -4,9 +4,9 @@ import type { FSWatcher } from 'chokidar'
 import { defaults } from './defaults.ts'
 
 export interface ConfigWatch {
-  /** Watches these files from now on, whether they exist or not. */
-  update(files: readonly string[]): void
-  /** Watches one more. */
+  /** Watches these files from now on, whether they exist or not; `readAtMs` as in the options. */
+  update(files: readonly string[], readAtMs: number): void
+  /** Watches one more; tells of it at once when it has changed since the last `readAtMs`. */
   add(file: string): void
   close(): Promise<void>
 }
@@ -20,6 +20,9 @@ export interface ConfigWatchOptions {
   onError: (error: unknown) => void
 }
 
+/** File systems stamp with a clock that is some milliseconds late. */
+const clockSlackMs = 10
+
 /** Resolves when changes are seen; none since `readAtMs` is missed. */
 export async function watchConfig(options: ConfigWatchOptions): Promise<ConfigWatch> {
   const { watch } = await import('chokidar')
@@ -27,6 +30,7 @@ export async function watchConfig(options: ConfigWatchOptions): Promise<ConfigWa
   const watcher: FSWatcher = watch(foldersOf(options.files), { ignoreInitial: true, depth: 0 })
   let watched = new Set(options.files)
   let touched = new Set<string>()
+  let { readAtMs } = options
   /** As they were when last told of: every change is heard of more than once. */
   const seen = new Map<string, string>()
   let timer: NodeJS.Timeout | undefined
@@ -65,22 +69,28 @@ export async function watchConfig(options: ConfigWatchOptions): Promise<ConfigWa
   })
   watcher.on('error', options.onError)
   await new Promise<void>((done) => watcher.once('ready', () => done()))
-  for (const file of options.files) {
+  /** What was said of a file while nobody watched it is lost; its time is not. */
+  const lookAt = async (file: string) => {
     const found = await stat(file).catch(() => undefined)
-    if (found !== undefined && found.mtimeMs > options.readAtMs) touch(file)
+    if (found !== undefined && found.mtimeMs > readAtMs - clockSlackMs) touch(file)
   }
+  for (const file of options.files) await lookAt(file)
 
   return {
-    update(files) {
+    update(files, nextReadAtMs) {
       const earlier = new Set(foldersOf([...watched]))
+      const added = files.filter((file) => !watched.has(file))
       watched = new Set(files)
+      readAtMs = nextReadAtMs
       const folders = new Set(foldersOf(files))
       watcher.unwatch([...earlier].filter((folder) => !folders.has(folder)))
       watcher.add([...folders].filter((folder) => !earlier.has(folder)))
+      for (const file of added) void lookAt(file)
     },
     add(file) {
       watched.add(file)
       watcher.add(dirname(file))
+      void lookAt(file)
     },
     async close() {
       clearTimeout(timer)

@@ -88,8 +88,8 @@ describe('watchConfig', () => {
   it('watches what it is told to from then on', async () => {
     await save('a.ts')
     await save('b.ts')
-    await open(['a.ts'])
-    watch.update([join(folder, 'b.ts')])
+    await open(['a.ts'], undefined, Date.now() + 1_000)
+    watch.update([join(folder, 'b.ts')], Date.now() + 1_000)
     const told = next.promise
     await save('a.ts', 'y')
     await save('b.ts', 'y')
