@@ -23,21 +23,8 @@ export interface Installed {
  */
 export async function installPacked(extra: readonly string[] = []): Promise<Installed> {
   const folder = await mkdtemp(join(tmpdir(), 'agentserve-packed-'))
-  const home = join(folder, 'node_modules/agentserve')
-  await mkdir(home, { recursive: true })
-  const { stdout } = await run('npm', ['pack', '--ignore-scripts', '--json', '--pack-destination', folder], {
-    cwd: root,
-    maxBuffer: 16 * 1024 * 1024,
-  })
-  const [packed] = Object.values(JSON.parse(stdout)) as { filename: string; files: { path: string }[] }[]
-  if (packed === undefined) throw new Error('npm pack says nothing')
-  const tarball = join(folder, packed.filename)
-  await run('tar', ['-xzf', tarball, '-C', home, '--strip-components=1'])
-  await rm(tarball)
-  const manifest = JSON.parse(await readFile(join(home, 'package.json'), 'utf8')) as {
-    dependencies: Record<string, string>
-  }
-  for (const name of [...Object.keys(manifest.dependencies), ...extra]) {
+  const { home, files, dependencies } = await unpackPacked(root, folder)
+  for (const name of [...dependencies, ...extra]) {
     const link = join(folder, 'node_modules', name)
     await mkdir(dirname(link), { recursive: true })
     await symlink(join(root, 'node_modules', name), link, 'dir')
@@ -45,7 +32,32 @@ export async function installPacked(extra: readonly string[] = []): Promise<Inst
   return {
     folder,
     bin: join(home, 'bin/agentserve.js'),
-    files: packed.files.map(({ path }) => path),
+    files,
     remove: () => rm(folder, { recursive: true, force: true }),
   }
+}
+
+/** Packs the package in `source` and unpacks it into the `node_modules` of a folder, without what it depends on. */
+export async function unpackPacked(source: string, folder: string) {
+  const { stdout } = await run('npm', ['pack', '--ignore-scripts', '--json', '--pack-destination', folder], {
+    cwd: source,
+    maxBuffer: 16 * 1024 * 1024,
+  })
+  const [packed] = Object.values(JSON.parse(stdout)) as Packed[]
+  if (packed === undefined) throw new Error('npm pack says nothing')
+  const tarball = join(folder, packed.filename)
+  const home = join(folder, 'node_modules', packed.name)
+  await mkdir(home, { recursive: true })
+  await run('tar', ['-xzf', tarball, '-C', home, '--strip-components=1'])
+  await rm(tarball)
+  const manifest = JSON.parse(await readFile(join(home, 'package.json'), 'utf8')) as {
+    dependencies: Record<string, string>
+  }
+  return { home, files: packed.files.map(({ path }) => path), dependencies: Object.keys(manifest.dependencies) }
+}
+
+interface Packed {
+  name: string
+  filename: string
+  files: { path: string }[]
 }
