@@ -146,12 +146,15 @@ export function activeSessions(store: SessionStore, limits: Partial<MemoryLimits
     finishRun,
     resumeRun: (resume) => forgetting(store.resumeRun(resume), () => forgetRun(resume.run_id)),
     findRun: (runId) => store.findRun(runId),
+    findRunHead: (runId) => store.findRunHead?.(runId) ?? store.findRun(runId),
     listRuns: (filter, page) => store.listRuns(filter, page),
     readEvents: (runId, after, limit) => store.readEvents(runId, after, limit),
     async readHistory(sessionId, limit) {
       const known = memory.find(sessionId)
+      known?.wantRuns(limit)
       if (known === undefined || limit < 1 || (known.runCount < limit && !known.isWhole)) {
         return reading(sessionId, store.readHistory(sessionId, limit), (session, { runs, has_more }) => {
+          session.wantRuns(limit)
           if (limit > 0) session.setRuns(runs, !has_more)
         })
       }

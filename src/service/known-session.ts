@@ -5,6 +5,8 @@ import type { Summary } from '../core/summary.ts'
 const sessionBytes = 500
 const runBytes = 1500
 const messageBytes = 500
+/** How many runs are kept before anybody has asked for more. */
+const leastRuns = 24
 
 /** What is known of one session; undefined is what has to be read. Knows what it takes up, as an estimate. */
 export class KnownSession {
@@ -19,6 +21,8 @@ export class KnownSession {
   isUnordered = false
   /** Changes with every write, so that a read can tell whether it was overtaken. */
   version = 0
+  /** The most that anybody has asked for: what nobody reads need not be kept. */
+  #wantedRuns = leastRuns
   /** The newest, oldest first. A record here is never changed, only replaced. */
   #runs: RunRecord[] | undefined
   #isWhole = false
@@ -51,6 +55,11 @@ export class KnownSession {
   /** The newest, oldest first. Nobody may change them. */
   newestRuns(limit: number): RunRecord[] {
     return this.#runs?.slice(-limit) ?? []
+  }
+
+  /** The newest `count` are worth keeping. */
+  wantRuns(count: number): void {
+    if (count > this.#wantedRuns) this.#wantedRuns = count
   }
 
   hasRun(runId: string): boolean {
@@ -120,9 +129,10 @@ export class KnownSession {
     this.#summary = summary
   }
 
-  /** Lets the oldest runs go until it holds no more than that. */
+  /** Lets the oldest runs go until it holds no more than that, nor more than are wanted. */
   trim(maxRuns: number, maxBytes: number): void {
-    while (this.#runs !== undefined && (this.#runs.length > maxRuns || this.bytes > maxBytes)) {
+    const most = Math.min(maxRuns, this.#wantedRuns)
+    while (this.#runs !== undefined && (this.#runs.length > most || this.bytes > maxBytes)) {
       const oldest = this.#runs.shift()
       if (oldest === undefined) return
       this.bytes -= bytesOf(oldest)

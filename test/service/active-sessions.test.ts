@@ -210,6 +210,17 @@ describe('active sessions', () => {
     expect(reads).toEqual([])
   })
 
+  it('keep no more of a session than is asked for, and as much as was', async () => {
+    const reads: string[] = []
+    const store = activeSessions(noting(memoryStore(), reads))
+    await store.open()
+    await converse(store, 's', 60)
+    expect((await store.readHistory('s', 50)).runs).toHaveLength(50)
+    expect(reads).toEqual(['readHistory'])
+    expect((await store.readHistory('s', 50)).runs).toHaveLength(50)
+    expect(reads).toEqual(['readHistory'])
+  })
+
   it('read a session that they have not seen once, whoever asks how often', async () => {
     const reads: string[] = []
     const inner = memoryStore()
