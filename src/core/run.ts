@@ -83,3 +83,6 @@ export interface RunRecord extends Run {
   messages: Message[]
   sources: SourceEvent[]
 }
+
+/** A run without what was said in it, which may be large. */
+export type RunHead = Omit<RunRecord, 'messages' | 'sources'>

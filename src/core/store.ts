@@ -2,7 +2,7 @@ import type { RunEvent, SourceEvent } from './event.ts'
 import type { Json, JsonObject } from './json.ts'
 import type { Message } from './message.ts'
 import type { Page, PageRequest } from './page.ts'
-import type { CancellationReason, Run, RunError, RunRecord, RunStatus, Usage } from './run.ts'
+import type { CancellationReason, Run, RunError, RunHead, RunRecord, RunStatus, Usage } from './run.ts'
 import type { Session, SessionChange, SessionOwners, SessionRecord, SessionSeed } from './session.ts'
 import type { Summary } from './summary.ts'
 
@@ -212,6 +212,8 @@ export interface SessionStore {
   /** Oldest first. */
   listSummaryJobs(): Promise<string[]>
 
+  /** For those who need no more of it; absent: `findRun` is asked. */
+  findRunHead?(runId: string): Promise<RunHead | undefined>
   /** Undefined: the key is now the caller's. */
   claim(claim: Claim): Promise<ClaimRecord | undefined>
   settleClaim(key: string, answer: Json): Promise<void>

@@ -2,7 +2,7 @@ import { notFound } from '../core/error.ts'
 import type { RunEvent } from '../core/event.ts'
 import { freeze, type JsonObject } from '../core/json.ts'
 import type { Message } from '../core/message.ts'
-import type { RunRecord } from '../core/run.ts'
+import type { RunHead, RunRecord } from '../core/run.ts'
 import type { SessionStore } from '../core/store.ts'
 import { nextLimit } from './event-pages.ts'
 
@@ -11,6 +11,8 @@ const historyLimit = 2000
 export interface RecordedRuns {
   /** Throws `run_not_found`. */
   get(runId: string): Promise<RunRecord>
+  /** Throws `run_not_found`. */
+  head(runId: string): Promise<RunHead>
   events(runId: string, after: number, signal?: AbortSignal): AsyncGenerator<readonly RunEvent[]>
   /** The messages of at most so many runs before this one, frozen. `waiting`: how many runs stand in its session's lane. */
   messagesBefore(run: RunRecord, runs: number, waiting: number): Promise<Message[]>
@@ -22,6 +24,11 @@ export function createRecordedRuns(store: SessionStore): RecordedRuns {
   return {
     async get(runId) {
       const run = await store.findRun(runId)
+      if (run === undefined) throw notFound('run', runId)
+      return run
+    },
+    async head(runId) {
+      const run = await (store.findRunHead?.(runId) ?? store.findRun(runId))
       if (run === undefined) throw notFound('run', runId)
       return run
     },

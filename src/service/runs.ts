@@ -229,12 +229,15 @@ export function createRuns(options: RunsOptions): RunService {
     async get(runId) {
       return live.get(runId)?.snapshot() ?? recorded.get(runId)
     },
+    async head(runId) {
+      return live.get(runId)?.run ?? recorded.head(runId)
+    },
     list: (filter, page) => store.listRuns(filter, page),
     resume,
     async events(runId, after, signal) {
       const execution = live.get(runId)
       if (execution !== undefined) return execution.log.read(after)
-      const run = await recorded.get(runId)
+      const run = await recorded.head(runId)
       if (!isEnded(run.status) && !closing) logger.warn({ run_id: runId }, 'run is recorded as under way but not live')
       return recorded.events(runId, after, signal)
     },

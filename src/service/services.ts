@@ -4,7 +4,7 @@ import type { Knowledge } from '../core/knowledge.ts'
 import type { Logger } from '../core/logger.ts'
 import type { Part } from '../core/message.ts'
 import type { Page, PageRequest } from '../core/page.ts'
-import type { EntityKind, Run, RunRecord } from '../core/run.ts'
+import type { EntityKind, Run, RunHead, RunRecord } from '../core/run.ts'
 import type { EntityInfo, Runnable } from '../core/runnable.ts'
 import type { Session, SessionChange, SessionOwners, SessionRecord } from '../core/session.ts'
 import type { History, RunFilter, SessionFilter } from '../core/store.ts'
@@ -92,6 +92,8 @@ export interface Runs {
   start(options: StartRun): Promise<RunHandle>
   /** Live or recorded. Throws `run_not_found`. */
   get(runId: string): Promise<RunRecord>
+  /** The same without what was said. */
+  head(runId: string): Promise<RunHead>
   list(filter: RunFilter, page: PageRequest): Promise<Page<Run>>
   /** Resolves when the cancellation is recorded; a final run is `conflict`. */
   cancel(runId: string, reason?: string): Promise<RunRecord>

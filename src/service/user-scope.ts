@@ -1,5 +1,5 @@
 import { AppError, isAppError, notFound } from '../core/error.ts'
-import type { RunRecord } from '../core/run.ts'
+import type { RunHead } from '../core/run.ts'
 import type { Session } from '../core/session.ts'
 import type { Services } from './services.ts'
 
@@ -28,8 +28,8 @@ export function scopeToUser(services: Services, userId: string): Services {
     }
   }
 
-  async function ownRun(runId: string): Promise<RunRecord> {
-    const run = await runs.get(runId)
+  async function ownRun<R extends RunHead>(reading: Promise<R>, runId: string): Promise<R> {
+    const run = await reading
     if (run.user_id === userId) return run
     const session = await findSession(run.session_id)
     if (session === undefined || !owns(session)) throw notFound('run', runId)
@@ -80,18 +80,19 @@ export function scopeToUser(services: Services, userId: string): Services {
         if (session !== undefined && !owns(session)) throw notFound('session', session.session_id)
         return runs.start({ ...options, userId })
       },
-      get: ownRun,
+      get: (runId) => ownRun(runs.get(runId), runId),
+      head: (runId) => ownRun(runs.head(runId), runId),
       list: (filter, page) => runs.list({ ...filter, user_id: userId }, page),
       async cancel(runId, reason) {
-        await ownRun(runId)
+        await ownRun(runs.head(runId), runId)
         return runs.cancel(runId, reason)
       },
       async resume(runId, answer) {
-        await ownRun(runId)
+        await ownRun(runs.head(runId), runId)
         return runs.resume(runId, answer)
       },
       async events(runId, after, signal) {
-        await ownRun(runId)
+        await ownRun(runs.head(runId), runId)
         return runs.events(runId, after, signal)
       },
     },

@@ -183,6 +183,7 @@ export function sqliteStore(options: SqliteStoreOptions): SessionStore {
     cacheAnswer: (answer) => {
       sweepWhenDue()
       return working((connection) => keepAnswer(connection, answer))
+    findRunHead: (runId) => reading((reads) => reads.findRunHead(runId)),
     },
     findCached: (key) => reading((reads) => reads.findCached(key, now())),
 

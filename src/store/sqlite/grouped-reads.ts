@@ -2,26 +2,27 @@ import type { SqlRow } from './connection.ts'
 
 const groupLimit = 256
 
-interface Waiting<Request> {
-  request: Request
+interface Waiting {
+  request: string
   resolve: (rows: SqlRow[]) => void
   reject: (error: unknown) => void
 }
 
 /**
- * Answers what several callers ask in the same way with one statement: those who come while it runs share the next one.
- * `select` gets the requests as a JSON array; its rows say by `request_key` whose they are.
+ * Answers what several callers ask in the same way with one statement: those who come while it runs share the next one,
+ * and who asks for the same gets the same rows. `select` gets the requests as a JSON array; its rows say by `request_key`
+ * whose they are.
  */
-export class GroupedReads<Request> {
+export class GroupedReads {
   readonly #select: (requests: string) => Promise<SqlRow[]>
-  #waiting: Waiting<Request>[] = []
+  #waiting: Waiting[] = []
   #reading = false
 
   constructor(select: (requests: string) => Promise<SqlRow[]>) {
     this.#select = select
   }
 
-  read(request: Request): Promise<SqlRow[]> {
+  read(request: string): Promise<SqlRow[]> {
     return new Promise((resolve, reject) => {
       this.#waiting.push({ request, resolve, reject })
       if (!this.#reading) void this.#readAll()
@@ -34,10 +35,11 @@ export class GroupedReads<Request> {
     await Promise.resolve()
     while (this.#waiting.length > 0) {
       const group = this.#waiting.splice(0, groupLimit)
+      const requests = [...new Set(group.map(({ request }) => request))]
       try {
-        const rows = await this.#select(JSON.stringify(group.map(({ request }) => request)))
-        const byRequest = Map.groupBy(rows, (row) => row.request_key as number)
-        for (const [key, { resolve }] of group.entries()) resolve(byRequest.get(key) ?? [])
+        const rows = await this.#select(JSON.stringify(requests))
+        const byRequest = Map.groupBy(rows, (row) => requests[row.request_key as number])
+        for (const { request, resolve } of group) resolve(byRequest.get(request) ?? [])
       } catch (error) {
         for (const { reject } of group) reject(error)
       }

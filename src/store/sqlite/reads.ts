@@ -1,6 +1,6 @@
 import { endEvent, type RunEvent, startEvent } from '../../core/event.ts'
 import type { Page, PageRequest } from '../../core/page.ts'
-import { isEnded, type Run, type RunRecord } from '../../core/run.ts'
+import { isEnded, type Run, type RunHead, type RunRecord } from '../../core/run.ts'
 import type { Session, SessionRecord } from '../../core/session.ts'
 import type { ClaimRecord, History, PruneRule, RunFilter, SessionFilter } from '../../core/store.ts'
 import type { Summary } from '../../core/summary.ts'
@@ -28,11 +28,11 @@ const batchesAtOnce = 4
 /** Everything that is only read, over connections that can't write. */
 export class Reads {
   readonly #readers: readonly Connection[]
-  readonly #runs: GroupedReads<string>
-  readonly #runHeads: GroupedReads<string>
+  readonly #runs: GroupedReads
+  readonly #runHeads: GroupedReads
   /** By limit: a statement has one for all. */
-  readonly #histories = new Map<number, GroupedReads<string>>()
-  readonly #sessions: GroupedReads<string>
+  readonly #histories = new Map<number, GroupedReads>()
+  readonly #sessions: GroupedReads
   #turn = 0
 
   constructor(readers: readonly Connection[]) {
@@ -52,6 +52,11 @@ export class Reads {
     return row && toRunRecord(JSON.parse(row.record_row as string))
   }
 
+  async findRunHead(runId: string): Promise<RunHead | undefined> {
+    const [row] = await this.#runHeads.read(runId)
+    return row && toRunRecord(JSON.parse(row.record_row as string))
+  }
+
   async readHistory(sessionId: string, limit: number): Promise<History> {
     let histories = this.#histories.get(limit)
     if (histories === undefined) {
@@ -65,9 +70,8 @@ export class Reads {
 
   /** The run is read before its events, so that an end is never seen without what came before it. */
   async readEvents(runId: string, after: number, limit: number): Promise<RunEvent[]> {
-    const [head] = await this.#runHeads.read(runId)
-    if (head === undefined || limit <= 0) return []
-    const run = toRunRecord(JSON.parse(head.record_row as string))
+    const run = await this.findRunHead(runId)
+    if (run === undefined || limit <= 0) return []
     const events: RunEvent[] = after < 1 ? [startEvent(run)] : []
     let next = Math.max(after, 1)
     while (events.length < limit) {

@@ -53,19 +53,25 @@ export function testHistory(store: () => SessionStore): void {
     it('answers many readers at once, each with its own session and length', async () => {
       const first = await conversation('a', 5)
       const second = await conversation('b', 4)
-      const [a, b, none, short, run, missing] = await Promise.all([
+      const [a, b, none, short, run, missing, again, head] = await Promise.all([
         store().readHistory('a', 2),
         store().readHistory('b', 10),
         store().readHistory('none', 2),
         store().readHistory('a', 1),
         store().findRun(second[1] ?? ''),
         store().findRun('none'),
+        store().findRun(second[1] ?? ''),
+        store().findRunHead?.(second[1] ?? ''),
       ])
       expect(a?.runs.map((item) => item.run_id)).toEqual(first.slice(-2))
       expect(b?.runs.map((item) => item.run_id)).toEqual(second)
       expect(none).toEqual({ runs: [], has_more: false })
       expect(short?.runs.map((item) => item.run_id)).toEqual(first.slice(-1))
       expect(run).toEqual(b?.runs[1])
+      expect(again).toEqual(run)
+      expect(again).not.toBe(run)
+      if (head !== undefined)
+        expect(head).toMatchObject({ ...run, messages: expect.anything(), sources: expect.anything() })
       expect(missing).toBeUndefined()
     })
 
