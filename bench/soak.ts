@@ -5,6 +5,7 @@ import { parseArgs } from 'node:util'
 import { outliveHostile } from '../test/support/hostile-server.ts'
 import { type Asked, ask, type Findings, startMixedLoad, verify } from '../test/support/mixed-load.ts'
 import { createProject, type Project, type RunningServer, serve } from '../test/support/program.ts'
+import { slowClients, stalledReaders, worstBodies } from './crowd.ts'
 import { cutStreams } from './cut-streams.ts'
 import { brokenUploads, filterComparisons, knowledgeKills } from './knowledge-soak.ts'
 import { memorySlope } from './memory-slope.ts'
@@ -14,7 +15,8 @@ import { configFile } from './start-up.ts'
 /*
  * Proofs that take too long for the tests: `--rounds` kills at random moments under mixed load (500), `--stops` SIGTERMs (20),
  * `--streams` streams that are cut and taken up again (1,000), `--hostile` requests made to do harm (100,000), `--reloads` of a
- * config, half as many of them under load (200), `--runs` through one server whose memory must not grow (500,000), `--ingestions` that are killed (100), `--filters` compared with the reference
+ * config, half as many of them under load (200), `--runs` through one server whose memory must not grow (500,000), `--slow` clients of headers and as many of
+ * bodies (1,000), `--readers` of one run, half of them stalled (1,000), the worst `--bodies` so many times over (1), `--ingestions` that are killed (100), `--filters` compared with the reference
  * (100,000), broken `--uploads` (5,000). `--break` takes the write-ahead log away after each kill, to show that loss
  * would be found. 0 leaves one out.
  */
@@ -27,6 +29,9 @@ const { values: options } = parseArgs({
     hostile: { type: 'string', default: '100000' },
     reloads: { type: 'string', default: '200' },
     runs: { type: 'string', default: '500000' },
+    slow: { type: 'string', default: '1000' },
+    readers: { type: 'string', default: '1000' },
+    bodies: { type: 'string', default: '1' },
     ingestions: { type: 'string', default: '100' },
     filters: { type: 'string', default: '100000' },
     uploads: { type: 'string', default: '5000' },
@@ -45,6 +50,9 @@ try {
   ok = (await hostile(Number(options.hostile))) && ok
   ok = (await soakReloads(Number(options.reloads))) && ok
   ok = (await memory(Number(options.runs))) && ok
+  ok = (await slow(project, Number(options.slow))) && ok
+  ok = (await readers(project, Number(options.readers))) && ok
+  ok = (await bodies(project, Number(options.bodies))) && ok
   ok = (await knowledgeKills(Number(options.ingestions))) && ok
   ok = (await filterComparisons(Number(options.filters))) && ok
   ok = (await brokenUploads(Number(options.uploads))) && ok
@@ -150,6 +158,48 @@ async function memory(count: number): Promise<boolean> {
       `${megabytes.join(', ')} MB resident after each tenth`,
   )
   return errors === 0 && slope <= 1
+}
+
+async function slow(project: Project, count: number): Promise<boolean> {
+  if (count === 0) return true
+  const { ok, ...found } = await withServer(project, (server) => slowClients(server, count))
+  console.log(
+    `${count} clients slow with their headers and ${count} with their bodies: closed after ` +
+      `${seconds(found.headersClosedMs)} and ${seconds(found.bodiesClosedMs)}; the others' p99 ${found.besideP99Ms} ms, ` +
+      `alone ${found.aloneP99Ms} ms, ${found.failed} failed`,
+  )
+  return ok
+}
+
+async function readers(project: Project, count: number): Promise<boolean> {
+  if (count === 0) return true
+  const { ok, complete, stalled, grownMb } = await withServer(project, (server) => stalledReaders(server, count))
+  console.log(`${count} readers: ${complete} complete, ${stalled} stalled; ${Math.round(grownMb)} MB more at the peak`)
+  return ok
+}
+
+async function bodies(project: Project, rounds: number): Promise<boolean> {
+  let longestMs = 0
+  for (let round = 1; round <= rounds; round++) {
+    for (const { name, delayMs, status } of await withServer(project, worstBodies)) {
+      console.log(`10 MB of ${name}: ${status}, the event loop waited ${Math.round(delayMs)} ms`)
+      longestMs = Math.max(longestMs, delayMs)
+    }
+  }
+  return longestMs <= 100
+}
+
+async function withServer<T>(project: Project, work: (server: RunningServer) => Promise<T>): Promise<T> {
+  const server = await start(project)
+  try {
+    return await work(server)
+  } finally {
+    await server.stop()
+  }
+}
+
+function seconds(ms: number): string {
+  return `${(ms / 1000).toFixed(1)} s`
 }
 
 async function askStubborn(url: string, id: string): Promise<void> {

@@ -29,6 +29,9 @@ export interface MixedLoad {
   stop(): Promise<void>
 }
 
+/** Each holds a connection, of which a process may have so many. */
+const verifiers = 32
+
 const kinds: readonly Pick<Asked, 'kind' | 'agentId'>[] = [
   { kind: 'send', agentId: 'echo' },
   { kind: 'stream', agentId: 'fragments' },
@@ -181,7 +184,11 @@ export async function verify(url: string, asked: readonly Asked[]): Promise<Find
   const findings: Findings = { lost: [], doubled: [], stuck: [] }
   const cut = asked.filter(({ acknowledged }) => !acknowledged)
   for (const one of cut) await ask(url, { ...one })
-  await Promise.all(asked.map((one) => verifyRun(url, one, findings)))
+  const waiting = [...asked]
+  const verifier = async () => {
+    for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) await verifyRun(url, next, findings)
+  }
+  await Promise.all(Array.from({ length: verifiers }, verifier))
   const sessions = new Set(
     asked.flatMap(({ sessionId, kind }) => (kind === 'background' || !sessionId ? [] : sessionId)),
   )
