@@ -171,6 +171,7 @@ export function sqliteStore(options: SqliteStoreOptions): SessionStore {
     finishRun: (end) => writing<RunFinished>({ kind: 'finish', end }),
     resumeRun: (resume) => working((connection) => resumeRun(connection, resume)),
     findRun: (runId) => reading((reads) => reads.findRun(runId)),
+    findRunHead: (runId) => reading((reads) => reads.findRunHead(runId)),
     listRuns: (filter, page) => reading((reads) => reads.listRuns(filter, page)),
     readEvents: (runId, after, limit) => reading((reads) => reads.readEvents(runId, after, limit)),
     readHistory: (sessionId, limit) =>
@@ -183,7 +184,6 @@ export function sqliteStore(options: SqliteStoreOptions): SessionStore {
     cacheAnswer: (answer) => {
       sweepWhenDue()
       return working((connection) => keepAnswer(connection, answer))
-    findRunHead: (runId) => reading((reads) => reads.findRunHead(runId)),
     },
     findCached: (key) => reading((reads) => reads.findCached(key, now())),
 
