@@ -30,6 +30,11 @@ export const commands: readonly CommandEntry[] = [
     summary: 'list, show and delete conversations, or save one as a test',
     load: () => import('./commands/sessions.ts'),
   },
+  {
+    name: 'runs',
+    summary: 'list, show, follow and cancel runs',
+    load: () => import('./commands/runs.ts'),
+  },
   { name: 'agents', summary: 'list agents, teams and workflows', load: () => import('./commands/agents.ts') },
   { name: 'test', summary: 'play saved conversations again', load: () => import('./commands/test.ts') },
   { name: 'init', summary: 'start a new project', load: () => import('./commands/init.ts') },

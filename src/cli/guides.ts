@@ -8,6 +8,7 @@ export interface Guide {
 }
 
 const session = 'ses_01m8y3c9ph8r1d3m5n7p9s2t4v'
+const run = 'run_01m8y3c9pj5t0q2v7wkd4hx6ag'
 
 export const guides: Readonly<Record<string, Guide>> = {
   dev: {
@@ -106,6 +107,20 @@ good. \`save-test\` writes a conversation as a test that needs no model.`,
       `agentserve sessions show ${session}`,
       `agentserve sessions delete ${session}`,
       `agentserve sessions save-test ${session}`,
+    ],
+    page: 'runs-and-sessions',
+  },
+  runs: {
+    details: `\`runs\` alone is \`runs list\`: the newest runs of all sessions first, with time, tokens and session. \`show\` prints one:
+status, times, tokens, tools, error, input and output; with \`--events\` everything that was recorded. \`tail\` follows a run
+as it happens, from its beginning, also after its end; a lost connection is taken up again. Its exit code says how the run
+went: 1 unless it completed, 130 after Ctrl-C, which leaves the run alone. \`cancel\` ends one that is under way or waits.`,
+    examples: [
+      'agentserve runs list',
+      'agentserve runs list --status failed --agent echo',
+      `agentserve runs show ${run}`,
+      `agentserve runs tail ${run}`,
+      `agentserve runs cancel ${run} --reason "asked twice"`,
     ],
     page: 'runs-and-sessions',
   },

@@ -171,8 +171,9 @@ test.each(curls)('$place gets the answer that the text shows: $line', async ({ p
 async function withRealIds(line: string): Promise<string> {
   let real = line
   if (/\bses_\w+/.test(line) || /\brun_\w+/.test(line)) {
-    const input = { input: 'hello there', background: line.includes('/cancel') }
-    const agentId = line.includes('/cancel') ? 'waits' : line.includes('/resume') ? 'asks' : 'echo'
+    const cancels = /[/ ]cancel\b/.test(line)
+    const input = { input: 'hello there', background: cancels }
+    const agentId = cancels ? 'waits' : line.includes('/resume') ? 'asks' : 'echo'
     const run = await post(`/api/v1/agents/${agentId}/run`, input)
     real = real.replace(/\bses_\w+/, String(run.session_id)).replace(/\brun_\w+/, String(run.run_id))
   }

@@ -1,0 +1,58 @@
+import type { Client } from '../../client/client.ts'
+import type { RunEvent } from '../../core/event.ts'
+import type { RunDetail } from '../../wire/run.ts'
+import { print, printJson, write } from '../output.ts'
+import { factsOf, toolLines } from '../run-facts.ts'
+import { duration } from '../run-line.ts'
+import { inShort } from '../run-writer.ts'
+import { formatSource } from '../source-line.ts'
+import { terminalJson, terminalLine, terminalText } from '../terminal-text.ts'
+import type { RunsAction } from './action.ts'
+
+export const showRun: RunsAction = async ({ client, runId, options: { events }, json, signal }) => {
+  const run = await client.runs.get(runId, { signal })
+  if (events) await printEvents(client, run, json, signal)
+  else if (json) printJson(run)
+  else print(formatRunDetail(run, await toolLines(client, run, signal)))
+  return undefined
+}
+
+/** Each event in a line, those of a run that goes on as they happen. */
+export async function printEvents(
+  client: Client,
+  run: { run_id: string; started_at: string | null; created_at: string },
+  json: boolean,
+  signal: AbortSignal,
+): Promise<void> {
+  const begunAt = Date.parse(run.started_at ?? run.created_at)
+  for await (const event of await client.runs.events(run.run_id, { signal })) {
+    await write(json ? `${terminalJson(event)}\n` : eventLine(event, begunAt))
+  }
+}
+
+/** Number, time since the start, type, and what else there is. */
+function eventLine({ run_id: _run, seq, at, type, ...rest }: RunEvent, begunAt: number): string {
+  const since = duration(Math.max(0, Date.parse(at) - begunAt))
+  return `${String(seq).padStart(5)} ${since.padStart(9)}  ${type.padEnd(16)} ${inShort(rest, 400)}\n`
+}
+
+function formatRunDetail(run: RunDetail, tools: readonly string[]): string {
+  const names = [run.session_id, ...(run.parent_run_id === null ? [] : [`part of ${run.parent_run_id}`])]
+  const input = run.messages.filter(({ role }) => role === 'user').map(({ content }) => content)
+  const error = run.error === null ? [] : [`error    ${terminalLine(`${run.error.code}: ${run.error.message}`)}`]
+  return [
+    `${run.run_id}  ${run.entity_kind} ${terminalLine(run.entity_id)}`,
+    `session  ${names.map(terminalLine).join('  ')}`,
+    `status   ${factsOf(run).join('  ')}${run.truncated ? '  the last moment may be missing' : ''}`,
+    ...tools.map((line, place) => `${place === 0 ? 'tools    ' : '         '}${line}`),
+    ...error,
+    '',
+    ...said('input', input.join('\n')),
+    ...said('output', run.content),
+    ...run.sources.map(formatSource),
+  ].join('\n')
+}
+
+function said(title: string, text: string): string[] {
+  return text === '' ? [] : [title, terminalText(text).replace(/^/gm, '  '), '']
+}
