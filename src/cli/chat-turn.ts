@@ -107,7 +107,8 @@ async function talk(client: Client, turn: Turn, reader: RunReader): Promise<void
   const { agentId, message, sessionId, follow } = turn
   const onDisconnect = follow ? ('continue' as const) : undefined
   const input = { agentId, content: message, contextId: sessionId, onDisconnect }
-  const stream = await client.a2a.stream(input, { signal: reader.signal })
+  // A cut is shown, and the record taken up.
+  const stream = await client.a2a.stream(input, { signal: reader.signal, reconnects: 0 })
   reader.begin(stream.runId, stream.sessionId ?? sessionId, 0)
   const record = reader.read({ takesText: false }).catch((error: unknown) => error)
   let failure: string | undefined

@@ -1,11 +1,11 @@
 import { AppError } from '../core/error.ts'
 import type { EntityKind } from '../core/run.ts'
 import type { Agent, AgentList } from '../wire/agent.ts'
-import type { Health } from '../wire/health.ts'
 import { type A2AClient, createA2AClient } from './a2a.ts'
 import { type CallOptions, Connection } from './connection.ts'
 import { createKnowledgeClient, type KnowledgeClient } from './knowledge.ts'
 import { createRunsClient, type RunsClient } from './runs.ts'
+import { createServerClient, type ServerClient } from './server.ts'
 import { createSessionsClient, type SessionsClient } from './sessions.ts'
 import { createFetchTransport, createUndiciTransport, type OpenTransport, type Transport } from './transport.ts'
 
@@ -22,7 +22,10 @@ export interface ClientOptions {
   transport?: Transport | undefined
   /** Of answers that wait for no model and no index; default 30,000. */
   timeoutMs?: number | undefined
-  /** How often a request is sent again that could not be delivered, or was answered 503; default 2. */
+  /**
+   * How often in a row a request is sent again that the network lost, or that the server could not take (429, 503), where
+   * that can't make anything happen twice; default 2.
+   */
   retries?: number | undefined
   /** After how much silence a stream counts as cut; heartbeats are sent every 15 s; default 60,000. */
   silenceMs?: number | undefined
@@ -39,14 +42,13 @@ export interface AgentsClient {
   get(agentId: string, options?: CallOptions): Promise<Agent>
 }
 
-/** Everything that a server offers. Errors are AppErrors: the server's own, or `unavailable` when it can't be reached. */
-export interface Client {
+/** Everything that a server offers. Errors are AppErrors: ServerErrors where it answered, else why there is no answer. */
+export interface Client extends ServerClient {
   agents: AgentsClient
   sessions: SessionsClient
   runs: RunsClient
   knowledge: KnowledgeClient
   a2a: A2AClient
-  health(options?: CallOptions): Promise<Health>
   /** Cuts what is still open; the client is of no use afterwards. */
   close(): Promise<void>
 }
@@ -70,9 +72,11 @@ export function createClient(options: ClientOptions): Client {
     runs: createRunsClient(connection, prefix, silenceMs),
     knowledge: createKnowledgeClient(connection, prefix),
     a2a: createA2AClient(connection, options.a2aPrefix ?? '/api/v1/a2a', silenceMs),
-    health: (call) =>
-      connection.json({ ...call, method: 'GET', path: options.healthPath ?? '/health', repeat: 'safe' }),
-    close: () => transport.close(),
+    ...createServerClient(connection, options.healthPath ?? '/health'),
+    close() {
+      connection.close()
+      return transport.close()
+    },
   }
 }
 

@@ -1,20 +1,26 @@
 import { randomUUID } from 'node:crypto'
-import { setTimeout as sleep } from 'node:timers/promises'
-import { AppError, isAppError } from '../core/error.ts'
-import { toNetworkError, toServerError } from './error.ts'
+import { AppError } from '../core/error.ts'
+import { errorOf, toNetworkError, toServerError } from './error.ts'
+import { parse } from './json.ts'
+import { Limit } from './limit.ts'
+import { isAtWork, mayRepeat, pause, type Repeat, waitMsBefore } from './retry.ts'
 import type { ClientRequest, ClientResponse, Transport } from './transport.ts'
 
 const maxAnswerBytes = 64 * 1024 * 1024
-const firstRetryMs = 100
-const longestRetryMs = 5000
 
 export interface CallOptions {
   signal?: AbortSignal | undefined
-  /** Of the whole answer; for a stream, until it begins. */
+  /** Of the whole answer, repeats included; for a stream, until it begins. */
   timeoutMs?: number | undefined
 }
 
-export interface Call extends CallOptions {
+/** Of what changes something and may be sent twice, because an `Idempotency-Key` goes with it. */
+export interface KeyedOptions extends CallOptions {
+  /** Another call with the same key and body gives the first one's answer, for 24 hours. Default: a new one for each call. */
+  idempotencyKey?: string | undefined
+}
+
+export interface Call extends KeyedOptions {
   method: 'GET' | 'POST' | 'PUT' | 'DELETE'
   path: string
   query?: Record<string, string | number | boolean | undefined>
@@ -23,10 +29,13 @@ export interface Call extends CallOptions {
   /** Sent as it is. */
   raw?: { bytes: Uint8Array; mediaType: string }
   headers?: Record<string, string>
-  /** `safe`: twice is once anyway. `keyed`: an Idempotency-Key makes it so. */
-  repeat: 'safe' | 'keyed' | 'never'
+  repeat: Repeat
   /** Waits for a model or an index: no time limit but one given for this call. */
   long?: boolean
+  /** A status beyond 2xx whose body is an answer all the same, unless it is an error's. */
+  answeredBy?: number
+  /** What a successful answer refuses with, where refusals come as such. */
+  refusal?: (text: string, response: ClientResponse) => AppError | undefined
 }
 
 export interface ConnectionOptions {
@@ -49,50 +58,101 @@ export interface OpenAnswer extends ClientResponse {
 export class Connection {
   readonly name: string
   readonly #options: ConnectionOptions
+  readonly #open = new Set<Limit>()
+  #closed: AppError | undefined
 
   constructor(options: ConnectionOptions) {
     this.name = options.name
     this.#options = options
   }
 
-  /** The JSON of a successful answer. */
+  /** The JSON object of a successful answer. */
   async json<T>(call: Call): Promise<T> {
     return (await this.answer<T>(call)).value
   }
 
   async answer<T>(call: Call): Promise<{ value: T; headers: Record<string, string> }> {
-    return this.#repeating(call, async (request, limit) => {
-      const response = await this.#send(request, limit)
-      const text = await readText(response, this.name)
-      if (response.status >= 300) throw toServerError(response, text, this.name)
-      return { value: parse<T>(text, this.name), headers: response.headers }
+    const { text, headers } = await this.text(call)
+    return { value: parse<T>(text, this.name), headers }
+  }
+
+  /** A successful answer as it is. An earlier request with the same key that is still at work is waited for. */
+  async text(call: Call): Promise<{ text: string; headers: Record<string, string> }> {
+    return this.#limited(call, async (limit) => {
+      const answer = await this.#repeating(call, limit, true, async (request) => {
+        const response = await this.#options.transport(request)
+        const text = await readText(response.body, this.name)
+        const isAnswer = response.status < 300 || (response.status === call.answeredBy && errorOf(text) === undefined)
+        if (!isAnswer) throw toServerError(response, text, this.name)
+        const refusal = call.refusal?.(text, response)
+        if (refusal !== undefined) throw refusal
+        return { text, headers: response.headers }
+      })
+      limit.release()
+      return answer
     })
   }
 
-  /** The head of a successful answer; its body is the caller's to read and to end. */
+  /** The head of a stream of events; its body is the caller's to read and to end. */
   async open(call: Call): Promise<OpenAnswer> {
-    return this.#repeating(call, async (request, limit) => {
-      const response = await this.#send(request, limit)
-      if (response.status >= 300) throw toServerError(response, await readText(response, this.name), this.name)
-      return { ...response, end: () => limit.abort() }
+    return this.#limited(call, async (limit) => {
+      const streamed = { ...call, headers: { ...call.headers, accept: 'text/event-stream' } }
+      const answer = await this.#repeating(streamed, limit, false, async (request) => {
+        const response = await this.#options.transport(request)
+        if (response.status < 300 && isEventStream(response)) return response
+        const text = await readText(response.body, this.name)
+        if (response.status >= 300) throw toServerError(response, text, this.name)
+        throw call.refusal?.(text, response) ?? notAStream(response, this.name)
+      })
+      limit.stopClock()
+      return { ...answer, end: () => limit.end() }
     })
   }
 
-  async #repeating<T>(call: Call, attempt: (request: ClientRequest, limit: Limit) => Promise<T>): Promise<T> {
-    const request = this.#toRequest(call)
-    for (let tries = 0; ; tries++) {
-      const limit = new Limit(call, call.timeoutMs ?? (call.long ? undefined : this.#options.timeoutMs), this.name)
+  get isClosed(): boolean {
+    return this.#closed !== undefined
+  }
+
+  /** Cuts what is still open. */
+  close(): void {
+    this.#closed = new AppError('unavailable', 'The client has been closed.')
+    for (const limit of this.#open) limit.end(this.#closed)
+  }
+
+  async #limited<T>(call: Call, work: (limit: Limit) => Promise<T>): Promise<T> {
+    if (this.#closed !== undefined) throw this.#closed
+    const timeoutMs = call.timeoutMs ?? (call.long ? undefined : this.#options.timeoutMs)
+    const limit = new Limit({ signal: call.signal, timeoutMs, name: this.name }, (ended) => this.#open.delete(ended))
+    this.#open.add(limit)
+    try {
+      return await work(limit)
+    } catch (error) {
+      limit.end()
+      throw error
+    }
+  }
+
+  /** `waits`: for an earlier request with the same key, however often it takes. */
+  async #repeating<T>(
+    call: Call,
+    { signal }: Limit,
+    waits: boolean,
+    attempt: (request: ClientRequest) => Promise<T>,
+  ): Promise<T> {
+    const request = { ...this.#toRequest(call), signal }
+    for (let failures = 0; ; ) {
       try {
-        const result = await attempt({ ...request, signal: limit.signal }, limit)
-        limit.stop()
-        return result
+        signal.throwIfAborted()
+        return await attempt(request)
       } catch (error) {
-        limit.stop()
-        call.signal?.throwIfAborted()
-        const known = limit.expired ?? toNetworkError(error, this.name)
-        const again = known.code === 'unavailable' && call.repeat !== 'never' && tries < this.#options.retries
-        if (!again) throw known
-        await pause(known, tries, call.signal)
+        signal.throwIfAborted()
+        const known = toNetworkError(error, this.name)
+        const isWaiting = waits && call.repeat === 'keyed' && isAtWork(known)
+        const mayTry = isWaiting || (failures < this.#options.retries && mayRepeat(known, call.repeat))
+        const waitMs = mayTry ? waitMsBefore(known, failures) : undefined
+        if (waitMs === undefined) throw known
+        if (!isWaiting) failures++
+        await pause(waitMs, signal)
       }
     }
   }
@@ -104,7 +164,7 @@ export class Connection {
       ...call.headers,
     }
     if (this.#options.key !== undefined) headers.authorization = `Bearer ${this.#options.key}`
-    if (call.repeat === 'keyed') headers['idempotency-key'] ??= randomUUID()
+    if (call.repeat === 'keyed') headers['idempotency-key'] ??= call.idempotencyKey ?? randomUUID()
     const request = { method: call.method, url: call.path + toQuery(call.query), headers }
     if (call.raw !== undefined) {
       headers['content-type'] = call.raw.mediaType
@@ -114,54 +174,22 @@ export class Connection {
     headers['content-type'] = 'application/json'
     return { ...request, body: JSON.stringify(call.body) }
   }
-
-  async #send(request: ClientRequest, limit: Limit): Promise<ClientResponse> {
-    limit.signal.throwIfAborted()
-    return this.#options.transport(request)
-  }
 }
 
-/** The caller's signal and the time limit of one attempt, in one. */
-class Limit {
-  readonly signal: AbortSignal
-  expired: AppError | undefined
-  readonly #controller = new AbortController()
-  #timer: NodeJS.Timeout | undefined
-
-  constructor(call: CallOptions, timeoutMs: number | undefined, name: string) {
-    const own = this.#controller.signal
-    this.signal = call.signal === undefined ? own : AbortSignal.any([own, call.signal])
-    if (timeoutMs === undefined) return
-    this.#timer = setTimeout(() => {
-      this.expired = new AppError('timeout', `${name} did not answer within ${timeoutMs} ms.`)
-      this.#controller.abort(this.expired)
-    }, timeoutMs)
-  }
-
-  stop(): void {
-    clearTimeout(this.#timer)
-  }
-
-  abort(): void {
-    this.stop()
-    this.#controller.abort()
-  }
+function isEventStream({ headers }: ClientResponse): boolean {
+  return /^text\/event-stream\b/i.test(headers['content-type'] ?? '')
 }
 
-async function pause(error: AppError, tries: number, signal: AbortSignal | undefined): Promise<void> {
-  const asked = error.retryAfterSeconds === undefined ? 0 : error.retryAfterSeconds * 1000
-  const waitMs = Math.min(longestRetryMs, Math.max(asked, firstRetryMs * 3 ** tries))
-  try {
-    await sleep(waitMs, undefined, signal === undefined ? {} : { signal })
-  } catch {
-    signal?.throwIfAborted()
-  }
+function notAStream({ headers }: ClientResponse, name: string): AppError {
+  const type = headers['content-type'] ?? 'something without a type'
+  return new AppError('internal', `${name} answered ${type} where a stream of events was due.`)
 }
 
-async function readText(response: ClientResponse, name: string): Promise<string> {
+/** The whole of a body, as far as it is not too large. */
+async function readText(body: AsyncIterable<Uint8Array>, name: string): Promise<string> {
   const chunks: Uint8Array[] = []
   let size = 0
-  for await (const chunk of response.body) {
+  for await (const chunk of body) {
     size += chunk.byteLength
     if (size > maxAnswerBytes) {
       throw new AppError('payload_too_large', `${name} answered more than ${maxAnswerBytes} bytes.`)
@@ -171,14 +199,6 @@ async function readText(response: ClientResponse, name: string): Promise<string>
   return Buffer.concat(chunks).toString('utf8')
 }
 
-function parse<T>(text: string, name: string): T {
-  try {
-    return JSON.parse(text) as T
-  } catch (cause) {
-    throw new AppError('internal', `${name} answered something that is not JSON; is it an agentserve?`, { cause })
-  }
-}
-
 function toQuery(query: Call['query']): string {
   const parameters = new URLSearchParams()
   for (const [name, value] of Object.entries(query ?? {})) {
@@ -186,9 +206,4 @@ function toQuery(query: Call['query']): string {
   }
   const text = parameters.toString()
   return text === '' ? '' : `?${text}`
-}
-
-/** Whether trying again may help: the server could not be reached, or said that it can't now. */
-export function isPassing(error: unknown): boolean {
-  return isAppError(error) && error.code === 'unavailable'
 }

@@ -1,5 +1,23 @@
-import { AppError, type ErrorCode, type ErrorDetail, isAppError } from '../core/error.ts'
+import { AppError, type AppErrorOptions, type ErrorCode, type ErrorDetail, isAppError } from '../core/error.ts'
 import type { ClientResponse } from './transport.ts'
+
+/** An error that the server answered with. What goes wrong on the way there and back is an AppError without a status. */
+export class ServerError extends AppError {
+  readonly status: number
+  /** By which the server's log knows the request. */
+  readonly requestId: string | undefined
+
+  constructor(code: ErrorCode, message: string, answer: ServerErrorOptions) {
+    super(code, message, answer)
+    this.status = answer.status
+    this.requestId = answer.requestId
+  }
+}
+
+export interface ServerErrorOptions extends AppErrorOptions {
+  status: number
+  requestId: string | undefined
+}
 
 const codes: Record<ErrorCode, true> = {
   invalid_request: true,
@@ -59,25 +77,42 @@ export function codeOfStatus(status: number): ErrorCode {
 }
 
 /** The server's error, as it was thrown there: code, message, details, ids and Retry-After survive. */
-export function toServerError(response: ClientResponse, text: string, where: string): AppError {
-  const retryAfter = Number(response.headers['retry-after'] ?? Number.NaN)
-  const retryAfterSeconds = Number.isFinite(retryAfter) ? retryAfter : undefined
+export function toServerError(response: ClientResponse, text: string, where: string): ServerError {
+  const { status, headers } = response
   const error = errorOf(text)
+  const about = { status, requestId: headers['x-request-id'], retryAfterSeconds: toRetryAfter(headers['retry-after']) }
   if (error === undefined) {
-    const message = `${where} answered ${response.status} without an error that this client understands.`
-    return new AppError(codeOfStatus(response.status), message, { retryAfterSeconds })
+    const message = `${where} answered ${status} without an error that this client understands.`
+    return new ServerError(codeOfStatus(status), message, about)
   }
-  const code = isErrorCode(error.code) ? error.code : codeOfStatus(response.status)
-  const message = typeof error.message === 'string' ? error.message : `${where} answered ${response.status}.`
-  return new AppError(code, message, {
-    retryAfterSeconds,
-    details: Array.isArray(error.details) ? (error.details as ErrorDetail[]) : undefined,
+  const code = isErrorCode(error.code) ? error.code : codeOfStatus(status)
+  const message = typeof error.message === 'string' ? error.message : `${where} answered ${status}.`
+  return new ServerError(code, message, {
+    ...about,
+    details: Array.isArray(error.details) ? error.details.filter(isDetail) : undefined,
     runId: typeof error.run_id === 'string' ? error.run_id : undefined,
     sessionId: typeof error.session_id === 'string' ? error.session_id : undefined,
   })
 }
 
-function errorOf(text: string): Record<string, unknown> | undefined {
+/** The same error, saying which run it is about. */
+export function withRun(error: unknown, runId: string): unknown {
+  if (!isAppError(error) || error.runId !== undefined) return error
+  const { code, message, details, retryAfterSeconds } = error
+  const options = { runId, details, retryAfterSeconds, cause: error }
+  if (!(error instanceof ServerError)) return new AppError(code, message, options)
+  return new ServerError(code, message, { ...options, status: error.status, requestId: error.requestId })
+}
+
+/** Seconds from now, of a number of them or of a date (RFC 9110 10.2.3). */
+export function toRetryAfter(header: string | undefined): number | undefined {
+  if (header === undefined) return undefined
+  const seconds = /^\d+$/.test(header) ? Number(header) : (Date.parse(header) - Date.now()) / 1000
+  return Number.isFinite(seconds) ? Math.max(0, seconds) : undefined
+}
+
+/** What the error body says; undefined when the text is none. */
+export function errorOf(text: string): Record<string, unknown> | undefined {
   try {
     const body: unknown = JSON.parse(text)
     if (typeof body !== 'object' || body === null || !('error' in body)) return undefined
@@ -86,6 +121,11 @@ function errorOf(text: string): Record<string, unknown> | undefined {
   } catch {
     return undefined
   }
+}
+
+function isDetail(value: unknown): value is ErrorDetail {
+  const { path, message } = Object(value) as Record<string, unknown>
+  return typeof path === 'string' && typeof message === 'string'
 }
 
 function isErrorCode(value: unknown): value is ErrorCode {
@@ -100,6 +140,13 @@ const explanations: Record<string, string> = {
   UND_ERR_SOCKET: 'the connection was cut',
   ETIMEDOUT: 'the connection timed out',
   UND_ERR_CONNECT_TIMEOUT: 'the connection timed out',
+}
+
+const beforeAnythingWasSent = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'UND_ERR_CONNECT_TIMEOUT'])
+
+/** Whether the server can't have seen the request. */
+export function isUndelivered({ cause }: AppError): boolean {
+  return beforeAnythingWasSent.has(systemCode(cause) ?? '')
 }
 
 /** What the network said, with the URL and in words; an AppError stays what it is. */

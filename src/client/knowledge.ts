@@ -10,7 +10,7 @@ import type {
   ManyRequest,
   SearchAnswer,
 } from '../wire/knowledge.ts'
-import type { CallOptions, Connection } from './connection.ts'
+import type { CallOptions, Connection, KeyedOptions } from './connection.ts'
 import type { PageOptions } from './runs.ts'
 
 export interface SearchSettings {
@@ -33,7 +33,7 @@ export interface KnowledgeClient {
   search(query: string, settings?: SearchSettings, options?: CallOptions): Promise<SearchAnswer>
   config(options?: CallOptions): Promise<KnowledgeConfig>
   status(options?: CallOptions): Promise<KnowledgeStatus>
-  ingest(content: IngestContent, settings?: IngestSettings, options?: CallOptions): Promise<IngestResult>
+  ingest(content: IngestContent, settings?: IngestSettings, options?: KeyedOptions): Promise<IngestResult>
   /** Many texts at once; what can't be ingested is an outcome of its own. */
   ingestMany(request: ManyRequest, options?: CallOptions): Promise<ManyAnswer>
   /** Embeds everything again, with another embedder when one is named. */

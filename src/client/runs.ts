@@ -1,8 +1,8 @@
-import { AppError } from '../core/error.ts'
 import type { RunStatus } from '../core/run.ts'
 import type { ResumeRequest, RunAccepted, RunDetail, RunList, RunRequest, RunResult } from '../wire/run.ts'
-import type { CallOptions, Connection, OpenAnswer } from './connection.ts'
-import { followRun, type RunStream } from './stream.ts'
+import type { CallOptions, Connection, KeyedOptions } from './connection.ts'
+import { createRunStreams } from './run-stream.ts'
+import type { RunStream } from './stream.ts'
 
 /** What a run is asked for; how it is answered is the method's. */
 export type RunInput = Omit<RunRequest, 'stream' | 'background'>
@@ -22,15 +22,18 @@ export interface PageOptions extends CallOptions {
 }
 
 export interface RunsClient {
-  /** Waits for the end. A run that fails throws `run_failed`, `timeout` or `run_cancelled` with its `runId`. */
-  start(agentId: string, input: RunInput, options?: CallOptions): Promise<RunResult>
+  /**
+   * Waits for the end. A run that fails throws `run_failed`, `timeout` or `run_cancelled` with its `runId`. It is cancelled
+   * with its connection, unless `on_disconnect` is `continue`: then a lost answer is asked for again until the run has ended.
+   */
+  start(agentId: string, input: RunInput, options?: KeyedOptions): Promise<RunResult>
   /** Goes on without us; follow it with `events`. */
-  background(agentId: string, input: RunInput, options?: CallOptions): Promise<RunAccepted>
+  background(agentId: string, input: RunInput, options?: KeyedOptions): Promise<RunAccepted>
   /**
    * The events as they happen, the final one last. A lost connection is taken up again and does not end the run; leaving the
    * loop or aborting does, unless `on_disconnect` is `continue`. With `on_disconnect: 'cancel'` a lost connection ends it too.
    */
-  stream(agentId: string, input: RunInput, options?: StreamOptions): Promise<RunStream>
+  stream(agentId: string, input: RunInput, options?: StreamOptions & KeyedOptions): Promise<RunStream>
   get(runId: string, options?: CallOptions): Promise<RunDetail>
   list(
     filter?: {
@@ -52,44 +55,14 @@ export interface RunsClient {
   events(runId: string, options?: StreamOptions & { after?: number | undefined }): Promise<RunStream>
 }
 
-const defaultReconnects = 5
-const cancelMs = 5000
-
 export function createRunsClient(connection: Connection, prefix: string, silenceMs: number): RunsClient {
   const runPath = (runId: string) => `${prefix}/runs/${encodeURIComponent(runId)}`
   const agentPath = (agentId: string) => `${prefix}/agents/${encodeURIComponent(agentId)}`
 
-  function openEvents(runId: string, after: number, options: StreamOptions): Promise<OpenAnswer> {
-    return connection.open({
-      ...options,
-      method: 'GET',
-      path: `${runPath(runId)}/events`,
-      query: { include: options.includePrompts ? 'prompts' : undefined },
-      headers: { accept: 'text/event-stream', ...(after > 0 ? { 'last-event-id': String(after) } : {}) },
-      repeat: 'safe',
-    })
-  }
-
-  function toStream(
-    answer: OpenAnswer,
-    runId: string,
-    after: number,
-    options: StreamOptions,
-    leave: (() => Promise<unknown>) | undefined,
-  ): RunStream {
-    const follow = followRun({
-      answer,
-      runId,
-      after,
-      reconnects: options.reconnects ?? defaultReconnects,
-      silenceMs,
-      signal: options.signal,
-      reopen: (from) => openEvents(runId, from, options),
-      connection,
-    })
-    const events = leave === undefined ? follow : leaving(follow, options.signal, leave)
-    return { runId, sessionId: answer.headers['x-session-id'], [Symbol.asyncIterator]: () => events }
-  }
+  // The run may end by itself in the same moment, which is as good.
+  const cancel = (runId: string, timeoutMs: number) =>
+    client.cancel(runId, 'client_disconnected', { timeoutMs }).then(ignore, ignore)
+  const streams = createRunStreams(connection, runPath, silenceMs, cancel)
 
   const client: RunsClient = {
     start: (agentId, input, options) =>
@@ -109,28 +82,7 @@ export function createRunsClient(connection: Connection, prefix: string, silence
         body: { ...input, background: true },
         repeat: 'keyed',
       }),
-    async stream(agentId, input, options = {}) {
-      const ours = input.on_disconnect === undefined
-      const answer = await connection.open({
-        ...options,
-        method: 'POST',
-        path: `${agentPath(agentId)}/run/stream`,
-        query: { include: options.includePrompts ? 'prompts' : undefined },
-        body: ours ? { ...input, on_disconnect: 'continue' } : input,
-        headers: { accept: 'text/event-stream' },
-        repeat: 'keyed',
-        long: true,
-      })
-      const runId = answer.headers['x-run-id']
-      if (runId === undefined) {
-        answer.end()
-        throw new AppError('internal', `${connection.name} sent a stream without an X-Run-Id.`)
-      }
-      // The run may end by itself in the same moment, which is as good.
-      const cancel = () => client.cancel(runId, 'client_disconnected', { timeoutMs: cancelMs }).catch(() => {})
-      const leave = ours ? cancel : undefined
-      return toStream(answer, runId, 0, options, leave)
-    },
+    stream: (agentId, input, options = {}) => streams.start(`${agentPath(agentId)}/run/stream`, input, options),
     get: (runId, options) => connection.json({ ...options, method: 'GET', path: runPath(runId), repeat: 'safe' }),
     list: (filter, options) =>
       connection.json({
@@ -157,28 +109,9 @@ export function createRunsClient(connection: Connection, prefix: string, silence
         repeat: 'never',
         long: true,
       }),
-    async events(runId, options = {}) {
-      const after = options.after ?? 0
-      return toStream(await openEvents(runId, after, options), runId, after, options, undefined)
-    },
+    events: (runId, options = {}) => streams.follow(runId, options.after ?? 0, options),
   }
   return client
 }
 
-/** Calls `leave` when the reader goes before the end; a stream that failed leaves the run as it is. */
-async function* leaving<T>(
-  events: AsyncIterable<T>,
-  signal: AbortSignal | undefined,
-  leave: () => Promise<unknown>,
-): AsyncGenerator<T, void, void> {
-  let left = true
-  try {
-    yield* events
-    left = false
-  } catch (error) {
-    left = signal?.aborted ?? false
-    throw error
-  } finally {
-    if (left) await leave()
-  }
-}
+function ignore(): void {}

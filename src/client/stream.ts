@@ -1,10 +1,11 @@
-import { setTimeout as sleep } from 'node:timers/promises'
-import { AppError, isAppError } from '../core/error.ts'
+import { AppError } from '../core/error.ts'
 import { isFinalEvent, type RunEvent } from '../core/event.ts'
 import { parseSse, type SseEvent } from '../core/sse.ts'
-import { type Connection, isPassing, type OpenAnswer } from './connection.ts'
-import { toNetworkError } from './error.ts'
+import type { Connection, OpenAnswer } from './connection.ts'
+import { toNetworkError, withRun } from './error.ts'
+import { isPassing, pause } from './retry.ts'
 
+export const defaultReconnects = 5
 const reconnectMs = 200
 const longestReconnectMs = 5000
 
@@ -99,17 +100,17 @@ export async function* followRun(options: FollowOptions): AsyncGenerator<RunEven
       throw new AppError('unavailable', `The stream of run '${options.runId}' ended before the run did.`)
     } catch (error) {
       signal?.throwIfAborted()
-      if (!isPassing(error) || failures >= reconnects) throw withRun(error, options.runId)
+      if (!isPassing(error) || failures >= reconnects || connection.isClosed) throw withRun(error, options.runId)
     }
     answer = undefined
-    // At once the first time: a cut is most often over as soon as it is seen.
-    const waitMs = failures === 0 ? 0 : Math.min(longestReconnectMs, reconnectMs * 2 ** (failures - 1))
+    await pause(reconnectWaitMs(failures), signal)
     failures++
-    await sleep(waitMs, undefined, signal === undefined ? {} : { signal }).catch(() => signal?.throwIfAborted())
   }
 }
 
-function withRun(error: unknown, runId: string): unknown {
-  if (!isAppError(error) || error.runId !== undefined) return error
-  return new AppError(error.code, error.message, { runId, details: error.details, cause: error })
+/** At once the first time: a cut is most often over as soon as it is seen. */
+export function reconnectWaitMs(failures: number): number {
+  return failures === 0
+    ? 0
+    : Math.min(longestReconnectMs, reconnectMs * 2 ** (failures - 1)) * (0.5 + Math.random() / 2)
 }

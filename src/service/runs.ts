@@ -188,12 +188,16 @@ export function createRuns(options: RunsOptions): RunService {
   async function replay(claim: ClaimRecord, request: StartRun): Promise<RunHandle> {
     assertSameRequest(claim, request.idempotency)
     const join = request.idempotency?.whileRunning === 'join'
-    if (claim.run_id === null) throw new AppError('conflict', 'A request with this idempotency key is still at work.')
+    if (claim.run_id === null) {
+      throw new AppError('conflict', 'A request with this idempotency key is still at work.', { retryAfterSeconds: 1 })
+    }
     const runId = claim.run_id
     const running = live.get(runId)
     if (running !== undefined) {
       if (join) return { ...liveHandle(running), replayed: true }
-      throw new AppError('conflict', `The request with this idempotency key still runs as '${runId}'.`, { runId })
+      const message = `The request with this idempotency key still runs as '${runId}'.`
+      const sessionId = running.run.session_id
+      throw new AppError('conflict', message, { runId, sessionId, retryAfterSeconds: 1 })
     }
     const run = await recorded.get(runId)
     if (run.status === 'interrupted' && !join) {

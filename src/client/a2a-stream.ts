@@ -1,0 +1,76 @@
+import { AppError } from '../core/error.ts'
+import type { A2AStreamEvent } from '../wire/a2a.ts'
+import type { Connection, OpenAnswer } from './connection.ts'
+import { ServerError, withRun } from './error.ts'
+import { isPassing, pause } from './retry.ts'
+import { parseEvent, readStream, reconnectWaitMs } from './stream.ts'
+
+export interface FollowTaskOptions {
+  /** The stream as it was opened. */
+  answer: OpenAnswer
+  runId: string | undefined
+  /** How often in a row a stream that was cut is taken up again. */
+  reconnects: number
+  silenceMs: number
+  signal: AbortSignal | undefined
+  /** Sends the same message again, which gives the reply from its beginning. */
+  reopen: () => Promise<OpenAnswer>
+  connection: Connection
+}
+
+/**
+ * A reply to its `done`. Events of the dialect have no numbers, so what is taken up again is told from what was seen by its
+ * length: the fragments of a record may be cut elsewhere, their text is the same.
+ */
+export async function* followTask(options: FollowTaskOptions): AsyncGenerator<A2AStreamEvent, void, void> {
+  const { connection, runId, signal } = options
+  let answer: OpenAnswer | undefined = options.answer
+  let seenChars = 0
+  let failed = false
+  let failures = 0
+  for (;;) {
+    try {
+      answer ??= await options.reopen()
+      let position = 0
+      for await (const message of readStream(answer, options.silenceMs, connection.name)) {
+        const event = parseEvent<A2AStreamEvent>(message, connection.name)
+        if (event.type === 'content') {
+          const seen = seenChars - position
+          position += event.content.length
+          if (seen > 0 && seen >= event.content.length) continue
+          seenChars = position
+          failures = 0
+          yield seen > 0 ? { ...event, content: event.content.slice(seen) } : event
+          continue
+        }
+        if (event.type === 'error') {
+          if (failed) continue
+          failed = true
+        }
+        yield event
+        if (event.type === 'done') return
+      }
+      throw new AppError('unavailable', `The stream from ${connection.name} ended before it was done.`)
+    } catch (error) {
+      signal?.throwIfAborted()
+      if (isEndOf(error, runId)) {
+        if (!failed) yield { type: 'error', code: internalError, message: error.message }
+        yield { type: 'done' }
+        return
+      }
+      if (!isPassing(error) || failures >= options.reconnects || connection.isClosed) {
+        throw runId === undefined ? error : withRun(error, runId)
+      }
+    }
+    answer = undefined
+    await pause(reconnectWaitMs(failures), signal)
+    failures++
+  }
+}
+
+const internalError = -32603
+
+/** A run that ended without a word refuses the message again with what it failed from. */
+function isEndOf(error: unknown, runId: string | undefined): error is ServerError {
+  return error instanceof ServerError && error.runId === runId && error.code === 'run_failed'
+}

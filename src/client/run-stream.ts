@@ -1,0 +1,158 @@
+import { randomUUID } from 'node:crypto'
+import { AppError, isAppError } from '../core/error.ts'
+import type { RunEvent } from '../core/event.ts'
+import type { Call, Connection, KeyedOptions, OpenAnswer } from './connection.ts'
+import { ServerError } from './error.ts'
+import { isAtWork } from './retry.ts'
+import type { RunInput, StreamOptions } from './runs.ts'
+import { defaultReconnects, followRun, type RunStream } from './stream.ts'
+
+const cancelMs = 5000
+
+export interface RunStreams {
+  start(path: string, input: RunInput, options: StreamOptions & KeyedOptions): Promise<RunStream>
+  follow(runId: string, after: number, options: StreamOptions): Promise<RunStream>
+}
+
+interface OpenRun {
+  runId: string
+  sessionId: string | undefined
+  answer: OpenAnswer
+}
+
+/** Streams of runs: those that a call starts are its own to end, those that it follows are not. `cancel` never fails. */
+export function createRunStreams(
+  connection: Connection,
+  runPath: (runId: string) => string,
+  silenceMs: number,
+  cancel: (runId: string, timeoutMs: number) => Promise<void>,
+): RunStreams {
+  function openEvents(runId: string, after: number, options: StreamOptions): Promise<OpenAnswer> {
+    return connection.open({
+      signal: options.signal,
+      timeoutMs: options.timeoutMs,
+      method: 'GET',
+      path: `${runPath(runId)}/events`,
+      query: toQuery(options),
+      headers: after > 0 ? { 'last-event-id': String(after) } : {},
+      repeat: 'safe',
+      // Of a run that waits for its turn there is nothing to say yet.
+      long: true,
+    })
+  }
+
+  function toEvents({ runId, answer }: OpenRun, after: number, options: StreamOptions) {
+    const { reconnects = defaultReconnects, signal } = options
+    const reopen = (from: number) => openEvents(runId, from, options)
+    return followRun({ answer, runId, after, reconnects, silenceMs, signal, reopen, connection })
+  }
+
+  /** Of the run that this call starts, or that an earlier one with the same key has started. */
+  async function openRun(call: Call, options: StreamOptions): Promise<OpenRun> {
+    try {
+      return toOpenRun(await connection.open(call), connection.name)
+    } catch (error) {
+      const before = startedBefore(error)
+      if (before === undefined) throw error
+      return { ...before, answer: await openEvents(before.runId, 0, options) }
+    }
+  }
+
+  /** Of a run that may have begun without having said its id: the same request again is told it. */
+  async function cancelUnseen(call: Call): Promise<void> {
+    const asked = { ...call, signal: undefined, timeoutMs: cancelMs }
+    const runId = await connection.open(asked).then(
+      (answer) => {
+        answer.end()
+        return answer.headers['x-run-id']
+      },
+      (error: unknown) => startedBefore(error)?.runId,
+    )
+    if (runId !== undefined) await cancel(runId, cancelMs)
+  }
+
+  return {
+    async start(path, input, options) {
+      const { signal, timeoutMs, idempotencyKey = randomUUID() } = options
+      const ours = input.on_disconnect === undefined
+      const call: Call = {
+        signal,
+        timeoutMs,
+        idempotencyKey,
+        method: 'POST',
+        path,
+        query: toQuery(options),
+        body: ours ? { ...input, on_disconnect: 'continue' } : input,
+        repeat: 'keyed',
+        long: true,
+      }
+      signal?.throwIfAborted()
+      try {
+        const run = await openRun(call, options)
+        const events = toEvents(run, 0, options)
+        return toStream(run, ours ? leaving(events, signal, () => cancel(run.runId, cancelMs)) : events)
+      } catch (error) {
+        if (ours && (signal?.aborted || isOwnTimeout(error))) await cancelUnseen(call)
+        throw error
+      }
+    },
+    async follow(runId, after, options) {
+      const answer = await openEvents(runId, after, options)
+      const run = { runId, sessionId: answer.headers['x-session-id'], answer }
+      return toStream(run, toEvents(run, after, options))
+    },
+  }
+}
+
+function toQuery({ includePrompts }: StreamOptions) {
+  return { include: includePrompts ? 'prompts' : undefined }
+}
+
+function toOpenRun(answer: OpenAnswer, name: string): OpenRun {
+  const runId = answer.headers['x-run-id']
+  if (runId !== undefined) return { runId, sessionId: answer.headers['x-session-id'], answer }
+  answer.end()
+  throw new AppError('internal', `${name} sent a stream without an X-Run-Id.`)
+}
+
+function toStream({ runId, sessionId }: OpenRun, events: AsyncGenerator<RunEvent, void, void>): RunStream {
+  return { runId, sessionId, [Symbol.asyncIterator]: () => events }
+}
+
+/** The run that a key belongs to, which goes on or was interrupted; undefined when the error says nothing of that. */
+function startedBefore(error: unknown): { runId: string; sessionId: string | undefined } | undefined {
+  if (!isAppError(error) || error.runId === undefined) return undefined
+  if (!isAtWork(error) && error.code !== 'run_interrupted') return undefined
+  return { runId: error.runId, sessionId: error.sessionId }
+}
+
+function isOwnTimeout(error: unknown): boolean {
+  return isAppError(error) && error.code === 'timeout' && !(error instanceof ServerError)
+}
+
+/** Calls `leave`, once, when the reader goes before the end or aborts; a stream that failed leaves the run as it is. */
+function leaving(
+  events: AsyncGenerator<RunEvent, void, void>,
+  signal: AbortSignal | undefined,
+  leave: () => Promise<void>,
+): AsyncGenerator<RunEvent, void, void> {
+  let left: Promise<void> | undefined
+  const leaveOnce = () => {
+    left ??= leave()
+    return left
+  }
+  signal?.addEventListener('abort', leaveOnce, { once: true })
+  return (async function* () {
+    let isOver = false
+    try {
+      yield* events
+      isOver = true
+    } catch (error) {
+      isOver = !signal?.aborted
+      throw error
+    } finally {
+      signal?.removeEventListener('abort', leaveOnce)
+      if (!isOver) await leaveOnce()
+    }
+  })()
+}

@@ -1,0 +1,41 @@
+import type { JsonObject } from '../core/json.ts'
+import type { Health, Readiness } from '../wire/health.ts'
+import type { CallOptions, Connection } from './connection.ts'
+
+/** The server itself. */
+export interface ServerClient {
+  /** Whether the process answers; needs no key. */
+  health(options?: CallOptions): Promise<Health>
+  /** Whether it takes work, and if not, why; needs no key. */
+  readiness(options?: CallOptions): Promise<Readiness>
+  /** Counters in Prometheus' text format. */
+  metrics(options?: CallOptions): Promise<string>
+  /** Where things are. */
+  home(options?: CallOptions): Promise<JsonObject>
+  /** The OpenAPI document of what is served now. */
+  openApi(options?: CallOptions): Promise<JsonObject>
+  openApiYaml(options?: CallOptions): Promise<string>
+  /** The documentation page, as HTML. */
+  docs(options?: CallOptions): Promise<string>
+  /** A file of the documentation page, by its name. */
+  docsAsset(file: string, options?: CallOptions): Promise<string>
+}
+
+export function createServerClient(connection: Connection, healthPath: string): ServerClient {
+  const get = (path: string, options: CallOptions | undefined, more: { answeredBy?: number } = {}) =>
+    ({ ...options, ...more, method: 'GET', path, repeat: 'safe' }) as const
+  const text = async (path: string, options: CallOptions | undefined) =>
+    (await connection.text({ ...get(path, options), headers: { accept: '*/*' } })).text
+
+  return {
+    health: (options) => connection.json(get(healthPath, options)),
+    readiness: (options) =>
+      connection.json(get(`${healthPath === '/' ? '' : healthPath}/ready`, options, { answeredBy: 503 })),
+    metrics: (options) => text('/metrics', options),
+    home: (options) => connection.json(get('/', options)),
+    openApi: (options) => connection.json(get('/openapi.json', options)),
+    openApiYaml: (options) => text('/openapi.yaml', options),
+    docs: (options) => text('/docs', options),
+    docsAsset: (file, options) => text(`/docs/assets/${encodeURIComponent(file)}`, options),
+  }
+}
