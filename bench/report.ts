@@ -23,12 +23,13 @@ export function toMarkdown(measured: Measured): string {
     ...[sends, streams].flatMap((one) => [`## ${one.title}`, runsTable(one)]),
     '## Time to the first fragment, at half of what each server can do',
     table(
-      ['Server', 'streams/s', 'p50 ms', 'p99 ms', 'errors'],
+      ['Server', 'streams/s', 'p50 ms', 'p99 ms', 'loop delay p99 ms', 'errors'],
       firstFragments.map((cell) => [
         cell.server,
         whole(cell.perSecond),
         two(cell.firstP50Ms),
         two(cell.firstP99Ms),
+        two(cell.loopDelayP99Ms),
         `${cell.errors}`,
       ]),
     ),
