@@ -7,6 +7,7 @@ import { healthRoutes } from './health.ts'
 import { historyRoutes } from './history.ts'
 import { homeRoutes } from './home.ts'
 import { knowledgeRoutes } from './knowledge.ts'
+import { messageRoutes } from './messages.ts'
 import { metricsRoutes } from './metrics.ts'
 import { openApiRoutes } from './openapi.ts'
 import { runRoutes } from './runs.ts'
@@ -23,6 +24,7 @@ export function apiRoutes(services: Services, settings: ApiSettings): Route[] {
     ...sessionRoutes(services, settings),
     ...summaryRoutes(services, settings),
     ...historyRoutes(services, settings),
+    ...messageRoutes(services, settings),
     ...runRoutes(services, settings),
     ...agentRoutes(services, settings),
     ...knowledgeRoutes(services, settings),

@@ -1,6 +1,7 @@
 import type { RunStatus } from '../core/run.ts'
 import type { Summary } from '../core/summary.ts'
 import type { History } from '../wire/history.ts'
+import type { MessageHitList } from '../wire/message.ts'
 import type { RunList } from '../wire/run.ts'
 import type {
   CreateSessionRequest,
@@ -21,6 +22,10 @@ export interface SessionFilter {
   user_id?: string | undefined
 }
 
+export interface MessageFilter extends SessionFilter {
+  session_id?: string | undefined
+}
+
 export interface SessionsClient {
   create(session?: CreateSessionRequest, options?: CallOptions): Promise<Session>
   get(sessionId: string, options?: CallOptions): Promise<Session>
@@ -35,6 +40,11 @@ export interface SessionsClient {
   delete(sessionId: string, options?: CallOptions): Promise<SessionDeleted>
   list(filter?: SessionFilter, options?: PageOptions): Promise<SessionList>
   reuse(sessionId: string, owners: ReuseSessionRequest, options?: CallOptions): Promise<Session>
+  /**
+   * Messages with all the words of the query, the newest first; `open*` finds words that begin so. A page may have fewer than
+   * `limit` and be followed by others.
+   */
+  search(query: string, filter?: MessageFilter, options?: PageOptions): Promise<MessageHitList>
   /** The latest `interactions` (1–1000, default 50), oldest first. */
   history(
     sessionId: string,
@@ -92,6 +102,14 @@ export function createSessionsClient(connection: Connection, prefix: string): Se
       }),
     reuse: (sessionId, owners, options) =>
       connection.json({ ...options, method: 'POST', path: path(sessionId, '/reuse'), body: owners, repeat: 'safe' }),
+    search: (query, filter, options) =>
+      connection.json({
+        ...options,
+        method: 'GET',
+        path: `${prefix}/messages`,
+        query: { ...filter, q: query, limit: options?.limit, cursor: options?.cursor },
+        repeat: 'safe',
+      }),
     history: (sessionId, { interactions, events, ...options } = {}) =>
       connection.json({
         ...options,

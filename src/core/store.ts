@@ -1,6 +1,7 @@
 import type { RunEvent, SourceEvent } from './event.ts'
 import type { Json, JsonObject } from './json.ts'
-import type { Message } from './message.ts'
+import type { Message, Role } from './message.ts'
+import type { SearchWord } from './message-search.ts'
 import type { Page, PageRequest } from './page.ts'
 import type { CancellationReason, Run, RunError, RunHead, RunRecord, RunStatus, Usage } from './run.ts'
 import type { Session, SessionChange, SessionOwners, SessionRecord, SessionSeed } from './session.ts'
@@ -112,6 +113,25 @@ export interface SessionFilter {
   user_id?: string | undefined
 }
 
+/** What to look for in the conversations, child runs left out. */
+export interface MessageSearch extends SessionFilter {
+  /** All of which a message must have; at least one. */
+  words: readonly SearchWord[]
+  session_id?: string | undefined
+}
+
+/** A message that was found. */
+export interface MessageHit {
+  session_id: string
+  run_id: string
+  message_id: string
+  entity_id: string
+  role: Role
+  created_at: string
+  /** What stands round the first of the words, on one line. */
+  snippet: string
+}
+
 export interface RunFilter {
   status?: RunStatus | undefined
   /** An entity of any kind. */
@@ -196,8 +216,13 @@ export interface SessionStore {
   listRuns(filter: RunFilter, page: PageRequest): Promise<Page<Run>>
   /** Recorded events with `seq > after`, in order, at most `limit`; the start and end events (core/event.ts) included. */
   readEvents(runId: string, after: number, limit: number): Promise<RunEvent[]>
-  /** The newest `limit` runs of a session; the cost does not grow with the session. */
-  readHistory(sessionId: string, limit: number): Promise<History>
+  /** The newest `limit` runs of a session, with `before` of those put in before that run; the cost does not grow with the session. */
+  readHistory(sessionId: string, limit: number, before?: string): Promise<History>
+  /**
+   * The newest first, as they are now: nothing that was deleted is found. A page may have fewer than `limit` and be followed
+   * by others. Writing costs nothing for it; what is needed is made by the search, which is `unavailable` while that takes long.
+   */
+  searchMessages(search: MessageSearch, page: PageRequest): Promise<Page<MessageHit>>
 
   /** The newest answer to a key is the one that counts; it goes with its run. One whose run does not exist is not kept. */
   cacheAnswer(answer: CachedAnswer): Promise<void>

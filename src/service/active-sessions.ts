@@ -161,6 +161,7 @@ export function activeSessions(store: SessionStore, limits: Partial<MemoryLimits
       return { runs: known.newestRuns(limit), has_more: known.runCount > limit || !known.isWhole }
     },
 
+    searchMessages: (search, page) => store.searchMessages(search, page),
     cacheAnswer: (answer) => store.cacheAnswer(answer),
     findCached: (key) => store.findCached(key),
 

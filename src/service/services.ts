@@ -7,7 +7,7 @@ import type { Page, PageRequest } from '../core/page.ts'
 import type { EntityKind, Run, RunHead, RunRecord } from '../core/run.ts'
 import type { EntityInfo, Runnable } from '../core/runnable.ts'
 import type { Session, SessionChange, SessionOwners, SessionRecord } from '../core/session.ts'
-import type { History, RunFilter, SessionFilter } from '../core/store.ts'
+import type { History, MessageHit, MessageSearch, RunFilter, SessionFilter } from '../core/store.ts'
 import type { Summary } from '../core/summary.ts'
 
 /*
@@ -119,6 +119,8 @@ export interface SessionHistory extends History {
   events?: Map<string, RunEvent[]>
 }
 
+export type MessageFilter = Omit<MessageSearch, 'words'>
+
 export interface Sessions {
   create(seed: CreateSession, idempotency?: Idempotency): Promise<SessionRecord>
   get(sessionId: string): Promise<SessionRecord>
@@ -127,6 +129,8 @@ export interface Sessions {
   delete(sessionId: string): Promise<void>
   list(filter: SessionFilter, page: PageRequest): Promise<Page<Session>>
   reuse(sessionId: string, owners: Partial<SessionOwners>): Promise<SessionRecord>
+  /** Messages with all the words, `open*` standing for those that begin so; the newest first. Throws `invalid_request` for no word. */
+  search(query: string, filter: MessageFilter, page: PageRequest): Promise<Page<MessageHit>>
   /** `interactions` 1–1000. */
   history(sessionId: string, interactions: number, withEvents: boolean): Promise<SessionHistory>
 }

@@ -1,6 +1,7 @@
-import { notFound } from '../core/error.ts'
+import { invalid, notFound } from '../core/error.ts'
 import type { RunEvent } from '../core/event.ts'
 import { createId } from '../core/id.ts'
+import { searchWordsOf } from '../core/message-search.ts'
 import type { SessionRecord } from '../core/session.ts'
 import type { SessionStore } from '../core/store.ts'
 import type { Clock } from '../core/time.ts'
@@ -57,6 +58,11 @@ export function createSessions(store: SessionStore, runs: RunService, clock: Clo
     },
     list: (filter, page) => store.listSessions(filter, page),
     reuse: (sessionId, owners) => store.shareSession(sessionId, owners, timestamp(clock())),
+    async search(query, filter, page) {
+      const words = searchWordsOf(query)
+      if (words.length === 0) throw invalid('q must have a letter or a digit.', 'q')
+      return store.searchMessages({ ...filter, words }, page)
+    },
     async history(sessionId, interactions, withEvents) {
       await get(sessionId)
       const history = await store.readHistory(sessionId, interactions)

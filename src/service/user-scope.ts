@@ -67,6 +67,10 @@ export function scopeToUser(services: Services, userId: string): Services {
         assertOwn(owners.user_id)
         return sessions.reuse(sessionId, owners)
       },
+      async search(query, filter, page) {
+        if (filter.user_id !== undefined && filter.user_id !== userId) return { items: [], next: null }
+        return sessions.search(query, { ...filter, user_id: userId }, page)
+      },
       async history(sessionId, interactions, withEvents) {
         await ownSession(sessionId)
         return sessions.history(sessionId, interactions, withEvents)

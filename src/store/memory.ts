@@ -8,6 +8,7 @@ import { insertClaim, readClaim, releaseClaims, sweepClaims } from './memory/cla
 import { pruneSessions } from './memory/prune.ts'
 import { copy, type MemoryState } from './memory/rows.ts'
 import * as runs from './memory/runs.ts'
+import { searchMessages } from './memory/search.ts'
 import * as sessions from './memory/sessions.ts'
 import { Sweep } from './sweep.ts'
 
@@ -89,6 +90,11 @@ export function memoryStore({ clock = Date.now }: MemoryStoreOptions = {}): Sess
     listRuns: (filter, page) => step(() => runs.pageOfRuns(state, filter, page)),
     readEvents: (runId, after, limit) => step(() => runs.readEvents(state.runs.get(runId), after, limit)),
     readHistory: (sessionId, limit) => step(() => runs.readHistory(state, sessionId, limit)),
+    searchMessages: async (search, page) => {
+      const found = await step(() => searchMessages(state, search, page))
+      // What was deleted while the search let others in is not told.
+      return step(() => ({ ...found, items: found.items.filter(({ run_id }) => state.runs.has(run_id)) }))
+    },
 
     cacheAnswer: (answer) => step(() => keepAnswer(state, answer, now())),
     findCached: (key) => step(() => readAnswer(state, key, now())),

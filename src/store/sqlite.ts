@@ -14,6 +14,7 @@ import { openConnection, prepareDatabase, type Synchronous } from './sqlite/open
 import { pruneSessions } from './sqlite/prune.ts'
 import { Reads } from './sqlite/reads.ts'
 import { recover } from './sqlite/recover.ts'
+import { Search } from './sqlite/search.ts'
 import * as sessions from './sqlite/sessions.ts'
 import { resumeRun } from './sqlite/settle.ts'
 import { Writer } from './sqlite/writer.ts'
@@ -37,6 +38,7 @@ interface Opened {
   reads: Reads
   known: KnownRows
   checkpoints: Checkpoints
+  search: Search
   connections: Connection[]
 }
 
@@ -73,7 +75,12 @@ export function sqliteStore(options: SqliteStoreOptions): SessionStore {
         onFatal,
         afterCommit: (writes, characters) => checkpoints.afterCommit(writes, characters),
       })
-      opened = { writer, reads, known, checkpoints, connections }
+      const search = new Search({
+        path: `${path.replace(/\.db$/, '')}-search.db`,
+        openSource: () => openConnection(path, synchronous, true),
+        logger,
+      })
+      opened = { writer, reads, known, checkpoints, search, connections }
     } catch (error) {
       for (const connection of connections) await connection.close().catch(() => {})
       throw toStoreError(error)
@@ -82,9 +89,10 @@ export function sqliteStore(options: SqliteStoreOptions): SessionStore {
 
   async function close(): Promise<void> {
     if (opened === undefined) return
-    const { writer, checkpoints, connections } = opened
+    const { writer, checkpoints, search, connections } = opened
     opened = undefined
     await writer.idle()
+    await search.close()
     await checkpoints.close()
     // The writer goes last: whoever closes last moves the WAL into the file.
     for (const connection of connections.reverse()) await connection.close()
@@ -144,20 +152,24 @@ export function sqliteStore(options: SqliteStoreOptions): SessionStore {
     shareSession: (sessionId, owners, at) =>
       working((connection) => sessions.shareSession(connection, sessionId, owners, at)),
     deleteSession: (sessionId) =>
-      using(({ writer, known }) =>
-        writer.work((connection) => {
+      using(async ({ writer, known, search }) => {
+        const { count, runs } = await writer.work((connection) => {
           known.forgetSession(sessionId)
-          return sessions.deleteSession(connection, sessionId)
-        }),
-      ),
-    prune: (rule, limit) =>
-      using(async ({ writer, reads, known }) => {
-        if (!(await reads.mayPrune(rule))) return 0
-        return writer.work(async (connection) => {
-          const gone = await pruneSessions(connection, rule, limit)
-          for (const sessionId of gone) known.forgetSession(sessionId)
-          return gone.length
+          return sessions.deleteSessions(connection, [sessionId])
         })
+        search.forget(runs)
+        return count > 0
+      }),
+    prune: (rule, limit) =>
+      using(async ({ writer, reads, known, search }) => {
+        if (!(await reads.mayPrune(rule))) return 0
+        const { sessionIds, runs } = await writer.work(async (connection) => {
+          const gone = await pruneSessions(connection, rule, limit)
+          for (const sessionId of gone.sessionIds) known.forgetSession(sessionId)
+          return gone
+        })
+        search.forget(runs)
+        return sessionIds.length
       }),
     listSessions: (filter, page) => reading((reads) => reads.listSessions(filter, page)),
 
@@ -180,6 +192,7 @@ export function sqliteStore(options: SqliteStoreOptions): SessionStore {
         if (history.runs.length > 0) known.sawSession(sessionId)
         return history
       }),
+    searchMessages: (search, page) => using((store) => store.search.find(search, page)),
 
     cacheAnswer: (answer) => {
       sweepWhenDue()

@@ -46,6 +46,15 @@ const messages = [
     created_at: later,
   },
 ]
+const hit = {
+  session_id: sessionId,
+  run_id: runId,
+  message_id: 'msg_01kcz6t8d2m0x4zu',
+  entity_id: 'docs',
+  role: 'user',
+  created_at: at,
+  snippet: question,
+}
 const source = {
   type: 'source',
   index: 1,
@@ -144,6 +153,7 @@ export const examples: Readonly<Record<string, unknown>> = {
   SummaryAnswer: { summary },
   SummaryScheduled: { status: 'scheduled', session_id: sessionId },
   History: { session_id: sessionId, messages, runs: [run], summary: null, has_more: false },
+  MessageHitList: { messages: [hit], count: 1, next_cursor: null },
   RunRequest: { input: question },
   RunResult: result,
   RunDetail: {

@@ -1,7 +1,9 @@
 import { z } from 'zod'
 import type { Message as CoreMessage, Part as CorePart } from '../core/message.ts'
+import type { MessageHit as CoreMessageHit } from '../core/store.ts'
 import { component } from './component.ts'
-import { json, said, timestamp } from './field.ts'
+import { json, said, text, timestamp } from './field.ts'
+import { listOf, pageQuery } from './list.ts'
 
 /** A piece of a message, put in or given out. */
 export const Part = component(
@@ -28,3 +30,30 @@ export const Message = component(
   }),
 ) satisfies z.ZodType<CoreMessage>
 export type Message = z.infer<typeof Message>
+
+export const MessagesQuery = z.object({
+  q: text(1, 1000).describe('Words that a message must have, all of them, in any order; `open*` finds `opening` too.'),
+  session_id: text().optional(),
+  agent_id: text().optional(),
+  team_id: text().optional(),
+  workflow_id: text().optional(),
+  user_id: text().optional(),
+  ...pageQuery,
+})
+
+export const MessageHit = component(
+  'MessageHit',
+  z.object({
+    session_id: z.string(),
+    run_id: z.string(),
+    message_id: z.string(),
+    entity_id: z.string().describe('The agent, team or workflow of the run.'),
+    role: z.enum(['user', 'assistant']),
+    created_at: timestamp(),
+    snippet: z.string().describe('What stands round the first of the words, on one line.'),
+  }),
+) satisfies z.ZodType<CoreMessageHit>
+export type MessageHit = z.infer<typeof MessageHit>
+
+export const MessageHitList = component('MessageHitList', listOf('messages', MessageHit))
+export type MessageHitList = z.infer<typeof MessageHitList>

@@ -111,6 +111,11 @@ test('lists show a user the own things only, whatever is filtered for', async ()
       expect(tells(await as(me, 'GET', `${api}/${list}`), me).length).toBeGreaterThan(0)
     }
     expect((await as(me, 'GET', `${api}/sessions?user_id=${other}`)).json.count).toBe(0)
+    for (const filter of ['', `&user_id=${other}`, '&agent_id=echo', `&session_id=${own[other].session}`]) {
+      const answer = await as(me, 'GET', `${api}/messages?q=secret${filter}`)
+      expect([filter, answer.status, tells(answer, other)]).toEqual([filter, 200, []])
+    }
+    expect(tells(await as(me, 'GET', `${api}/messages?q=secret`), me)).toContain(`secret of ${me}`)
   }
 })
 

@@ -9,6 +9,7 @@ import { testRecovery } from './session-store/recovery.ts'
 import { testResume } from './session-store/resume.ts'
 import { testRetention } from './session-store/retention.ts'
 import { testRuns } from './session-store/runs.ts'
+import { testSearch } from './session-store/search.ts'
 import { testSessions } from './session-store/sessions.ts'
 import { testSummaries } from './session-store/summaries.ts'
 
@@ -33,5 +34,6 @@ export function testSessionStore(name: string, create: () => SessionStore | Prom
     testRecovery(store)
     testResume(store)
     testRetention(store)
+    testSearch(store)
   })
 }

@@ -9,6 +9,7 @@ const actions: Record<string, () => Promise<SessionsAction>> = {
   list: async () => (await import('../sessions/list.ts')).listSessions,
   show: async () => (await import('../sessions/show.ts')).showSession,
   delete: async () => (await import('../sessions/delete.ts')).deleteSession,
+  search: async () => (await import('../sessions/search.ts')).searchSessions,
   'save-test': async () => (await import('../sessions/save-test.ts')).saveSessionTest,
 }
 
@@ -16,8 +17,13 @@ export const command: CommandModule<SessionsOptions> = {
   define: (command) =>
     void addConnectFlags(command)
       .addArgument(new Argument('[action]', 'what to do').choices(Object.keys(actions)).default('list'))
-      .argument('[sessions...]', 'the id of a session, for all but list')
-      .option('--limit <number>', 'how many, 1 to 100 (default: 20)', integerBetween(1, 100))
+      .argument('[sessions...]', 'the id of a session, or for search the words')
+      .option('--limit <number>', 'how many (default: 20)', integerBetween(1, 100_000))
+      .option('--all', 'for list and search: everything there is')
+      .option('--agent <id>', 'for list and search: only sessions of this agent')
+      .option('--team <id>', 'only those of this team')
+      .option('--workflow <id>', 'only those of this workflow')
+      .option('--user <id>', 'only those of this user')
       .option('--to <file>', 'for save-test: where (default: test/<session>.session.json)')
       .option('--live-tools', 'for save-test: tools run again, instead of answering what they answered'),
   async run(context, options, name = 'list', ...args) {

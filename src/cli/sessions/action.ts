@@ -5,6 +5,11 @@ import type { ConnectOptions } from '../flags.ts'
 /** The flags of all actions of `sessions`; each action says which are its own. */
 export interface SessionsOptions extends ConnectOptions {
   limit?: number
+  all?: boolean
+  agent?: string
+  team?: string
+  workflow?: string
+  user?: string
   to?: string
   liveTools?: boolean
 }

@@ -84,18 +84,21 @@ export function setSummary(state: MemoryState, summary: Summary): void {
 }
 
 export function pageOfSessions(state: MemoryState, filter: SessionFilter, page: PageRequest): Page<Session> {
-  const rows = [...state.sessions.values()].filter((row) =>
-    ownerLists.every(([field, list]) => {
-      const wanted = filter[field]
-      return wanted === undefined || row.owners[list].includes(wanted)
-    }),
-  )
+  const rows = [...state.sessions.values()].filter((row) => belongsTo(row, filter))
   return pageOf(
     rows,
     (row) => ({ time: row.updated_at, id: row.session_id }),
     (row) => sessionOf(row, 10),
     page,
   )
+}
+
+/** Whether it is, or was, the owners' that the filter names. */
+export function belongsTo(row: SessionRow, filter: SessionFilter): boolean {
+  return ownerLists.every(([field, list]) => {
+    const wanted = filter[field]
+    return wanted === undefined || row.owners[list].includes(wanted)
+  })
 }
 
 /** Sorts newest first and cuts the page out. */

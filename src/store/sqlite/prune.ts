@@ -8,17 +8,23 @@ const selectDue = `SELECT session_id, run_count FROM sessions WHERE updated_at <
   AND session_id NOT IN (SELECT run_session_id FROM runs WHERE status IN ('running', 'queued'))
   ORDER BY updated_at, session_id LIMIT ?`
 
-/** The ids of the sessions that are gone. */
-export async function pruneSessions(writer: Connection, rule: PruneRule, limit: number): Promise<string[]> {
+export interface PrunedSessions {
+  sessionIds: string[]
+  /** The numbers of the runs that were in them. */
+  runs: number[]
+}
+
+export async function pruneSessions(writer: Connection, rule: PruneRule, limit: number): Promise<PrunedSessions> {
   const { olderThan, maxSessions } = rule
   let due = olderThan === undefined ? [] : await writer.all(selectDue, [olderThan, limit])
   if (due.length === 0 && maxSessions !== undefined) {
     const excess = Math.min(limit, (await countSessions(writer)) - maxSessions)
     if (excess > 0) due = await writer.all(selectDue, ['~', excess])
   }
-  const taken = takeSmall(due.map((row) => ({ id: row.session_id as string, runs: row.run_count as number })))
-  if (taken.length > 0) await deleteSessions(writer, taken)
-  return taken
+  const sessionIds = takeSmall(due.map((row) => ({ id: row.session_id as string, runs: row.run_count as number })))
+  if (sessionIds.length === 0) return { sessionIds, runs: [] }
+  const { runs } = await deleteSessions(writer, sessionIds)
+  return { sessionIds, runs }
 }
 
 /** Reads a whole index: on a reading connection first, so that commits wait for it only when there is something to do. */

@@ -34,7 +34,8 @@ interface Ended {
   sources?: readonly SourceEvent[] | undefined
 }
 
-type MessageRow = [messageId: string, role: Message['role'], parts: Part[], createdAt: string]
+/** As `input` and `output` hold them. */
+export type MessageRow = [messageId: string, role: Message['role'], parts: Part[], createdAt: string]
 
 /** run_id, session_id, parent_run_id, entity_id, status, user_id, truncated, begun, ended; see selects.ts */
 export type RunRow = [string, string, string | null, string, RunStatus, string | null, number, Begun, Ended | null]

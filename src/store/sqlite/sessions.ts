@@ -98,20 +98,24 @@ export async function touch(writer: Connection, sessionId: string, at: string): 
   await writer.run('UPDATE session_owners SET owner_updated_at = ? WHERE owner_session_id = ?', [at, sessionId])
 }
 
-export async function deleteSession(writer: Connection, sessionId: string): Promise<boolean> {
-  return (await deleteSessions(writer, [sessionId])) > 0
+export interface DeletedSessions {
+  count: number
+  /** The numbers of the runs that were in them. */
+  runs: number[]
 }
 
-/** With all that belongs to them; gives how many there were. */
-export async function deleteSessions(writer: Connection, sessionIds: readonly string[]): Promise<number> {
+/** With all that belongs to them. */
+export async function deleteSessions(writer: Connection, sessionIds: readonly string[]): Promise<DeletedSessions> {
   const ids = JSON.stringify(sessionIds)
   const theirRuns = 'run_session_id IN (SELECT value FROM json_each(?))'
+  const runs = await writer.all(`SELECT run_number FROM runs WHERE ${theirRuns}`, [ids])
   await keepClaimsOf(writer, ids)
   await writer.run(`DELETE FROM events WHERE event_run_number IN (SELECT run_number FROM runs WHERE ${theirRuns})`, [
     ids,
   ])
   await writer.run(`DELETE FROM runs WHERE ${theirRuns}`, [ids])
-  return writer.run('DELETE FROM sessions WHERE session_id IN (SELECT value FROM json_each(?))', [ids])
+  const count = await writer.run('DELETE FROM sessions WHERE session_id IN (SELECT value FROM json_each(?))', [ids])
+  return { count, runs: runs.map((row) => row.run_number as number) }
 }
 
 export async function saveSummary(writer: Connection, summary: Summary): Promise<void> {
