@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type AppError, isAppError } from '../core/error.ts'
-import { isUndelivered } from './error.ts'
+import { isUndelivered, ServerError } from './error.ts'
 
 const firstWaitMs = 100
 const longestWaitMs = 5000
@@ -26,11 +26,15 @@ export function mayRepeat(error: AppError, repeat: Repeat): boolean {
   return wasNotTaken || (repeat !== 'never' && isPassing(error))
 }
 
-/** How long to wait before that, never less than the server asks for; undefined when it asks for too much. */
+/**
+ * How long to wait before that, never less than the server asks for; undefined when it asks for too much. A connection that
+ * was lost is replaced at once the first time: most often it had been idle for too long.
+ */
 export function waitMsBefore(error: AppError, failures: number): number | undefined {
   const askedMs = (error.retryAfterSeconds ?? 0) * 1000
   if (askedMs > longestAskedMs) return undefined
   if (askedMs > 0) return askedMs * (1 + Math.random() / 4)
+  if (failures === 0 && !(error instanceof ServerError)) return 0
   return Math.min(longestWaitMs, firstWaitMs * 3 ** failures) * (0.5 + Math.random() / 2)
 }
 
