@@ -1,0 +1,191 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type Client, createClient } from '../../src/client/client.ts'
+import type { ClientRequest } from '../../src/client/transport.ts'
+import { offlineSummarizer } from '../../src/models/summarizer.ts'
+import { agent } from '../../src/runnables/agent.ts'
+import { clientBy, collect, ways } from '../support/client-ways.ts'
+import { type RunningTestServer, startServer } from '../support/server.ts'
+
+/* Every operation of the document, as the server gives it, by the method that the client has for it. */
+
+interface Subjects {
+  client: Client
+  /** Each makes a new one, without the client. */
+  session(): Promise<string>
+  run(agentId?: string): Promise<string>
+  document(): Promise<string>
+}
+
+/** The methods of each operation. A new route is a new line here, and a method of the client. */
+const operations: Record<string, ((subjects: Subjects) => Promise<unknown>)[]> = {
+  createSession: [({ client }) => client.sessions.create({ name: 'new' })],
+  listSessions: [({ client }) => client.sessions.list({ agent_id: 'echo' }, { limit: 2 })],
+  getSession: [
+    async ({ client, session }) => client.sessions.get(await session()),
+    async ({ client, session }) => client.sessions.getTagged(await session()),
+  ],
+  updateSession: [async ({ client, session }) => client.sessions.update(await session(), { name: 'other' })],
+  deleteSession: [async ({ client, session }) => client.sessions.delete(await session())],
+  reuseSession: [async ({ client, session }) => client.sessions.reuse(await session(), { user_id: 'ann' })],
+  listSessionRuns: [async ({ client, session }) => client.sessions.runs(await session(), { status: 'completed' })],
+  getHistory: [async ({ client, session }) => client.sessions.history(await session(), { interactions: 1 })],
+  searchMessages: [({ client }) => client.sessions.search('hello')],
+  getSummary: [
+    async ({ client, session }) => {
+      const id = await session()
+      await server.call('POST', `/api/v1/sessions/${id}/summary`)
+      return client.sessions.summary.get(id)
+    },
+  ],
+  createSummary: [
+    async ({ client, session }) => client.sessions.summary.generate(await session()),
+    async ({ client, session }) => client.sessions.summary.schedule(await session()),
+  ],
+  listRuns: [({ client }) => client.runs.list({ agent_id: 'echo' })],
+  getRun: [async ({ client, run }) => client.runs.get(await run())],
+  cancelRun: [async ({ client, run }) => client.runs.cancel(await run('waits'), 'enough')],
+  resumeRun: [async ({ client, run }) => client.runs.resume(await run('asks'), { approved: true })],
+  followRun: [async ({ client, run }) => collect(await client.runs.events(await run(), { after: 1 }))],
+  listAgents: [({ client }) => client.agents.list('agent')],
+  getAgent: [({ client }) => client.agents.get('echo')],
+  runAgent: [
+    ({ client }) => client.runs.start('echo', { input: 'hello' }),
+    ({ client }) => client.runs.background('echo', { input: 'hello' }),
+  ],
+  streamAgent: [async ({ client }) => collect(await client.runs.stream('echo', { input: 'hello' }))],
+  searchKnowledge: [({ client }) => client.knowledge.search('hello', { limit: 1 })],
+  getKnowledgeConfig: [({ client }) => client.knowledge.config()],
+  getKnowledgeStatus: [({ client }) => client.knowledge.status()],
+  ingestContent: [
+    ({ client }) => client.knowledge.ingest({ text: 'A text.' }, { source: 'a.txt' }),
+    ({ client }) => client.knowledge.ingest({ bytes: new TextEncoder().encode('# A file'), filename: 'a.md' }),
+  ],
+  ingestMany: [
+    ({ client }) => client.knowledge.ingestMany({ documents: [{ source: 'm.txt', content: 'One of many.' }] }),
+  ],
+  reindexKnowledge: [({ client }) => client.knowledge.reindex()],
+  listDocuments: [({ client }) => client.knowledge.documents.list({ source: 'a.txt' }, { limit: 1 })],
+  getDocument: [async ({ client, document }) => client.knowledge.documents.get(await document())],
+  deleteDocument: [async ({ client, document }) => client.knowledge.documents.delete(await document())],
+  sendMessage: [({ client }) => client.a2a.send({ agentId: 'echo', content: 'hello' })],
+  streamMessage: [async ({ client }) => collect(await client.a2a.stream({ agentId: 'echo', content: 'hello' }))],
+  getHealth: [({ client }) => client.health()],
+  getReadiness: [({ client }) => client.readiness()],
+  getMetrics: [({ client }) => client.metrics()],
+  getHome: [({ client }) => client.home()],
+  getOpenApiJson: [({ client }) => client.openApi()],
+  getOpenApiYaml: [({ client }) => client.openApiYaml()],
+  getDocs: [({ client }) => client.docs()],
+  getDocsAsset: [({ client }) => client.docsAsset('page.css')],
+}
+
+let server: RunningTestServer
+let described: Map<string, { method: string; path: RegExp }>
+
+beforeAll(async () => {
+  const asks = agent({
+    async *run({ resumed }) {
+      yield resumed === undefined ? { type: 'input_required', call_id: 'may', prompt: 'May I?' } : 'Thanks.'
+    },
+  })
+  const waits = agent({
+    async *run({ signal }) {
+      await new Promise((resolve) => signal.addEventListener('abort', resolve))
+    },
+  })
+  const summaryManager = { summarizer: offlineSummarizer(), timeoutMs: 30_000 }
+  server = await startServer({ summaryManager }, { asks, waits })
+  const { json } = await server.call('GET', '/openapi.json')
+  described = new Map(
+    Object.entries(json.paths as Record<string, Record<string, { operationId: string }>>).flatMap(([path, methods]) =>
+      Object.entries(methods).map(([method, { operationId }]) => {
+        const pattern = path.replace(/[.]/g, '\\.').replace(/\{\w+\}/g, '[^/]+')
+        return [operationId, { method: method.toUpperCase(), path: new RegExp(`^${pattern}$`) }] as const
+      }),
+    ),
+  )
+})
+afterAll(() => server.close())
+
+function subjectsOf(client: Client): Subjects {
+  const run = async (agentId: string, background: boolean) =>
+    (await server.call('POST', `/api/v1/agents/${agentId}/run`, { input: 'hello', background })).json
+  const content = { content: `A text of ${Math.random()}.` }
+  return {
+    client,
+    session: async () => (await run('echo', false)).session_id,
+    run: async (agentId = 'echo') => (await run(agentId, agentId === 'waits')).run_id,
+    document: async () => (await server.call('POST', '/api/v1/knowledge/content', content)).json.document_id,
+  }
+}
+
+test('the client has a method for every operation of the document, and for nothing else', () => {
+  expect(Object.keys(operations).sort()).toEqual([...described.keys()].sort())
+})
+
+test('every method asks for the operation that it is for, with one request', async () => {
+  const requests: ClientRequest[] = []
+  const transport = (request: ClientRequest) => {
+    requests.push(request)
+    return server.server.inject(request)
+  }
+  const client = createClient({ transport })
+  for (const [operationId, methods] of Object.entries(operations)) {
+    for (const method of methods) {
+      requests.length = 0
+      await method(subjectsOf(client))
+      const seen = requests.map(({ method, url }) => ({ method, path: url.split('?')[0] }))
+      const { method: expected, path } = described.get(operationId) ?? {}
+      expect({ operationId, seen }).toEqual({
+        operationId,
+        seen: [{ method: expected, path: expect.stringMatching(path ?? /^$/) }],
+      })
+    }
+  }
+  await client.close()
+})
+
+test('every method belongs to an operation', async () => {
+  const used = new Set<string>()
+  const client = createClient({ transport: (request) => server.server.inject(request) })
+  const watched = watch(client, '', used) as Client
+  for (const methods of Object.values(operations)) for (const method of methods) await method(subjectsOf(watched))
+  expect([...methodsOf(client)].filter((name) => !used.has(name))).toEqual(['close'])
+  await client.close()
+})
+
+function watch(value: object, place: string, used: Set<string>): object {
+  return Object.fromEntries(
+    Object.entries(value).map(([name, inner]) => {
+      if (typeof inner !== 'function') return [name, watch(inner, `${place}${name}.`, used)]
+      const call = (...parameters: unknown[]) => {
+        used.add(place + name)
+        return inner(...parameters)
+      }
+      return [name, call]
+    }),
+  )
+}
+
+function* methodsOf(value: object, place = ''): Generator<string> {
+  for (const [name, inner] of Object.entries(value)) {
+    if (typeof inner === 'function') yield place + name
+    else yield* methodsOf(inner, `${place}${name}.`)
+  }
+}
+
+describe.each(ways)('by %s', (way) => {
+  test('every operation succeeds', async () => {
+    const client = clientBy(way, server)
+    for (const [operationId, methods] of Object.entries(operations)) {
+      for (const method of methods) {
+        const answer = method(subjectsOf(client)).then(
+          (value) => typeof value,
+          (error: unknown) => error,
+        )
+        expect([operationId, await answer]).toEqual([operationId, expect.stringMatching(/^(object|string)$/)])
+      }
+    }
+    await client.close()
+  })
+})
