@@ -1,5 +1,6 @@
 import type { RunEvent } from '../core/event.ts'
 import { encodeEvent } from '../core/sse.ts'
+import type { Frames } from '../http/reply.ts'
 import type { HttpRequest } from '../http/request.ts'
 
 /** Whether the request says by its headers that it wants a stream. */
@@ -25,7 +26,7 @@ export function toWireEvent(event: RunEvent, prompts: boolean): RunEvent {
  * Batches of events as server-sent events. Not an async generator, whose `return()` would wait for the batch under way:
  * a reader that leaves must be let go at once.
  */
-export function toFrames(batches: AsyncIterable<readonly RunEvent[]>, prompts: boolean): AsyncIterable<string> {
+export function toFrames(batches: AsyncIterable<readonly RunEvent[]>, prompts: boolean): AsyncIterable<Frames> {
   return {
     [Symbol.asyncIterator]() {
       const iterator = batches[Symbol.asyncIterator]()
@@ -43,7 +44,21 @@ export function toFrames(batches: AsyncIterable<readonly RunEvent[]>, prompts: b
   }
 }
 
-function toFrame(batch: readonly RunEvent[], prompts: boolean): string {
+/** A page of the record may have many readers at once; the few events of a batch that just happened cost less than this. */
+const sharedFrom = 8
+const shared = new WeakMap<readonly RunEvent[], Uint8Array>()
+
+function toFrame(batch: readonly RunEvent[], prompts: boolean): Frames {
+  if (prompts || batch.length < sharedFrom) return encodeFrame(batch, prompts)
+  let bytes = shared.get(batch)
+  if (bytes === undefined) {
+    bytes = Buffer.from(encodeFrame(batch, prompts))
+    shared.set(batch, bytes)
+  }
+  return bytes
+}
+
+function encodeFrame(batch: readonly RunEvent[], prompts: boolean): string {
   let frames = ''
   for (const event of batch) {
     frames += encodeEvent({ id: event.seq, event: event.type, data: toWireEvent(event, prompts) })

@@ -5,6 +5,9 @@ export interface Reply {
   body?: ReplyBody | undefined
 }
 
+/** One or more whole frames; as bytes when several readers get the same. */
+export type Frames = string | Uint8Array
+
 export type ReplyBody =
   | { kind: 'json'; value: unknown }
   | { kind: 'text'; text: string; mediaType: string }
@@ -14,7 +17,7 @@ export type ReplyBody =
    * asked for when the socket has drained. `return()` is called when the client leaves or stalls. A throw before the first
    * frame becomes an error reply; afterwards it ends the stream and is logged.
    */
-  | { kind: 'sse'; frames: AsyncIterable<string> }
+  | { kind: 'sse'; frames: AsyncIterable<Frames> }
 
 export function json(value: unknown, status = 200, headers?: Record<string, string>): Reply {
   return { status, headers, body: { kind: 'json', value } }
@@ -33,6 +36,6 @@ export function empty(status = 204, headers?: Record<string, string>): Reply {
 }
 
 /** `Cache-Control: no-store` and `X-Accel-Buffering: no` are set by the kernel. */
-export function sse(frames: AsyncIterable<string>, headers?: Record<string, string>): Reply {
+export function sse(frames: AsyncIterable<Frames>, headers?: Record<string, string>): Reply {
   return { status: 200, headers, body: { kind: 'sse', frames } }
 }

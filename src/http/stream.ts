@@ -1,6 +1,6 @@
 import { heartbeat } from '../core/sse.ts'
 import type { Exchange } from './exchange.ts'
-import type { Reply } from './reply.ts'
+import type { Frames, Reply } from './reply.ts'
 import { headOf } from './writer.ts'
 
 /**
@@ -8,7 +8,7 @@ import { headOf } from './writer.ts'
  * first value, so a throw before it leaves the reply open and is thrown on; a later one ends the stream and is logged.
  * However the stream ends, `return()` of an unfinished iterator is called.
  */
-export async function writeStream(exchange: Exchange, reply: Reply, frames: AsyncIterable<string>): Promise<void> {
+export async function writeStream(exchange: Exchange, reply: Reply, frames: AsyncIterable<Frames>): Promise<void> {
   const { outgoing, settings } = exchange
   const iterator = frames[Symbol.asyncIterator]()
   let finished = false
@@ -23,7 +23,7 @@ export async function writeStream(exchange: Exchange, reply: Reply, frames: Asyn
       wake = () => resolve(undefined)
       subscribe(resolve, reject)
     })
-  const next = () => untilClosed<IteratorResult<string>>((resolve, reject) => iterator.next().then(resolve, reject))
+  const next = () => untilClosed<IteratorResult<Frames>>((resolve, reject) => iterator.next().then(resolve, reject))
   const drained = async () => {
     const stalled = setTimeout(() => {
       settings.logger.warn({ request_id: exchange.requestId }, 'cut a stream whose reader had stalled')
@@ -49,7 +49,10 @@ export async function writeStream(exchange: Exchange, reply: Reply, frames: Asyn
       beat?.refresh()
     }, settings.heartbeatMs)
     while (!result.done) {
-      if (!outgoing.write(result.value) && !closed) await drained()
+      const flows = outgoing.write(result.value)
+      // A reader that stalls holds what the socket holds, and no more.
+      result = undefined
+      if (!flows && !closed) await drained()
       if (closed) return
       beat.refresh()
       result = await next()
@@ -70,7 +73,7 @@ export async function writeStream(exchange: Exchange, reply: Reply, frames: Asyn
 }
 
 /** Tells a producer that nobody reads on. It is not waited for: it may be in the middle of something long. */
-export function leave(exchange: Exchange, iterator: AsyncIterator<string>): void {
+export function leave(exchange: Exchange, iterator: AsyncIterator<Frames>): void {
   const { logger } = exchange.settings
   const returned = iterator.return?.()
   returned?.then(undefined, (error: unknown) => {

@@ -5,6 +5,7 @@ import type { Message } from '../core/message.ts'
 import type { RunHead, RunRecord } from '../core/run.ts'
 import type { SessionStore } from '../core/store.ts'
 import { nextLimit } from './event-pages.ts'
+import { sharePages } from './shared-pages.ts'
 
 const historyLimit = 2000
 
@@ -13,7 +14,8 @@ export interface RecordedRuns {
   get(runId: string): Promise<RunRecord>
   /** Throws `run_not_found`. */
   head(runId: string): Promise<RunHead>
-  events(runId: string, after: number, signal?: AbortSignal): AsyncGenerator<readonly RunEvent[]>
+  /** Of a run that is not under way. Not an async generator, which would hold the page that its reader has taken. */
+  events(run: RunHead, after: number, signal?: AbortSignal): AsyncIterable<readonly RunEvent[]>
   /** The messages of at most so many runs before this one, frozen. `waiting`: how many runs stand in its session's lane. */
   messagesBefore(run: RunRecord, runs: number, waiting: number): Promise<Message[]>
   /** A copy that the caller may change. */
@@ -21,6 +23,7 @@ export interface RecordedRuns {
 }
 
 export function createRecordedRuns(store: SessionStore): RecordedRuns {
+  const readPage = sharePages((runId, after, limit) => store.readEvents(runId, after, limit))
   return {
     async get(runId) {
       const run = await store.findRun(runId)
@@ -32,17 +35,22 @@ export function createRecordedRuns(store: SessionStore): RecordedRuns {
       if (run === undefined) throw notFound('run', runId)
       return run
     },
-    async *events(runId, after, signal) {
-      let limit = nextLimit()
-      for (let next = after; !signal?.aborted; ) {
-        const events = await store.readEvents(runId, next, limit)
-        const last = events.at(-1)
-        if (last === undefined) return
-        yield events
-        next = last.seq
-        limit = nextLimit(events)
-      }
-    },
+    events: (run, after, signal) => ({
+      [Symbol.asyncIterator]() {
+        let next = after
+        let limit = nextLimit()
+        return {
+          async next() {
+            const events = signal?.aborted ? [] : await readPage(run, next, limit)
+            const last = events.at(-1)
+            if (last === undefined) return { done: true, value: undefined }
+            next = last.seq
+            limit = nextLimit(events)
+            return { done: false, value: events }
+          },
+        }
+      },
+    }),
     // Runs that came later, waiting or given up, stand between this one and what came before it.
     async messagesBefore(run, runs, waiting) {
       if (runs <= 0) return []

@@ -21,7 +21,7 @@ export function recordedHandle(run: RunRecord, recorded: RecordedRuns): RunHandl
     runId: run.run_id,
     sessionId: run.session_id,
     replayed: true,
-    events: (after = 0) => recorded.events(run.run_id, after),
+    events: (after = 0) => recorded.events(run, after),
     result: async () => run,
   }
 }

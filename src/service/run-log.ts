@@ -18,6 +18,7 @@ export class RunLog {
   #first: number
   #visible = 0
   #recorded = 0
+  #page: { next: number; visible: number; events: readonly RunEvent[] } | undefined
   #closed = false
   #failure: unknown
   #waiting = new Set<() => void>()
@@ -111,11 +112,15 @@ export class RunLog {
     }
   }
 
-  #visibleFrom(next: number): RunEvent[] {
+  /** The same page for all who are at the same place. */
+  #visibleFrom(next: number): readonly RunEvent[] {
+    if (this.#page?.next === next && this.#page.visible === this.#visible) return this.#page.events
     const from = next - this.#first
-    const events = pageFrom(this.#window, Math.max(0, from))
-    if ((events.at(-1)?.seq ?? 0) <= this.#visible) return events
-    return events.filter((event) => event.seq <= this.#visible)
+    let events = pageFrom(this.#window, Math.max(0, from))
+    if ((events.at(-1)?.seq ?? 0) > this.#visible) events = events.filter((event) => event.seq <= this.#visible)
+    // What may leave may not have been pushed yet, so an empty page says nothing.
+    if (events.length > 0) this.#page = { next, visible: this.#visible, events }
+    return events
   }
 
   // Once a turn of the event loop, so that what a run emits in one go leaves in one piece.

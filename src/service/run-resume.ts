@@ -29,7 +29,7 @@ export async function prepareResume(
   const { run_id: runId, end_seq: endSeq } = paused
   if (!isResumable(paused) || endSeq === null) throw notWaiting(paused)
   const before: RunEvent[] = []
-  for await (const batch of recorded.events(runId, 0)) before.push(...batch)
+  for await (const batch of recorded.events(paused, 0)) before.push(...batch)
   // The end of its stream at the pause is no part of the record of a run that goes on.
   before.pop()
   const from = paused.status === 'interrupted' ? 'interrupted' : 'input_required'

@@ -243,7 +243,7 @@ export function createRuns(options: RunsOptions): RunService {
       if (execution !== undefined) return execution.log.read(after)
       const run = await recorded.head(runId)
       if (!isEnded(run.status) && !closing) logger.warn({ run_id: runId }, 'run is recorded as under way but not live')
-      return recorded.events(runId, after, signal)
+      return recorded.events(run, after, signal)
     },
     adopt(queued) {
       for (const { run, fence } of [...stranded.values(), ...queued]) {
