@@ -262,7 +262,7 @@ const questions: [question: string, words: string, source: string][] = [
   ['How do I resume a stream?', 'Last-Event-ID', 'docs/'],
   ['Which Node version do I need?', '22.19', 'docs/'],
   ['What does exit code 2 mean?', 'called wrongly', 'docs/cli.md'],
-  ['How do I create a new project?', 'init', 'docs/'],
+  ['How do I create a new project?', 'npm create agentserve', 'docs/'],
   ['How can another agent call my agent?', '/api/v1/a2a', 'docs/a2a.md'],
   ['How do I embed the server in my own program?', 'createServer', ''],
 ]

@@ -126,6 +126,19 @@ describe('agentserve ask', () => {
     expect(stdout).toContain('[1] notes/a.md:3')
   })
 
+  test('is answered by the first agent with knowledge where there is no docs', async () => {
+    const own = await createProject({
+      'agent.config.ts': `
+import { agent, defineConfig } from 'agentserve'
+const plain = agent({ async *run() { yield 'I know nothing.' } })
+export default defineConfig({ agents: { plain, handbook: agent({ knowledge: true }) } })`,
+      'notes/a.md': 'An anchor weighs forty kilograms.\n',
+    })
+    const { stdout } = await command(own, ['ask', 'How heavy is an anchor?', 'notes'])
+    expect(stdout).toContain('forty kilograms')
+    await own.remove()
+  })
+
   test('says so when nothing fits', async () => {
     const { stdout } = await command(project, ['ask', 'Who won the world cup?'])
     expect(stdout).toContain('nothing in it fits')

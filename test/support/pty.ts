@@ -1,5 +1,5 @@
 import { spawn } from '@lydell/node-pty'
-import headless from '@xterm/headless'
+import headless, { type IBuffer } from '@xterm/headless'
 import { bin, environment, type Project } from './program.ts'
 
 export interface PtyOptions {
@@ -19,6 +19,8 @@ export interface Pty {
   screen(): string[]
   /** The screen and all that has scrolled away above it; lines that the terminal has wrapped are one. */
   text(): string
+  /** The characters of `text()` with their colours. */
+  buffer(): IBuffer
   /** What the program has set as the window's title. */
   title(): string
   /** Every byte that the program has written, as text. */
@@ -86,6 +88,7 @@ export function openPty(project: Pick<Project, 'folder'>, args: readonly string[
       }
       return text.trimEnd()
     },
+    buffer: () => terminal.buffer.active,
     title: () => title,
     raw: () => raw,
     cursor: () => ({ column: terminal.buffer.active.cursorX, row: terminal.buffer.active.cursorY }),

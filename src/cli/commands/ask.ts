@@ -1,3 +1,4 @@
+import type { Client } from '../../client/client.ts'
 import type { CommandModule } from '../command.ts'
 import { withClient } from '../connect.ts'
 import { addConnectFlags, type ConnectOptions } from '../flags.ts'
@@ -5,7 +6,7 @@ import { ingestPaths } from '../ingest-paths.ts'
 import { createIngestReport } from '../ingest-report.ts'
 
 interface AskOptions extends ConnectOptions {
-  agent: string
+  agent?: string
 }
 
 export const command: CommandModule<AskOptions> = {
@@ -13,8 +14,8 @@ export const command: CommandModule<AskOptions> = {
     void addConnectFlags(command)
       .argument('<question>', 'what to ask')
       .argument('[paths...]', 'files, folders and globs to take in first, as far as they are new')
-      .option('--agent <id>', 'who answers', 'docs'),
-  async run(context, { agent: agentId, ...options }, message = '', ...paths) {
+      .option('--agent <id>', 'who answers (default: docs, else the first that has knowledge)'),
+  async run(context, { agent, ...options }, message = '', ...paths) {
     const { signal } = context
     const { chatByLines } = await import('../chat-lines.ts')
     return withClient(options, context, async (client) => {
@@ -26,7 +27,14 @@ export const command: CommandModule<AskOptions> = {
           report.end()
         }
       }
+      const agentId = agent ?? (await findAnswerer(client, signal))
       return chatByLines(client, { agentId, sessionId: undefined, message, json: options.json === true, signal })
     })
   },
+}
+
+async function findAnswerer(client: Client, signal: AbortSignal): Promise<string> {
+  const { agents } = await client.agents.list(undefined, { signal })
+  const answerer = agents.find(({ id }) => id === 'docs') ?? agents.find(({ knowledge }) => knowledge)
+  return answerer?.id ?? 'docs'
 }
