@@ -39,6 +39,7 @@ export interface ClientOptions {
 
 export interface AgentsClient {
   list(kind?: EntityKind, options?: CallOptions): Promise<AgentList>
+  /** `agent_not_found` when there is none. */
   get(agentId: string, options?: CallOptions): Promise<Agent>
 }
 

@@ -1,6 +1,37 @@
-export { AppError, type ErrorCode, isAppError } from '../core/error.ts'
+export { AppError, type ErrorCode, type ErrorDetail, isAppError } from '../core/error.ts'
 export type { RunEvent } from '../core/event.ts'
-export type { A2AStreamEvent, A2ATask } from '../wire/a2a.ts'
+export type { Json, JsonObject } from '../core/json.ts'
+export type { ChunkerType, Filters, IngestResult, SearchMode } from '../core/knowledge.ts'
+export type { EntityKind, RunStatus } from '../core/run.ts'
+export type { A2AMessage, A2APart, A2AStreamEvent, A2ATask } from '../wire/a2a.ts'
+export type { Agent, AgentList } from '../wire/agent.ts'
+export type { Health, Readiness } from '../wire/health.ts'
+export type { History } from '../wire/history.ts'
+export type {
+  ContentRequest,
+  Document,
+  DocumentDeleted,
+  DocumentList,
+  KnowledgeConfig,
+  KnowledgeStatus,
+  ManyAnswer,
+  ManyRequest,
+  SearchAnswer,
+} from '../wire/knowledge.ts'
+export type { Message, MessageHit, MessageHitList } from '../wire/message.ts'
+export type { ResumeRequest, Run, RunAccepted, RunDetail, RunList, RunRequest, RunResult } from '../wire/run.ts'
+export type {
+  CreateSessionRequest,
+  ForkSessionRequest,
+  PruneSessionsRequest,
+  ReuseSessionRequest,
+  Session,
+  SessionDeleted,
+  SessionList,
+  SessionsPruned,
+  UpdateSessionRequest,
+} from '../wire/session.ts'
+export type { Summary, SummaryScheduled } from '../wire/summary.ts'
 export type { A2ACallOptions, A2AClient, A2AInput, A2AStream, A2AStreamOptions } from './a2a.ts'
 export { type AgentsClient, type Client, type ClientOptions, createClient } from './client.ts'
 export type { CallOptions, KeyedOptions } from './connection.ts'
@@ -8,6 +39,7 @@ export { ServerError } from './error.ts'
 export type { DocumentsClient, IngestContent, IngestSettings, KnowledgeClient, SearchSettings } from './knowledge.ts'
 export type { PageOptions, RunInput, RunsClient, StreamOptions } from './runs.ts'
 export type { ServerClient } from './server.ts'
-export type { MessageFilter, SessionFilter, SessionsClient, SummaryClient } from './sessions.ts'
+export type { SessionCopiesClient } from './session-copies.ts'
+export type { MessageFilter, SessionFilter, SessionListFilter, SessionsClient, SummaryClient } from './sessions.ts'
 export type { RunStream } from './stream.ts'
 export type { ClientRequest, ClientResponse, Transport } from './transport.ts'

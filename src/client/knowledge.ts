@@ -30,9 +30,13 @@ export type IngestSettings = Omit<ContentRequest, 'content'>
 export type IngestContent = { text: string } | { bytes: Uint8Array; filename: string; mediaType?: string | undefined }
 
 export interface KnowledgeClient {
+  /** The passages that fit, the best first. */
   search(query: string, settings?: SearchSettings, options?: CallOptions): Promise<SearchAnswer>
+  /** What there is to choose from, and what is in use; never a key. */
   config(options?: CallOptions): Promise<KnowledgeConfig>
+  /** How much there is, and how much of it still waits for its vectors. */
   status(options?: CallOptions): Promise<KnowledgeStatus>
+  /** The same `source` again replaces the document; the same content is `unchanged`. What can't be read is `unreadable_document`. */
   ingest(content: IngestContent, settings?: IngestSettings, options?: KeyedOptions): Promise<IngestResult>
   /** Many texts at once; what can't be ingested is an outcome of its own. */
   ingestMany(request: ManyRequest, options?: CallOptions): Promise<ManyAnswer>

@@ -1,5 +1,6 @@
 import type { RunStatus } from '../core/run.ts'
 import type { ResumeRequest, RunAccepted, RunDetail, RunList, RunRequest, RunResult } from '../wire/run.ts'
+import type { RunTrace } from '../wire/run-trace.ts'
 import type { CallOptions, Connection, KeyedOptions } from './connection.ts'
 import { createRunStreams } from './run-stream.ts'
 import type { RunStream } from './stream.ts'
@@ -34,7 +35,9 @@ export interface RunsClient {
    * loop or aborting does, unless `on_disconnect` is `continue`. With `on_disconnect: 'cancel'` a lost connection ends it too.
    */
   stream(agentId: string, input: RunInput, options?: StreamOptions & KeyedOptions): Promise<RunStream>
+  /** Live or recorded. */
   get(runId: string, options?: CallOptions): Promise<RunDetail>
+  /** The newest first. */
   list(
     filter?: {
       status?: RunStatus | undefined
@@ -53,6 +56,8 @@ export interface RunsClient {
   resume(runId: string, answer?: Omit<ResumeRequest, 'stream'>, options?: CallOptions): Promise<RunDetail>
   /** Live or recorded, from the start or behind a number; leaving changes nothing. */
   events(runId: string, options?: StreamOptions & { after?: number | undefined }): Promise<RunStream>
+  /** What each model call was told and gave, as far as it is recorded; a page has at most `limit` calls. */
+  trace(runId: string, options?: PageOptions): Promise<RunTrace>
 }
 
 export function createRunsClient(connection: Connection, prefix: string, silenceMs: number): RunsClient {
@@ -110,6 +115,14 @@ export function createRunsClient(connection: Connection, prefix: string, silence
         long: true,
       }),
     events: (runId, options = {}) => streams.follow(runId, options.after ?? 0, options),
+    trace: (runId, options) =>
+      connection.json({
+        ...options,
+        method: 'GET',
+        path: `${runPath(runId)}/trace`,
+        query: { limit: options?.limit, cursor: options?.cursor },
+        repeat: 'safe',
+      }),
   }
   return client
 }
