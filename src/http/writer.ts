@@ -24,7 +24,7 @@ export function writePlain(exchange: Exchange, reply: Reply, refusal: boolean): 
     const length = typeof payload === 'string' ? Buffer.byteLength(payload) : (payload?.byteLength ?? 0)
     headers.push('Content-Length', String(length))
   }
-  const abandoned = refusal && abandonsBody(exchange)
+  const abandoned = refusal && abandonsBody(exchange, status)
   if (abandoned && !exchange.closeConnection) headers.push('Connection', 'close')
   outgoing.writeHead(status, headers)
   exchange.status = status
@@ -79,8 +79,10 @@ function encodeBody(body: ReplyBody | undefined): string | Uint8Array | undefine
   return JSON.stringify(body.value) ?? 'null'
 }
 
-function abandonsBody({ incoming, awaitsContinue }: Exchange): boolean {
+function abandonsBody({ incoming, awaitsContinue }: Exchange, status: number): boolean {
   if (incoming.complete || incoming.socket === undefined) return false
+  // Who was too slow to send a body would be too slow to send its rest.
+  if (status === 408) return true
   const length = incoming.headers['content-length']
   if (length === undefined) return incoming.headers['transfer-encoding'] !== undefined
   return awaitsContinue || Number(length) > smallRestBytes

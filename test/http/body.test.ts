@@ -171,6 +171,14 @@ describe('a client', () => {
     expect(JSON.parse(answer.body)).toMatchObject({ error: { code: 'request_timeout' } })
   })
 
+  test('too slow to send its body is answered and closed, though it would have kept its connection', async () => {
+    const { port } = await listening([text], { bodyTimeoutMs: 30 })
+    const answer = parseRaw(
+      await sendRaw(port, 'POST /text HTTP/1.1\r\nHost: localhost\r\nContent-Length: 10\r\n\r\n', 'abc'),
+    )
+    expect([answer.status, answer.headers.connection]).toEqual([408, 'close'])
+  })
+
   test('too slow to send its headers gets 408', async () => {
     const { port } = await listening([text], {
       headersTimeoutMs: 20,
