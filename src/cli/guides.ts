@@ -99,10 +99,16 @@ computes every vector again, with another embedder when one is named.`,
     page: 'knowledge',
   },
   sessions: {
-    details: `\`sessions\` alone is \`sessions list\`: the most recently used first, with the number of runs and the status of the
-last. \`show\` prints the conversation, and the sources that an answer does not name itself. \`delete\` deletes a session for
-good. \`save-test\` writes a conversation as a test that needs no model.`,
+    details: `In a terminal, \`sessions\` alone opens the browser: the sessions, the most recently used first, with what was said
+last. Enter opens one: its runs with tools, errors, times and tokens, those at work followed as they go. \`/\` searches all
+conversations, \`c\` goes on with a session in chat, \`d\` deletes it after asking, \`?\` shows the keys; \`q\`, Esc or Ctrl-C (exit
+code 130) leave. NO_COLOR turns colours off. A lost connection is taken up again.
+
+Elsewhere, and with \`--json\` or a flag of the list, it is \`sessions list\`: with the number of runs and the status of
+the last. \`show\` prints the conversation, and the sources that an answer does not name itself. \`delete\` deletes a
+session for good. \`save-test\` writes a conversation as a test that needs no model.`,
     examples: [
+      'agentserve sessions',
       'agentserve sessions list',
       `agentserve sessions show ${session}`,
       `agentserve sessions delete ${session}`,

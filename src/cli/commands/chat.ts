@@ -6,6 +6,7 @@ import { withClient } from '../connect.ts'
 import { UsageError } from '../exit.ts'
 import { exit } from '../exit-codes.ts'
 import { addConnectFlags, type ConnectOptions } from '../flags.ts'
+import { importUi } from '../import-ui.ts'
 
 interface ChatOptions extends ConnectOptions {
   message?: string
@@ -34,7 +35,7 @@ export const command: CommandModule<ChatOptions> = {
       const kind = onTerminal || options.continue ? await findKind(client, agentId) : undefined
       const sessionId = options.continue ? await findLatest(client, agentId, kind) : options.session
       if (onTerminal) {
-        const { chatOnTerminal } = await importTerminal()
+        const { chatOnTerminal } = await importUi(() => import('../ui/terminal.tsx'))
         await chatOnTerminal(client, { agentId, kind, sessionId, signal })
         return exit.ok
       }
@@ -42,18 +43,6 @@ export const command: CommandModule<ChatOptions> = {
       return chatByLines(client, { agentId, sessionId, message, json, signal })
     })
   },
-}
-
-/** React chooses its build when it is loaded: the one for development takes twice the time at every frame. */
-async function importTerminal() {
-  const { NODE_ENV: before } = process.env
-  process.env.NODE_ENV = 'production'
-  try {
-    return await import('../ui/terminal.tsx')
-  } finally {
-    if (before === undefined) delete process.env.NODE_ENV
-    else process.env.NODE_ENV = before
-  }
 }
 
 async function readMessage({ message, file = [] }: ChatOptions): Promise<string | undefined> {

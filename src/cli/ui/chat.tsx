@@ -2,11 +2,12 @@ import { Box, Static, Text, useApp, useStdout, useWindowSize } from 'ink'
 import { type ReactNode, useEffect, useState, useSyncExternalStore } from 'react'
 import { commandIn, runCommand } from '../chat-commands.ts'
 import { type Conversation, formatMs } from '../chat-conversation.ts'
-import type { Entry, Screen } from '../chat-screen.ts'
+import type { Screen } from '../chat-screen.ts'
 import { describeError } from '../exit.ts'
 import type { Paint } from '../paint.ts'
 import { Input } from './input.tsx'
 import { Markdown } from './markdown.tsx'
+import { Said } from './said.tsx'
 import { useLine } from './use-line.ts'
 
 export interface ChatProps {
@@ -97,24 +98,6 @@ export function Chat({ conversation, paint, signal }: ChatProps): ReactNode {
         <Input line={line} prompt={paint.cyan(`${screen.question ?? ''}> `)} columns={columns} rows={inputRows} />
         <Status screen={screen} working={working} paint={paint} />
       </Box>
-    </Box>
-  )
-}
-
-function Said({ entry, columns, paint }: { entry: Entry; columns: number; paint: Paint }): ReactNode {
-  const { kind, text, joined } = entry
-  if (kind === 'note') return <Text>{paint.dim(text.replace(/^/gm, '  '))}</Text>
-  if (kind === 'error') return <Text>{paint.red(text)}</Text>
-  if (kind === 'markdown') {
-    return (
-      <Box marginTop={joined ? 0 : 1} flexDirection="column">
-        <Markdown text={text} columns={columns} paint={paint} />
-      </Box>
-    )
-  }
-  return (
-    <Box marginTop={1}>
-      <Text>{kind === 'user' ? paint.cyan(`> ${text.replaceAll('\n', '\n  ')}`) : paint.bold(paint.green(text))}</Text>
     </Box>
   )
 }

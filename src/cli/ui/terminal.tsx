@@ -4,25 +4,19 @@ import { Conversation, type ConversationOptions } from '../chat-conversation.ts'
 import { say } from '../output.ts'
 import { paintFor } from '../paint.ts'
 import { terminalLine } from '../terminal-text.ts'
+import { withoutAutoWrap } from './auto-wrap.ts'
 import { Chat } from './chat.tsx'
 
 export interface TerminalChat extends ConversationOptions {
   signal: AbortSignal
 }
 
-// Lines are wrapped here, and a terminal that thinks a character wider than we do must not move what is below.
-const autoWrapOff = '\x1b[?7l'
-const autoWrapOn = '\x1b[?7h'
-
 /** The chat on a terminal, until its user leaves; says then how to go on with the session. */
 export async function chatOnTerminal(client: Client, { signal, ...options }: TerminalChat): Promise<void> {
   const conversation = new Conversation(client, options)
   if (conversation.begun) await conversation.open(signal)
   const { stdout } = process
-  const restore = () => void stdout.write(autoWrapOn)
-  process.on('exit', restore)
-  stdout.write(autoWrapOff)
-  try {
+  await withoutAutoWrap(stdout, async () => {
     const app = render(<Chat conversation={conversation} paint={paintFor(stdout)} signal={signal} />, {
       exitOnCtrlC: false,
       interactive: true,
@@ -30,10 +24,7 @@ export async function chatOnTerminal(client: Client, { signal, ...options }: Ter
       kittyKeyboard: { mode: 'auto' },
     })
     await app.waitUntilExit()
-  } finally {
-    restore()
-    process.off('exit', restore)
-  }
+  })
   const { agentId, sessionId, begun } = conversation
   if (begun) say(`Go on with: agentserve chat ${terminalLine(agentId)} --session ${terminalLine(sessionId)}`)
 }

@@ -1,0 +1,272 @@
+import type { Client } from '../../client/client.ts'
+import { isAppError } from '../../core/error.ts'
+import type { EntityKind } from '../../core/run.ts'
+import { describeError } from '../exit.ts'
+import { terminalLine } from '../terminal-text.ts'
+import { editLine, emptyLine, insert, type Line } from '../ui/edit-line.ts'
+import { type Action, actionOf, type BrowserKey } from './keys.ts'
+import type { Layout } from './line-cache.ts'
+import { Lists } from './lists.ts'
+import type { Row } from './row-list.ts'
+import { isUnreachable } from './run-reader.ts'
+import { SessionView } from './session-view.ts'
+
+/** Of the frame: a head above, a line of keys below, and an empty line at each. */
+export const frameRows = 4
+export const rowsPerEntry = 2
+
+/** What the terminal shows. */
+export interface BrowserScreen {
+  /** What is asked of the user. */
+  dialog: 'none' | 'search' | 'delete' | 'help'
+  typed: Line
+  /** What was searched for; empty: all sessions are listed. */
+  searched: string
+  rows: readonly (Row & { isSelected: boolean })[]
+  loading: boolean
+  /** The session that is open. */
+  session:
+    | { row: Row; lines: readonly string[]; hasAbove: boolean; atEnd: boolean; live: boolean; empty: boolean }
+    | undefined
+  lost: boolean
+  message: string | undefined
+}
+
+/** What to do once the browser has closed. */
+export interface Outcome {
+  interrupted: boolean
+  /** The session to go on with. */
+  chat?: { sessionId: string; agentId: string; kind: EntityKind | undefined }
+}
+
+export interface BrowserOptions {
+  client: Client
+  layout: Layout
+}
+
+const frameMs = 40
+const lookMs = 1000
+const mostKeysAtOnce = 256
+
+/** The state of the session browser: lists, the open session, and what keys do to them. Reads what comes into sight. */
+export class SessionBrowser {
+  readonly ended: Promise<Outcome>
+  readonly #end: (outcome: Outcome) => void
+  readonly #options: BrowserOptions
+  readonly #listeners = new Set<() => void>()
+  readonly #lists: Lists
+  #view: { row: Row; session: SessionView } | undefined
+  #dialog: BrowserScreen['dialog'] = 'none'
+  #typed = emptyLine
+  #message: string | undefined
+  #lost = false
+  #closed = false
+  #size = { columns: 80, rows: 24 }
+  #timer: NodeJS.Timeout | undefined
+  readonly #looking: NodeJS.Timeout
+  #screen: BrowserScreen
+
+  constructor(options: BrowserOptions) {
+    this.#options = options
+    const { promise, resolve } = Promise.withResolvers<Outcome>()
+    this.ended = promise
+    this.#end = resolve
+    this.#lists = new Lists(options.client, this.#changed, this.#failed)
+    this.#screen = this.#draw()
+    this.#looking = setInterval(this.#look, lookMs)
+  }
+
+  readonly get = (): BrowserScreen => this.#screen
+
+  readonly subscribe = (listener: () => void): (() => void) => {
+    this.#listeners.add(listener)
+    return () => void this.#listeners.delete(listener)
+  }
+
+  /** Reads the first page; throws when that fails. */
+  async open(): Promise<void> {
+    await this.#lists.open()
+    this.#screen = this.#draw()
+  }
+
+  resize(columns: number, rows: number): void {
+    if (columns === this.#size.columns && rows === this.#size.rows) return
+    this.#size = { columns, rows }
+    this.#changed()
+  }
+
+  key(input: string, key: BrowserKey): void {
+    this.#message = undefined
+    if (key.ctrl && input === 'c') this.leave({ interrupted: true })
+    else if (this.#dialog === 'search') this.#type(input, key)
+    else if (this.#dialog === 'delete') this.#decide(input)
+    else if (this.#dialog === 'help') this.#dialog = 'none'
+    else this.#press(input, key)
+    this.#changed()
+  }
+
+  paste(text: string): void {
+    if (this.#dialog !== 'search') return
+    this.#typed = insert(this.#typed, text.replace(/\s+/g, ' '))
+    this.#changed()
+  }
+
+  leave(outcome: Outcome): void {
+    this.#closed = true
+    clearInterval(this.#looking)
+    clearTimeout(this.#timer)
+    this.#timer = undefined
+    this.#lists.close()
+    this.#view?.session.close()
+    this.#end(outcome)
+  }
+
+  /** Letters that came faster than they were read are as many keys, until one asks for something. */
+  #press(input: string, key: BrowserKey): void {
+    const [first = '', ...more] = input.slice(0, mostKeysAtOnce)
+    const action = actionOf(first, key)
+    if (action !== undefined) this.#act(action)
+    if (more.length > 0) this.key(more.join(''), key)
+  }
+
+  #act(action: Action): void {
+    const { type } = action
+    const { session } = this.#view ?? {}
+    const height = this.#height
+    if (type === 'leave') this.leave({ interrupted: false })
+    else if (type === 'help') this.#dialog = 'help'
+    else if (type === 'search') {
+      this.#dialog = 'search'
+      this.#typed = emptyLine
+    } else if (type === 'delete' && this.#row !== undefined) this.#dialog = 'delete'
+    else if (type === 'chat') this.#chat()
+    else if (type === 'back') this.#back()
+    else if (session === undefined) {
+      if (type === 'open') this.#open(this.#row)
+      else
+        this.#lists.move(
+          type === 'start' ? -Infinity : type === 'end' ? Infinity : this.#distance(action, this.#shownRows),
+        )
+    } else if (type === 'start') session.toStart()
+    else if (type === 'end') session.toEnd()
+    else session.scroll(this.#distance(action, height - 1))
+  }
+
+  #distance(action: Action, page: number): number {
+    if (action.type === 'move') return action.by
+    return action.type === 'page' ? action.by * Math.max(1, page) : 0
+  }
+
+  get #row(): Row | undefined {
+    return this.#view?.row ?? this.#lists.selected
+  }
+
+  get #height(): number {
+    return Math.max(1, this.#size.rows - frameRows)
+  }
+
+  get #shownRows(): number {
+    return Math.max(1, Math.floor(this.#height / rowsPerEntry))
+  }
+
+  #open(row: Row | undefined): void {
+    if (row === undefined) return
+    const { client, layout } = this.#options
+    const { sessionId, runId } = row
+    const session = new SessionView({ client, sessionId, runId, layout, changed: this.#changed, failed: this.#failed })
+    this.#view = { row, session }
+    void session.look()
+  }
+
+  #back(): void {
+    if (this.#view !== undefined) {
+      this.#view.session.close()
+      this.#view = undefined
+      void this.#lists.look()
+    } else if (this.#lists.searched !== '') this.#lists.search('')
+    else this.leave({ interrupted: false })
+  }
+
+  #chat(): void {
+    const row = this.#row
+    const owner = this.#view?.session.owner ?? row?.owner
+    if (row === undefined) return
+    if (owner !== undefined) {
+      this.leave({ interrupted: false, chat: { sessionId: row.sessionId, agentId: owner.id, kind: owner.kind } })
+    } else this.#message = 'No agent has answered in this session yet.'
+  }
+
+  #type(input: string, key: BrowserKey): void {
+    const ends = /[\r\n]$/.test(input)
+    if (key.escape) this.#dialog = 'none'
+    else if (key.return || ends) {
+      if (ends) this.#typed = editLine(this.#typed, input.replace(/[\r\n]+/g, ' ').trimEnd(), key)
+      this.#dialog = 'none'
+      this.#view?.session.close()
+      this.#view = undefined
+      this.#lists.search(this.#typed.text.trim())
+    } else if (key.backspace && this.#typed.text === '') this.#dialog = 'none'
+    else if (!key.upArrow && !key.downArrow) this.#typed = editLine(this.#typed, input.replaceAll('\n', ' '), key)
+  }
+
+  #decide(input: string): void {
+    this.#dialog = 'none'
+    const row = this.#row
+    if (/^y/i.test(input) && row !== undefined) void this.#delete(row)
+    else this.#message = 'Nothing was deleted.'
+  }
+
+  async #delete({ sessionId, title }: Row): Promise<void> {
+    try {
+      await this.#options.client.sessions.delete(sessionId)
+      this.#message = `Deleted ${title}.`
+    } catch (error) {
+      if (!isAppError(error) || error.code !== 'session_not_found') return this.#failed(error)
+      this.#message = `${title} has been deleted already.`
+    }
+    this.#lists.remove(sessionId)
+    if (this.#view?.row.sessionId === sessionId) this.#back()
+    this.#changed()
+  }
+
+  readonly #look = (): void => void (this.#view?.session ?? this.#lists).look()
+
+  readonly #failed = (error: unknown): void => {
+    // A server that says when to come again is there.
+    const lost = isUnreachable(error) && !(isAppError(error) && error.retryAfterSeconds !== undefined)
+    if (error !== undefined && !lost) this.#message = terminalLine(describeError(error))
+    if (lost === this.#lost && (error === undefined || lost)) return
+    this.#lost = lost
+    this.#changed()
+  }
+
+  readonly #changed = (): void => {
+    if (this.#closed) return
+    this.#timer ??= setTimeout(() => {
+      this.#timer = undefined
+      this.#screen = this.#draw()
+      for (const listener of this.#listeners) listener()
+    }, frameMs)
+  }
+
+  #draw(): BrowserScreen {
+    const { columns } = this.#size
+    const view = this.#view
+    let session: BrowserScreen['session']
+    if (view !== undefined) {
+      const { lines, atEnd } = view.session.page(columns, this.#height)
+      const { hasAbove, live, empty } = view.session
+      session = { row: view.row, lines, hasAbove, atEnd, live, empty }
+    }
+    return {
+      dialog: this.#dialog,
+      typed: this.#typed,
+      searched: this.#lists.searched,
+      rows: session === undefined ? this.#lists.show(this.#shownRows) : [],
+      loading: this.#lists.loading,
+      session,
+      lost: this.#lost,
+      message: this.#message,
+    }
+  }
+}

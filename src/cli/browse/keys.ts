@@ -1,0 +1,61 @@
+import type { EditKey } from '../ui/edit-line.ts'
+
+/** What a key asks for; undefined: nothing here. */
+export type Action =
+  | { type: 'move'; by: number }
+  | { type: 'page'; by: number }
+  | { type: 'start' | 'end' | 'open' | 'back' | 'leave' | 'search' | 'delete' | 'chat' | 'help' }
+
+export type BrowserKey = EditKey & {
+  return: boolean
+  escape: boolean
+  pageUp: boolean
+  pageDown: boolean
+}
+
+const letters: Record<string, Action> = {
+  '\r': { type: 'open' },
+  // What was typed before the terminal was ours.
+  '\n': { type: 'open' },
+  j: { type: 'move', by: 1 },
+  k: { type: 'move', by: -1 },
+  ' ': { type: 'page', by: 1 },
+  b: { type: 'page', by: -1 },
+  g: { type: 'start' },
+  G: { type: 'end' },
+  l: { type: 'open' },
+  h: { type: 'back' },
+  q: { type: 'leave' },
+  '/': { type: 'search' },
+  d: { type: 'delete' },
+  c: { type: 'chat' },
+  '?': { type: 'help' },
+}
+
+/** The action of a key, or of a letter. */
+export function actionOf(input: string, key: BrowserKey): Action | undefined {
+  return actionOfKey(key) ?? (key.ctrl || key.meta ? undefined : letters[input])
+}
+
+function actionOfKey(key: BrowserKey): Action | undefined {
+  if (key.upArrow) return { type: 'move', by: -1 }
+  if (key.downArrow) return { type: 'move', by: 1 }
+  if (key.pageUp) return { type: 'page', by: -1 }
+  if (key.pageDown) return { type: 'page', by: 1 }
+  if (key.home) return { type: 'start' }
+  if (key.end) return { type: 'end' }
+  if (key.return || key.rightArrow) return { type: 'open' }
+  return key.escape || key.leftArrow || key.backspace ? { type: 'back' } : undefined
+}
+
+export const keyHelp: readonly (readonly [string, string])[] = [
+  ['↑ ↓ j k', 'move'],
+  ['PgUp PgDn, b Space', 'a page up, down'],
+  ['Home End, g G', 'to the start, the end'],
+  ['Enter →', 'open the session'],
+  ['Esc ←', 'go back; leave from the list'],
+  ['/', 'search all conversations'],
+  ['c', 'go on with the session in chat'],
+  ['d', 'delete the session; asks first'],
+  ['q Ctrl-C', 'leave'],
+]

@@ -1,0 +1,79 @@
+import type { EntityKind, RunStatus } from '../../core/run.ts'
+
+/** A line of a list: a session, or a place in one where words were found. Every text is safe for the terminal. */
+export interface Row {
+  /** Once in a list. */
+  key: string
+  sessionId: string
+  /** The run to show; undefined: the latest. */
+  runId: string | undefined
+  title: string
+  /** Who answers in it; undefined: nobody yet. */
+  owner: { id: string; kind: EntityKind | undefined } | undefined
+  runs: number | undefined
+  /** The latest run, and what became of it. */
+  last: { runId: string; status: RunStatus } | undefined
+  at: string
+  /** Known of what was found; of sessions they are read when they are shown. */
+  words: string | undefined
+}
+
+export interface RowList {
+  rows: readonly Row[]
+  /** Of the next page; null: that was all; undefined: nothing has been read. */
+  cursor: string | null | undefined
+  selected: number
+  /** The first row that is shown. */
+  top: number
+}
+
+export const emptyList: RowList = { rows: [], cursor: undefined, selected: 0, top: 0 }
+
+/** As many rows are kept; who looks further back searches. */
+export const mostRows = 10_000
+
+export function addPage(list: RowList, rows: readonly Row[], cursor: string | null): RowList {
+  const known = new Set(list.rows.map(({ key }) => key))
+  const all = [...list.rows, ...rows.filter(({ key }) => !known.has(key))]
+  return { ...list, rows: all.slice(0, mostRows), cursor: all.length >= mostRows ? null : cursor }
+}
+
+/**
+ * The first page, read again: what has changed since stands at the top, what it should hold and does not has been deleted.
+ * The same row stays selected.
+ */
+export function renew(list: RowList, rows: readonly Row[], cursor: string | null): RowList {
+  const oldest = rows.at(-1)?.at ?? ''
+  const fresh = new Set(rows.map(({ key }) => key))
+  const below = cursor === null ? [] : list.rows.filter(({ key, at }) => !fresh.has(key) && at <= oldest)
+  const all = [...rows, ...below].slice(0, mostRows)
+  return select({ ...list, rows: all, cursor: below.length === 0 ? cursor : list.cursor }, list.rows[list.selected])
+}
+
+export function remove(list: RowList, sessionId: string): RowList {
+  const rows = list.rows.filter((row) => row.sessionId !== sessionId)
+  const selected = list.rows.slice(0, list.selected).filter((row) => row.sessionId !== sessionId).length
+  return { ...list, rows, selected: Math.max(0, Math.min(selected, rows.length - 1)) }
+}
+
+/** Selects a row so many away, within the list. */
+export function move(list: RowList, by: number): RowList {
+  return { ...list, selected: Math.max(0, Math.min(list.selected + by, list.rows.length - 1)) }
+}
+
+/** Scrolls so that the selected row is among the `shown` ones. */
+export function keepInSight(list: RowList, shown: number): RowList {
+  const last = Math.max(0, list.rows.length - shown)
+  const top = Math.max(list.selected - shown + 1, Math.min(list.top, list.selected, last))
+  return top === list.top ? list : { ...list, top }
+}
+
+/** The next page is wanted before the selection has come to the end. */
+export function wantsPage(list: RowList, shown: number): boolean {
+  return list.cursor !== null && list.selected + 2 * shown >= list.rows.length
+}
+
+function select(list: RowList, row: Row | undefined): RowList {
+  const place = row === undefined ? -1 : list.rows.findIndex(({ key }) => key === row.key)
+  return { ...list, selected: place === -1 ? Math.min(list.selected, Math.max(0, list.rows.length - 1)) : place }
+}

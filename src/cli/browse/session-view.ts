@@ -1,0 +1,264 @@
+import type { Client } from '../../client/client.ts'
+import { isEnded } from '../../core/run.ts'
+import { type Layout, LineCache } from './line-cache.ts'
+import type { Row } from './row-list.ts'
+import { type RunHead, RunReader, toHead } from './run-reader.ts'
+import { type Column, endPlace, moveBack, moveOn, type Page, type Place, readPage, start } from './scroll.ts'
+
+interface Slot {
+  head: RunHead
+  reader: RunReader | undefined
+}
+
+export interface SessionViewOptions {
+  client: Client
+  sessionId: string
+  /** The run to begin with; undefined: the latest. */
+  runId: string | undefined
+  layout: Layout
+  changed(): void
+  /** What went wrong; undefined: the server was reached. */
+  failed(error: unknown): void
+}
+
+const runsPerPage = 100
+/** As many runs are looked at again: others do not change. */
+const latest = 10
+/** Transcripts further away from the window are let go of. */
+const mostTranscripts = 40
+const mostReadsAtOnce = 4
+/** A run of which nothing is known yet. */
+const unread = { kind: 'note', text: '…', joined: false } as const
+
+/** One session in a window: its runs, read as they come into sight, and those that are at work, followed. */
+export class SessionView implements Column {
+  #options: SessionViewOptions
+  readonly #lines: LineCache
+  readonly #stop = new AbortController()
+  /** Oldest first. */
+  #slots: Slot[] = []
+  /** Of the page of older runs. */
+  #cursor: string | null | undefined
+  #place: Place = start
+  #height = 1
+  /** The end stays in sight. */
+  #follows: boolean
+  /** A run that is read while it is at the top has been come to from below: its last line is shown first. */
+  #fromBelow = false
+  /** The start is wanted, however many pages away it is. */
+  #seeksStart = false
+  #listing = false
+  #reads = 0
+
+  constructor(options: SessionViewOptions) {
+    this.#options = options
+    this.#lines = new LineCache(options.layout)
+    this.#follows = options.runId === undefined
+  }
+
+  get runs(): number {
+    return this.#slots.length
+  }
+
+  entries(run: number): number {
+    return Math.max(1, this.#slots[run]?.reader?.shown?.length ?? 0)
+  }
+
+  lines(run: number, entry: number): readonly string[] {
+    return this.#lines.get(this.#slots[run]?.reader?.shown?.entry(entry) ?? unread)
+  }
+
+  /** A run is at work. */
+  get live(): boolean {
+    return this.#slots.slice(-latest).some(({ head }) => !isEnded(head.status))
+  }
+
+  /** Who answered last. */
+  get owner(): Row['owner'] {
+    const head = this.#slots.at(-1)?.head
+    return head === undefined ? undefined : { id: head.agentId, kind: head.kind }
+  }
+
+  /** There is more above than is shown. */
+  get hasAbove(): boolean {
+    return this.#cursor !== null || this.#place.run > 0 || this.#place.entry > 0 || this.#place.line > 0
+  }
+
+  get empty(): boolean {
+    return this.#slots.length === 0 && this.#cursor === null
+  }
+
+  /** The lines to show now. What they lack is asked for. */
+  page(columns: number, height: number): Page {
+    this.#lines.resize(columns)
+    this.#height = height
+    if (this.#follows) this.#place = endPlace(this, height)
+    const page = readPage(this, this.#place, height)
+    this.#readFrom(page.firstRun, page.lastRun)
+    return page
+  }
+
+  scroll(lines: number): void {
+    this.#seeksStart = false
+    if (lines > 0) {
+      this.#place = moveOn(this, this.#place, lines, this.#height)
+      this.#follows ||= readPage(this, this.#place, this.#height).atEnd
+      return
+    }
+    const from = this.#follows ? endPlace(this, this.#height) : this.#place
+    const to = moveBack(this, from, -lines)
+    // No further than a run that is not read yet: nobody has seen how long it is.
+    const unreadRun = this.#slots.slice(0, from.run + 1).findLastIndex(({ reader }) => reader?.shown === undefined)
+    this.#place = to.run < unreadRun ? { run: unreadRun, entry: 0, line: 0 } : to
+    this.#fromBelow = true
+    this.#follows = false
+  }
+
+  toStart(): void {
+    this.#place = start
+    this.#follows = false
+    this.#fromBelow = false
+    this.#seeksStart = true
+  }
+
+  toEnd(): void {
+    this.#follows = true
+    this.#seeksStart = false
+  }
+
+  /** Looks for new runs, and for what has become of those that are known. */
+  async look(): Promise<void> {
+    if (this.#listing) return
+    await this.#list(async () => {
+      if (this.#cursor === undefined) return this.#begin()
+      const known = new Set(this.#slots.map(({ head }) => head.runId))
+      let cursor: string | undefined
+      const fresh: RunHead[] = []
+      for (;;) {
+        const { heads, next } = await this.#page(cursor, cursor === undefined ? latest : runsPerPage)
+        fresh.unshift(...heads)
+        if (next === null || heads.some(({ runId }) => known.has(runId))) break
+        cursor = next
+      }
+      this.#renew(fresh)
+    })
+  }
+
+  close(): void {
+    this.#stop.abort()
+    for (const { reader } of this.#slots) reader?.close()
+  }
+
+  /** The first page; where a run was asked for, as many as it takes to come to it. */
+  async #begin(): Promise<void> {
+    const { runId } = this.#options
+    do {
+      await this.#addOlder()
+      const run = this.#slots.findIndex(({ head }) => head.runId === runId)
+      if (run === -1) continue
+      this.#place = { run, entry: 0, line: 0 }
+      this.#fromBelow = false
+      return
+    } while (runId !== undefined && this.#cursor !== null)
+    this.#follows = true
+  }
+
+  async #addOlder(): Promise<void> {
+    const { heads, next } = await this.#page(this.#cursor ?? undefined, runsPerPage)
+    const known = new Set(this.#slots.map(({ head }) => head.runId))
+    const older = heads.filter(({ runId }) => !known.has(runId)).map((head) => ({ head, reader: undefined }))
+    this.#slots = [...older, ...this.#slots]
+    if (!this.#seeksStart) this.#place = { ...this.#place, run: this.#place.run + older.length }
+    this.#cursor = next
+  }
+
+  #renew(fresh: readonly RunHead[]): void {
+    for (const head of fresh) {
+      const slot = this.#slots.findLast((one) => one.head.runId === head.runId)
+      if (slot === undefined) this.#slots.push({ head, reader: undefined })
+      else slot.head = head
+    }
+  }
+
+  /** Oldest first; the runs of a team's members are steps of the team's. */
+  async #page(cursor: string | undefined, limit: number): Promise<{ heads: RunHead[]; next: string | null }> {
+    const { client, sessionId } = this.#options
+    const { runs, next_cursor: next } = await client.sessions.runs(
+      sessionId,
+      {},
+      { limit, cursor, signal: this.#stop.signal },
+    )
+    return {
+      heads: runs
+        .filter((run) => run.parent_run_id === null)
+        .map(toHead)
+        .reverse(),
+      next,
+    }
+  }
+
+  async #list(work: () => Promise<void>): Promise<void> {
+    this.#listing = true
+    try {
+      await work()
+      this.#report(undefined)
+    } catch (error) {
+      this.#report(error)
+    } finally {
+      this.#listing = false
+      if (!this.#stop.signal.aborted) this.#options.changed()
+    }
+  }
+
+  #readFrom(first: number, last: number): void {
+    if (first < latest && typeof this.#cursor === 'string' && !this.#listing) void this.#list(() => this.#addOlder())
+    if (this.#seeksStart && typeof this.#cursor === 'string') return
+    const from = Math.max(0, first - 1)
+    const slots = this.#slots.slice(from, last + 1)
+    // What was come to from below is seen at its end.
+    if (this.#follows || this.#fromBelow) slots.reverse()
+    for (const slot of slots) {
+      slot.reader ??= new RunReader(this.#options.client, slot.head)
+      const live = !isEnded(slot.head.status)
+      if (slot.reader.wants(slot.head.status) && (live || this.#reads < mostReadsAtOnce)) void this.#read(slot, live)
+    }
+    this.#forgetBeyond(first, last)
+  }
+
+  async #read(slot: Slot, live: boolean): Promise<void> {
+    const { reader } = slot
+    if (reader === undefined) return
+    const before = reader.shown
+    this.#reads += live ? 0 : 1
+    let failure: unknown
+    await reader.read(this.#options.changed).catch((error: unknown) => {
+      failure = error
+    })
+    this.#reads -= live ? 0 : 1
+    if (this.#stop.signal.aborted || slot.reader !== reader) return
+    this.#report(failure)
+    if (failure !== undefined) return
+    slot.head = { ...slot.head, status: reader.status ?? slot.head.status }
+    if (before === undefined && this.#fromBelow && this.#slots[this.#place.run] === slot)
+      this.#showEndOf(this.#place.run)
+    this.#options.changed()
+  }
+
+  #showEndOf(run: number): void {
+    const entry = this.entries(run) - 1
+    this.#place = moveBack(this, { run, entry, line: this.lines(run, entry).length }, 1)
+  }
+
+  #report(error: unknown): void {
+    if (!this.#stop.signal.aborted) this.#options.failed(error)
+  }
+
+  #forgetBeyond(first: number, last: number): void {
+    const most = Math.max(1, Math.floor((mostTranscripts - (last - first)) / 2))
+    this.#slots.forEach((slot, run) => {
+      if (slot.reader === undefined || (run >= first - most && run <= last + most)) return
+      slot.reader.close()
+      slot.reader = undefined
+    })
+  }
+}

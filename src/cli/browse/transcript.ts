@@ -1,0 +1,169 @@
+import { isFinalEvent, type RunEvent, type SourceEvent } from '../../core/event.ts'
+import type { RunStatus, Usage } from '../../core/run.ts'
+import { BlockSplitter } from '../chat-blocks.ts'
+import { formatMs } from '../chat-conversation.ts'
+import { showEvent } from '../chat-event.ts'
+import type { Entry } from '../chat-screen.ts'
+import { between } from '../run-line.ts'
+import { formatSource, uncited } from '../source-line.ts'
+import { createTerminalFilter, terminalLine, terminalText } from '../terminal-text.ts'
+
+export type TranscriptEntry = Omit<Entry, 'id'>
+
+/** Of one answer; all of it is recorded. */
+const mostChars = 1_000_000
+/** Of tools, steps and sources. */
+const mostNotes = 1_000
+
+/** One run as a person reads it: what was asked, the answer with tools and steps in their places, how it ended. In bounded memory. */
+export class Transcript {
+  /** Number of the last event. */
+  seq = 0
+  /** Undefined while the run goes on. */
+  status: RunStatus | undefined
+  readonly #closed: TranscriptEntry[] = []
+  #open: TranscriptEntry | undefined
+  #splitter = new BlockSplitter()
+  readonly #clean = createTerminalFilter()
+  /** Where the entry of a tool or step at work stands. */
+  readonly #working = new Map<string, number>()
+  readonly #sources: SourceEvent[] = []
+  #startedAt: string | undefined
+  #chars = 0
+  #leftOutChars = 0
+  #notes = 0
+  #leftOutNotes = 0
+  #usage: Usage | null = null
+
+  constructor(asked: string, agentId: string) {
+    if (asked !== '') this.#add('user', clip(terminalText(clip(asked, mostChars)).replaceAll('\t', '    '), mostChars))
+    this.#add('name', terminalLine(agentId))
+  }
+
+  get length(): number {
+    return this.#closed.length + (this.#open === undefined ? 0 : 1)
+  }
+
+  entry(place: number): TranscriptEntry | undefined {
+    return place < this.#closed.length ? this.#closed[place] : this.#open
+  }
+
+  /** The run's next event. */
+  add(event: RunEvent): void {
+    this.seq = event.seq
+    if (event.type === 'run_start') this.#startedAt = event.at
+    else if (event.type === 'run_resumed') this.status = undefined
+    else if (event.type === 'text_delta') this.#text(event.text)
+    else if (event.type === 'data') this.#text(JSON.stringify(event.data))
+    else if (event.type === 'source') this.#sources.push(...(this.#sources.length < mostNotes ? [event] : []))
+    else if (isFinalEvent(event)) this.#end(event)
+    else this.#happened(event)
+  }
+
+  /** It can't be read; no more comes. */
+  fail(message: string): void {
+    this.#closeText()
+    this.#add('error', message)
+    this.status = 'failed'
+  }
+
+  #text(text: string): void {
+    const shown = this.#clean(text).replaceAll('\t', '    ')
+    const room = Math.max(0, mostChars - this.#chars)
+    this.#chars += Math.min(room, shown.length)
+    this.#leftOutChars += Math.max(0, shown.length - room)
+    if (room === 0) return
+    for (const block of this.#splitter.push(clip(shown, room))) this.#closed.push({ kind: 'markdown', ...block })
+    const { text: open, joined } = this.#splitter.open
+    this.#open = open.trim() === '' ? undefined : { kind: 'markdown', text: open, joined }
+  }
+
+  #closeText(): void {
+    for (const block of this.#splitter.end()) this.#closed.push({ kind: 'markdown', ...block })
+    this.#open = undefined
+  }
+
+  #happened(event: RunEvent): void {
+    const shown = showEvent(event)
+    if (shown?.type === 'usage') this.#usage = sum(this.#usage, shown.usage)
+    else if (shown?.type === 'tool_call') this.#begin(shown.callId, `${shown.name} ${shown.input}`)
+    else if (shown?.type === 'step_start') this.#begin(shown.stepId, shown.name)
+    else if (shown?.type === 'tool_result') this.#finish(shown.callId, shown.name, shown.durationMs, shown.error)
+    else if (shown?.type === 'step_end') {
+      const failure = shown.error ?? (shown.status === 'completed' ? undefined : shown.status)
+      this.#finish(shown.stepId, 'step', shown.durationMs, failure)
+    } else if (shown?.type === 'question') {
+      this.#closeText()
+      this.#add('name', shown.question.prompt)
+      if (shown.question.about !== undefined) this.#note(shown.question.about)
+    }
+  }
+
+  #begin(id: string, what: string): void {
+    this.#closeText()
+    if (this.#note(`… ${what}`)) this.#working.set(id, this.#closed.length - 1)
+  }
+
+  #finish(id: string, name: string, durationMs: number, failure: string | undefined): void {
+    const place = this.#working.get(id)
+    this.#working.delete(id)
+    const what = place === undefined ? name : (this.#closed[place]?.text.slice(2) ?? name)
+    const text = `${failure === undefined ? '✓' : '✗'} ${what} ${formatMs(durationMs)}${failure === undefined ? '' : `: ${failure}`}`
+    if (place !== undefined) this.#closed[place] = { kind: 'note', text, joined: false }
+    else {
+      this.#closeText()
+      this.#note(text)
+    }
+  }
+
+  #end(event: Extract<RunEvent, { type: 'run_end' | 'run_error' }>): void {
+    this.#closeText()
+    if (this.#leftOutChars > 0) {
+      this.#add('note', `${this.#leftOutChars} more characters are not shown; they are recorded.`)
+    }
+    if (this.#leftOutNotes > 0) this.#add('note', `${this.#leftOutNotes} more tools and steps are not shown.`)
+    const answer = this.#closed.map(({ kind, text }) => (kind === 'markdown' ? text : '')).join('')
+    for (const source of uncited(this.#sources, answer)) this.#add('note', formatSource(source))
+    this.#sources.length = 0
+    this.status = event.type === 'run_end' ? event.status : 'failed'
+    if (event.type === 'run_error') this.#add('error', terminalLine(event.error.message))
+    const reason = event.type === 'run_end' ? event.cancellation_reason : undefined
+    const usage = event.type === 'run_end' ? (event.usage ?? this.#usage) : this.#usage
+    const about = [
+      (this.#startedAt ?? event.at).slice(0, 19).replace('T', ' '),
+      this.status === 'input_required' ? 'waits for an answer' : this.status,
+      ...(reason === undefined ? [] : [terminalLine(reason)]),
+      formatMs(between(this.#startedAt ?? event.at, event.at)),
+      ...(usage === null ? [] : [`${usage.input_tokens} tokens in, ${usage.output_tokens} out`]),
+    ]
+    this.#add('note', about.join(' · '))
+  }
+
+  /** False when there are too many. */
+  #note(text: string): boolean {
+    if (this.#notes >= mostNotes) {
+      this.#leftOutNotes++
+      return false
+    }
+    this.#notes++
+    this.#add('note', text)
+    return true
+  }
+
+  #add(kind: Entry['kind'], text: string): void {
+    this.#closed.push({ kind, text, joined: false })
+  }
+}
+
+/** The start of a text, without keeping the whole of it in memory. */
+export function clip(text: string, most: number): string {
+  return text.length <= most ? text : Buffer.from(text.slice(0, most)).toString()
+}
+
+function sum(before: Usage | null, { input_tokens, output_tokens, total_tokens }: Usage): Usage {
+  return {
+    input_tokens: input_tokens + (before?.input_tokens ?? 0),
+    output_tokens: output_tokens + (before?.output_tokens ?? 0),
+    total_tokens: total_tokens + (before?.total_tokens ?? 0),
+  }
+}
