@@ -13,6 +13,8 @@ export interface CuttingProxy extends Cutter {
   url: string
   /** How many connections are open. */
   readonly open: number
+  /** Whether a connection was lost since the last `cutAfter`. */
+  readonly hasCut: boolean
   /** Where new connections lead from now on. */
   leadTo(url: string): void
   close(): Promise<void>
@@ -63,6 +65,9 @@ export async function openCuttingProxy(target: string): Promise<CuttingProxy> {
     url: `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`,
     get open() {
       return sockets.size / 2
+    },
+    get hasCut() {
+      return hasCut
     },
     cutAfter(bytes) {
       left = bytes
