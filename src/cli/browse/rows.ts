@@ -1,6 +1,6 @@
 import type { Client } from '../../client/client.ts'
 import type { EntityKind } from '../../core/run.ts'
-import type { Session } from '../../wire/session.ts'
+import type { Session } from '../../core/session.ts'
 import { terminalLine } from '../terminal-text.ts'
 import type { Row } from './row-list.ts'
 import { clip } from './transcript.ts'
