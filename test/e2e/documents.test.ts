@@ -1,74 +1,64 @@
 import { execFile } from 'node:child_process'
-import { readdir, readFile, symlink } from 'node:fs/promises'
+import { symlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { blocks, commandsOf, guides } from '../support/guides.ts'
 import { command, createProject, type Project, type RunningServer, root, serve } from '../support/program.ts'
 import { openScriptedServer } from '../support/scripted-server.ts'
 
-interface Block {
-  /** `docs/agents.md:14`, where it begins. */
-  place: string
-  language: string
-  text: string
-  /** What follows it in the document. */
-  after: string
-}
-
-const guides = [
-  'README.md',
-  ...(await readdir(join(root, 'docs'))).filter((name) => name.endsWith('.md')).map((name) => `docs/${name}`),
-]
-const texts = new Map(
-  await Promise.all(guides.map(async (name) => [name, await readFile(join(root, name), 'utf8')] as const)),
-)
-const blocks = [...texts].flatMap(([name, text]) => findBlocks(name, text))
-
-function findBlocks(name: string, text: string): Block[] {
-  return [...text.matchAll(/^```(\w*)\n(.*?)^```$/gms)].map((match) => ({
-    place: `${name}:${text.slice(0, match.index).split('\n').length}`,
-    language: match[1] ?? '',
-    text: match[2] ?? '',
-    after: text.slice(match.index + match[0].length),
-  }))
-}
-
 const configs = blocks.filter(({ language, text }) => language === 'ts' && text.includes('export default defineConfig'))
 const tests = blocks.filter(({ language, text }) => language === 'ts' && text.includes("from 'node:test'"))
+const clients = blocks.filter(({ language, text }) => language === 'ts' && text.includes("from 'agentserve/client'"))
 const programs = blocks.filter(
-  (block) => block.language === 'ts' && !configs.some(({ text }) => text === block.text) && !tests.includes(block),
+  (block) =>
+    block.language === 'ts' &&
+    ![...tests, ...clients].includes(block) &&
+    !configs.some(({ text }) => text === block.text),
 )
 const shell = blocks.filter(({ language }) => language === 'sh')
 const curls = shell.flatMap(({ place, text, after }) =>
-  commandsOf(text, 'curl ').map((line) => ({ place, line, ...promised(line, after) })),
+  commandsOf(text)
+    .filter((line) => line.startsWith('curl '))
+    .map((line) => ({ place, line, ...promised(line, after) })),
 )
-// Servers, projects and installations of their own are other tests' business; a chat without a message waits for stdin.
+// test/documents/commands.test.ts runs the others.
 const calls = shell
-  .flatMap(({ place, text }) => commandsOf(text, 'npx agentserve ').map((line) => ({ place, line: line.trim() })))
-  .filter(({ line }) => !/agentserve (?:dev|start|init)\b|--embedder|--watch/.test(line))
-
-/** The commands of a block that begin so, over as many lines as their quotes and backslashes take, without comments. */
-function commandsOf(text: string, start: string): string[] {
-  return [...text.matchAll(new RegExp(`^${start}(?:'[^']*'|"[^"]*"|\\\\\\n|[^'"\\n\\\\#])*`, 'gm'))].map(
-    ([line]) => line,
+  .flatMap(({ place, text }) =>
+    commandsOf(text)
+      .filter((line) => line.startsWith('npx agentserve '))
+      .map((line) => ({ place, line })),
   )
-}
+  .filter(({ line }) => !/agentserve (?:dev|start|init)\b/.test(line))
 
-/** The status and the JSON that the text after a command shows for it, up to the next heading. */
-function promised(line: string, after: string): { status: number; shape: unknown } {
+/** What the text after a command shows for it: a status, JSON up to the next heading, the beginning of a stream. */
+function promised(line: string, after: string): { status: number; json?: string | undefined; stream: string } {
   const section = after.split(/^#/m)[0] ?? ''
   const status = Number(/answer is (2\d\d)/.exec(section)?.[1] ?? 200)
-  // History shows one message of its answer.
-  const json = /\/history|\/stream/.test(line) ? undefined : /^```json\n(.*?)^```$/ms.exec(section)?.[1]
-  return { status, shape: json === undefined ? undefined : JSON.parse(json) }
+  const stream = /^\n+```text\n(.*?)^```$/ms.exec(section)?.[1] ?? ''
+  return { status, json: line.includes('-N ') ? undefined : /^```json\n(.*?)^```$/ms.exec(section)?.[1], stream }
 }
+
+/** The answers that the documents show for no command. */
+const errors: { path: string; body?: unknown }[] = [
+  { path: '/api/v1/sessions?limit=0' },
+  {
+    path: '/api/v1/a2a/sendMessage',
+    body: {
+      jsonrpc: '2.0',
+      method: 'sendMessage',
+      id: '1',
+      params: { message: { messageId: 'm1', role: 'user', agentId: 'ecko', parts: [{ type: 'text', content: 'hi' }] } },
+    },
+  },
+]
 
 let project: Project
 let server: RunningServer
 
 beforeAll(async () => {
   project = await createProject({ 'guide.md': '# Guide\n\nHello.\n', 'note.txt': 'A note.\n' })
-  for (const [name, text] of texts) await project.write(name, text)
+  for (const [name, text] of guides) await project.write(name, text)
   await project.copy(join(root, 'agent.config.ts'), 'example.ts')
   await project.write('report.ts', configs.find(({ text }) => text.includes('report: workflow('))?.text ?? '')
   await project.write('agent.config.ts', served)
@@ -139,6 +129,12 @@ test.each(programs)('the program of $place serves and stops', async ({ text }) =
   }
 })
 
+test.each(clients)('the client of $place gets its answers', async ({ text }) => {
+  await project.write('client.ts', text.replaceAll('http://127.0.0.1:8080', server.url))
+  const run = promisify(execFile)(process.execPath, ['client.ts'], { cwd: project.folder })
+  await expect(run).resolves.toMatchObject({ stdout: expect.stringMatching(/hello there|ses_unknown/), stderr: '' })
+})
+
 test.each(tests)('the test of $place passes, with recordings when it has some', async ({ place, text }) => {
   const endpoint = await openScriptedServer((_request, response) => {
     const choices = [{ index: 0, delta: { content: 'It is noon.' }, finish_reason: 'stop' }]
@@ -159,12 +155,33 @@ test.each(tests)('the test of $place passes, with recordings when it has some', 
   }
 })
 
-test.each(curls)('$place gets the answer that the text shows: $line', async ({ place, line, status, shape }) => {
+test.each(curls)('$place gets the answer that the text shows: $line', async ({ place, line, status, json, stream }) => {
   const request = toRequest(await withRealIds(line))
   const answer = await fetch(server.url + request.path, request)
   const text = await answer.text()
   expect(answer.status, `${place}: ${text}`).toBe(status)
-  if (shape !== undefined) expect(outline(JSON.parse(text), shape), place).toEqual(outline(shape, shape))
+  expect(withoutIds(text).startsWith(withoutIds(stream)), `${place}: ${text}`).toBe(true)
+  if (json === undefined) return
+  const shape = JSON.parse(json)
+  // Of a history, one message is shown.
+  const value = line.includes('/history') ? JSON.parse(text).messages[0] : JSON.parse(text)
+  expect(outline(value, shape), place).toEqual(outline(shape, shape))
+})
+
+function withoutIds(text: string): string {
+  return text.replace(/\b(run|ses|req)_[\w…]+/g, '$1').replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'at')
+}
+
+test('every other answer that is shown is one to a request that is wrong', async () => {
+  const claimed = curls.map(({ json }) => json)
+  const shown = blocks.filter(({ language, text }) => language === 'json' && !claimed.includes(text))
+  const answers = await Promise.all(
+    errors.map(({ path, body }) =>
+      body === undefined ? fetch(server.url + path).then((answer) => answer.json()) : post(path, body),
+    ),
+  )
+  const compact = (answer: unknown) => withoutIds(JSON.stringify(answer))
+  expect(answers.map(compact).sort()).toEqual(shown.map(({ text }) => compact(JSON.parse(text))).sort())
 })
 
 /** The line, with ids that exist in place of those that the documents show. */
@@ -252,7 +269,7 @@ const questions: [question: string, words: string, source: string][] = [
   ['How do I cancel a run?', '/cancel', 'docs/'],
   ['How large may a request be?', '10 MB', 'docs/'],
   ['Which file formats can be ingested?', 'markdown', 'docs/knowledge.md'],
-  ['How do I delete a session?', 'sessions delete', 'docs/cli.md'],
+  ['How do I delete a session?', 'DELETE', 'docs/'],
   ['Where is my data stored?', '.agentserve', 'docs/'],
   ['How do I protect the server with an API key?', 'AGENTSERVE_API_KEYS', 'docs/'],
   ['What happens when the client disconnects?', 'client_disconnected', 'docs/'],

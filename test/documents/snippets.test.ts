@@ -1,0 +1,38 @@
+import { execFile } from 'node:child_process'
+import { symlink } from 'node:fs/promises'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { expect, test } from 'vitest'
+import { blocks } from '../support/guides.ts'
+import { createProject, root } from '../support/program.ts'
+
+const run = promisify(execFile)
+const snippets = blocks.filter(({ language }) => language === 'ts')
+
+test('every TypeScript of the documents type-checks as strictly as a new project', async () => {
+  const project = await createProject()
+  await project.copy(join(root, 'templates/shared/tsconfig.json'), 'project.json')
+  await project.write('tsconfig.json', '{ "extends": "./project.json", "include": ["README", "docs"] }')
+  for (const name of ['@types', 'undici-types', '@ai-sdk'])
+    await symlink(join(root, 'node_modules', name), join(project.folder, 'node_modules', name), 'dir')
+  const homes = new Set<string>()
+  for (const [index, { place, text }] of snippets.entries()) {
+    const home = place.replace(/\.md:.*/, '')
+    // A test is beside the folder of the configuration that it tests: the first of its page.
+    const name = homes.has(home) ? `test/${index}.ts` : 'agent.config.ts'
+    if (text.includes('export default defineConfig')) homes.add(home)
+    await project.write(`${home}/${name}`, `// ${place}\n${text}`)
+  }
+  const tsc = join(root, 'node_modules/typescript/bin/tsc')
+  const checked = run(process.execPath, [tsc, '--noEmit'], { cwd: project.folder }).catch((error) => error)
+  expect((await checked).stdout).toBe('')
+  await project.remove()
+})
+
+test('no block is of a language that nothing tests', () => {
+  expect([...new Set(blocks.map(({ language }) => language))].sort()).toEqual(['json', 'sh', 'text', 'ts'])
+  const texts = blocks.filter(({ language }) => language === 'text')
+  const follows = (place: string) => blocks[blocks.findIndex((block) => block.place === place) - 1]
+  // They show the stream of the command before them.
+  expect(texts.filter(({ place }) => follows(place)?.text.startsWith('curl -N ') !== true)).toEqual([])
+})
