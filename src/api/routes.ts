@@ -11,6 +11,7 @@ import { messageRoutes } from './messages.ts'
 import { metricsRoutes } from './metrics.ts'
 import { openApiRoutes } from './openapi.ts'
 import { runRoutes } from './runs.ts'
+import { sessionCopyRoutes } from './session-copies.ts'
 import { sessionRoutes } from './sessions.ts'
 import type { ApiSettings } from './settings.ts'
 import { summaryRoutes } from './summaries.ts'
@@ -22,6 +23,7 @@ import { summaryRoutes } from './summaries.ts'
 export function apiRoutes(services: Services, settings: ApiSettings): Route[] {
   const routes: DocumentedRoute[] = [
     ...sessionRoutes(services, settings),
+    ...sessionCopyRoutes(services, settings),
     ...summaryRoutes(services, settings),
     ...historyRoutes(services, settings),
     ...messageRoutes(services, settings),

@@ -5,10 +5,12 @@ import { parseBody, parseQuery } from '../wire/parse.ts'
 import { RunList, SessionRunsQuery } from '../wire/run.ts'
 import {
   CreateSessionRequest,
+  PruneSessionsRequest,
   ReuseSessionRequest,
   Session,
   SessionDeleted,
   SessionList,
+  SessionsPruned,
   SessionsQuery,
   UpdateSessionRequest,
 } from '../wire/session.ts'
@@ -146,6 +148,25 @@ export function sessionRoutes({ sessions, runs }: Services, { prefix }: ApiSetti
         )
         const record = await sessions.reuse(id, withoutAbsent(owners))
         return json(record.session, 200, { ETag: etagOf(record) })
+      },
+    ),
+    documented(
+      {
+        method: 'POST',
+        path: `${path}/prune`,
+        operationId: 'pruneSessions',
+        tag,
+        summary: 'Delete sessions that have not changed for long',
+        description:
+          'With everything in them, but none with a run that is running or queued. The owners are those of the list of sessions. ' +
+          'It stops after some seconds and then says that there are more.',
+        body: { required: true, content: { 'application/json': PruneSessionsRequest } },
+        responses: { 200: { description: 'How many are gone.', content: { 'application/json': SessionsPruned } } },
+        errors: [],
+      },
+      async (request) => {
+        const { updated_before, ...filter } = parseBody(PruneSessionsRequest, await request.body.json())
+        return json(await sessions.prune({ olderThan: updated_before, filter }))
       },
     ),
     documented(

@@ -93,13 +93,13 @@ export class Connection {
     })
   }
 
-  /** The head of a stream of events; its body is the caller's to read and to end. */
-  async open(call: Call): Promise<OpenAnswer> {
+  /** The head of a stream, of events unless `mediaType` says otherwise; its body is the caller's to read and to end. */
+  async open(call: Call, mediaType = 'text/event-stream'): Promise<OpenAnswer> {
     return this.#limited(call, async (limit) => {
-      const streamed = { ...call, headers: { ...call.headers, accept: 'text/event-stream' } }
+      const streamed = { ...call, headers: { ...call.headers, accept: mediaType } }
       const answer = await this.#repeating(streamed, limit, false, async (request) => {
         const response = await this.#options.transport(request)
-        if (response.status < 300 && isEventStream(response)) return response
+        if (response.status < 300 && hasType(response, mediaType)) return response
         const text = await readText(response.body, this.name)
         if (response.status >= 300) throw toServerError(response, text, this.name)
         throw call.refusal?.(text, response) ?? notAStream(response, this.name)
@@ -176,13 +176,13 @@ export class Connection {
   }
 }
 
-function isEventStream({ headers }: ClientResponse): boolean {
-  return /^text\/event-stream\b/i.test(headers['content-type'] ?? '')
+function hasType({ headers }: ClientResponse, mediaType: string): boolean {
+  return (headers['content-type'] ?? '').split(';', 1)[0]?.trim().toLowerCase() === mediaType
 }
 
 function notAStream({ headers }: ClientResponse, name: string): AppError {
   const type = headers['content-type'] ?? 'something without a type'
-  return new AppError('internal', `${name} answered ${type} where a stream of events was due.`)
+  return new AppError('internal', `${name} answered ${type} where a stream was due.`)
 }
 
 /** The whole of a body, as far as it is not too large. */

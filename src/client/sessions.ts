@@ -5,15 +5,18 @@ import type { MessageHitList } from '../wire/message.ts'
 import type { RunList } from '../wire/run.ts'
 import type {
   CreateSessionRequest,
+  PruneSessionsRequest,
   ReuseSessionRequest,
   Session,
   SessionDeleted,
   SessionList,
+  SessionsPruned,
   UpdateSessionRequest,
 } from '../wire/session.ts'
 import type { SummaryAnswer, SummaryScheduled } from '../wire/summary.ts'
-import type { CallOptions, Connection } from './connection.ts'
+import type { CallOptions, Connection, KeyedOptions } from './connection.ts'
 import type { PageOptions } from './runs.ts'
+import { createSessionCopiesClient, type SessionCopiesClient } from './session-copies.ts'
 
 export interface SessionFilter {
   agent_id?: string | undefined
@@ -26,8 +29,15 @@ export interface MessageFilter extends SessionFilter {
   session_id?: string | undefined
 }
 
-export interface SessionsClient {
-  create(session?: CreateSessionRequest, options?: CallOptions): Promise<Session>
+export interface SessionListFilter extends SessionFilter {
+  /** Those that have not changed since; RFC 3339 in UTC with milliseconds. */
+  updated_before?: string | undefined
+}
+
+export interface SessionsClient extends SessionCopiesClient {
+  /** A `session_id` that is taken is `conflict`. */
+  create(session?: CreateSessionRequest, options?: KeyedOptions): Promise<Session>
+  /** With its newest 100 runs. */
   get(sessionId: string, options?: CallOptions): Promise<Session>
   /** The session and the ETag that `update` takes as `ifMatch`. */
   getTagged(sessionId: string, options?: CallOptions): Promise<{ session: Session; etag: string | undefined }>
@@ -37,9 +47,17 @@ export interface SessionsClient {
     change: UpdateSessionRequest,
     options?: CallOptions & { ifMatch?: string | undefined },
   ): Promise<Session>
+  /** With its runs and messages; a run under way is cancelled first. */
   delete(sessionId: string, options?: CallOptions): Promise<SessionDeleted>
-  list(filter?: SessionFilter, options?: PageOptions): Promise<SessionList>
+  /** The latest updated first. */
+  list(filter?: SessionListFilter, options?: PageOptions): Promise<SessionList>
+  /** Gives it other owners too; it is found under the earlier ones still. */
   reuse(sessionId: string, owners: ReuseSessionRequest, options?: CallOptions): Promise<Session>
+  /**
+   * Deletes those that have not changed since `updated_before`, but none with a run under way. The server stops after some
+   * seconds: `has_more` says to ask again.
+   */
+  prune(request: PruneSessionsRequest, options?: CallOptions): Promise<SessionsPruned>
   /**
    * Messages with all the words of the query, the newest first; `open*` finds words that begin so. A page may have fewer than
    * `limit` and be followed by others.
@@ -50,6 +68,7 @@ export interface SessionsClient {
     sessionId: string,
     options?: CallOptions & { interactions?: number | undefined; events?: boolean | undefined },
   ): Promise<History>
+  /** The newest first. */
   runs(
     sessionId: string,
     filter?: { status?: RunStatus | undefined; agent_id?: string | undefined },
@@ -102,6 +121,9 @@ export function createSessionsClient(connection: Connection, prefix: string): Se
       }),
     reuse: (sessionId, owners, options) =>
       connection.json({ ...options, method: 'POST', path: path(sessionId, '/reuse'), body: owners, repeat: 'safe' }),
+    prune: (request, options) =>
+      connection.json({ ...options, method: 'POST', path: `${prefix}/sessions/prune`, body: request, repeat: 'safe' }),
+    ...createSessionCopiesClient(connection, prefix),
     search: (query, filter, options) =>
       connection.json({
         ...options,

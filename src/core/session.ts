@@ -1,5 +1,6 @@
+import type { RunEvent } from './event.ts'
 import type { JsonObject } from './json.ts'
-import type { Run } from './run.ts'
+import type { Run, RunRecord } from './run.ts'
 import type { Summary } from './summary.ts'
 
 /** Whose session it is at present. */
@@ -52,4 +53,18 @@ export interface SessionChange {
   name?: string | null
   metadata?: JsonObject | null
   state?: JsonObject | null
+}
+
+/** A whole session as it goes from one place to another: everything durable of it but idempotency keys and cached answers. */
+export interface SessionCopy {
+  session: Omit<Session, 'runs' | 'run_count' | 'summary'>
+  summary: Summary | null
+  /** Every run that has ended, those inside others included, in the order in which they were put in. */
+  runs: RunCopy[]
+}
+
+export interface RunCopy {
+  run: RunRecord
+  /** Without those that are derived (core/event.ts). */
+  events: RunEvent[]
 }

@@ -4,7 +4,7 @@ import type { Message, Role } from './message.ts'
 import type { SearchWord } from './message-search.ts'
 import type { Page, PageRequest } from './page.ts'
 import type { CancellationReason, Run, RunError, RunHead, RunRecord, RunStatus, Usage } from './run.ts'
-import type { Session, SessionChange, SessionOwners, SessionRecord, SessionSeed } from './session.ts'
+import type { Session, SessionChange, SessionCopy, SessionOwners, SessionRecord, SessionSeed } from './session.ts'
 import type { Summary } from './summary.ts'
 
 /*
@@ -113,6 +113,11 @@ export interface SessionFilter {
   user_id?: string | undefined
 }
 
+export interface SessionListFilter extends SessionFilter {
+  /** Those that have not changed since. */
+  updated_before?: string | undefined
+}
+
 /** What to look for in the conversations, child runs left out. */
 export interface MessageSearch extends SessionFilter {
   /** All of which a message must have; at least one. */
@@ -160,6 +165,8 @@ export interface PruneRule {
   olderThan?: string | undefined
   /** Those beyond the newest so many. */
   maxSessions?: number | undefined
+  /** Of those that have not changed, only these. */
+  filter?: SessionFilter | undefined
 }
 
 export interface Recovered {
@@ -193,12 +200,20 @@ export interface SessionStore {
   /** The state alone; null when there is none, or no session. Without it, who asks reads the whole session. */
   readState?(sessionId: string): Promise<JsonObject | null>
   /** Newest `updated_at` first; finds a session under its present and its earlier owners. Runs: the newest 10. */
-  listSessions(filter: SessionFilter, page: PageRequest): Promise<Page<Session>>
+  listSessions(filter: SessionListFilter, page: PageRequest): Promise<Page<Session>>
   /**
    * Deletes at most `limit` sessions, fewer when they are large, the longest unchanged first; never one with a run in
    * `running` or `queued`. Tells how many: 0 when there is nothing more to delete.
    */
   prune(rule: PruneRule, limit: number): Promise<number>
+
+  /**
+   * Makes a session of a copy, all of it or nothing; only ended runs. Throws `conflict` when the session or one of the runs is
+   * there already.
+   */
+  restoreSession(copy: SessionCopy): Promise<SessionRecord>
+  /** Every run of a session, those inside others included, in the order in which they were put in, from behind one on. */
+  readRecords(sessionId: string, after: string | undefined, limit: number): Promise<RunRecord[]>
 
   startRun(start: RunStart): Promise<RunStarted>
   /** `queued` → `running`; false when it is no longer queued. */
@@ -212,6 +227,8 @@ export interface SessionStore {
    */
   resumeRun(resume: RunResume): Promise<RunResumed>
   findRun(runId: string): Promise<RunRecord | undefined>
+  /** For those who need no more of it; absent: `findRun` is asked. */
+  findRunHead?(runId: string): Promise<RunHead | undefined>
   /** The newest first, in the order in which they were put in. */
   listRuns(filter: RunFilter, page: PageRequest): Promise<Page<Run>>
   /** Recorded events with `seq > after`, in order, at most `limit`; the start and end events (core/event.ts) included. */
@@ -237,8 +254,6 @@ export interface SessionStore {
   /** Oldest first. */
   listSummaryJobs(): Promise<string[]>
 
-  /** For those who need no more of it; absent: `findRun` is asked. */
-  findRunHead?(runId: string): Promise<RunHead | undefined>
   /** Undefined: the key is now the caller's. */
   claim(claim: Claim): Promise<ClaimRecord | undefined>
   settleClaim(key: string, answer: Json): Promise<void>

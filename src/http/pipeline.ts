@@ -3,7 +3,7 @@ import { createAdmit } from './admission.ts'
 import { errorHeaders, errorReply } from './error.ts'
 import { Exchange, type Incoming, type Outgoing } from './exchange.ts'
 import type { KernelSettings } from './options.ts'
-import type { Reply } from './reply.ts'
+import { isStream, type Reply } from './reply.ts'
 import { createRouteTable, type RouteTable } from './router.ts'
 import { leave, writeStream } from './stream.ts'
 import { writePlain } from './writer.ts'
@@ -66,9 +66,9 @@ export function createPipeline(settings: KernelSettings): Pipeline {
     exchange.runId = one(reply.headers?.['X-Run-Id']) ?? exchange.runId
     exchange.sessionId = one(reply.headers?.['X-Session-Id']) ?? exchange.sessionId
     if (whenClosing !== undefined) exchange.closeConnection = true
-    if (reply.body?.kind === 'sse') {
+    if (isStream(reply.body)) {
       streams++
-      return writeStream(exchange, reply, reply.body.frames).finally(() => streams--)
+      return writeStream(exchange, reply, reply.body).finally(() => streams--)
     }
     writePlain(exchange, reply, refusal)
     return undefined
@@ -111,7 +111,7 @@ export function createPipeline(settings: KernelSettings): Pipeline {
   }
 
   const drop = (exchange: Exchange, reply: Reply) => {
-    if (reply.body?.kind === 'sse') leave(exchange, reply.body.frames[Symbol.asyncIterator]())
+    if (isStream(reply.body)) leave(exchange, reply.body.frames[Symbol.asyncIterator]())
   }
 
   const run = async (exchange: Exchange): Promise<void> => {

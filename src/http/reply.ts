@@ -18,6 +18,8 @@ export type ReplyBody =
    * frame becomes an error reply; afterwards it ends the stream and is logged.
    */
   | { kind: 'sse'; frames: AsyncIterable<Frames> }
+  /** Text of a length that nobody knows yet, likewise, but without heartbeats, and a throw cuts the connection. */
+  | { kind: 'stream'; frames: AsyncIterable<Frames>; mediaType: string }
 
 export function json(value: unknown, status = 200, headers?: Record<string, string>): Reply {
   return { status, headers, body: { kind: 'json', value } }
@@ -38,4 +40,13 @@ export function empty(status = 204, headers?: Record<string, string>): Reply {
 /** `Cache-Control: no-store` and `X-Accel-Buffering: no` are set by the kernel. */
 export function sse(frames: AsyncIterable<Frames>, headers?: Record<string, string>): Reply {
   return { status: 200, headers, body: { kind: 'sse', frames } }
+}
+
+/** Whether the body is written piece by piece. */
+export function isStream(body: ReplyBody | undefined): body is Extract<ReplyBody, { kind: 'sse' | 'stream' }> {
+  return body?.kind === 'sse' || body?.kind === 'stream'
+}
+
+export function stream(frames: AsyncIterable<string>, mediaType: string): Reply {
+  return { status: 200, body: { kind: 'stream', frames, mediaType } }
 }

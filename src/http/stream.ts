@@ -1,14 +1,17 @@
 import { heartbeat } from '../core/sse.ts'
 import type { Exchange } from './exchange.ts'
-import type { Frames, Reply } from './reply.ts'
+import type { Frames, Reply, ReplyBody } from './reply.ts'
 import { headOf } from './writer.ts'
 
+type StreamBody = Extract<ReplyBody, { kind: 'sse' | 'stream' }>
+
 /**
- * Writes server-sent events: one write a value, the next one asked for when the socket has drained. The head waits for the
- * first value, so a throw before it leaves the reply open and is thrown on; a later one ends the stream and is logged.
+ * Writes a stream: one write a value, the next one asked for when the socket has drained. The head waits for the
+ * first value, so a throw before it leaves the reply open and is thrown on; a later one is logged and ends events, and cuts any
+ * other stream, which has no other way to say that it is not whole.
  * However the stream ends, `return()` of an unfinished iterator is called.
  */
-export async function writeStream(exchange: Exchange, reply: Reply, frames: AsyncIterable<Frames>): Promise<void> {
+export async function writeStream(exchange: Exchange, reply: Reply, { kind, frames }: StreamBody): Promise<void> {
   const { outgoing, settings } = exchange
   const iterator = frames[Symbol.asyncIterator]()
   let finished = false
@@ -44,17 +47,19 @@ export async function writeStream(exchange: Exchange, reply: Reply, frames: Asyn
     let result = await next()
     if (result === undefined || closed) return
     writeStreamHead(exchange, reply)
-    beat = setTimeout(() => {
-      if (!outgoing.writableNeedDrain) outgoing.write(heartbeat())
-      beat?.refresh()
-    }, settings.heartbeatMs)
+    if (kind === 'sse') {
+      beat = setTimeout(() => {
+        if (!outgoing.writableNeedDrain) outgoing.write(heartbeat())
+        beat?.refresh()
+      }, settings.heartbeatMs)
+    }
     while (!result.done) {
       const flows = outgoing.write(result.value)
       // A reader that stalls holds what the socket holds, and no more.
       result = undefined
       if (!flows && !closed) await drained()
       if (closed) return
-      beat.refresh()
+      beat?.refresh()
       result = await next()
       if (result === undefined || closed) return
     }
@@ -64,7 +69,8 @@ export async function writeStream(exchange: Exchange, reply: Reply, frames: Asyn
     finished = true
     if (!outgoing.headersSent) throw error
     settings.logger.error({ request_id: exchange.requestId, err: error }, 'a stream failed')
-    outgoing.end()
+    if (kind === 'sse') outgoing.end()
+    else outgoing.destroy()
   } finally {
     clearTimeout(beat)
     outgoing.off('close', onClose)

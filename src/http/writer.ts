@@ -1,5 +1,5 @@
 import type { Exchange } from './exchange.ts'
-import type { Reply, ReplyBody } from './reply.ts'
+import { isStream, type Reply, type ReplyBody } from './reply.ts'
 
 const pageSecurityPolicy =
   "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; " +
@@ -73,7 +73,7 @@ function mediaTypeOf(body: ReplyBody | undefined): string | undefined {
 }
 
 function encodeBody(body: ReplyBody | undefined): string | Uint8Array | undefined {
-  if (body === undefined || body.kind === 'sse') return undefined
+  if (body === undefined || isStream(body)) return undefined
   if (body.kind === 'text') return body.text
   if (body.kind === 'bytes') return body.bytes
   return JSON.stringify(body.value) ?? 'null'

@@ -127,6 +127,8 @@ export function activeSessions(store: SessionStore, limits: Partial<MemoryLimits
       forgetting(store.updateSession(sessionId, change, at, revision), () => forget(sessionId)),
     shareSession: (sessionId, owners, at) => store.shareSession(sessionId, owners, at),
     deleteSession: (sessionId) => forgetting(store.deleteSession(sessionId), () => forget(sessionId)),
+    restoreSession: (copy) => forgetting(store.restoreSession(copy), () => forget(copy.session.session_id)),
+    readRecords: (sessionId, after, limit) => store.readRecords(sessionId, after, limit),
     listSessions: (filter, page) => store.listSessions(filter, page),
     prune: (rule, limit) => forgetting(store.prune(rule, limit), (count) => count !== 0 && forgetAll()),
     async readState(sessionId) {

@@ -6,8 +6,8 @@ import type { Part } from '../core/message.ts'
 import type { Page, PageRequest } from '../core/page.ts'
 import type { EntityKind, Run, RunHead, RunRecord } from '../core/run.ts'
 import type { EntityInfo, Runnable } from '../core/runnable.ts'
-import type { Session, SessionChange, SessionOwners, SessionRecord } from '../core/session.ts'
-import type { History, MessageHit, MessageSearch, RunFilter, SessionFilter } from '../core/store.ts'
+import type { Session, SessionChange, SessionCopy, SessionOwners, SessionRecord } from '../core/session.ts'
+import type { History, MessageHit, MessageSearch, RunFilter, SessionFilter, SessionListFilter } from '../core/store.ts'
 import type { Summary } from '../core/summary.ts'
 
 /*
@@ -121,14 +121,50 @@ export interface SessionHistory extends History {
 
 export type MessageFilter = Omit<MessageSearch, 'words'>
 
+/** What comes out one after the other when a session is exported: the session, then each run, followed by its events. */
+export type SessionPiece = Omit<SessionCopy, 'runs'> | { run: RunRecord } | { run_id: string; events: RunEvent[] }
+
+export interface ImportSession {
+  /** The session, its runs and messages get other ids. */
+  newIds?: boolean | undefined
+  /** Whose it is from now on; absent: as the copy says. */
+  userId?: string | undefined
+}
+
+export interface ForkSession {
+  /** The last run to take over; absent: the latest. */
+  runId?: string | undefined
+  /** Of the new session. */
+  sessionId?: string | undefined
+  /** Whose it is; absent: as the original. */
+  userId?: string | undefined
+}
+
+export interface PruneSessions {
+  /** Those that have not changed since. */
+  olderThan: string
+  filter: SessionFilter
+}
+
 export interface Sessions {
   create(seed: CreateSession, idempotency?: Idempotency): Promise<SessionRecord>
   get(sessionId: string): Promise<SessionRecord>
   update(sessionId: string, change: SessionChange, revision?: number): Promise<SessionRecord>
   /** Cancels what runs in it first (`session_deleted`). */
   delete(sessionId: string): Promise<void>
-  list(filter: SessionFilter, page: PageRequest): Promise<Page<Session>>
+  list(filter: SessionListFilter, page: PageRequest): Promise<Page<Session>>
   reuse(sessionId: string, owners: Partial<SessionOwners>): Promise<SessionRecord>
+  /**
+   * A new session with the runs up to one, as they are, and `forked_from` in its metadata. `run_not_found` for a run of another
+   * session, `conflict` for one that goes on and for a taken id.
+   */
+  fork(sessionId: string, fork: ForkSession): Promise<SessionRecord>
+  /** Throws `session_not_found` at once. What has not ended is left out. */
+  export(sessionId: string, withEvents: boolean): Promise<AsyncIterable<SessionPiece>>
+  /** All of it or nothing; `conflict` when an id is taken. */
+  import(copy: SessionCopy, options: ImportSession): Promise<SessionRecord>
+  /** Deletes for some seconds, never a session with work under way. `has_more`: ask again. */
+  prune(rule: PruneSessions): Promise<{ deleted: number; has_more: boolean }>
   /** Messages with all the words, `open*` standing for those that begin so; the newest first. Throws `invalid_request` for no word. */
   search(query: string, filter: MessageFilter, page: PageRequest): Promise<Page<MessageHit>>
   /** `interactions` 1–1000. */

@@ -9,8 +9,11 @@ import { timestamp } from '../core/time.ts'
 import { earlierAnswer, toClaim } from './idempotency.ts'
 import type { RunService } from './runs.ts'
 import type { Sessions } from './services.ts'
+import { createSessionCopies } from './session-copies.ts'
 
 const eventPage = 1000
+const prunedAtOnce = 50
+const prunedForMs = 3_000
 
 export function createSessions(store: SessionStore, runs: RunService, clock: Clock): Sessions {
   async function get(sessionId: string): Promise<SessionRecord> {
@@ -29,6 +32,8 @@ export function createSessions(store: SessionStore, runs: RunService, clock: Clo
       after = last.seq
     }
   }
+
+  const copies = createSessionCopies(store, clock)
 
   return {
     get,
@@ -57,6 +62,21 @@ export function createSessions(store: SessionStore, runs: RunService, clock: Clo
       await runs.cancelSession(sessionId, 'session_deleted')
     },
     list: (filter, page) => store.listSessions(filter, page),
+    fork: async (sessionId, fork) => copies.fork(await get(sessionId), fork),
+    export: async (sessionId, withEvents) => copies.export(await get(sessionId), withEvents),
+    import: (copy, options) => copies.import(copy, options),
+    async prune({ olderThan, filter }) {
+      const begunMs = performance.now()
+      for (let deleted = 0; ; ) {
+        const lastMs = performance.now()
+        const count = await store.prune({ olderThan, filter }, prunedAtOnce)
+        deleted += count
+        const nowMs = performance.now()
+        if (count === 0 || nowMs - begunMs > prunedForMs) return { deleted, has_more: count > 0 }
+        // Whoever waits for a commit waits for one batch at most, not for all of them.
+        await new Promise((resolve) => setTimeout(resolve, nowMs - lastMs))
+      }
+    },
     reuse: (sessionId, owners) => store.shareSession(sessionId, owners, timestamp(clock())),
     async search(query, filter, page) {
       const words = searchWordsOf(query)

@@ -67,6 +67,22 @@ export function scopeToUser(services: Services, userId: string): Services {
         assertOwn(owners.user_id)
         return sessions.reuse(sessionId, owners)
       },
+      async fork(sessionId, fork) {
+        await ownSession(sessionId)
+        return sessions.fork(sessionId, { ...fork, userId })
+      },
+      async export(sessionId, withEvents) {
+        await ownSession(sessionId)
+        return sessions.export(sessionId, withEvents)
+      },
+      async import(copy, options) {
+        assertOwn(copy.session.user_id)
+        return sessions.import(copy, { ...options, userId })
+      },
+      async prune(rule) {
+        assertOwn(rule.filter.user_id)
+        return sessions.prune({ ...rule, filter: { ...rule.filter, user_id: userId } })
+      },
       async search(query, filter, page) {
         if (filter.user_id !== undefined && filter.user_id !== userId) return { items: [], next: null }
         return sessions.search(query, { ...filter, user_id: userId }, page)

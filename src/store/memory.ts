@@ -5,6 +5,7 @@ import { type Clock, timestamp } from '../core/time.ts'
 import { takesEvents } from './ended.ts'
 import { keepAnswer, readAnswer } from './memory/answers.ts'
 import { insertClaim, readClaim, releaseClaims, sweepClaims } from './memory/claims.ts'
+import { readRecords, restoreSession } from './memory/copies.ts'
 import { pruneSessions } from './memory/prune.ts'
 import { copy, type MemoryState } from './memory/rows.ts'
 import * as runs from './memory/runs.ts'
@@ -72,6 +73,8 @@ export function memoryStore({ clock = Date.now }: MemoryStoreOptions = {}): Sess
       step(() => sessions.shareSession(sessions.getSession(state, sessionId), owners, at)),
     deleteSession: (sessionId) => step(() => sessions.removeSession(state, sessionId)),
     prune: (rule, limit) => step(() => pruneSessions(state, rule, limit)),
+    restoreSession: (copied) => step(() => sessions.recordOf(restoreSession(state, copied))),
+    readRecords: (sessionId, after, limit) => step(() => readRecords(state, sessionId, after, limit)),
     listSessions: (filter, page) => step(() => sessions.pageOfSessions(state, filter, page)),
 
     startRun: (start) => step(() => runs.startRun(state, start, now())),

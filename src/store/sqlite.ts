@@ -6,6 +6,7 @@ import { dropExpiredAnswers, keepAnswer } from './sqlite/answers.ts'
 import { Checkpoints } from './sqlite/checkpoints.ts'
 import { dropExpiredClaims, releaseClaim, settleClaim, takeClaim } from './sqlite/claims.ts'
 import type { Connection } from './sqlite/connection.ts'
+import { prepareCopy, restoreSession } from './sqlite/copies.ts'
 import { toStoreError } from './sqlite/failure.ts'
 import type { HotWrite } from './sqlite/group.ts'
 import { createHotWrites } from './sqlite/hot-write.ts'
@@ -171,6 +172,14 @@ export function sqliteStore(options: SqliteStoreOptions): SessionStore {
         search.forget(runs)
         return sessionIds.length
       }),
+    restoreSession: (copy) =>
+      using(async ({ writer, known }) => {
+        const prepared = prepareCopy(copy)
+        const made = await writer.work((connection) => restoreSession(connection, prepared))
+        known.sawSession(copy.session.session_id)
+        return made
+      }),
+    readRecords: (sessionId, after, limit) => reading((reads) => reads.readRecords(sessionId, after, limit)),
     listSessions: (filter, page) => reading((reads) => reads.listSessions(filter, page)),
 
     startRun: (start) => {

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { isSessionId } from '../core/id.ts'
 import type { Session as CoreSession } from '../core/session.ts'
 import { component } from './component.ts'
-import { id, jsonObject, said, text, timestamp } from './field.ts'
+import { id, jsonObject, moment, said, text, timestamp } from './field.ts'
 import { listOf, pageQuery } from './list.ts'
 import { Run } from './run.ts'
 import { Summary } from './summary.ts'
@@ -90,5 +90,27 @@ export const SessionsQuery = z.object({
   team_id: text().optional(),
   workflow_id: text().optional(),
   user_id: text().optional(),
+  updated_before: moment.optional().describe('Only sessions that have not changed since, RFC 3339 in UTC.'),
   ...pageQuery,
 })
+
+export const ForkSessionRequest = component(
+  'ForkSessionRequest',
+  z.object({
+    run_id: text().optional().describe('The last run to take over. Default: the latest that has ended.'),
+    session_id: sessionId.optional().describe('Of the new session.'),
+  }),
+)
+export type ForkSessionRequest = z.input<typeof ForkSessionRequest>
+
+export const PruneSessionsRequest = component(
+  'PruneSessionsRequest',
+  z.object({ updated_before: moment.describe('Only sessions that have not changed since.'), ...owners }),
+)
+export type PruneSessionsRequest = z.input<typeof PruneSessionsRequest>
+
+export const SessionsPruned = component(
+  'SessionsPruned',
+  z.object({ deleted: z.int(), has_more: z.boolean().describe('There are more: ask again.') }),
+)
+export type SessionsPruned = z.infer<typeof SessionsPruned>

@@ -172,6 +172,34 @@ describe('a user', () => {
     expect([answer.status, answer.json.error.code]).toEqual([404, 'session_not_found'])
   })
 
+  test('imports for itself alone, over nobody, and prunes nothing of another', async () => {
+    const type = { 'content-type': 'application/x-ndjson' }
+    const load = (who: string, lines: string, query = '') =>
+      server.call('POST', `${api}/sessions/import${query}`, lines, { authorization: `Bearer key-of-${who}`, ...type })
+    const ofBob = (await as('bob', 'GET', `${api}/sessions/${own.bob.session}/export`)).text
+    expect((await load('ann', ofBob)).json.error.code).toBe('forbidden')
+    expect((await load('ann', ofBob, '?new_ids=true')).json.error.code).toBe('forbidden')
+    const [head = '', ...rest] = ofBob.split('\n')
+    const line = JSON.parse(head)
+    line.session.user_id = null
+    line.session.shared_with.user_ids = ['bob']
+    const nobodys = [JSON.stringify(line), ...rest].join('\n')
+    expect((await load('ann', nobodys)).json.error.code).toBe('conflict')
+    const made = await load('ann', nobodys, '?new_ids=true')
+    expect(made.json).toMatchObject({ user_id: 'ann', shared_with: { user_ids: [] }, run_count: 1 })
+    const { session_id, runs } = made.json
+    expect((await as('bob', 'GET', `${api}/sessions/${session_id}`)).status).toBe(404)
+    expect((await as('bob', 'GET', `${api}/runs/${runs[0].run_id}`)).status).toBe(404)
+    expect((await as('bob', 'GET', `${api}/runs?limit=100`)).text).not.toContain(runs[0].run_id)
+    const fork = await as('ann', 'POST', `${api}/sessions/${session_id}/fork`, {})
+    expect(fork.json).toMatchObject({ user_id: 'ann', run_count: 1 })
+    const updated_before = '2999-01-01T00:00:00.000Z'
+    expect((await as('ann', 'POST', `${api}/sessions/prune`, { updated_before, user_id: 'bob' })).status).toBe(403)
+    await as('all', 'DELETE', `${api}/sessions/${fork.json.session_id}`)
+    await as('all', 'DELETE', `${api}/sessions/${session_id}`)
+    expect((await as('bob', 'GET', `${api}/sessions/${own.bob.session}`)).status).toBe(200)
+  })
+
   test('gets an own answer for an idempotency key that another used', async () => {
     const create = (user: string) =>
       server.call('POST', `${api}/sessions`, {}, { authorization: `Bearer key-of-${user}`, 'idempotency-key': 'k' })

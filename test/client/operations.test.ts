@@ -29,6 +29,15 @@ const operations: Record<string, ((subjects: Subjects) => Promise<unknown>)[]> =
   reuseSession: [async ({ client, session }) => client.sessions.reuse(await session(), { user_id: 'ann' })],
   listSessionRuns: [async ({ client, session }) => client.sessions.runs(await session(), { status: 'completed' })],
   getHistory: [async ({ client, session }) => client.sessions.history(await session(), { interactions: 1 })],
+  forkSession: [async ({ client, session }) => client.sessions.fork(await session())],
+  exportSession: [async ({ client, session }) => collect(await client.sessions.export(await session()))],
+  importSession: [
+    async ({ client, session }) => {
+      const { text } = await server.call('GET', `/api/v1/sessions/${await session()}/export`)
+      return client.sessions.import(text, { newIds: true })
+    },
+  ],
+  pruneSessions: [({ client }) => client.sessions.prune({ updated_before: '2000-01-01T00:00:00.000Z' })],
   searchMessages: [({ client }) => client.sessions.search('hello')],
   getSummary: [
     async ({ client, session }) => {

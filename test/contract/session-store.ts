@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe } from 'vitest'
 import type { SessionStore } from '../../src/core/store.ts'
 import { testAnswers } from './session-store/answers.ts'
 import { testClaims } from './session-store/claims.ts'
+import { testCopies } from './session-store/copies.ts'
 import { testEvents } from './session-store/events.ts'
 import { testHistory } from './session-store/history.ts'
 import { testLifecycle } from './session-store/lifecycle.ts'
@@ -35,5 +36,6 @@ export function testSessionStore(name: string, create: () => SessionStore | Prom
     testResume(store)
     testRetention(store)
     testSearch(store)
+    testCopies(store)
   })
 }

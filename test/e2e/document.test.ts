@@ -62,11 +62,16 @@ function check(operation: Described, status: number, contentType: string, text: 
   if (response.content[mediaType] === undefined) return [`${mediaType} is not described for ${status}`]
   const place = [operation.path, operation.method, 'responses', String(status), 'content', mediaType, 'schema']
   const validate = validatorOf(`/paths/${place.map(escapePointer).join('/')}`)
-  const values = mediaType.includes('json')
-    ? [JSON.parse(text)]
-    : mediaType === 'text/event-stream'
-      ? parseWhatwg(text).map(({ data }) => JSON.parse(data))
-      : [text]
+  const values = mediaType.endsWith('ndjson')
+    ? text
+        .trimEnd()
+        .split('\n')
+        .map((line) => JSON.parse(line))
+    : mediaType.includes('json')
+      ? [JSON.parse(text)]
+      : mediaType === 'text/event-stream'
+        ? parseWhatwg(text).map(({ data }) => JSON.parse(data))
+        : [text]
   return values.flatMap((value) =>
     validate(value) ? [] : [`${JSON.stringify(value).slice(0, 300)}: ${JSON.stringify(validate.errors?.slice(0, 3))}`],
   )
@@ -87,6 +92,18 @@ async function prepare({ path, operationId }: Described): Promise<void> {
     ids.id = (await server.call('POST', '/api/v1/knowledge/content', content)).json.document_id
   }
   ids.file = 'swagger-ui.css'
+}
+
+/** What operations take that can't be made from the document alone. */
+const queries: Record<string, string> = { searchMessages: '?q=hello', importSession: '?new_ids=true' }
+
+/** With its media type. */
+async function bodyOf({ requestBody }: Described): Promise<[body?: unknown, headers?: Record<string, string>]> {
+  if (requestBody === undefined) return []
+  if (requestBody.content['application/x-ndjson'] === undefined) return [exampleOf(requestBody.content)]
+  const { session_id } = (await server.call('POST', '/api/v1/agents/echo/run', { input: 'hello' })).json
+  const { text } = await server.call('GET', `/api/v1/sessions/${session_id}/export`)
+  return [text, { 'content-type': 'application/x-ndjson' }]
 }
 
 const exampleOf = (content: Content): unknown => {
@@ -129,13 +146,14 @@ describe('the document', () => {
     for (const operation of operations) {
       await prepare(operation)
       const { method, path, requestBody, operationId } = operation
-      const body = requestBody === undefined ? undefined : exampleOf(requestBody.content)
+      const [body, headers] = await bodyOf(operation)
       if (requestBody?.required) expect([operationId, body]).not.toEqual([operationId, undefined])
       const required = (operation.parameters ?? []).filter(
         (parameter) => parameter.in === 'query' && parameter.required,
       )
-      expect(required).toEqual([])
-      const answer = await server.call(method.toUpperCase(), fill(path), body)
+      const query = queries[operationId] ?? ''
+      expect(required.filter(({ name }) => !query.includes(`${name}=`))).toEqual([])
+      const answer = await server.call(method.toUpperCase(), fill(path) + query, body, headers)
       statuses[operationId] = answer.status
       expect([
         operationId,

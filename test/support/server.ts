@@ -73,6 +73,6 @@ async function call(
   const payload = body === undefined ? {} : { body: isRaw ? (body as string | FormData) : JSON.stringify(body) }
   const response = await fetch(url + path, { method, headers: { ...type, ...headers }, ...payload })
   const text = await response.text()
-  const isJson = response.headers.get('content-type')?.includes('json') === true && text !== ''
+  const isJson = response.headers.get('content-type')?.startsWith('application/json') === true && text !== ''
   return { status: response.status, headers: response.headers, text, json: isJson ? JSON.parse(text) : undefined }
 }

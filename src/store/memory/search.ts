@@ -1,9 +1,9 @@
 import { invalid } from '../../core/error.ts'
 import { findWords, searchTextOf } from '../../core/message-search.ts'
+import { Pace } from '../../core/pace.ts'
 import type { Page, PageRequest } from '../../core/page.ts'
 import type { MessageHit, MessageSearch } from '../../core/store.ts'
 import { decodeCursor, encodeCursor, isAfter, type Keyset } from '../cursor.ts'
-import { Pace } from '../pace.ts'
 import type { MemoryState } from './rows.ts'
 import { belongsTo, getSession } from './sessions.ts'
 

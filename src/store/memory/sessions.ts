@@ -1,7 +1,7 @@
 import { AppError, notFound } from '../../core/error.ts'
 import type { Page, PageRequest } from '../../core/page.ts'
 import type { Session, SessionChange, SessionOwners, SessionRecord, SessionSeed } from '../../core/session.ts'
-import type { SessionFilter } from '../../core/store.ts'
+import type { SessionFilter, SessionListFilter } from '../../core/store.ts'
 import type { Summary } from '../../core/summary.ts'
 import { decodeCursor, encodeCursor, isAfter, type Keyset } from '../cursor.ts'
 import { copy, type MemoryState, type SessionRow, sessionOf } from './rows.ts'
@@ -83,8 +83,11 @@ export function setSummary(state: MemoryState, summary: Summary): void {
   state.summaryJobs.delete(summary.session_id)
 }
 
-export function pageOfSessions(state: MemoryState, filter: SessionFilter, page: PageRequest): Page<Session> {
-  const rows = [...state.sessions.values()].filter((row) => belongsTo(row, filter))
+export function pageOfSessions(state: MemoryState, filter: SessionListFilter, page: PageRequest): Page<Session> {
+  const { updated_before } = filter
+  const rows = [...state.sessions.values()].filter(
+    (row) => belongsTo(row, filter) && (updated_before === undefined || row.updated_at < updated_before),
+  )
   return pageOf(
     rows,
     (row) => ({ time: row.updated_at, id: row.session_id }),

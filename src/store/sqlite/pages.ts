@@ -2,7 +2,7 @@ import { invalid } from '../../core/error.ts'
 import type { Page, PageRequest } from '../../core/page.ts'
 import { type Run, runStatuses } from '../../core/run.ts'
 import type { Session } from '../../core/session.ts'
-import type { RunFilter, SessionFilter } from '../../core/store.ts'
+import type { RunFilter, SessionFilter, SessionListFilter } from '../../core/store.ts'
 import { decodeCursor, encodeCursor } from '../cursor.ts'
 import type { SqlRow, SqlValue } from './connection.ts'
 import { ownersOf } from './group.ts'
@@ -11,11 +11,23 @@ import { selectRunPage, selectSessionPage } from './selects.ts'
 
 type All = (sql: string, params: readonly SqlValue[]) => Promise<SqlRow[]>
 
+/** Which sessions are, or were, all these owners'. */
+export function ownedBy(filter: SessionFilter): { conditions: string; params: SqlValue[] } {
+  let conditions = ''
+  const params: SqlValue[] = []
+  for (const [kind, owner] of ownersOf(filter as Record<string, string>)) {
+    conditions += ` AND (${kind}_id = ? OR EXISTS (SELECT 1 FROM session_owners AS other
+      WHERE other.owner_session_id = session_id AND other.owner_kind = ? AND other.owner_id = ?))`
+    params.push(owner, kind, owner)
+  }
+  return { conditions, params }
+}
+
 /**
  * Walks the index of one owner's sessions, and beside it that of those whose owner it was earlier; what the other owners
  * say is looked up row by row.
  */
-export async function sessionPage(all: All, filter: SessionFilter, page: PageRequest): Promise<Page<Session>> {
+export async function sessionPage(all: All, filter: SessionListFilter, page: PageRequest): Promise<Page<Session>> {
   const [first, ...others] = ownersOf(filter as Record<string, string>)
   const params: SqlValue[] = []
   const part = (table: string, time: string, id: string, conditions: string[]) => {
@@ -23,6 +35,10 @@ export async function sessionPage(all: All, filter: SessionFilter, page: PageReq
       conditions.push(`(${kind}_id = ? OR EXISTS (SELECT 1 FROM session_owners AS other
         WHERE other.owner_session_id = session_id AND other.owner_kind = ? AND other.owner_id = ?))`)
       params.push(owner, kind, owner)
+    }
+    if (filter.updated_before !== undefined) {
+      conditions.push(`${time} < ?`)
+      params.push(filter.updated_before)
     }
     const after = decodeCursor(page.cursor)
     if (after !== undefined) {

@@ -1,11 +1,12 @@
 import type { PruneRule } from '../../core/store.ts'
 import { takeSmall } from '../prune.ts'
 import type { Connection } from './connection.ts'
+import { ownedBy } from './pages.ts'
 import { deleteSessions } from './sessions.ts'
 
 // A subquery of its own for what is under way: few rows of one index, where looking at each session's runs costs all of them.
-const selectDue = `SELECT session_id, run_count FROM sessions WHERE updated_at < ?
-  AND session_id NOT IN (SELECT run_session_id FROM runs WHERE status IN ('running', 'queued'))
+const selectDue = (conditions = '') => `SELECT session_id, run_count FROM sessions WHERE updated_at < ?
+  AND session_id NOT IN (SELECT run_session_id FROM runs WHERE status IN ('running', 'queued'))${conditions}
   ORDER BY updated_at, session_id LIMIT ?`
 
 export interface PrunedSessions {
@@ -15,11 +16,13 @@ export interface PrunedSessions {
 }
 
 export async function pruneSessions(writer: Connection, rule: PruneRule, limit: number): Promise<PrunedSessions> {
-  const { olderThan, maxSessions } = rule
-  let due = olderThan === undefined ? [] : await writer.all(selectDue, [olderThan, limit])
+  const { olderThan, maxSessions, filter = {} } = rule
+  const owned = ownedBy(filter)
+  let due =
+    olderThan === undefined ? [] : await writer.all(selectDue(owned.conditions), [olderThan, ...owned.params, limit])
   if (due.length === 0 && maxSessions !== undefined) {
     const excess = Math.min(limit, (await countSessions(writer)) - maxSessions)
-    if (excess > 0) due = await writer.all(selectDue, ['~', excess])
+    if (excess > 0) due = await writer.all(selectDue(), ['~', excess])
   }
   const sessionIds = takeSmall(due.map((row) => ({ id: row.session_id as string, runs: row.run_count as number })))
   if (sessionIds.length === 0) return { sessionIds, runs: [] }

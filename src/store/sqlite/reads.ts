@@ -2,7 +2,7 @@ import { endEvent, type RunEvent, startEvent } from '../../core/event.ts'
 import type { Page, PageRequest } from '../../core/page.ts'
 import { isEnded, type Run, type RunHead, type RunRecord } from '../../core/run.ts'
 import type { Session, SessionRecord } from '../../core/session.ts'
-import type { ClaimRecord, History, PruneRule, RunFilter, SessionFilter } from '../../core/store.ts'
+import type { ClaimRecord, History, PruneRule, RunFilter, SessionListFilter } from '../../core/store.ts'
 import type { Summary } from '../../core/summary.ts'
 import { readAnswer } from './answers.ts'
 import { readClaim } from './claims.ts'
@@ -20,7 +20,14 @@ import {
   toSessionRecord,
   toSummary,
 } from './rows.ts'
-import { selectEvents, selectHistories, selectRunHeads, selectRuns, selectSessions } from './selects.ts'
+import {
+  selectEvents,
+  selectHistories,
+  selectRecords,
+  selectRunHeads,
+  selectRuns,
+  selectSessions,
+} from './selects.ts'
 
 /** A batch is some kilobytes, or one large event. */
 const batchesAtOnce = 4
@@ -85,7 +92,12 @@ export class Reads {
     return events.slice(0, limit)
   }
 
-  listSessions(filter: SessionFilter, page: PageRequest): Promise<Page<Session>> {
+  async readRecords(sessionId: string, after: string | undefined, limit: number): Promise<RunRecord[]> {
+    const rows = await this.#all(selectRecords, [sessionId, after ?? null, limit])
+    return rows.map((row) => toRunRecord(JSON.parse(row.record_row as string)))
+  }
+
+  listSessions(filter: SessionListFilter, page: PageRequest): Promise<Page<Session>> {
     return sessionPage((sql, params) => this.#all(sql, params), filter, page)
   }
 

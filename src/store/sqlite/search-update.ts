@@ -1,7 +1,7 @@
 import { messageText, piecesOf } from '../../core/message-search.ts'
+import type { Pace } from '../../core/pace.ts'
 import { isEnded, isResumable, type RunStatus } from '../../core/run.ts'
 import { wordsOf } from '../../core/terms.ts'
-import type { Pace } from '../pace.ts'
 import type { Connection, SqlRow } from './connection.ts'
 import type { MessageRow } from './rows.ts'
 import type { IndexedRun, SearchFile } from './search-file.ts'

@@ -2,12 +2,12 @@ import { stat } from 'node:fs/promises'
 import { AppError, invalid } from '../../core/error.ts'
 import type { Logger } from '../../core/logger.ts'
 import { findWords, messageText } from '../../core/message-search.ts'
+import { Pace } from '../../core/pace.ts'
 import type { Page, PageRequest } from '../../core/page.ts'
 import type { MessageHit, MessageSearch } from '../../core/store.ts'
 import { decodeCursor, encodeCursor } from '../cursor.ts'
-import { Pace } from '../pace.ts'
-import type { Connection, SqlValue } from './connection.ts'
-import { ownersOf } from './group.ts'
+import type { Connection } from './connection.ts'
+import { ownedBy } from './pages.ts'
 import type { MessageRow } from './rows.ts'
 import { isDamaged, removeSearchFile, SearchFile, toSearchError } from './search-file.ts'
 import { dropAbsent, removeOrphans, sessionTerm, takeStep, updateIndex } from './search-update.ts'
@@ -187,14 +187,9 @@ async function* readRuns(
   numbers: readonly number[],
   search: MessageSearch,
 ): AsyncGenerator<FoundRun> {
-  const { words: _words, session_id, ...owners } = search
-  const params: SqlValue[] = [JSON.stringify(numbers)]
-  let conditions = ''
-  for (const [kind, owner] of ownersOf(owners as Record<string, string>)) {
-    conditions += ` AND (${kind}_id = ? OR EXISTS (SELECT 1 FROM session_owners
-      WHERE owner_session_id = session_id AND owner_kind = ? AND owner_id = ?))`
-    params.push(owner, kind, owner)
-  }
+  const { session_id } = search
+  let { conditions, params } = ownedBy(search)
+  params = [JSON.stringify(numbers), ...params]
   if (session_id !== undefined) {
     conditions += ' AND session_id = ?'
     params.push(session_id)

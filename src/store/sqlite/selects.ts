@@ -38,6 +38,10 @@ export const selectRunHeads = `SELECT request.key AS request_key,
 export const selectHistories = `SELECT request.key AS request_key, ${newestTurns(recordText, 'request.value', '?')} AS record_rows
   FROM json_each(?) AS request`
 
+/** Of the session ?1 all runs behind the run ?2, at most ?3. */
+export const selectRecords = `SELECT ${recordText} AS record_row FROM runs WHERE run_session_id = ?1
+  AND run_number > ifnull((SELECT run_number FROM runs WHERE run_id = ?2), 0) ORDER BY run_number LIMIT ?3`
+
 const sessionFields = (newestRuns: string) => `${list(sessionColumns)} AS session_row,
   (SELECT json_group_array(json_array(owner_kind, owner_id) ORDER BY owner_position)
      FROM session_owners WHERE owner_session_id = session_id) AS owner_rows,

@@ -33,12 +33,18 @@ export async function createSession(
   return record
 }
 
-async function addOwners(writer: Connection, id: string, owners: Partial<SessionSeed>, at: string): Promise<void> {
-  for (const [kind, owner] of ownersOf(owners)) await writer.run(insertOwner, [id, kind, owner, id, at])
+/** In this order, behind those that it has. */
+export async function addOwners(
+  writer: Connection,
+  id: string,
+  owners: readonly [kind: string, owner: string][],
+  at: string,
+): Promise<void> {
+  for (const [kind, owner] of owners) await writer.run(insertOwner, [id, kind, owner, id, at])
 }
 
 /** Throws `session_not_found`. */
-async function getSession(writer: Connection, sessionId: string): Promise<SessionRecord> {
+export async function getSession(writer: Connection, sessionId: string): Promise<SessionRecord> {
   const [row] = await writer.all(selectSessions, [JSON.stringify([sessionId])])
   if (row === undefined) throw notFound('session', sessionId)
   return toSessionRecord(row as unknown as SessionTexts)
@@ -82,8 +88,8 @@ export async function shareSession(
   const before = await getSession(writer, sessionId)
   const given = ownersOf(owners)
   if (given.length > 0) {
-    await addOwners(writer, sessionId, before.session, at)
-    await addOwners(writer, sessionId, owners, at)
+    await addOwners(writer, sessionId, ownersOf(before.session), at)
+    await addOwners(writer, sessionId, given, at)
     const fields = given.map(([kind]) => `${kind}_id = ?`).join(', ')
     const ids = given.map(([, owner]) => owner)
     await writer.run(`UPDATE sessions SET ${fields} WHERE session_id = ?`, [...ids, sessionId])

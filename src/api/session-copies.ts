@@ -1,0 +1,157 @@
+import { AppError, isAppError } from '../core/error.ts'
+import type { Json } from '../core/json.ts'
+import { Pace } from '../core/pace.ts'
+import type { SessionCopy, SessionRecord } from '../core/session.ts'
+import { parseJson } from '../http/json-guard.ts'
+import { json, stream } from '../http/reply.ts'
+import type { Idempotency, Services, SessionPiece } from '../service/services.ts'
+import { parseBody, parseQuery } from '../wire/parse.ts'
+import { ForkSessionRequest, Session } from '../wire/session.ts'
+import {
+  CopyReader,
+  CopyWriter,
+  copyMediaType,
+  ExportQuery,
+  ImportQuery,
+  SessionCopyLine,
+} from '../wire/session-copy.ts'
+import { type DocumentedRoute, documented } from './documented.ts'
+import { etagOf } from './etag.ts'
+import { readIdempotency } from './idempotency.ts'
+import { pathId, readFor } from './path-id.ts'
+import type { ApiSettings } from './settings.ts'
+
+const tag = 'Sessions'
+const params = { id: 'The session.' }
+/** A session is imported whole, so it may be larger than what is said in one request. */
+const maxImportBytes = 64 * 1024 * 1024
+const made = {
+  description: 'The new session.',
+  content: { 'application/json': Session },
+  headers: { ETag: 'Of this state of the session.', Location: 'Where the session is.' },
+}
+const headers = { 'Idempotency-Key': 'The same key and body again give the first answer.' }
+
+/** Whole sessions out, in, and beside each other. */
+export function sessionCopyRoutes({ sessions, once }: Services, { prefix }: ApiSettings): DocumentedRoute[] {
+  const path = `${prefix}/sessions`
+  const answer = async (idempotency: Idempotency | undefined, make: () => Promise<SessionRecord>) => {
+    const record = (await once(idempotency, make as () => Promise<Json & SessionRecord>)) satisfies SessionRecord
+    const location = `${path}/${encodeURIComponent(record.session.session_id)}`
+    return json(record.session, 201, { Location: location, ETag: etagOf(record) })
+  }
+  return [
+    documented(
+      {
+        method: 'POST',
+        path: `${path}/:id/fork`,
+        operationId: 'forkSession',
+        tag,
+        summary: 'Begin another session with the runs of this one',
+        description:
+          'The runs up to one, with their messages and events, are copied under new ids. `metadata.forked_from` names the ' +
+          'session and the last run. The state is the present one of the session.',
+        params,
+        headers,
+        body: { required: false, content: { 'application/json': ForkSessionRequest } },
+        responses: { 201: made },
+        errors: ['session_not_found', 'run_not_found', 'conflict', 'idempotency_mismatch', 'payload_too_large'],
+      },
+      async (request) => {
+        const id = pathId(request)
+        const { run_id: runId, session_id: sessionId } = await readFor(
+          () => sessions.get(id),
+          async () => parseBody(ForkSessionRequest, await request.body.json()),
+        )
+        const fork = () => sessions.fork(id, { runId, sessionId })
+        return answer(await readIdempotency(request, 'POST /sessions/fork'), fork)
+      },
+    ),
+    documented(
+      {
+        method: 'GET',
+        path: `${path}/:id/export`,
+        operationId: 'exportSession',
+        tag,
+        summary: 'Read a whole session as JSON lines',
+        description:
+          'The session, each run followed by its events, and a last line of type `end`. Runs that have not ended are left out. ' +
+          'Importing it gives the same session again.',
+        params,
+        query: ExportQuery,
+        responses: { 200: { description: 'One JSON object a line.', content: { [copyMediaType]: SessionCopyLine } } },
+        errors: ['session_not_found'],
+      },
+      async (request) => {
+        const id = pathId(request)
+        const { events } = await readFor(
+          () => sessions.get(id),
+          () => parseQuery(ExportQuery, request.query),
+        )
+        return stream(toLines(await sessions.export(id, events)), copyMediaType)
+      },
+    ),
+    {
+      maxBodyBytes: maxImportBytes,
+      ...documented(
+        {
+          method: 'POST',
+          path: `${path}/import`,
+          operationId: 'importSession',
+          tag,
+          summary: 'Make a session of what was exported',
+          description:
+            'The whole session or nothing. An id that is taken is 409; with `new_ids` everything gets new ones.',
+          headers,
+          query: ImportQuery,
+          body: { required: true, content: { [copyMediaType]: SessionCopyLine } },
+          responses: { 201: made },
+          errors: ['conflict', 'idempotency_mismatch'],
+        },
+        async (request) => {
+          const { new_ids: newIds } = parseQuery(ImportQuery, request.query)
+          const { mediaType } = request.body
+          if (mediaType !== undefined && mediaType !== copyMediaType) {
+            throw new AppError('unsupported_media_type', `This route takes ${copyMediaType}, not ${mediaType}.`)
+          }
+          const load = async () => sessions.import(await readCopy(await request.body.text()), { newIds })
+          return answer(await readIdempotency(request, 'POST /sessions/import'), load)
+        },
+      ),
+    },
+  ]
+}
+
+async function* toLines(pieces: AsyncIterable<SessionPiece>): AsyncGenerator<string> {
+  const writer = new CopyWriter()
+  for await (const piece of pieces) {
+    if ('session' in piece) yield writer.session(piece)
+    else if ('events' in piece) yield writer.events(piece.run_id, piece.events)
+    else yield writer.run(piece.run)
+  }
+  yield writer.end()
+}
+
+async function readCopy(text: string): Promise<SessionCopy> {
+  const reader = new CopyReader()
+  const pace = new Pace()
+  for (let at = 0; at < text.length; ) {
+    const end = text.indexOf('\n', at)
+    const line = text.slice(at, end === -1 ? text.length : end)
+    at = end === -1 ? text.length : end + 1
+    reader.nextLine()
+    if (line.trim() === '') continue
+    reader.add(readLine(line, reader))
+    await pace.step()
+  }
+  return reader.finish()
+}
+
+function readLine(line: string, reader: CopyReader): unknown {
+  try {
+    return parseJson(line)
+  } catch (error) {
+    if (isAppError(error)) throw reader.complaint(error.message.replace(/\.$/, ''))
+    throw error
+  }
+}

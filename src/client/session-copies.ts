@@ -1,0 +1,68 @@
+import type { ForkSessionRequest, Session } from '../wire/session.ts'
+import type { CallOptions, Connection, KeyedOptions } from './connection.ts'
+
+const mediaType = 'application/x-ndjson'
+
+export interface SessionCopiesClient {
+  /** A new session with the runs up to one (default: the latest); `metadata.forked_from` says whose they were. */
+  fork(sessionId: string, fork?: ForkSessionRequest, options?: KeyedOptions): Promise<Session>
+  /**
+   * The whole session as JSON lines, as they come; the last one is of type `end`. Leaving the loop ends it. Without `events`
+   * the runs have no streams.
+   */
+  export(
+    sessionId: string,
+    options?: CallOptions & { events?: boolean | undefined },
+  ): Promise<AsyncIterableIterator<string>>
+  /** What `export` gave, as one text. The whole session or nothing; `conflict` when an id is taken and `newIds` is not set. */
+  import(lines: string | Uint8Array, options?: KeyedOptions & { newIds?: boolean | undefined }): Promise<Session>
+}
+
+export function createSessionCopiesClient(connection: Connection, prefix: string): SessionCopiesClient {
+  const path = `${prefix}/sessions`
+  const of = (sessionId: string) => `${path}/${encodeURIComponent(sessionId)}`
+  return {
+    fork: (sessionId, fork = {}, options) =>
+      connection.json({ ...options, method: 'POST', path: `${of(sessionId)}/fork`, body: fork, repeat: 'keyed' }),
+    async export(sessionId, { events, ...options } = {}) {
+      const call = {
+        ...options,
+        method: 'GET',
+        path: `${of(sessionId)}/export`,
+        query: { events },
+        repeat: 'safe',
+      } as const
+      const { body, end } = await connection.open(call, mediaType)
+      return linesOf(body, end)
+    },
+    import: (lines, { newIds, ...options } = {}) =>
+      connection.json({
+        ...options,
+        method: 'POST',
+        path: `${path}/import`,
+        query: { new_ids: newIds },
+        raw: { bytes: typeof lines === 'string' ? new TextEncoder().encode(lines) : lines, mediaType },
+        repeat: 'keyed',
+        long: true,
+      }),
+  }
+}
+
+async function* linesOf(body: AsyncIterable<Uint8Array>, end: () => void): AsyncGenerator<string> {
+  const decoder = new TextDecoder()
+  let pieces: string[] = []
+  try {
+    for await (const bytes of body) {
+      const [first = '', ...rest] = decoder.decode(bytes, { stream: true }).split('\n')
+      pieces.push(first)
+      for (const piece of rest) {
+        yield pieces.join('')
+        pieces = [piece]
+      }
+    }
+  } finally {
+    end()
+  }
+  const last = pieces.join('')
+  if (last !== '') yield last
+}

@@ -1,0 +1,142 @@
+import { AppError, invalid, notFound } from '../core/error.ts'
+import { isFinalEvent, type RunEvent } from '../core/event.ts'
+import { createId } from '../core/id.ts'
+import { isEnded, type RunRecord } from '../core/run.ts'
+import type { RunCopy, SessionCopy, SessionRecord } from '../core/session.ts'
+import type { SessionStore } from '../core/store.ts'
+import { type Clock, timestamp } from '../core/time.ts'
+import type { ForkSession, ImportSession, SessionPiece } from './services.ts'
+
+const recordsAtOnce = 20
+const eventsAtOnce = 500
+/** What a copy that is made in memory may hold, as JSON. */
+const maxCharacters = 64 * 1024 * 1024
+
+/** Copies of whole sessions: out to somewhere, in from there, and beside each other. */
+export function createSessionCopies(store: SessionStore, clock: Clock) {
+  async function* runsOf(sessionId: string): AsyncGenerator<RunRecord> {
+    const ended = new Set<string>()
+    for (let after: string | undefined; ; ) {
+      const records = await store.readRecords(sessionId, after, recordsAtOnce)
+      for (const run of records) {
+        // What goes on is not written to its end yet, and what is inside it means nothing without it.
+        if (!isEnded(run.status) || (run.parent_run_id !== null && !ended.has(run.parent_run_id))) continue
+        ended.add(run.run_id)
+        yield run
+      }
+      after = records.at(-1)?.run_id
+      if (records.length < recordsAtOnce) return
+    }
+  }
+
+  async function* eventsOf(runId: string): AsyncGenerator<RunEvent[]> {
+    for (let after = 0; ; ) {
+      const page = await store.readEvents(runId, after, eventsAtOnce)
+      const last = page.at(-1)
+      if (last === undefined) return
+      const events = page.filter((event) => event.type !== 'run_start' && !isFinalEvent(event))
+      if (events.length > 0) yield events
+      after = last.seq
+    }
+  }
+
+  return {
+    async *export({ session }: SessionRecord, withEvents: boolean): AsyncGenerator<SessionPiece> {
+      const { runs: _runs, run_count: _count, summary, ...rest } = session
+      yield { session: rest, summary }
+      for await (const run of runsOf(session.session_id)) {
+        yield { run }
+        if (withEvents) for await (const events of eventsOf(run.run_id)) yield { run_id: run.run_id, events }
+      }
+    },
+
+    async import(copy: SessionCopy, { newIds, userId }: ImportSession): Promise<SessionRecord> {
+      const named = newIds ? withNewIds(copy, createId('ses', clock()), clock()) : copy
+      return store.restoreSession(userId === undefined ? named : ownedBy(named, userId))
+    },
+
+    async fork(origin: SessionRecord, { runId, sessionId, userId }: ForkSession): Promise<SessionRecord> {
+      const { runs: _runs, run_count: _count, summary, ...session } = origin.session
+      const runs: RunCopy[] = []
+      const taken = new Set<string>()
+      let characters = 0
+      let last: string | undefined
+      let isPast = false
+      for await (const run of runsOf(session.session_id)) {
+        const { parent_run_id: parent } = run
+        const isTurn = parent === null
+        // What is inside the last run was put in after it.
+        if (isPast && (isTurn || !taken.has(parent))) continue
+        taken.add(run.run_id)
+        const events: RunEvent[] = []
+        for await (const some of eventsOf(run.run_id)) events.push(...some)
+        characters += JSON.stringify([run, events]).length
+        if (characters > maxCharacters) throw tooLarge()
+        runs.push({ run, events })
+        if (isTurn) last = run.run_id
+        isPast ||= run.run_id === runId
+      }
+      if (runId !== undefined && !isPast) await explainMissing(session.session_id, runId)
+      const now = clock()
+      const at = timestamp(now)
+      const forked_from = { session_id: session.session_id, run_id: last ?? null }
+      const isWhole = runs.filter(({ run }) => run.parent_run_id === null).length === origin.session.run_count
+      const copy: SessionCopy = {
+        session: {
+          ...session,
+          metadata: { ...session.metadata, forked_from },
+          shared_with: { agent_ids: [], team_ids: [], workflow_ids: [], user_ids: [] },
+          created_at: at,
+          updated_at: at,
+        },
+        summary: isWhole ? summary : null,
+        runs,
+      }
+      const named = withNewIds(copy, sessionId ?? createId('ses', now), now)
+      return store.restoreSession(userId === undefined ? named : ownedBy(named, userId))
+    },
+  }
+
+  async function explainMissing(sessionId: string, runId: string): Promise<never> {
+    const run = await store.findRun(runId)
+    if (run === undefined || run.session_id !== sessionId) throw notFound('run', runId)
+    if (run.parent_run_id !== null) throw invalid('This run is inside another: fork at that one.', 'run_id')
+    throw new AppError('conflict', 'The run has not ended: fork at an earlier one, or wait.', { runId })
+  }
+}
+
+/** The same under ids that nothing else has. */
+function withNewIds({ session, summary, runs }: SessionCopy, sessionId: string, now: number): SessionCopy {
+  const ids = new Map(runs.map(({ run }) => [run.run_id, createId('run', now)]))
+  const renamed = (id: string) => ids.get(id) ?? id
+  return {
+    session: { ...session, session_id: sessionId },
+    summary: summary && { ...summary, session_id: sessionId },
+    runs: runs.map(({ run, events }) => {
+      const run_id = renamed(run.run_id)
+      const parent_run_id = run.parent_run_id && renamed(run.parent_run_id)
+      const messages = run.messages.map((message) => ({ ...message, message_id: createId('msg', now), run_id }))
+      return {
+        run: { ...run, run_id, session_id: sessionId, parent_run_id, messages },
+        events: events.map((event) => ({
+          ...event,
+          run_id,
+          ...('child_run_id' in event && event.child_run_id && { child_run_id: renamed(event.child_run_id) }),
+        })),
+      }
+    }),
+  }
+}
+
+/** A user's copy belongs to nobody else, whoever had the original. */
+function ownedBy({ session, summary, runs }: SessionCopy, userId: string): SessionCopy {
+  return {
+    session: { ...session, user_id: userId, shared_with: { ...session.shared_with, user_ids: [] } },
+    summary,
+    runs: runs.map(({ run, events }) => ({ run: { ...run, user_id: userId }, events })),
+  }
+}
+
+function tooLarge(): AppError {
+  return new AppError('payload_too_large', `The copy would have more than ${maxCharacters} characters.`)
+}

@@ -1,0 +1,49 @@
+import { AppError } from '../../core/error.ts'
+import type { RunRecord } from '../../core/run.ts'
+import type { RunCopy, SessionCopy } from '../../core/session.ts'
+import { copy, type MemoryState, type RunRow, type SessionRow } from './rows.ts'
+import { keepEvents } from './runs.ts'
+import { insertSession } from './sessions.ts'
+
+export function readRecords(
+  state: MemoryState,
+  sessionId: string,
+  after: string | undefined,
+  limit: number,
+): RunRecord[] {
+  const runs = state.sessions.get(sessionId)?.runs ?? []
+  const from = after === undefined ? 0 : runs.findIndex(({ record }) => record.run_id === after) + 1
+  return runs.slice(from, from + limit).map(({ record }) => copy(record))
+}
+
+export function restoreSession(state: MemoryState, { session, summary, runs }: SessionCopy): SessionRow {
+  const { shared_with, updated_at, ...seed } = session
+  const { session_id } = seed
+  if (state.sessions.has(session_id)) throw new AppError('conflict', `There is a session '${session_id}' already.`)
+  const ids = new Set<string>()
+  for (const { run } of runs) {
+    const isTaken = ids.has(run.run_id) || state.runs.has(run.run_id)
+    if (isTaken) throw new AppError('conflict', `There is a run '${run.run_id}' already.`)
+    ids.add(run.run_id)
+  }
+  const row = insertSession(state, seed)
+  row.updated_at = updated_at
+  row.summary = copy(summary)
+  for (const list of ['agent_ids', 'team_ids', 'workflow_ids', 'user_ids'] as const) {
+    row.owners[list] = [...new Set([...shared_with[list], ...row.owners[list]])]
+  }
+  for (const one of runs) {
+    const run = toRow(one)
+    row.runs.push(run)
+    state.runs.set(run.record.run_id, run)
+    if (run.record.parent_run_id === null) row.latest = run
+  }
+  return row
+}
+
+function toRow({ run, events }: RunCopy): RunRow {
+  const reserveUntil = Math.max(run.end_seq ?? 0, events.at(-1)?.seq ?? 0)
+  const row: RunRow = { record: copy(run), owner: '', fence: 1, reserveUntil, startState: null, events: [] }
+  keepEvents(row, events)
+  return row
+}

@@ -1,0 +1,210 @@
+import { z } from 'zod'
+import { AppError } from '../core/error.ts'
+import { type RunEvent as CoreRunEvent, isFinalEvent } from '../core/event.ts'
+import { textOf } from '../core/message.ts'
+import { isEnded, type RunRecord } from '../core/run.ts'
+import type { RunCopy, SessionCopy } from '../core/session.ts'
+import { component } from './component.ts'
+import { EntityKind, RunError, RunEvent, RunStatus, Source, Usage } from './event.ts'
+import { flag, id, integer, jsonObject, moment, text } from './field.ts'
+import { Part } from './message.ts'
+import { Session, sessionId } from './session.ts'
+import { Summary } from './summary.ts'
+
+/*
+ * A session as JSON lines, for export and import: first the session, then each run followed by its events, last a line that
+ * says how many there were, so that a file that was cut is noticed.
+ */
+
+export const copyMediaType = 'application/x-ndjson'
+const version = 1
+
+const ids = z.array(id())
+const recordId = text(1, 128)
+
+const SessionLine = z.object({
+  type: z.literal('session'),
+  version: z.literal(version, { error: `must be ${version}; another version of agentserve may read it` }),
+  session: Session.omit({ runs: true, run_count: true, summary: true }).extend({
+    session_id: sessionId,
+    agent_id: id().nullable(),
+    team_id: id().nullable(),
+    workflow_id: id().nullable(),
+    user_id: id().nullable(),
+    shared_with: z.object({ agent_ids: ids, team_ids: ids, workflow_ids: ids, user_ids: ids }),
+    created_at: moment,
+    updated_at: moment,
+  }),
+  summary: Summary.extend({ created_at: moment }).nullable(),
+})
+
+const Message = z.object({
+  message_id: recordId,
+  run_id: recordId,
+  role: z.enum(['user', 'assistant']),
+  parts: z.array(Part),
+  content: z.string(),
+  created_at: moment,
+})
+
+const RunLine = z.object({
+  type: z.literal('run'),
+  run: z.object({
+    run_id: recordId,
+    session_id: sessionId,
+    parent_run_id: recordId.nullable(),
+    entity_id: id(),
+    entity_kind: EntityKind,
+    status: RunStatus.refine(isEnded, { error: 'must be that of a run that has ended' }),
+    created_at: moment,
+    started_at: moment.nullable(),
+    completed_at: moment,
+    cancellation_reason: z.string().nullable(),
+    error: RunError.nullable(),
+    cache_hit: flag(),
+    usage: Usage.nullable(),
+    user_id: id().nullable(),
+    metadata: jsonObject().nullable(),
+    background: flag(),
+    timeout_ms: integer(0).nullable(),
+    truncated: flag(),
+    end_seq: integer(1),
+    messages: z.array(Message),
+    sources: z.array(Source),
+  }),
+})
+
+const EventsLine = z.object({
+  type: z.literal('events'),
+  run_id: recordId,
+  events: z.array(z.looseObject({ type: z.string(), seq: integer(2), at: moment })).min(1),
+})
+
+const EndLine = z.object({ type: z.literal('end'), runs: integer(0), events: integer(0) })
+
+const Line = z.discriminatedUnion('type', [SessionLine, RunLine, EventsLine, EndLine], {
+  error: 'must be session, run, events or end',
+})
+export const SessionCopyLine = component('SessionCopyLine', Line)
+
+export const ExportQuery = z.object({
+  events: flag()
+    .default(true)
+    .describe('With the recorded events of each run; without them the copy has no streams to read.'),
+})
+export const ImportQuery = z.object({
+  new_ids: flag().default(false).describe('Give the session, its runs and messages other ids.'),
+})
+
+/** The lines of a copy, as its pieces come. */
+export class CopyWriter {
+  #runs = 0
+  #events = 0
+
+  session({ session, summary }: Omit<SessionCopy, 'runs'>): string {
+    return toLine({ type: 'session', version, session, summary })
+  }
+
+  run(run: RunRecord): string {
+    this.#runs++
+    return toLine({ type: 'run', run })
+  }
+
+  events(runId: string, events: readonly CoreRunEvent[]): string {
+    this.#events += events.length
+    return toLine({ type: 'events', run_id: runId, events: events.map(({ run_id: _run, ...event }) => event) })
+  }
+
+  end(): string {
+    return toLine({ type: 'end', runs: this.#runs, events: this.#events })
+  }
+}
+
+function toLine(line: object): string {
+  return `${JSON.stringify(line)}\n`
+}
+
+/** Puts a copy together from the values of its lines. Every complaint is `invalid_request` and names the line. */
+export class CopyReader {
+  #line = 0
+  #copy: SessionCopy | undefined
+  #runIds = new Set<string>()
+  #events = 0
+  #isWhole = false
+
+  /** For each line, before it is parsed. */
+  nextLine(): void {
+    this.#line++
+  }
+
+  add(value: unknown): void {
+    if (this.#isWhole) throw this.complaint('nothing may follow the line of type end')
+    const result = Line.safeParse(value)
+    if (!result.success) throw this.complaint(toWords(result.error.issues[0]))
+    const line = result.data
+    if (line.type === 'session') {
+      if (this.#copy !== undefined) throw this.complaint('a second session: import one at a time')
+      this.#copy = { session: line.session, summary: line.summary, runs: [] }
+      return
+    }
+    if (this.#copy === undefined) throw this.complaint('the first line must be of type session')
+    if (line.type === 'run') this.#addRun(this.#copy, line.run)
+    else if (line.type === 'events') this.#addEvents(this.#copy.runs.at(-1), line)
+    else {
+      const { runs, events } = line
+      if (runs !== this.#copy.runs.length || events !== this.#events) {
+        const found = `${this.#copy.runs.length} runs and ${this.#events} events`
+        throw this.complaint(`there should be ${runs} runs and ${events} events, and there are ${found}`)
+      }
+      this.#isWhole = true
+    }
+  }
+
+  finish(): SessionCopy {
+    if (this.#copy === undefined || !this.#isWhole)
+      throw this.complaint('the copy is not whole: the line of type end is missing')
+    return this.#copy
+  }
+
+  /** About the present line. */
+  complaint(words: string): AppError {
+    return new AppError('invalid_request', `Line ${this.#line}: ${words}.`, {
+      details: [{ path: `line ${this.#line}`, message: words }],
+    })
+  }
+
+  #addRun(copy: SessionCopy, run: RunRecord): void {
+    const { run_id, session_id, parent_run_id, messages } = run
+    if (session_id !== copy.session.session_id) throw this.complaint('run.session_id must be that of the session')
+    if (this.#runIds.has(run_id)) throw this.complaint(`there is a run '${run_id}' already`)
+    if (parent_run_id !== null && !this.#runIds.has(parent_run_id)) {
+      throw this.complaint('run.parent_run_id must be that of an earlier run')
+    }
+    if (messages.some((message) => message.run_id !== run_id)) throw this.complaint('run.messages must be of the run')
+    this.#runIds.add(run_id)
+    const said = messages.map((message) => ({ ...message, content: textOf(message.parts) }))
+    copy.runs.push({ run: { ...run, messages: said }, events: [] })
+  }
+
+  #addEvents(to: RunCopy | undefined, { run_id, events }: z.infer<typeof EventsLine>): void {
+    if (to === undefined || run_id !== to.run.run_id) throw this.complaint('run_id must be that of the run before')
+    let last = to.events.at(-1)?.seq ?? 1
+    for (const [place, fields] of events.entries()) {
+      // As it was read: what a shape does not name is kept too.
+      const event = { ...fields, run_id } as unknown as CoreRunEvent
+      const result = RunEvent.safeParse(event)
+      if (!result.success) throw this.complaint(`events.${place}.${toWords(result.error.issues[0])}`)
+      if (event.type === 'run_start' || isFinalEvent(event))
+        throw this.complaint(`events.${place}.type is not recorded`)
+      if (event.seq <= last) throw this.complaint(`events.${place}.seq must be larger than the one before`)
+      last = event.seq
+      to.events.push(event)
+      this.#events++
+    }
+  }
+}
+
+function toWords(issue: z.core.$ZodIssue | undefined): string {
+  if (issue === undefined) return 'must be an object'
+  return issue.path.length === 0 ? issue.message : `${issue.path.join('.')} ${issue.message}`
+}
