@@ -17,13 +17,18 @@ async function open(script: Script, options: { key?: string; timeoutMs?: number;
 
 test('rebuilds the error with all that the server said', async () => {
   const details = [{ path: 'limit', message: 'too many' }]
-  const { client } = await open((_request, response) => {
-    const error = { code: 'rate_limited', message: 'slow down', details, run_id: 'run_1', session_id: 'ses_1' }
-    answer(response, 429, { error, request_id: 'req_1' }, { 'retry-after': '7' })
-  })
+  const { client } = await open(
+    (_request, response) => {
+      const error = { code: 'rate_limited', message: 'slow down', details, run_id: 'run_1', session_id: 'ses_1' }
+      answer(response, 429, { error, request_id: 'req_1' }, { 'retry-after': '7', 'x-request-id': 'req_1' })
+    },
+    { retries: 0 },
+  )
   await expect(client.agents.list()).rejects.toMatchObject({
     name: 'AppError',
     code: 'rate_limited',
+    status: 429,
+    requestId: 'req_1',
     message: 'slow down',
     details,
     runId: 'run_1',
@@ -44,12 +49,56 @@ test.each([
   await expect(client.health()).rejects.toMatchObject({ code, message })
 })
 
-test('says that an answer is not JSON', async () => {
-  const { client } = await open((_request, response) => answer(response, 200, '<html>'))
-  await expect(client.health()).rejects.toMatchObject({
+const answers: [string, string, string][] = [
+  ['a page', 'text/html', '<!doctype html><title>Sign in</title>'],
+  ['cut JSON', 'application/json', '{"status":"ok","serv'],
+  ['JSON that is no object', 'application/json', '["ok"]'],
+  ['null', 'application/json', 'null'],
+  ['a text', 'application/json', '"ok"'],
+  ['nothing', 'application/json', ''],
+]
+
+test.each(answers)('says that a 200 with %s is no answer', async (_, type, body) => {
+  const { client, seen } = await open((_request, response) => answer(response, 200, body, { 'content-type': type }))
+  const wrong = {
     code: 'internal',
-    message: expect.stringContaining('not JSON'),
+    message: expect.stringMatching(/answered (something|JSON).*is it an agentserve\?$/),
+  }
+  await expect(client.health()).rejects.toMatchObject(wrong)
+  await expect(client.runs.start('a', { input: 'x' })).rejects.toMatchObject(wrong)
+  const noStream = { code: 'internal', message: expect.stringContaining(`answered ${type} where a stream was due`) }
+  await expect(client.runs.stream('a', { input: 'x' })).rejects.toMatchObject(noStream)
+  await expect(client.runs.events('run_1')).rejects.toMatchObject(noStream)
+  const notA2A = { code: 'internal', message: expect.stringContaining('not A2A') }
+  await expect(client.a2a.send({ agentId: 'a', content: 'x' })).rejects.toMatchObject(notA2A)
+  await expect(client.a2a.stream({ agentId: 'a', content: 'x' })).rejects.toMatchObject(notA2A)
+  // None of them gets better by asking again.
+  expect(seen).toHaveLength(6)
+})
+
+test('takes of an error only what is of its shape', async () => {
+  const details = ['junk', { path: 1 }, null, { path: 'limit', message: 'too many' }]
+  const { client } = await open((_request, response) =>
+    answer(response, 400, { error: { code: 'invalid_request', message: 7, details, run_id: {} } }),
+  )
+  await expect(client.health()).rejects.toMatchObject({
+    code: 'invalid_request',
+    message: expect.stringContaining('answered 400'),
+    details: [{ path: 'limit', message: 'too many' }],
+    runId: undefined,
   })
+})
+
+test('gives up an answer that is too large', async () => {
+  const { client } = await open((_request, response) => {
+    response.writeHead(200, { 'content-type': 'application/json' })
+    const piece = Buffer.alloc(1024 * 1024, 'x')
+    const more = () => {
+      while (!response.destroyed) if (!response.write(piece)) return void response.once('drain', more)
+    }
+    more()
+  })
+  await expect(client.health()).rejects.toMatchObject({ code: 'payload_too_large' })
 })
 
 test('names the URL of a server that is not there', async () => {
