@@ -119,7 +119,10 @@ async function startRun(services: Services, settings: ApiSettings, request: Http
   const handle = await services.runs.start(start)
   const headers = { 'X-Run-Id': handle.runId, 'X-Session-Id': handle.sessionId }
   if (start.mode === 'plain') return json(toRunAnswer(await handle.result(), settings.requestTimeoutMs), 200, headers)
-  if (start.mode === 'stream') return sse(toFrames(handle.events(), prompts), headers)
+  if (start.mode === 'stream') {
+    const events = handle.events()
+    return sse(toFrames(prompts ? services.runs.withPrompts(handle.runId, events) : events, prompts), headers)
+  }
   const { status } = await services.runs.get(handle.runId)
   const accepted: RunAccepted = { run_id: handle.runId, session_id: handle.sessionId, status }
   return json(accepted, 202, { Location: `${settings.prefix}/runs/${handle.runId}`, ...headers })

@@ -11,7 +11,11 @@ export function acceptsEvents(request: HttpRequest): boolean {
 /** An event as it goes out: prompts, and what runs go on from, only to those who ask for them. */
 export function toWireEvent(event: RunEvent, prompts: boolean): RunEvent {
   if (prompts) return event
-  if (event.type === 'model_call_start' || event.type === 'input_required') {
+  if (event.type === 'model_call_start') {
+    const { type, run_id, seq, at, call_id, model } = event
+    return { type, run_id, seq, at, call_id, model }
+  }
+  if (event.type === 'input_required') {
     const { messages: _, ...shown } = event
     return shown
   }

@@ -15,6 +15,7 @@ import {
   RunsQuery,
   StreamQuery,
 } from '../wire/run.ts'
+import { RunTrace, RunTraceQuery } from '../wire/run-trace.ts'
 import { type DocumentedRoute, documented } from './documented.ts'
 import { pathId, readFor } from './path-id.ts'
 import { toRunAnswer, toRunDetail } from './run-answer.ts'
@@ -107,7 +108,10 @@ export function runRoutes({ runs }: Services, settings: ApiSettings): Documented
         const { approved, input, on_disconnect: onDisconnect } = body
         const handle = await runs.resume(id, { approved, input, onDisconnect, mode, signal: request.signal })
         if (mode === 'background') return json(toRunDetail(await runs.get(id)), 202)
-        if (mode === 'stream') return sse(toFrames(handle.events(), prompts), { 'X-Run-Id': id })
+        if (mode === 'stream')
+          return sse(toFrames(prompts ? runs.withPrompts(id, handle.events()) : handle.events(), prompts), {
+            'X-Run-Id': id,
+          })
         const ended = await handle.result()
         toRunAnswer(ended, settings.requestTimeoutMs)
         return json(toRunDetail(ended))
@@ -139,7 +143,32 @@ export function runRoutes({ runs }: Services, settings: ApiSettings): Documented
           () => runs.get(id),
           () => readPosition(request),
         )
-        return sse(toFrames(await runs.events(id, after, request.signal), prompts), { 'X-Run-Id': id })
+        const events = await runs.events(id, after, request.signal)
+        return sse(toFrames(prompts ? runs.withPrompts(id, events) : events, prompts), { 'X-Run-Id': id })
+      },
+    ),
+    documented(
+      {
+        method: 'GET',
+        path: `${path}/:id/trace`,
+        operationId: 'traceRun',
+        tag,
+        summary: 'Read why a run answered as it did',
+        description: 'For each model call: the exact prompt, passages with their scores, tool inputs and outputs.',
+        params,
+        query: RunTraceQuery,
+        responses: {
+          200: { description: 'A page of its model calls.', content: { 'application/json': RunTrace } },
+        },
+        errors: ['run_not_found'],
+      },
+      async (request) => {
+        const id = pathId(request)
+        const page = await readFor(
+          () => runs.head(id),
+          () => parseQuery(RunTraceQuery, request.query),
+        )
+        return json(await runs.trace(id, page))
       },
     ),
   ]

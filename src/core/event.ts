@@ -23,9 +23,28 @@ export interface ModelCallStart {
   type: 'model_call_start'
   call_id: string
   model: string
-  /** The exact prompt. Recorded always, sent only when the reader asks for prompts. */
+  /** The exact prompt. Recorded always, sent only when the reader asks for prompts; so are the two that follow. */
   messages?: Json
+  tools?: Json
+  /** Everything else that the call was made with. */
+  settings?: JsonObject
+  /** In the record, in place of what it says of `messages`, `tools` and `settings`. */
+  prompt?: PromptRecord
 }
+/** A prompt without what is recorded elsewhere; `service/prompt-record.ts` writes and reads it. */
+export interface PromptRecord {
+  pieces: PromptPiece[]
+  /** Of the whole prompt. */
+  digest: string
+  /** As of the model call before, in the same run. */
+  same?: ('tools' | 'settings')[]
+}
+export type PromptPiece =
+  | { message: Json }
+  /** Of the prompt of the model call before: from which message on, and how many. */
+  | { same: [from: number, count: number] }
+  /** The messages of earlier turns of the session, from so many turns back to so many. */
+  | { turns: [first: number, last: number] }
 export interface ModelCallEnd {
   type: 'model_call_end'
   call_id: string

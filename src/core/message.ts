@@ -34,6 +34,11 @@ export function addToParts(parts: Part[], event: EmittedEvent | RunEvent): void 
   }
 }
 
+/** As a model reads them: texts as they are, data as JSON. */
+export function promptText(parts: readonly Part[]): string {
+  return parts.map((part) => (part.type === 'text' ? part.text : JSON.stringify(part.data))).join('\n')
+}
+
 export function textOf(parts: readonly Part[]): string {
   const first = parts[0]
   if (parts.length === 1 && first?.type === 'text') return first.text

@@ -1,6 +1,7 @@
 import type { ModelMessage, ToolSet } from 'ai'
 import { AppError } from '../core/error.ts'
 import type { EmittedEvent } from '../core/event.ts'
+import { promptText } from '../core/message.ts'
 import type { ModelObject, ModelSetting } from '../core/model.ts'
 import type { RunContext, RunInput } from '../core/runnable.ts'
 import { describeModel, resolveModel } from '../models/resolve.ts'
@@ -11,10 +12,10 @@ import { EventQueue } from './event-queue.ts'
 import { messageOf } from './json-value.ts'
 import { remember } from './memory.ts'
 import { hookedModel } from './model-hook.ts'
+import { ModelObserver } from './model-observer.ts'
 import { resumedMessages } from './model-resume.ts'
 import { runAgent } from './model-run.ts'
 import { passagesText, retrieve, sourceEvent } from './passages.ts'
-import { partsText } from './prompt.ts'
 import { loadSdk } from './sdk.ts'
 import { sdkAgents } from './sdk-agent.ts'
 import { isStructured, structured } from './structured.ts'
@@ -41,7 +42,7 @@ export function modelAnswer(settings: AnyAgentSettings, setting: ModelSetting, b
   }
   async function* firstMessages(input: RunInput, context: RunContext): AsyncGenerator<EmittedEvent, ModelMessage[]> {
     const messages = await remember(settings.memory, context)
-    const question = partsText(input.parts)
+    const question = promptText(input.parts)
     let prompt = question
     if (knowledge !== undefined && knowledge.mode !== 'tool' && input.text.trim() !== '') {
       const { hits, event } = await retrieve(knowledge, input.text, context)
@@ -57,11 +58,14 @@ export function modelAnswer(settings: AnyAgentSettings, setting: ModelSetting, b
     const queue = new EventQueue<EmittedEvent>()
     const tools = await openTools(settings.tools, context, binding)
     if (knowledge?.mode === 'tool') tools[searchToolName] = await searchTool(knowledge, context, queue)
-    const equip = (model: ModelObject) =>
-      hook === undefined ? model : hookedModel(model, hook, callOf(input, context))
+    const observer = new ModelObserver()
+    const equip = async (model: ModelObject) => {
+      const watched = await observer.watch(model)
+      return hook === undefined ? watched : hookedModel(watched, hook, callOf(input, context))
+    }
     const equipped = equipTools(tools, settings, () => callOf(input, context))
     const agent = await createAgent({ model: await equip(await resolve()), tools: equipped, equip })
-    const events = runAgent({ agent, messages, signal: context.signal, queue, label, setting })
+    const events = runAgent({ agent, messages, signal: context.signal, queue, observer, label, setting })
     yield* isStructured(settings.output) ? structured(events, settings.output) : events
   }
 }

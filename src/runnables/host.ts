@@ -1,4 +1,5 @@
 import type { OutputInterface } from 'ai'
+import { promptText } from '../core/message.ts'
 import { isModelObject } from '../core/model.ts'
 import type { EntityKind } from '../core/run.ts'
 import { isRunnable, markRunnable, type Runnable } from '../core/runnable.ts'
@@ -6,7 +7,7 @@ import { describeModel } from '../models/resolve.ts'
 import { describeTools } from './agent.ts'
 import { resumedMessages } from './model-resume.ts'
 import { runAgent, type SdkAgent } from './model-run.ts'
-import { historyMessages, partsText } from './prompt.ts'
+import { historyMessages } from './prompt.ts'
 import { isObject, wrong } from './setting-check.ts'
 import { isStructured, structured } from './structured.ts'
 
@@ -43,7 +44,7 @@ export function hostAgent(hosted: HostableAgent): Runnable {
     async *run(input, context) {
       const messages = resumedMessages(context) ?? [
         ...historyMessages(await context.history()),
-        { role: 'user' as const, content: partsText(input.parts) },
+        { role: 'user' as const, content: promptText(input.parts) },
       ]
       const events = runAgent({ agent, messages, signal: context.signal })
       yield* isStructured(settings?.output) ? structured(events, settings.output) : events

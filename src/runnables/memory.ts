@@ -1,8 +1,8 @@
 import type { ModelMessage } from 'ai'
-import type { Message } from '../core/message.ts'
+import { type Message, promptText } from '../core/message.ts'
 import type { RunContext } from '../core/runnable.ts'
 import type { AgentMemory } from './agent-settings.ts'
-import { historyMessages, partsText } from './prompt.ts'
+import { historyMessages } from './prompt.ts'
 
 export const defaultHistoryRuns = 20
 const charactersPerToken = 4
@@ -44,7 +44,7 @@ export function tokensOf(text: string): number {
 }
 
 function costOf(messages: readonly Message[]): number {
-  return messages.reduce((sum, { parts }) => sum + tokensOf(partsText(parts)), 0)
+  return messages.reduce((sum, { parts }) => sum + tokensOf(promptText(parts)), 0)
 }
 
 function byRun(history: readonly Message[]): Message[][] {

@@ -2,6 +2,7 @@ import type { LanguageModelUsage, TextStreamPart, ToolSet } from 'ai'
 import { AppError } from '../core/error.ts'
 import type { EmittedEvent, ModelCallEnd, ModelCallStart } from '../core/event.ts'
 import { createId } from '../core/id.ts'
+import type { JsonObject } from '../core/json.ts'
 import type { Usage } from '../core/run.ts'
 import { messageOf, toJson } from './json-value.ts'
 
@@ -21,9 +22,20 @@ export class ModelEvents {
   }
 
   /** A model call begins; `messages` is the prompt as it is sent. */
-  startCall(model: string, messages: unknown): ModelCallStart {
+  startCall(
+    model: string,
+    messages: unknown,
+    { tools, settings }: { tools?: unknown; settings?: unknown } = {},
+  ): ModelCallStart {
     this.#call = { id: createId('call'), startedAt: this.#now() }
-    return { type: 'model_call_start', call_id: this.#call.id, model, messages: toJson(messages) }
+    return {
+      type: 'model_call_start',
+      call_id: this.#call.id,
+      model,
+      messages: toJson(messages),
+      ...(tools === undefined ? {} : { tools: toJson(tools) }),
+      ...(settings === undefined ? {} : { settings: toJson(settings) as JsonObject }),
+    }
   }
 
   /** Ends the open model call, if there is one. */

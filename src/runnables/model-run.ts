@@ -5,8 +5,11 @@ import type { ModelSetting } from '../core/model.ts'
 import { modelFailure } from '../models/failure.ts'
 import type { AgentContext } from './agent-settings.ts'
 import { EventQueue } from './event-queue.ts'
+import type { ModelParams } from './hooks.ts'
 import { ModelEvents } from './model-events.ts'
+import type { ModelObserver } from './model-observer.ts'
 import { toCheckpoint } from './model-resume.ts'
+import { settingsOf, toolsOf } from './model-settings.ts'
 
 /** Any agent of the AI SDK that takes no call options. */
 export type SdkAgent = Agent<never, ToolSet, AgentContext, OutputInterface>
@@ -28,6 +31,8 @@ export interface ModelRun {
   signal: AbortSignal
   /** Where tools put events of their own; ends with the run. */
   queue?: EventQueue<EmittedEvent>
+  /** Of the agent's models, where they can be watched; else the AI SDK says what it is about to send. */
+  observer?: ModelObserver
   /** What the model is called; left out, the provider's and the model's own names. */
   label?: string
   setting?: ModelSetting | undefined
@@ -75,13 +80,24 @@ async function pump(run: ModelRun, queue: EventQueue<EmittedEvent>, abortSignal:
   try {
     const asked: InputRequired[] = []
     let spoken = false
+    let stepBegins = false
+    if (run.observer !== undefined) {
+      run.observer.onCall = (params) => {
+        // The attempt before failed, and nothing else tells of its end.
+        if (!stepBegins) for (const event of events.endCall(null, 'error')) void queue.offer(event)
+        stepBegins = false
+        const told = { tools: toolsOf(params.tools), settings: settingsOf(params) }
+        return queue.offer(events.startCall(label, params.prompt, told))
+      }
+    }
     const waiting = new Map<string, WaitingCall>()
     const result = await run.agent.stream({
       messages: run.messages,
       abortSignal,
       onStepStart: (step) => {
         label = run.label ?? `${step.provider}/${step.modelId}`
-        return queue.offer(events.startCall(label, promptOf(step)))
+        stepBegins = true
+        return run.observer === undefined ? queue.offer(events.startCall(label, ...announced(step))) : undefined
       },
     })
     for await (const part of result.fullStream) {
@@ -123,10 +139,19 @@ export function paused(
   return all.map((event, place) => (place === all.length - 1 ? { ...event, messages: checkpoint } : event))
 }
 
-/** The prompt in the provider's form where the SDK shows it, else instructions and messages as they were given to it. */
-function promptOf(step: { instructions?: unknown; messages: readonly unknown[] }): unknown {
-  if ('promptMessages' in step) return step.promptMessages
-  return step.instructions === undefined
-    ? step.messages
-    : [{ role: 'system', content: step.instructions }, ...step.messages]
+interface Announcement {
+  instructions?: unknown
+  messages: readonly unknown[]
+  promptMessages?: unknown
+  stepTools?: ModelParams['tools']
+  stepToolChoice?: ModelParams['toolChoice']
+  providerOptions?: ModelParams['providerOptions']
+}
+
+/** The prompt in the provider's form where the SDK shows it, else instructions and messages as they were given to it; and what else it shows. */
+function announced(step: Announcement) {
+  const { instructions, messages, promptMessages, stepTools, stepToolChoice, providerOptions } = step
+  const given = instructions === undefined ? messages : [{ role: 'system', content: instructions }, ...messages]
+  const settings = settingsOf({ toolChoice: stepToolChoice, providerOptions })
+  return [promptMessages ?? given, { tools: toolsOf(stepTools), settings }] as const
 }

@@ -1,9 +1,9 @@
 import { AppError } from '../core/error.ts'
 import type { EmittedEvent, InputRequired, RunEvent, StepEnd } from '../core/event.ts'
 import { createId } from '../core/id.ts'
+import { promptText } from '../core/message.ts'
 import type { RunRecord } from '../core/run.ts'
 import type { ChildRun, RunContext, RunInput, Runnable } from '../core/runnable.ts'
-import { partsText } from './prompt.ts'
 import type { Journal } from './workflow-journal.ts'
 
 export interface Member {
@@ -109,6 +109,6 @@ function isSaid(event: { type: string }): event is EmittedEvent {
 function answerOf({ messages }: RunRecord): string {
   return messages
     .filter(({ role }) => role === 'assistant')
-    .map(({ parts }) => partsText(parts))
+    .map(({ parts }) => promptText(parts))
     .join('\n')
 }

@@ -151,7 +151,8 @@ export function activeSessions(store: SessionStore, limits: Partial<MemoryLimits
     findRunHead: (runId) => store.findRunHead?.(runId) ?? store.findRun(runId),
     listRuns: (filter, page) => store.listRuns(filter, page),
     readEvents: (runId, after, limit) => store.readEvents(runId, after, limit),
-    async readHistory(sessionId, limit) {
+    async readHistory(sessionId, limit, before) {
+      if (before !== undefined) return store.readHistory(sessionId, limit, before)
       const known = memory.find(sessionId)
       known?.wantRuns(limit)
       if (known === undefined || limit < 1 || (known.runCount < limit && !known.isWhole)) {
@@ -162,8 +163,8 @@ export function activeSessions(store: SessionStore, limits: Partial<MemoryLimits
       }
       return { runs: known.newestRuns(limit), has_more: known.runCount > limit || !known.isWhole }
     },
-
     searchMessages: (search, page) => store.searchMessages(search, page),
+
     cacheAnswer: (answer) => store.cacheAnswer(answer),
     findCached: (key) => store.findCached(key),
 

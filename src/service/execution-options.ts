@@ -5,6 +5,7 @@ import type { CancellationReason, RunError, RunRecord, RunStatus } from '../core
 import type { ChildRun, RunContext, RunInput, Runnable } from '../core/runnable.ts'
 import type { SessionStore } from '../core/store.ts'
 import type { Clock } from '../core/time.ts'
+import type { PromptLog } from './prompt-log.ts'
 import type { RunExecution } from './run-execution.ts'
 import type { Limits } from './run-limits.ts'
 import type { StateSource } from './run-state.ts'
@@ -19,6 +20,9 @@ export interface ExecutionOptions extends Limits {
   fence: number
   /** Everything of the context but what the execution itself provides. */
   context: Omit<RunContext, 'signal' | 'state' | 'recorded' | 'child'>
+  /** The turns of its session before it, the latest last. */
+  turns: (runs: number) => Promise<readonly RunRecord[]>
+  prompts: PromptLog
   /** Undefined for a run that has no state to see. */
   state: StateSource | undefined
   /** What was recorded before the pause after which the run goes on, the `run_resumed` included. */

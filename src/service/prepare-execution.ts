@@ -1,5 +1,5 @@
 import type { RunEvent } from '../core/event.ts'
-import type { JsonObject } from '../core/json.ts'
+import { freeze, type JsonObject } from '../core/json.ts'
 import type { Knowledge } from '../core/knowledge.ts'
 import type { Logger } from '../core/logger.ts'
 import { textOf } from '../core/message.ts'
@@ -8,6 +8,8 @@ import type { Resumption, Runnable } from '../core/runnable.ts'
 import type { SessionStore } from '../core/store.ts'
 import type { Clock } from '../core/time.ts'
 import type { StartChild } from './execution-options.ts'
+import { PromptLog } from './prompt-log.ts'
+import { PromptReader } from './prompt-reader.ts'
 import type { RecordedRuns } from './recorded-runs.ts'
 import { answerFromCache } from './response-cache.ts'
 import { RunExecution } from './run-execution.ts'
@@ -44,6 +46,8 @@ export function prepareExecution(surroundings: Surroundings): RunExecution {
   const { startChild, onEnd, before, inside } = surroundings
   const parts = run.messages[0]?.parts ?? []
   const limit = surroundings.requestTimeoutMs
+  const turns = inside?.parent.turns ?? ((runs: number) => recorded.latestTurns(run, runs, inLane()))
+  const prompts = new PromptLog(before && { events: before, reader: () => new PromptReader(run, recorded) })
   const plainLimit = runnable.timeoutMs === undefined ? limit : Math.min(limit, runnable.timeoutMs)
   return new RunExecution({
     store,
@@ -57,6 +61,8 @@ export function prepareExecution(surroundings: Surroundings): RunExecution {
     input: { parts, text: textOf(parts) },
     fence: 1,
     before,
+    turns,
+    prompts,
     startChild,
     parent: inside?.parent,
     state:
@@ -72,9 +78,11 @@ export function prepareExecution(surroundings: Surroundings): RunExecution {
       logger,
       knowledge,
       resumed: before && toResumption(before),
-      history:
-        inside?.parent.context.history ??
-        ((runs) => recorded.messagesBefore(run, runs ?? defaultHistoryRuns, inLane())),
+      async history(runs = defaultHistoryRuns) {
+        const told = await turns(runs)
+        prompts.sawTurns(told)
+        return told.flatMap(({ messages }) => messages.map(freeze))
+      },
       summary: () => store.findSummary(run.session_id),
       entity: registry.current(),
     },

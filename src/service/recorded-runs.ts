@@ -1,7 +1,6 @@
 import { notFound } from '../core/error.ts'
 import type { RunEvent } from '../core/event.ts'
-import { freeze, type JsonObject } from '../core/json.ts'
-import type { Message } from '../core/message.ts'
+import type { JsonObject } from '../core/json.ts'
 import type { RunHead, RunRecord } from '../core/run.ts'
 import type { SessionStore } from '../core/store.ts'
 import { nextLimit } from './event-pages.ts'
@@ -16,8 +15,10 @@ export interface RecordedRuns {
   head(runId: string): Promise<RunHead>
   /** Of a run that is not under way. Not an async generator, which would hold the page that its reader has taken. */
   events(run: RunHead, after: number, signal?: AbortSignal): AsyncIterable<readonly RunEvent[]>
-  /** The messages of at most so many runs before this one, frozen. `waiting`: how many runs stand in its session's lane. */
-  messagesBefore(run: RunRecord, runs: number, waiting: number): Promise<Message[]>
+  /** At most so many runs before this one, the latest last. `waiting`: how many runs stand in its session's lane. */
+  latestTurns(run: RunRecord, runs: number, waiting: number): Promise<RunRecord[]>
+  /** The same, whatever has come since. */
+  turnsBefore(runId: string, sessionId: string, runs: number): Promise<RunRecord[]>
   /** A copy that the caller may change. */
   state(sessionId: string): Promise<JsonObject>
 }
@@ -52,16 +53,21 @@ export function createRecordedRuns(store: SessionStore): RecordedRuns {
       },
     }),
     // Runs that came later, waiting or given up, stand between this one and what came before it.
-    async messagesBefore(run, runs, waiting) {
+    async latestTurns(run, runs, waiting) {
       if (runs <= 0) return []
       for (let limit = runs + Math.max(1, waiting); ; limit *= 2) {
         const history = await store.readHistory(run.session_id, limit)
         const place = history.runs.findIndex((other) => other.run_id === run.run_id)
         const earlier = place === -1 ? history.runs : history.runs.slice(0, place)
         const begun = earlier.filter((other) => other.status !== 'queued')
-        if (begun.length >= runs || !history.has_more || limit > historyLimit) {
-          return begun.slice(-runs).flatMap((other) => other.messages.map(freeze))
-        }
+        if (begun.length >= runs || !history.has_more || limit > historyLimit) return begun.slice(-runs)
+      }
+    },
+    async turnsBefore(runId, sessionId, runs) {
+      for (let limit = runs; ; limit *= 2) {
+        const history = await store.readHistory(sessionId, limit, runId)
+        const begun = history.runs.filter(({ status }) => status !== 'queued')
+        if (begun.length >= runs || !history.has_more || limit > historyLimit) return begun.slice(-runs)
       }
     },
     async state(sessionId) {

@@ -1,4 +1,5 @@
 import { AppError, toAppError } from '../core/error.ts'
+import type { EmittedEvent, ModelCallStart } from '../core/event.ts'
 import { createId } from '../core/id.ts'
 import type { CancellationReason, RunRecord } from '../core/run.ts'
 import type { Emission, RunContext, Runnable } from '../core/runnable.ts'
@@ -124,6 +125,10 @@ export class RunExecution {
     return this.#options.context
   }
 
+  get turns(): ExecutionOptions['turns'] {
+    return this.#options.turns
+  }
+
   /** The number of the first event since it began, or went on. */
   get firstSeq(): number {
     return this.#options.before?.at(-1)?.seq ?? 1
@@ -185,6 +190,15 @@ export class RunExecution {
   #emit(emission: Emission): Promise<void> | undefined {
     if (emission === '') return undefined
     const body = toEvent(emission)
+    return body.type === 'model_call_start' ? this.#addCall(body) : this.#add(body)
+  }
+
+  async #addCall(call: ModelCallStart): Promise<void> {
+    const recorded = await this.#options.prompts.record(call)
+    if (!this.ended) await this.#add(recorded)
+  }
+
+  #add(body: EmittedEvent): Promise<void> | undefined {
     if (body.type === 'input_required') this.#asked = true
     this.#fold.add(body)
     const wait = this.#recorder.add(body)

@@ -3,7 +3,7 @@ import type { RunEvent } from '../core/event.ts'
 import type { Knowledge } from '../core/knowledge.ts'
 import type { Logger } from '../core/logger.ts'
 import type { Message } from '../core/message.ts'
-import type { RunRecord } from '../core/run.ts'
+import type { RunHead, RunRecord } from '../core/run.ts'
 import { isEnded, isResumable } from '../core/run.ts'
 import type { Runnable } from '../core/runnable.ts'
 import type { ClaimRecord, RunStarted, SessionStore } from '../core/store.ts'
@@ -12,12 +12,15 @@ import { timestamp } from '../core/time.ts'
 import { createChildren } from './child-runs.ts'
 import { assertSameRequest, toClaim } from './idempotency.ts'
 import { beginsEarly, prepareExecution } from './prepare-execution.ts'
+import { PromptReader } from './prompt-reader.ts'
+import { withPrompts } from './prompt-stream.ts'
 import { createRecordedRuns } from './recorded-runs.ts'
 import { mayPass } from './run-end.ts'
 import type { RunExecution } from './run-execution.ts'
 import { cancelWith, liveHandle, recordedHandle } from './run-handle.ts'
 import { createRun, createSeed, toRefusal } from './run-request.ts'
 import { cancelPaused, notWaiting, prepareResume } from './run-resume.ts'
+import { traceRun } from './run-trace.ts'
 import type { Registry, ResumeAnswer, RunHandle, Runs, StartRun } from './services.ts'
 import { SessionLanes } from './session-lanes.ts'
 
@@ -227,23 +230,37 @@ export function createRuns(options: RunsOptions): RunService {
     throw new AppError('conflict', `The run has already ended: ${run.status}.`, { runId, sessionId: run.session_id })
   }
 
+  async function head(runId: string): Promise<RunHead> {
+    return live.get(runId)?.run ?? recorded.head(runId)
+  }
+
+  async function events(runId: string, after: number, signal?: AbortSignal) {
+    const execution = live.get(runId)
+    if (execution !== undefined) return execution.log.read(after)
+    const run = await recorded.head(runId)
+    if (!isEnded(run.status) && !closing) logger.warn({ run_id: runId }, 'run is recorded as under way but not live')
+    return recorded.events(run, after, signal)
+  }
+
   return {
     start,
     cancel,
     async get(runId) {
       return live.get(runId)?.snapshot() ?? recorded.get(runId)
     },
-    async head(runId) {
-      return live.get(runId)?.run ?? recorded.head(runId)
-    },
+    head,
     list: (filter, page) => store.listRuns(filter, page),
     resume,
-    async events(runId, after, signal) {
-      const execution = live.get(runId)
-      if (execution !== undefined) return execution.log.read(after)
-      const run = await recorded.head(runId)
-      if (!isEnded(run.status) && !closing) logger.warn({ run_id: runId }, 'run is recorded as under way but not live')
-      return recorded.events(run, after, signal)
+    events,
+    withPrompts: (runId, batches) =>
+      withPrompts(
+        batches,
+        async () => new PromptReader(await head(runId), recorded),
+        () => events(runId, 0),
+      ),
+    async trace(runId, page) {
+      const run = await head(runId)
+      return traceRun(run, recorded.events(run, 0), new PromptReader(run, recorded), page)
     },
     adopt(queued) {
       for (const { run, fence } of [...stranded.values(), ...queued]) {

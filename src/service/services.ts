@@ -9,6 +9,7 @@ import type { EntityInfo, Runnable } from '../core/runnable.ts'
 import type { Session, SessionChange, SessionCopy, SessionOwners, SessionRecord } from '../core/session.ts'
 import type { History, MessageHit, MessageSearch, RunFilter, SessionFilter, SessionListFilter } from '../core/store.ts'
 import type { Summary } from '../core/summary.ts'
+import type { RunTrace } from '../core/trace.ts'
 
 /*
  * What the server does, in words of the core: the doors through which api and protocols come in. Errors are AppErrors.
@@ -102,8 +103,12 @@ export interface Runs {
    * and while its session runs something else; `invalid_request` for an answer that leaves open what the run asked for.
    */
   resume(runId: string, answer: ResumeAnswer): Promise<RunHandle>
-  /** Throws `run_not_found` at once, not while iterating. */
+  /** Throws `run_not_found` at once, not while iterating. Prompts are as they are recorded: see `withPrompts`. */
   events(runId: string, after: number, signal?: AbortSignal): Promise<AsyncIterable<readonly RunEvent[]>>
+  /** These events of the run, with the prompts of its model calls whole. */
+  withPrompts(runId: string, events: AsyncIterable<readonly RunEvent[]>): AsyncIterable<readonly RunEvent[]>
+  /** What each model call was told and gave, as far as it is recorded. Throws `run_not_found`. */
+  trace(runId: string, page: PageRequest): Promise<RunTrace>
 }
 
 export interface CreateSession extends Partial<SessionOwners> {

@@ -115,6 +115,11 @@ export function scopeToUser(services: Services, userId: string): Services {
         await ownRun(runs.head(runId), runId)
         return runs.events(runId, after, signal)
       },
+      withPrompts: runs.withPrompts,
+      async trace(runId, page) {
+        await ownRun(runs.head(runId), runId)
+        return runs.trace(runId, page)
+      },
     },
     summaries: {
       async get(sessionId) {

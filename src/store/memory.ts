@@ -92,7 +92,7 @@ export function memoryStore({ clock = Date.now }: MemoryStoreOptions = {}): Sess
     findRun: (runId) => step(() => copy(state.runs.get(runId)?.record)),
     listRuns: (filter, page) => step(() => runs.pageOfRuns(state, filter, page)),
     readEvents: (runId, after, limit) => step(() => runs.readEvents(state.runs.get(runId), after, limit)),
-    readHistory: (sessionId, limit) => step(() => runs.readHistory(state, sessionId, limit)),
+    readHistory: (sessionId, limit, before) => step(() => runs.readHistory(state, sessionId, limit, before)),
     searchMessages: async (search, page) => {
       const found = await step(() => searchMessages(state, search, page))
       // What was deleted while the search let others in is not told.

@@ -195,9 +195,9 @@ export function sqliteStore(options: SqliteStoreOptions): SessionStore {
     findRunHead: (runId) => reading((reads) => reads.findRunHead(runId)),
     listRuns: (filter, page) => reading((reads) => reads.listRuns(filter, page)),
     readEvents: (runId, after, limit) => reading((reads) => reads.readEvents(runId, after, limit)),
-    readHistory: (sessionId, limit) =>
+    readHistory: (sessionId, limit, before) =>
       using(async ({ reads, known }) => {
-        const history = await reads.readHistory(sessionId, limit)
+        const history = await reads.readHistory(sessionId, limit, before)
         if (history.runs.length > 0) known.sawSession(sessionId)
         return history
       }),

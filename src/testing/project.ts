@@ -136,7 +136,8 @@ function isParts(input: TestInput): input is readonly Part[] {
 
 async function eventsOf({ services }: OpenServer, runId: string): Promise<RunEvent[]> {
   const events: RunEvent[] = []
-  for await (const batch of await services.runs.events(runId, 0)) events.push(...batch)
+  const recorded = await services.runs.events(runId, 0)
+  for await (const batch of services.runs.withPrompts(runId, recorded)) events.push(...batch)
   return events
 }
 

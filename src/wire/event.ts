@@ -56,6 +56,8 @@ export const RunEvent = component(
       call_id: z.string(),
       model: z.string(),
       messages: json().exactOptional().describe('The exact prompt, with `include=prompts`.'),
+      tools: json().exactOptional().describe('Tool definitions as the model got them, with `include=prompts`.'),
+      settings: jsonObject().exactOptional().describe('What else it was called with, with `include=prompts`.'),
     }),
     event('model_call_end', {
       call_id: z.string(),

@@ -55,6 +55,7 @@ const operations: Record<string, ((subjects: Subjects) => Promise<unknown>)[]> =
   cancelRun: [async ({ client, run }) => client.runs.cancel(await run('waits'), 'enough')],
   resumeRun: [async ({ client, run }) => client.runs.resume(await run('asks'), { approved: true })],
   followRun: [async ({ client, run }) => collect(await client.runs.events(await run(), { after: 1 }))],
+  traceRun: [async ({ client, run }) => client.runs.trace(await run(), { limit: 5 })],
   listAgents: [({ client }) => client.agents.list('agent')],
   getAgent: [({ client }) => client.agents.get('echo')],
   runAgent: [

@@ -152,9 +152,11 @@ export function readEvents(row: RunRow | undefined, after: number, limit: number
   return result
 }
 
-export function readHistory(state: MemoryState, sessionId: string, limit: number): History {
+export function readHistory(state: MemoryState, sessionId: string, limit: number, before?: string): History {
   const session = state.sessions.get(sessionId)
-  const rows = session === undefined ? [] : turnsOf(session)
+  const turns = session === undefined ? [] : turnsOf(session)
+  const place = turns.findIndex(({ record }) => record.run_id === before)
+  const rows = before === undefined ? turns : turns.slice(0, Math.max(0, place))
   return { runs: rows.slice(-limit).map(({ record }) => copy(record)), has_more: rows.length > limit }
 }
 

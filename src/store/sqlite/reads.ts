@@ -23,6 +23,7 @@ import {
 import {
   selectEvents,
   selectHistories,
+  selectHistoryBefore,
   selectRecords,
   selectRunHeads,
   selectRuns,
@@ -64,15 +65,18 @@ export class Reads {
     return row && toRunRecord(JSON.parse(row.record_row as string))
   }
 
-  async readHistory(sessionId: string, limit: number): Promise<History> {
+  async readHistory(sessionId: string, limit: number, before?: string): Promise<History> {
+    if (before !== undefined) {
+      const [row] = await this.#all(selectHistoryBefore, [sessionId, limit + 1, before])
+      return toHistory(row, limit)
+    }
     let histories = this.#histories.get(limit)
     if (histories === undefined) {
       histories = new GroupedReads((requests) => this.#all(selectHistories, [limit + 1, requests]))
       this.#histories.set(limit, histories)
     }
     const [row] = await histories.read(sessionId)
-    const turns = oldestFirst(JSON.parse(row?.record_rows as string) as RecordRow[])
-    return { runs: turns.slice(-limit).map(toRunRecord), has_more: turns.length > limit }
+    return toHistory(row, limit)
   }
 
   /** The run is read before its events, so that an end is never seen without what came before it. */
@@ -141,4 +145,10 @@ export class Reads {
     this.#turn = (this.#turn + 1) % this.#readers.length
     return this.#readers[this.#turn] as Connection
   }
+}
+
+/** A row holds one turn more than the limit when there are more. */
+function toHistory(row: SqlRow | undefined, limit: number): History {
+  const turns = oldestFirst(JSON.parse(row?.record_rows as string) as RecordRow[])
+  return { runs: turns.slice(-limit).map(toRunRecord), has_more: turns.length > limit }
 }

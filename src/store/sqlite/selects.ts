@@ -21,8 +21,13 @@ const runText = listText([
 export const recordText = listText(['run_number', runText, 'input', `ifnull(output, 'null')`])
 
 /** The newest turns of a session, in no order: sorting whole rows costs more than their numbers do. */
-const newestTurns = (text: string, session: string, limit: string) => `(SELECT concat('[', group_concat(turn, ','), ']')
-   FROM (SELECT ${text} AS turn FROM runs WHERE run_session_id = ${session} AND parent_run_id IS NULL
+const newestTurns = (
+  text: string,
+  session: string,
+  limit: string,
+  more = '',
+) => `(SELECT concat('[', group_concat(turn, ','), ']')
+   FROM (SELECT ${text} AS turn FROM runs WHERE run_session_id = ${session} AND parent_run_id IS NULL ${more}
      ORDER BY run_number DESC LIMIT ${limit}))`
 
 /** Requests: run ids. */
@@ -37,6 +42,14 @@ export const selectRunHeads = `SELECT request.key AS request_key,
 /** The limit that they share; requests: session ids. */
 export const selectHistories = `SELECT request.key AS request_key, ${newestTurns(recordText, 'request.value', '?')} AS record_rows
   FROM json_each(?) AS request`
+
+/** Of the session ?1, of those put in before the run ?3, at most ?2. */
+export const selectHistoryBefore = `SELECT ${newestTurns(
+  recordText,
+  '?1',
+  '?2',
+  'AND run_number < (SELECT run_number FROM runs WHERE run_id = ?3)',
+)} AS record_rows`
 
 /** Of the session ?1 all runs behind the run ?2, at most ?3. */
 export const selectRecords = `SELECT ${recordText} AS record_row FROM runs WHERE run_session_id = ?1
