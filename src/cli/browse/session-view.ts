@@ -165,8 +165,7 @@ export class SessionView implements Column {
 
   async #addOlder(): Promise<void> {
     const { heads, next } = await this.#page(this.#cursor ?? undefined, runsPerPage)
-    const known = new Set(this.#slots.map(({ head }) => head.runId))
-    const older = heads.filter(({ runId }) => !known.has(runId)).map((head) => ({ head, reader: undefined }))
+    const older = heads.map((head) => ({ head, reader: undefined }))
     this.#slots = [...older, ...this.#slots]
     if (!this.#seeksStart) this.#place = { ...this.#place, run: this.#place.run + older.length }
     this.#cursor = next
@@ -211,7 +210,12 @@ export class SessionView implements Column {
   }
 
   #readFrom(first: number, last: number): void {
-    if (first < latest && typeof this.#cursor === 'string' && !this.#listing) void this.#list(() => this.#addOlder())
+    if (first < latest && typeof this.#cursor === 'string' && !this.#listing) {
+      void this.#list(async () => {
+        do await this.#addOlder()
+        while (this.#seeksStart && this.#cursor !== null)
+      })
+    }
     if (this.#seeksStart && typeof this.#cursor === 'string') return
     const from = Math.max(0, first - 1)
     const slots = this.#slots.slice(from, last + 1)
