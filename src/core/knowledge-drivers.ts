@@ -123,7 +123,8 @@ export interface Embedders {
 export interface VectorRow {
   chunk: number
   generation: number
-  vector: Float32Array
+  /** 32-bit floats, or the bits of 16-bit ones (IEEE 754 binary16). */
+  vector: Float32Array | Uint16Array
 }
 
 /** Vectors of one collection. Keys are positive integers below 2^31; a key is added once. */
@@ -199,12 +200,12 @@ export interface PreparedDocument {
   suggestedChunker: ChunkerType
   chunker: ChunkerType
   chunkIds: string[]
-  /** Each chunk as the store takes it, see `chunkRow`. */
-  rows: string[]
+  /** Some chunks each, all but the last as many, as the store takes them: see `chunkRows`. */
+  rows: Uint8Array[]
   /** Those of its words that no document of the collection has brought yet, as far as the preparer remembers. */
   newWords: string[]
-  /** One after the other, in order; undefined when the embedder is not built in. */
-  vectors: Float32Array | undefined
+  /** One after the other, in order, as `VectorRow` has them; undefined when the embedder is not built in. */
+  vectors: Uint16Array | undefined
   /** What the embedder is to get, when there are no `vectors`. */
   texts: string[] | undefined
 }
@@ -240,7 +241,8 @@ export interface NewGeneration extends Omit<DocumentRecord, 'collection' | 'crea
 export interface NewChunks {
   generation: number
   firstChunk: number
-  rows: readonly string[]
+  /** See `chunkRows`. */
+  rows: Uint8Array
   /** For finding misspelt and partial words; what is there already is no harm. */
   newWords: readonly string[]
 }

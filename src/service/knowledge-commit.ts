@@ -73,7 +73,7 @@ export function createCommits(drivers: CommitDrivers): Commits {
       try {
         ready = { ...(await prepare()), settled: Promise.withResolvers<void>() }
         waiting.push(ready)
-        chunks += ready.prepared.rows.length
+        chunks += chunkCount(ready)
       } finally {
         expected--
         flushWhenDue()
@@ -100,17 +100,17 @@ type Reserved = Waiting & { generation: number; firstChunk: number }
 async function store(drivers: CommitDrivers, group: readonly Waiting[]): Promise<void> {
   const { documents } = drivers
   const index = await drivers.openCollection(group[0]?.collection ?? '')
-  const places = await documents.reserve(group.map(({ prepared }) => prepared.rows.length))
+  const places = await documents.reserve(group.map(chunkCount))
   const reserved = group.flatMap((each, at): Reserved[] => (places[at] ? [{ ...each, ...places[at] }] : []))
   try {
     await addVectors(index, reserved)
     for (const each of reserved) each.signal.throwIfAborted()
     const key = index.collection.key
-    const small = reserved.filter(({ prepared }) => prepared.rows.length <= groupChunks)
+    const small = reserved.filter(({ prepared }) => prepared.rows.length === 1)
     if (small.length > 0)
       await documents.publish(
         key,
-        small.map((each) => ({ ...all(each), document: current(each) })),
+        small.map((each) => lastOf(each)),
       )
     for (const large of reserved) if (!small.includes(large)) await publishLarge(documents, key, large)
   } catch (error) {
@@ -131,7 +131,7 @@ async function addVectors(index: CollectionIndex, group: readonly Reserved[]): P
   for (const { prepared, generation, firstChunk, signal } of group) {
     const { vectors, texts } = prepared
     if (vectors)
-      for (let at = 0; at < prepared.rows.length; at++)
+      for (let at = 0; at < prepared.chunkIds.length; at++)
         rows.push({
           chunk: firstChunk + at,
           generation,
@@ -148,19 +148,21 @@ async function addVectors(index: CollectionIndex, group: readonly Reserved[]): P
 
 async function publishLarge(documents: DocumentStore, collection: number, large: Reserved): Promise<void> {
   const { generation, firstChunk } = large
-  const { rows, newWords } = large.prepared
-  let at = 0
-  for (; at + chunksATransaction < rows.length; at += chunksATransaction) {
+  for (const rows of large.prepared.rows.slice(0, -1)) {
     large.signal.throwIfAborted()
-    const part = rows.slice(at, at + chunksATransaction)
-    await documents.addChunks(collection, { generation, firstChunk, rows: part, newWords: [] })
+    await documents.addChunks(collection, { generation, firstChunk, rows, newWords: [] })
   }
-  const last = { generation, firstChunk, rows: rows.slice(at), newWords, document: current(large) }
-  await documents.publish(collection, [last])
+  await documents.publish(collection, [lastOf(large)])
 }
 
-function all({ generation, firstChunk, prepared: { rows, newWords } }: Reserved): NewChunks {
-  return { generation, firstChunk, rows, newWords }
+function chunkCount({ prepared }: Committable): number {
+  return prepared.chunkIds.length
+}
+
+function lastOf(each: Reserved): NewChunks & { document: NewGeneration } {
+  const { generation, firstChunk } = each
+  const { rows, newWords } = each.prepared
+  return { generation, firstChunk, rows: rows.at(-1) ?? new Uint8Array(), newWords, document: current(each) }
 }
 
 function current({ document, generation }: Reserved): NewGeneration {

@@ -122,7 +122,7 @@ function toDocument(
       chunk_overlap: settings.overlap,
     },
     content_hash: settings.hash,
-    chunk_count: prepared.rows.length,
+    chunk_count: prepared.chunkIds.length,
     chunk_size: settings.size,
     chunk_overlap: settings.overlap,
     chunker_type: prepared.chunker,

@@ -30,6 +30,18 @@ export function testVectorStore(name: string, open: () => Promise<VectorStore>):
       expect(found[1]?.similarity).toBeCloseTo(Math.SQRT1_2, 5)
     })
 
+    it('takes the bits of 16-bit floats for what they stand for', async () => {
+      const { table } = await openTable()
+      await table.add([
+        { chunk: 1, generation: 1, vector: Uint16Array.of(0x3c00, 0, 0xbc00) },
+        { chunk: 2, generation: 1, vector: Uint16Array.of(0x0001, 0x4000, 0) },
+      ])
+      const [first, second] = await table.search(vector(0, 1, 0), 2)
+      expect([first?.chunk, second?.chunk]).toEqual([2, 1])
+      expect(first?.similarity).toBeCloseTo(1, 5)
+      expect((await table.search(vector(1, 0, -1), 1))[0]?.similarity).toBeCloseTo(1, 5)
+    })
+
     it('looks only into the generations named', async () => {
       const { table } = await openTable()
       await table.add([row(1, 1, 1, 0, 0), row(2, 2, 0, 1, 0), row(3, 3, 0, 0, 1)])

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { queryWordsOf, trigramsOf, wordsOf } from '../../src/core/terms.ts'
 import { lexicalEmbedder } from '../../src/knowledge/embedders/lexical.ts'
+import { eachFeature } from '../../src/knowledge/embedders/lexical-features.ts'
 
 const dot = (one: Float32Array, other: Float32Array) =>
   one.reduce((sum, value, at) => sum + value * (other[at] ?? 0), 0)
@@ -42,6 +43,21 @@ describe('the lexical embedder', () => {
     expect(again).toEqual(first)
     expect(dot(again ?? new Float32Array(), first ?? new Float32Array())).toBeCloseTo(1, 5)
     expect(empty?.every((value) => value === 0)).toBe(true)
+  })
+
+  it('counts each feature by its square root, also when it has forgotten the words of earlier texts', async () => {
+    const text = `the harbour at night, harbours and ${'lantern '.repeat(3_000)} banana`
+    const counts = new Map<number, number>()
+    for (const word of wordsOf(text)) eachFeature(word, (hash) => counts.set(hash, (counts.get(hash) ?? 0) + 1))
+    const expected = new Float64Array(1_024)
+    for (const [hash, count] of counts)
+      expected[hash % 1_024] = (expected[hash % 1_024] ?? 0) + Math.sqrt(count) * (hash >= 2 ** 31 ? -1 : 1)
+    const length = Math.hypot(...expected)
+    for (let round = 0; round < 3; round++) {
+      const [vector = new Float32Array()] = await embedder.embedTexts([text])
+      expect(vector.every((value, at) => Math.abs(value - (expected[at] ?? 0) / length) < 1e-5)).toBe(true)
+      await embedder.embedTexts([Array.from({ length: 70_000 }, (_, at) => `v${round}${at}`).join(' ')])
+    }
   })
 
   it('finds near spellings nearer than other words, and rare terms weightier than common ones', async () => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
-import { chunkRow } from '../../src/core/chunk-row.ts'
+import { chunkRows } from '../../src/core/chunk-row.ts'
 import type { Filters } from '../../src/core/knowledge.ts'
 import type { Collection, DocumentStore, NewChunks, NewGeneration } from '../../src/core/knowledge-drivers.ts'
 import { type Filterable, matchesFilters } from '../../src/core/knowledge-filter.ts'
@@ -18,8 +18,10 @@ export function chunksOf(place: Reservation, index: number, content: string): Ne
     endOffset: content.length,
     lineStart: 1,
     lineEnd: 1,
+    words: content,
+    headingWords: '',
   }
-  return { ...place, rows: [chunkRow(chunk, content)], newWords: content.split(' ') }
+  return { ...place, rows: chunkRows([chunk]), newWords: content.split(' ') }
 }
 
 export interface Reservation {

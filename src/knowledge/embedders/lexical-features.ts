@@ -1,3 +1,5 @@
+import type { Vocabulary } from '../vocabulary.ts'
+
 const wordSeed = 0x811c9dc5
 const gramSeed = 0x9dc5811c
 const prime = 0x01000193
@@ -27,111 +29,144 @@ function mixed(hash: number): number {
   return (value ^ (value >>> 15)) >>> 0
 }
 
-/** Counts the features of texts, one text after the other. */
-export interface FeatureCounter {
-  /** Visits each feature of these words once. */
-  count(words: readonly string[], visit: (hash: number, count: number) => void): void
+/** A hash says where in a vector its feature counts, and whether it adds or takes away. */
+export const placeBits = 10
+const signBit = 1 << placeBits
+const countShift = placeBits + 1
+/** The square roots of the smallest counts, each followed by its negative. */
+const signedRoots = Float32Array.from({ length: 2_048 }, (_, at) => Math.sqrt(at >> 1) * (at % 2 === 0 ? 1 : -1))
+
+/** Puts a feature into a vector. Features that share a place cancel out, one in two, instead of adding up. */
+export function putFeature(vector: Float32Array, hash: number, weight: number): void {
+  const place = hash & (signBit - 1)
+  vector[place] = (vector[place] as number) + (hash & 0x80000000 ? -weight : weight)
 }
 
-const poolSize = 1 << 20
+/** Adds up the features of texts, one text after the other. */
+export interface FeatureSums {
+  /** Adds to the vector the square root of how often each feature occurs in these words. */
+  addTo(vector: Float32Array, words: readonly string[], numbers: readonly number[]): void
+}
 
 /**
- * Remembers the features of words, most of which come again and again, and counts in one open-addressed table that stays
- * in the processor's cache. The loops keep to local names and typed arrays: all of embedding is in them.
+ * Remembers the features of the words of a vocabulary, most of which come again and again, and numbers them, so that
+ * counting one is one step in an array. The loops keep to local names and typed arrays: most of embedding is in them.
  */
-export function createFeatureCounter(): FeatureCounter {
-  /** Hash and count of each slot, beside each other; the slots that are taken. */
-  let slots = new Uint32Array(1 << 13)
-  let used = new Uint32Array(slots.length / 4)
-  let usedCount = 0
-  /** Of each word: how often it came in the text at hand, how many features it has, the features. */
-  let pool = new Uint32Array(0)
+export function createFeatureSums(vocabulary: Vocabulary): FeatureSums {
+  let epoch = vocabulary.epoch
+  /** Of each word, by its number: how often it came in the text, where its features begin and end in the pool. */
+  let places = new Uint32Array(1 << 14)
+  /** The numbers of the features of all words. */
+  let pool = new Uint32Array(1 << 14)
   let pooled = 0
-  const places = new Map<string, number>()
+  /** Of each feature, by its number: its hash; place, sign and count in the text. */
+  let hashes = new Uint32Array(1 << 13)
+  let features = new Uint32Array(1 << 13)
+  let known = 0
+  /** The numbers of features from 1, by hash. */
+  let slots = new Uint32Array(1 << 15)
 
-  const remember = (word: string): number => {
-    if (pool.length === 0) pool = new Uint32Array(poolSize)
-    const start = pooled
-    pooled += 2
+  const numberOf = (hash: number): number => {
+    if (known * 2 >= slots.length) makeRoom()
+    const slot = slotOf(slots, hashes, hash)
+    const found = slots[slot] as number
+    if (found !== 0) return found - 1
+    if (known === hashes.length) {
+      hashes = grown(hashes, known + 1)
+      features = grown(features, known + 1)
+    }
+    hashes[known] = hash
+    features[known] = (hash & (signBit - 1)) | (hash & 0x80000000 ? signBit : 0)
+    slots[slot] = ++known
+    return known - 1
+  }
+  const makeRoom = () => {
+    slots = new Uint32Array(slots.length * 4)
+    for (let at = 0; at < known; at++) slots[slotOf(slots, hashes, hashes[at] as number)] = at + 1
+  }
+  const remember = (word: string, place: number) => {
+    places = grown(places, place + 4)
+    pool = grown(pool, pooled + 3 * word.length + 4)
+    places[place + 1] = pooled
     eachFeature(word, (hash) => {
-      pool[pooled++] = hash
+      pool[pooled++] = numberOf(hash)
     })
-    pool[start] = 0
-    pool[start + 1] = pooled - start - 2
-    places.set(word, start)
-    return start
+    places[place + 2] = pooled
   }
-
-  /** Makes room, between two texts, for all that the words of the next may bring. */
-  const reserve = (words: readonly string[]) => {
-    let longest = 0
-    for (const word of words) longest += 3 * word.length + 4
-    if (pooled + longest <= pool.length) return
-    places.clear()
+  const forget = () => {
+    places.fill(0)
+    pool = new Uint32Array(1 << 14)
     pooled = 0
-    if (longest > pool.length) pool = new Uint32Array(Math.max(longest, poolSize))
+    slots = new Uint32Array(1 << 15)
+    known = 0
+    epoch = vocabulary.epoch
   }
 
-  const tally = (start: number) => {
-    const features = pool
-    const times = features[start] as number
-    const end = start + 2 + (features[start + 1] as number)
-    features[start] = 0
-    while (usedCount + end - start > used.length) grow()
-    const table = slots
-    const mask = table.length - 2
-    let taken = usedCount
-    for (let at = start + 2; at < end; at++) {
-      const hash = features[at] as number
-      const slot = slotOf(table, mask, hash)
-      const counted = table[slot + 1] as number
-      if (counted === 0) {
-        table[slot] = hash
-        used[taken++] = slot
+  const count = (once: readonly number[]) => {
+    const all = features
+    const ofWords = pool
+    for (const place of once) {
+      const more = (places[place] as number) << countShift
+      const end = places[place + 2] as number
+      for (let at = places[place + 1] as number; at < end; at++) {
+        const feature = ofWords[at] as number
+        all[feature] = (all[feature] as number) + more
       }
-      table[slot + 1] = counted + times
+      places[place] = 0
     }
-    usedCount = taken
   }
-
-  const grow = () => {
-    const before = slots
-    slots = new Uint32Array(before.length * 4)
-    const moved = new Uint32Array(slots.length / 4)
-    for (let at = 0; at < usedCount; at++) {
-      const from = used[at] as number
-      const slot = slotOf(slots, slots.length - 2, before[from] as number)
-      slots[slot] = before[from] as number
-      slots[slot + 1] = before[from + 1] as number
-      moved[at] = slot
+  const collect = (once: readonly number[], vector: Float32Array) => {
+    const all = features
+    const ofWords = pool
+    for (const from of once) {
+      const end = places[from + 2] as number
+      for (let at = places[from + 1] as number; at < end; at++) {
+        const feature = ofWords[at] as number
+        const value = all[feature] as number
+        const root = value >>> placeBits
+        const place = value & (signBit - 1)
+        const weight = root < signedRoots.length ? (signedRoots[root] as number) : signedRoot(root)
+        vector[place] = (vector[place] as number) + weight
+        all[feature] = value & (signBit * 2 - 1)
+      }
     }
-    used = moved
   }
 
   return {
-    count(words, visit) {
-      reserve(words)
-      const starts: number[] = []
-      for (const word of words) {
-        const start = places.get(word) ?? remember(word)
-        const times = pool[start] as number
-        if (times === 0) starts.push(start)
-        pool[start] = times + 1
+    addTo(vector, words, numbers) {
+      if (epoch !== vocabulary.epoch) forget()
+      const once: number[] = []
+      for (let at = 0; at < numbers.length; at++) {
+        const place = (numbers[at] as number) * 4
+        if (place >= places.length || places[place + 2] === 0) remember(words[at] as string, place)
+        const before = places[place] as number
+        if (before === 0) once.push(place)
+        places[place] = before + 1
       }
-      for (const start of starts) tally(start)
-      for (let at = 0; at < usedCount; at++) {
-        const slot = used[at] as number
-        visit(slots[slot] as number, slots[slot + 1] as number)
-        slots[slot + 1] = 0
-      }
-      usedCount = 0
+      count(once)
+      collect(once, vector)
     },
   }
 }
 
-/** The slot that holds the hash, or the free one where it would be. */
-function slotOf(table: Uint32Array, mask: number, hash: number): number {
-  let slot = ((hash ^ (hash >>> 12)) << 1) & mask
-  while (table[slot + 1] !== 0 && table[slot] !== hash) slot = (slot + 2) & mask
+function signedRoot(root: number): number {
+  return Math.sqrt(root >>> 1) * (root % 2 === 0 ? 1 : -1)
+}
+
+/** The slot that holds the number of the hash, or the free one where it would be. */
+function slotOf(slots: Uint32Array, hashes: Uint32Array, hash: number): number {
+  const mask = slots.length - 1
+  let slot = (hash ^ (hash >>> 12)) & mask
+  for (let held = slots[slot] as number; held !== 0; held = slots[slot] as number) {
+    if (hashes[held - 1] === hash) return slot
+    slot = (slot + 1) & mask
+  }
   return slot
+}
+
+function grown(array: Uint32Array<ArrayBuffer>, least: number): Uint32Array<ArrayBuffer> {
+  if (least <= array.length) return array
+  const larger = new Uint32Array(2 ** Math.ceil(Math.log2(least)))
+  larger.set(array)
+  return larger
 }

@@ -1,25 +1,27 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Embedder, Embedding, TermFrequencies } from '../../core/knowledge-drivers.ts'
 import { queryWordsOf, trigramsOf, wordsOf } from '../../core/terms.ts'
-import { createFeatureCounter, eachFeature, type FeatureCounter } from './lexical-features.ts'
+import { createVocabulary, type Vocabulary } from '../vocabulary.ts'
+import { createFeatureSums, eachFeature, placeBits, putFeature } from './lexical-features.ts'
 
-export const lexicalEmbedding: Embedding = { provider: 'lexical', model: 'hashed-ngrams-1', dimensions: 1024 }
+export const lexicalEmbedding: Embedding = { provider: 'lexical', model: 'hashed-ngrams-1', dimensions: 1 << placeBits }
 
 const textsATurn = 32
-const mask = lexicalEmbedding.dimensions - 1
 
 /**
  * Words and the runs of 3 to 5 characters in them, hashed into a vector; how often each occurs counts by its square
  * root. Vectors of texts never change; a query's terms are weighted by how rare they are in the collection.
  */
 export function lexicalEmbedder(): Embedder {
-  const counter = createFeatureCounter()
+  const vocabulary = createVocabulary()
+  const embedWords = wordsEmbedder(vocabulary)
   return {
     embedding: lexicalEmbedding,
     async embedTexts(texts, signal) {
       const vectors: Float32Array[] = []
       for (const text of texts) {
-        vectors.push(embedText(text, counter))
+        const words = wordsOf(text)
+        vectors.push(embedWords(words, vocabulary.numbersOf(words)))
         if (vectors.length % textsATurn === 0) await nextTurn(undefined, { signal })
       }
       return vectors
@@ -33,10 +35,16 @@ export function lexicalEmbedder(): Embedder {
   }
 }
 
-function embedText(text: string, counter: FeatureCounter): Float32Array {
-  const vector = new Float32Array(lexicalEmbedding.dimensions)
-  counter.count(wordsOf(text), (hash, count) => put(vector, hash, Math.sqrt(count)))
-  return normalised(vector)
+/** The vectors of texts whose words, with their numbers in the vocabulary, are known already. */
+export function wordsEmbedder(
+  vocabulary: Vocabulary,
+): (words: readonly string[], numbers: readonly number[]) => Float32Array {
+  const sums = createFeatureSums(vocabulary)
+  return (words, numbers) => {
+    const vector = new Float32Array(lexicalEmbedding.dimensions)
+    sums.addTo(vector, words, numbers)
+    return normalised(vector)
+  }
 }
 
 function embedWeighted(words: readonly string[], known: TermFrequencies): Float32Array {
@@ -45,7 +53,7 @@ function embedWeighted(words: readonly string[], known: TermFrequencies): Float3
   for (const word of words) {
     eachFeature(word, (hash, from, length) => {
       const chunks = length === undefined ? (known.words.get(word) ?? 0) : rarest(word, from, length, known.trigrams)
-      put(vector, hash, rarity(chunks))
+      putFeature(vector, hash, rarity(chunks))
     })
   }
   return normalised(vector)
@@ -58,12 +66,6 @@ function rarest(word: string, from: number, length: number, trigrams: ReadonlyMa
   for (let at = from; at + 3 <= from + length; at++)
     least = Math.min(least, trigrams.get(padded.slice(at, at + 3)) ?? 0)
   return least
-}
-
-/** One bit of the hash is the sign, so that features that share a place cancel out instead of adding up. */
-function put(vector: Float32Array, hash: number, weight: number): void {
-  const place = hash & mask
-  vector[place] = (vector[place] ?? 0) + (hash & 0x80000000 ? -weight : weight)
 }
 
 /** Scaled to length 1; a text without words stays a vector of zeros, which is like nothing. */

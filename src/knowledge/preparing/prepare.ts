@@ -1,4 +1,4 @@
-import { chunkRow } from '../../core/chunk-row.ts'
+import { type ChunkWords, chunkRows } from '../../core/chunk-row.ts'
 import { AppError, invalid } from '../../core/error.ts'
 import { createId } from '../../core/id.ts'
 import type {
@@ -13,24 +13,27 @@ import { wordsOf } from '../../core/terms.ts'
 import { textToEmbed } from '../../core/text-to-embed.ts'
 import { chunkers } from '../chunkers/all.ts'
 import { chunkDocument, type DocumentSpan } from '../chunkers/document.ts'
-import { lexicalEmbedder, lexicalEmbedding } from '../embedders/lexical.ts'
+import { lexicalEmbedding, wordsEmbedder } from '../embedders/lexical.ts'
 import { readers } from '../readers/all.ts'
-import { createWordMemory, type WordMemory } from './word-memory.ts'
+import { toHalves } from '../vectors/half-float.ts'
+import { createNumberSet, createVocabulary, type NumberSet } from '../vocabulary.ts'
 
 const maxChunks = 50_000
+const chunksARow = 1_000
 /** Overlap may repeat a text at most so often, and small texts as often as they like. */
 const maxRepetition = 25
 const freeCharacters = 1_000_000
 
 /** Prepares documents on the thread that calls it; remembers the words that it has brought for each collection. */
 export function createPreparing() {
-  const embedder = lexicalEmbedder()
-  const brought = new Map<string, WordMemory>()
+  const vocabulary = createVocabulary()
+  const embedWords = wordsEmbedder(vocabulary)
+  const brought = new Map<string, NumberSet>()
 
-  const memoryOf = (collection: string): WordMemory => {
-    const memory = brought.get(collection) ?? createWordMemory()
-    brought.set(collection, memory)
-    return memory
+  const broughtTo = (collection: string): NumberSet => {
+    const set = brought.get(collection) ?? createNumberSet(vocabulary)
+    brought.set(collection, set)
+    return set
   }
 
   return {
@@ -48,22 +51,31 @@ export function createPreparing() {
       if (read.text.slice(read.start).trim() === '') throw unreadable(source, 'it has no text besides its front matter')
       const chunker = request.chunker ?? read.chunker
       const chunks = cut(read, chunker, request).map((span, index) => toChunk(read, span, index, request.now))
-      const words = chunks.map((chunk) => wordsOf(chunk.content).join(' '))
-      const newWords: string[] = []
-      for (const text of words) memoryOf(request.collection).fresh(text, newWords)
-      const texts = chunks.map(textToEmbed)
       const { provider, model, dimensions } = request.embedding
       const builtIn = provider === lexicalEmbedding.provider && model === lexicalEmbedding.model
-      const vectors = builtIn ? joined(await embedder.embedTexts(texts), dimensions) : undefined
+      const vectors = builtIn ? new Uint16Array(chunks.length * dimensions) : undefined
+      const known = broughtTo(request.collection)
+      const newWords: string[] = []
+      const rows: ChunkRow[] = []
+      for (const [at, chunk] of chunks.entries()) {
+        const headingWords = wordsOf(chunk.headingPath.join(' '))
+        const words = wordsOf(chunk.content)
+        const all = [...headingWords, ...words]
+        const numbers = vocabulary.numbersOf(all)
+        for (let place = 0; place < all.length; place++)
+          if (known.add(numbers[place] as number)) newWords.push(all[place] as string)
+        if (vectors) toHalves(embedWords(all, numbers), vectors, at * dimensions)
+        rows.push({ ...chunk, words: words.join(' '), headingWords: headingWords.join(' ') })
+      }
       return {
         metadata: read.metadata,
         suggestedChunker: read.chunker,
         chunker,
         chunkIds: chunks.map((chunk) => chunk.id),
-        rows: chunks.map((chunk, at) => chunkRow(chunk, words[at] ?? '')),
+        rows: inParts(rows).map(chunkRows),
         newWords,
         vectors,
-        texts: builtIn ? undefined : texts,
+        texts: builtIn ? undefined : chunks.map(textToEmbed),
       }
     },
   }
@@ -87,7 +99,10 @@ function cut(read: ReadText, name: PreparedDocument['chunker'], { size, overlap 
   return spans
 }
 
-function toChunk(read: ReadText, span: DocumentSpan, index: number, now: number): Omit<StoredChunk, 'key'> {
+type Chunk = Omit<StoredChunk, 'key'>
+type ChunkRow = Chunk & ChunkWords
+
+function toChunk(read: ReadText, span: DocumentSpan, index: number, now: number): Chunk {
   return {
     id: createId('chk', now),
     index,
@@ -101,10 +116,10 @@ function toChunk(read: ReadText, span: DocumentSpan, index: number, now: number)
   }
 }
 
-function joined(vectors: readonly Float32Array[], dimensions: number): Float32Array {
-  const all = new Float32Array(vectors.length * dimensions)
-  for (const [at, vector] of vectors.entries()) all.set(vector, at * dimensions)
-  return all
+function inParts(rows: readonly ChunkRow[]): ChunkRow[][] {
+  return Array.from({ length: Math.ceil(rows.length / chunksARow) }, (_, at) =>
+    rows.slice(at * chunksARow, (at + 1) * chunksARow),
+  )
 }
 
 function tooLarge(message: string): AppError {

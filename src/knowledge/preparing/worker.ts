@@ -38,8 +38,12 @@ function serve(target: NonNullable<typeof parentPort>): void {
         : { id, unknown: error }
     }
     underway.delete(id)
-    const vectors = 'document' in reply ? reply.document.vectors : undefined
-    target.postMessage(reply, vectors === undefined ? [] : [vectors.buffer as ArrayBuffer])
+    const { rows = [], vectors } = 'document' in reply ? reply.document : {}
+    const moved = vectors === undefined ? rows : [...rows, vectors]
+    target.postMessage(
+      reply,
+      moved.map(({ buffer }) => buffer as ArrayBuffer),
+    )
   }
 }
 

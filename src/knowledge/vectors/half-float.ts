@@ -13,3 +13,13 @@ export function toHalves(values: Float32Array, halves: Uint16Array, at: number):
     halves[at + place] = ((word >>> 16) & 0x8000) | half
   }
 }
+
+/** What `toHalves` wrote, as numbers; for finite values. */
+export function fromHalves(halves: Uint16Array): Float32Array {
+  return Float32Array.from(halves, (half) => {
+    const exponent = (half >> 10) & 0x1f
+    const fraction = half & 0x3ff
+    const value = exponent === 0 ? fraction * 2 ** -24 : (1 + fraction / 1024) * 2 ** (exponent - 15)
+    return half & 0x8000 ? -value : value
+  })
+}

@@ -102,7 +102,9 @@ async function openTable(database: Connection, name: string, dimensions: number,
 
   const toArrow = (rows: readonly VectorRow[]) => {
     const values = new Uint16Array(rows.length * dimensions)
-    for (const [at, row] of rows.entries()) toHalves(row.vector, values, at * dimensions)
+    for (const [at, { vector }] of rows.entries())
+      if (vector instanceof Uint16Array) values.set(vector, at * dimensions)
+      else toHalves(vector, values, at * dimensions)
     const child = arrow.makeData({ type: half, data: values })
     const vectors = arrow.makeData({ type: list, length: rows.length, nullCount: 0, child })
     const keys = (pick: (row: VectorRow) => number) =>
@@ -155,7 +157,7 @@ async function openTable(database: Connection, name: string, dimensions: number,
   }
 }
 
-function assertLength(vector: Float32Array, dimensions: number): void {
+function assertLength(vector: VectorRow['vector'], dimensions: number): void {
   if (vector.length !== dimensions)
     throw new Error(`a vector of ${vector.length} dimensions in a table of ${dimensions}`)
 }

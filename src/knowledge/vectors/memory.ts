@@ -1,4 +1,5 @@
 import type { VectorRow, VectorStore, VectorTable } from '../../core/knowledge-drivers.ts'
+import { fromHalves } from './half-float.ts'
 
 /** Vectors in this process, gone with it. */
 export function memoryVectors(): VectorStore {
@@ -21,15 +22,16 @@ export function memoryVectors(): VectorStore {
 }
 
 function memoryTable(dimensions: number): VectorTable {
-  let rows: VectorRow[] = []
-  const assertLength = (vector: Float32Array) => {
+  let rows: (VectorRow & { vector: Float32Array })[] = []
+  const assertLength = (vector: VectorRow['vector']) => {
     if (vector.length !== dimensions)
       throw new Error(`a vector of ${vector.length} dimensions in a table of ${dimensions}`)
   }
   return {
     async add(added) {
       for (const row of added) assertLength(row.vector)
-      for (const row of added) rows.push({ ...row, vector: row.vector.slice() })
+      for (const { vector, ...row } of added)
+        rows.push({ ...row, vector: vector instanceof Uint16Array ? fromHalves(vector) : vector.slice() })
     },
     async search(vector, limit, generations) {
       assertLength(vector)

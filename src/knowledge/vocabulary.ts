@@ -1,0 +1,103 @@
+const mostWords = 1 << 16
+/** Long words are rare in texts and common in data. */
+const mostCharacters = 1 << 20
+const firstSlots = 1 << 12
+
+/**
+ * Numbers words from 0 in the order in which they first come. When there are too many, all are forgotten and `epoch`
+ * counts up: numbers from before mean nothing any more. Words are known by a hash of 64 bits.
+ */
+export interface Vocabulary {
+  readonly epoch: number
+  /** The numbers of these words, all of one epoch. */
+  numbersOf(words: readonly string[]): number[]
+}
+
+/** A slot is two hashes and the number from 1, so that a word is found with one look at memory. */
+export function createVocabulary(): Vocabulary {
+  let slots = new Uint32Array(firstSlots * 4)
+  let known = 0
+  let characters = 0
+  let epoch = 0
+
+  const makeRoom = () => {
+    const before = slots
+    slots = new Uint32Array(before.length * 4)
+    for (let at = 0; at < before.length; at += 4) {
+      if (before[at + 2] === 0) continue
+      slots.set(before.subarray(at, at + 4), slotOf(slots, before[at] as number, before[at + 1] as number))
+    }
+  }
+  const forget = () => {
+    slots = new Uint32Array(firstSlots * 4)
+    known = 0
+    characters = 0
+    epoch++
+  }
+  const numberOf = (word: string): number => {
+    let one = 0x811c9dc5
+    let other = 0x9dc5811c
+    for (let at = 0; at < word.length; at++) {
+      const code = word.charCodeAt(at)
+      one = Math.imul(one ^ code, 0x01000193)
+      other = Math.imul(other ^ code, 0x85ebca6b)
+    }
+    one = (one ^ (one >>> 15)) >>> 0
+    other = (other ^ (other >>> 13)) >>> 0
+    const slot = slotOf(slots, one, other)
+    const found = slots[slot + 2] as number
+    if (found !== 0) return found - 1
+    slots[slot] = one
+    slots[slot + 1] = other
+    slots[slot + 2] = ++known
+    characters += word.length
+    if (known * 8 > slots.length) makeRoom()
+    return known - 1
+  }
+
+  return {
+    get epoch() {
+      return epoch
+    },
+    numbersOf(words) {
+      if (known >= mostWords || characters >= mostCharacters) forget()
+      return words.map(numberOf)
+    },
+  }
+}
+
+/** The slot that holds the hashes, or the free one where they would be. */
+function slotOf(slots: Uint32Array, one: number, other: number): number {
+  const mask = slots.length - 4
+  let slot = (one << 2) & mask
+  while (slots[slot + 2] !== 0 && (slots[slot] !== one || slots[slot + 1] !== other)) slot = (slot + 4) & mask
+  return slot
+}
+
+/** A set of numbers of one vocabulary. */
+export interface NumberSet {
+  /** False when it is there already. */
+  add(number: number): boolean
+}
+
+/** Empties itself when the vocabulary has forgotten its words. */
+export function createNumberSet(vocabulary: Vocabulary): NumberSet {
+  let epoch = vocabulary.epoch
+  let taken = new Uint8Array(1 << 12)
+  return {
+    add(number) {
+      if (epoch !== vocabulary.epoch) {
+        epoch = vocabulary.epoch
+        taken.fill(0)
+      }
+      if (number >= taken.length) {
+        const before = taken
+        taken = new Uint8Array(2 ** Math.ceil(Math.log2(number + 1)))
+        taken.set(before)
+      }
+      if (taken[number] === 1) return false
+      taken[number] = 1
+      return true
+    },
+  }
+}
