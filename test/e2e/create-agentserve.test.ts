@@ -45,7 +45,9 @@ test('it writes the project that init writes', async () => {
 test('it says what to do next, and refuses a template that is not there', async () => {
   const end = await command(project, ['mine'])
   expect(end).toMatchObject({ code: 0, stdout: '' })
-  expect(end.stderr).toMatch(/^Wrote \d+ files to .*mine\.\n\nNext:\n {2}cd mine\n {2}npm install\n/)
+  expect(end.stderr).toMatch(
+    /^Wrote \d+ files to .*mine\.\n\nNext:\n {2}cd mine\n {2}npm install\n[^(]*\(in another terminal\)/,
+  )
   const wrong = await command(project, ['other', '--template', 'none'])
   expect(wrong.code).toBe(2)
   expect(wrong.stderr).toContain('basic, knowledge, team, workflow')

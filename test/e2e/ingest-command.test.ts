@@ -126,7 +126,7 @@ describe('agentserve ask', () => {
     expect(stdout).toContain('[1] notes/a.md:3')
   })
 
-  test('is answered by the first agent with knowledge where there is no docs', async () => {
+  test('is answered by the first agent with knowledge where there is no docs, and says when there is nothing to quote', async () => {
     const own = await createProject({
       'agent.config.ts': `
 import { agent, defineConfig } from 'agentserve'
@@ -134,7 +134,15 @@ const plain = agent({ async *run() { yield 'I know nothing.' } })
 export default defineConfig({ agents: { plain, handbook: agent({ knowledge: true }) } })`,
       'notes/a.md': 'An anchor weighs forty kilograms.\n',
     })
-    const { stdout } = await command(own, ['ask', 'How heavy is an anchor?', 'notes'])
+    for (const empty of [
+      ['search', 'anchor'],
+      ['ask', 'How heavy is an anchor?'],
+    ]) {
+      const { code, stderr } = await command(own, empty)
+      expect({ code, stderr }).toMatchObject({ code: 0, stderr: expect.stringContaining('ingest <paths>` fills it') })
+    }
+    const { stdout, stderr } = await command(own, ['ask', 'How heavy is an anchor?', 'notes'])
+    expect(stderr).not.toContain('empty')
     expect(stdout).toContain('forty kilograms')
     await own.remove()
   })

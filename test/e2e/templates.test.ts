@@ -46,6 +46,8 @@ describe.each(templates)('the template $name, from the packed package', ({ name,
     project = projectIn(join(installed.folder, name))
     const manifest = JSON.parse(await readFile(join(project.folder, 'package.json'), 'utf8'))
     expect(manifest).toMatchObject({ name, scripts: { dev: 'agentserve dev', test: 'node --test' } })
+    // npm asks about each package that brings an install script, and that a project does not name.
+    expect(manifest.allowScripts).toEqual({ 'onnxruntime-node': false, protobufjs: false, sqlite3: true })
     expect(await readFile(join(project.folder, '.env.example'), 'utf8')).toContain('AGENTSERVE_API_KEYS')
     expect(await readFile(join(project.folder, '.gitignore'), 'utf8')).toContain('.env')
   })
@@ -74,10 +76,14 @@ describe.each(templates)('the template $name, from the packed package', ({ name,
   })
 })
 
-it('the package holds what a user needs, and nothing of the repository besides', () => {
+it('the package holds what a user needs, what its README leads to included, and nothing of the repository besides', async () => {
   const folders = new Set(installed.files.map((file) => (file.includes('/') ? file.split('/')[0] : file)))
   expect([...folders].sort()).toEqual(
-    ['CHANGELOG.md', 'LICENSE', 'README.md', 'bin', 'dist', 'package.json', 'templates'].sort(),
+    ['CHANGELOG.md', 'LICENSE', 'README.md', 'bin', 'dist', 'docs', 'package.json', 'templates'].sort(),
   )
   expect(installed.files).toContain('dist/testing.d.ts')
+  const readme = await readFile(join(root, 'README.md'), 'utf8')
+  const links = [...readme.matchAll(/\]\((?!https?:)([^)#]*)/g)].map(([, path = '']) => path)
+  // Who works on agentserve has the repository.
+  expect(links.filter((path) => !installed.files.includes(path))).toEqual(['ARCHITECTURE.md', 'CONTRIBUTING.md'])
 })

@@ -1,6 +1,7 @@
 import type { Client } from '../../client/client.ts'
 import type { CommandModule } from '../command.ts'
 import { withClient } from '../connect.ts'
+import { sayIfEmpty } from '../empty-knowledge.ts'
 import { addConnectFlags, type ConnectOptions } from '../flags.ts'
 import { ingestPaths } from '../ingest-paths.ts'
 import { createIngestReport } from '../ingest-report.ts'
@@ -26,7 +27,7 @@ export const command: CommandModule<AskOptions> = {
         } finally {
           report.end()
         }
-      }
+      } else await sayIfEmpty(client, signal)
       const agentId = agent ?? (await findAnswerer(client, signal))
       return chatByLines(client, { agentId, sessionId: undefined, message, json: options.json === true, signal })
     })

@@ -52,6 +52,7 @@ function refusal(taken: readonly string[]): AppError {
 
 function nextSteps(target: string, template: TemplateName): string {
   const folder = relative(process.cwd(), target)
-  const steps = ['npm install', 'npm test', 'npm run dev', `npx agentserve ${templates[template].first}`]
+  const first = `npx agentserve ${templates[template].first}   (in another terminal)`
+  const steps = ['npm install', 'npm test', 'npm run dev', first]
   return ['Next:', ...(folder === '' ? steps : [`cd ${folder}`, ...steps]).map((step) => `  ${step}`)].join('\n')
 }

@@ -2,6 +2,7 @@ import { Option } from 'commander'
 import { type Filters, type HitExplanation, type SearchMode, searchModes } from '../../core/knowledge.ts'
 import type { CommandModule } from '../command.ts'
 import { withClient } from '../connect.ts'
+import { sayIfEmpty } from '../empty-knowledge.ts'
 import { addConnectFlags, type ConnectOptions, integerBetween } from '../flags.ts'
 import { parseMetadata } from '../ingest-metadata.ts'
 import { print, printJson, say } from '../output.ts'
@@ -32,11 +33,16 @@ export const command: CommandModule<SearchOptions> = {
   async run(context, { limit, mode, collection, filter, context: around, explain, ...options }, ...words) {
     const filters = parseMetadata(filter) as Filters | undefined
     const settings = { limit, mode, collection, filters, context: around, explain }
-    const { results } = await withClient(options, context, (client) =>
-      client.knowledge.search(words.join(' '), settings, { signal: context.signal }),
-    )
+    const { signal } = context
+    const results = await withClient(options, context, async (client) => {
+      const answer = await client.knowledge.search(words.join(' '), settings, { signal })
+      if (answer.count === 0 && options.json !== true) {
+        say('Nothing found.')
+        await sayIfEmpty(client, signal, collection)
+      }
+      return answer.results
+    })
     if (options.json) for (const hit of results) printJson(hit)
-    else if (results.length === 0) say('Nothing found.')
     for (const [index, hit] of options.json ? [] : results.entries()) {
       const text = terminalLine(hit.content)
       const excerpt = text.length > shownCharacters ? `${text.slice(0, shownCharacters)}…` : text
