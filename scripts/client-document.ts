@@ -68,7 +68,7 @@ function reference(declarations: Map<string, Node>, checker: Checker, shapes: Sh
     const read = (members: Iterable<TypeElement>) => {
       for (const member of members) {
         if (isMethodSignatureDeclaration(member))
-          methods.push(`- \`${place}.${flat(member.getText())}\`${said(member)}`)
+          methods.push(`- \`${place}.${code(member.getText())}\`${said(member)}`)
         else if (isPropertySignatureDeclaration(member)) {
           inner.push([member.type.getText(), `${place}.${member.name.getText()}`])
         }
@@ -93,12 +93,12 @@ function reference(declarations: Map<string, Node>, checker: Checker, shapes: Sh
           isIndexSignatureDeclaration(member) ||
           (isPropertyDeclaration(member) && member.type !== undefined),
       )
-      .map((member) => `- \`${flat(member.getText())}\`${said(member)}`)
+      .map((member) => `- \`${code(member.getText())}\`${said(member)}`)
     const parents = isInterfaceDeclaration(node)
       ? parentsOf(node).map((parent) => `Besides those of \`${parent}\`:`)
       : []
     const body = isTypeAliasDeclaration(node)
-      ? [`\`${flat(node.type.getText()).replace(/^\| /, '')}\``]
+      ? [`\`${code(node.type.getText()).replace(/^\| /, '')}\``]
       : isFunctionDeclaration(node)
         ? [`\`${signature(node)}\``]
         : [...(fields.length === 0 ? [] : parents), fields.join('\n')]
@@ -132,13 +132,14 @@ function signature(node: Node): string {
   )
 }
 
-/** On one line, without what only the formatter and the type checker want. */
-function flat(text: string): string {
-  return text
-    .replace(/([\w\])'>])\n\s*(?=\w+\??: )/g, '$1; ')
-    .replace(/\s+/g, ' ')
+/** Code on one line, without what only the formatter and the type checker want. */
+function code(text: string): string {
+  return flat(text.replace(/([\w\])'>])\n\s*(?=\w+\??: )/g, '$1; '))
     .replace(/([(<]) /g, '$1')
     .replace(/,? \)/g, ')')
     .replace(/(\?: (?:[^;,)}<]|<[^>]*>)*?) \| undefined/g, '$1')
-    .trim()
+}
+
+function flat(text: string): string {
+  return text.replace(/\s+/g, ' ').trim()
 }

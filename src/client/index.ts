@@ -20,6 +20,7 @@ export type {
 } from '../wire/knowledge.ts'
 export type { Message, MessageHit, MessageHitList } from '../wire/message.ts'
 export type { ResumeRequest, Run, RunAccepted, RunDetail, RunList, RunRequest, RunResult } from '../wire/run.ts'
+export type { RunTrace } from '../wire/run-trace.ts'
 export type {
   CreateSessionRequest,
   ForkSessionRequest,

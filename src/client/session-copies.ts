@@ -1,5 +1,6 @@
 import type { ForkSessionRequest, Session } from '../wire/session.ts'
 import type { CallOptions, Connection, KeyedOptions } from './connection.ts'
+import { toNetworkError } from './error.ts'
 
 const mediaType = 'application/x-ndjson'
 
@@ -33,7 +34,7 @@ export function createSessionCopiesClient(connection: Connection, prefix: string
         repeat: 'safe',
       } as const
       const { body, end } = await connection.open(call, mediaType)
-      return linesOf(body, end)
+      return linesOf(body, end, connection.name)
     },
     import: (lines, { newIds, ...options } = {}) =>
       connection.json({
@@ -48,7 +49,7 @@ export function createSessionCopiesClient(connection: Connection, prefix: string
   }
 }
 
-async function* linesOf(body: AsyncIterable<Uint8Array>, end: () => void): AsyncGenerator<string> {
+async function* linesOf(body: AsyncIterable<Uint8Array>, end: () => void, name: string): AsyncGenerator<string> {
   const decoder = new TextDecoder()
   let pieces: string[] = []
   try {
@@ -60,6 +61,8 @@ async function* linesOf(body: AsyncIterable<Uint8Array>, end: () => void): Async
         pieces = [piece]
       }
     }
+  } catch (error) {
+    throw toNetworkError(error, name)
   } finally {
     end()
   }

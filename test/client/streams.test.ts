@@ -151,6 +151,45 @@ test('reads an A2A stream, errors in it included, and knows when it was cut', as
   }
 })
 
+test('takes up an A2A reply that was cut, or silent, wherever its fragments are cut now', async () => {
+  const content = (text: string) => `data: ${JSON.stringify({ type: 'content', content: text })}\n\n`
+  const failed = 'data: {"type":"error","code":-32603,"message":"no"}\n\n'
+  const done = 'data: {"type":"done"}\n\n'
+  const { client, seen } = await open(
+    (_request, response, index) => {
+      response.writeHead(200, head)
+      if (index === 0) response.write(content('one t'))
+      else if (index === 1) response.write(content('on') + content('e tw'), () => response.destroy())
+      else if (index === 2) response.write(content('one two') + failed, () => response.destroy())
+      else response.end(content('one ') + content('two') + failed + done)
+    },
+    { silenceMs: 200 },
+  )
+  const stream = await client.a2a.stream({ agentId: 'a', content: 'x', onDisconnect: 'continue' })
+  expect(await collect(stream)).toEqual([
+    { type: 'content', content: 'one t' },
+    { type: 'content', content: 'w' },
+    { type: 'content', content: 'o' },
+    { type: 'error', code: -32603, message: 'no' },
+    { type: 'done' },
+  ])
+  expect(new Set(seen.map(({ body }) => body)).size).toBe(1)
+})
+
+test('gives up an A2A reply that does not come back, and one that is not of our server at once', async () => {
+  const { client, seen } = await open((request, response) => {
+    const named = JSON.parse(request.body).params.message.agentId === 'ours' ? { 'x-run-id': 'run_1' } : {}
+    response.writeHead(200, { 'content-type': 'text/event-stream', ...named })
+    response.write(': hb\n\n', () => response.destroy())
+  })
+  const read = async (agentId: string) =>
+    collect(await client.a2a.stream({ agentId, content: 'x', onDisconnect: 'continue' }, { reconnects: 2 }))
+  await expect(read('ours')).rejects.toMatchObject({ code: 'unavailable', runId: 'run_1' })
+  expect(seen).toHaveLength(3)
+  await expect(read('foreign')).rejects.toMatchObject({ code: 'unavailable', runId: undefined })
+  expect(seen).toHaveLength(4)
+})
+
 test('sends the same message when it asks A2A again', async () => {
   const { client, seen } = await open((_request, response, index) => {
     if (index === 0) return void response.destroy()

@@ -13,6 +13,8 @@ export interface CuttingProxy extends Cutter {
   url: string
   /** How many connections are open. */
   readonly open: number
+  /** Bytes of answers that were passed on. */
+  readonly carried: number
   /** Whether a connection was lost since the last `cutAfter`. */
   readonly hasCut: boolean
   /** Where new connections lead from now on. */
@@ -24,6 +26,7 @@ export async function openCuttingProxy(target: string): Promise<CuttingProxy> {
   let { hostname, port } = new URL(target)
   let left: number | undefined
   let hasCut = false
+  let carried = 0
   const sockets = new Set<Socket>()
 
   const proxy = createServer((client) => {
@@ -43,6 +46,7 @@ export async function openCuttingProxy(target: string): Promise<CuttingProxy> {
     }
     client.pipe(upstream)
     upstream.on('data', (bytes: Buffer) => {
+      carried += bytes.length
       if (left === undefined || bytes.length < left) {
         if (left !== undefined) left -= bytes.length
         if (!client.write(bytes)) {
@@ -65,6 +69,9 @@ export async function openCuttingProxy(target: string): Promise<CuttingProxy> {
     url: `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`,
     get open() {
       return sockets.size / 2
+    },
+    get carried() {
+      return carried
     },
     get hasCut() {
       return hasCut
