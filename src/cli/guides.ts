@@ -105,12 +105,16 @@ conversations, \`c\` goes on with a session in chat, \`d\` deletes it after aski
 code 130) leave. NO_COLOR turns colours off. A lost connection is taken up again.
 
 Elsewhere, and with \`--json\` or a flag of the list, it is \`sessions list\`: with the number of runs and the status of
-the last. \`show\` prints the conversation, and the sources that an answer does not name itself. \`delete\` deletes a
-session for good. \`save-test\` writes a conversation as a test that needs no model.`,
+the last. \`show\` prints the conversation with its runs, their times, tokens, tools and errors, and the sources that an
+answer does not name itself; with \`--events\` everything that was recorded, with \`--why <run>\` what each model call of that
+run was told: the exact prompt, passages with their scores, tool inputs and outputs. \`tail\` follows the session from now on,
+each new run as it goes, until Ctrl-C (exit code 130). \`delete\` deletes a session for good. \`save-test\` writes a conversation as a test that needs no model.`,
     examples: [
       'agentserve sessions',
       'agentserve sessions list',
       `agentserve sessions show ${session}`,
+      `agentserve sessions show ${session} --why ${run}`,
+      `agentserve sessions tail ${session}`,
       `agentserve sessions delete ${session}`,
       `agentserve sessions save-test ${session}`,
     ],
@@ -118,13 +122,15 @@ session for good. \`save-test\` writes a conversation as a test that needs no mo
   },
   runs: {
     details: `\`runs\` alone is \`runs list\`: the newest runs of all sessions first, with time, tokens and session. \`show\` prints one:
-status, times, tokens, tools, error, input and output; with \`--events\` everything that was recorded. \`tail\` follows a run
+status, times, tokens, tools, error, input and output; with \`--events\` everything that was recorded, with \`--why\` what each
+model call was told and gave. \`tail\` follows a run
 as it happens, from its beginning, also after its end; a lost connection is taken up again. Its exit code says how the run
 went: 1 unless it completed, 130 after Ctrl-C, which leaves the run alone. \`cancel\` ends one that is under way or waits.`,
     examples: [
       'agentserve runs list',
       'agentserve runs list --status failed --agent echo',
       `agentserve runs show ${run}`,
+      `agentserve runs show ${run} --why`,
       `agentserve runs tail ${run}`,
       `agentserve runs cancel ${run} --reason "asked twice"`,
     ],

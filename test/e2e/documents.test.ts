@@ -1,10 +1,11 @@
 import { execFile } from 'node:child_process'
+import { once } from 'node:events'
 import { symlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { blocks, commandsOf, guides } from '../support/guides.ts'
-import { command, createProject, type Project, type RunningServer, root, serve } from '../support/program.ts'
+import { command, createProject, launch, type Project, type RunningServer, root, serve } from '../support/program.ts'
 import { openScriptedServer } from '../support/scripted-server.ts'
 
 const configs = blocks.filter(({ language, text }) => language === 'ts' && text.includes('export default defineConfig'))
@@ -260,7 +261,13 @@ test.each(calls)('$place: $line', async ({ line }) => {
   const words = [...(await withRealIds(line)).matchAll(/"([^"]*)"|(\S+)/g)].map(
     ([, quoted, plain]) => quoted ?? plain ?? '',
   )
-  await finish(...words.slice(words.indexOf('agentserve') + 1))
+  const args = words.slice(words.indexOf('agentserve') + 1)
+  if (!line.includes('sessions tail')) return void (await finish(...args))
+  // It goes on until it is stopped.
+  const running = launch(project, args)
+  while (!running.stderr().includes('Following')) await once(running.child.stderr as NodeJS.ReadableStream, 'data')
+  running.child.kill('SIGINT')
+  expect(await running.finished).toMatchObject({ code: 130 })
 })
 
 const questions: [question: string, words: string, source: string][] = [

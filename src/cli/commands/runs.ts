@@ -26,6 +26,7 @@ export const command: CommandModule<RunsOptions> = {
       .option('--limit <number>', 'for list: how many, 1 to 10000 (default: 20)', integerBetween(1, 10_000))
       .option('--cursor <cursor>', 'for list: go on behind what an earlier call has shown')
       .option('--events', 'for show: everything that was recorded, a line each')
+      .option('--why', 'for show: what each model call was told and gave')
       .option('--reason <text>', 'for cancel: why, for the record'),
   async run(context, options, name = 'list', ...args) {
     checkCall(name, args, options)

@@ -10,6 +10,7 @@ const actions: Record<string, () => Promise<SessionsAction>> = {
   browse: async () => (await import('../sessions/browse.ts')).browseSessions,
   list: async () => (await import('../sessions/list.ts')).listSessions,
   show: async () => (await import('../sessions/show.ts')).showSession,
+  tail: async () => (await import('../sessions/tail.ts')).tailSession,
   delete: async () => (await import('../sessions/delete.ts')).deleteSession,
   search: async () => (await import('../sessions/search.ts')).searchSessions,
   'save-test': async () => (await import('../sessions/save-test.ts')).saveSessionTest,
@@ -28,6 +29,8 @@ export const command: CommandModule<SessionsOptions> = {
       .option('--team <id>', 'only those of this team')
       .option('--workflow <id>', 'only those of this workflow')
       .option('--user <id>', 'only those of this user')
+      .option('--events', 'for show: everything that was recorded, a line each')
+      .option('--why <run>', 'for show: what each model call of this run was told and gave')
       .option('--to <file>', 'for save-test: where (default: test/<session>.session.json)')
       .option('--live-tools', 'for save-test: tools run again, instead of answering what they answered'),
   async run(context, options, name = opensBrowser(options) ? 'browse' : 'list', ...args) {

@@ -14,6 +14,7 @@ export interface RunsOptions extends ConnectOptions {
   cursor?: string
   reason?: string
   events?: boolean
+  why?: boolean
 }
 
 /** One call of an action. */
@@ -51,4 +52,5 @@ const flags: Readonly<Record<string, string>> = {
   cursor: 'list',
   reason: 'cancel',
   events: 'show',
+  why: 'show',
 }

@@ -1,15 +1,22 @@
 import type { Client } from '../../client/client.ts'
+import type { RunsClient } from '../../client/runs.ts'
 import type { RunEvent } from '../../core/event.ts'
-import type { RunDetail } from '../../wire/run.ts'
 import { print, printJson, write } from '../output.ts'
 import { factsOf, toolLines } from '../run-facts.ts'
 import { duration } from '../run-line.ts'
+import { printWhy } from '../run-why.ts'
 import { inShort } from '../run-writer.ts'
 import { formatSource } from '../source-line.ts'
 import { terminalJson, terminalLine, terminalText } from '../terminal-text.ts'
 import type { RunsAction } from './action.ts'
 
-export const showRun: RunsAction = async ({ client, runId, options: { events }, json, signal }) => {
+type RunDetail = Awaited<ReturnType<RunsClient['get']>>
+
+export const showRun: RunsAction = async ({ client, runId, options: { events, why }, json, signal }) => {
+  if (why) {
+    await printWhy(client, runId, json, signal)
+    return undefined
+  }
   const run = await client.runs.get(runId, { signal })
   if (events) await printEvents(client, run, json, signal)
   else if (json) printJson(run)

@@ -10,6 +10,8 @@ export interface SessionsOptions extends ConnectOptions {
   team?: string
   workflow?: string
   user?: string
+  events?: boolean
+  why?: string
   to?: string
   liveTools?: boolean
 }

@@ -1,33 +1,68 @@
 import type { Client } from '../../client/client.ts'
 import type { SessionsClient } from '../../client/sessions.ts'
+import { notFound } from '../../core/error.ts'
+import { isEnded } from '../../core/run.ts'
 import { print, printJson, say } from '../output.ts'
+import { factsOf, toolLines } from '../run-facts.ts'
+import { printWhy } from '../run-why.ts'
+import { printEvents } from '../runs/show.ts'
 import { formatSource, uncited } from '../source-line.ts'
-import { terminalText } from '../terminal-text.ts'
+import { terminalLine, terminalText } from '../terminal-text.ts'
 import { oneSession, type SessionsAction } from './action.ts'
 
-export const showSession: SessionsAction = async ({ withClient, args, options: { limit }, json }) => {
+type History = Awaited<ReturnType<SessionsClient['history']>>
+type ShownRun = History['runs'][number]
+
+/** As many as the server tells of. */
+const mostInteractions = 1_000
+
+/** A session's conversation with its runs; with `--events` what was recorded of them, with `--why` what a run's model was told. */
+export const showSession: SessionsAction = async ({ withClient, args, options, json, signal }) => {
   const sessionId = oneSession('show', args)
-  return withClient(async (client) => {
-    const history = await client.sessions.history(sessionId, { interactions: limit })
-    if (json) printJson(history)
-    else await showHistory(client, history)
-    return undefined
+  const { limit, all, events, why } = options
+  const interactions = all ? mostInteractions : limit && Math.min(limit, mostInteractions)
+  await withClient(async (client) => {
+    if (why !== undefined) return showWhy(client, sessionId, why, json, signal)
+    const history = await client.sessions.history(sessionId, { interactions, signal })
+    if (events) {
+      for (const run of history.runs) await showEvents(client, run, json, signal)
+    } else if (json) printJson(history)
+    else await showHistory(client, history, signal)
+    if (history.has_more && !json) say('There are earlier runs: --limit and --all show more.')
   })
+  return undefined
 }
 
-async function showHistory(client: Client, history: Awaited<ReturnType<SessionsClient['history']>>): Promise<void> {
-  for (const message of history.messages) {
-    const run = history.runs.find(({ run_id }) => run_id === message.run_id)
-    const status =
-      message.role === 'assistant' && run !== undefined && run.status !== 'completed' ? ` (${run.status})` : ''
-    print(`${message.role}  ${message.created_at}${status}\n${terminalText(message.content).replace(/^/gm, '  ')}\n`)
-    if (message.role === 'assistant') await showSources(client, message.run_id, message.content)
+async function showWhy(client: Client, sessionId: string, runId: string, json: boolean, signal: AbortSignal) {
+  const run = await client.runs.get(runId, { signal })
+  if (run.session_id !== sessionId) throw notFound('run', runId)
+  await printWhy(client, runId, json, signal)
+}
+
+async function showEvents(client: Client, run: ShownRun, json: boolean, signal: AbortSignal): Promise<void> {
+  if (!json) print(headOf(run))
+  if (isEnded(run.status)) await printEvents(client, run, json, signal)
+  else say(`It goes on: agentserve runs tail ${terminalLine(run.run_id)}`)
+}
+
+async function showHistory(client: Client, { runs, messages }: History, signal: AbortSignal): Promise<void> {
+  for (const run of runs) {
+    const tools = await toolLines(client, run, signal)
+    print([headOf(run), ...tools.map((line) => `  ${line}`)].join('\n'))
+    for (const { role, content } of messages.filter(({ run_id }) => run_id === run.run_id)) {
+      print(`${role}\n${terminalText(content).replace(/^/gm, '  ')}`)
+      if (role === 'assistant') await showSources(client, run.run_id, content)
+    }
+    if (run.error !== null) print(`✗ ${terminalLine(`${run.error.code}: ${run.error.message}`)}`)
+    print('')
   }
-  if (history.has_more) say('There are earlier messages: --limit shows up to 100.')
+}
+
+function headOf(run: ShownRun): string {
+  return [run.run_id, terminalLine(run.entity_id), ...factsOf(run)].join('  ')
 }
 
 async function showSources(client: Client, runId: string, answer: string): Promise<void> {
   const sources = uncited((await client.runs.get(runId)).sources, answer)
   for (const source of sources) print(`  ${formatSource(source)}`)
-  if (sources.length > 0) print('')
 }
