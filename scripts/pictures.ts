@@ -4,10 +4,9 @@ import { join } from 'node:path'
 import { docsPagePicture } from './pictures/docs-page.ts'
 import { terminalPictures } from './pictures/scenes.ts'
 
-const folder = join(import.meta.dirname, '../docs/pictures')
 const { png, digest } = await docsPagePicture()
-const files = { ...(await terminalPictures()), 'docs-page.png': png, 'docs-page.sha256': `${digest}\n` }
-for (const [name, content] of Object.entries(files)) {
-  await writeFile(join(folder, name), content)
+for (const [name, picture] of Object.entries({ ...(await terminalPictures()), 'docs-page.png': png })) {
+  await writeFile(join(import.meta.dirname, '../docs/pictures', name), picture)
   console.log(`docs/pictures/${name}`)
 }
+await writeFile(join(import.meta.dirname, 'pictures/docs-page.sha256'), `${digest}\n`)

@@ -3,11 +3,14 @@ import { dirname, join, relative, resolve, sep } from 'node:path'
 import type { Ignore } from 'ignore'
 
 const neverEntered = new Set(['node_modules'])
+/** Pictures, sounds, videos and fonts, which lie beside documents and have no words. */
+const wordless =
+  /\.(?:png|jpe?g|gif|webp|avif|bmp|tiff?|ico|svg|mp[34]|m4[av]|mov|avi|mkv|webm|wav|ogg|flac|woff2?|[ot]tf)$/i
 
 /**
  * The files that paths, folders and globs name, relative to `root` with `/`, each once, in order. In folders and globs
- * dotfiles, `.env*`, `node_modules` and what `.gitignore` ignores are left out; a file named as it is always counts.
- * Throws when a plain path is not there.
+ * dotfiles, `.env*`, `node_modules`, pictures and the like, and what `.gitignore` ignores are left out; a file named as it is
+ * always counts. Throws when a plain path is not there.
  */
 export async function findSources(root: string, sources: readonly string[]): Promise<string[]> {
   const walk = await createWalk(root)
@@ -69,7 +72,7 @@ async function createWalk(root: string): Promise<Walk> {
       const child = join(path, entry.name)
       if (await isIgnored(child, entry.isDirectory())) continue
       if (entry.isDirectory()) files.push(...(await walkFolder(child)))
-      else if (entry.isFile()) files.push(toSource(root, child))
+      else if (entry.isFile() && !wordless.test(entry.name)) files.push(toSource(root, child))
     }
     return files
   }
@@ -77,6 +80,7 @@ async function createWalk(root: string): Promise<Walk> {
   return {
     folder: walkFolder,
     async admits(file) {
+      if (wordless.test(file)) return false
       const parts = relative(root, file).split(sep)
       if (parts.some((part) => part !== '..' && isHidden(part))) return false
       for (let folder = dirname(file); folder !== root && folder.startsWith(root + sep); folder = dirname(folder))

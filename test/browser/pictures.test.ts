@@ -6,9 +6,9 @@ import { root } from '../support/program.ts'
 
 test('the picture of the documentation page shows the page of now: npm run pictures makes it again', async () => {
   const { digest } = await docsPagePicture()
-  const read = (name: string) => readFile(join(root, 'docs/pictures', name))
-  expect((await read('docs-page.sha256')).toString()).toBe(`${digest}\n`)
-  const png = await read('docs-page.png')
+  const recorded = await readFile(join(root, 'scripts/pictures/docs-page.sha256'), 'utf8')
+  expect(recorded).toBe(`${digest}\n`)
+  const png = await readFile(join(root, 'docs/pictures/docs-page.png'))
   expect(png.subarray(1, 4).toString()).toBe('PNG')
   expect({ width: png.readUInt32BE(16), height: png.readUInt32BE(20) }).toEqual(viewport)
 })

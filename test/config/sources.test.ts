@@ -28,13 +28,15 @@ describe('finding sources', () => {
       'docs/.env.local',
       'docs/.hidden/d.md',
       'docs/node_modules/p/readme.md',
+      'docs/logo.png',
+      'docs/plan.SVG',
       'other/e.md',
     ])
       await put(path)
   })
   afterAll(() => rm(root, { recursive: true, force: true }))
 
-  it('walks folders without dotfiles, node_modules and what git ignores', async () => {
+  it('walks folders without dotfiles, node_modules, pictures and what git ignores', async () => {
     expect(await findSources(root, ['docs'])).toEqual([
       'docs/a.md',
       'docs/b.html',
@@ -44,7 +46,7 @@ describe('finding sources', () => {
   })
 
   it('expands globs by the same rules, each file once', async () => {
-    expect(await findSources(root, ['docs/**/*.md', 'docs/a.md', 'README.md'])).toEqual([
+    expect(await findSources(root, ['docs/**/*.md', 'docs/*.png', 'docs/a.md', 'README.md'])).toEqual([
       'README.md',
       'docs/a.md',
       'docs/deep/secret.md',
@@ -52,11 +54,9 @@ describe('finding sources', () => {
   })
 
   it('takes a file that is named as it is', async () => {
-    expect(await findSources(root, ['docs/.env', 'docs/secret.md', join(root, 'other', 'e.md')])).toEqual([
-      'docs/.env',
-      'docs/secret.md',
-      'other/e.md',
-    ])
+    expect(
+      await findSources(root, ['docs/.env', 'docs/logo.png', 'docs/secret.md', join(root, 'other', 'e.md')]),
+    ).toEqual(['docs/.env', 'docs/logo.png', 'docs/secret.md', 'other/e.md'])
   })
 
   it('says which path is not there', async () => {

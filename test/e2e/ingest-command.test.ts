@@ -81,9 +81,9 @@ describe('agentserve ingest', () => {
 
   test('tells a path that is not there from files that can not be read', async () => {
     expect((await ingest('nowhere')).code).toBe(2)
-    await project.write('bad/x.png', '\u0089PNG\r\n\u001a\n\0\0')
+    await project.write('bad/x.bin', '\u0089PNG\r\n\u001a\n\0\0')
     const { code, results } = await ingest('bad')
-    expect({ code, results }).toEqual({ code: 1, results: ['skipped bad/x.png'] })
+    expect({ code, results }).toEqual({ code: 1, results: ['skipped bad/x.bin'] })
   })
 })
 
