@@ -3,6 +3,7 @@ import type { Incoming } from './exchange.ts'
 import { parseJson } from './json-guard.ts'
 import { decodeText, isJsonType, mediaTypeOf } from './media-type.ts'
 import type { BodyReader, MultipartPart } from './request.ts'
+import { nextTurn } from './turn.ts'
 
 export interface BodyLimits {
   maxBytes: number
@@ -10,6 +11,7 @@ export interface BodyLimits {
 }
 
 const nothing = Buffer.alloc(0)
+const largeBytes = 1024 * 1024
 
 /** Whether the headers announce a body (RFC 9112 6.3). */
 export function announcesBody(incoming: Incoming): boolean {
@@ -28,6 +30,7 @@ export class RequestBody implements BodyReader {
   readonly #limits: BodyLimits
   readonly #beforeRead: () => void
   #read: Promise<Buffer> | undefined
+  #bytes = 0
   #stop: ((error: AppError) => void) | undefined
 
   constructor(incoming: Incoming, limits: BodyLimits, beforeRead: () => void) {
@@ -60,7 +63,14 @@ export class RequestBody implements BodyReader {
       throw new AppError('unsupported_media_type', `This route takes application/json, not ${type}.`)
     }
     const text = decodeText(await this.bytes(), this.#incoming.headers['content-type'])
-    return text === '' ? undefined : parseJson(text)
+    const value = text === '' ? undefined : parseJson(text)
+    if (this.isLarge) await nextTurn()
+    return value
+  }
+
+  /** Whether each thing that is done with it takes milliseconds. */
+  get isLarge(): boolean {
+    return this.#bytes > largeBytes
   }
 
   async multipart(): Promise<MultipartPart[]> {
@@ -106,6 +116,7 @@ export class RequestBody implements BodyReader {
       const onEnd = () => {
         clearTimeout(timer)
         incoming.off('close', onClose)
+        this.#bytes = size
         resolve(chunks === undefined ? (first ?? nothing) : Buffer.concat(chunks, size))
       }
       const onClose = () => stop(invalid('The body ended before it was complete.'))

@@ -3,7 +3,7 @@ import { AppError, invalid, isAppError } from '../core/error.ts'
 export const maxJsonDepth = 64
 export const maxJsonValues = 200_000
 /** Every new name costs far more than its bytes. */
-export const maxJsonKeys = 50_000
+export const maxJsonKeys = 25_000
 
 /**
  * Parses JSON from outside. Depth, values and keys are counted before parsing, so that a hostile document costs no

@@ -1,12 +1,14 @@
 import { AppError, toAppError } from '../core/error.ts'
 import { createAdmit } from './admission.ts'
+import { encodeInTurns } from './encode.ts'
 import { errorHeaders, errorReply } from './error.ts'
 import { Exchange, type Incoming, type Outgoing } from './exchange.ts'
 import type { KernelSettings } from './options.ts'
 import { isStream, type Reply } from './reply.ts'
 import { createRouteTable, type RouteTable } from './router.ts'
 import { leave, writeStream } from './stream.ts'
-import { writePlain } from './writer.ts'
+import { nextTurn } from './turn.ts'
+import { jsonType, writePlain } from './writer.ts'
 
 /** Where every request goes through, with a socket or without one. */
 export interface Pipeline {
@@ -125,6 +127,7 @@ export function createPipeline(settings: KernelSettings): Pipeline {
         reply = await exchange.route?.handler(exchange)
         exchange.stopDeadline()
         if (reply === undefined) throw new Error('the handler gave no reply')
+        if (exchange.hasLargeBody) reply = await inTurns(reply)
       }
       if (exchange.answered || exchange.outgoing.destroyed) return drop(exchange, reply)
       exchange.answered = true
@@ -187,6 +190,13 @@ export function createPipeline(settings: KernelSettings): Pipeline {
       return active.size === 0 ? Promise.resolve() : new Promise((resolve) => waiting.push(resolve))
     },
   }
+}
+
+/** What was made of a large body may be as large. */
+async function inTurns(reply: Reply): Promise<Reply> {
+  await nextTurn()
+  if (reply.body?.kind !== 'json') return reply
+  return { ...reply, body: { kind: 'bytes', bytes: await encodeInTurns(reply.body.value), mediaType: jsonType } }
 }
 
 function one(header: string | string[] | undefined): string | undefined {

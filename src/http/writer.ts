@@ -4,7 +4,7 @@ import { isStream, type Reply, type ReplyBody } from './reply.ts'
 const pageSecurityPolicy =
   "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; " +
   "frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
-const jsonType = 'application/json; charset=utf-8'
+export const jsonType = 'application/json; charset=utf-8'
 /** How long the rest of a refused body is taken in and dropped, so that the client gets to read why. */
 const lingerMs = 1_000
 /** A rest of a body that is worth reading to keep the connection. */

@@ -93,6 +93,6 @@ test('JSON with more keys than are allowed is refused, whatever its size', () =>
   expect(thrown(keys(maxJsonKeys))).toBeUndefined()
   expect(thrown(keys(maxJsonKeys + 1))).toMatchObject({
     code: 'invalid_request',
-    message: expect.stringContaining('50000 keys'),
+    message: expect.stringContaining('25000 keys'),
   })
 })
