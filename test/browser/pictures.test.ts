@@ -11,4 +11,4 @@ test('the picture of the documentation page shows the page of now: npm run pictu
   const png = await readFile(join(root, 'docs/pictures/docs-page.png'))
   expect(png.subarray(1, 4).toString()).toBe('PNG')
   expect({ width: png.readUInt32BE(16), height: png.readUInt32BE(20) }).toEqual(viewport)
-})
+}, 120_000)

@@ -75,26 +75,30 @@ test.each(commands.filter(({ line }) => pipes.test(line)))('$place takes what co
 
 const projects = shell.filter(({ text }) => commandsOf(text).some((line) => creates.test(line)))
 
-test.each(projects)('the new project of $place is made, passes its test and serves', async ({ text }) => {
-  for (const name of ['@types', 'undici-types', 'typescript'])
-    await symlink(join(root, 'node_modules', name), join(project.folder, 'node_modules', name), 'dir')
-  let folder = project.folder
-  for (const line of commandsOf(text)) {
-    if (line.startsWith('npm create')) await create(line.replace(' --', '').split(' ').slice(3))
-    else if (line.startsWith('cd ')) folder = join(folder, line.slice(3))
-    else if (line === 'npm test') await npm(folder, 'test')
-    else if (starts.test(line)) {
-      const server = await serve({ ...project, folder })
-      expect(await server.stop()).toMatchObject({ code: 0 })
-    } else if (notRun[line] === undefined) {
-      const end = await command({ ...project, folder }, wordsOf(line))
-      expect(end, `${line}: ${end.stderr}`).toMatchObject({ code: 0 })
+test.each(projects)(
+  'the new project of $place is made, passes its test and serves',
+  async ({ text }) => {
+    for (const name of ['@types', 'undici-types', 'typescript'])
+      await symlink(join(root, 'node_modules', name), join(project.folder, 'node_modules', name), 'dir')
+    let folder = project.folder
+    for (const line of commandsOf(text)) {
+      if (line.startsWith('npm create')) await create(line.replace(' --', '').split(' ').slice(3))
+      else if (line.startsWith('cd ')) folder = join(folder, line.slice(3))
+      else if (line === 'npm test') await npm(folder, 'test')
+      else if (starts.test(line)) {
+        const server = await serve({ ...project, folder })
+        expect(await server.stop()).toMatchObject({ code: 0 })
+      } else if (notRun[line] === undefined) {
+        const end = await command({ ...project, folder }, wordsOf(line))
+        expect(end, `${line}: ${end.stderr}`).toMatchObject({ code: 0 })
+      }
     }
-  }
-  const made = join(project.folder, 'my-agents')
-  expect(JSON.parse(await readFile(join(made, 'package.json'), 'utf8'))).toMatchObject({ name: 'my-agents' })
-  await npm(made, 'run', 'types')
-})
+    const made = join(project.folder, 'my-agents')
+    expect(JSON.parse(await readFile(join(made, 'package.json'), 'utf8'))).toMatchObject({ name: 'my-agents' })
+    await npm(made, 'run', 'types')
+  },
+  120_000,
+)
 
 async function create(args: string[]): Promise<void> {
   const bin = join(project.folder, 'node_modules/create-agentserve/bin/create-agentserve.js')

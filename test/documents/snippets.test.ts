@@ -27,7 +27,7 @@ test('every TypeScript of the documents type-checks as strictly as a new project
   const checked = run(process.execPath, [tsc, '--noEmit'], { cwd: project.folder }).catch((error) => error)
   expect((await checked).stdout).toBe('')
   await project.remove()
-})
+}, 120_000)
 
 test('no block is of a language that nothing tests', () => {
   expect([...new Set(blocks.map(({ language }) => language))].sort()).toEqual(['json', 'sh', 'text', 'ts'])

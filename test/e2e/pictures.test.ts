@@ -13,7 +13,7 @@ test('the pictures of the terminal show what the program prints now: npm run pic
   const made = await terminalPictures()
   expect(Object.keys(made).sort()).toEqual(files.filter((name) => name.endsWith('.svg')))
   for (const [name, svg] of Object.entries(made)) expect(await readFile(join(folder, name), 'utf8'), name).toBe(svg)
-})
+}, 120_000)
 
 test('every picture is shown in a document, and none is larger than 200 KB', async () => {
   const guides = (await readdir(join(root, 'docs')))
