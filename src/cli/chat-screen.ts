@@ -26,12 +26,15 @@ export interface Screen {
 }
 
 const frameMs = 50
+/** Drawing takes no more than one part in so many of the time while text comes faster than it can be drawn. */
+const drawShare = 4
+const longestFrameMs = 500
 /** Of one answer; nobody reads more, and it is all recorded. */
 const mostShownChars = 1_000_000
 /** As much waits for the next frame before whoever brings more has to. */
 const mostPendingChars = 64 * 1024
 
-/** The state of the chat's screen. Text is taken up at most every 50 ms, all else at once. */
+/** The state of the chat's screen. Text is taken up at most every 50 ms, less often where drawing is slow; all else at once. */
 export class ChatScreen {
   #screen: Screen = {
     entries: [],
@@ -47,6 +50,8 @@ export class ChatScreen {
   #splitter = new BlockSplitter()
   #pending = ''
   #timer: NodeJS.Timeout | undefined
+  /** How long the last frame took to draw. */
+  #drawMs = 0
   #frame = Promise.withResolvers<void>()
   #count = 0
   #shownChars = 0
@@ -74,7 +79,7 @@ export class ChatScreen {
     this.#shownChars += text.length
     this.#leftOutChars += Math.max(0, text.length - room)
     this.#pending += text.slice(0, room).replaceAll('\t', '    ')
-    this.#timer ??= setTimeout(() => this.#takeText(), frameMs)
+    this.#timer ??= setTimeout(() => this.#takeText(), this.#frameMs)
     if (this.#pending.length > mostPendingChars) await this.#frame.promise
   }
 
@@ -124,13 +129,22 @@ export class ChatScreen {
     this.#frame.resolve()
   }
 
+  get #frameMs(): number {
+    return Math.min(longestFrameMs, Math.max(frameMs, this.#drawMs * drawShare))
+  }
+
   #takeText(): void {
     clearTimeout(this.#timer)
     this.#timer = undefined
     const pending = this.#pending
     this.#pending = ''
     this.#addBlocks(this.#splitter.push(pending))
+    const began = performance.now()
     this.#publish()
+    // Behind React's own, which draws.
+    queueMicrotask(() => {
+      this.#drawMs = performance.now() - began
+    })
     this.#frame.resolve()
     this.#frame = Promise.withResolvers<void>()
   }

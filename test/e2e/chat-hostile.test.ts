@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createProject, type Project, type RunningServer, serve } from '../support/program.ts'
 import { openPty, type Pty } from '../support/pty.ts'
 
+const patienceMs = 60_000
 let project: Project
 let server: RunningServer
 
@@ -59,8 +60,10 @@ function foreign(raw: string): string[] {
     .filter((part) => !own.test(part))
 }
 
-test('stays itself over 200 hostile outputs: screen, title, cursor and what it writes', async () => {
-  const terminal = openPty(project, ['chat', 'hostile'], { columns: 80, rows: 24 })
+test('stays itself over 200 hostile outputs: screen, title, cursor and what it writes', {
+  timeout: 120_000,
+}, async () => {
+  const terminal = openPty(project, ['chat', 'hostile'], { columns: 80, rows: 24, patienceMs })
   try {
     await terminal.until('Enter sends')
     for (let number = 0; number < 200; number++) {
@@ -83,10 +86,11 @@ test('stays itself over 200 hostile outputs: screen, title, cursor and what it w
   }
 })
 
-test('shows an answer of 10 MB in part, in bounded memory, and stays usable', async () => {
+test('shows an answer of 10 MB in part, in bounded memory, and stays usable', { timeout: 120_000 }, async () => {
   const terminal = openPty(project, ['chat', 'large'], {
     columns: 80,
     rows: 24,
+    patienceMs,
     env: { NODE_OPTIONS: '--max-old-space-size=96' },
   })
   try {

@@ -3,6 +3,7 @@ import { serveHugeSession } from '../support/browser-server.ts'
 import { createProject, type Project, type RunningServer, serve } from '../support/program.ts'
 import { openPty, type Pty } from '../support/pty.ts'
 
+const patienceMs = 60_000
 let project: Project
 let server: RunningServer
 
@@ -68,12 +69,14 @@ const seen = (text: string | RegExp) => (pty: Pty) => {
   return typeof text === 'string' ? screen.includes(text) : text.test(screen)
 }
 
-test('stays itself over hostile names, questions, tools, answers, errors and searches', async () => {
+test('stays itself over hostile names, questions, tools, answers, errors and searches', {
+  timeout: 120_000,
+}, async () => {
   for (const [place, kind] of kinds.entries()) {
     await post('/sessions', { session_id: `s${place}`, name: `${kind}name ${place}${kind}`, agent_id: 'hostile' })
     await post('/agents/hostile/run', { session_id: `s${place}`, input: `${kind}asked ${place}` })
   }
-  const terminal = openPty(project, ['sessions'], { columns: 60, rows: 24 })
+  const terminal = openPty(project, ['sessions'], { columns: 60, rows: 24, patienceMs })
   try {
     await terminal.until((pty) => foot(pty).startsWith('? help') && seen('name 9')(pty))
     for (const place of [...kinds.keys()].reverse()) {
@@ -103,11 +106,11 @@ test('stays itself over hostile names, questions, tools, answers, errors and sea
   }
 })
 
-test('shows an answer of 10 MB in part, in bounded memory, and stays usable', async () => {
+test('shows an answer of 10 MB in part, in bounded memory, and stays usable', { timeout: 120_000 }, async () => {
   await post('/sessions', { session_id: 'large', agent_id: 'large' })
   await post('/agents/large/run', { session_id: 'large', input: 'go' })
   const env = { NODE_OPTIONS: '--max-old-space-size=96' }
-  const terminal = openPty(project, ['sessions'], { columns: 80, rows: 24, env })
+  const terminal = openPty(project, ['sessions'], { columns: 80, rows: 24, env, patienceMs })
   try {
     await terminal.until(seen(/^› large/m))
     terminal.send('\r')
@@ -126,10 +129,12 @@ test('shows an answer of 10 MB in part, in bounded memory, and stays usable', as
   }
 })
 
-test('goes through a session of 100,000 messages in bounded memory, and reads only what is in sight', async () => {
+test('goes through a session of 100,000 messages in bounded memory, and reads only what is in sight', {
+  timeout: 120_000,
+}, async () => {
   const huge = await serveHugeSession(50_000)
   const env = { NODE_OPTIONS: '--max-old-space-size=96' }
-  const terminal = openPty(project, ['sessions', '--url', huge.url], { columns: 80, rows: 24, env })
+  const terminal = openPty(project, ['sessions', '--url', huge.url], { columns: 80, rows: 24, env, patienceMs })
   try {
     await terminal.until(seen(/^› huge[\s\S]*50000 runs/m))
     terminal.send('\r')

@@ -1,4 +1,5 @@
-import { render } from 'ink'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { render, renderToString } from 'ink'
 import type { Client } from '../../client/client.ts'
 import { Conversation, type ConversationOptions } from '../chat-conversation.ts'
 import { say } from '../output.ts'
@@ -6,6 +7,7 @@ import { paintFor } from '../paint.ts'
 import { terminalLine } from '../terminal-text.ts'
 import { withoutAutoWrap } from './auto-wrap.ts'
 import { Chat } from './chat.tsx'
+import { Markdown } from './markdown.tsx'
 
 export interface TerminalChat extends ConversationOptions {
   signal: AbortSignal
@@ -23,8 +25,28 @@ export async function chatOnTerminal(client: Client, { signal, ...options }: Ter
       incrementalRendering: true,
       kittyKeyboard: { mode: 'auto' },
     })
+    void warmUp()
     await app.waitUntilExit()
   })
   const { agentId, sessionId, begun } = conversation
   if (begun) say(`Go on with: agentserve chat ${terminalLine(agentId)} --session ${terminalLine(sessionId)}`)
+}
+
+const sample = [
+  '# A *b*',
+  'A **b** `c` [d](http://e)',
+  '- a\n- b',
+  '1. a',
+  '> a',
+  '~~~ts\nconst a = 1\n~~~',
+  '|a|\n|-|\n|b|',
+]
+
+/** Draws one of each while nobody waits: what has never run takes several times as long, and a first answer may come at once. */
+async function warmUp(): Promise<void> {
+  const paint = paintFor({})
+  for (const text of [...sample, ...sample]) {
+    await sleep(20)
+    renderToString(<Markdown text={text} columns={80} paint={paint} />)
+  }
 }
