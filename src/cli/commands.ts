@@ -27,7 +27,7 @@ export const commands: readonly CommandEntry[] = [
   },
   {
     name: 'sessions',
-    summary: 'list, show and delete conversations, or save one as a test',
+    summary: 'browse, search, fork, export, import and delete conversations, or save one as a test',
     load: () => import('./commands/sessions.ts'),
   },
   {

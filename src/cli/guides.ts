@@ -108,13 +108,25 @@ Elsewhere, and with \`--json\` or a flag of the list, it is \`sessions list\`: w
 the last. \`show\` prints the conversation with its runs, their times, tokens, tools and errors, and the sources that an
 answer does not name itself; with \`--events\` everything that was recorded, with \`--why <run>\` what each model call of that
 run was told: the exact prompt, passages with their scores, tool inputs and outputs. \`tail\` follows the session from now on,
-each new run as it goes, until Ctrl-C (exit code 130). \`delete\` deletes a session for good. \`save-test\` writes a conversation as a test that needs no model.`,
+each new run as it goes, until Ctrl-C (exit code 130).
+
+\`search\` finds messages that have all the words, the newest first; \`open*\` finds \`opening\` too. \`summary\` prints the latest
+summary, and has one made when there is none. \`fork\` begins another session with the runs up to one, \`reuse\` gives a session
+to another agent, team, workflow or user. \`export\` writes whole sessions as JSON lines, which \`import\` makes the same
+sessions of again, each whole or not at all; \`--new-ids\` puts them beside those that are there. \`delete\` deletes sessions
+for good, \`prune\` those that have not changed for long, after asking, but none in which something runs or waits for its
+turn. \`save-test\` writes a conversation as a test that needs no model.`,
     examples: [
       'agentserve sessions',
-      'agentserve sessions list',
+      'agentserve sessions list --agent docs --limit 50',
       `agentserve sessions show ${session}`,
       `agentserve sessions show ${session} --why ${run}`,
       `agentserve sessions tail ${session}`,
+      'agentserve sessions search opening hours',
+      `agentserve sessions fork ${session} --at ${run}`,
+      `agentserve sessions export ${session} --output session.jsonl`,
+      'agentserve sessions import session.jsonl --new-ids',
+      'agentserve sessions prune --older-than 30d --dry-run',
       `agentserve sessions delete ${session}`,
       `agentserve sessions save-test ${session}`,
     ],

@@ -39,7 +39,7 @@ const SessionLine = z.object({
 })
 
 const Message = z.object({
-  message_id: recordId,
+  message_id: text(),
   run_id: recordId,
   role: z.enum(['user', 'assistant']),
   parts: z.array(Part),

@@ -10,8 +10,18 @@ export interface SessionsOptions extends ConnectOptions {
   team?: string
   workflow?: string
   user?: string
+  /** True with `--events`, false with `--no-events`. */
   events?: boolean
   why?: string
+  olderThan?: string
+  dryRun?: boolean
+  yes?: boolean
+  at?: string
+  as?: string
+  new?: boolean
+  format?: 'jsonl' | 'markdown'
+  output?: string
+  newIds?: boolean
   to?: string
   liveTools?: boolean
 }

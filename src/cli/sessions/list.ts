@@ -1,25 +1,24 @@
-import { print, printJson, say } from '../output.ts'
+import { say, write } from '../output.ts'
 import { formatTable } from '../table.ts'
+import { terminalJson } from '../terminal-text.ts'
 import type { SessionsAction } from './action.ts'
+import { filterOf, limitOf, readPages, tableHead, toRow, updatedBefore } from './pages.ts'
 
-export const listSessions: SessionsAction = async ({ withClient, options: { limit }, json }) => {
-  const { sessions, next_cursor } = await withClient((client) => client.sessions.list({}, { limit }))
-  if (json) {
-    for (const session of sessions) printJson(session)
+export const listSessions: SessionsAction = ({ withClient, options, json, signal }) => {
+  const filter = { ...filterOf(options), updated_before: updatedBefore(options) }
+  return withClient(async ({ sessions }) => {
+    const read = (page: object) => sessions.list(filter, { ...page, signal })
+    const pages = readPages(read, (page) => page.sessions, limitOf(options))
+    const rows: string[][] = []
+    let page = await pages.next()
+    for (; !page.done; page = await pages.next()) {
+      if (json) await write(page.value.map((session) => `${terminalJson(session)}\n`).join(''))
+      else rows.push(...page.value.map(toRow))
+    }
+    if (json) return undefined
+    if (rows.length === 0) say(Object.values(filter).some(Boolean) ? 'No such sessions.' : 'No sessions yet.')
+    else await write(formatTable(tableHead, rows))
+    if (page.value !== null) say('There are more: --limit shows another number, --all everything.')
     return undefined
-  }
-  if (sessions.length === 0) {
-    say('No sessions yet.')
-    return undefined
-  }
-  const rows = sessions.map((session) => [
-    session.session_id,
-    session.agent_id ?? session.team_id ?? session.workflow_id ?? '-',
-    String(session.run_count),
-    session.runs.at(-1)?.status ?? '-',
-    session.updated_at,
-  ])
-  print(formatTable(['SESSION', 'AGENT', 'RUNS', 'LAST RUN', 'UPDATED'], rows))
-  if (next_cursor !== null) say('There are more: --limit shows up to 100.')
-  return undefined
+  })
 }

@@ -1,7 +1,10 @@
-import type { SessionFilter } from '../../client/sessions.ts'
+import type { SessionFilter, SessionsClient } from '../../client/sessions.ts'
+import { parseDuration } from '../../core/duration.ts'
+import { UsageError } from '../exit.ts'
 import type { SessionsOptions } from './action.ts'
 
 const mostAPage = 100
+const usualLimit = 20
 
 interface ListPage {
   next_cursor: string | null
@@ -28,9 +31,32 @@ export function filterOf({ agent, team, workflow, user }: SessionsOptions): Sess
   return { agent_id: agent, team_id: team, workflow_id: workflow, user_id: user }
 }
 
-const usualLimit = 20
-
 /** How many of a list are asked for; undefined: all. */
 export function limitOf({ limit, all }: SessionsOptions): number | undefined {
   return all === true ? undefined : (limit ?? usualLimit)
+}
+
+/** The time that `--older-than` means. */
+export function updatedBefore({ olderThan }: SessionsOptions): string | undefined {
+  if (olderThan === undefined) return undefined
+  const ms = parseDuration(olderThan)
+  const time = ms === undefined ? Number.NaN : Date.now() - ms
+  if (!(time >= 0)) throw new UsageError(`--older-than takes a time such as 12h or 30d, not '${olderThan}'.`)
+  return new Date(time).toISOString()
+}
+
+type ListedSession = Awaited<ReturnType<SessionsClient['list']>>['sessions'][number]
+
+export const tableHead = ['SESSION', 'AGENT', 'USER', 'RUNS', 'LAST RUN', 'UPDATED', 'NAME'] as const
+
+export function toRow(session: ListedSession): string[] {
+  return [
+    session.session_id,
+    session.agent_id ?? session.team_id ?? session.workflow_id ?? session.runs.at(-1)?.entity_id ?? '-',
+    session.user_id ?? '-',
+    String(session.run_count),
+    session.runs.at(-1)?.status ?? '-',
+    session.updated_at,
+    session.name ?? '',
+  ]
 }
