@@ -19,7 +19,7 @@ export async function measureBare(folder: string, queries: () => string[]): Prom
     })),
   )
   // The table looks for its index when it has been quiet for a while.
-  await new Promise((resolve) => setTimeout(resolve, 4_000))
+  await new Promise((resolve) => setTimeout(resolve, 8_000))
   const times: number[] = []
   for (const [at, { words, vector }] of [...prepared.slice(0, 20), ...prepared].entries()) {
     const startedMs = performance.now()

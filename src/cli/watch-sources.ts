@@ -25,7 +25,10 @@ export function watchSources(config: ResolvedConfig, server: OpenServer): Source
         server.refreshSources()
         return server.ingested()
       }
-      return watchPaths({ root, paths: sources, onChange, onError })
+      const watcher = await watchPaths({ root, paths: sources, onChange, onError })
+      // What was saved before changes were seen.
+      onChange().catch(onError)
+      return watcher
     })
     work.catch(onError)
   }

@@ -146,10 +146,10 @@ export function createFrequencies(connection: Reader) {
          FROM json_each(?) AS wanted CROSS JOIN ${table} AS vocabulary ON vocabulary.term = wanted.value`,
         [JSON.stringify(unknown)],
       )
-      for (const term of unknown) known.set(term, 0)
       for (const row of rows) known.set(String(row.term), Number(row.chunks))
     }
-    return new Map(terms.map((term) => [term, known.get(term) ?? 0]).filter(isFound))
+    // A term that is nowhere is not remembered: with the next document it may be somewhere.
+    return new Map(terms.flatMap((term) => (known.has(term) ? [[term, known.get(term) ?? 0]] : [])))
   }
   return async (
     collection: number,
@@ -166,8 +166,4 @@ export function createFrequencies(connection: Reader) {
       trigrams: new Map([...inWords].map(([trigram, count]) => [trigram, Math.ceil(count * chunksAWord)])),
     }
   }
-}
-
-function isFound(entry: (string | number)[]): entry is [string, number] {
-  return entry[1] !== 0
 }

@@ -74,6 +74,22 @@ describe('the document store', () => {
     expect((await store.frequencies(key, ['anchor', 'sail'], [' an'])).words).toEqual(new Map([['sail', 1]]))
   })
 
+  it('knows a word that nobody had used when it was first asked for', async () => {
+    const store = await open('late.db')
+    const { key } = await store.ensureCollection('c', embedding)
+    const publish = async (text: string) => {
+      const place = await reserve(store, 1)
+      const document = generationOf(place.generation, { source: 'log' })
+      await store.publish(key, [{ ...chunksOf(place, 0, text), document }])
+      await store.sweep()
+    }
+    await publish('oil lamp')
+    expect((await store.frequencies(key, ['electric'], ['ele'])).words).toEqual(new Map())
+    await publish('electric lamp')
+    const { words, trigrams } = await store.frequencies(key, ['electric'], ['ele'])
+    expect([words.get('electric'), trigrams.has('ele')]).toEqual([1, true])
+  })
+
   it('never gives a key twice, not even after it was opened again', async () => {
     const store = await open('keys.db')
     const taken: number[] = []

@@ -29,7 +29,7 @@ export const command: CommandModule<IngestOptions> = {
   define: (command) =>
     void addConnectFlags(command)
       .argument('<paths...>', 'files, folders, globs, https:// addresses, and - for what comes on stdin')
-      .option('--watch', 'go on, and take in what changes')
+      .option('--watch', 'go on, take in what changes, and delete what goes')
       .option('--dry-run', 'only say what would be done')
       .option('--prune', 'delete documents of these folders whose files are gone')
       .option('--metadata <key=value>', 'for filters, or a JSON object; may be given again', collect)
@@ -55,27 +55,38 @@ export const command: CommandModule<IngestOptions> = {
     const { signal } = context
     const { dryRun, prune, name, allowHttp, allowPrivate } = options
     const wanted = { root: process.cwd(), paths, settings, dryRun, prune, name, allowHttp, allowPrivate, signal }
-    const pass = async () => {
+    let before: ReadonlySet<string> | undefined
+    let last: Promise<unknown> = Promise.resolve()
+    const pass = () => {
+      const turn = last.then(ingestOnce)
+      last = turn.catch(() => undefined)
+      return turn
+    }
+    const ingestOnce = async () => {
       const report = createIngestReport({ json: options.json === true, dryRun: dryRun === true })
       try {
-        await withClient(options, context, (client) => ingestPaths(client, wanted, report))
+        before = await withClient(options, context, (client) => ingestPaths(client, { ...wanted, before }, report))
       } finally {
         report.end()
       }
       return report.failed()
     }
-    const failed = await pass()
-    if (options.watch === true) {
-      const onError = (error: unknown) => {
-        if (!signal.aborted) say(describeError(error))
-      }
-      const places = paths.filter((path) => path !== '-' && !isAddress(path))
-      const watcher = await watchPaths({ root: wanted.root, paths: places, onChange: pass, onError })
+    const exitCode = async () => ((await pass()) ? exit.failure : exit.ok)
+    if (options.watch !== true) return exitCode()
+    const onError = (error: unknown) => {
+      if (!signal.aborted) say(describeError(error))
+    }
+    const places = paths.filter((path) => path !== '-' && !isAddress(path))
+    // Before the first pass, so that what is saved meanwhile is not missed.
+    const watcher = await watchPaths({ root: wanted.root, paths: places, onChange: pass, onError })
+    try {
+      const code = await exitCode()
       say(`Watching ${places.join(', ')} …`)
       await aborted(signal)
+      return code
+    } finally {
       await watcher.close()
     }
-    return failed ? exit.failure : exit.ok
   },
 }
 

@@ -29,7 +29,7 @@ export interface LanceOptions {
  * table are exact; a large one gets an index in the background, and its searches are exact among the candidates.
  * LanceDB does not sync its files: whoever uses this must be able to write the vectors again.
  */
-export function lanceVectors({ folder, indexedFromRows = 15_000, quietMs = 2_000 }: LanceOptions): VectorStore {
+export function lanceVectors({ folder, indexedFromRows = 15_000, quietMs = 5_000 }: LanceOptions): VectorStore {
   let opening: Promise<Connection> | undefined
   const tables = new Map<string, Promise<OpenTable>>()
 
