@@ -255,6 +255,13 @@ export function composeServer(initial: ResolvedConfig, { program, onRunEnd }: Se
       await takeUp()
       return kernel.inject(request)
     },
+    handle(request, response) {
+      if (hasTakenUp) return kernel.handle(request, response)
+      const takingUp = ensureOpen().then(takeUp)
+      takingUp
+        .catch((error: unknown) => logger.error({ error }, 'the server could not be opened'))
+        .then(() => kernel.handle(request, response))
+    },
     async reload(next) {
       const replaced = config
       const disposal = runs.settled().then(() => dispose(replaced))

@@ -1,3 +1,4 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Duration, ResolvedConfig } from '../config/types.ts'
 import type { RunRecord } from '../core/run.ts'
 import type { Bound } from '../http/listen.ts'
@@ -32,6 +33,11 @@ export interface Server {
   healthRouter(path?: string): HealthRouter
   /** A request without a socket; opens the server if it is not open yet. */
   inject(request: InjectRequest): Promise<InjectResponse>
+  /**
+   * A request to a `node:http` server of your own, whose timeouts and limits on headers and connections are yours to set;
+   * opens the server if it is not open yet.
+   */
+  handle(request: IncomingMessage, response: ServerResponse): void
 }
 
 export interface OpenServer extends Server {
