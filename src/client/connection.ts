@@ -164,7 +164,7 @@ export class Connection {
       ...call.headers,
     }
     if (this.#options.key !== undefined) headers.authorization = `Bearer ${this.#options.key}`
-    if (call.repeat === 'keyed') headers['idempotency-key'] ??= call.idempotencyKey ?? randomUUID()
+    if (call.repeat === 'keyed') headers['idempotency-key'] = call.idempotencyKey ?? randomUUID()
     const request = { method: call.method, url: call.path + toQuery(call.query), headers }
     if (call.raw !== undefined) {
       headers['content-type'] = call.raw.mediaType

@@ -89,6 +89,7 @@ export function toServerError(response: ClientResponse, text: string, where: str
   const message = typeof error.message === 'string' ? error.message : `${where} answered ${status}.`
   return new ServerError(code, message, {
     ...about,
+    allow: headers.allow?.split(/, */),
     details: Array.isArray(error.details) ? error.details.filter(isDetail) : undefined,
     runId: typeof error.run_id === 'string' ? error.run_id : undefined,
     sessionId: typeof error.session_id === 'string' ? error.session_id : undefined,

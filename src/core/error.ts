@@ -53,10 +53,15 @@ const mark = Symbol.for('agentserve.error')
 /** The one error of the house. Its message is written for the person who caused it and may be shown to them. */
 export class AppError extends Error {
   override readonly name = 'AppError'
+  /** What to decide by; the wording of messages may change. */
   readonly code: ErrorCode
+  /** What is wrong, field by field; empty when there is nothing more to say. */
   readonly details: readonly ErrorDetail[]
+  /** Until a retry makes sense. */
   readonly retryAfterSeconds: number | undefined
+  /** Methods that the path has. */
   readonly allow: readonly string[] | undefined
+  /** The run that it is about. */
   readonly runId: string | undefined
   readonly sessionId: string | undefined
 

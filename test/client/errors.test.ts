@@ -88,7 +88,10 @@ const provoked: Record<Exclude<ErrorCode, 'run_interrupted'>, Provoked> = {
   },
   document_not_found: { by: async () => (await open()).knowledge.documents.get('none') },
   collection_not_found: { by: async () => (await open()).knowledge.search('x', { collection: 'none' }) },
-  method_not_allowed: { by: async () => (await open({}, { healthPath: '/api/v1/knowledge/search' })).health() },
+  method_not_allowed: {
+    by: async () => (await open({}, { healthPath: '/api/v1/knowledge/search' })).health(),
+    with: { allow: expect.arrayContaining(['POST']) },
+  },
   request_timeout: {
     by: async () => {
       const inner = await openTestServer()

@@ -1,10 +1,13 @@
+import { execFile } from 'node:child_process'
 import { getEventListeners } from 'node:events'
 import { createServer, type Server, type Socket } from 'node:net'
+import { promisify } from 'node:util'
 import { afterEach, describe, expect, test } from 'vitest'
 import type { Client } from '../../src/client/client.ts'
 import { agent } from '../../src/runnables/agent.ts'
 import { clientBy, type Way, ways } from '../support/client-ways.ts'
 import { openCuttingProxy } from '../support/cutting-proxy.ts'
+import { createProject } from '../support/program.ts'
 import { answer, openScriptedServer } from '../support/scripted-server.ts'
 import { startServer } from '../support/server.ts'
 
@@ -214,4 +217,19 @@ test('a thousand calls with one signal leave nothing on it', async () => {
     await Promise.all(Array.from({ length: 10 }, () => client.agents.list(undefined, { signal })))
   }
   expect(getEventListeners(signal, 'abort')).toEqual([])
+})
+
+test('a program that leaves a stream ends by itself, without close()', async () => {
+  const server = await startServer({ sessionStorage: 'memory' }, { waits })
+  const project = await createProject({
+    'program.ts': `
+      import { createClient } from 'agentserve/client'
+      const client = createClient({ url: '${server.url}' })
+      for await (const event of await client.runs.stream('waits', { input: 'x' })) if (event.type === 'text_delta') break
+      console.log('left')
+    `,
+  })
+  closers.push(server.close, project.remove)
+  const program = promisify(execFile)(process.execPath, ['program.ts'], { cwd: project.folder, timeout: 20_000 })
+  await expect(program).resolves.toMatchObject({ stdout: 'left\n' })
 })
