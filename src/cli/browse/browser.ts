@@ -25,9 +25,7 @@ export interface BrowserScreen {
   rows: readonly (Row & { isSelected: boolean })[]
   loading: boolean
   /** The session that is open. */
-  session:
-    | { row: Row; lines: readonly string[]; hasAbove: boolean; atEnd: boolean; live: boolean; empty: boolean }
-    | undefined
+  session: { row: Row; lines: readonly string[]; atEnd: boolean; live: boolean; empty: boolean } | undefined
   lost: boolean
   message: string | undefined
 }
@@ -50,8 +48,10 @@ const mostKeysAtOnce = 256
 
 /** The state of the session browser: lists, the open session, and what keys do to them. Reads what comes into sight. */
 export class SessionBrowser {
+  /** Rejects when something can't be drawn. */
   readonly ended: Promise<Outcome>
   readonly #end: (outcome: Outcome) => void
+  readonly #fail: (error: unknown) => void
   readonly #options: BrowserOptions
   readonly #listeners = new Set<() => void>()
   readonly #lists: Lists
@@ -68,9 +68,10 @@ export class SessionBrowser {
 
   constructor(options: BrowserOptions) {
     this.#options = options
-    const { promise, resolve } = Promise.withResolvers<Outcome>()
+    const { promise, resolve, reject } = Promise.withResolvers<Outcome>()
     this.ended = promise
     this.#end = resolve
+    this.#fail = reject
     this.#lists = new Lists(options.client, this.#changed, this.#failed)
     this.#screen = this.#draw()
     this.#looking = setInterval(this.#look, lookMs)
@@ -244,8 +245,13 @@ export class SessionBrowser {
     if (this.#closed) return
     this.#timer ??= setTimeout(() => {
       this.#timer = undefined
-      this.#screen = this.#draw()
-      for (const listener of this.#listeners) listener()
+      try {
+        this.#screen = this.#draw()
+        for (const listener of this.#listeners) listener()
+      } catch (error) {
+        this.#fail(error)
+        this.leave({ interrupted: true })
+      }
     }, frameMs)
   }
 
@@ -255,8 +261,8 @@ export class SessionBrowser {
     let session: BrowserScreen['session']
     if (view !== undefined) {
       const { lines, atEnd } = view.session.page(columns, this.#height)
-      const { hasAbove, live, empty } = view.session
-      session = { row: view.row, lines, hasAbove, atEnd, live, empty }
+      const { live, empty } = view.session
+      session = { row: view.row, lines, atEnd, live, empty }
     }
     return {
       dialog: this.#dialog,

@@ -79,11 +79,6 @@ export class SessionView implements Column {
     return head === undefined ? undefined : { id: head.agentId, kind: head.kind }
   }
 
-  /** There is more above than is shown. */
-  get hasAbove(): boolean {
-    return this.#cursor !== null || this.#place.run > 0 || this.#place.entry > 0 || this.#place.line > 0
-  }
-
   get empty(): boolean {
     return this.#slots.length === 0 && this.#cursor === null
   }
@@ -140,7 +135,7 @@ export class SessionView implements Column {
         if (next === null || heads.some(({ runId }) => known.has(runId))) break
         cursor = next
       }
-      this.#renew(fresh)
+      this.#renew(fresh, known)
     })
   }
 
@@ -171,11 +166,13 @@ export class SessionView implements Column {
     this.#cursor = next
   }
 
-  #renew(fresh: readonly RunHead[]): void {
-    for (const head of fresh) {
-      const slot = this.#slots.findLast((one) => one.head.runId === head.runId)
-      if (slot === undefined) this.#slots.push({ head, reader: undefined })
-      else slot.head = head
+  /** Only what is behind the newest known run is new: a page may begin before the oldest. */
+  #renew(fresh: readonly RunHead[], known: ReadonlySet<string>): void {
+    const newest = fresh.findLastIndex(({ runId }) => known.has(runId))
+    for (const [place, head] of fresh.entries()) {
+      const slot = known.has(head.runId) && this.#slots.findLast((one) => one.head.runId === head.runId)
+      if (slot) slot.head = head
+      else if (place > newest) this.#slots.push({ head, reader: undefined })
     }
   }
 
