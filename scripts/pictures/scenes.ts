@@ -25,13 +25,14 @@ export async function terminalPictures(): Promise<Record<string, string>> {
     [/1\.4 s(?= · Ctrl-C)/, '1 s'],
     [/(?<=first )1\.4 s/, '310 ms'],
     [/(?<=chunks, |Reloaded .*)1\.4 s/, '12 ms'],
+    [/\d{4}-\d\d-\d\d \d\d:\d\d:\d\d/g, '2026-11-21 10:00:00'],
     [/\bses_\w{26}\b/g, 'ses_01m8y3c9ph8r1d3m5n7p9s2t4v'],
   ]
   const opened: Pty[] = []
   const scene: Scene = {
     folder: `${home.folder}/my-agents`,
-    open(...args) {
-      const pty = openPty(scene, args, { columns, rows: 40 })
+    open(args, rows = 40) {
+      const pty = openPty(scene, args, { columns, rows })
       opened.push(pty)
       return pty
     },
@@ -45,16 +46,18 @@ export async function terminalPictures(): Promise<Record<string, string>> {
       await home.write(path, change(await home.read(path)))
     }
     await edit((config) => config.replace(/\/\/ (model: .*'http:\/\/)[^/]*/, `$1${new URL(model.url).host}`))
-    const dev = scene.open('dev', '--port', '0')
+    const dev = scene.open(['dev', '--port', '0'])
     await dev.until(/\d+ documents/)
     const chat = await chatFrames(scene, model.next)
     await dev.until('completed')
+    const browser = await browserFrames(scene)
     await edit((config) => config.replace('Answer from the passages alone', 'Answer briefly, from the passages alone'))
     await dev.until('Reloaded')
     const served = [prompt('npx agentserve dev'), ...scene.see(dev)]
     return {
       'dev.svg': toSvg([{ screen: served, seconds: 1 }], 'npx agentserve dev', columns),
       'chat.svg': toSvg(chat, 'npx agentserve chat handbook', columns),
+      'sessions.svg': toSvg(browser, 'npx agentserve sessions', columns),
       'ask.svg': toSvg([{ screen: ask, seconds: 1 }], 'npx agentserve ask', columns),
     }
   } finally {
@@ -67,18 +70,18 @@ export async function terminalPictures(): Promise<Record<string, string>> {
 interface Scene {
   folder: string
   /** `agentserve` with these arguments in a terminal, which is closed at the end. */
-  open(...args: string[]): Pty
+  open(args: readonly string[], rows?: number): Pty
   see(pty: Pty): Screen
 }
 
 async function askScreen({ open, see }: Scene): Promise<Screen> {
-  const pty = open('ask', question, 'docs')
+  const pty = open(['ask', question, 'docs'])
   await pty.exited
   return [prompt(`npx agentserve ask "${question}" docs`), ...see(pty)]
 }
 
 async function chatFrames({ open, see }: Scene, next: () => Promise<void>): Promise<Frame[]> {
-  const pty = open('chat', 'handbook')
+  const pty = open(['chat', 'handbook'])
   const frames: Frame[] = []
   const take = (seconds: number) => frames.push({ screen: see(pty), seconds })
   // The terminal echoes what comes before the program takes its keys, pastes among them.
@@ -100,6 +103,16 @@ async function chatFrames({ open, see }: Scene, next: () => Promise<void>): Prom
   await pty.until((now) => now.screen().some((line) => line.startsWith('Enter sends')))
   take(6)
   return frames
+}
+
+async function browserFrames({ open, see }: Scene): Promise<Frame[]> {
+  const pty = open(['sessions'], 21)
+  // What each is about comes after the list.
+  await pty.until(/(?:1 run {2}\S[\s\S]*){2}Enter opens/)
+  const list = { screen: see(pty), seconds: 3 }
+  pty.send('\r')
+  await pty.until(/thirty days[\s\S]*docs\/travel/)
+  return [list, { screen: see(pty), seconds: 6 }]
 }
 
 /** The line that calls for what a screen shows. */

@@ -47,7 +47,12 @@ describe.each(templates)('the template $name, from the packed package', ({ name,
     const manifest = JSON.parse(await readFile(join(project.folder, 'package.json'), 'utf8'))
     expect(manifest).toMatchObject({ name, scripts: { dev: 'agentserve dev', test: 'node --test' } })
     // npm asks about each package that brings an install script, and that a project does not name.
-    expect(manifest.allowScripts).toEqual({ 'onnxruntime-node': false, protobufjs: false, sqlite3: true })
+    expect(manifest.allowScripts).toEqual({
+      'onnxruntime-node': false,
+      protobufjs: false,
+      sharp: true,
+      sqlite3: true,
+    })
     expect(await readFile(join(project.folder, '.env.example'), 'utf8')).toContain('AGENTSERVE_API_KEYS')
     expect(await readFile(join(project.folder, '.gitignore'), 'utf8')).toContain('.env')
   })
