@@ -22,7 +22,7 @@ export const commands: readonly CommandEntry[] = [
   { name: 'search', summary: 'find passages in the knowledge base', load: () => import('./commands/search.ts') },
   {
     name: 'knowledge',
-    summary: 'show the knowledge base, list and delete documents, embed it again',
+    summary: 'show the knowledge base, list, show and delete documents, embed it again',
     load: () => import('./commands/knowledge.ts'),
   },
   {
@@ -35,7 +35,7 @@ export const commands: readonly CommandEntry[] = [
     summary: 'list, show, follow and cancel runs',
     load: () => import('./commands/runs.ts'),
   },
-  { name: 'agents', summary: 'list agents, teams and workflows', load: () => import('./commands/agents.ts') },
+  { name: 'agents', summary: 'list and show agents, teams and workflows', load: () => import('./commands/agents.ts') },
   { name: 'test', summary: 'play saved conversations again', load: () => import('./commands/test.ts') },
   { name: 'init', summary: 'start a new project', load: () => import('./commands/init.ts') },
   {

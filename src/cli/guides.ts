@@ -89,11 +89,12 @@ their ranks in the keyword and the vector list and the line that has the most of
   },
   knowledge: {
     details: `\`knowledge\` alone is \`knowledge status\`: documents, chunks, vectors, what is still to be embedded, and the
-embedder. \`list\` shows the documents, \`delete\` takes them out, \`config\` says what there is to choose from, and \`reindex\`
-computes every vector again, with another embedder when one is named.`,
+embedder. \`list\` shows the documents, \`show\` what is kept of one, \`delete\` takes them out, \`config\` says what there is to
+choose from, and \`reindex\` computes every vector again, with another embedder when one is named.`,
     examples: [
       'agentserve knowledge status',
       'agentserve knowledge list',
+      'agentserve knowledge show README.md',
       'agentserve knowledge reindex --embedder lexical',
     ],
     page: 'knowledge',
@@ -149,8 +150,9 @@ went: 1 unless it completed, 130 after Ctrl-C, which leaves the run alone. \`can
     page: 'runs-and-sessions',
   },
   agents: {
-    details: 'Lists what is served: id, kind, model, knowledge, tools and description.',
-    examples: ['agentserve agents', 'agentserve agents --json'],
+    details: `\`agents\` alone is \`agents list\`: what is served, with id, kind, model, knowledge, tools and description. \`show\` prints one,
+with what each of its tools is for.`,
+    examples: ['agentserve agents', 'agentserve agents show docs', 'agentserve agents --json'],
     page: 'agents',
   },
   test: {

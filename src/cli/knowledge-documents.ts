@@ -1,6 +1,7 @@
 import type { Client } from '../client/client.ts'
 import { notFound } from '../core/error.ts'
 import type { DocumentRecord } from '../core/knowledge.ts'
+import { formatFields } from './fields.ts'
 import { printJson, say, write } from './output.ts'
 import { formatTable } from './table.ts'
 import { terminalLine } from './terminal-text.ts'
@@ -50,14 +51,54 @@ export async function deleteDocuments(
   { collection, json, signal }: Options,
 ): Promise<void> {
   for (const name of names) {
-    const ids = name.startsWith('doc_') ? [name] : []
-    for await (const { document_id } of allDocuments(client, { collection, source: name }, signal))
-      ids.push(document_id)
-    if (ids.length === 0) throw notFound('document', name)
-    for (const id of ids) {
+    for (const id of await findDocuments(client, name, collection, signal)) {
       const deleted = await client.knowledge.documents.delete(id, { signal })
       if (json) printJson(deleted)
       else say(`Deleted ${terminalLine(name)}.`)
     }
   }
+}
+
+/** What is kept of these documents, by id or by source. Throws `document_not_found` as `deleteDocuments` does. */
+export async function showDocuments(
+  client: Client,
+  names: readonly string[],
+  { collection, json, signal }: Options,
+): Promise<void> {
+  for (const name of names) {
+    for (const id of await findDocuments(client, name, collection, signal)) {
+      const document = await client.knowledge.documents.get(id, { signal })
+      if (json) printJson(document)
+      else await write(`${formatDocument(document)}\n`)
+    }
+  }
+}
+
+async function findDocuments(
+  client: Client,
+  name: string,
+  collection: string | undefined,
+  signal: AbortSignal,
+): Promise<string[]> {
+  const ids = name.startsWith('doc_') ? [name] : []
+  for await (const { document_id } of allDocuments(client, { collection, source: name }, signal)) ids.push(document_id)
+  if (ids.length === 0) throw notFound('document', name)
+  return ids
+}
+
+function formatDocument(document: DocumentRecord): string {
+  const { chunk_count, chunker_type, chunk_size, chunk_overlap, metadata, reader_metadata } = document
+  return formatFields([
+    ['document', document.document_id],
+    ['source', document.source],
+    ['name', document.name],
+    ['media type', document.media_type],
+    ['chunks', `${chunk_count} (${chunker_type}, ${chunk_size} characters, overlap ${chunk_overlap})`],
+    ['collection', document.collection],
+    ['metadata', Object.keys(metadata).length === 0 ? null : JSON.stringify(metadata)],
+    ['reader', JSON.stringify(reader_metadata)],
+    ['hash', document.content_hash],
+    ['created', document.created_at],
+    ['updated', document.updated_at],
+  ])
 }

@@ -1,25 +1,69 @@
+import { Argument } from 'commander'
+import type { EntityInfo } from '../../core/runnable.ts'
 import type { CommandModule } from '../command.ts'
 import { withClient } from '../connect.ts'
+import { UsageError } from '../exit.ts'
+import { formatFields } from '../fields.ts'
 import { addConnectFlags, type ConnectOptions } from '../flags.ts'
 import { print, printJson } from '../output.ts'
 import { formatTable } from '../table.ts'
 
 export const command: CommandModule<ConnectOptions> = {
-  define: (command) => void addConnectFlags(command),
-  async run(context, options) {
-    const { agents } = await withClient(options, context, (client) => client.agents.list())
-    if (options.json) for (const agent of agents) printJson(agent)
-    else {
-      const rows = agents.map(({ id, kind, model, knowledge, tools, description }) => [
-        id,
-        kind,
-        model ?? '-',
-        knowledge ? 'yes' : '-',
-        tools.map(({ name }) => name).join(', ') || '-',
-        description ?? '',
-      ])
-      print(formatTable(['ID', 'KIND', 'MODEL', 'KNOWLEDGE', 'TOOLS', 'DESCRIPTION'], rows))
-    }
+  define: (command) =>
+    void addConnectFlags(command)
+      .addArgument(new Argument('[action]', 'what to do').choices(['list', 'show']).default('list'))
+      .argument('[agent]', 'for show: the id of an agent, team or workflow'),
+  async run(context, options, action = 'list', id) {
+    if (action === 'show' && id === undefined)
+      throw new UsageError('agents show needs an id; agentserve agents lists them.')
+    if (action === 'list' && id !== undefined) throw new UsageError('agents list takes no id; agents show does.')
+    const { signal } = context
+    await withClient(options, context, async ({ agents }) => {
+      if (id !== undefined) show(await agents.get(id, { signal }), options.json === true)
+      else list((await agents.list(undefined, { signal })).agents, options.json === true)
+    })
     return undefined
   },
+}
+
+function list(agents: readonly EntityInfo[], json: boolean): void {
+  if (json) {
+    for (const agent of agents) printJson(agent)
+    return
+  }
+  const rows = agents.map(({ id, kind, model, knowledge, tools, description }) => [
+    id,
+    kind,
+    model ?? '-',
+    knowledge ? 'yes' : '-',
+    tools.map(({ name }) => name).join(', ') || '-',
+    description ?? '',
+  ])
+  print(formatTable(['ID', 'KIND', 'MODEL', 'KNOWLEDGE', 'TOOLS', 'DESCRIPTION'], rows))
+}
+
+function show(agent: EntityInfo, json: boolean): void {
+  if (json) {
+    printJson(agent)
+    return
+  }
+  const { id, kind, name, description, model, knowledge, streaming, tools } = agent
+  print(
+    formatFields([
+      ['id', id],
+      ['kind', kind],
+      ['name', name],
+      ['description', description],
+      ['model', model],
+      ['knowledge', knowledge ? 'yes' : 'no'],
+      ['streaming', streaming ? 'yes' : 'no'],
+    ]),
+  )
+  if (tools.length > 0)
+    print(
+      `\n${formatTable(
+        ['TOOL', 'DESCRIPTION'],
+        tools.map((tool) => [tool.name, tool.description ?? '']),
+      )}`,
+    )
 }

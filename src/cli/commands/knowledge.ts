@@ -5,7 +5,8 @@ import type { CommandModule } from '../command.ts'
 import { withClient } from '../connect.ts'
 import { UsageError } from '../exit.ts'
 import { addConnectFlags, type ConnectOptions } from '../flags.ts'
-import { deleteDocuments, listDocuments } from '../knowledge-documents.ts'
+import { formatKnowledgeConfig } from '../knowledge-config.ts'
+import { deleteDocuments, listDocuments, showDocuments } from '../knowledge-documents.ts'
 import { print, printJson } from '../output.ts'
 import { formatTable } from '../table.ts'
 import { terminalLine } from '../terminal-text.ts'
@@ -15,14 +16,16 @@ interface KnowledgeOptions extends ConnectOptions {
   collection?: string
 }
 
-const actions = ['status', 'list', 'delete', 'config', 'reindex']
+const actions = ['status', 'list', 'show', 'delete', 'config', 'reindex']
+/** Those that are about documents. */
+const named = ['show', 'delete']
 
 export const command: CommandModule<KnowledgeOptions> = {
   define: (command) =>
     void addConnectFlags(command)
       .addArgument(new Argument('[action]', 'what to do').choices(actions).default('status'))
-      .argument('[documents...]', 'for delete: their sources or ids')
-      .option('--collection <name>', 'for list and delete: where')
+      .argument('[documents...]', 'for show and delete: their sources or ids')
+      .option('--collection <name>', 'for list, show and delete: where')
       .addOption(
         new Option('--embedder <name>', 'for reindex: the embedder from now on').choices([
           'lexical',
@@ -34,17 +37,19 @@ export const command: CommandModule<KnowledgeOptions> = {
     const { signal } = context
     const json = options.json === true
     if (action !== 'reindex' && embedder !== undefined) throw new UsageError('--embedder goes with reindex.')
-    if (action !== 'delete' && documents.length > 0) throw new UsageError(`${action} takes no documents.`)
-    if (action === 'delete' && documents.length === 0) throw new UsageError('Say which: knowledge delete docs/old.md')
+    if (!named.includes(action) && documents.length > 0) throw new UsageError(`${action} takes no documents.`)
+    if (named.includes(action) && documents.length === 0)
+      throw new UsageError(`Say which: knowledge ${action} docs/guide.md`)
     const work: Record<string, (client: Client) => Promise<void>> = {
       status: async ({ knowledge }) => showStatus(await knowledge.status({ signal }), json),
       reindex: async ({ knowledge }) => showStatus(await knowledge.reindex(embedder, { signal }), json),
       config: async ({ knowledge }) => {
         const config = await knowledge.config({ signal })
         if (json) printJson(config)
-        else print(JSON.stringify(config, undefined, 2))
+        else print(formatKnowledgeConfig(config))
       },
       list: (client) => listDocuments(client, { collection, json, signal }),
+      show: (client) => showDocuments(client, documents, { collection, json, signal }),
       delete: (client) => deleteDocuments(client, documents, { collection, json, signal }),
     }
     await withClient(options, context, async (client) => work[action]?.(client))
