@@ -69,8 +69,14 @@ test('README and docs tell of everything that the changelog names', () => {
   const told = [...guides.values()].join('\n')
   const spans = [...(documents.get('CHANGELOG.md') ?? '').matchAll(/`([^`]+)`/g)].map(([, span = '']) => span)
   expect(spans.length).toBeGreaterThan(40)
-  // Of `agentserve ingest <paths>` the command counts, of `approve(…)` what is before the parentheses, of a route its path.
-  const names = spans.map((span) => span.replace(/^(?:agentserve|[A-Z]+) (\S+).*/, '$1').replace(/\(.*\)$/, ''))
+  // Of `agentserve ingest <paths>` the command counts, of `approve(…)` what is before the parentheses, of `createServer(…).handle`
+  // what is after them, of a route its path.
+  const names = spans.map((span) =>
+    span
+      .replace(/^(?:agentserve|[A-Z]+) (\S+).*/, '$1')
+      .replace(/\(.*\)$/, '')
+      .replace(/^.*\)\./, '.'),
+  )
   expect(names.filter((name) => !told.includes(name))).toEqual([])
 })
 
