@@ -56,7 +56,7 @@ async function countRuns(client: Client): Promise<number> {
 }
 
 describe.each(ways)('by %s', (way) => {
-  test('a stream of events is seen whole, once, and is one run', { timeout: 120_000 }, async () => {
+  test('a stream of events is seen whole, once, and is one run', { timeout: 300_000 }, async () => {
     const { client, atEachByte } = openCut(way)
     const before = await countRuns(client)
     const calls = await atEachByte(async (bytes) => {
@@ -73,7 +73,7 @@ describe.each(ways)('by %s', (way) => {
     await client.close()
   })
 
-  test('a stream of A2A is seen whole, once, and is one run', { timeout: 120_000 }, async () => {
+  test('a stream of A2A is seen whole, once, and is one run', { timeout: 300_000 }, async () => {
     const { client, atEachByte } = openCut(way)
     const before = await countRuns(client)
     const calls = await atEachByte(async (bytes) => {
@@ -90,7 +90,7 @@ describe.each(ways)('by %s', (way) => {
     await client.close()
   })
 
-  test('a plain answer arrives, and is of one run or session', { timeout: 120_000 }, async () => {
+  test('a plain answer arrives, and is of one run or session', { timeout: 300_000 }, async () => {
     const { client, atEachByte } = openCut(way)
     const before = await countRuns(client)
     const runs = await atEachByte(async () => {
