@@ -133,7 +133,6 @@ export class SessionBrowser {
   #act(action: Action): void {
     const { type } = action
     const { session } = this.#view ?? {}
-    const height = this.#height
     if (type === 'leave') this.leave({ interrupted: false })
     else if (type === 'help') this.#dialog = 'help'
     else if (type === 'search') {
@@ -150,7 +149,7 @@ export class SessionBrowser {
         )
     } else if (type === 'start') session.toStart()
     else if (type === 'end') session.toEnd()
-    else session.scroll(this.#distance(action, height - 1))
+    else if (type === 'move' || type === 'page') session.scroll(this.#distance(action, this.#height - 1))
   }
 
   #distance(action: Action, page: number): number {

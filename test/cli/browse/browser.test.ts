@@ -100,6 +100,8 @@ describe('SessionBrowser', () => {
     press('\r')
     await shows(({ session }) => session?.lines.includes('You said: hello 0') === true)
     const session_id = screen().session?.row.sessionId ?? ''
+    // Nothing more to open, and no reason to stop following.
+    press('\r')
     const inputs = Array.from({ length: 25 }, (_, turn) => `later ${turn}`)
     for (const input of inputs) await client.runs.start('say', { input, session_id })
     await shows(({ session }) => session?.lines.includes('You said: later 24') === true)
