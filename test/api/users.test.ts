@@ -8,10 +8,16 @@ const api = '/api/v1'
 const users = ['ann', 'bob'] as const
 type User = (typeof users)[number]
 
+interface Parameter {
+  name: string
+  in: string
+}
+
 interface Operation {
   operationId: string
   method: string
   path: string
+  query: string[]
   open: boolean
 }
 
@@ -25,7 +31,7 @@ const as = (who: string, method: string, path: string, body?: unknown) =>
 beforeAll(async () => {
   server = await startServer(
     {
-      auth: { keys: ['key-of-all', ...users.map((user_id) => ({ key: `key-of-${user_id}`, user_id }))] },
+      auth: { keys: ['key-of-all', ...[...users, 'cid'].map((user_id) => ({ key: `key-of-${user_id}`, user_id }))] },
       a2a: { prefix: '/a2a' },
     },
     {
@@ -45,11 +51,12 @@ beforeAll(async () => {
     own[user] = { session: session_id, run: run_id, waiting }
   }
   const { paths } = (await as('all', 'GET', '/openapi.json')).json as {
-    paths: Record<string, Record<string, { operationId: string; security?: unknown[] }>>
+    paths: Record<string, Record<string, { operationId: string; security?: unknown[]; parameters?: Parameter[] }>>
   }
   operations = Object.entries(paths).flatMap(([path, methods]) =>
-    Object.entries(methods).map(([method, { operationId, security }]) => ({
+    Object.entries(methods).map(([method, { operationId, security, parameters = [] }]) => ({
       operationId,
+      query: parameters.filter((parameter) => parameter.in === 'query').map(({ name }) => name),
       method: method.toUpperCase(),
       path,
       open: security?.length === 0,
@@ -57,6 +64,8 @@ beforeAll(async () => {
   )
 })
 afterAll(() => server.close())
+
+const rpc = (method: string, message: object) => ({ jsonrpc: '2.0', id: '1', method, params: { message } })
 
 /** A body that each operation takes. */
 const bodies: Record<string, unknown> = {
@@ -96,6 +105,67 @@ test('what one user made does not exist for another, on any route', async () => 
     const session = await as(user, 'GET', `${api}/sessions/${own[user].session}`)
     expect(session.json).toMatchObject({ name: null, user_id: user, run_count: 1 })
     expect((await as(user, 'GET', `${api}/runs/${own[user].waiting}`)).json.status).toBe('running')
+  }
+})
+
+test('no operation that takes no id of a path tells a user anything of another, whatever is asked for', async () => {
+  const others = operations.filter(({ path }) => !path.includes('{'))
+  expect(others.length).toBeGreaterThanOrEqual(18)
+  const later = new Date(Date.now() + 60_000).toISOString()
+  for (const [me, other] of [users, users.toReversed()] as [User, User][]) {
+    const { session, run } = own[other]
+    const foreign: Record<string, string> = {
+      q: 'secret',
+      user_id: other,
+      session_id: session,
+      parent_run_id: run,
+      agent_id: 'echo',
+      updated_before: later,
+      new_ids: 'true',
+    }
+    const message = { messageId: `m-${me}`, role: 'user', agentId: 'echo', contextId: session }
+    const foreignBodies: Record<string, unknown[]> = {
+      createSession: [{ user_id: other }, { session_id: session }],
+      pruneSessions: [
+        { user_id: other, updated_before: later },
+        { agent_id: 'none', updated_before: later },
+      ],
+      importSession: [{ session: { session_id: session, user_id: other } }],
+      searchKnowledge: [{ query: 'secret' }],
+      sendMessage: [rpc('sendMessage', { ...message, parts: [{ type: 'text', content: 'x' }] })],
+      streamMessage: [rpc('streamMessage', { ...message, parts: [{ type: 'text', content: 'x' }] })],
+    }
+    for (const { operationId, method, path, query } of others) {
+      const known = query.filter((name) => foreign[name] !== undefined)
+      const needed = known.includes('q') ? '?q=secret' : ''
+      const targets = [
+        needed,
+        ...known.map(
+          (name) => `?${new URLSearchParams({ ...(needed && { q: 'secret' }), [name]: foreign[name] ?? '' })}`,
+        ),
+      ]
+      for (const target of targets) {
+        for (const body of foreignBodies[operationId] ?? [method === 'POST' ? {} : undefined]) {
+          const answer = await as(me, method, path + target, body)
+          // What the request itself said is no news.
+          const said = JSON.stringify(body ?? '') + decodeURIComponent(target)
+          expect([operationId, target, tells(answer, other).filter((text) => !said.includes(text))]).toEqual([
+            operationId,
+            target,
+            [],
+          ])
+          expect([operationId, answer.status >= 500 && answer.status !== 501]).toEqual([operationId, false])
+        }
+      }
+    }
+  }
+  expect((await as('cid', 'POST', `${api}/sessions/prune`, { updated_before: later })).json.deleted).toBe(0)
+  for (const user of users) {
+    expect((await as('all', 'GET', `${api}/sessions/${own[user].session}`)).json).toMatchObject({
+      user_id: user,
+      run_count: 1,
+    })
+    expect((await as(user, 'GET', `${api}/runs/${own[user].run}`)).json.status).toBe('completed')
   }
 })
 
