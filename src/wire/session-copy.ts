@@ -168,8 +168,9 @@ export class CopyReader {
 
   /** About the present line. */
   complaint(words: string): AppError {
-    return new AppError('invalid_request', `Line ${this.#line}: ${words}.`, {
-      details: [{ path: `line ${this.#line}`, message: words }],
+    const line = Math.max(this.#line, 1)
+    return new AppError('invalid_request', `Line ${line}: ${words}.`, {
+      details: [{ path: `line ${line}`, message: words }],
     })
   }
 

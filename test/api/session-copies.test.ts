@@ -132,7 +132,7 @@ describe('copies of sessions', () => {
   describe('refuses what is no copy, with the number of the line, and keeps nothing of it', () => {
     type Lines = Record<string, unknown>[]
     const edited: [string, number, RegExp, (lines: Lines) => unknown][] = [
-      ['nothing', 0, /type end is missing/, () => ''],
+      ['nothing', 1, /type end is missing/, () => ''],
       ['no JSON', 2, /malformed JSON/, (lines) => `${JSON.stringify(lines[0])}\n{"type":`],
       ['a cut file', 7, /type end is missing/, (lines) => lines.slice(0, -1)],
       ['runs that are missing', 4, /should be 3 runs/, (lines) => [...lines.slice(0, 3), lines.at(-1)]],
