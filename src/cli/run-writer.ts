@@ -7,6 +7,9 @@ import { createTerminalFilter, terminalLine } from './terminal-text.ts'
 
 const shownCharacters = 160
 
+/** For those who follow a run: a server may be gone for about half a minute. */
+export const followReconnects = 10
+
 /** Puts a run's events into text as they come: its answer as it is, everything else in lines of its own. */
 export interface RunWriter {
   /** Empty for what is not shown. */

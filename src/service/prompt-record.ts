@@ -75,7 +75,7 @@ export function fromPromptRecord(
       messages.push(...(before?.messages ?? []).slice(piece.same[0], piece.same[0] + piece.same[1]))
     else for (let back = piece.turns[0]; back >= piece.turns[1]; back--) messages.push(...(turns[back - 1] ?? []))
   }
-  if (digestOf(messages) !== prompt.digest) return undefined
+  if (digestOf(messages) !== prompt.digest || (prompt.same !== undefined && before === undefined)) return undefined
   const told = { messages, tools: textOf(tools), settings: textOf(settings) }
   for (const key of prompt.same ?? []) told[key] = before?.[key]
   return told

@@ -1,7 +1,7 @@
 import { isFinalEvent } from '../../core/event.ts'
 import { exit } from '../exit-codes.ts'
 import { write } from '../output.ts'
-import { createRunWriter, exitCodeOfEnd } from '../run-writer.ts'
+import { createRunWriter, exitCodeOfEnd, followReconnects } from '../run-writer.ts'
 import { terminalJson } from '../terminal-text.ts'
 import type { RunsAction } from './action.ts'
 
@@ -9,7 +9,7 @@ import type { RunsAction } from './action.ts'
 export const tailRun: RunsAction = async ({ client, runId, json, signal }) => {
   const writer = createRunWriter()
   let code: number = exit.failure
-  for await (const event of await client.runs.events(runId, { signal })) {
+  for await (const event of await client.runs.events(runId, { signal, reconnects: followReconnects })) {
     await write(json ? `${terminalJson(event)}\n` : writer.toText(event))
     if (isFinalEvent(event)) code = exitCodeOfEnd(event)
   }

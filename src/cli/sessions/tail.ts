@@ -4,7 +4,7 @@ import { isAppError } from '../../core/error.ts'
 import { isFinalEvent } from '../../core/event.ts'
 import { isEnded, type Run } from '../../core/run.ts'
 import { say, write } from '../output.ts'
-import { createRunWriter } from '../run-writer.ts'
+import { createRunWriter, followReconnects } from '../run-writer.ts'
 import { terminalJson, terminalLine, terminalText } from '../terminal-text.ts'
 import { oneSession, type SessionsAction } from './action.ts'
 
@@ -58,7 +58,7 @@ async function followRun(client: Client, run: Run, { after, json, signal }: Foll
   let seq = after
   if (!json) await write(`${run.run_id}  ${terminalLine(run.entity_id)}  ${run.created_at}\n`)
   if (!json && after === 0) await write(await inputOf(client, run, signal))
-  for await (const event of await client.runs.events(run.run_id, { after, signal })) {
+  for await (const event of await client.runs.events(run.run_id, { after, signal, reconnects: followReconnects })) {
     seq = event.seq
     await write(json ? `${terminalJson(event)}\n` : writer.toText(event))
     if (isFinalEvent(event) && !json) await write('\n')
