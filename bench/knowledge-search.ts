@@ -84,7 +84,7 @@ function questions(count: number): string[] {
     const drawn = word()
     counts.set(drawn, (counts.get(drawn) ?? 0) + 1)
   }
-  const usual = [...counts].filter(([, times]) => times > 3 && times < 200).map(([drawn]) => drawn)
+  const usual = [...counts].filter(([, times]) => times > 3 && times < 60).map(([drawn]) => drawn)
   const pick = (at: number) => usual[at % usual.length]
   return Array.from(
     { length: count },

@@ -155,6 +155,15 @@ export interface KnowledgeStatus {
   embedding_model: { provider: string; model: string; dimensions: number }
   /** Documents whose vectors are still to be written. */
   pending: number
+  /** While everything is embedded again. */
+  reindexing?: Reindexing | undefined
+}
+
+/** How far it is: bytes of the model that is downloaded, then chunks. */
+export interface Reindexing {
+  step: 'download' | 'embed'
+  done: number
+  total: number
 }
 
 /** The knowledge base as the service offers it. Errors: `invalid_request`, `unreadable_document`, `document_not_found`, `storage_full`. */

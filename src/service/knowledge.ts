@@ -1,9 +1,10 @@
 import { AppError, notFound } from '../core/error.ts'
-import type { Knowledge, KnowledgeConfig, KnowledgeStatus } from '../core/knowledge.ts'
+import type { Knowledge, KnowledgeConfig, KnowledgeStatus, Reindexing } from '../core/knowledge.ts'
 import type {
   Chunker,
   Collection,
   DocumentStore,
+  DownloadProgress,
   Embedders,
   Embedding,
   Preparer,
@@ -51,7 +52,7 @@ export function createKnowledge(options: KnowledgeOptions): OpenableKnowledge {
   const repairs = new Set<Promise<void>>()
   let stopping = new AbortController()
   let tidied: Promise<void> | undefined
-  let reindexing = false
+  let reindexing: Reindexing | undefined
 
   /** Once, before the first vector is read or written: what a crash left behind goes. */
   const tidy = async () => {
@@ -114,6 +115,7 @@ export function createKnowledge(options: KnowledgeOptions): OpenableKnowledge {
   const status = async (): Promise<KnowledgeStatus> => {
     const collection = await documents.findCollection(defaultCollection)
     const embedding = await embeddingInUse()
+    const work = reindexing && { reindexing }
     if (!collection)
       return {
         collection: defaultCollection,
@@ -122,6 +124,7 @@ export function createKnowledge(options: KnowledgeOptions): OpenableKnowledge {
         vectors: 0,
         embedding_model: embedding,
         pending: 0,
+        ...work,
       }
     const index = await indexOf(collection)
     const totals = await documents.totals(collection.key)
@@ -131,6 +134,7 @@ export function createKnowledge(options: KnowledgeOptions): OpenableKnowledge {
       vectors: await index.table.count(),
       embedding_model: embedding,
       pending: index.missing.size,
+      ...work,
     }
   }
 
@@ -220,20 +224,26 @@ export function createKnowledge(options: KnowledgeOptions): OpenableKnowledge {
     },
 
     async reindex({ embedder, progress = () => {}, signal } = {}) {
-      if (reindexing) throw new AppError('conflict', 'The knowledge base is being reindexed already.')
-      reindexing = true
+      if (reindexing !== undefined) throw new AppError('conflict', 'The knowledge base is being reindexed already.')
+      reindexing = { step: 'embed', done: 0, total: 0 }
+      const download = ({ loadedBytes, totalBytes }: DownloadProgress) => {
+        reindexing = { step: 'download', done: loadedBytes, total: totalBytes }
+      }
       try {
-        if (embedder !== undefined) await embedders.download(embedder, { signal: stoppable(signal) })
+        if (embedder !== undefined)
+          await embedders.download(embedder, { progress: download, signal: stoppable(signal) })
         const { chunks: total } = await documents.totals()
         let done = 0
         const count = (chunks: number) => {
           done += chunks
+          reindexing = { step: 'embed', done, total: Math.max(done, total) }
           progress(done, Math.max(done, total))
         }
+        count(0)
         for (const collection of await documents.collections())
           await reindexCollection(collection, embedder, stoppable(signal), count)
       } finally {
-        reindexing = false
+        reindexing = undefined
       }
       const collection = await documents.findCollection(defaultCollection)
       if (collection) await indexOf(collection)

@@ -257,6 +257,10 @@ export const KnowledgeStatus = component(
     vectors: z.int(),
     embedding_model: EmbeddingModel,
     pending: z.int().describe('Documents whose vectors are still to be written.'),
+    reindexing: z
+      .object({ step: z.enum(['download', 'embed']), done: z.int(), total: z.int() })
+      .optional()
+      .describe('While everything is embedded again: bytes of the model that is downloaded, then chunks.'),
   }),
 ) satisfies z.ZodType<CoreStatus>
 export type KnowledgeStatus = z.infer<typeof KnowledgeStatus>

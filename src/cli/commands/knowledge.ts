@@ -8,6 +8,7 @@ import { addConnectFlags, type ConnectOptions } from '../flags.ts'
 import { formatKnowledgeConfig } from '../knowledge-config.ts'
 import { deleteDocuments, listDocuments, showDocuments } from '../knowledge-documents.ts'
 import { print, printJson } from '../output.ts'
+import { reindexWithProgress } from '../reindex-progress.ts'
 import { formatTable } from '../table.ts'
 import { terminalLine } from '../terminal-text.ts'
 
@@ -42,7 +43,7 @@ export const command: CommandModule<KnowledgeOptions> = {
       throw new UsageError(`Say which: knowledge ${action} docs/guide.md`)
     const work: Record<string, (client: Client) => Promise<void>> = {
       status: async ({ knowledge }) => showStatus(await knowledge.status({ signal }), json),
-      reindex: async ({ knowledge }) => showStatus(await knowledge.reindex(embedder, { signal }), json),
+      reindex: async (client) => showStatus(await reindexWithProgress(client, embedder, signal), json),
       config: async ({ knowledge }) => {
         const config = await knowledge.config({ signal })
         if (json) printJson(config)
