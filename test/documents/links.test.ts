@@ -75,7 +75,7 @@ test('README and docs tell of everything that the changelog names', () => {
     span
       .replace(/^(?:agentserve|[A-Z]+) (\S+).*/, '$1')
       .replace(/\(.*\)$/, '')
-      .replace(/^.*\)\./, '.'),
+      .replace(/^.*\)\./, ''),
   )
   expect(names.filter((name) => !told.includes(name))).toEqual([])
 })

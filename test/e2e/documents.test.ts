@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process'
 import { once } from 'node:events'
-import { symlink } from 'node:fs/promises'
+import { rm, symlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -32,7 +32,7 @@ const calls = shell
   )
   .filter(({ line }) => !/agentserve (?:dev|start|init)\b/.test(line))
 
-/** What the text after a command shows for it: a status, JSON up to the next heading, the beginning of a stream. */
+/** What the text after a command shows for it, up to the next heading: a status, JSON, the beginning of a stream. */
 function promised(line: string, after: string): { status: number; json?: string | undefined; stream: string } {
   const section = after.split(/^#/m)[0] ?? ''
   const status = Number(/answer is (2\d\d)/.exec(section)?.[1] ?? 200)
@@ -54,11 +54,13 @@ const errors: { path: string; body?: unknown }[] = [
   },
 ]
 
+/** What the commands upload; one that saves its answer adds it. */
+const files: Record<string, string> = { 'guide.md': '# Guide\n\nHello.\n', 'note.txt': 'A note.\n' }
 let project: Project
 let server: RunningServer
 
 beforeAll(async () => {
-  project = await createProject({ 'guide.md': '# Guide\n\nHello.\n', 'note.txt': 'A note.\n' })
+  project = await createProject(files)
   for (const [name, text] of guides) await project.write(name, text)
   await project.copy(join(root, 'agent.config.ts'), 'example.ts')
   await project.write('report.ts', configs.find(({ text }) => text.includes('report: workflow('))?.text ?? '')
@@ -160,12 +162,14 @@ test.each(curls)('$place gets the answer that the text shows: $line', async ({ p
   const request = toRequest(await withRealIds(line))
   const answer = await fetch(server.url + request.path, request)
   const text = await answer.text()
+  const saved = / > (\S+)$/.exec(line)?.[1]
+  if (saved !== undefined) files[saved] = text
   expect(answer.status, `${place}: ${text}`).toBe(status)
   expect(withoutIds(text).startsWith(withoutIds(stream)), `${place}: ${text}`).toBe(true)
   if (json === undefined) return
   const shape = JSON.parse(json)
-  // Of a history, one message is shown.
-  const value = line.includes('/history') ? JSON.parse(text).messages[0] : JSON.parse(text)
+  // Of messages, one is shown.
+  const value = /\/history|\/messages/.test(line) ? JSON.parse(text).messages[0] : JSON.parse(text)
   expect(outline(value, shape), place).toEqual(outline(shape, shape))
 })
 
@@ -188,6 +192,8 @@ test('every other answer that is shown is one to a request that is wrong', async
 /** The line, with ids that exist in place of those that the documents show. */
 async function withRealIds(line: string): Promise<string> {
   let real = line
+  if (line.includes('/messages?'))
+    await post('/api/v1/agents/echo/run', { input: 'What are the opening hours in winter?' })
   if (/\bses_\w+/.test(line) || /\brun_\w+/.test(line)) {
     const cancels = /[/ ]cancel\b/.test(line)
     const input = { input: 'hello there', background: cancels }
@@ -216,7 +222,6 @@ function toRequest(line: string): CurlRequest {
   )
   const headers = new Headers()
   const request: CurlRequest = { path: '', method: '', headers }
-  const files: Record<string, string> = { 'guide.md': '# Guide\n\nHello.\n', 'note.txt': 'A note.\n' }
   for (let at = 1; at < words.length; at++) {
     const word = words[at] ?? ''
     const value = () => words[++at] ?? ''
@@ -231,7 +236,8 @@ function toRequest(line: string): CurlRequest {
       const [name = '', field = ''] = value().split(/=(.*)/s)
       if (field.startsWith('@')) form.append(name, new Blob([files[field.slice(1)] ?? '']), field.slice(1))
       else form.append(name, field)
-    } else if (!['-i', '-N'].includes(word)) throw new Error(`What does curl's ${word} do in ${line}?`)
+    } else if (word === '>') value()
+    else if (!['-i', '-N'].includes(word)) throw new Error(`What does curl's ${word} do in ${line}?`)
   }
   request.method ||= request.body === undefined ? 'GET' : 'POST'
   return request
@@ -258,6 +264,8 @@ function outline(value: unknown, shown: unknown): unknown {
 }
 
 test.each(calls)('$place: $line', async ({ line }) => {
+  const output = /--output (\S+)/.exec(line)?.[1]
+  if (output !== undefined) await rm(join(project.folder, output), { force: true })
   const words = [...(await withRealIds(line)).matchAll(/"([^"]*)"|(\S+)/g)].map(
     ([, quoted, plain]) => quoted ?? plain ?? '',
   )
