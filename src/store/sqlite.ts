@@ -174,7 +174,7 @@ export function sqliteStore(options: SqliteStoreOptions): SessionStore {
       }),
     restoreSession: (copy) =>
       using(async ({ writer, known }) => {
-        const prepared = prepareCopy(copy)
+        const prepared = await prepareCopy(copy)
         const made = await writer.work((connection) => restoreSession(connection, prepared))
         known.sawSession(copy.session.session_id)
         return made

@@ -1,4 +1,5 @@
 import { AppError } from '../../core/error.ts'
+import { Pace } from '../../core/pace.ts'
 import type { RunCopy, SessionCopy, SessionRecord } from '../../core/session.ts'
 import type { Connection, SqlValue } from './connection.ts'
 import { encodeBatch } from './event-batch.ts'
@@ -9,7 +10,7 @@ import { addOwners, getSession } from './sessions.ts'
 
 /* Whole sessions, put in at once. */
 
-const charactersAtOnce = 4 * 1024 * 1024
+const charactersAtOnce = 1024 * 1024
 const runColumns = [...startedRunColumns, 'fence', 'reserve_until']
 const places = (columns: readonly unknown[]) => columns.map(() => '?').join(', ')
 const values = (columns: readonly string[]) => columns.map((_, place) => `value ->> ${place}`).join(', ')
@@ -27,7 +28,8 @@ export interface PreparedCopy {
   documents: RunDocuments[]
 }
 
-export function prepareCopy(copy: SessionCopy): PreparedCopy {
+export async function prepareCopy(copy: SessionCopy): Promise<PreparedCopy> {
+  const pace = new Pace()
   const documents: RunDocuments[] = []
   let ids: string[] = []
   let runs: string[] = []
@@ -47,6 +49,7 @@ export function prepareCopy(copy: SessionCopy): PreparedCopy {
     events.push(...rows.events)
     for (const text of [rows.run, ...rows.events]) characters += text.length
     if (characters >= charactersAtOnce) flush()
+    await pace.step()
   }
   flush()
   return { copy, documents }
