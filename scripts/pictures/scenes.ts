@@ -1,3 +1,5 @@
+import { rename } from 'node:fs/promises'
+import { join } from 'node:path'
 import { command, createProject, type Project } from '../../test/support/program.ts'
 import { openPty, type Pty } from '../../test/support/pty.ts'
 import { openPlayedModel } from './played-model.ts'
@@ -43,7 +45,9 @@ export async function terminalPictures(): Promise<Record<string, string>> {
     const ask = await askScreen(scene)
     const edit = async (change: (config: string) => string) => {
       const path = 'my-agents/agent.config.ts'
-      await home.write(path, change(await home.read(path)))
+      // In one step, as editors save: dev must not meet half a file.
+      await home.write(`${path}.new`, change(await home.read(path)))
+      await rename(join(home.folder, `${path}.new`), join(home.folder, path))
     }
     await edit((config) => config.replace(/\/\/ (model: .*'http:\/\/)[^/]*/, `$1${new URL(model.url).host}`))
     const dev = scene.open(['dev', '--port', '0'])
