@@ -283,6 +283,11 @@ describe('a user', () => {
     await as('all', 'POST', `${api}/sessions/${session_id}/reuse`, { user_id: 'bob' })
     for (const user of users) expect((await as(user, 'GET', `${api}/sessions/${session_id}`)).status).toBe(200)
     for (const user of users) {
+      const fork = await as(user, 'POST', `${api}/sessions/${session_id}/fork`, {})
+      expect([fork.status, fork.json.user_id]).toEqual([201, user])
+    }
+    expect((await as('ann', 'GET', `${api}/messages?q=secret&user_id=bob`)).json.count).toBe(0)
+    for (const user of users) {
       expect((await as('all', 'GET', `${api}/sessions/${own[user].session}`)).json.user_id).toBe(user)
       expect((await as('all', 'GET', `${api}/runs/${own[user].run}`)).status).toBe(200)
     }
