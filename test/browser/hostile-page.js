@@ -20,7 +20,7 @@ function reading(url) {
   }
 }
 
-function changing(url, { method, body }) {
+function changing(url, { method, body, type }) {
   const words = (way) => body.replaceAll('WAY', way)
   const file = (way) => new File([words(way)], `${way}.txt`.replaceAll(/[ /]/g, '-'), { type: 'text/plain' })
   const upload = (way) => {
@@ -28,9 +28,9 @@ function changing(url, { method, body }) {
     data.append('file', file(way))
     return data
   }
-  const typed = (way, type) => new Blob([words(way)], { type })
+  const typed = (way, mediaType) => new Blob([words(way)], { type: mediaType })
   const text = { 'Content-Type': 'text/plain' }
-  const json = { 'Content-Type': 'application/json' }
+  const json = { 'Content-Type': type }
   return {
     'form text/plain': (way) => submit(url, 'text/plain', words(way)),
     'form urlencoded': (way) => submit(url, 'application/x-www-form-urlencoded', words(way)),
@@ -42,7 +42,7 @@ function changing(url, { method, body }) {
     'fetch cors json': (way) => take(fetch(url, { method, headers: json, body: words(way) })),
     'beacon text': async (way) => void navigator.sendBeacon(url, typed(way, 'text/plain')),
     'beacon multipart': async (way) => void navigator.sendBeacon(url, upload(way)),
-    'beacon json': async (way) => void navigator.sendBeacon(url, typed(way, 'application/json')),
+    'beacon json': async (way) => void navigator.sendBeacon(url, typed(way, type)),
   }
 }
 

@@ -8,6 +8,8 @@ export interface Operation {
   method: string
   path: string
   body: string
+  /** What the body has to be declared as. */
+  type: string
 }
 
 /** Writes at once, so that a summary asked for can be seen. */
@@ -22,6 +24,8 @@ const bodies: Record<string, unknown> = {
   updateSession: { name: 'renamed by WAY' },
   deleteSession: { ignored: 'WAY' },
   reuseSession: { user_id: 'intruder' },
+  forkSession: { ignored: 'WAY' },
+  pruneSessions: { updated_before: '2000-01-01T00:00:00.000Z', ignored: 'WAY' },
   createSummary: { ignored: 'WAY' },
   cancelRun: { reason: 'WAY' },
   resumeRun: { input: 'WAY' },
@@ -75,6 +79,10 @@ export async function startVictim(config: { allowOrigins?: string[]; allowHosts?
   const document = (await ingest(source)).json.document_id
   await ingest(`A document that stays: ${secret}.`)
 
+  await call('POST', '/api/v1/sessions', { session_id: 'taken-out', name: 'brought by WAY' })
+  const exported = (await call('GET', '/api/v1/sessions/taken-out/export')).text
+  await call('DELETE', '/api/v1/sessions/taken-out')
+
   const { paths } = (await call('GET', '/openapi.json')).json
   const operations: Operation[] = []
   for (const [template, item] of Object.entries<Record<string, { operationId: string }>>(paths)) {
@@ -91,8 +99,10 @@ export async function startVictim(config: { allowOrigins?: string[]; allowHosts?
             ? 'echo'
             : document
       const path = template.replace('{id}', id).replace('{file}', 'docs.js')
-      const body = JSON.stringify(bodies[operationId] ?? {})
-      operations.push({ id: operationId, method: method.toUpperCase(), path, body })
+      const isImport = operationId === 'importSession'
+      const body = isImport ? exported : JSON.stringify(bodies[operationId] ?? {})
+      const type = isImport ? 'application/x-ndjson' : 'application/json'
+      operations.push({ id: operationId, method: method.toUpperCase(), path, body, type })
     }
   }
 
@@ -103,7 +113,7 @@ export async function startVictim(config: { allowOrigins?: string[]; allowHosts?
     doomed: { run: running, source },
     reading: operations.filter(({ method }) => method === 'GET'),
     changing: operations.filter(({ method }) => method !== 'GET'),
-    knownBodies: Object.keys(bodies),
+    knownBodies: [...Object.keys(bodies), 'importSession'],
     /** Resolves when what has been answered is enough. */
     async until(isEnough: (requests: typeof arrived) => boolean) {
       while (!isEnough(arrived)) await heard.promise

@@ -100,7 +100,10 @@ describe('the embedder of a collection', () => {
       pending: 0,
       embedding_model: { provider: 'openai', dimensions: 8 },
     })
-    expect(progress).toEqual([[1, 1]])
+    expect(progress).toEqual([
+      [0, 1],
+      [1, 1],
+    ])
     expect((await second.search({ query: 'text', mode: 'vector' })).results).toHaveLength(1)
     await second.close()
     const third = await place.open({ embedding: { ...embedding, provider: 'auto' } })

@@ -1,5 +1,6 @@
 import { stat } from 'node:fs/promises'
 import { AppError, invalid } from '../../core/error.ts'
+import { isSessionId } from '../../core/id.ts'
 import type { Logger } from '../../core/logger.ts'
 import { findWords, messageText } from '../../core/message-search.ts'
 import { Pace } from '../../core/pace.ts'
@@ -52,6 +53,8 @@ export class Search {
 
   async find(search: MessageSearch, page: PageRequest): Promise<Page<MessageHit>> {
     const from = toPlace(page.cursor)
+    // No session has such an id, and the index knows no term with a space in it.
+    if (search.session_id !== undefined && !isSessionId(search.session_id)) return { items: [], next: null }
     const answer = async () => {
       await this.#upToDate()
       return this.#find(search, page.limit, from)
@@ -221,7 +224,7 @@ async function* readRuns(
 
 function toMatch({ words, session_id }: MessageSearch): string {
   const terms = words.map(({ word, isBeginning }) => `"${word}"${isBeginning ? '*' : ''}`)
-  if (session_id !== undefined) terms.push(`"${sessionTerm(session_id).replaceAll('"', '""')}"`)
+  if (session_id !== undefined) terms.push(`"${sessionTerm(session_id)}"`)
   return terms.join(' AND ')
 }
 

@@ -77,6 +77,8 @@ export function testSearch(store: () => SessionStore): void {
       expect(await found('hello', { agent_id: 'docs', user_id: 'bob' })).toEqual(['his assistant', 'his user'])
       expect(await found('hello', { session_id: 'mine' })).toEqual(['mine assistant', 'mine user'])
       expect(await found('hello', { session_id: 'MINE' })).toEqual([])
+      for (const id of [`' OR '1'='1`, '"', 'mi ne', '', 'mine*'])
+        expect(await found('hello', { session_id: id })).toEqual([])
       expect(await found('hello', { team_id: 'docs' })).toEqual([])
       await store().shareSession('mine', { user_id: 'bob' }, at(2))
       expect(await found('hello', { user_id: 'ann' })).toEqual(['mine assistant', 'mine user'])
