@@ -33,12 +33,15 @@ export interface Outgoing extends EventEmitter {
 
 const noParams: Readonly<Record<string, string>> = Object.freeze({})
 const noHeaders: readonly string[] = []
+let serials = 0
 
 /**
  * One request and its reply: what handlers see as their `HttpRequest`, and what the pipeline knows besides. What few
  * handlers need (query, body, signals) is made when it is asked for.
  */
 export class Exchange implements HttpRequest {
+  /** Tells it from every other. */
+  readonly serial = ++serials
   readonly incoming: Incoming
   readonly outgoing: Outgoing
   readonly settings: KernelSettings

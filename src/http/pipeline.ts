@@ -1,4 +1,5 @@
 import { AppError, toAppError } from '../core/error.ts'
+import { TurnoverMap } from '../core/turnover-map.ts'
 import { createAdmit } from './admission.ts'
 import { encodeInTurns } from './encode.ts'
 import { errorHeaders, errorReply } from './error.ts'
@@ -35,7 +36,7 @@ const clientLeftStatus = 499
 export function createPipeline(settings: KernelSettings): Pipeline {
   let admit = createAdmit(settings)
   const { logger, debug, clock, onRequest, limits } = settings
-  const active = new Set<Exchange>()
+  const active = new TurnoverMap<number, Exchange>()
   /** Of those, the streams that have begun. */
   let streams = 0
   let waiting: (() => void)[] = []
@@ -43,7 +44,7 @@ export function createPipeline(settings: KernelSettings): Pipeline {
   let whenClosing: (() => void) | undefined
 
   const done = (exchange: Exchange) => {
-    if (!active.delete(exchange)) return
+    if (!active.delete(exchange.serial)) return
     const { outgoing, method, path, route, status, requestId, caller } = exchange
     onRequest?.({
       method,
@@ -151,7 +152,7 @@ export function createPipeline(settings: KernelSettings): Pipeline {
     },
     serve(incoming, outgoing, awaitsContinue) {
       const exchange = new Exchange(incoming, outgoing, settings, awaitsContinue)
-      active.add(exchange)
+      active.set(exchange.serial, exchange)
       void run(exchange).then(
         () => done(exchange),
         (error: unknown) => {
@@ -162,7 +163,7 @@ export function createPipeline(settings: KernelSettings): Pipeline {
       )
     },
     interrupt(socket, error) {
-      for (const exchange of active) {
+      for (const exchange of active.values()) {
         if (exchange.incoming.socket !== socket) continue
         // What follows a complete request is broken, not the request itself.
         if (exchange.incoming.complete && !exchange.outgoing.headersSent) exchange.closeConnection = true
@@ -180,7 +181,7 @@ export function createPipeline(settings: KernelSettings): Pipeline {
       whenClosing = onIdle
     },
     cut() {
-      for (const exchange of active) {
+      for (const exchange of active.values()) {
         exchange.answered = true
         exchange.outgoing.destroy()
         done(exchange)

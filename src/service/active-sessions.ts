@@ -1,5 +1,6 @@
 import { freeze } from '../core/json.ts'
 import type { RunEnd, RunFinished, RunStart, RunStarted, SessionStore } from '../core/store.ts'
+import { TurnoverMap } from '../core/turnover-map.ts'
 import type { KnownSession } from './known-session.ts'
 import { type MemoryLimits, SessionMemory } from './session-memory.ts'
 
@@ -14,7 +15,7 @@ const defaultLimits: MemoryLimits = { sessions: 1_000, bytes: 32 * 1024 * 1024, 
 export function activeSessions(store: SessionStore, limits: Partial<MemoryLimits> = {}): SessionStore {
   const memory = new SessionMemory({ ...defaultLimits, ...limits })
   /** By the run under way. */
-  const sessions = new Map<string, KnownSession>()
+  const sessions = new TurnoverMap<string, KnownSession>()
   /** Grows with whatever makes reads under way worthless. */
   let forgotten = 0
 

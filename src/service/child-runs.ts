@@ -2,6 +2,7 @@ import { AppError } from '../core/error.ts'
 import type { Message } from '../core/message.ts'
 import type { RunRecord } from '../core/run.ts'
 import type { RunInput, Runnable } from '../core/runnable.ts'
+import type { TurnoverMap } from '../core/turnover-map.ts'
 import type { StartChild } from './execution-options.ts'
 import { prepareExecution, type Surroundings } from './prepare-execution.ts'
 import type { RunExecution } from './run-execution.ts'
@@ -12,7 +13,7 @@ type Shared = 'store' | 'recorded' | 'registry' | 'knowledge' | 'logger' | 'cloc
 
 export interface ChildrenOptions extends Pick<Surroundings, Shared> {
   owner: string
-  live: Map<string, RunExecution>
+  live: TurnoverMap<string, RunExecution>
 }
 
 /**

@@ -12,6 +12,9 @@ const leastRuns = 24
 export class KnownSession {
   readonly sessionId: string
   bytes = sessionBytes
+  /** Beside it among those without a run under way. */
+  older: KnownSession | undefined
+  newer: KnownSession | undefined
   runsUnderWay = 0
   startsUnderWay = 0
   /** Writes asked for, and those that the store has answered. */

@@ -9,6 +9,7 @@ import type { Runnable } from '../core/runnable.ts'
 import type { ClaimRecord, RunStarted, SessionStore } from '../core/store.ts'
 import type { Clock } from '../core/time.ts'
 import { timestamp } from '../core/time.ts'
+import { TurnoverMap } from '../core/turnover-map.ts'
 import { createChildren } from './child-runs.ts'
 import { assertSameRequest, toClaim } from './idempotency.ts'
 import { beginsEarly, prepareExecution } from './prepare-execution.ts'
@@ -56,8 +57,8 @@ export interface RunService extends Runs {
 export function createRuns(options: RunsOptions): RunService {
   const { store, registry, logger, clock } = options
   const recorded = createRecordedRuns(store)
-  const live = new Map<string, RunExecution>()
-  const beginning = new Set<RunExecution>()
+  const live = new TurnoverMap<string, RunExecution>()
+  const beginning = new Set<string>()
   /** Waiting runs whose entity is not registered. */
   const stranded = new Map<string, { run: RunRecord; fence: number }>()
   let closing = false
@@ -65,7 +66,7 @@ export function createRuns(options: RunsOptions): RunService {
 
   async function begin(execution: RunExecution): Promise<void> {
     if (execution.ended || closing) return
-    beginning.add(execution)
+    beginning.add(execution.run.run_id)
     try {
       const begun = await store.beginRun(execution.run.run_id, execution.fence, timestamp(clock()))
       if (begun) execution.begin()
@@ -75,7 +76,7 @@ export function createRuns(options: RunsOptions): RunService {
       if (!execution.run.background || !mayPass(error)) return execution.fail(error)
       setTimeout(() => void begin(execution), retryBeginMs).unref()
     } finally {
-      beginning.delete(execution)
+      beginning.delete(execution.run.run_id)
     }
   }
 
@@ -285,9 +286,9 @@ export function createRuns(options: RunsOptions): RunService {
     },
     async shutdown(deadlineMs) {
       closing = true
-      const all = [...live.values()]
+      const all = live.values()
       const waits = (execution: RunExecution) =>
-        execution.run.status === 'queued' && !execution.ended && !beginning.has(execution)
+        execution.run.status === 'queued' && !execution.ended && !beginning.has(execution.run.run_id)
       const staying = all.filter((execution) => execution.run.background && waits(execution))
       for (const execution of staying) execution.log.close(new AppError('unavailable', 'The server is shutting down.'))
       const going = all.filter((execution) => !staying.includes(execution))
@@ -300,7 +301,7 @@ export function createRuns(options: RunsOptions): RunService {
       clearTimeout(timer)
     },
     async settled() {
-      await Promise.allSettled([...live.values()].map((execution) => execution.done))
+      await Promise.allSettled(live.values().map((execution) => execution.done))
     },
     get active() {
       return live.size

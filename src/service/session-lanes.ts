@@ -1,4 +1,5 @@
 import { AppError } from '../core/error.ts'
+import { TurnoverMap } from '../core/turnover-map.ts'
 import type { RunExecution } from './run-execution.ts'
 import type { MultitaskStrategy } from './services.ts'
 
@@ -12,7 +13,7 @@ interface Lane {
 
 /** One lane a session: at most one run under way, the others wait their turn in the order they came. */
 export class SessionLanes {
-  readonly #lanes = new Map<string, Lane>()
+  readonly #lanes = new TurnoverMap<string, Lane>()
   readonly #begin: (execution: RunExecution) => void
 
   /** `begin` is called when a waiting run's turn has come. */

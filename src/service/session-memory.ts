@@ -1,3 +1,4 @@
+import { TurnoverMap } from '../core/turnover-map.ts'
 import { KnownSession } from './known-session.ts'
 
 export interface MemoryLimits {
@@ -15,8 +16,9 @@ export interface MemoryLimits {
  */
 export class SessionMemory {
   readonly #limits: MemoryLimits
-  readonly #busy = new Map<string, KnownSession>()
-  readonly #idle = new Map<string, KnownSession>()
+  readonly #sessions = new TurnoverMap<string, KnownSession>()
+  /** Those without a run under way, the longest unused first. */
+  readonly #idle = new IdleSessions()
   #bytes = 0
 
   constructor(limits: MemoryLimits) {
@@ -28,50 +30,38 @@ export class SessionMemory {
   }
 
   get size(): number {
-    return this.#busy.size + this.#idle.size
+    return this.#sessions.size
   }
 
   find(sessionId: string): KnownSession | undefined {
-    return this.#busy.get(sessionId) ?? this.#idle.get(sessionId)
+    return this.#sessions.get(sessionId)
   }
 
   findByRun(runId: string): KnownSession | undefined {
-    for (const sessions of [this.#busy, this.#idle]) {
-      for (const known of sessions.values()) if (known.hasRun(runId)) return known
-    }
-    return undefined
+    return this.#sessions.values().find((known) => known.hasRun(runId))
   }
 
   /** One of which nothing is known yet, if there is none. */
   get(sessionId: string): KnownSession {
     const found = this.find(sessionId)
     if (found !== undefined) return found
-    const known = new KnownSession(sessionId)
-    this.#bytes += known.bytes
-    this.#idle.set(sessionId, known)
+    const known = this.#add(sessionId)
+    this.#idle.add(known)
     this.#forgetSurplus(known)
     return known
   }
 
   runBegins(sessionId: string): KnownSession {
-    let known = this.#busy.get(sessionId)
-    if (known === undefined) {
-      known = this.#idle.get(sessionId)
-      if (known !== undefined) this.#idle.delete(sessionId)
-      else {
-        known = new KnownSession(sessionId)
-        this.#bytes += known.bytes
-      }
-      this.#busy.set(sessionId, known)
-    }
+    const found = this.find(sessionId)
+    const known = found ?? this.#add(sessionId)
+    if (found?.runsUnderWay === 0) this.#idle.remove(found)
     known.runsUnderWay++
     return known
   }
 
   runEnds(known: KnownSession): void {
     if (--known.runsUnderWay > 0) return
-    this.#busy.delete(known.sessionId)
-    this.#idle.set(known.sessionId, known)
+    this.#idle.add(known)
     this.#forgetSurplus(known)
   }
 
@@ -98,7 +88,11 @@ export class SessionMemory {
     const known = this.find(sessionId)
     if (known === undefined) return
     this.#bytes -= known.bytes
-    if (this.#idle.delete(sessionId)) return
+    if (known.runsUnderWay === 0) {
+      this.#idle.remove(known)
+      this.#sessions.delete(sessionId)
+      return
+    }
     known.clear()
     known.version++
     known.isUnordered = known.answered < known.asked
@@ -106,8 +100,14 @@ export class SessionMemory {
   }
 
   forgetAll(): void {
-    for (const sessionId of this.#idle.keys()) this.forget(sessionId)
-    for (const sessionId of this.#busy.keys()) this.forget(sessionId)
+    for (const { sessionId } of this.#sessions.values()) this.forget(sessionId)
+  }
+
+  #add(sessionId: string): KnownSession {
+    const known = new KnownSession(sessionId)
+    this.#bytes += known.bytes
+    this.#sessions.set(sessionId, known)
+    return known
   }
 
   #changed(known: KnownSession, bytesBefore: number): void {
@@ -119,14 +119,43 @@ export class SessionMemory {
 
   #forgetSurplus(spared: KnownSession): void {
     const { sessions, bytes } = this.#limits
-    if (this.#idle.size <= sessions && this.#bytes <= bytes) return
-    for (const [sessionId, known] of this.#idle) {
+    for (let known = this.#idle.oldest; known !== undefined; ) {
       if (this.#idle.size <= sessions && this.#bytes <= bytes) return
-      if (known !== spared) this.forget(sessionId)
+      const newer = known.newer
+      if (known !== spared) this.forget(known.sessionId)
+      known = newer
     }
-    for (const [sessionId, known] of this.#busy) {
+    if (this.#bytes <= bytes) return
+    for (const known of this.#sessions.values()) {
       if (this.#bytes <= bytes) return
-      if (known !== spared) this.forget(sessionId)
+      if (known !== spared) this.forget(known.sessionId)
     }
+  }
+}
+
+/** In the order in which they came. */
+class IdleSessions {
+  size = 0
+  oldest: KnownSession | undefined
+  #newest: KnownSession | undefined
+
+  add(known: KnownSession): void {
+    known.older = this.#newest
+    if (this.#newest === undefined) this.oldest = known
+    else this.#newest.newer = known
+    this.#newest = known
+    this.size++
+  }
+
+  /** Leaves no link behind: a session that is forgotten would keep those after it alive until it is collected itself. */
+  remove(known: KnownSession): void {
+    const { older, newer } = known
+    if (older === undefined) this.oldest = newer
+    else older.newer = newer
+    if (newer === undefined) this.#newest = older
+    else newer.older = older
+    known.older = undefined
+    known.newer = undefined
+    this.size--
   }
 }
