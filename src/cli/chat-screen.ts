@@ -32,7 +32,7 @@ const longestFrameMs = 500
 /** Of one answer; nobody reads more, and it is all recorded. */
 const mostShownChars = 1_000_000
 /** As much waits for the next frame before whoever brings more has to. */
-const mostPendingChars = 64 * 1024
+const mostPendingChars = 256 * 1024
 
 /** The state of the chat's screen. Text is taken up at most every 50 ms, less often where drawing is slow; all else at once. */
 export class ChatScreen {
@@ -80,7 +80,11 @@ export class ChatScreen {
     this.#leftOutChars += Math.max(0, text.length - room)
     this.#pending += text.slice(0, room).replaceAll('\t', '    ')
     this.#timer ??= setTimeout(() => this.#takeText(), this.#frameMs)
-    if (this.#pending.length > mostPendingChars) await this.#frame.promise
+    if (this.#pending.length <= mostPendingChars) return
+    // Nobody is kept waiting because the frame before was slow.
+    clearTimeout(this.#timer)
+    this.#timer = setTimeout(() => this.#takeText(), frameMs)
+    await this.#frame.promise
   }
 
   begin(now: number): void {
