@@ -115,7 +115,8 @@ async function browserFrames({ open, see }: Scene): Promise<Frame[]> {
   await pty.until(/(?:1 run {2}\S[\s\S]*){2}Enter opens/)
   const list = { screen: see(pty), seconds: 3 }
   pty.send('\r')
-  await pty.until(/thirty days[\s\S]*docs\/travel/)
+  // The last line of the run; the sources above it come one after the other.
+  await pty.until(/thirty days[\s\S]*completed[^\n]*tokens in[\s\S]*q leave/)
   return [list, { screen: see(pty), seconds: 6 }]
 }
 
