@@ -1,8 +1,8 @@
 /**
- * A map for entries that come and go all the time, such as what is under way. The tables of a `Map` that it has outgrown
- * point at each other, and a collection of the young generation takes an old one for alive: everything that was in any of
- * them would stay until the next full collection. Here only keys and places are in tables. Keys must be primitive for that.
- * It has no order.
+ * A map for entries that come and go all the time, such as what is under way. With a `Map` or `Set` of requests each collection
+ * of the young generation was measured to promote what ended requests had made (4 MB and 14 ms a time under reads, 0.04 MB and
+ * 2 ms with this; Node 24). The likely reason is that the tables that such a map has outgrown refer to the next one and still
+ * hold their entries, so here tables hold only keys and places. Keys are primitive for that. It has no order.
  */
 export class TurnoverMap<Key extends string | number, Value> {
   readonly #places = new Map<Key, number>()
