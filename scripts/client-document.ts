@@ -98,7 +98,7 @@ function reference(declarations: Map<string, Node>, checker: Checker, shapes: Sh
       ? parentsOf(node).map((parent) => `Besides those of \`${parent}\`:`)
       : []
     const body = isTypeAliasDeclaration(node)
-      ? [`\`${code(node.type.getText()).replace(/^\| /, '')}\``]
+      ? [aliased(code(node.type.getText()).replace(/^\| /, ''))]
       : isFunctionDeclaration(node)
         ? [`\`${signature(node)}\``]
         : [...(fields.length === 0 ? [] : parents), fields.join('\n')]
@@ -121,6 +121,13 @@ function reference(declarations: Map<string, Node>, checker: Checker, shapes: Sh
     'What is sent and answered, by the names of the OpenAPI document.',
     ...shapes.document(bodies),
   ]
+}
+
+/** Many alternatives are read as a list, by people and by the knowledge base. */
+function aliased(type: string): string {
+  const names = type.split(' | ')
+  const isList = names.length > 6 && names.every((name) => /^'\w+'$/.test(name))
+  return isList ? names.map((name) => `- \`${name}\``).join('\n') : `\`${type}\``
 }
 
 function signature(node: Node): string {
