@@ -1,7 +1,9 @@
 import { mkdir } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
 import type { Connection, Index, Table } from '@lancedb/lancedb'
 import type { VectorRow, VectorStore, VectorTable } from '../../core/knowledge-drivers.ts'
 import { toHalves } from './half-float.ts'
+import { type TemporaryFolder, temporaryFolder } from './temporary-folder.ts'
 import { whereIn } from './where.ts'
 
 /** Each write is a file. So many are made one at once, or a few when nobody has written for a while. */
@@ -30,6 +32,8 @@ export interface LanceOptions {
  * LanceDB does not sync its files: whoever uses this must be able to write the vectors again.
  */
 export function lanceVectors({ folder, indexedFromRows = 15_000, quietMs = 5_000 }: LanceOptions): VectorStore {
+  // Session and indexes leave vectors in the common folder for temporary files, where others could read them.
+  const temporary = temporaryFolder(join(resolve(folder), 'temporary'))
   let opening: Promise<Connection> | undefined
   const tables = new Map<string, Promise<OpenTable>>()
 
@@ -37,7 +41,8 @@ export function lanceVectors({ folder, indexedFromRows = 15_000, quietMs = 5_000
     process.env.LANCEDB_LOG ??= 'error'
     await mkdir(folder, { recursive: true, mode: 0o700 })
     const { connect: open, Session } = await import('@lancedb/lancedb')
-    return open(folder, { session: new Session(indexCacheBytes, metadataCacheBytes) })
+    temporary.open()
+    return open(folder, { session: temporary.sync(() => new Session(indexCacheBytes, metadataCacheBytes)) })
   }
   const connection = (): Promise<Connection> => {
     opening ??= connect().catch((error: unknown) => {
@@ -56,7 +61,7 @@ export function lanceVectors({ folder, indexedFromRows = 15_000, quietMs = 5_000
       const known = tables.get(name)
       if (known) return known
       const table = connection()
-        .then((database) => openTable(database, name, dimensions, { indexedFromRows, quietMs }))
+        .then((database) => openTable(database, name, dimensions, { indexedFromRows, quietMs, temporary }))
         .catch((error: unknown) => {
           tables.delete(name)
           throw error
@@ -76,12 +81,14 @@ export function lanceVectors({ folder, indexedFromRows = 15_000, quietMs = 5_000
       for (const table of open) await table.then((opened) => opened.close())
       const closing = opening
       opening = undefined
-      ;(await closing)?.close()
+      if (!closing) return
+      ;(await closing).close()
+      temporary.close()
     },
   }
 }
 
-type Upkeep = Required<Pick<LanceOptions, 'indexedFromRows' | 'quietMs'>>
+type Upkeep = Required<Pick<LanceOptions, 'indexedFromRows' | 'quietMs'>> & { temporary: TemporaryFolder }
 type OpenTable = VectorTable & { close(): Promise<void> }
 
 async function openTable(database: Connection, name: string, dimensions: number, upkeep: Upkeep): Promise<OpenTable> {
@@ -184,7 +191,7 @@ function gathered(write: (rows: readonly VectorRow[]) => Promise<void>) {
 }
 
 /** LanceDB takes writers one at a time best. What they leave is put in order when there are many, or when it is quiet. */
-function serialWrites(table: Table, { indexedFromRows, quietMs }: Upkeep, makeIndex: () => Promise<Index>) {
+function serialWrites(table: Table, { indexedFromRows, quietMs, temporary }: Upkeep, makeIndex: () => Promise<Index>) {
   let last: Promise<unknown> = Promise.resolve()
   let building: Promise<void> | undefined
   let sinceCompaction = 0
@@ -197,7 +204,7 @@ function serialWrites(table: Table, { indexedFromRows, quietMs }: Upkeep, makeIn
   }
   const optimize = async () => {
     sinceCompaction = 0
-    await table.optimize({ cleanupOlderThan: new Date() })
+    await temporary.during(() => table.optimize({ cleanupOlderThan: new Date() }))
   }
   /** Beside the writes, which go on: what they add meanwhile is searched without the index. */
   const build = async () => {
@@ -206,7 +213,8 @@ function serialWrites(table: Table, { indexedFromRows, quietMs }: Upkeep, makeIn
     if (rows < indexedFromRows) return
     const unindexed = known ? ((await table.indexStats(known.name))?.numUnindexedRows ?? rows) : rows
     if (unindexed < rows * staleShare) return
-    await table.createIndex('vector', { config: await makeIndex(), replace: true })
+    const config = await makeIndex()
+    await temporary.during(() => table.createIndex('vector', { config, replace: true }))
   }
   const whenQuiet = () => {
     clearTimeout(timer)
