@@ -102,6 +102,11 @@ describe.each(['a running server', 'no server'])('with %s', (way) => {
     expect((await sessions('export', first)).stdout).toBe(file)
     const taken = await sessions('export', first, '--output', 'one.jsonl')
     expect([taken.code, taken.stderr]).toEqual([1, expect.stringContaining('there already')])
+    const nowhere = await sessions('export', first, '--output', 'no-folder/one.jsonl')
+    expect([nowhere.code, nowhere.stderr]).toEqual([
+      2,
+      "There is no folder for 'no-folder/one.jsonl': make it, or name another file.\n",
+    ])
     const over = await sessions('import', 'one.jsonl')
     expect([over.code, over.stderr]).toEqual([1, `There is a session '${first}' already.\n`])
     expect((await sessions('delete', first, '--json')).stdout).toBe(`{"session_id":"${first}","deleted":true}\n`)
@@ -141,7 +146,13 @@ describe.each(['a running server', 'no server'])('with %s', (way) => {
       const refused = await command(project, ['sessions', 'import', '-'], input)
       expect([refused.code, refused.stdout, refused.stderr]).toEqual([2, '', expect.stringContaining(words)])
     }
-    expect((await sessions('import', 'no-such-file')).stderr).toBe("no-such-file can't be read: ENOENT.\n")
+    for (const [file, words] of [
+      ['no-such-file', "There is no file 'no-such-file': name one that `agentserve sessions export` wrote.\n"],
+      ['.', "'.' is a folder: name a file in it.\n"],
+    ] as const) {
+      const refused = await sessions('import', file)
+      expect([refused.code, refused.stdout, refused.stderr]).toEqual([2, '', words])
+    }
     expect(valuesOf((await sessions('list', '--json')).stdout)).toHaveLength(2)
   })
 

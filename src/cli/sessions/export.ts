@@ -8,6 +8,7 @@ import { UsageError } from '../exit.ts'
 import { say, write } from '../output.ts'
 import { terminalLine, terminalText } from '../terminal-text.ts'
 import type { SessionsAction, SessionsOptions } from './action.ts'
+import { toWriteError } from './file-error.ts'
 import { toMarkdown } from './markdown.ts'
 import { filterOf, readPages } from './pages.ts'
 
@@ -71,8 +72,7 @@ async function writeFile(path: string, texts: AsyncIterable<string>, signal: Abo
     await link(part, path)
     return lines
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
-    throw new AppError('conflict', `${path} is there already: name another file, or delete it.`)
+    throw toWriteError(error, path)
   } finally {
     file.destroy()
     await rm(part, { force: true })

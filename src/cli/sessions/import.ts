@@ -4,6 +4,7 @@ import { UsageError } from '../exit.ts'
 import { print, printJson, say } from '../output.ts'
 import { terminalLine } from '../terminal-text.ts'
 import type { SessionsAction } from './action.ts'
+import { toReadError } from './file-error.ts'
 
 /** As much as a server takes of one session. */
 const maxBytes = 64 * 1024 * 1024
@@ -112,10 +113,4 @@ async function openFile(file: string): Promise<FileHandle> {
   } catch (error) {
     throw toReadError(error, file)
   }
-}
-
-function toReadError(error: unknown, file: string): unknown {
-  const { code } = error as NodeJS.ErrnoException
-  if (isAppError(error) || typeof code !== 'string' || !/^E[A-Z]+$/.test(code)) return error
-  return new AppError('invalid_request', `${file} can't be read: ${code}.`, { cause: error })
 }
