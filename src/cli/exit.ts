@@ -65,6 +65,9 @@ function formatConfigError(error: ConfigError): string {
 
 const advice: Partial<Record<ErrorCode, string>> = {
   agent_not_found: '\n`agentserve agents` lists them.',
+  session_not_found: '\n`agentserve sessions` lists them.',
+  run_not_found: '\n`agentserve runs` lists them.',
+  document_not_found: '\n`agentserve knowledge list` lists them.',
   unauthorized: '\nGive a key with --key or AGENTSERVE_KEY.',
   misdirected_request: '\nAllow the name with --allow-host or AGENTSERVE_ALLOW_HOSTS where the server runs.',
 }

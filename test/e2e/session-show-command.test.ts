@@ -141,12 +141,16 @@ describe('sessions show', () => {
   test('has no other session and no run of another one', async () => {
     const first = await start('echo', 'one')
     const other = await start('echo', 'two')
-    expect(await sessions('show', 'ses_none')).toMatchObject({ code: 1, stdout: '' })
+    expect(await sessions('show', 'ses_none')).toMatchObject({
+      code: 1,
+      stdout: '',
+      stderr: "There is no session 'ses_none'.\n`agentserve sessions` lists them.\n",
+    })
     expect(await sessions('show')).toMatchObject({ code: 2, stdout: '' })
     expect(await sessions('show', first.session_id, '--why', other.run_id)).toMatchObject({
       code: 1,
       stdout: '',
-      stderr: `There is no run '${other.run_id}'.\n`,
+      stderr: `There is no run '${other.run_id}'.\n\`agentserve runs\` lists them.\n`,
     })
   })
 })
