@@ -24,6 +24,8 @@ const rankCost = 0.05
 
 interface Candidate extends Quote {
   score: number
+  /** How many words of the question it has. */
+  shared: number
 }
 
 /** The passages that answer a question best, best first: at most three, one from each hit. Empty when none fits. */
@@ -40,6 +42,8 @@ export function findQuotes(question: string, hits: readonly SearchHit[]): Quote[
   const chosen: Candidate[] = []
   for (const candidate of best) {
     if (chosen.length === maxQuotes || candidate.score < top.score * 0.6) break
+    // Where one passage has both words of a question, one with only one of them is about something else.
+    if (candidate.shared < Math.min(2, top.shared)) continue
     if (!chosen.some(({ text }) => text.includes(candidate.text) || candidate.text.includes(text)))
       chosen.push(candidate)
   }
@@ -75,7 +79,7 @@ function bestOf(
 ): Candidate | undefined {
   // One shared word of a longer question is chance more often than an answer.
   const enough = wanted.length > 2 ? 2 : 1
-  let best: { score: number; span: Span } | undefined
+  let best: { score: number; shared: number; span: Span } | undefined
   let heading = ''
   const all = blocks(hit.content)
   for (const [index, block] of all.entries()) {
@@ -102,13 +106,14 @@ function bestOf(
       }
       // A long passage shares words by chance.
       score /= 1 + Math.max(0, inside.length - plainLength) / 60
-      if (shared >= enough && score > (best?.score ?? 0)) best = { score, span }
+      if (shared >= enough && score > (best?.score ?? 0)) best = { score, shared, span }
     }
   }
   if (best === undefined) return undefined
-  const { start, text } = best.span
+  const { score, shared, span } = best
+  const { start, text } = span
   const line = hit.line_start === undefined ? undefined : hit.line_start + countLines(hit.content.slice(0, start))
-  return { hit, text, line, score: best.score * factor }
+  return { hit, text, line, score: score * factor, shared }
 }
 
 /** Whether a passage only asks what was asked: the question itself, or an example of how to put it. */

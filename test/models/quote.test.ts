@@ -61,6 +61,17 @@ describe('findQuotes', () => {
     expect(findQuotes('What does exit code 2 mean?', [hit(table)])[0]?.text).toBe('| 2 | called wrongly |')
   })
 
+  it('quotes nothing that has one of the two words of a question where something has both', () => {
+    const answer = hit('Set the port with `--port`.', { source: 'cli.md' })
+    const table = '| `address` | host and port |\n| `allowMethods` | once origins are set |'
+    const row = hit(table, { source: 'settings.md' })
+    const others = ['Port 80 needs root.', 'Port 0 picks one.', 'No port is free.'].map((text) => hit(text))
+    const sources = (hits: Parameters<typeof findQuotes>[1]) =>
+      findQuotes('How do I set the port?', hits).map(({ hit: { source } }) => source)
+    expect(sources([row, answer, ...others])).toEqual(['cli.md'])
+    expect(sources([row, ...others])).toContain('settings.md')
+  })
+
   it('keeps quotes short', () => {
     const long = `${'The weather was fine and nobody complained about anything at all. '.repeat(20)}The port is 8080. ${'More text follows here. '.repeat(30)}`
     const [quote] = findQuotes('Which port?', [hit(long)])
