@@ -5,7 +5,10 @@ import type { Idempotency } from '../service/services.ts'
 
 const visible = /^[\x21-\x7e]{1,255}$/
 
-/** The request's `Idempotency-Key`, bound to caller, route and body; undefined when it has none. Throws `invalid_request`. */
+/**
+ * The request's `Idempotency-Key`, bound to caller, user, route and body; undefined when it has none. Throws
+ * `invalid_request`. The user, since a caller is a place in the list of keys, which another may have tomorrow.
+ */
 export async function readIdempotency(request: HttpRequest, route: string): Promise<Idempotency | undefined> {
   const header = request.headers['idempotency-key']
   if (header === undefined) return undefined
@@ -16,7 +19,8 @@ export async function readIdempotency(request: HttpRequest, route: string): Prom
   // A repeated form has another boundary each time, so its parts are compared, not its bytes.
   if (request.body.mediaType === 'multipart/form-data') addParts(hash, await request.body.multipart())
   else hash.update(await request.body.bytes())
-  return { key: `${request.caller} ${route} ${header}`, hash: hash.digest('hex'), whileRunning: 'conflict' }
+  const key = `${request.caller} ${request.userId ?? ''} ${route} ${header}`
+  return { key, hash: hash.digest('hex'), whileRunning: 'conflict' }
 }
 
 function addParts(hash: ReturnType<typeof createHash>, parts: readonly MultipartPart[]): void {

@@ -1,3 +1,6 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { ServerConfig } from '../../src/config/types.ts'
 import { agent } from '../../src/runnables/agent.ts'
@@ -342,6 +345,41 @@ describe.each(ways)('with %s', (_way, config) => {
       expect([path, wrong.status, wrong.json.error.code]).toEqual([path, 401, code])
     }
   })
+})
+
+test('what an idempotency key gave one user is not given to another whose key has its place now', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'agentserve-users-'))
+  const keyOf = (user_id: string) => ({ key: `key-of-${user_id}`, user_id })
+  const serve = (...keys: string[]) =>
+    startServer({
+      auth: { keys: keys.map(keyOf) },
+      a2a: { prefix: '/a2a' },
+      sessionStorage: { type: 'sqlite', path: join(folder, 'agentserve.db') },
+    })
+  const ids = async ({ call }: RunningTestServer, user: string) => {
+    const headers = { authorization: `Bearer key-of-${user}` }
+    const keyed = { ...headers, 'idempotency-key': 'k' }
+    const parts = [{ type: 'text', content: 'x' }]
+    const message = rpc('sendMessage', { messageId: 'm', role: 'user', agentId: 'echo', parts })
+    return [
+      (await call('POST', `${api}/sessions`, {}, keyed)).json.session_id,
+      (await call('POST', `${api}/agents/echo/run`, { input: 'x' }, keyed)).json.run_id,
+      (await call('POST', '/a2a/sendMessage', message, headers)).json.result.task.taskId,
+      (await call('POST', '/a2a/sendMessage', message, keyed)).json.result.task.taskId,
+    ]
+  }
+  try {
+    const before = await serve('ann', 'bob')
+    const ofAnn = await ids(before, 'ann')
+    expect(await ids(before, 'ann')).toEqual(ofAnn)
+    await before.close()
+    const after = await serve('bob')
+    const ofBob = await ids(after, 'bob')
+    await after.close()
+    expect(new Set([...ofAnn, ...ofBob]).size).toBe(8)
+  } finally {
+    await rm(folder, { recursive: true, force: true })
+  }
 })
 
 test('a key has at most so many runs under way', async () => {

@@ -113,19 +113,20 @@ function agentNotFound(agentId: string): RpcError {
 }
 
 /**
- * A message is its own idempotency key, within its caller, agent and context, for both methods. An `Idempotency-Key`
+ * A message is its own idempotency key, within its caller, user, agent and context, for both methods. An `Idempotency-Key`
  * header takes its place: then another messageId is the same request too.
  */
 function idempotencyOf(request: HttpRequest, message: SendRequest): Idempotency {
   const { agentId, messageId, contextId = '' } = message
+  const caller = `${request.caller} ${request.userId ?? ''}`
   const target = `${contextId} ${agentId.length} ${agentId}`
   const header = request.headers['idempotency-key']
   if (header !== undefined) {
     if (typeof header !== 'string' || !visible.test(header)) throw invalidKey()
     const text = `${target} ${JSON.stringify(message.parts)}`
-    return { key: `a2a key ${request.caller} ${header}`, hash: digest(text), whileRunning: 'conflict' }
+    return { key: `a2a key ${caller} ${header}`, hash: digest(text), whileRunning: 'conflict' }
   }
-  const key = `a2a message ${request.caller} ${target} ${bounded(messageId)}`
+  const key = `a2a message ${caller} ${target} ${bounded(messageId)}`
   return { key, hash: digest(JSON.stringify(message.parts)), whileRunning: 'join' }
 }
 
