@@ -28,6 +28,17 @@ export function scopeToUser(services: Services, userId: string): Services {
     }
   }
 
+  /** Made before its first run, so that of two users who name the same new session one gets it, and the other none. */
+  async function makeSession(sessionId: string, entityId: string): Promise<void> {
+    const { kind } = services.registry.get(entityId)
+    try {
+      await sessions.create({ session_id: sessionId, [`${kind}_id`]: entityId, user_id: userId })
+    } catch (error) {
+      if (!isAppError(error) || error.code !== 'conflict') throw error
+      await ownSession(sessionId)
+    }
+  }
+
   async function ownRun<R extends RunHead>(reading: Promise<R>, runId: string): Promise<R> {
     const run = await reading
     if (run.user_id === userId) return run
@@ -95,9 +106,11 @@ export function scopeToUser(services: Services, userId: string): Services {
     runs: {
       async start(options) {
         assertOwn(options.userId)
-        const { sessionId } = options
+        const { sessionId, entityId, unknownSession } = options
         const session = sessionId === undefined ? undefined : await findSession(sessionId)
         if (session !== undefined && !owns(session)) throw notFound('session', session.session_id)
+        if (sessionId !== undefined && session === undefined && unknownSession === 'create')
+          await makeSession(sessionId, entityId)
         return runs.start({ ...options, userId })
       },
       get: (runId) => ownRun(runs.get(runId), runId),

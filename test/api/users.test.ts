@@ -243,6 +243,31 @@ describe.each(ways)('with %s', (_way, config) => {
       expect((await as('ann', 'GET', `${api}/sessions/of-ann`)).json.user_id).toBe('ann')
     })
 
+    test('gets a new context to itself, also when another names the same at once', async () => {
+      const send = (user: User, contextId: string, messageId = 'first') => {
+        const parts = [{ type: 'text', content: `said by ${user}` }]
+        const message = { messageId, role: 'user', agentId: 'echo', contextId, parts }
+        return as(user, 'POST', '/a2a/sendMessage', rpc('sendMessage', message))
+      }
+      for (let round = 0; round < 10; round++) {
+        const context = `shared-${round}`
+        const answers = await Promise.all(users.map((user) => send(user, context)))
+        expect(answers.filter(({ json }) => json.result?.task.status === 'completed')).toHaveLength(1)
+        for (const user of users) {
+          const history = await as(user, 'GET', `${api}/sessions/${context}/history`)
+          const mine = answers[users.indexOf(user)]?.json.result !== undefined
+          expect([history.status, history.json.messages?.length]).toEqual(mine ? [200, 2] : [404, undefined])
+          if (mine) expect(history.text).not.toContain(`said by ${users.find((other) => other !== user)}`)
+        }
+        expect((await as('all', 'GET', `${api}/sessions/${context}`)).json).toMatchObject({
+          agent_id: 'echo',
+          run_count: 1,
+        })
+      }
+      const both = await Promise.all(['one', 'two'].map((id) => send('ann', 'of-ann-alone', id)))
+      expect(both.map(({ json }) => json.result?.task.status)).toEqual(['completed', 'completed'])
+    })
+
     test('owns the sessions it makes, and sees the runs that were made for it', async () => {
       const { session_id, user_id } = (await as('ann', 'POST', `${api}/sessions`)).json
       expect(user_id).toBe('ann')
