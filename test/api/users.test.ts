@@ -35,6 +35,20 @@ const as = (who: string, method: string, path: string, body?: unknown) =>
 
 const rpc = (method: string, message: object) => ({ jsonrpc: '2.0', id: '1', method, params: { message } })
 
+/** What each request under the same idempotency key, or with the same messageId, made: always the same for one caller. */
+async function keyedIds({ call }: RunningTestServer, who: string): Promise<string[]> {
+  const headers = { authorization: `Bearer key-of-${who}` }
+  const keyed = { ...headers, 'idempotency-key': 'k' }
+  const parts = [{ type: 'text', content: 'x' }]
+  const message = rpc('sendMessage', { messageId: 'm', role: 'user', agentId: 'echo', parts })
+  return [
+    (await call('POST', `${api}/sessions`, {}, keyed)).json.session_id,
+    (await call('POST', `${api}/agents/echo/run`, { input: 'x' }, keyed)).json.run_id,
+    (await call('POST', '/a2a/sendMessage', message, headers)).json.result.task.taskId,
+    (await call('POST', '/a2a/sendMessage', message, keyed)).json.result.task.taskId,
+  ]
+}
+
 /** Bodies that operations take. */
 const bodies: Record<string, unknown[]> = {
   updateSession: [{ name: 'taken over' }],
@@ -59,7 +73,13 @@ describe.each(ways)('with %s', (_way, config) => {
   beforeAll(async () => {
     server = await startServer(
       {
-        auth: { keys: ['key-of-all', ...[...users, 'cid'].map((user_id) => ({ key: `key-of-${user_id}`, user_id }))] },
+        auth: {
+          keys: [
+            'key-of-all',
+            'key-of-desk',
+            ...[...users, 'cid'].map((user_id) => ({ key: `key-of-${user_id}`, user_id })),
+          ],
+        },
         a2a: { prefix: '/a2a' },
         ...config,
       },
@@ -333,11 +353,13 @@ describe.each(ways)('with %s', (_way, config) => {
     })
 
     test('gets an own answer for an idempotency key that another used', async () => {
-      const create = (user: string) =>
-        server.call('POST', `${api}/sessions`, {}, { authorization: `Bearer key-of-${user}`, 'idempotency-key': 'k' })
-      const [ann, bob] = [await create('ann'), await create('bob')]
-      expect(ann.json.session_id).not.toBe(bob.json.session_id)
-      expect((await create('ann')).json.session_id).toBe(ann.json.session_id)
+      const all: string[] = []
+      for (const who of [...users, 'all', 'desk']) {
+        const made = await keyedIds(server, who)
+        expect(await keyedIds(server, who)).toEqual(made)
+        all.push(...made)
+      }
+      expect(new Set(all).size).toBe(16)
     })
 
     test('sees what was handed over, and a key without a user sees all', async () => {
@@ -348,6 +370,9 @@ describe.each(ways)('with %s', (_way, config) => {
         const fork = await as(user, 'POST', `${api}/sessions/${session_id}/fork`, {})
         expect([fork.status, fork.json.user_id]).toEqual([201, user])
       }
+      const fork = (await as('all', 'POST', `${api}/sessions/${session_id}/fork`, {})).json
+      expect(fork).toMatchObject({ user_id: 'bob', shared_with: { user_ids: [] } })
+      expect((await as('ann', 'GET', `${api}/sessions/${fork.session_id}`)).status).toBe(404)
       expect((await as('ann', 'GET', `${api}/messages?q=secret&user_id=bob`)).json.count).toBe(0)
       for (const user of users) {
         expect((await as('all', 'GET', `${api}/sessions/${own[user].session}`)).json.user_id).toBe(user)
@@ -381,25 +406,13 @@ test('what an idempotency key gave one user is not given to another whose key ha
       a2a: { prefix: '/a2a' },
       sessionStorage: { type: 'sqlite', path: join(folder, 'agentserve.db') },
     })
-  const ids = async ({ call }: RunningTestServer, user: string) => {
-    const headers = { authorization: `Bearer key-of-${user}` }
-    const keyed = { ...headers, 'idempotency-key': 'k' }
-    const parts = [{ type: 'text', content: 'x' }]
-    const message = rpc('sendMessage', { messageId: 'm', role: 'user', agentId: 'echo', parts })
-    return [
-      (await call('POST', `${api}/sessions`, {}, keyed)).json.session_id,
-      (await call('POST', `${api}/agents/echo/run`, { input: 'x' }, keyed)).json.run_id,
-      (await call('POST', '/a2a/sendMessage', message, headers)).json.result.task.taskId,
-      (await call('POST', '/a2a/sendMessage', message, keyed)).json.result.task.taskId,
-    ]
-  }
   try {
     const before = await serve('ann', 'bob')
-    const ofAnn = await ids(before, 'ann')
-    expect(await ids(before, 'ann')).toEqual(ofAnn)
+    const ofAnn = await keyedIds(before, 'ann')
+    expect(await keyedIds(before, 'ann')).toEqual(ofAnn)
     await before.close()
     const after = await serve('bob')
-    const ofBob = await ids(after, 'bob')
+    const ofBob = await keyedIds(after, 'bob')
     await after.close()
     expect(new Set([...ofAnn, ...ofBob]).size).toBe(8)
   } finally {

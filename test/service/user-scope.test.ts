@@ -1,0 +1,28 @@
+import { expect, test } from 'vitest'
+import { silentLogger } from '../../src/core/logger.ts'
+import { createOnce } from '../../src/service/idempotency.ts'
+import { createSummaries } from '../../src/service/summaries.ts'
+import { scopeToUser } from '../../src/service/user-scope.ts'
+import { memoryStore } from '../../src/store/memory.ts'
+import { echo, openServices, request } from '../support/services.ts'
+
+test('the run of another does not exist, whether its session is there or gone', async () => {
+  const store = memoryStore()
+  let isGone = false
+  const findSession = async (id: string) => (isGone ? undefined : store.findSession(id))
+  const services = await openServices({ echo }, { ...store, findSession })
+  const common = { store, clock: Date.now, logger: silentLogger }
+  const once = createOnce(store, Date.now, silentLogger)
+  const summaries = createSummaries({ ...common, summarizer: undefined, timeoutMs: 1 })
+  const [ann, bob] = ['ann', 'bob'].map((user) =>
+    scopeToUser({ ...services, summaries, once, logger: silentLogger }, user),
+  )
+  const handle = await bob?.runs.start(request('echo', 'x'))
+  await handle?.result()
+  const runId = handle?.runId ?? ''
+  for (const gone of [false, true]) {
+    isGone = gone
+    expect((await bob?.runs.get(runId))?.run_id).toBe(runId)
+    await expect(ann?.runs.get(runId)).rejects.toMatchObject({ code: 'run_not_found' })
+  }
+})
