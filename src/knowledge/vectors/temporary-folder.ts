@@ -1,4 +1,5 @@
 import { existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
 /** Where native code is told of the common folder for temporary files. */
@@ -59,6 +60,8 @@ export function temporaryFolder(path: string): TemporaryFolder {
 }
 
 function putInForce(path: string): void {
+  // Set for good, and only ever replaced: other threads may be reading the list of variables, which must not be moved.
+  process.env[variable] ??= tmpdir()
   if (inForce.length === 0) usual = process.env[variable]
   inForce.push(path)
   process.env[variable] = path
@@ -66,7 +69,5 @@ function putInForce(path: string): void {
 
 function putOutOfForce(path: string): void {
   inForce.splice(inForce.indexOf(path), 1)
-  const next = inForce.at(-1) ?? usual
-  if (next === undefined) delete process.env[variable]
-  else process.env[variable] = next
+  process.env[variable] = inForce.at(-1) ?? usual
 }
