@@ -175,6 +175,7 @@ function bodies(): Record<string, string> {
     'one text': `{"input":"${repeat('é', most / 2 - 100)}"}`,
     'one text as content': `{"content":"${repeat('word ', most / 5 - 100)}"}`,
     numbers: `{"input":"x","metadata":{"a":[${repeat('1.7976931348623157e308,', 190_000)}1]}}`,
+    'numbers as a part': `{"input":{"parts":[{"type":"data","data":[${repeat('1.7976931348623157e308,', 190_000)}1]}]}}`,
     'one number': `[${repeat('1')}]`,
     blanks: `${repeat(' ')}{}`,
   }

@@ -1,9 +1,9 @@
 import { AppError, invalid } from '../core/error.ts'
+import { nextTurn } from '../core/turn.ts'
 import type { Incoming } from './exchange.ts'
-import { parseJson } from './json-guard.ts'
+import { parseJson, parseJsonInTurns } from './json-guard.ts'
 import { decodeText, isJsonType, mediaTypeOf } from './media-type.ts'
 import type { BodyReader, MultipartPart } from './request.ts'
-import { nextTurn } from './turn.ts'
 
 export interface BodyLimits {
   maxBytes: number
@@ -53,7 +53,9 @@ export class RequestBody implements BodyReader {
   }
 
   async text(): Promise<string> {
-    return decodeText(await this.bytes(), this.#incoming.headers['content-type'])
+    const bytes = await this.bytes()
+    if (this.isLarge) await nextTurn()
+    return decodeText(bytes, this.#incoming.headers['content-type'])
   }
 
   async json(): Promise<unknown> {
@@ -62,9 +64,12 @@ export class RequestBody implements BodyReader {
     if (type !== undefined && !isJsonType(type)) {
       throw new AppError('unsupported_media_type', `This route takes application/json, not ${type}.`)
     }
-    const text = decodeText(await this.bytes(), this.#incoming.headers['content-type'])
-    const value = text === '' ? undefined : parseJson(text)
-    if (this.isLarge) await nextTurn()
+    const text = await this.text()
+    if (text === '') return undefined
+    if (!this.isLarge) return parseJson(text)
+    await nextTurn()
+    const value = await parseJsonInTurns(text)
+    await nextTurn()
     return value
   }
 

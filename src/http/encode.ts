@@ -1,27 +1,33 @@
-import { nextTurn } from './turn.ts'
+import { nextTurn } from '../core/turn.ts'
 
 /** Deep enough for the text of a message's part in an answer. */
 const deepest = 5
 /** What is worth looking into. */
 const mostEntries = 1000
-const bytesATurn = 2 * 1024 * 1024
+const charactersAPiece = 1024 * 1024
 
-/** The JSON of a value that may be large, made in several turns of the event loop. */
-export async function encodeInTurns(value: unknown): Promise<Uint8Array> {
-  const pieces: Uint8Array[] = []
-  let made = 0
-  for (const piece of piecesOf(value, deepest)) {
-    const bytes = Buffer.from(piece)
-    pieces.push(bytes)
-    made += bytes.length
-    if (made < bytesATurn) continue
-    made = 0
+/** The JSON of a value that may be large, piece by piece as it is asked for, each in a turn of its own. */
+export async function* encodeInTurns(value: unknown): AsyncGenerator<Uint8Array> {
+  let small = ''
+  for (const text of textsOf(value, deepest)) {
+    if (text.length < charactersAPiece) small += text
+    else {
+      // Joined, both would be copied once more.
+      if (small !== '') yield Buffer.from(small)
+      small = ''
+      await nextTurn()
+      yield Buffer.from(text)
+      await nextTurn()
+    }
+    if (small.length < charactersAPiece) continue
+    yield Buffer.from(small)
+    small = ''
     await nextTurn()
   }
-  return Buffer.concat(pieces)
+  if (small !== '') yield Buffer.from(small)
 }
 
-function* piecesOf(value: unknown, depth: number): Generator<string> {
+function* textsOf(value: unknown, depth: number): Generator<string> {
   const entries = depth > 0 ? entriesOf(value) : undefined
   if (entries === undefined) {
     yield JSON.stringify(value) ?? 'null'
@@ -31,7 +37,7 @@ function* piecesOf(value: unknown, depth: number): Generator<string> {
   let before = isList ? '[' : '{'
   for (const [name, field] of entries) {
     yield isList ? before : `${before}${JSON.stringify(name)}:`
-    yield* piecesOf(field, depth - 1)
+    yield* textsOf(field, depth - 1)
     before = ','
   }
   if (entries.length === 0) yield before

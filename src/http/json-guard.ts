@@ -1,4 +1,5 @@
 import { AppError, invalid, isAppError } from '../core/error.ts'
+import { nextTurn } from '../core/turn.ts'
 
 export const maxJsonDepth = 64
 export const maxJsonValues = 200_000
@@ -12,6 +13,17 @@ export const maxJsonKeys = 25_000
 export function parseJson(text: string): unknown {
   // A shorter text can hold neither more depth nor more values than is allowed.
   if (text.length > maxJsonDepth) measure(text)
+  return parseMeasured(text)
+}
+
+/** The same for megabytes, in more than one turn of the event loop. */
+export async function parseJsonInTurns(text: string): Promise<unknown> {
+  measure(text)
+  await nextTurn()
+  return parseMeasured(text)
+}
+
+function parseMeasured(text: string): unknown {
   let value: unknown
   try {
     value = JSON.parse(text)
@@ -56,11 +68,12 @@ function measure(text: string): void {
   }
 }
 
+/** Looks for quotes, not at each character: texts are what most of a large document is. */
 function endOfString(text: string, start: number): number {
-  for (let at = start + 1; at < text.length; at++) {
-    const code = text.charCodeAt(at)
-    if (code === 0x22) return at
-    if (code === 0x5c) at++
+  for (let at = text.indexOf('"', start + 1); at !== -1; at = text.indexOf('"', at + 1)) {
+    let escapes = 0
+    while (text.charCodeAt(at - 1 - escapes) === 0x5c) escapes++
+    if (escapes % 2 === 0) return at
   }
   return text.length
 }

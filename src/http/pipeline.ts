@@ -1,4 +1,5 @@
 import { AppError, toAppError } from '../core/error.ts'
+import { nextTurn } from '../core/turn.ts'
 import { TurnoverMap } from '../core/turnover-map.ts'
 import { createAdmit } from './admission.ts'
 import { encodeInTurns } from './encode.ts'
@@ -8,7 +9,6 @@ import type { KernelSettings } from './options.ts'
 import { isStream, type Reply } from './reply.ts'
 import { createRouteTable, type RouteTable } from './router.ts'
 import { leave, writeStream } from './stream.ts'
-import { nextTurn } from './turn.ts'
 import { jsonType, writePlain } from './writer.ts'
 
 /** Where every request goes through, with a socket or without one. */
@@ -197,7 +197,7 @@ export function createPipeline(settings: KernelSettings): Pipeline {
 async function inTurns(reply: Reply): Promise<Reply> {
   await nextTurn()
   if (reply.body?.kind !== 'json') return reply
-  return { ...reply, body: { kind: 'bytes', bytes: await encodeInTurns(reply.body.value), mediaType: jsonType } }
+  return { ...reply, body: { kind: 'stream', frames: encodeInTurns(reply.body.value), mediaType: jsonType } }
 }
 
 function one(header: string | string[] | undefined): string | undefined {

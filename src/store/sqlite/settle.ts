@@ -3,35 +3,41 @@ import type { JsonObject } from '../../core/json.ts'
 import type { Message } from '../../core/message.ts'
 import type { EntityKind, RunStatus } from '../../core/run.ts'
 import type { RunBatch, RunEnd, RunFinished, RunResume, RunResumed, RunStart, RunStarted } from '../../core/store.ts'
+import { nextTurn } from '../../core/turn.ts'
 import { judgeEnd, mayResume, takesEvents } from '../ended.ts'
 import { freeClaim } from './claims.ts'
 import type { Connection } from './connection.ts'
 import { encodeBatch } from './event-batch.ts'
 import { type BeginRun, Group, type HotOutcome, type HotWrite, type Known } from './group.ts'
 import { insertHot, toParams } from './hot-write.ts'
+import { isLarge } from './large-write.ts'
 import { fromJson, toRunRecord } from './rows.ts'
 import { selectRuns } from './selects.ts'
 import { touch } from './sessions.ts'
 
 /*
  * A hot write by itself, inside the writer's transaction: looks at what is there, then writes by the same statement as a
- * whole group does. Nothing else can write between the look and the write.
+ * whole group does. Nothing else can write between the look and the write. A large one is made in several turns of the
+ * event loop.
  */
 
 export async function settle(writer: Connection, write: HotWrite, now: string): Promise<HotOutcome> {
+  const writeGroup = isLarge(write) ? writeInTurns : writeAtOnce
   switch (write.kind) {
     case 'start':
-      return startRun(writer, write.start, now)
+      return startRun(writer, write.start, now, writeGroup)
     case 'begin':
       return beginRun(writer, write.begin)
     case 'append':
-      return appendEvents(writer, write.batch)
+      return appendEvents(writer, write.batch, writeGroup)
     case 'finish':
-      return finishRun(writer, write.end)
+      return finishRun(writer, write.end, writeGroup)
   }
 }
 
-async function startRun(writer: Connection, start: RunStart, now: string): Promise<RunStarted> {
+type WriteGroup = (writer: Connection, group: Group) => Promise<void>
+
+async function startRun(writer: Connection, start: RunStart, now: string, writeGroup: WriteGroup): Promise<RunStarted> {
   const { run, claim, session, state } = start
   if (claim !== null) {
     const taken = await freeClaim(writer, claim.key, now)
@@ -66,11 +72,11 @@ async function beginRun(writer: Connection, begin: BeginRun): Promise<boolean> {
   }
   const group = new Group(knowing(run.sessionId, true))
   group.addBegin(begin, run.sessionId, becomes)
-  await writeGroup(writer, group)
+  await writeAtOnce(writer, group)
   return true
 }
 
-async function appendEvents(writer: Connection, batch: RunBatch): Promise<boolean> {
+async function appendEvents(writer: Connection, batch: RunBatch, writeGroup: WriteGroup): Promise<boolean> {
   const run = await lookUp(writer, batch.run_id)
   if (run === undefined || !takesEvents(run, batch.fence)) return false
   const group = new Group(knowing(run.sessionId, true))
@@ -79,14 +85,22 @@ async function appendEvents(writer: Connection, batch: RunBatch): Promise<boolea
   return true
 }
 
-async function finishRun(writer: Connection, end: RunEnd): Promise<RunFinished> {
+async function finishRun(writer: Connection, end: RunEnd, writeGroup: WriteGroup): Promise<RunFinished> {
   const run = await lookUp(writer, end.run_id)
   const verdict = judgeEnd(run, end.fence)
   if (run === undefined || verdict !== 'ok') return verdict
   const kept = run.ended ? await reopen(writer, end.run_id) : []
-  const group = new Group(knowing(run.sessionId, true))
   const whole = { ...end, fence: run.fence, messages: [...kept, ...end.messages] }
-  group.addEnd(whole, run.sessionId, encodeBatch(end.events, run.recordedSeq))
+  const batch = encodeBatch(end.events, run.recordedSeq)
+  const known = knowing(run.sessionId, true)
+  const apart = writeGroup === writeInTurns && batch !== undefined
+  if (apart) {
+    const events = new Group(known)
+    events.addBatch(end.run_id, run.fence, 0, batch)
+    await writeGroup(writer, events)
+  }
+  const group = new Group(known)
+  group.addEnd(whole, run.sessionId, apart ? undefined : batch)
   await writeGroup(writer, group)
   return 'ok'
 }
@@ -95,8 +109,16 @@ function knowing(sessionId: string, exists: boolean): Known {
   return { hasSession: (other) => exists && other === sessionId, sessionOf: () => sessionId }
 }
 
-async function writeGroup(writer: Connection, group: Group): Promise<void> {
+async function writeAtOnce(writer: Connection, group: Group): Promise<void> {
   await writer.run(insertHot, toParams(group.finish()))
+}
+
+/** Each step copies all of the text: its rows have been made, then the statement is, then SQLite is given it. */
+async function writeInTurns(writer: Connection, group: Group): Promise<void> {
+  await nextTurn()
+  const params = toParams(group.finish())
+  await nextTurn()
+  await writer.run(insertHot, params)
 }
 
 async function isBusy(writer: Connection, sessionId: string): Promise<boolean> {
@@ -119,7 +141,7 @@ export async function resumeRun(writer: Connection, resume: RunResume): Promise<
   )
   const group = new Group(knowing(run.sessionId, true))
   group.addBatch(runId, fence, reserve_until, encodeBatch(events, run.recordedSeq))
-  await writeGroup(writer, group)
+  await writeAtOnce(writer, group)
   await touch(writer, run.sessionId, at)
   return { outcome: 'resumed', fence }
 }

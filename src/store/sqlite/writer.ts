@@ -4,6 +4,7 @@ import { classify, toStoreError } from './failure.ts'
 import { Group, type HotOutcome, type HotWrite, type Unit } from './group.ts'
 import { insertHot, toParams } from './hot-write.ts'
 import type { KnownRows } from './known.ts'
+import { charactersOf, isLarge } from './large-write.ts'
 import { settle } from './settle.ts'
 
 const groupLimit = 512
@@ -85,11 +86,11 @@ export class Writer {
     // What is asked for in the same step goes into the first group too, the end of a run that needs no more than that included.
     await new Promise<void>((resolve) => process.nextTick(resolve))
     while (this.#waiting.length > 0) {
-      const { units, works, count } = takeGroup(this.#waiting)
+      const { units, works, count, large } = takeGroup(this.#waiting)
       this.#waiting = this.#waiting.slice(count)
       const items = [...units.flatMap((unit) => unit.items), ...works]
       try {
-        await this.#commit(units, works)
+        await (large ? this.#inTransaction(() => this.#apply(units, true)) : this.#commit(units, works))
         for (const item of items) answer(item)
         await this.#options.afterCommit(count, this.#characters)
         this.#characters = 0
@@ -177,6 +178,7 @@ export class Writer {
     const { connection, known, now } = this.#options
     for (const item of items) {
       item.outcome = await this.#alone(() => settle(connection, item.write, now()))
+      this.#characters += charactersOf(item.write)
       remember(known, item.write, item.outcome)
     }
   }
@@ -210,18 +212,23 @@ function answer(item: WaitingHot | WaitingWork): void {
   else item.resolve(outcome.value as HotOutcome)
 }
 
-/** As many as go together: a run is touched once, but for a start that its own end follows. */
+/** As many as go together: a run is touched once, but for a start that its own end follows. A large write goes alone. */
 function takeGroup(waiting: readonly (WaitingHot | WaitingWork)[]): {
   units: HotUnit[]
   works: WaitingWork[]
   count: number
+  large: boolean
 } {
+  const first = waiting[0]
+  if (first !== undefined && 'write' in first && isLarge(first.write))
+    return { units: [{ write: first.write, items: [first] }], works: [], count: 1, large: true }
   const units = new Map<string, HotUnit>()
   const works: WaitingWork[] = []
   let count = 0
   for (const item of waiting) {
     if (count === groupLimit) break
     if ('work' in item) works.push(item)
+    else if (isLarge(item.write)) break
     else {
       const runId = runIdOf(item.write)
       const unit = units.get(runId)
@@ -233,7 +240,7 @@ function takeGroup(waiting: readonly (WaitingHot | WaitingWork)[]): {
     }
     count++
   }
-  return { units: [...units.values()], works, count }
+  return { units: [...units.values()], works, count, large: false }
 }
 
 function isOwnEnd(unit: HotUnit, write: HotWrite): write is Extract<HotWrite, { kind: 'finish' }> {

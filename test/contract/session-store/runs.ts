@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { RunStatus } from '../../../src/core/run.ts'
 import type { SessionStore } from '../../../src/core/store.ts'
-import { allPages, at, claimOf, endOf, messageOf, seedOf, started, startOf, textEvents } from './builders.ts'
+import { allPages, at, claimOf, endOf, eventOf, messageOf, seedOf, started, startOf, textEvents } from './builders.ts'
 
 export function testRuns(store: () => SessionStore): void {
   const end = (runId: string, fields?: Parameters<typeof endOf>[1]) => store().finishRun(endOf(runId, fields))
@@ -194,6 +194,28 @@ export function testRuns(store: () => SessionStore): void {
         'run_end',
       ])
       expect((await store().findSession('s'))?.session).toMatchObject({ run_count: 1, state: { a: 1, b: 2 } })
+    })
+
+    it('takes megabytes as they are, beside what is small', async () => {
+      const text = 'é"\\\n🙂 '.repeat(200_000)
+      const data = { list: Array.from({ length: 60_000 }, (_, index) => ({ index, 'a key': `${index}` })) }
+      const large = startOf({ text })
+      large.run.messages[0]?.parts.push({ type: 'data', data })
+      const { run_id: runId } = large.run
+      const output = messageOf(runId, 'assistant', text)
+      const events = [eventOf(runId, 2, { type: 'text_delta', text }), eventOf(runId, 3, { type: 'data', data })]
+      const small = startOf({})
+      const results = await Promise.all([
+        store().startRun(small),
+        store().startRun(large),
+        store().finishRun(endOf(runId, { events, messages: [output], end_seq: 4 })),
+        store().finishRun(endOf(small.run.run_id)),
+      ])
+      expect(results).toMatchObject([{ outcome: 'started' }, { outcome: 'started' }, 'ok', 'ok'])
+      const kept = await store().findRun(runId)
+      expect(kept?.messages).toEqual([...large.run.messages, output])
+      expect((await store().readEvents(runId, 1, 10)).slice(0, -1)).toEqual(events)
+      expect(await store().finishRun(endOf(runId, { messages: [output] }))).toBe('already_final')
     })
 
     it('gives the end of a refused start nothing to write to', async () => {

@@ -8,7 +8,7 @@ import { createHotWrites, insertHot } from '../../../src/store/sqlite/hot-write.
 import { KnownRows } from '../../../src/store/sqlite/known.ts'
 import { openConnection, prepareDatabase } from '../../../src/store/sqlite/open-database.ts'
 import { Writer } from '../../../src/store/sqlite/writer.ts'
-import { claimOf, endOf, seedOf, startOf } from '../../contract/session-store/builders.ts'
+import { claimOf, endOf, messageOf, seedOf, startOf, textEvents } from '../../contract/session-store/builders.ts'
 
 describe('the writer', () => {
   let folder: string
@@ -73,6 +73,23 @@ describe('the writer', () => {
     statements.length = 0
     expect(await writer.write({ kind: 'start', start: next })).toMatchObject({ created_session: false })
     expect(statements).toEqual([insertHot])
+  })
+
+  it('makes a statement of its own for each large text, apart from what is small', async () => {
+    const small = Array.from({ length: 3 }, () => startOf({}))
+    const large = startOf({ text: 'x'.repeat(1024 * 1024) })
+    const { run_id: runId } = large.run
+    const message = messageOf(runId, 'assistant', large.message.content)
+    const events = textEvents(runId, 2, [large.message.content])
+    const results = await Promise.all([
+      ...[...small, large].map((start) => writer.write({ kind: 'start', start })),
+      writer.write({ kind: 'finish', end: endOf(runId, { messages: [message], events, end_seq: 3 }) }),
+      ...small.map((start) => writer.write({ kind: 'finish', end: endOf(start.run.run_id) })),
+    ])
+    expect(results.slice(4)).toEqual(['ok', 'ok', 'ok', 'ok'])
+    // The small starts, the large one, its events, its end, and the small ends.
+    expect(statements.filter((sql) => sql === insertHot)).toHaveLength(5)
+    expect(statements.filter((sql) => sql === 'COMMIT')).toHaveLength(2)
   })
 
   it('gives each its own outcome when one of a group breaks a rule, and loses none of the others', async () => {

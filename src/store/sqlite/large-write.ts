@@ -1,0 +1,46 @@
+import type { Message } from '../../core/message.ts'
+import type { HotWrite } from './group.ts'
+
+/** What takes so many characters is not made into a statement in one turn of the event loop, nor together with others. */
+const largeCharacters = 1024 * 1024
+
+export function isLarge(write: HotWrite): boolean {
+  return charactersOf(write) >= largeCharacters
+}
+
+/** About as many as the write takes, but for what is always short. */
+export function charactersOf(write: HotWrite): number {
+  switch (write.kind) {
+    case 'start':
+      return inMessages(write.start.run.messages)
+    case 'finish':
+      return inMessages(write.end.messages)
+    case 'append':
+      return write.batch.events.reduce((sum, event) => sum + ('text' in event ? event.text.length : 0), 0)
+    case 'begin':
+      return 0
+  }
+}
+
+function inMessages(messages: readonly Message[]): number {
+  let characters = 0
+  for (const { parts } of messages)
+    for (const part of parts) characters += part.type === 'text' ? part.text.length : inValue(part.data)
+  return characters
+}
+
+/** Without recursion: nobody has looked yet at how deep it is. */
+function inValue(root: unknown): number {
+  let characters = 0
+  const waiting = [root]
+  for (let value = waiting.pop(); value !== undefined; value = waiting.pop()) {
+    if (typeof value === 'string') characters += value.length
+    else if (typeof value === 'object' && value !== null) {
+      for (const [key, child] of Object.entries(value)) {
+        characters += key.length
+        waiting.push(child)
+      }
+    } else characters += 8
+  }
+  return characters
+}
