@@ -1,4 +1,5 @@
 import { mkdir } from 'node:fs/promises'
+import { createRequire } from 'node:module'
 import { join, resolve } from 'node:path'
 import type { Connection, Index, Table } from '@lancedb/lancedb'
 import type { VectorRow, VectorStore, VectorTable } from '../../core/knowledge-drivers.ts'
@@ -88,11 +89,16 @@ export function lanceVectors({ folder, indexedFromRows = 15_000, quietMs = 5_000
   }
 }
 
+/** LanceDB requires it; imported, it would be there a second time. */
+function sharedArrow(): typeof import('apache-arrow') {
+  return createRequire(import.meta.url)('apache-arrow')
+}
+
 type Upkeep = Required<Pick<LanceOptions, 'indexedFromRows' | 'quietMs'>> & { temporary: TemporaryFolder }
 type OpenTable = VectorTable & { close(): Promise<void> }
 
 async function openTable(database: Connection, name: string, dimensions: number, upkeep: Upkeep): Promise<OpenTable> {
-  const arrow = await import('apache-arrow')
+  const arrow = sharedArrow()
   const half = new arrow.Float16()
   const list = new arrow.FixedSizeList(dimensions, new arrow.Field('item', half, false))
   const schema = new arrow.Schema([
