@@ -1,17 +1,20 @@
 import type { Knowledge } from '../core/knowledge.ts'
-import { json } from '../http/reply.ts'
+import { json, sse } from '../http/reply.ts'
 import {
   Document,
   DocumentDeleted,
   DocumentList,
   DocumentsQuery,
   KnowledgeStatus,
+  ReindexEvent,
   ReindexRequest,
 } from '../wire/knowledge.ts'
 import { toList } from '../wire/list.ts'
 import { parseBody, parseQuery } from '../wire/parse.ts'
 import { type DocumentedRoute, documented } from './documented.ts'
 import { pathId } from './path-id.ts'
+import { reindexFrames } from './reindex-stream.ts'
+import { acceptsEvents } from './run-stream.ts'
 
 const tag = 'Knowledge'
 const params = { id: 'The document.' }
@@ -73,14 +76,21 @@ export function documentRoutes(knowledge: Knowledge, path: string): DocumentedRo
         operationId: 'reindexKnowledge',
         tag,
         summary: 'Embed every chunk again',
+        description:
+          'As a stream, with `Accept: text/event-stream`, it takes as long as it needs, says how far it is, and ends when its ' +
+          'reader leaves.',
         body: { required: false, content: { 'application/json': ReindexRequest } },
-        responses: { 200: statusAnswer },
+        responses: {
+          200: { ...statusAnswer, content: { ...statusAnswer.content, 'text/event-stream': ReindexEvent } },
+        },
         errors: ['conflict', 'storage_full', 'timeout'],
       },
       async (request) => {
         const { embedder } = parseBody(ReindexRequest, await request.body.json())
-        const signal = AbortSignal.any([request.signal, request.deadline])
-        return json(await knowledge.reindex({ embedder, signal }))
+        const { signal } = request
+        if (acceptsEvents(request))
+          return sse(reindexFrames((progress) => knowledge.reindex({ embedder, progress, signal })))
+        return json(await knowledge.reindex({ embedder, signal: AbortSignal.any([signal, request.deadline]) }))
       },
     ),
     documented(

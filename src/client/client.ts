@@ -71,7 +71,7 @@ export function createClient(options: ClientOptions): Client {
     agents: createAgentsClient(connection, prefix),
     sessions: createSessionsClient(connection, prefix),
     runs: createRunsClient(connection, prefix, silenceMs),
-    knowledge: createKnowledgeClient(connection, prefix),
+    knowledge: createKnowledgeClient(connection, prefix, silenceMs),
     a2a: createA2AClient(connection, options.a2aPrefix ?? '/api/v1/a2a', silenceMs),
     ...createServerClient(connection, options.healthPath ?? '/health'),
     close() {

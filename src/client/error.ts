@@ -129,6 +129,11 @@ function isDetail(value: unknown): value is ErrorDetail {
   return typeof path === 'string' && typeof message === 'string'
 }
 
+/** What an event says of a failure. */
+export function toStreamedError({ code, message }: { code: string; message: string }): AppError {
+  return new AppError(isErrorCode(code) ? code : 'internal', message)
+}
+
 function isErrorCode(value: unknown): value is ErrorCode {
   return typeof value === 'string' && Object.hasOwn(codes, value)
 }

@@ -1,7 +1,7 @@
 export { AppError, type ErrorCode, type ErrorDetail, isAppError } from '../core/error.ts'
 export type { RunEvent } from '../core/event.ts'
 export type { Json, JsonObject } from '../core/json.ts'
-export type { ChunkerType, Filters, IngestResult, SearchMode } from '../core/knowledge.ts'
+export type { ChunkerType, Filters, IngestResult, Reindexing, SearchMode } from '../core/knowledge.ts'
 export type { EntityKind, RunStatus } from '../core/run.ts'
 export type { A2AMessage, A2APart, A2AStreamEvent, A2ATask } from '../wire/a2a.ts'
 export type { Agent, AgentList } from '../wire/agent.ts'
@@ -37,7 +37,14 @@ export type { A2ACallOptions, A2AClient, A2AInput, A2AStream, A2AStreamOptions }
 export { type AgentsClient, type Client, type ClientOptions, createClient } from './client.ts'
 export type { CallOptions, KeyedOptions } from './connection.ts'
 export { ServerError } from './error.ts'
-export type { DocumentsClient, IngestContent, IngestSettings, KnowledgeClient, SearchSettings } from './knowledge.ts'
+export type {
+  DocumentsClient,
+  IngestContent,
+  IngestSettings,
+  KnowledgeClient,
+  ReindexOptions,
+  SearchSettings,
+} from './knowledge.ts'
 export type { PageOptions, RunInput, RunsClient, StreamOptions } from './runs.ts'
 export type { ServerClient } from './server.ts'
 export type { SessionCopiesClient } from './session-copies.ts'

@@ -1,4 +1,5 @@
-import type { Filters, IngestResult, SearchMode } from '../core/knowledge.ts'
+import { AppError } from '../core/error.ts'
+import type { Filters, IngestResult, Reindexing, SearchMode } from '../core/knowledge.ts'
 import type {
   ContentRequest,
   Document,
@@ -8,10 +9,13 @@ import type {
   KnowledgeStatus,
   ManyAnswer,
   ManyRequest,
+  ReindexEvent,
   SearchAnswer,
 } from '../wire/knowledge.ts'
 import type { CallOptions, Connection, KeyedOptions } from './connection.ts'
+import { toStreamedError } from './error.ts'
 import type { PageOptions } from './runs.ts'
+import { parseEvent, readStream } from './stream.ts'
 
 export interface SearchSettings {
   /** 1–100, default 10. */
@@ -29,6 +33,11 @@ export type IngestSettings = Omit<ContentRequest, 'content'>
 /** Text, or a file's bytes with its name, by whose ending the server finds the reader. */
 export type IngestContent = { text: string } | { bytes: Uint8Array; filename: string; mediaType?: string | undefined }
 
+export interface ReindexOptions extends CallOptions {
+  /** Bytes of the model that is downloaded, then chunks. */
+  onProgress?: ((now: Reindexing) => void) | undefined
+}
+
 export interface KnowledgeClient {
   /** The passages that fit, the best first. */
   search(query: string, settings?: SearchSettings, options?: CallOptions): Promise<SearchAnswer>
@@ -40,8 +49,8 @@ export interface KnowledgeClient {
   ingest(content: IngestContent, settings?: IngestSettings, options?: KeyedOptions): Promise<IngestResult>
   /** Many texts at once; what can't be ingested is an outcome of its own. */
   ingestMany(request: ManyRequest, options?: CallOptions): Promise<ManyAnswer>
-  /** Embeds everything again, with another embedder when one is named. */
-  reindex(embedder?: string, options?: CallOptions): Promise<KnowledgeStatus>
+  /** Embeds everything again, with another embedder when one is named, however long that takes; ends when it is left. */
+  reindex(embedder?: string, options?: ReindexOptions): Promise<KnowledgeStatus>
   documents: DocumentsClient
 }
 
@@ -54,7 +63,7 @@ export interface DocumentsClient {
   delete(documentId: string, options?: CallOptions): Promise<DocumentDeleted>
 }
 
-export function createKnowledgeClient(connection: Connection, prefix: string): KnowledgeClient {
+export function createKnowledgeClient(connection: Connection, prefix: string, silenceMs: number): KnowledgeClient {
   const path = `${prefix}/knowledge`
   const documentPath = (documentId: string) => `${path}/documents/${encodeURIComponent(documentId)}`
   return {
@@ -83,15 +92,29 @@ export function createKnowledgeClient(connection: Connection, prefix: string): K
         repeat: 'safe',
         long: true,
       }),
-    reindex: (embedder, options) =>
-      connection.json({
+    async reindex(embedder, { onProgress, ...options } = {}) {
+      const answer = await connection.open({
         ...options,
         method: 'POST',
         path: `${path}/reindex`,
         body: embedder === undefined ? {} : { embedder },
         repeat: 'safe',
         long: true,
-      }),
+      })
+      try {
+        for await (const message of readStream(answer, silenceMs, connection.name)) {
+          const event = parseEvent<ReindexEvent>(message, connection.name)
+          if (event.type === 'done') return event.status
+          if (event.type === 'error') throw toStreamedError(event.error)
+          const { type: _type, ...now } = event
+          onProgress?.(now)
+        }
+      } catch (error) {
+        options.signal?.throwIfAborted()
+        throw error
+      }
+      throw new AppError('unavailable', `The stream from ${connection.name} ended before it was done.`)
+    },
     documents: {
       list: (filter, options) =>
         connection.json({

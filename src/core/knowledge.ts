@@ -179,10 +179,10 @@ export interface Knowledge {
   ): Promise<Page<DocumentRecord>>
   getDocument(documentId: string): Promise<DocumentRecord>
   deleteDocument(documentId: string): Promise<void>
-  /** Embeds every chunk again, with another embedder when one is named, whose model is downloaded. `progress` counts chunks. */
+  /** Embeds every chunk again, with another embedder when one is named, whose model is downloaded. */
   reindex(options?: {
     embedder?: string | undefined
-    progress?: (done: number, total: number) => void
+    progress?: (now: Reindexing) => void
     signal?: AbortSignal | undefined
   }): Promise<KnowledgeStatus>
   status(): Promise<KnowledgeStatus>

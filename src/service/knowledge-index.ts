@@ -70,12 +70,12 @@ async function embedGenerations(
   index: Pick<CollectionIndex, 'table' | 'embedder'>,
   generations: Iterable<number>,
   signal: AbortSignal,
-  progress: (chunks: number, done: readonly number[]) => void,
+  progress: (chunks: number) => void,
+  written: (generations: readonly number[]) => void = () => {},
 ): Promise<void> {
   const all = [...generations]
   for (let from = 0; from < all.length; from += documentsAtOnce) {
     const some = all.slice(from, from + documentsAtOnce)
-    let written = 0
     for (let after = 0; ; ) {
       signal.throwIfAborted()
       const chunks = await documents.chunksOf(some, after, chunksAtOnce)
@@ -88,21 +88,22 @@ async function embedGenerations(
           vector: vectors[at] ?? new Float32Array(0),
         })),
       )
-      written += chunks.length
+      progress(chunks.length)
       after = chunks.at(-1)?.key ?? 0
     }
     const current = new Set(await documents.stillCurrent(some))
     await index.table.removeGenerations(some.filter((generation) => !current.has(generation)))
-    progress(written, some)
+    written(some)
   }
 }
 
 /** Embeds what is missing, in the background of everything else; ends early when the signal says so. */
 export async function repair(drivers: IndexDrivers, index: CollectionIndex, signal: AbortSignal): Promise<void> {
   try {
-    await embedGenerations(drivers.documents, index, index.missing, signal, (_chunks, done) => {
-      for (const generation of done) index.missing.delete(generation)
-    })
+    const written = (generations: readonly number[]) => {
+      for (const generation of generations) index.missing.delete(generation)
+    }
+    await embedGenerations(drivers.documents, index, index.missing, signal, () => {}, written)
   } catch (error) {
     if (signal.aborted) return
     drivers.logger.error(

@@ -225,10 +225,13 @@ export function createKnowledge(options: KnowledgeOptions): OpenableKnowledge {
 
     async reindex({ embedder, progress = () => {}, signal } = {}) {
       if (reindexing !== undefined) throw new AppError('conflict', 'The knowledge base is being reindexed already.')
-      reindexing = { step: 'embed', done: 0, total: 0 }
-      const download = ({ loadedBytes, totalBytes }: DownloadProgress) => {
-        reindexing = { step: 'download', done: loadedBytes, total: totalBytes }
+      const tell = (now: Reindexing) => {
+        reindexing = now
+        progress(now)
       }
+      reindexing = { step: 'embed', done: 0, total: 0 }
+      const download = ({ loadedBytes, totalBytes }: DownloadProgress) =>
+        tell({ step: 'download', done: loadedBytes, total: totalBytes })
       try {
         if (embedder !== undefined)
           await embedders.download(embedder, { progress: download, signal: stoppable(signal) })
@@ -236,8 +239,7 @@ export function createKnowledge(options: KnowledgeOptions): OpenableKnowledge {
         let done = 0
         const count = (chunks: number) => {
           done += chunks
-          reindexing = { step: 'embed', done, total: Math.max(done, total) }
-          progress(done, Math.max(done, total))
+          tell({ step: 'embed', done, total: Math.max(done, total) })
         }
         count(0)
         for (const collection of await documents.collections())

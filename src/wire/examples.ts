@@ -308,6 +308,7 @@ export const examples: Readonly<Record<string, unknown>> = {
     pending: 0,
   },
   ReindexRequest: { embedder: 'lexical' },
+  ReindexEvent: { type: 'progress', step: 'embed', done: 500, total: 1200 },
   Health: { status: 'ok', service: 'agentserve', version: '0.1.0', started_at: at, uptime_seconds: 2.41 },
   Readiness: { status: 'ready', checks: { storage: 'ok', knowledge: 'ok' } },
   Error: {

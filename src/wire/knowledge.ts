@@ -9,6 +9,7 @@ import type {
 } from '../core/knowledge.ts'
 import { chunkerTypes, searchModes } from '../core/knowledge.ts'
 import { component } from './component.ts'
+import { RunError } from './event.ts'
 import { integer, jsonObject, oneOf, said, text, timestamp } from './field.ts'
 import { listOf, pageQuery } from './list.ts'
 
@@ -248,6 +249,8 @@ export const KnowledgeConfig = component(
 ) satisfies z.ZodType<CoreConfig>
 export type KnowledgeConfig = z.infer<typeof KnowledgeConfig>
 
+const reindexing = { step: z.enum(['download', 'embed']), done: z.int(), total: z.int() }
+
 export const KnowledgeStatus = component(
   'KnowledgeStatus',
   z.object({
@@ -258,7 +261,7 @@ export const KnowledgeStatus = component(
     embedding_model: EmbeddingModel,
     pending: z.int().describe('Documents whose vectors are still to be written.'),
     reindexing: z
-      .object({ step: z.enum(['download', 'embed']), done: z.int(), total: z.int() })
+      .object(reindexing)
       .optional()
       .describe('While everything is embedded again: bytes of the model that is downloaded, then chunks.'),
   }),
@@ -270,3 +273,14 @@ export const ReindexRequest = component(
   z.object({ embedder: text(1, 100).optional().describe('Another embedder than the present one.') }),
 )
 export type ReindexRequest = z.input<typeof ReindexRequest>
+
+/** What a reindexing that is streamed says. */
+export const ReindexEvent = component(
+  'ReindexEvent',
+  z.discriminatedUnion('type', [
+    z.object({ type: z.literal('progress'), ...reindexing }),
+    z.object({ type: z.literal('done'), status: KnowledgeStatus }),
+    z.object({ type: z.literal('error'), error: RunError }),
+  ]),
+)
+export type ReindexEvent = z.infer<typeof ReindexEvent>

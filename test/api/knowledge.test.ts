@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { AppError, notFound } from '../../src/core/error.ts'
 import type { DocumentRecord, IngestInput, Knowledge, SearchQuery } from '../../src/core/knowledge.ts'
-import { openTestServer, type TestServer } from './server.ts'
+import { framesOf, openTestServer, type TestServer } from './server.ts'
 
 const path = '/api/v1/knowledge'
 const embedding = { provider: 'lexical', model: 'lexical', dimensions: 8 }
@@ -235,6 +235,79 @@ describe('the other knowledge routes', () => {
     expect((await server.call('GET', `${path}/status`)).body).toEqual(status)
     expect((await server.call('POST', `${path}/reindex`)).body).toEqual(status)
     expect((await server.call('POST', `${path}/reindex`, { embedder: 3 })).status).toBe(400)
+  })
+
+  it('reindex within the request timeout, or as a stream for as long as it takes', async () => {
+    await server.close()
+    const finish = Promise.withResolvers<void>()
+    const reindex: Knowledge['reindex'] = async ({ progress, signal } = {}) => {
+      progress?.({ step: 'embed', done: 0, total: 2 })
+      const stopped = new Promise((_, reject) => signal?.addEventListener('abort', () => reject(signal.reason)))
+      await Promise.race([finish.promise, stopped])
+      progress?.({ step: 'embed', done: 2, total: 2 })
+      return status
+    }
+    server = await openTestServer({ knowledge: { ...recordingKnowledge(), reindex }, requestTimeoutMs: 50 })
+    const streamed = server.call('POST', `${path}/reindex`, {}, { accept: 'text/event-stream' })
+    expect(await server.call('POST', `${path}/reindex`)).toMatchObject({
+      status: 504,
+      body: { error: { code: 'timeout' } },
+    })
+    finish.resolve()
+    const { headers, body } = await streamed
+    expect(headers['content-type']).toBe('text/event-stream')
+    const events = framesOf(body)
+    expect(events.map(({ event, data }) => event === data.type)).not.toContain(false)
+    expect(events[0]?.data).toEqual({ type: 'progress', step: 'embed', done: 0, total: 2 })
+    expect(events.at(-1)?.data).toEqual({ type: 'done', status })
+  })
+
+  it('say in the stream of a reindexing why it failed, and before it by the status', async () => {
+    const failures = [
+      [new AppError('storage_full', 'No room.'), 507, { code: 'storage_full', message: 'No room.' }],
+      [new Error('a secret'), 500, { code: 'internal', message: expect.not.stringContaining('secret') }],
+    ] as const
+    for (const [failure, code, error] of failures) {
+      for (const hasBegun of [false, true]) {
+        await server.close()
+        const reindex: Knowledge['reindex'] = async ({ progress } = {}) => {
+          if (hasBegun) progress?.({ step: 'download', done: 1, total: 2 })
+          await new Promise((resolve) => setImmediate(resolve))
+          throw failure
+        }
+        server = await openTestServer({ knowledge: { ...recordingKnowledge(), reindex } })
+        const answer = await server.call('POST', `${path}/reindex`, {}, { accept: 'text/event-stream' })
+        expect(answer.status).toBe(hasBegun ? 200 : code)
+        const said = hasBegun ? framesOf(answer.body).at(-1)?.data : { type: 'error', ...answer.body }
+        expect(said).toMatchObject({ type: 'error', error })
+      }
+    }
+  })
+
+  it('stop a reindexing whose reader has left', async () => {
+    await server.close()
+    const stopped = Promise.withResolvers<void>()
+    const reindex: Knowledge['reindex'] = async ({ progress, signal } = {}) => {
+      progress?.({ step: 'embed', done: 0, total: 2 })
+      await new Promise((resolve) => signal?.addEventListener('abort', resolve))
+      stopped.resolve()
+      throw signal?.reason
+    }
+    server = await openTestServer({ knowledge: { ...recordingKnowledge(), reindex } })
+    const leaving = new AbortController()
+    const headers = { accept: 'text/event-stream' }
+    const response = await server.kernel.inject({
+      method: 'POST',
+      url: `${path}/reindex`,
+      headers,
+      signal: leaving.signal,
+    })
+    for await (const chunk of response.body) {
+      expect(String(Buffer.from(chunk))).toContain('"done":0')
+      break
+    }
+    leaving.abort()
+    await stopped.promise
   })
 
   it('list, show and delete documents', async () => {

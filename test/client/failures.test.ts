@@ -204,8 +204,35 @@ test('sends text as JSON and files as a form that arrives whole', async () => {
   expect(headers['idempotency-key']).toBeDefined()
 })
 
+test('follows a reindexing to its end, whichever that is', async () => {
+  const progress = { type: 'progress', step: 'embed', done: 1, total: 2 }
+  const status = { collection: 'default', chunks: 2 }
+  const full = { code: 'storage_full', message: 'No room.' }
+  const ends = [[{ type: 'done', status }], [{ type: 'error', error: full }], []]
+  const { client, seen } = await open((_request, response, index) => {
+    response.writeHead(200, { 'content-type': 'text/event-stream' })
+    for (const event of [progress, ...(ends[index] ?? [])]) response.write(`data: ${JSON.stringify(event)}\n\n`)
+    if (index < ends.length) response.end()
+  })
+  const told: unknown[] = []
+  const reindex = () => client.knowledge.reindex(undefined, { onProgress: (now) => told.push(now) })
+  expect(await reindex()).toEqual(status)
+  await expect(reindex()).rejects.toMatchObject(full)
+  await expect(reindex()).rejects.toMatchObject({ code: 'unavailable' })
+  expect(told).toEqual(Array(3).fill({ step: 'embed', done: 1, total: 2 }))
+  const leaving = new AbortController()
+  const enough = new Error('enough')
+  const onProgress = () => leaving.abort(enough)
+  await expect(client.knowledge.reindex(undefined, { onProgress, signal: leaving.signal })).rejects.toBe(enough)
+  expect(seen[0]?.headers.accept).toBe('text/event-stream')
+})
+
 test('asks the knowledge base by its routes', async () => {
-  const { client, seen } = await open((_request, response) => answer(response, 200, {}))
+  const { client, seen } = await open((request, response) => {
+    if (!request.url.endsWith('/reindex')) return answer(response, 200, {})
+    response.writeHead(200, { 'content-type': 'text/event-stream' })
+    response.end('data: {"type":"done","status":{}}\n\n')
+  })
   await client.knowledge.search('what', { limit: 3, mode: 'keyword', filters: { source: ['a', 'b'] } })
   await client.knowledge.config()
   await client.knowledge.status()

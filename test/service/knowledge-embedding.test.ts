@@ -93,7 +93,7 @@ describe('the embedder of a collection', () => {
     expect((await second.search({ query: 'text', mode: 'keyword' })).results).toHaveLength(1)
 
     const progress: [number, number][] = []
-    const status = await second.reindex({ progress: (done, total) => progress.push([done, total]) })
+    const status = await second.reindex({ progress: ({ done, total }) => progress.push([done, total]) })
     expect(status).toMatchObject({
       vectors: 1,
       chunks: 1,
