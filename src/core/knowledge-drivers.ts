@@ -128,14 +128,16 @@ export interface VectorRow {
 }
 
 /** Vectors of one collection. Keys are positive integers below 2^31; a key is added once. */
+export interface VectorHit {
+  chunk: number
+  generation: number
+  similarity: number
+}
+
 export interface VectorTable {
   add(rows: readonly VectorRow[]): Promise<void>
   /** Nearest by cosine first; only of the generations given, when given. */
-  search(
-    vector: Float32Array,
-    limit: number,
-    generations?: readonly number[],
-  ): Promise<{ chunk: number; similarity: number }[]>
+  search(vector: Float32Array, limit: number, generations?: readonly number[]): Promise<VectorHit[]>
   /** Vectors by generation. */
   counts(): Promise<Map<number, number>>
   count(): Promise<number>
@@ -303,8 +305,6 @@ export interface DocumentStore {
   /** Words of the collection that share trigrams with the one given, the most alike first; not that word itself. */
   similarWords(collection: number, word: string, limit: number): Promise<string[]>
   frequencies(collection: number, words: readonly string[], trigrams: readonly string[]): Promise<TermFrequencies>
-  /** The generations of those of the chunks that are current. */
-  currentGenerations(collection: number, chunks: readonly number[]): Promise<Map<number, number>>
   /** Those of the keys that are current, in no order. */
   current(collection: number, chunks: readonly number[]): Promise<CurrentChunk[]>
   /** Chunks of a generation with `from <= index <= to`, in order. */

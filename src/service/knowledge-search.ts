@@ -97,12 +97,10 @@ async function rankByVector(
   for (let fetch = needed * 2; ; fetch *= 4) {
     signal?.throwIfAborted()
     const found = await table.search(vector, fetch, few)
-    const keys = found.map((hit) => hit.chunk)
-    const current = await documents.currentGenerations(collection.key, keys)
-    const kept = found.filter(({ chunk, similarity }) => {
-      const generation = current.get(chunk)
-      return similarity > 0 && generation !== undefined && (!only || only.has(generation))
-    })
+    const current = new Set(await documents.stillCurrent([...new Set(found.map((hit) => hit.generation))]))
+    const kept = found.filter(
+      ({ generation, similarity }) => similarity > 0 && current.has(generation) && (!only || only.has(generation)),
+    )
     const exhausted = found.length < fetch || (found.at(-1)?.similarity ?? 0) <= 0
     if (kept.length >= needed || exhausted)
       return kept.slice(0, needed).map(({ chunk, similarity }) => ({ chunk, score: Math.min(1, similarity) }))

@@ -227,14 +227,6 @@ export function createDocumentStore({ path }: { path: string }): DocumentStore {
     similarWords: (collection, word, limit) => similarWords(use().reader, collection, word, limit),
     frequencies: (collection, words, trigrams) => use().frequencies(collection, words, trigrams),
 
-    currentGenerations: async (collection, chunks) =>
-      new Map(
-        (await all(`SELECT chunk_key, generation ${currentOf}`, [JSON.stringify(chunks), collection])).map((row) => [
-          Number(row.chunk_key),
-          Number(row.generation),
-        ]),
-      ),
-
     current: async (collection, chunks) =>
       (await all(`SELECT chunk.*, document.* ${currentOf}`, [JSON.stringify(chunks), collection])).map(toCurrentChunk),
 

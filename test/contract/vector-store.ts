@@ -25,7 +25,10 @@ export function testVectorStore(name: string, open: () => Promise<VectorStore>):
       const { table } = await openTable()
       await table.add([row(1, 1, 1, 0, 0), row(2, 1, 0, 1, 0), row(3, 2, 5, 5, 0)])
       const found = await table.search(vector(1, 0, 0), 2)
-      expect(found.map((hit) => hit.chunk)).toEqual([1, 3])
+      expect(found.map(({ chunk, generation }) => [chunk, generation])).toEqual([
+        [1, 1],
+        [3, 2],
+      ])
       expect(found[0]?.similarity).toBeCloseTo(1, 5)
       expect(found[1]?.similarity).toBeCloseTo(Math.SQRT1_2, 5)
     })

@@ -143,11 +143,13 @@ async function openTable(database: Connection, name: string, dimensions: number,
       const query = table.query().nearestTo(vector).distanceType('cosine').column('vector')
       query.nprobes(probes).refineFactor(candidates)
       if (generations) query.where(whereIn('generation', generations))
-      const found = await query.select(['chunk', '_distance']).limit(limit).toArrow()
+      const found = await query.select(['chunk', 'generation', '_distance']).limit(limit).toArrow()
       const chunks = found.getChild('chunk')
+      const held = found.getChild('generation')
       const distances = found.getChild('_distance')
       return Array.from({ length: found.numRows }, (_, at) => ({
         chunk: Number(chunks?.get(at)),
+        generation: Number(held?.get(at)),
         similarity: 1 - Number(distances?.get(at)),
       }))
     },

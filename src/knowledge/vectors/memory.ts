@@ -38,7 +38,7 @@ function memoryTable(dimensions: number): VectorTable {
       const wanted = generations && new Set(generations)
       return rows
         .filter((row) => !wanted || wanted.has(row.generation))
-        .map((row) => ({ chunk: row.chunk, similarity: cosine(row.vector, vector) }))
+        .map((row) => ({ chunk: row.chunk, generation: row.generation, similarity: cosine(row.vector, vector) }))
         .sort((one, other) => other.similarity - one.similarity)
         .slice(0, limit)
     },

@@ -30,7 +30,7 @@ describe('lancedb in particular', () => {
     await first.close()
     const second = lanceVectors({ folder })
     const table = await second.table('c1_v1', 2)
-    expect(await table.search(Float32Array.of(0, 1), 1)).toEqual([{ chunk: 7, similarity: 1 }])
+    expect(await table.search(Float32Array.of(0, 1), 1)).toEqual([{ chunk: 7, generation: 3, similarity: 1 }])
     await second.close()
   })
 
