@@ -19,7 +19,7 @@ export async function toHits(
   const hits: SearchHit[] = []
   const shown = new Map<number, Stretch[]>()
   for (let at = 0; at < ranking.length && hits.length < settings.limit; ) {
-    const next = ranking.slice(at, at + settings.limit * 2)
+    const next = ranking.slice(at, at + settings.limit)
     const chunks = await documents.current(
       collection.key,
       next.map((each) => each.chunk),

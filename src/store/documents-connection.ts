@@ -1,8 +1,15 @@
+import type { Statement } from 'sqlite3'
 import { AppError } from '../core/error.ts'
 
 export type Row = Record<string, unknown>
 
-/** One SQLite connection as promises; statements run in the order in which they are awaited. */
+/** Of the queries, each with as many filters as it may have. */
+const preparedAtMost = 100
+
+/**
+ * One SQLite connection as promises; statements run in the order in which they are awaited. The statements of `all` stay
+ * prepared.
+ */
 export interface Connection {
   all(sql: string, parameters?: readonly unknown[]): Promise<Row[]>
   run(sql: string, parameters?: readonly unknown[]): Promise<void>
@@ -16,21 +23,50 @@ export async function openConnection(path: string): Promise<Connection> {
   const database = await new Promise<InstanceType<typeof sqlite3.Database>>((resolve, reject) => {
     const opening = new sqlite3.Database(path, (error) => (error ? reject(translate(error)) : resolve(opening)))
   })
+  const prepared = new Map<string, Promise<Statement>>()
+  const prepare = (sql: string): Promise<Statement> => {
+    const known = prepared.get(sql)
+    const statement =
+      known ??
+      new Promise<Statement>((resolve, reject) => {
+        const preparing = database.prepare(sql, (error: Error | null) =>
+          error ? reject(translate(error)) : resolve(preparing),
+        )
+      })
+    prepared.delete(sql)
+    prepared.set(sql, statement)
+    if (known) return statement
+    statement.catch(() => prepared.delete(sql))
+    const [oldest] = prepared
+    if (oldest && prepared.size > preparedAtMost) void forget(...oldest)
+    return statement
+  }
+  const forget = async (sql: string, statement: Promise<Statement>): Promise<void> => {
+    prepared.delete(sql)
+    const unneeded = await statement.catch(() => undefined)
+    await new Promise<void>((resolve) => (unneeded ? unneeded.finalize(() => resolve()) : resolve()))
+  }
   return {
-    all: (sql, parameters = []) =>
-      new Promise((resolve, reject) =>
-        database.all(sql, parameters, (error: Error | null, rows: Row[]) =>
+    async all(sql, parameters = []) {
+      const statement = await prepare(sql)
+      return new Promise((resolve, reject) =>
+        statement.all(parameters, (error: Error | null, rows: Row[]) =>
           error ? reject(translate(error)) : resolve(rows),
         ),
-      ),
+      )
+    },
     run: (sql, parameters = []) =>
       new Promise((resolve, reject) =>
         database.run(sql, parameters, (error: Error | null) => (error ? reject(translate(error)) : resolve())),
       ),
     exec: (sql) =>
       new Promise((resolve, reject) => database.exec(sql, (error) => (error ? reject(translate(error)) : resolve()))),
-    close: () =>
-      new Promise((resolve, reject) => database.close((error) => (error ? reject(translate(error)) : resolve()))),
+    async close() {
+      for (const each of prepared) await forget(...each)
+      await new Promise<void>((resolve, reject) =>
+        database.close((error) => (error ? reject(translate(error)) : resolve())),
+      )
+    },
   }
 }
 

@@ -10,6 +10,9 @@ const maxMatchTerms = 64
 const headingWeight = 1.5
 const maxRemembered = 50_000
 const sizeMs = 5_000
+/** Tells apart what one statement reads of two tables. */
+const ofWords = 0
+const ofTrigrams = 1
 
 /** Adds words that are not there yet, with their trigrams. */
 export async function addWords(connection: Connection, collection: number, words: readonly string[]): Promise<void> {
@@ -105,24 +108,33 @@ function quoted(term: string): string {
   return `"${term.replaceAll('"', '""')}"`
 }
 
+interface Remembered {
+  chunks: number
+  terms: number
+  words: Map<string, number>
+  trigrams: Map<string, number>
+}
+
 /**
  * In how many chunks terms occur, remembered until the collection has changed by a twentieth: counting a frequent term
  * reads its whole list, and weights need no more precision.
  */
-export function createFrequencies(connection: Reader) {
-  const remembered = new Map<number, TermFrequencies & { terms: number }>()
-  const sizes = new Map<number, { chunks: number; terms: number; askedMs: number }>()
+export function createFrequencies(connection: Reader, writes: () => number) {
+  const remembered = new Map<number, Remembered>()
+  const sizes = new Map<number, { chunks: number; terms: number; writes: number; askedMs: number }>()
 
-  /** Adding all documents up takes longer than a search: a size that is a moment old will do. */
+  /** Adding all documents up takes longer than a search: while there are writes, a size that is a moment old will do. */
   const sizeOf = async (collection: number) => {
     const known = sizes.get(collection)
-    if (known && performance.now() - known.askedMs < sizeMs && known.chunks > 0) return known
+    const asked = { writes: writes(), askedMs: performance.now() }
+    if (known && known.chunks > 0 && (asked.writes === known.writes || asked.askedMs - known.askedMs < sizeMs))
+      return known
     const [row] = await connection.all(
       `SELECT (SELECT coalesce(sum(chunk_count), 0) FROM document WHERE document_collection = ?) AS chunks,
          (SELECT coalesce(max(term_key), 1) FROM terms_${collection.toFixed(0)}) AS terms`,
       [collection],
     )
-    const size = { chunks: Number(row?.chunks), terms: Number(row?.terms), askedMs: performance.now() }
+    const size = { chunks: Number(row?.chunks), terms: Number(row?.terms), ...asked }
     sizes.set(collection, size)
     return size
   }
@@ -134,22 +146,22 @@ export function createFrequencies(connection: Reader) {
       Math.abs(chunks - known.chunks) * 20 <= known.chunks &&
       known.words.size + known.trigrams.size < maxRemembered
     if (fresh) return known
-    const counts = { chunks, terms, words: new Map<string, number>(), trigrams: new Map<string, number>() }
+    const counts: Remembered = { chunks, terms, words: new Map(), trigrams: new Map() }
     remembered.set(collection, counts)
     return counts
   }
-  const lookUp = async (table: string, terms: readonly string[], known: Map<string, number>) => {
-    const unknown = terms.filter((term) => !known.has(term))
-    if (unknown.length > 0) {
-      const rows = await connection.all(
-        `SELECT vocabulary.term AS term, vocabulary.doc AS chunks
-         FROM json_each(?) AS wanted CROSS JOIN ${table} AS vocabulary ON vocabulary.term = wanted.value`,
-        [JSON.stringify(unknown)],
-      )
-      for (const row of rows) known.set(String(row.term), Number(row.chunks))
-    }
-    // A term that is nowhere is not remembered: with the next document it may be somewhere.
-    return new Map(terms.flatMap((term) => (known.has(term) ? [[term, known.get(term) ?? 0]] : [])))
+  const lookUp = async (key: string, words: readonly string[], trigrams: readonly string[], known: Remembered) => {
+    const wanted = [
+      words.filter((word) => !known.words.has(word)),
+      trigrams.filter((trigram) => !known.trigrams.has(trigram)),
+    ]
+    if (wanted.every((terms) => terms.length === 0)) return
+    const rows = await connection.all(
+      `${countsOf(ofWords, `words_vocabulary_${key}`)} UNION ALL ${countsOf(ofTrigrams, `trigrams_vocabulary_${key}`)}`,
+      wanted.map((terms) => JSON.stringify(terms)),
+    )
+    for (const { kind, term, chunks } of rows)
+      (kind === ofWords ? known.words : known.trigrams).set(String(term), Number(chunks))
   }
   return async (
     collection: number,
@@ -157,13 +169,27 @@ export function createFrequencies(connection: Reader) {
     trigrams: readonly string[],
   ): Promise<TermFrequencies> => {
     const known = await remember(collection)
-    const key = collection.toFixed(0)
-    const inWords = await lookUp(`trigrams_vocabulary_${key}`, trigrams, known.trigrams)
+    await lookUp(collection.toFixed(0), words, trigrams, known)
     const chunksAWord = known.chunks / known.terms
     return {
       chunks: known.chunks,
-      words: await lookUp(`words_vocabulary_${key}`, words, known.words),
-      trigrams: new Map([...inWords].map(([trigram, count]) => [trigram, Math.ceil(count * chunksAWord)])),
+      words: countsThere(words, known.words, 1),
+      trigrams: countsThere(trigrams, known.trigrams, chunksAWord),
     }
   }
+}
+
+function countsOf(kind: number, table: string): string {
+  return `SELECT ${kind} AS kind, vocabulary.term AS term, vocabulary.doc AS chunks
+    FROM json_each(?) AS wanted CROSS JOIN ${table} AS vocabulary ON vocabulary.term = wanted.value`
+}
+
+/** A term that is nowhere is not remembered: with the next document it may be somewhere. */
+function countsThere(terms: readonly string[], known: ReadonlyMap<string, number>, share: number): Map<string, number> {
+  const there = new Map<string, number>()
+  for (const term of terms) {
+    const count = known.get(term)
+    if (count !== undefined) there.set(term, Math.ceil(count * share))
+  }
+  return there
 }

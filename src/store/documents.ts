@@ -1,7 +1,7 @@
 import { chmod, mkdir, open } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { invalid, notFound } from '../core/error.ts'
-import type { DocumentStore } from '../core/knowledge-drivers.ts'
+import type { Collection, DocumentStore } from '../core/knowledge-drivers.ts'
 import { type Connection, openConnection } from './documents-connection.ts'
 import { filterSql } from './documents-filter.ts'
 import { createFrequencies, rankByWords, similarWords } from './documents-index.ts'
@@ -27,7 +27,13 @@ export function createDocumentStore({ path }: { path: string }): DocumentStore {
     return opened
   }
   const all = (sql: string, parameters: readonly unknown[] = []) => use().reader.all(sql, parameters)
-  const write = <T>(work: (connection: Connection) => Promise<T>) => use().writer.transaction(work)
+  const collections = new Map<string, Collection>()
+  let writes = 0
+  const write = async <T>(work: (connection: Connection) => Promise<T>) => {
+    const done = await use().writer.transaction(work)
+    writes++
+    return done
+  }
   const forgetReserved = () => {
     reserved.chunk = { next: 0, end: 0 }
     reserved.generation = { next: 0, end: 0 }
@@ -61,7 +67,7 @@ export function createDocumentStore({ path }: { path: string }): DocumentStore {
         await prepare(connection)
         const writer = openWriter(connection, forgetReserved)
         const reader = path === ':memory:' ? writer.reader : await openReader(path)
-        opened = { reader, writer, frequencies: createFrequencies(reader) }
+        opened = { reader, writer, frequencies: createFrequencies(reader, () => writes) }
       } catch (error) {
         await connection.close()
         throw error
@@ -72,6 +78,7 @@ export function createDocumentStore({ path }: { path: string }): DocumentStore {
       if (!opened) return
       const { reader, writer } = opened
       opened = undefined
+      collections.clear()
       await writer.idle()
       await reader.close()
       await writer.close()
@@ -80,8 +87,11 @@ export function createDocumentStore({ path }: { path: string }): DocumentStore {
     collections: async () => (await all('SELECT * FROM collection ORDER BY collection_key')).map(toCollection),
 
     async findCollection(name) {
+      const known = collections.get(name)
+      if (known) return known
       const [row] = await all('SELECT * FROM collection WHERE collection_name = ?', [name])
-      return row && toCollection(row)
+      if (row && !collections.has(name)) collections.set(name, toCollection(row))
+      return collections.get(name)
     },
 
     ensureCollection: (name, embedding) =>
@@ -97,15 +107,18 @@ export function createDocumentStore({ path }: { path: string }): DocumentStore {
         return collection
       }),
 
-    setEmbedding: (collection, embedding) =>
-      write(async (connection) => {
+    async setEmbedding(key, embedding) {
+      const collection = await write(async (connection) => {
         const [row] = await connection.all(
           `UPDATE collection SET embedding_provider = ?, embedding_model = ?, embedding_dimensions = ?,
              embedding_version = embedding_version + 1 WHERE collection_key = ? RETURNING *`,
-          [embedding.provider, embedding.model, embedding.dimensions, collection],
+          [embedding.provider, embedding.model, embedding.dimensions, key],
         )
         return toCollection(row ?? {})
-      }),
+      })
+      collections.set(collection.name, collection)
+      return collection
+    },
 
     reserve: (chunks) =>
       write(async (connection) => {
