@@ -10,8 +10,6 @@ export default defineConfig({
   },
 })
 `
-const warmUp = 1_500
-
 export interface HostileOutcome {
   requests: number
   wrong: string[]
@@ -23,8 +21,11 @@ export interface HostileOutcome {
   failures: string[]
 }
 
-/** Starts the program, puts `count` hostile requests on it, all determined by `seed`, and stops it. */
-export async function outliveHostile(count: number, seed: number): Promise<HostileOutcome> {
+/**
+ * Starts the program, puts `count` hostile requests on it, all determined by `seed`, and stops it. What it has grown by
+ * after the first `warmUp` of them is not counted.
+ */
+export async function outliveHostile(count: number, seed: number, warmUp = 1_500): Promise<HostileOutcome> {
   const project = await createProject({ 'agent.config.ts': config })
   try {
     const server = await serve(project, 'start')
