@@ -6,6 +6,7 @@ import { testCopies } from './session-store/copies.ts'
 import { testEvents } from './session-store/events.ts'
 import { testHistory } from './session-store/history.ts'
 import { testLifecycle } from './session-store/lifecycle.ts'
+import { testOwners } from './session-store/owners.ts'
 import { testRecovery } from './session-store/recovery.ts'
 import { testResume } from './session-store/resume.ts'
 import { testRetention } from './session-store/retention.ts'
@@ -26,6 +27,7 @@ export function testSessionStore(name: string, create: () => SessionStore | Prom
     const store = () => present
     testLifecycle(store)
     testSessions(store)
+    testOwners(store)
     testRuns(store)
     testEvents(store)
     testHistory(store)
