@@ -8,6 +8,7 @@ import type {
   VectorRow,
 } from '../core/knowledge-drivers.ts'
 import type { Logger } from '../core/logger.ts'
+import { releaseBytes } from '../core/release-bytes.ts'
 import type { CollectionIndex } from './knowledge-index.ts'
 
 /** Each write of vectors is a file, and each transaction a sync of the disk: so many chunks share one. */
@@ -86,7 +87,10 @@ export function createCommits(drivers: CommitDrivers): Commits {
 async function commit(drivers: CommitDrivers, group: readonly Waiting[]): Promise<void> {
   try {
     await store(drivers, group)
-    for (const { settled } of group) settled.resolve()
+    for (const { settled, prepared } of group) {
+      for (const bytes of prepared.vectors ? [...prepared.rows, prepared.vectors] : prepared.rows) releaseBytes(bytes)
+      settled.resolve()
+    }
   } catch (error) {
     drivers.preparer.forgetWords()
     // One document must not fail for another: each is tried again on its own.

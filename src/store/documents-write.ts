@@ -1,4 +1,5 @@
 import type { NewChunks, NewGeneration } from '../core/knowledge-drivers.ts'
+import { releaseBytes } from '../core/release-bytes.ts'
 import type { Connection } from './documents-connection.ts'
 import { addWords, removeFromIndex } from './documents-index.ts'
 
@@ -23,6 +24,7 @@ export async function insertChunks(
      SELECT (given.value ->> 1) + (row.value ->> 0), row.value ->> 9, row.value ->> 10 ${rowsOfJson}`,
     [json],
   )
+  releaseBytes(json)
   await addWords(
     connection,
     collection,

@@ -3,6 +3,7 @@ import { createRequire } from 'node:module'
 import { join, resolve } from 'node:path'
 import type { Connection, Index, Table } from '@lancedb/lancedb'
 import type { VectorRow, VectorStore, VectorTable } from '../../core/knowledge-drivers.ts'
+import { releaseBytes } from '../../core/release-bytes.ts'
 import { toHalves } from './half-float.ts'
 import { type TemporaryFolder, temporaryFolder } from './temporary-folder.ts'
 import { whereIn } from './where.ts'
@@ -113,8 +114,7 @@ async function openTable(database: Connection, name: string, dimensions: number,
     return Index.ivfRq({ distanceType: 'cosine' })
   })
 
-  const toArrow = (rows: readonly VectorRow[]) => {
-    const values = new Uint16Array(rows.length * dimensions)
+  const toArrow = (rows: readonly VectorRow[], values: Uint16Array) => {
     for (const [at, { vector }] of rows.entries())
       if (vector instanceof Uint16Array) values.set(vector, at * dimensions)
       else toHalves(vector, values, at * dimensions)
@@ -131,7 +131,13 @@ async function openTable(database: Connection, name: string, dimensions: number,
     return new arrow.Table(schema, new arrow.RecordBatch(schema, struct))
   }
 
-  const waitingRows = gathered((rows) => writes.run((target) => target.add(toArrow(rows))))
+  const waitingRows = gathered((rows) =>
+    writes.run(async (target) => {
+      const values = new Uint16Array(rows.length * dimensions)
+      await target.add(toArrow(rows, values))
+      releaseBytes(values)
+    }),
+  )
 
   return {
     async add(rows) {
