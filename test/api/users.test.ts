@@ -90,6 +90,11 @@ describe.each(ways)('with %s', (_way, config) => {
             await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }))
           },
         }),
+        asking: agent({
+          async *run() {
+            yield { type: 'input_required', prompt: 'May I?' }
+          },
+        }),
         pair: team({ members: ['echo'], mode: 'sequence' }),
       },
     )
@@ -218,6 +223,8 @@ describe.each(ways)('with %s', (_way, config) => {
         }
         expect(tells(await as(me, 'GET', `${api}/${list}`), me).length).toBeGreaterThan(0)
       }
+      const runs = await as('all', 'GET', `${api}/sessions/${own[me].session}/runs?limit=100`)
+      expect([tells(runs, me), tells(runs, other)]).toEqual([[own[me].session, own[me].run], []])
       expect((await as(me, 'GET', `${api}/sessions?user_id=${other}`)).json.count).toBe(0)
       for (const filter of ['', `&user_id=${other}`, '&agent_id=echo', `&session_id=${own[other].session}`]) {
         const answer = await as(me, 'GET', `${api}/messages?q=secret${filter}`)
@@ -340,6 +347,14 @@ describe.each(ways)('with %s', (_way, config) => {
       expect((await as('ann', 'GET', `${api}/runs/${runs[0].run_id}`)).status).toBe(200)
       expect((await as('bob', 'GET', `${api}/runs/${runs[0].run_id}`)).status).toBe(404)
       expect((await as('bob', 'GET', `${api}/runs?parent_run_id=${run_id}`)).json.count).toBe(0)
+    })
+
+    test('cancels what waits in its own run alone', async () => {
+      const ask = (user: User) => as(user, 'POST', `${api}/agents/asking/run`, { input: 'x' })
+      const [ofAnn, ofBob] = [await ask('ann'), await ask('bob')]
+      expect(ofBob.json.status).toBe('input_required')
+      expect((await as('ann', 'POST', `${api}/runs/${ofAnn.json.run_id}/cancel`, {})).json.status).toBe('cancelled')
+      expect((await as('bob', 'GET', `${api}/runs/${ofBob.json.run_id}`)).json.status).toBe('input_required')
     })
 
     test('forks at no run of another, and is not told that there is one', async () => {
