@@ -1,4 +1,3 @@
-import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { encodeInTurns } from '../../src/http/encode.ts'
 import { echo, testKernel } from './support.ts'
@@ -8,21 +7,6 @@ async function encoded(value: unknown): Promise<string> {
   for await (const piece of encodeInTurns(value)) pieces.push(piece)
   return Buffer.concat(pieces).toString()
 }
-
-test('a value made in turns is what JSON.stringify makes of it', async () => {
-  await fc.assert(
-    fc.asyncProperty(fc.jsonValue({ maxDepth: 8 }), async (value) => {
-      expect(await encoded(value)).toBe(JSON.stringify(value))
-    }),
-  )
-  const odd = { a: undefined, b: [undefined, new Date(0)], c: {}, d: [], e: { f: undefined }, '"': Number.NaN }
-  expect(await encoded(odd)).toBe(JSON.stringify(odd))
-  expect(await encoded(undefined)).toBe('null')
-  const wide = Object.fromEntries(Array.from({ length: 2_000 }, (_, index) => [`k${index}`, index]))
-  expect(await encoded({ wide, long: ['é'.repeat(3_000_000)] })).toBe(
-    JSON.stringify({ wide, long: ['é'.repeat(3_000_000)] }),
-  )
-})
 
 test('others have their turn while it is made', async () => {
   let turns = 0

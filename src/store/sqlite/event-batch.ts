@@ -1,4 +1,5 @@
 import { isFinalEvent, type RunEvent } from '../../core/event.ts'
+import { jsonInTurns } from '../../core/json-pieces.ts'
 
 /*
  * A batch as it is stored: fragments that follow each other are one text with the lengths to cut it by, so that a long
@@ -36,7 +37,33 @@ export interface StoredBatch {
 
 /** Undefined when nothing is to be recorded; the events that are derived from the run's row never are. */
 export function encodeBatch(events: readonly RunEvent[], after = 1): StoredBatch | undefined {
-  const parts: StoredPart[] = []
+  const batch = divide(events, after)
+  if (batch === undefined) return undefined
+  const [first, ...rest] = batch.parts
+  return { ...batch, parts: [encodePart(first), ...rest.map(encodePart)] }
+}
+
+/** The same in several turns of the event loop, for megabytes. */
+export async function encodeBatchInTurns(events: readonly RunEvent[], after = 1): Promise<StoredBatch | undefined> {
+  const batch = divide(events, after)
+  if (batch === undefined) return undefined
+  const [first, ...rest] = batch.parts
+  const parts: StoredBatch['parts'] = [{ firstSeq: first.firstSeq, text: await jsonInTurns(first.stored) }]
+  for (const { firstSeq, stored } of rest) parts.push({ firstSeq, text: await jsonInTurns(stored) })
+  return { ...batch, parts }
+}
+
+interface Part {
+  firstSeq: number
+  stored: StoredEvent[]
+}
+
+function encodePart({ firstSeq, stored }: Part): StoredPart {
+  return { firstSeq, text: JSON.stringify(stored) }
+}
+
+function divide(events: readonly RunEvent[], after: number) {
+  const parts: Part[] = []
   let stored: StoredEvent[] = []
   let partFirst = 0
   let characters = 0
@@ -47,7 +74,7 @@ export function encodeBatch(events: readonly RunEvent[], after = 1): StoredBatch
     if (event.seq <= lastSeq || event.type === 'run_start' || isFinalEvent(event)) continue
     if (firstSeq === 0) firstSeq = event.seq
     if (characters >= partCharacters) {
-      parts.push({ firstSeq: partFirst, text: JSON.stringify(stored) })
+      parts.push({ firstSeq: partFirst, stored })
       stored = []
       characters = 0
       open = undefined
@@ -68,9 +95,10 @@ export function encodeBatch(events: readonly RunEvent[], after = 1): StoredBatch
     }
   }
   if (firstSeq === 0) return undefined
-  const last = { firstSeq: partFirst, text: JSON.stringify(stored) }
+  const last: Part = { firstSeq: partFirst, stored }
   const [first, ...rest] = parts
-  return { firstSeq, lastSeq, parts: first === undefined ? [last] : [first, ...rest, last] }
+  const all: [Part, ...Part[]] = first === undefined ? [last] : [first, ...rest, last]
+  return { firstSeq, lastSeq, parts: all }
 }
 
 function extend(open: Fragments, text: string, at: string): boolean {

@@ -1,4 +1,5 @@
 import type { JsonObject } from '../../core/json.ts'
+import type { Message } from '../../core/message.ts'
 import type { SessionSeed } from '../../core/session.ts'
 import type { RunBatch, RunEnd, RunFinished, RunStart, RunStarted } from '../../core/store.ts'
 import { encodeBatch, type StoredBatch } from './event-batch.ts'
@@ -33,6 +34,9 @@ export interface Known {
   sessionOf(runId: string): string | undefined
 }
 
+/** What `messagesOf` gives for messages for which it has been made already. */
+export type MadeTexts = ReadonlyMap<readonly Message[], string>
+
 interface Touched {
   seed: SessionSeed | undefined
   updatedAt: string
@@ -46,10 +50,12 @@ export class Group {
   readonly rows: HotRows = emptyRows()
   readonly created = new Set<string>()
   readonly #known: Known
+  readonly #made: MadeTexts | undefined
   readonly #touched = new Map<string, Touched>()
 
-  constructor(known: Known) {
+  constructor(known: Known, made?: MadeTexts) {
     this.#known = known
+    this.#made = made
   }
 
   /** False, and nothing is added, when the unit can only be written after a look at what is there. */
@@ -97,8 +103,8 @@ export class Group {
       running ? null : toJson(state),
       begunOf(run),
       end ? endedOf(end) : null,
-      messagesOf(run.messages),
-      end ? outputOf(end) : null,
+      this.#messagesOf(run.messages),
+      end ? this.#outputOf(end) : null,
       this.#lastPart(run.run_id, batch),
     ])
     if (claim !== null) this.rows.claims.push([claim.key])
@@ -154,12 +160,20 @@ export class Group {
       end.fence,
       end.status,
       endedOf(end),
-      outputOf(end),
+      this.#outputOf(end),
       batch?.firstSeq ?? null,
       batch?.lastSeq ?? null,
       this.#lastPart(end.run_id, batch),
     ])
     this.#touchEnd(sessionId, end)
+  }
+
+  #messagesOf(messages: readonly Message[]): string {
+    return this.#made?.get(messages) ?? messagesOf(messages)
+  }
+
+  #outputOf({ messages }: RunEnd): string | null {
+    return messages.length === 0 ? null : this.#messagesOf(messages)
   }
 
   /** What is kept in the run's own row; what comes before it gets rows of its own. */
@@ -222,8 +236,4 @@ export function ownersOf(owners: Partial<SessionSeed>): [string, string][] {
     ['user', owners.user_id],
   ]
   return all.filter((owner): owner is [string, string] => typeof owner[1] === 'string')
-}
-
-function outputOf({ messages }: RunEnd): string | null {
-  return messages.length === 0 ? null : messagesOf(messages)
 }

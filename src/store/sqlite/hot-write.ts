@@ -1,3 +1,4 @@
+import { jsonInTurns } from '../../core/json-pieces.ts'
 import { startReserve } from '../ended.ts'
 
 /*
@@ -84,6 +85,13 @@ export function emptyRows(): HotRows {
 
 export function toParams(rows: HotRows): (string | null)[] {
   return kinds.map((kind) => (rows[kind].length === 0 ? null : JSON.stringify(rows[kind])))
+}
+
+/** The same in several turns of the event loop, for megabytes. */
+export async function toParamsInTurns(rows: HotRows): Promise<(string | null)[]> {
+  const params: (string | null)[] = []
+  for (const kind of kinds) params.push(rows[kind].length === 0 ? null : await jsonInTurns(rows[kind]))
+  return params
 }
 
 export const insertHot = `INSERT INTO hot_writes VALUES (${kinds.map(() => '?').join(', ')})`

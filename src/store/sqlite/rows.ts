@@ -102,10 +102,11 @@ export function endedOf(
 }
 
 export function messagesOf(messages: readonly Message[]): string {
-  const rows = messages.map(
-    ({ message_id, role, parts, created_at }): MessageRow => [message_id, role, parts, created_at],
-  )
-  return JSON.stringify(rows)
+  return JSON.stringify(messageRows(messages))
+}
+
+export function messageRows(messages: readonly Message[]): MessageRow[] {
+  return messages.map(({ message_id, role, parts, created_at }) => [message_id, role, parts, created_at])
 }
 
 export function toRun([runId, sessionId, parent, entityId, status, , , begun, ended]: RunRow): Run {

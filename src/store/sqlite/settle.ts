@@ -1,17 +1,17 @@
 import { AppError } from '../../core/error.ts'
 import type { JsonObject } from '../../core/json.ts'
+import { jsonInTurns } from '../../core/json-pieces.ts'
 import type { Message } from '../../core/message.ts'
 import type { EntityKind, RunStatus } from '../../core/run.ts'
 import type { RunBatch, RunEnd, RunFinished, RunResume, RunResumed, RunStart, RunStarted } from '../../core/store.ts'
-import { nextTurn } from '../../core/turn.ts'
 import { judgeEnd, mayResume, takesEvents } from '../ended.ts'
 import { freeClaim } from './claims.ts'
 import type { Connection } from './connection.ts'
-import { encodeBatch } from './event-batch.ts'
-import { type BeginRun, Group, type HotOutcome, type HotWrite, type Known } from './group.ts'
-import { insertHot, toParams } from './hot-write.ts'
+import { encodeBatchInTurns } from './event-batch.ts'
+import { type BeginRun, Group, type HotOutcome, type HotWrite, type Known, type MadeTexts } from './group.ts'
+import { insertHot, toParamsInTurns } from './hot-write.ts'
 import { isLarge } from './large-write.ts'
-import { fromJson, toRunRecord } from './rows.ts'
+import { fromJson, messageRows, toRunRecord } from './rows.ts'
 import { selectRuns } from './selects.ts'
 import { touch } from './sessions.ts'
 
@@ -22,22 +22,19 @@ import { touch } from './sessions.ts'
  */
 
 export async function settle(writer: Connection, write: HotWrite, now: string): Promise<HotOutcome> {
-  const writeGroup = isLarge(write) ? writeInTurns : writeAtOnce
   switch (write.kind) {
     case 'start':
-      return startRun(writer, write.start, now, writeGroup)
+      return startRun(writer, write.start, now)
     case 'begin':
       return beginRun(writer, write.begin)
     case 'append':
-      return appendEvents(writer, write.batch, writeGroup)
+      return appendEvents(writer, write.batch)
     case 'finish':
-      return finishRun(writer, write.end, writeGroup)
+      return finishRun(writer, write.end, isLarge(write))
   }
 }
 
-type WriteGroup = (writer: Connection, group: Group) => Promise<void>
-
-async function startRun(writer: Connection, start: RunStart, now: string, writeGroup: WriteGroup): Promise<RunStarted> {
+async function startRun(writer: Connection, start: RunStart, now: string): Promise<RunStarted> {
   const { run, claim, session, state } = start
   if (claim !== null) {
     const taken = await freeClaim(writer, claim.key, now)
@@ -54,7 +51,7 @@ async function startRun(writer: Connection, start: RunStart, now: string, writeG
     present !== undefined && running && state !== null
       ? { ...fromJson<JsonObject>(present.state), ...state }
       : undefined
-  const group = new Group(knowing(run.session_id, present !== undefined))
+  const group = new Group(knowing(run.session_id, present !== undefined), await madeTexts(run.messages))
   group.addStart(start, undefined, becomes)
   await writeGroup(writer, group)
   return { outcome: running ? 'started' : 'queued', fence: 1, created_session: present === undefined }
@@ -72,35 +69,36 @@ async function beginRun(writer: Connection, begin: BeginRun): Promise<boolean> {
   }
   const group = new Group(knowing(run.sessionId, true))
   group.addBegin(begin, run.sessionId, becomes)
-  await writeAtOnce(writer, group)
-  return true
-}
-
-async function appendEvents(writer: Connection, batch: RunBatch, writeGroup: WriteGroup): Promise<boolean> {
-  const run = await lookUp(writer, batch.run_id)
-  if (run === undefined || !takesEvents(run, batch.fence)) return false
-  const group = new Group(knowing(run.sessionId, true))
-  group.addBatch(batch.run_id, batch.fence, batch.reserve_until, encodeBatch(batch.events, run.recordedSeq))
   await writeGroup(writer, group)
   return true
 }
 
-async function finishRun(writer: Connection, end: RunEnd, writeGroup: WriteGroup): Promise<RunFinished> {
+async function appendEvents(writer: Connection, batch: RunBatch): Promise<boolean> {
+  const run = await lookUp(writer, batch.run_id)
+  if (run === undefined || !takesEvents(run, batch.fence)) return false
+  const group = new Group(knowing(run.sessionId, true))
+  const encoded = await encodeBatchInTurns(batch.events, run.recordedSeq)
+  group.addBatch(batch.run_id, batch.fence, batch.reserve_until, encoded)
+  await writeGroup(writer, group)
+  return true
+}
+
+async function finishRun(writer: Connection, end: RunEnd, large: boolean): Promise<RunFinished> {
   const run = await lookUp(writer, end.run_id)
   const verdict = judgeEnd(run, end.fence)
   if (run === undefined || verdict !== 'ok') return verdict
   const kept = run.ended ? await reopen(writer, end.run_id) : []
   const whole = { ...end, fence: run.fence, messages: [...kept, ...end.messages] }
-  const batch = encodeBatch(end.events, run.recordedSeq)
+  const batch = await encodeBatchInTurns(end.events, run.recordedSeq)
   const known = knowing(run.sessionId, true)
-  const apart = writeGroup === writeInTurns && batch !== undefined
-  if (apart) {
+  if (large) {
+    // What SQLite is given at once is copied at once.
     const events = new Group(known)
     events.addBatch(end.run_id, run.fence, 0, batch)
     await writeGroup(writer, events)
   }
-  const group = new Group(known)
-  group.addEnd(whole, run.sessionId, apart ? undefined : batch)
+  const group = new Group(known, await madeTexts(whole.messages))
+  group.addEnd(whole, run.sessionId, large ? undefined : batch)
   await writeGroup(writer, group)
   return 'ok'
 }
@@ -109,16 +107,12 @@ function knowing(sessionId: string, exists: boolean): Known {
   return { hasSession: (other) => exists && other === sessionId, sessionOf: () => sessionId }
 }
 
-async function writeAtOnce(writer: Connection, group: Group): Promise<void> {
-  await writer.run(insertHot, toParams(group.finish()))
+async function madeTexts(messages: readonly Message[]): Promise<MadeTexts> {
+  return new Map([[messages, await jsonInTurns(messageRows(messages))]])
 }
 
-/** Each step copies all of the text: its rows have been made, then the statement is, then SQLite is given it. */
-async function writeInTurns(writer: Connection, group: Group): Promise<void> {
-  await nextTurn()
-  const params = toParams(group.finish())
-  await nextTurn()
-  await writer.run(insertHot, params)
+async function writeGroup(writer: Connection, group: Group): Promise<void> {
+  await writer.run(insertHot, await toParamsInTurns(group.finish()))
 }
 
 async function isBusy(writer: Connection, sessionId: string): Promise<boolean> {
@@ -140,8 +134,8 @@ export async function resumeRun(writer: Connection, resume: RunResume): Promise<
     [owner, fence, reserve_until, runId],
   )
   const group = new Group(knowing(run.sessionId, true))
-  group.addBatch(runId, fence, reserve_until, encodeBatch(events, run.recordedSeq))
-  await writeAtOnce(writer, group)
+  group.addBatch(runId, fence, reserve_until, await encodeBatchInTurns(events, run.recordedSeq))
+  await writeGroup(writer, group)
   await touch(writer, run.sessionId, at)
   return { outcome: 'resumed', fence }
 }
