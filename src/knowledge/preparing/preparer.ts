@@ -19,8 +19,8 @@ interface Thread {
   waiting: Map<number, Waiting>
 }
 
-/** One for each core, but no more than the disk keeps up with; each takes some 40 MB. */
-const threads = Math.min(2, availableParallelism())
+/** One core is left to whoever waits for an answer; the disk keeps up with no more than two. Each takes some 40 MB. */
+const threads = Math.max(1, Math.min(2, availableParallelism() - 1))
 /** More than one at work is worth another thread. */
 const busy = 4
 
