@@ -1,6 +1,7 @@
 import { type ChunkWords, chunkRows } from '../../core/chunk-row.ts'
 import { AppError, invalid } from '../../core/error.ts'
 import { createId } from '../../core/id.ts'
+import { inParts } from '../../core/in-parts.ts'
 import type {
   ChunkOptions,
   PreparedDocument,
@@ -72,7 +73,7 @@ export function createPreparing() {
         suggestedChunker: read.chunker,
         chunker,
         chunkIds: chunks.map((chunk) => chunk.id),
-        rows: inParts(rows).map(chunkRows),
+        rows: inParts(rows, chunksARow, () => 1).map(chunkRows),
         newWords,
         vectors,
         texts: builtIn ? undefined : chunks.map(textToEmbed),
@@ -114,12 +115,6 @@ function toChunk(read: ReadText, span: DocumentSpan, index: number, now: number)
     lineEnd: span.lineEnd,
     page: span.page,
   }
-}
-
-function inParts(rows: readonly ChunkRow[]): ChunkRow[][] {
-  return Array.from({ length: Math.ceil(rows.length / chunksARow) }, (_, at) =>
-    rows.slice(at * chunksARow, (at + 1) * chunksARow),
-  )
 }
 
 function tooLarge(message: string): AppError {
