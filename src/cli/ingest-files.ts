@@ -5,6 +5,7 @@ import { resolve } from 'node:path'
 import type { Client } from '../client/client.ts'
 import type { IngestSettings } from '../client/knowledge.ts'
 import { type ErrorCode, isAppError } from '../core/error.ts'
+import { inParts } from '../core/in-parts.ts'
 import type { IngestOutcome } from '../core/knowledge.ts'
 
 export interface FileResult {
@@ -34,7 +35,9 @@ const skippable = new Set<ErrorCode>([
 ])
 const filesARequest = 200
 const bytesARequest = 1_000_000
-const requestsAtOnce = 3
+/** Of the contents of files, which the server reads while others wait for it. */
+const bytesAPart = 250_000
+const groupsAtOnce = 2
 /** What the server takes at the most is not known here; larger files go alone and are refused alone. */
 const largeBytes = 200_000
 
@@ -54,7 +57,7 @@ export async function* ingestFiles(client: Client, files: IngestFiles): AsyncGen
     for await (const group of groups(files)) {
       if (Array.isArray(group)) waiting.push(ingestGroup(client, group, files))
       else yield group
-      if (waiting.length === requestsAtOnce) yield* (await waiting.shift()) ?? []
+      if (waiting.length === groupsAtOnce) yield* (await waiting.shift()) ?? []
     }
     while (waiting.length > 0) yield* (await waiting.shift()) ?? []
   } finally {
@@ -94,16 +97,15 @@ async function ingestGroup(client: Client, group: readonly File[], files: Ingest
   if (files.dryRun) return [...results.values()]
   const needed = group.filter(({ source }) => known.some((one) => one.source === source && one.outcome === 'needed'))
   const [together, alone] = split(needed, ({ bytes }) => bytes.length <= largeBytes && isUtf8(bytes))
-  if (together.length > 0) {
-    const documents = together.map(({ source, bytes }) => ({
-      ...each,
-      source,
-      name: source,
-      content: bytes.toString('utf8'),
-    }))
+  const send = async (part: readonly File[]) => {
+    const contents = part.map(({ source, bytes }) => ({ source, name: source, content: bytes.toString('utf8') }))
+    const documents = contents.map((content) => ({ ...each, ...content }))
     const { results: made } = await client.knowledge.ingestMany({ documents, collection }, { signal })
     for (const outcome of made) results.set(outcome.source, toResult(outcome))
   }
+  const sent = inParts(together, bytesAPart, ({ bytes }) => bytes.length).map(send)
+  await Promise.allSettled(sent)
+  await Promise.all(sent)
   for (const file of alone) results.set(file.source, await ingestContent(client, file, files))
   return group.flatMap(({ source }) => results.get(source) ?? [])
 }
