@@ -1,6 +1,7 @@
 import { mkdir } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { join, resolve } from 'node:path'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Connection, Index, Table } from '@lancedb/lancedb'
 import type { VectorRow, VectorStore, VectorTable } from '../../core/knowledge-drivers.ts'
 import { releaseBytes } from '../../core/release-bytes.ts'
@@ -42,6 +43,9 @@ export function lanceVectors({ folder, indexedFromRows = 15_000, quietMs = 5_000
   const connect = async (): Promise<Connection> => {
     process.env.LANCEDB_LOG ??= 'error'
     await mkdir(folder, { recursive: true, mode: 0o700 })
+    // In two steps, so that what else waits gets its turn in between.
+    sharedArrow()
+    await nextTurn()
     const { connect: open, Session } = await import('@lancedb/lancedb')
     temporary.open()
     return open(folder, { session: temporary.sync(() => new Session(indexCacheBytes, metadataCacheBytes)) })
