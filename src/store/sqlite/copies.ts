@@ -3,7 +3,6 @@ import { Pace } from '../../core/pace.ts'
 import type { RunCopy, SessionCopy, SessionRecord } from '../../core/session.ts'
 import type { Connection, SqlValue } from './connection.ts'
 import { encodeBatch } from './event-batch.ts'
-import { ownersOf } from './group.ts'
 import { startedRunColumns } from './hot-write.ts'
 import { begunOf, endedOf, messagesOf, sessionColumns, summaryColumns, toJson } from './rows.ts'
 import { addOwners, getSession } from './sessions.ts'
@@ -102,11 +101,8 @@ export async function restoreSession(writer: Connection, { copy, documents }: Pr
   if (made === 0) throw new AppError('conflict', `There is a session '${id}' already.`)
   const { agent_ids, team_ids, workflow_ids, user_ids } = session.shared_with
   const earlier = { agent: agent_ids, team: team_ids, workflow: workflow_ids, user: user_ids }
-  if (Object.values(earlier).some((owners) => owners.length > 0)) {
-    for (const [kind, owners] of Object.entries(earlier)) {
-      for (const owner of owners) await addOwners(writer, id, [[kind, owner]], session.updated_at)
-    }
-    await addOwners(writer, id, ownersOf(session), session.updated_at)
+  for (const [kind, owners] of Object.entries(earlier)) {
+    for (const owner of owners) await addOwners(writer, id, [[kind, owner]], session.updated_at)
   }
   for (const document of documents) await insertRuns(writer, document)
   if (summary !== null) {

@@ -39,7 +39,7 @@ export const sessions = sqliteTable(
   ],
 )
 
-/** All owners that a session has had, of those sessions whose owners have changed. */
+/** The owners that a session had before its present ones, which are columns of its own; who came back is in both. */
 export const sessionOwners = sqliteTable(
   'session_owners',
   {

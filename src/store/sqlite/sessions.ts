@@ -89,7 +89,6 @@ export async function shareSession(
   const given = ownersOf(owners)
   if (given.length > 0) {
     await addOwners(writer, sessionId, ownersOf(before.session), at)
-    await addOwners(writer, sessionId, given, at)
     const fields = given.map(([kind]) => `${kind}_id = ?`).join(', ')
     const ids = given.map(([, owner]) => owner)
     await writer.run(`UPDATE sessions SET ${fields} WHERE session_id = ?`, [...ids, sessionId])

@@ -37,22 +37,26 @@ const isOf = (history: Owners[], filter: Owners) =>
 const idsOf = (filter: Owners) => histories.flatMap((history, n) => (isOf(history, filter) ? [`s${n}`] : [])).sort()
 
 export function testOwners(store: () => SessionStore): void {
-  /** `copied`: as the copies of others. */
+  /** `copied`: as the copies of others, which are shared once more. */
   async function fill(copied: boolean): Promise<void> {
     for (const [n, history] of histories.entries()) {
+      const id = `s${n}`
       const [first, ...later] = history
-      const session_id = copied ? `original${n}` : `s${n}`
-      await store().createSession(seedOf({ session_id, ...first }))
-      for (const [place, owners] of later.entries()) await store().shareSession(session_id, owners, at(place + 1))
-      if (copied) {
-        const { session } = (await store().findSession(session_id)) ?? {}
-        if (session === undefined) throw new Error(`There is no session ${session_id}.`)
-        await store().restoreSession({ session: { ...session, session_id: `s${n}` }, summary: null, runs: [] })
-        await store().deleteSession(session_id)
+      await store().createSession(seedOf({ session_id: id, ...first }))
+      for (const [place, owners] of later.entries()) {
+        if (copied && place === later.length - 1) await copy(id)
+        await store().shareSession(id, owners, at(place + 1))
       }
       const { runId } = await started(store(), { run: { session_id: `s${n}` }, session: null, text: 'plum' })
       await store().finishRun(endOf(runId))
     }
+  }
+
+  async function copy(id: string): Promise<void> {
+    const { session } = (await store().findSession(id)) ?? {}
+    if (session === undefined) throw new Error(`There is no session ${id}.`)
+    await store().deleteSession(id)
+    await store().restoreSession({ session, summary: null, runs: [] })
   }
 
   describe.each([
