@@ -21,6 +21,8 @@ const chunksADocument = 10
 const documentsARequest = 50
 /** From so many on there is a vector index, made when nobody writes. */
 const indexedFrom = 15_000
+/** Nobody having written for 5 s, files are joined and the index is taken into use; nobody searches meanwhile. */
+const settledMs = 8_000
 const warmUp = 20
 const seed = 11
 const words = 60_000
@@ -43,6 +45,7 @@ export async function measureSearch(chunks: number, searches: number): Promise<S
     if (held !== chunks) throw new Error(`${held} chunks instead of ${chunks}`)
     const knowledge = join(folder, 'data', 'knowledge')
     if (chunks >= indexedFrom) await untilIndexed(join(knowledge, 'vectors', 'k1_v1.lance'))
+    await sleep(settledMs)
     const bare = await openBare(knowledge)
     const times = { http: [] as number[], bare: [] as number[] }
     for (const [at, query] of questions(warmUp + searches).entries()) {
@@ -109,8 +112,6 @@ async function fill(client: Client, chunks: number): Promise<void> {
 
 async function untilIndexed(table: string): Promise<void> {
   while (!(await readdir(table)).includes('_indices')) await sleep(200)
-  // It is written before it is used.
-  await sleep(5_000)
 }
 
 function percentiles(times: number[]): { p50: number; p99: number } {
