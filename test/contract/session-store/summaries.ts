@@ -27,6 +27,22 @@ export function testSummaries(store: () => SessionStore): void {
       expect((await store().listSessions({}, { limit: 1 })).items[0]?.summary?.content).toBe('second')
     })
 
+    it('shows each session its own summary, or none', async () => {
+      for (const id of ['a', 'b', 'c']) await store().createSession(seedOf({ session_id: id }))
+      for (const id of ['a', 'b']) await store().saveSummary(summaryOf(id, `of ${id}`))
+      const { items } = await store().listSessions({}, { limit: 10 })
+      for (const [id, content] of [
+        ['a', 'of a'],
+        ['b', 'of b'],
+        ['c', undefined],
+      ]) {
+        const found = await store().findSession(id ?? '')
+        const listed = items.find(({ session_id }) => session_id === id)
+        const shown = [await store().findSummary(id ?? ''), found?.session.summary, listed?.summary]
+        expect([id, ...shown.map((summary) => summary?.content)]).toEqual([id, content, content, content])
+      }
+    })
+
     it('has no summary and no job for a session that is not there', async () => {
       const missing = { code: 'session_not_found' }
       await expect(store().saveSummary(summaryOf('none', 'x'))).rejects.toMatchObject(missing)
