@@ -1,7 +1,7 @@
 import { nextTurn } from './turn.ts'
 
-/** Deep enough for the text of a message's part in an answer. */
-const deepest = 5
+/** Deep enough for the text of a message's part in a page of runs. */
+const deepest = 8
 /** What is worth looking into. */
 const mostEntries = 1000
 const pieceCharacters = 256 * 1024
@@ -27,6 +27,23 @@ export async function jsonInTurns(value: unknown): Promise<string> {
   const text = pieces.join('')
   if (isLarge) await nextTurn()
   return text
+}
+
+/** Whether a value has so much text that its JSON had better be made in turns; looks no deeper than pieces are made. */
+export function holdsLargeText(value: unknown): boolean {
+  return charactersOf(value, deepest, 0) >= pieceCharacters
+}
+
+/** Of texts, added to what there was before; no more than needed. */
+function charactersOf(value: unknown, depth: number, before: number): number {
+  if (typeof value === 'string') return before + value.length
+  if (typeof value !== 'object' || value === null || depth === 0) return before
+  let characters = before
+  for (const key in value) {
+    characters = charactersOf((value as Record<string, unknown>)[key], depth - 1, characters)
+    if (characters >= pieceCharacters) break
+  }
+  return characters
 }
 
 function* piecesOf(value: unknown, depth: number): Generator<string> {

@@ -1,4 +1,5 @@
 import { AppError, toAppError } from '../core/error.ts'
+import { holdsLargeText } from '../core/json-pieces.ts'
 import { nextTurn } from '../core/turn.ts'
 import { TurnoverMap } from '../core/turnover-map.ts'
 import { createAdmit } from './admission.ts'
@@ -128,7 +129,8 @@ export function createPipeline(settings: KernelSettings): Pipeline {
         reply = await exchange.route?.handler(exchange)
         exchange.stopDeadline()
         if (reply === undefined) throw new Error('the handler gave no reply')
-        if (exchange.hasLargeBody) reply = await inTurns(reply)
+        if (reply.body?.kind === 'json' && (exchange.hasLargeBody || holdsLargeText(reply.body.value)))
+          reply = await inTurns(reply, reply.body.value)
       }
       if (exchange.answered || exchange.outgoing.destroyed) return drop(exchange, reply)
       exchange.answered = true
@@ -193,11 +195,10 @@ export function createPipeline(settings: KernelSettings): Pipeline {
   }
 }
 
-/** What was made of a large body may be as large. */
-async function inTurns(reply: Reply): Promise<Reply> {
+/** A large answer, and what was made of a large body, which may be as large. */
+async function inTurns(reply: Reply, value: unknown): Promise<Reply> {
   await nextTurn()
-  if (reply.body?.kind !== 'json') return reply
-  return { ...reply, body: { kind: 'stream', frames: encodeInTurns(reply.body.value), mediaType: jsonType } }
+  return { ...reply, body: { kind: 'stream', frames: encodeInTurns(value), mediaType: jsonType } }
 }
 
 function one(header: string | string[] | undefined): string | undefined {
