@@ -12,9 +12,9 @@ export function isLarge(write: HotWrite): boolean {
 export function charactersOf(write: HotWrite): number {
   switch (write.kind) {
     case 'start':
-      return inMessages(write.start.run.messages)
+      return inMessages(write.start.run.messages) + inValue(write.start.run.metadata) + inValue(write.start.state)
     case 'finish':
-      return inMessages(write.end.messages)
+      return inMessages(write.end.messages) + inValue(write.end.state)
     case 'append':
       return write.batch.events.reduce((sum, event) => sum + ('text' in event ? event.text.length : 0), 0)
     case 'begin':
@@ -31,6 +31,7 @@ function inMessages(messages: readonly Message[]): number {
 
 /** Without recursion, since nobody has looked yet at how deep it is; and no further than needed. */
 function inValue(root: unknown): number {
+  if (root === null || root === undefined) return 0
   let characters = 0
   const waiting = [root]
   while (waiting.length > 0 && characters < largeCharacters) {

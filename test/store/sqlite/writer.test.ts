@@ -90,6 +90,10 @@ describe('the writer', () => {
     // The small starts, the large one, its events, its end, and the small ends.
     expect(statements.filter((sql) => sql === insertHot)).toHaveLength(5)
     expect(statements.filter((sql) => sql === 'COMMIT')).toHaveLength(2)
+    const metadata = { numbers: Array.from({ length: 150_000 }, (_, index) => index) }
+    const numbers = startOf({ run: { metadata }, state: metadata })
+    await writer.write({ kind: 'start', start: numbers })
+    expect(statements.filter((sql) => sql === 'COMMIT')).toHaveLength(3)
   })
 
   it('gives each its own outcome when one of a group breaks a rule, and loses none of the others', async () => {
