@@ -1,28 +1,15 @@
-import { inParts } from '../core/in-parts.ts'
 import type { NewChunks, NewGeneration } from '../core/knowledge-drivers.ts'
 import { releaseBytes } from '../core/release-bytes.ts'
 import type { Connection } from './documents-connection.ts'
 import { addWords, removeFromIndex } from './documents-index.ts'
 
-/** SQLite takes several times the memory of what it is given. */
-const bytesAStatement = 500_000
-
-/** Writes chunks and their index. */
+/** Writes chunks and their index, in one statement each: the index writes what it has gathered after each statement. */
 export async function insertChunks(
   connection: Connection,
   collection: number,
   documents: readonly NewChunks[],
 ): Promise<void> {
-  for (const part of inParts(documents, bytesAStatement, ({ rows }) => rows.length))
-    await insertPart(connection, collection, part)
-  await addWords(
-    connection,
-    collection,
-    documents.flatMap(({ newWords }) => newWords),
-  )
-}
-
-async function insertPart(connection: Connection, collection: number, documents: readonly NewChunks[]): Promise<void> {
+  if (documents.length === 0) return
   const json = jsonOf(documents)
   await connection.run(
     `INSERT INTO chunk (chunk_generation, chunk_key, chunk_index, chunk_id, content, heading_path,
@@ -38,6 +25,11 @@ async function insertPart(connection: Connection, collection: number, documents:
     [json],
   )
   releaseBytes(json)
+  await addWords(
+    connection,
+    collection,
+    documents.flatMap(({ newWords }) => newWords),
+  )
 }
 
 /** JSONB, so that what is in it is found without being parsed for each column again. */
