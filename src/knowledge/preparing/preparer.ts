@@ -73,12 +73,14 @@ async function startThread(onExit: () => void): Promise<Thread> {
   })
   worker.unref()
   const waiting = new Map<number, Waiting>()
-  worker.on('message', (reply: PrepareReply) => {
-    const asked = waiting.get(reply.id)
-    waiting.delete(reply.id)
+  worker.on('message', (replies: PrepareReply[]) => {
+    for (const reply of replies) {
+      const asked = waiting.get(reply.id)
+      waiting.delete(reply.id)
+      if ('document' in reply) asked?.resolve(reply.document)
+      else asked?.reject(toError(reply))
+    }
     if (waiting.size === 0) worker.unref()
-    if ('document' in reply) asked?.resolve(reply.document)
-    else asked?.reject(toError(reply))
   })
   let reason: unknown
   worker.on('error', (error) => {

@@ -2,7 +2,7 @@ import { readlinkSync } from 'node:fs'
 import { getPriority, setPriority } from 'node:os'
 import { parentPort, workerData } from 'node:worker_threads'
 import { isAppError } from '../../core/error.ts'
-import type { PrepareRequest } from '../../core/knowledge-drivers.ts'
+import type { PreparedDocument, PrepareRequest } from '../../core/knowledge-drivers.ts'
 import { createPreparing } from './prepare.ts'
 import type { PrepareReply } from './preparer.ts'
 
@@ -13,12 +13,16 @@ export const workerName = 'agentserve-prepare'
 const port = workerData === workerName ? parentPort : null
 if (port) serve(port)
 
+/** Each message wakes the thread that serves. */
+const repliesAMessage = 8
+
 export type PrepareMessage = { id: number; request: PrepareRequest } | { abort: number } | 'forget' | 'close'
 
 function serve(target: NonNullable<typeof parentPort>): void {
   yieldToOthers()
   const preparing = createPreparing()
   const underway = new Map<number, AbortController>()
+  let replies: PrepareReply[] = []
   target.on('message', (message: PrepareMessage) => {
     if (message === 'forget') preparing.forgetWords()
     else if (message === 'close') void preparing.close().finally(() => target.close())
@@ -38,13 +42,21 @@ function serve(target: NonNullable<typeof parentPort>): void {
         : { id, unknown: error }
     }
     underway.delete(id)
-    const { rows = [], vectors } = 'document' in reply ? reply.document : {}
-    const moved = vectors === undefined ? rows : [...rows, vectors]
-    target.postMessage(
-      reply,
-      moved.map(({ buffer }) => buffer as ArrayBuffer),
-    )
+    replies.push(reply)
+    if (replies.length === repliesAMessage) send()
+    else if (replies.length === 1) setImmediate(send)
   }
+
+  function send(): void {
+    const moved = replies.flatMap((reply) => ('document' in reply ? buffersOf(reply.document) : []))
+    if (replies.length > 0) target.postMessage(replies, moved)
+    replies = []
+  }
+}
+
+function buffersOf({ rows, vectors }: PreparedDocument): ArrayBuffer[] {
+  const all = vectors === undefined ? rows : [...rows, vectors]
+  return all.map(({ buffer }) => buffer as ArrayBuffer)
 }
 
 /** Whoever waits for an answer goes before whoever fills the knowledge base. Linux has priorities for threads. */
