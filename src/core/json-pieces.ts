@@ -1,3 +1,4 @@
+import { jsonSize } from './json-size.ts'
 import { nextTurn } from './turn.ts'
 
 /** Deep enough for the text of a message's part in a page of runs. */
@@ -29,21 +30,9 @@ export async function jsonInTurns(value: unknown): Promise<string> {
   return text
 }
 
-/** Whether a value has so much text that its JSON had better be made in turns; looks no deeper than pieces are made. */
-export function holdsLargeText(value: unknown): boolean {
-  return charactersOf(value, deepest, 0) >= pieceCharacters
-}
-
-/** Of texts, added to what there was before; no more than needed. */
-function charactersOf(value: unknown, depth: number, before: number): number {
-  if (typeof value === 'string') return before + value.length
-  if (typeof value !== 'object' || value === null || depth === 0) return before
-  let characters = before
-  for (const key in value) {
-    characters = charactersOf((value as Record<string, unknown>)[key], depth - 1, characters)
-    if (characters >= pieceCharacters) break
-  }
-  return characters
+/** Whether the JSON of a value is so long that it had better be made in turns. */
+export function isLargeJson(value: unknown): boolean {
+  return jsonSize(value, pieceCharacters) >= pieceCharacters
 }
 
 function* piecesOf(value: unknown, depth: number): Generator<string> {
@@ -86,6 +75,8 @@ function isHighSurrogate(code: number): boolean {
 /** Undefined for what JSON.stringify has to look at as a whole. */
 function entriesOf(value: unknown): [string, unknown][] | undefined {
   if (typeof value !== 'object' || value === null || 'toJSON' in value) return undefined
+  // Of a long list even the list of its entries takes long.
+  if (Array.isArray(value) && value.length > mostEntries) return undefined
   const entries = Object.entries(value)
   if (entries.length > mostEntries) return undefined
   return Array.isArray(value) ? entries : entries.filter(([, field]) => field !== undefined)

@@ -1,5 +1,5 @@
 import { AppError, toAppError } from '../core/error.ts'
-import { holdsLargeText } from '../core/json-pieces.ts'
+import { isLargeJson } from '../core/json-pieces.ts'
 import { nextTurn } from '../core/turn.ts'
 import { TurnoverMap } from '../core/turnover-map.ts'
 import { createAdmit } from './admission.ts'
@@ -129,7 +129,7 @@ export function createPipeline(settings: KernelSettings): Pipeline {
         reply = await exchange.route?.handler(exchange)
         exchange.stopDeadline()
         if (reply === undefined) throw new Error('the handler gave no reply')
-        if (reply.body?.kind === 'json' && (exchange.hasLargeBody || holdsLargeText(reply.body.value)))
+        if (reply.body?.kind === 'json' && (exchange.hasLargeBody || isLargeJson(reply.body.value)))
           reply = await inTurns(reply, reply.body.value)
       }
       if (exchange.answered || exchange.outgoing.destroyed) return drop(exchange, reply)

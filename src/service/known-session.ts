@@ -1,3 +1,4 @@
+import { jsonSize } from '../core/json-size.ts'
 import { isEnded, type RunRecord } from '../core/run.ts'
 import type { RunEnd, RunStart } from '../core/store.ts'
 import type { Summary } from '../core/summary.ts'
@@ -5,6 +6,8 @@ import type { Summary } from '../core/summary.ts'
 const sessionBytes = 500
 const runBytes = 1500
 const messageBytes = 500
+/** Of data: by then it is more than is kept of a session. */
+const mostCounted = 2 * 1024 * 1024
 /** How many runs are kept before anybody has asked for more. */
 const leastRuns = 24
 
@@ -158,10 +161,10 @@ function toEnded(run: RunRecord, end: RunEnd): RunRecord {
 /** Of a run, or of what its end adds to it. */
 function bytesOf(part: RunRecord | RunEnd): number {
   let bytes = messageBytes * part.sources.length
-  if ('metadata' in part) bytes += runBytes + (part.metadata === null ? 0 : 2 * JSON.stringify(part.metadata).length)
+  if ('metadata' in part) bytes += runBytes + 2 * jsonSize(part.metadata, mostCounted)
   for (const { content, parts } of part.messages) {
     bytes += messageBytes + 2 * content.length
-    for (const part of parts) if (part.type === 'data') bytes += 4 * JSON.stringify(part.data).length
+    for (const part of parts) if (part.type === 'data') bytes += 4 * jsonSize(part.data, mostCounted)
   }
   return bytes
 }

@@ -1,3 +1,4 @@
+import { jsonSize } from '../../core/json-size.ts'
 import type { Message } from '../../core/message.ts'
 import type { HotWrite } from './group.ts'
 
@@ -16,7 +17,7 @@ export function charactersOf(write: HotWrite): number {
     case 'finish':
       return inMessages(write.end.messages) + inValue(write.end.state)
     case 'append':
-      return write.batch.events.reduce((sum, event) => sum + ('text' in event ? event.text.length : 0), 0)
+      return write.batch.events.reduce((sum, event) => sum + ('text' in event ? event.text.length : inValue(event)), 0)
     case 'begin':
       return 0
   }
@@ -29,21 +30,6 @@ function inMessages(messages: readonly Message[]): number {
   return characters
 }
 
-/** Without recursion, since nobody has looked yet at how deep it is; and no further than needed. */
-function inValue(root: unknown): number {
-  if (root === null || root === undefined) return 0
-  let characters = 0
-  const waiting = [root]
-  while (waiting.length > 0 && characters < largeCharacters) {
-    const value = waiting.pop()
-    if (typeof value === 'string') characters += value.length
-    else if (Array.isArray(value)) for (const child of value) waiting.push(child)
-    else if (typeof value === 'object' && value !== null)
-      for (const [key, child] of Object.entries(value)) {
-        characters += key.length
-        waiting.push(child)
-      }
-    else characters += 8
-  }
-  return characters
+function inValue(value: unknown): number {
+  return jsonSize(value, largeCharacters)
 }
