@@ -1,6 +1,7 @@
 import { resolve } from 'node:path'
 
 const quietMs = 200
+const ignored = /(?:^|[\\/])(?:\.[^\\/]+|node_modules)$/
 
 export interface WatchPaths {
   root: string
@@ -15,14 +16,19 @@ export interface WatchPaths {
 export async function watchPaths({ root, paths, onChange, onError }: WatchPaths): Promise<{ close(): Promise<void> }> {
   const { watch } = await import('chokidar')
   const places = paths.map((path) => resolve(root, baseOf(path)))
-  const watcher = watch(places, { ignoreInitial: true, ignored: /(?:^|[\\/])(?:\.[^\\/]+|node_modules)$/ })
+  const watcher = watch(places, { ignoreInitial: true, ignored })
   let work: Promise<unknown> = Promise.resolve()
   let timer: NodeJS.Timeout | undefined
-  watcher.on('all', () => {
+  const touch = () => {
     clearTimeout(timer)
     timer = setTimeout(() => {
       work = work.then(onChange).catch(onError)
     }, quietMs)
+  }
+  watcher.on('all', touch)
+  // What the system says too: chokidar takes no notice of what happens in a folder while it reads it.
+  watcher.on('raw', (_event, name) => {
+    if (!name || !ignored.test(name)) touch()
   })
   watcher.on('error', onError)
   await new Promise<void>((done) => watcher.once('ready', () => done()))
