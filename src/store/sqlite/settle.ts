@@ -91,14 +91,15 @@ async function finishRun(writer: Connection, end: RunEnd, large: boolean): Promi
   const whole = { ...end, fence: run.fence, messages: [...kept, ...end.messages] }
   const batch = await encodeBatchInTurns(end.events, run.recordedSeq)
   const known = knowing(run.sessionId, true)
-  if (large) {
-    // What SQLite is given at once is copied at once.
+  // What SQLite is given at once is copied at once. What was paused takes no batch, only an end.
+  const apart = large && !run.ended
+  if (apart) {
     const events = new Group(known)
     events.addBatch(end.run_id, run.fence, 0, batch)
     await writeGroup(writer, events)
   }
   const group = new Group(known, await madeTexts(whole.messages))
-  group.addEnd(whole, run.sessionId, large ? undefined : batch)
+  group.addEnd(whole, run.sessionId, apart ? undefined : batch)
   await writeGroup(writer, group)
   return 'ok'
 }

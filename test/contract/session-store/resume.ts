@@ -119,6 +119,20 @@ export function testResume(store: () => SessionStore): void {
       const { runId: running } = await started(store())
       expect(await store().finishRun({ ...cancel, run_id: running })).toBe('fenced')
     })
+
+    it('can be ended with megabytes', async () => {
+      const { runId } = await paused()
+      const text = 'word '.repeat(250_000)
+      const messages = [messageOf(runId, 'assistant', text)]
+      const cancel = endOf(runId, { fence: null, status: 'cancelled', end_seq: 6, messages })
+      expect(await store().finishRun({ ...cancel, events: textEvents(runId, 5, [text]) })).toBe('ok')
+      const run = await store().findRun(runId)
+      expect(run?.messages.map((message) => message.content.length)).toEqual([2, 5, text.length])
+      expect(await typesOf(runId, 3)).toEqual([
+        [5, 'text_delta'],
+        [6, 'run_end'],
+      ])
+    })
   })
 
   it('resumes an interrupted workflow, and nothing else that was interrupted', async () => {
