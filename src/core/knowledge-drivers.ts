@@ -1,3 +1,4 @@
+import type { ChunkRows, StoredChunk } from './chunk.ts'
 import type { JsonObject } from './json.ts'
 import type { ChunkerType, DocumentRecord, Filters } from './knowledge.ts'
 import type { Page, PageRequest } from './page.ts'
@@ -163,21 +164,6 @@ export interface Collection {
   version: number
 }
 
-/** A chunk as it is stored; keys and generations are positive integers, never given twice. */
-export interface StoredChunk {
-  key: number
-  id: string
-  index: number
-  content: string
-  headingPath: string[]
-  startOffset: number
-  endOffset: number
-  lineStart: number
-  lineEnd: number
-  /** The page that it begins on, from 1. */
-  page?: number | undefined
-}
-
 export interface PrepareRequest {
   content: string | Uint8Array
   name: string | undefined
@@ -202,8 +188,8 @@ export interface PreparedDocument {
   suggestedChunker: ChunkerType
   chunker: ChunkerType
   chunkIds: string[]
-  /** Some chunks each, all but the last as many, as the store takes them: see `chunkRows`. */
-  rows: Uint8Array[]
+  /** Some chunks each, all but the last as many. */
+  rows: ChunkRows[]
   /** Those of its words that no document of the collection has brought yet, as far as the preparer remembers. */
   newWords: string[]
   /** One after the other, in order, as `VectorRow` has them; undefined when the embedder is not built in. */
@@ -243,8 +229,7 @@ export interface NewGeneration extends Omit<DocumentRecord, 'collection' | 'crea
 export interface NewChunks {
   generation: number
   firstChunk: number
-  /** See `chunkRows`. */
-  rows: Uint8Array
+  rows: ChunkRows
   /** For finding misspelt and partial words; what is there already is no harm. */
   newWords: readonly string[]
 }

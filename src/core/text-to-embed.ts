@@ -1,4 +1,4 @@
-import type { StoredChunk } from './knowledge-drivers.ts'
+import type { StoredChunk } from './chunk.ts'
 
 /** What an embedder sees of a chunk: its headings, which say what it is about, and its text. */
 export function textToEmbed(chunk: Pick<StoredChunk, 'content' | 'headingPath'>): string {

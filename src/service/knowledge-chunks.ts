@@ -1,4 +1,4 @@
-import type { StoredChunk } from '../core/knowledge-drivers.ts'
+import type { StoredChunk } from '../core/chunk.ts'
 
 /** A chunk and its neighbours, in order, as one stretch of text without what they repeat of each other. */
 export function stitch(

@@ -1,3 +1,4 @@
+import { chunkRows } from '../core/chunk.ts'
 import type {
   DocumentStore,
   NewChunks,
@@ -88,7 +89,8 @@ async function commit(drivers: CommitDrivers, group: readonly Waiting[]): Promis
   try {
     await store(drivers, group)
     for (const { settled, prepared } of group) {
-      for (const bytes of prepared.vectors ? [...prepared.rows, prepared.vectors] : prepared.rows) releaseBytes(bytes)
+      for (const { texts, words } of prepared.rows) for (const bytes of [texts, words]) releaseBytes(bytes)
+      if (prepared.vectors) releaseBytes(prepared.vectors)
       settled.resolve()
     }
   } catch (error) {
@@ -166,7 +168,7 @@ function chunkCount({ prepared }: Committable): number {
 function lastOf(each: Reserved): NewChunks & { document: NewGeneration } {
   const { generation, firstChunk } = each
   const { rows, newWords } = each.prepared
-  return { generation, firstChunk, rows: rows.at(-1) ?? new Uint8Array(), newWords, document: current(each) }
+  return { generation, firstChunk, rows: rows.at(-1) ?? chunkRows([]), newWords, document: current(each) }
 }
 
 function current({ document, generation }: Reserved): NewGeneration {

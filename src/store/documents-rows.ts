@@ -1,6 +1,7 @@
+import type { StoredChunk } from '../core/chunk.ts'
 import type { Json, JsonObject } from '../core/json.ts'
 import type { ChunkerType } from '../core/knowledge.ts'
-import type { Collection, CurrentChunk, StoredChunk, StoredDocument } from '../core/knowledge-drivers.ts'
+import type { Collection, CurrentChunk, StoredDocument } from '../core/knowledge-drivers.ts'
 import type { Row } from './documents-connection.ts'
 
 const text = (value: unknown) => String(value)

@@ -10,21 +10,24 @@ export async function insertChunks(
   documents: readonly NewChunks[],
 ): Promise<void> {
   if (documents.length === 0) return
-  const json = jsonOf(documents)
+  const { json, texts, words } = gathered(documents)
   await connection.run(
     `INSERT INTO chunk (chunk_generation, chunk_key, chunk_index, chunk_id, content, heading_path,
        start_offset, end_offset, line_start, line_end, page, chunk_collection)
      SELECT given.value ->> 0, (given.value ->> 1) + (row.value ->> 0), row.value ->> 0, row.value ->> 1,
-       row.value ->> 2, row.value ->> 3, row.value ->> 4, row.value ->> 5, row.value ->> 6, row.value ->> 7,
-       row.value ->> 8, ? ${rowsOfJson}`,
-    [collection, json],
+       ${textAt('?2', '(given.value ->> 2) + (row.value ->> 8)', 'row.value ->> 9')}, row.value ->> 2,
+       row.value ->> 3, row.value ->> 4, row.value ->> 5, row.value ->> 6, row.value ->> 7, ?3 ${rowsOfJson}`,
+    [json, texts, collection],
   )
   await connection.run(
     `INSERT INTO words_${collection.toFixed(0)} (rowid, body, headings)
-     SELECT (given.value ->> 1) + (row.value ->> 0), row.value ->> 9, row.value ->> 10 ${rowsOfJson}`,
-    [json],
+     SELECT (given.value ->> 1) + (row.value ->> 0),
+       ${textAt('?2', '(given.value ->> 3) + (row.value ->> 10)', 'row.value ->> 11')},
+       ${textAt('?2', '(given.value ->> 3) + (row.value ->> 10) + (row.value ->> 11)', 'row.value ->> 12')} ${rowsOfJson}`,
+    [json, words],
   )
-  releaseBytes(json)
+  releaseBytes(texts)
+  releaseBytes(words)
   await addWords(
     connection,
     collection,
@@ -33,15 +36,28 @@ export async function insertChunks(
 }
 
 /** JSONB, so that what is in it is found without being parsed for each column again. */
-const rowsOfJson = "FROM jsonb_each(CAST(? AS TEXT)) AS given, jsonb_each(given.value, '$[2]') AS row"
+const rowsOfJson = "FROM jsonb_each(?1) AS given, jsonb_each(given.value, '$[4]') AS row"
 
-/** For each document its generation, its first key and its rows; made of bytes because the rows are. */
-function jsonOf(documents: readonly NewChunks[]): Buffer {
-  const parts = documents.flatMap(({ generation, firstChunk, rows }, at) => [
-    Buffer.from(`${at === 0 ? '[' : '],'}[${generation},${firstChunk},`),
-    rows,
-  ])
-  return Buffer.concat([...parts, Buffer.from(']]')])
+/** A part of bytes that are UTF-8. */
+function textAt(bytes: string, from: string, length: string): string {
+  return `CAST(substr(${bytes}, 1 + ${from}, ${length}) AS TEXT)`
+}
+
+/** For each document its generation, its first key, where its texts and its words begin, and the fields of its chunks. */
+function gathered(documents: readonly NewChunks[]): { json: string; texts: Buffer; words: Buffer } {
+  let textsFrom = 0
+  let wordsFrom = 0
+  const given = documents.map(({ generation, firstChunk, rows }) => {
+    const each = `[${generation},${firstChunk},${textsFrom},${wordsFrom},${rows.fields}]`
+    textsFrom += rows.texts.length
+    wordsFrom += rows.words.length
+    return each
+  })
+  return {
+    json: `[${given.join(',')}]`,
+    texts: Buffer.concat(documents.map(({ rows }) => rows.texts)),
+    words: Buffer.concat(documents.map(({ rows }) => rows.words)),
+  }
 }
 
 const sweepBatch = 1_000

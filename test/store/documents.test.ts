@@ -1,7 +1,9 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { chunkRows } from '../../src/core/chunk.ts'
 import { isAppError } from '../../src/core/error.ts'
 import type { Collection, DocumentStore } from '../../src/core/knowledge-drivers.ts'
 import { assertFilters, type Filterable } from '../../src/core/knowledge-filter.ts'
@@ -72,6 +74,51 @@ describe('the document store', () => {
     expect(await store.chunksOf([first.generation], 0, 10)).toEqual([])
     expect(await store.chunksOf([second.generation], 0, 10)).toHaveLength(1)
     expect((await store.frequencies(key, ['anchor', 'sail'], [' an'])).words).toEqual(new Map([['sail', 1]]))
+  })
+
+  it('keeps the texts and words of each chunk of a commit apart, whatever characters they are of', async () => {
+    const store = await open('texts.db')
+    const { key } = await store.ensureCollection('c', embedding)
+    const text = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 40 })
+    const heading = fc.string({ unit: fc.constantFrom('a', 'é', '東', '🙂'), maxLength: 5 })
+    const documents = fc.array(fc.array(fc.record({ text, heading }), { minLength: 1, maxLength: 4 }), { minLength: 1 })
+    let made = 0
+    await fc.assert(
+      fc.asyncProperty(documents, async (given) => {
+        const places = await store.reserve(given.map((chunks) => chunks.length))
+        const writes = given.map((chunks, at) => {
+          const { generation, firstChunk } = places[at] ?? { generation: 0, firstChunk: 0 }
+          const words = chunks.map((_, index) => `${made}ü_${at}_${index}`)
+          const rows = chunkRows(
+            chunks.map((chunk, index) => ({
+              id: `chk_${firstChunk + index}`,
+              index,
+              content: chunk.text,
+              headingPath: [chunk.heading],
+              startOffset: index,
+              endOffset: index + 1,
+              lineStart: 1,
+              lineEnd: 2,
+              words: index % 2 === 0 ? (words[index] ?? '') : '',
+              headingWords: index % 2 === 0 ? '' : (words[index] ?? ''),
+            })),
+          )
+          const fields = { source: `s${made}-${at}`, chunk_count: chunks.length }
+          return { generation, firstChunk, rows, newWords: [], document: generationOf(generation, fields), words }
+        })
+        made++
+        await store.publish(key, writes)
+        for (const [at, { generation, firstChunk, words }] of writes.entries()) {
+          const stored = await store.chunksOf([generation], 0, 100)
+          expect(stored.map(({ content, headingPath }) => [content, headingPath[0]])).toEqual(
+            given[at]?.map((chunk) => [chunk.text, chunk.heading]),
+          )
+          for (const [index, word] of words.entries())
+            expect((await store.keyword(key, [word], {}, 10)).map(({ chunk }) => chunk)).toEqual([firstChunk + index])
+        }
+      }),
+      { numRuns: 50 },
+    )
   })
 
   it('knows a word that nobody had used when it was first asked for', async () => {

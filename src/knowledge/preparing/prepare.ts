@@ -1,14 +1,8 @@
-import { type ChunkWords, chunkRows } from '../../core/chunk-row.ts'
+import { type ChunkWords, chunkRows, type StoredChunk } from '../../core/chunk.ts'
 import { AppError, invalid } from '../../core/error.ts'
 import { createId } from '../../core/id.ts'
 import { inParts } from '../../core/in-parts.ts'
-import type {
-  ChunkOptions,
-  PreparedDocument,
-  PrepareRequest,
-  ReadText,
-  StoredChunk,
-} from '../../core/knowledge-drivers.ts'
+import type { ChunkOptions, PreparedDocument, PrepareRequest, ReadText } from '../../core/knowledge-drivers.ts'
 import { unreadable } from '../../core/knowledge-filter.ts'
 import { wordsOf } from '../../core/terms.ts'
 import { textToEmbed } from '../../core/text-to-embed.ts'

@@ -55,7 +55,8 @@ function serve(target: NonNullable<typeof parentPort>): void {
 }
 
 function buffersOf({ rows, vectors }: PreparedDocument): ArrayBuffer[] {
-  const all = vectors === undefined ? rows : [...rows, vectors]
+  const ofRows = rows.flatMap(({ texts, words }) => [texts, words])
+  const all = vectors === undefined ? ofRows : [...ofRows, vectors]
   return all.map(({ buffer }) => buffer as ArrayBuffer)
 }
 
