@@ -113,10 +113,17 @@ async function openTable(database: Connection, name: string, dimensions: number,
   ])
   const exists = (await database.tableNames({ limit: 100_000 })).includes(name)
   const table = exists ? await database.openTable(name) : await database.createEmptyTable(name, schema)
-  const writes = serialWrites(table, upkeep, async () => {
+  /** Of one write after the other: fresh memory is dear. */
+  let values = new Uint16Array()
+  const makeIndex = async () => {
     const { Index } = await import('@lancedb/lancedb')
     return Index.ivfRq({ distanceType: 'cosine' })
-  })
+  }
+  const onQuiet = () => {
+    releaseBytes(values)
+    values = new Uint16Array()
+  }
+  const writes = serialWrites(table, upkeep, makeIndex, onQuiet)
 
   const toArrow = (rows: readonly VectorRow[], values: Uint16Array) => {
     for (const [at, { vector }] of rows.entries())
@@ -137,9 +144,9 @@ async function openTable(database: Connection, name: string, dimensions: number,
 
   const waitingRows = gathered((rows) =>
     writes.run(async (target) => {
-      const values = new Uint16Array(rows.length * dimensions)
-      await target.add(toArrow(rows, values))
-      releaseBytes(values)
+      const length = rows.length * dimensions
+      if (values.length < length) values = new Uint16Array(length)
+      await target.add(toArrow(rows, values.subarray(0, length)))
     }),
   )
 
@@ -209,7 +216,12 @@ function gathered(write: (rows: readonly VectorRow[]) => Promise<void>) {
 }
 
 /** LanceDB takes writers one at a time best. What they leave is put in order when there are many, or when it is quiet. */
-function serialWrites(table: Table, { indexedFromRows, quietMs, temporary }: Upkeep, makeIndex: () => Promise<Index>) {
+function serialWrites(
+  table: Table,
+  { indexedFromRows, quietMs, temporary }: Upkeep,
+  makeIndex: () => Promise<Index>,
+  onQuiet: () => void,
+) {
   let last: Promise<unknown> = Promise.resolve()
   let building: Promise<void> | undefined
   let sinceCompaction = 0
@@ -237,6 +249,7 @@ function serialWrites(table: Table, { indexedFromRows, quietMs, temporary }: Upk
   const whenQuiet = () => {
     clearTimeout(timer)
     timer = setTimeout(() => {
+      void last.then(onQuiet)
       if (sinceCompaction >= fewWrites) void inTurn(optimize).catch(() => undefined)
       building ??= last.then(build).then(
         () => (building = undefined),
