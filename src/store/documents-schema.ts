@@ -65,7 +65,7 @@ export async function prepare(connection: Connection): Promise<void> {
     throw new AppError('unavailable', 'The knowledge base was written by a newer agentserve; update to open it.')
   // Of a new file: most of what is written is texts and index, and each page is two calls of the system.
   await connection.exec(
-    'PRAGMA page_size=8192; PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA busy_timeout=5000; PRAGMA foreign_keys=ON; PRAGMA cache_size=-32000; PRAGMA temp_store=2',
+    'PRAGMA page_size=8192; PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA busy_timeout=5000; PRAGMA foreign_keys=ON; PRAGMA cache_size=-8000; PRAGMA temp_store=2',
   )
   const synchronous = Number((await connection.all('PRAGMA synchronous'))[0]?.synchronous)
   if (synchronous !== 2) throw new Error(`synchronous is ${synchronous}, not FULL`)

@@ -9,8 +9,8 @@ import { toHalves } from './half-float.ts'
 import { type TemporaryFolder, temporaryFolder } from './temporary-folder.ts'
 import { whereIn } from './where.ts'
 
-/** Each write is a file. So many are made one at once, or a few when nobody has written for a while. */
-const compactAfterWrites = 100
+/** Each write is a file. Joining reads and writes all there is: few are joined at once, when nobody has written for a while. */
+const compactAfterWrites = 400
 const fewWrites = 8
 /** Of the rows that an index has not, before it is made anew. */
 const staleShare = 0.3
