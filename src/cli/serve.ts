@@ -12,9 +12,11 @@ import { createReloader, type Reloader } from './reload.ts'
 import { findRunningServer } from './running-server.ts'
 import { waitForFolder } from './wait-for-folder.ts'
 import { type SourceWatch, watchSources } from './watch-sources.ts'
+import { limitYoungGeneration } from './young-generation.ts'
 
 /** Serves until a signal comes or the server gives up. `dev`: with the terminal of `dev`, and reloading unless told not to. */
 export async function serve(context: CommandContext, options: ServeOptions, dev: boolean): Promise<number> {
+  limitYoungGeneration()
   const json = options.json === true
   const terminal = dev
     ? createDevTerminal({ json, open: options.open === true, again: options.again === true })
