@@ -39,38 +39,37 @@ interface Walk {
   admits(file: string): Promise<boolean>
 }
 
+interface Rules {
+  folder: string
+  ignore: Ignore
+}
+
 async function createWalk(root: string): Promise<Walk> {
   const { default: ignore } = await import('ignore')
-  const rules = new Map<string, Promise<Ignore>>()
-  const rulesOf = (folder: string): Promise<Ignore> => {
-    const known = rules.get(folder)
+  const read = new Map<string, Promise<Rules[]>>()
+  /** None where there is no `.gitignore`. */
+  const rulesOf = (folder: string): Promise<Rules[]> => {
+    const known = read.get(folder)
     if (known) return known
-    const read = readFile(join(folder, '.gitignore'), 'utf8')
-      .catch(() => '')
-      .then((text) => ignore().add(text))
-    rules.set(folder, read)
-    return read
+    const rules = readFile(join(folder, '.gitignore'), 'utf8').then(
+      (text) => [{ folder, ignore: ignore().add(text) }],
+      () => [],
+    )
+    read.set(folder, rules)
+    return rules
   }
   const top = await repositoryOf(root)
-
-  /** As git does: the rules of every folder above, from the repository down; the last that speaks decides. */
-  const isIgnored = async (path: string, folder: boolean): Promise<boolean> => {
-    let ignored = false
-    for (const above of foldersBetween(top, dirname(path))) {
-      const local = relative(above, path).split(sep).join('/')
-      const verdict = (await rulesOf(above)).test(folder ? `${local}/` : local)
-      if (verdict.ignored) ignored = true
-      else if (verdict.unignored) ignored = false
-    }
-    return ignored
-  }
+  /** As in git: the rules of every folder above what is in this one, from the repository down. */
+  const rulesIn = async (folder: string): Promise<Rules[]> =>
+    (await Promise.all(foldersBetween(top, folder).map(rulesOf))).flat()
 
   const walkFolder = async (path: string): Promise<string[]> => {
     const files: string[] = []
+    const rules = await rulesIn(path)
     for (const entry of await readdir(path, { withFileTypes: true })) {
       if (isHidden(entry.name)) continue
       const child = join(path, entry.name)
-      if (await isIgnored(child, entry.isDirectory())) continue
+      if (isIgnored(child, entry.isDirectory(), rules)) continue
       if (entry.isDirectory()) files.push(...(await walkFolder(child)))
       else if (entry.isFile() && !wordless.test(entry.name)) files.push(toSource(root, child))
     }
@@ -84,10 +83,22 @@ async function createWalk(root: string): Promise<Walk> {
       const parts = relative(root, file).split(sep)
       if (parts.some((part) => part !== '..' && isHidden(part))) return false
       for (let folder = dirname(file); folder !== root && folder.startsWith(root + sep); folder = dirname(folder))
-        if (await isIgnored(folder, true)) return false
-      return !(await isIgnored(file, false))
+        if (isIgnored(folder, true, await rulesIn(dirname(folder)))) return false
+      return !isIgnored(file, false, await rulesIn(dirname(file)))
     },
   }
+}
+
+/** The last of the rules that speaks decides. */
+function isIgnored(path: string, isFolder: boolean, rules: readonly Rules[]): boolean {
+  let ignored = false
+  for (const { folder, ignore } of rules) {
+    const local = relative(folder, path).split(sep).join('/')
+    const verdict = ignore.test(isFolder ? `${local}/` : local)
+    if (verdict.ignored) ignored = true
+    else if (verdict.unignored) ignored = false
+  }
+  return ignored
 }
 
 function isHidden(name: string): boolean {
