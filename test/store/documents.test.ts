@@ -84,11 +84,11 @@ describe('the document store', () => {
     const documents = fc.array(fc.array(fc.record({ text, heading }), { minLength: 1, maxLength: 4 }), { minLength: 1 })
     let made = 0
     await fc.assert(
-      fc.asyncProperty(documents, async (given) => {
+      fc.asyncProperty(documents, fc.boolean(), async (given, haveWords) => {
         const places = await store.reserve(given.map((chunks) => chunks.length))
         const writes = given.map((chunks, at) => {
           const { generation, firstChunk } = places[at] ?? { generation: 0, firstChunk: 0 }
-          const words = chunks.map((_, index) => `${made}ü_${at}_${index}`)
+          const words = haveWords ? chunks.map((_, index) => `${made}ü_${at}_${index}`) : []
           const rows = chunkRows(
             chunks.map((chunk, index) => ({
               id: `chk_${firstChunk + index}`,
