@@ -16,7 +16,6 @@ import { limitYoungGeneration } from './young-generation.ts'
 
 /** Serves until a signal comes or the server gives up. `dev`: with the terminal of `dev`, and reloading unless told not to. */
 export async function serve(context: CommandContext, options: ServeOptions, dev: boolean): Promise<number> {
-  limitYoungGeneration()
   const json = options.json === true
   const terminal = dev
     ? createDevTerminal({ json, open: options.open === true, again: options.again === true })
@@ -34,6 +33,7 @@ export async function serve(context: CommandContext, options: ServeOptions, dev:
   const onStray = (error: unknown) =>
     server.services.logger.error({ error }, 'an agent left a promise that failed without anybody to handle it')
   process.on('unhandledRejection', onStray)
+  const endLimit = limitYoungGeneration()
   try {
     const bound = await server.ready
     if (json) announceJson(config, bound)
@@ -56,6 +56,7 @@ export async function serve(context: CommandContext, options: ServeOptions, dev:
     await sources?.close()
     await server.shutdown()
     await terminal?.close()
+    endLimit()
     process.off('unhandledRejection', onStray)
   }
   await ended
