@@ -15,6 +15,7 @@ export interface StoredChunk {
   page?: number | undefined
 }
 
+/** For the keyword index: normalised, separated by spaces. */
 export interface ChunkWords {
   words: string
   headingWords: string
@@ -33,7 +34,7 @@ export interface ChunkRows {
   fields: string
   /** UTF-8, one after the other. */
   texts: Uint8Array
-  /** Likewise; normalised and separated by spaces, for the keyword index. */
+  /** Likewise. */
   words: Uint8Array
 }
 

@@ -89,7 +89,10 @@ async function commit(drivers: CommitDrivers, group: readonly Waiting[]): Promis
   try {
     await store(drivers, group)
     for (const { settled, prepared } of group) {
-      for (const { texts, words } of prepared.rows) for (const bytes of [texts, words]) releaseBytes(bytes)
+      for (const { texts, words } of prepared.rows) {
+        releaseBytes(texts)
+        releaseBytes(words)
+      }
       if (prepared.vectors) releaseBytes(prepared.vectors)
       settled.resolve()
     }

@@ -113,15 +113,15 @@ async function openTable(database: Connection, name: string, dimensions: number,
   ])
   const exists = (await database.tableNames({ limit: 100_000 })).includes(name)
   const table = exists ? await database.openTable(name) : await database.createEmptyTable(name, schema)
-  /** Of one write after the other: fresh memory is dear. */
-  let values = new Uint16Array()
+  /** The vectors of one write after the other: fresh memory is dear. */
+  let reused = new Uint16Array()
   const makeIndex = async () => {
     const { Index } = await import('@lancedb/lancedb')
     return Index.ivfRq({ distanceType: 'cosine' })
   }
   const onQuiet = () => {
-    releaseBytes(values)
-    values = new Uint16Array()
+    releaseBytes(reused)
+    reused = new Uint16Array()
   }
   const writes = serialWrites(table, upkeep, makeIndex, onQuiet)
 
@@ -145,8 +145,8 @@ async function openTable(database: Connection, name: string, dimensions: number,
   const waitingRows = gathered((rows) =>
     writes.run(async (target) => {
       const length = rows.length * dimensions
-      if (values.length < length) values = new Uint16Array(length)
-      await target.add(toArrow(rows, values.subarray(0, length)))
+      if (reused.length < length) reused = new Uint16Array(length)
+      await target.add(toArrow(rows, reused.subarray(0, length)))
     }),
   )
 
