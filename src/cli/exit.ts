@@ -36,6 +36,7 @@ const exitCodes: Record<ErrorCode, number> = {
   internal: exit.failure,
   run_failed: exit.failure,
   run_interrupted: exit.failure,
+  run_limit: exit.failure,
   summary_failed: exit.failure,
   summary_not_configured: exit.failure,
   unavailable: exit.failure,

@@ -45,6 +45,7 @@ const codes: Record<ErrorCode, true> = {
   internal: true,
   run_failed: true,
   run_interrupted: true,
+  run_limit: true,
   summary_failed: true,
   summary_not_configured: true,
   unavailable: true,

@@ -2,6 +2,7 @@ import { isAbsolute, join, resolve } from 'node:path'
 import { parseDuration } from '../core/duration.ts'
 import { parseAddress } from './address.ts'
 import { defaults } from './defaults.ts'
+import { resolveLimits } from './limits/settings.ts'
 import type { Overrides } from './overrides.ts'
 import type { ConfigParts } from './parts.ts'
 import { parseSize } from './size.ts'
@@ -45,7 +46,7 @@ export function resolveServer(
     authKeys: (overrides.keys ?? server.auth?.keys ?? []).map((key) =>
       typeof key === 'string' ? { key, userId: undefined } : { key: key.key, userId: key.user_id },
     ),
-    limits: { ...defaults.limits, ...given(server.limits ?? {}) },
+    limits: resolveLimits(server.limits),
     allowUnauthenticated:
       overrides.allowUnauthenticated ?? server.allowUnauthenticated ?? defaults.allowUnauthenticated,
     retention: {

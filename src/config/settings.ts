@@ -2,6 +2,7 @@ import { parseDuration } from '../core/duration.ts'
 import { problemOfModel } from '../core/model.ts'
 import { parseAddress } from './address.ts'
 import { type Check, fields, integer, is, isPlain, listOf, oneOf, show } from './check.ts'
+import { limitSettings } from './limits/settings.ts'
 import { parseSize } from './size.ts'
 
 /** Above it Node's timers would fire at once. */
@@ -113,7 +114,7 @@ export const serverSettings = fields({
   summaryManager,
   a2a: fields({ prefix: path }),
   auth: fields({ keys: listOf(authKey) }),
-  limits: fields({ connections: count, requests: count, requestsPerMinute: count, concurrentRuns: count }),
+  limits: limitSettings,
   allowUnauthenticated: flag,
   retention: fields({ maxAge: duration, maxSessions: count }),
 })

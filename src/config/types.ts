@@ -1,4 +1,5 @@
 import type { Duration } from '../core/duration.ts'
+import type { Limits } from '../core/limits.ts'
 import type { Logger } from '../core/logger.ts'
 import type { ModelSetting } from '../core/model.ts'
 import type { Runnable } from '../core/runnable.ts'
@@ -8,6 +9,7 @@ import type { ModelType } from '../knowledge/embedders/model-files.ts'
 import type { StandIns } from '../runnables/binding.ts'
 import type { McpServers } from '../runnables/mcp.ts'
 import type { McpServer } from '../runnables/mcp-settings.ts'
+import type { ServerLimits } from './limits/types.ts'
 
 export type { Duration } from '../core/duration.ts'
 export type { CompatibleModel, ModelSetting } from '../core/model.ts'
@@ -58,18 +60,6 @@ export interface SummaryManagerLike {
 export interface UserKey {
   key: string
   user_id: string
-}
-
-/** What the server takes at once; more is refused with words and `Retry-After`. */
-export interface ServerLimits {
-  /** Open connections. Default 10,000. */
-  connections?: number
-  /** Requests at work, streams that have begun not counted. Default 2,048. */
-  requests?: number
-  /** Requests of one key (without `auth`: of one address) in a minute. Default: any number. */
-  requestsPerMinute?: number
-  /** Runs of one key that wait or run. Default: any number. */
-  concurrentRuns?: number
 }
 
 /** The specification's server configuration. */
@@ -145,12 +135,7 @@ export interface ResolvedServerConfig {
   summaryManager: SummaryManagerLike | undefined
   a2aPrefix: string
   authKeys: { key: string; userId: string | undefined }[]
-  limits: {
-    connections: number
-    requests: number
-    requestsPerMinute: number | undefined
-    concurrentRuns: number | undefined
-  }
+  limits: Limits
   allowUnauthenticated: boolean
   retention: { maxAgeMs: number | undefined; maxSessions: number | undefined }
 }

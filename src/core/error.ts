@@ -25,6 +25,7 @@ export type ErrorCode =
   | 'internal'
   | 'run_failed'
   | 'run_interrupted'
+  | 'run_limit'
   | 'summary_failed'
   | 'summary_not_configured'
   | 'unavailable'

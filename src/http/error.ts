@@ -27,6 +27,7 @@ export const statusOf: Readonly<Record<ErrorCode, number>> = {
   internal: 500,
   run_failed: 500,
   run_interrupted: 500,
+  run_limit: 500,
   summary_failed: 500,
   summary_not_configured: 501,
   unavailable: 503,

@@ -67,7 +67,7 @@ interface Provoked {
 }
 
 // The server must die for `run_interrupted`, which restarts.test.ts sees to.
-const provoked: Record<Exclude<ErrorCode, 'run_interrupted'>, Provoked> = {
+const provoked: Record<Exclude<ErrorCode, 'run_interrupted' | 'run_limit'>, Provoked> = {
   invalid_request: {
     by: async () => (await open()).runs.start('echo', { input: { parts: [] } }),
     with: { details: [{ path: 'input.parts', message: expect.any(String) }] },

@@ -26,7 +26,7 @@ const decided: Record<number, ErrorCode[]> = {
   422: ['idempotency_mismatch', 'unreadable_document'],
   429: ['rate_limited'],
   431: ['headers_too_large'],
-  500: ['internal', 'run_failed', 'run_interrupted', 'summary_failed'],
+  500: ['internal', 'run_failed', 'run_interrupted', 'run_limit', 'summary_failed'],
   501: ['summary_not_configured'],
   503: ['unavailable'],
   504: ['timeout'],

@@ -51,6 +51,7 @@ export const rpcTable: Record<ErrorCode, RpcMapping> = {
   internal: { code: internalError, status: 200, hidden: true },
   run_failed: { code: internalError, status: 200 },
   run_interrupted: { code: internalError, status: 200 },
+  run_limit: { code: internalError, status: 200 },
   summary_failed: { code: internalError, status: 200 },
   summary_not_configured: { code: internalError, status: 200 },
   unavailable: { code: internalError, status: 200, hidden: true },
