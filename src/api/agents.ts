@@ -25,6 +25,7 @@ export function agentRoutes(services: Services, settings: ApiSettings): Document
   const examples = { id: services.registry.ids() }
   const run: Omit<RouteDoc, 'path' | 'operationId' | 'summary' | 'responses'> = {
     method: 'POST',
+    scope: 'run',
     tag,
     params,
     examples,
@@ -49,6 +50,7 @@ export function agentRoutes(services: Services, settings: ApiSettings): Document
         method: 'GET',
         path,
         operationId: 'listAgents',
+        scope: 'any',
         tag,
         summary: 'List what can be run',
         query: AgentsQuery,
@@ -65,6 +67,7 @@ export function agentRoutes(services: Services, settings: ApiSettings): Document
         method: 'GET',
         path: `${path}/:id`,
         operationId: 'getAgent',
+        scope: 'any',
         tag,
         summary: 'Describe one',
         params,

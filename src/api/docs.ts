@@ -41,7 +41,7 @@ export function docsRoutes(): DocumentedRoute[] {
         operationId: 'getDocs',
         tag: 'Server',
         summary: 'The interactive documentation',
-        open: true,
+        scope: 'open',
         responses: { 200: { description: 'The page.', content: { 'text/html': PlainText } } },
         errors: [],
       },
@@ -54,7 +54,7 @@ export function docsRoutes(): DocumentedRoute[] {
         operationId: 'getDocsAsset',
         tag: 'Server',
         summary: 'A file of the documentation page',
-        open: true,
+        scope: 'open',
         params: { file: 'Its name.' },
         responses: {
           200: { description: 'The file.', content: { 'text/javascript': PlainText, 'text/css': PlainText } },

@@ -7,5 +7,5 @@ export interface DocumentedRoute extends Route {
 }
 
 export function documented(doc: RouteDoc, handler: Route['handler']): DocumentedRoute {
-  return { method: doc.method, path: doc.path, open: doc.open, handler, doc }
+  return { method: doc.method, path: doc.path, scope: doc.scope, handler, doc }
 }

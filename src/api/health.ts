@@ -15,7 +15,7 @@ export function healthRoutes(settings: ApiSettings): DocumentedRoute[] {
         operationId: 'getHealth',
         tag: 'Server',
         summary: 'Whether the process answers',
-        open: true,
+        scope: 'open',
         responses: { 200: { description: 'It does.', content: { 'application/json': Health } } },
       },
       () => {
@@ -31,7 +31,7 @@ export function healthRoutes(settings: ApiSettings): DocumentedRoute[] {
         operationId: 'getReadiness',
         tag: 'Server',
         summary: 'Whether it takes work',
-        open: true,
+        scope: 'open',
         responses: {
           200: { description: 'It does.', content: { 'application/json': Readiness } },
           503: { description: 'Not now.', content: { 'application/json': Readiness } },

@@ -16,6 +16,7 @@ export function historyRoutes({ sessions }: Services, { prefix }: ApiSettings): 
         method: 'GET',
         path: `${prefix}/sessions/:id/history`,
         operationId: 'getHistory',
+        scope: 'sessions',
         tag: 'Sessions',
         summary: 'Read the conversation',
         params: { id: 'The session.' },

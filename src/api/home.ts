@@ -25,7 +25,7 @@ export function homeRoutes({ prefix, healthPath, a2aPrefix, version }: ApiSettin
         operationId: 'getHome',
         tag: 'Server',
         summary: 'Where things are',
-        open: true,
+        scope: 'open',
         responses: {
           200: { description: 'The places.', content: { 'application/json': AnyObject, 'text/html': PlainText } },
         },

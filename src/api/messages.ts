@@ -14,6 +14,7 @@ export function messageRoutes({ sessions }: Services, { prefix }: ApiSettings): 
         method: 'GET',
         path: `${prefix}/messages`,
         operationId: 'searchMessages',
+        scope: 'sessions',
         tag: 'Sessions',
         summary: 'Find messages by their words, the newest first',
         description:

@@ -13,6 +13,7 @@ export function metricsRoutes({ metrics }: ApiSettings): DocumentedRoute[] {
         method: 'GET',
         path: '/metrics',
         operationId: 'getMetrics',
+        scope: 'metrics',
         tag: 'Server',
         summary: 'Counters of requests, runs and the process',
         description: "In Prometheus' text format.",

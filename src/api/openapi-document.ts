@@ -60,7 +60,7 @@ function toOperation(doc: RouteDoc, schemas: JsonSchemas, authRequired: boolean)
     tags: [doc.tag],
     summary: doc.summary,
     ...(doc.description === undefined ? {} : { description: doc.description }),
-    ...(doc.open ? { security: [] } : {}),
+    ...(doc.scope === 'open' ? { security: [] } : {}),
     parameters: toParameters(doc, schemas),
     ...(doc.body === undefined
       ? {}
@@ -131,7 +131,7 @@ function toContent(content: DocContent, schemas: JsonSchemas): Json {
 function toErrors(doc: RouteDoc, schemas: JsonSchemas, authRequired: boolean): Json {
   if (doc.errors === undefined) return {}
   const codes = new Set([...doc.errors, ...common])
-  if (authRequired && !doc.open) codes.add('unauthorized')
+  if (authRequired && doc.scope !== 'open') codes.add('unauthorized')
   if (doc.body !== undefined) for (const code of withBody) codes.add(code)
   if (doc.method !== 'GET') for (const code of withEffect) codes.add(code)
   const byStatus = Map.groupBy([...codes], (code) => statusOf[code])

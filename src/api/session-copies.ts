@@ -46,6 +46,7 @@ export function sessionCopyRoutes({ sessions, once }: Services, { prefix }: ApiS
         method: 'POST',
         path: `${path}/:id/fork`,
         operationId: 'forkSession',
+        scope: 'sessions',
         tag,
         summary: 'Begin another session with the runs of this one',
         description:
@@ -72,6 +73,7 @@ export function sessionCopyRoutes({ sessions, once }: Services, { prefix }: ApiS
         method: 'GET',
         path: `${path}/:id/export`,
         operationId: 'exportSession',
+        scope: 'sessions',
         tag,
         summary: 'Read a whole session as JSON lines',
         description:
@@ -98,6 +100,7 @@ export function sessionCopyRoutes({ sessions, once }: Services, { prefix }: ApiS
           method: 'POST',
           path: `${path}/import`,
           operationId: 'importSession',
+          scope: 'sessions',
           tag,
           summary: 'Make a session of what was exported',
           description:

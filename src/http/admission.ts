@@ -66,8 +66,8 @@ function checkHeaders(rawHeaders: readonly string[], maxHeaders: number): void {
 
 /** OPTIONS and refused methods tell no more about an open path than its route does. */
 function isOpen({ route, path, method }: Exchange, table: RouteTable): boolean {
-  if (route !== undefined) return route.open === true
-  return method === 'OPTIONS' && table.find('GET', path)?.route.open === true
+  if (route !== undefined) return route.scope === 'open'
+  return method === 'OPTIONS' && table.find('GET', path)?.route.scope === 'open'
 }
 
 function withoutRoute({ method, path }: Exchange, table: RouteTable): Reply {

@@ -124,7 +124,7 @@ export function createPipeline(settings: KernelSettings): Pipeline {
       if (whenClosing !== undefined) throw new AppError('unavailable', 'The server is stopping.')
       let reply = admit(exchange, table)
       if (reply === undefined) {
-        if (active.size - streams > limits.requests && exchange.route?.open !== true) throw overloaded()
+        if (active.size - streams > limits.requests && exchange.route?.scope !== 'open') throw overloaded()
         exchange.startDeadline((error) => answerInstead(exchange, error))
         reply = await exchange.route?.handler(exchange)
         exchange.stopDeadline()

@@ -1,12 +1,13 @@
 import type { AppError } from '../core/error.ts'
+import type { Access } from '../core/scope.ts'
 import type { Reply } from './reply.ts'
 import type { HttpRequest } from './request.ts'
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 
 export interface RouteAccess {
-  /** Answered without a key (health, `/`, the docs page). Default false. */
-  open?: boolean | undefined
+  /** Who may call it, where there are keys: `'open'` for health, `/` and the docs page. Each route decides. */
+  scope: Access
   /** Bytes that the body may have; default: the server's `maxRequestSize`. */
   maxBodyBytes?: number | undefined
 }

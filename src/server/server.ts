@@ -245,7 +245,7 @@ export function composeServer(initial: ResolvedConfig, { program, onRunEnd }: Se
     healthRouter(path = server.healthPath) {
       return {
         route({ method = 'GET', handler }) {
-          custom.push({ method, path, open: true, handler })
+          custom.push({ method, path, scope: 'open', handler })
           mount()
         },
       }

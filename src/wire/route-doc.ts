@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import type { ErrorCode } from '../core/error.ts'
+import type { Access } from '../core/scope.ts'
 import { jsonObject } from './field.ts'
 
 /** A body that is text with a media type of its own: HTML, YAML, a script. */
@@ -27,8 +28,8 @@ export interface RouteDoc {
   tag: string
   summary: string
   description?: string
-  /** Answered without a key. Default false. */
-  open?: boolean
+  /** Who may call it, where there are keys. */
+  scope: Access
   /** Path parameter → what it is. */
   params?: Readonly<Record<string, string>>
   /** Examples of a path parameter's values, by its name. */

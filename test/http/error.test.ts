@@ -108,6 +108,7 @@ describe('errors', () => {
       [
         {
           method: 'POST',
+          scope: 'any',
           path: '/rpc',
           handler: () => ({ status: 204 }),
           onError: (error, { requestId }) => ({

@@ -34,7 +34,7 @@ describe('requests a minute', () => {
   })
 
   test('are those of one key, and neither of those without one nor of open routes', async () => {
-    const kernel = testKernel([get('/x'), { ...get('/open'), open: true }], {
+    const kernel = testKernel([get('/x'), { ...get('/open'), scope: 'open' }], {
       limits: limits({ requestsPerMinute: 1 }),
       authKeys: [{ key: 'a' }, { key: 'b' }],
       clock: () => 0,
@@ -52,7 +52,7 @@ describe('requests at once', () => {
   test('are refused beyond the limit, until one has ended', async () => {
     const waiting: (() => void)[] = []
     const slow = get('/slow', () => new Promise((resolve) => waiting.push(() => resolve(json('done')))))
-    const kernel = testKernel([slow, { ...get('/open'), open: true }], { limits: limits({ requests: 2 }) })
+    const kernel = testKernel([slow, { ...get('/open'), scope: 'open' }], { limits: limits({ requests: 2 }) })
     const first = kernel.inject({ url: '/slow' })
     const second = kernel.inject({ url: '/slow' })
     const third = await kernel.inject({ url: '/slow' })

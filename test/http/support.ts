@@ -22,9 +22,15 @@ export async function listening(routes: Route[], options: KernelOptions = {}): P
 export const get = (path: string, handler: Route['handler'] = () => json({ path })): Route => ({
   method: 'GET',
   path,
+  scope: 'any',
   handler,
 })
-export const post = (path: string, handler: Route['handler']): Route => ({ method: 'POST', path, handler })
+export const post = (path: string, handler: Route['handler']): Route => ({
+  method: 'POST',
+  path,
+  scope: 'any',
+  handler,
+})
 
 /** Answers with what was sent, parsed. */
 export const echo = post('/echo', async ({ body }) => json({ value: (await body.json()) ?? null }))

@@ -48,6 +48,7 @@ export function a2aRoutes(services: GetServices, prefix: string = defaultA2APref
   return a2aMethods.map((method) => ({
     method: 'POST',
     path: a2aPath(prefix, method),
+    scope: 'run',
     handler: createHandler(method, services),
     onError: (error) => errorReply(error, null),
   }))

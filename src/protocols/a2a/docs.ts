@@ -20,6 +20,7 @@ export function a2aDocs(prefix: string = defaultA2APrefix): RouteDoc[] {
     method: 'POST',
     path: a2aPath(prefix, method),
     operationId: method,
+    scope: 'run',
     tag: 'A2A',
     summary: method === 'sendMessage' ? 'Send a message and wait for the task' : 'Send a message and stream the reply',
     description:

@@ -29,7 +29,7 @@ describe('keys', () => {
     { 'x-api-key': '' },
     { 'x-api-key': 'FIRST' },
   ])('are missing or wrong: %j', async (headers) => {
-    const kernel = testKernel([who, { ...get('/open'), open: true }], {
+    const kernel = testKernel([who, { ...get('/open'), scope: 'open' }], {
       authKeys: [{ key: 'first' }, { key: 'second' }],
     })
     for (const [method, url, status] of [
