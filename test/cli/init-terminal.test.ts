@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type IPty, spawn } from '@lydell/node-pty'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { environment } from '../support/program.ts'
 
 const program = join(import.meta.dirname, 'run-main.mjs')
 let folder: string
@@ -18,8 +19,7 @@ afterEach(async () => {
 
 /** The program in a terminal: `type` waits for words on the screen before it types. */
 function open(...args: string[]) {
-  const { PATH = '', HOME = '' } = process.env
-  const child = spawn(process.execPath, [program, 'init', ...args], { cwd: folder, env: { PATH, HOME }, cols: 100 })
+  const child = spawn(process.execPath, [program, 'init', ...args], { cwd: folder, env: environment({}), cols: 100 })
   terminal = child
   let screen = ''
   child.onData((text) => {

@@ -5,7 +5,7 @@ import { delimiter, dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { blocks, commandsOf, findBlocks, readAll } from '../support/guides.ts'
-import { command, createProject, type Project, root, serve } from '../support/program.ts'
+import { command, createProject, environment, type Project, root, serve } from '../support/program.ts'
 
 const run = promisify(execFile)
 const papers = await readAll(['CONTRIBUTING.md', 'packages/create-agentserve/README.md'])
@@ -107,7 +107,7 @@ async function create(args: string[]): Promise<void> {
 }
 
 async function npm(cwd: string, ...args: string[]): Promise<void> {
-  const { PATH = '', HOME = '' } = process.env
   const tools = [dirname(process.execPath), join(root, 'node_modules/.bin')]
-  await run('npm', args, { cwd, env: { PATH: [...tools, PATH].join(delimiter), HOME } })
+  const path = [...tools, process.env.PATH].join(delimiter)
+  await run('npm', args, { cwd, env: environment({ PATH: path }) })
 }

@@ -5,7 +5,16 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { blocks, commandsOf, guides } from '../support/guides.ts'
-import { command, createProject, launch, type Project, type RunningServer, root, serve } from '../support/program.ts'
+import {
+  command,
+  createProject,
+  environment,
+  launch,
+  type Project,
+  type RunningServer,
+  root,
+  serve,
+} from '../support/program.ts'
 import { openScriptedServer } from '../support/scripted-server.ts'
 
 const configs = blocks.filter(({ language, text }) => language === 'ts' && text.includes('export default defineConfig'))
@@ -146,9 +155,8 @@ test.each(tests)('the test of $place passes, with recordings when it has some', 
   })
   const config = configs.find((block) => block.place.startsWith(place.replace(/:.*/, ':')))?.text ?? ''
   const own = await createProject({ 'agent.config.ts': config, 'test/agents.test.ts': text })
-  const { PATH = '', HOME = '' } = process.env
   const node = (env: Record<string, string>) =>
-    promisify(execFile)(process.execPath, ['--test'], { cwd: own.folder, env: { PATH, HOME, ...env } })
+    promisify(execFile)(process.execPath, ['--test'], { cwd: own.folder, env: environment(env) })
   try {
     if (text.includes('recordedModel')) await node({ AGENTSERVE_RECORD: '1', OLLAMA_HOST: endpoint.url })
     await endpoint.close()

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Installed, installPacked } from '../support/packed.ts'
-import { command, type Project, root, serve } from '../support/program.ts'
+import { command, environment, type Project, root, serve } from '../support/program.ts'
 
 const run = promisify(execFile)
 const tsc = join(root, 'node_modules/typescript/bin/tsc')
@@ -28,9 +28,8 @@ function projectIn(folder: string): Project {
 }
 
 async function nodeIn(folder: string, ...args: string[]): Promise<string> {
-  const { PATH = '', HOME = '' } = process.env
   try {
-    return (await run(process.execPath, args, { cwd: folder, env: { PATH, HOME } })).stdout
+    return (await run(process.execPath, args, { cwd: folder, env: environment({}) })).stdout
   } catch (error) {
     const { stdout, stderr } = error as { stdout: string; stderr: string }
     throw new Error(`${args.join(' ')} failed:\n${stdout}${stderr}`)

@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Browser, chromium } from 'playwright-core'
@@ -28,7 +28,7 @@ export async function openBrowser(): Promise<TestBrowser> {
     const browser = await chromium.launch({
       executablePath: await unpackChromium(folder),
       args: process.getuid?.() === 0 ? [...flags, '--no-sandbox'] : flags,
-      env: { HOME: folder, TMPDIR: folder, FONTCONFIG_PATH: join(folder, 'fonts') },
+      env: { HOME: folder, TMPDIR: folder, FONTCONFIG_FILE: await configureFonts(folder) },
     })
     return {
       browser,
@@ -41,6 +41,17 @@ export async function openBrowser(): Promise<TestBrowser> {
     await remove()
     throw error
   }
+}
+
+// The configuration that the package brings looks for fonts in fixed folders, where only an earlier run may have left some.
+async function configureFonts(folder: string): Promise<string> {
+  const file = join(folder, 'fonts.conf')
+  const folders = `<dir>${join(folder, 'fonts')}</dir><cachedir>${join(folder, 'font-cache')}</cachedir>`
+  await writeFile(
+    file,
+    `<?xml version="1.0"?><!DOCTYPE fontconfig SYSTEM "fonts.dtd"><fontconfig>${folders}</fontconfig>`,
+  )
+  return file
 }
 
 // The package unpacks into the temporary folder and takes what it finds there for whole: each browser gets its own.

@@ -30,7 +30,10 @@ describe('lancedb in particular', () => {
     await first.close()
     const second = lanceVectors({ folder })
     const table = await second.table('c1_v1', 2)
-    expect(await table.search(Float32Array.of(0, 1), 1)).toEqual([{ chunk: 7, generation: 3, similarity: 1 }])
+    // Other processors round the last digit of the similarity otherwise.
+    expect(await table.search(Float32Array.of(0, 1), 1)).toEqual([
+      { chunk: 7, generation: 3, similarity: expect.closeTo(1, 5) },
+    ])
     await second.close()
   })
 

@@ -1,0 +1,27 @@
+import { existsSync } from 'node:fs'
+import { mkdir, mkdtemp, readdir, rm } from 'node:fs/promises'
+import { homedir, tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+/** Where Node keeps compiled code for all programs of a run; nothing that a test has to remove. */
+const shared = new Set(['node-compile-cache', 'home'])
+
+/**
+ * Gives the whole run of the tests a temporary folder and a home folder of its own, both empty: no test can rely on what an
+ * earlier one has left. Fails the run when a test leaves something behind, and removes the folder.
+ */
+export default async function setUp(): Promise<() => Promise<void>> {
+  const folder = await mkdtemp(join(tmpdir(), 'agentserve-tests-'))
+  const home = join(folder, 'home')
+  await mkdir(home)
+  // The registry that npm talks to is the machine's to say.
+  const settings = join(homedir(), '.npmrc')
+  if (existsSync(settings)) process.env.NPM_CONFIG_USERCONFIG ??= settings
+  process.env.TMPDIR = folder
+  process.env.HOME = home
+  return async () => {
+    const left = (await readdir(folder)).filter((name) => !shared.has(name))
+    await rm(folder, { recursive: true, force: true })
+    if (left.length > 0) throw new Error(`tests have left files in the temporary folder: ${left.join(', ')}`)
+  }
+}
