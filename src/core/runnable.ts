@@ -65,10 +65,12 @@ export interface AnswerCache {
   ttlMs: number
   /** Stands for all that its answers rest on, in any process. Absent: it can't be told, so answers last as long as this object. */
   version?: string | undefined
-  /** `prompt`: answers rest on the input, the history and the summary alone; `context`: on anything that a run is given. */
+  /** `prompt`: answers rest on the input, the history and the summary alone; `context`: on anything that a run is given. Either way a user gets no other user's answers. */
   reads: 'prompt' | 'context'
   /** Earlier runs that it sees at most. */
   runs: number
+  /** One user may get what another was answered. */
+  shared?: boolean | undefined
 }
 
 /** What can be registered and run: agent, team, workflow, or whatever is made into one of them. */

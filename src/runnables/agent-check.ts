@@ -143,7 +143,7 @@ export function checkAgentSettings(settings: AnyAgentSettings): void {
   if (isObject(settings.knowledge)) checkSettings('agent()', settings.knowledge, knowledgeRules, 'knowledge')
   if (settings.memory !== undefined) checkSettings('agent()', settings.memory, memoryRules, 'memory')
   if (settings.cache !== undefined) {
-    checkSettings('agent()', settings.cache, { ttl: duration }, 'cache')
+    checkSettings('agent()', settings.cache, { ttl: duration, shared: 'boolean' }, 'cache')
     if (settings.cache.ttl === undefined)
       throw wrong('cache.ttl', "agent(): `cache` needs a `ttl`, like { ttl: '10m' }")
   }

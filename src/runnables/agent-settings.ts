@@ -62,8 +62,8 @@ export interface AgentSettings<
   output?: OUTPUT
   knowledge?: true | AgentKnowledge
   memory?: AgentMemory
-  /** The same input and history within this time gets the recorded answer. */
-  cache?: { ttl: Duration }
+  /** The same user, input and history within this time gets the recorded answer; `shared`: any user does. */
+  cache?: { ttl: Duration; shared?: boolean }
   guardrails?: AgentGuardrails<DataOf<NoInfer<OUTPUT>>>
   hooks?: AgentHooks<DataOf<NoInfer<OUTPUT>>>
   /** Limit of a background run; the AI SDK's object sets limits of its own for steps, chunks and tools. */

@@ -1,5 +1,5 @@
 import type { OutputInterface, ToolSet } from 'ai'
-import { type Duration, parseDuration } from '../core/duration.ts'
+import { parseDuration } from '../core/duration.ts'
 import type { ModelSetting } from '../core/model.ts'
 import { type AnswerCache, markRunnable, type Runnable } from '../core/runnable.ts'
 import { offlineModelName } from '../models/offline.ts'
@@ -32,6 +32,8 @@ export function agent<
   return build(anySettings, {})
 }
 
+type Cache = NonNullable<AnyAgentSettings['cache']>
+
 function build(settings: AnyAgentSettings, binding: Binding): Runnable {
   const { run: own, name, description, cache, knowledge, timeout, effects = 'any' } = settings
   const model = own === undefined ? modelOf(settings, binding) : undefined
@@ -51,7 +53,7 @@ function build(settings: AnyAgentSettings, binding: Binding): Runnable {
     tools: listTools(settings),
     knowledge: knowledge !== undefined,
     effects,
-    cache: cache === undefined ? undefined : toCache(settings, cache.ttl, model),
+    cache: cache === undefined ? undefined : toCache(settings, cache, model),
     timeoutMs,
     run: effects === 'none' ? surround(answer, settings) : inside(surround(answer, settings)),
   }
@@ -72,17 +74,12 @@ function inside(answer: Answering): Answering {
   return (input, context) => insideRun(context, () => answer(input, context))
 }
 
-function toCache(settings: AnyAgentSettings, ttl: Duration, model: ModelSetting | undefined): AnswerCache {
-  const ttlMs = parseDuration(ttl) ?? 0
-  // What checks and hooks look at besides the prompt can't be told.
-  if (settings.run !== undefined || settings.guardrails !== undefined || settings.hooks !== undefined)
-    return { ttlMs, reads: 'context', runs: 1000 }
-  return {
-    ttlMs,
-    version: fingerprint({ ...settings, model: model ?? offlineModelName }),
-    reads: 'prompt',
-    runs: settings.memory?.runs ?? defaultHistoryRuns,
-  }
+function toCache(settings: AnyAgentSettings, { ttl, shared }: Cache, model: ModelSetting | undefined): AnswerCache {
+  const common = { ttlMs: parseDuration(ttl) ?? 0, shared }
+  const version = fingerprint({ ...settings, model: model ?? offlineModelName })
+  // What code and tools look at besides the prompt can't be told.
+  if (version === undefined) return { ...common, reads: 'context', runs: 1000 }
+  return { ...common, version, reads: 'prompt', runs: settings.memory?.runs ?? defaultHistoryRuns }
 }
 
 function listTools({ tools, knowledge }: AnyAgentSettings): Runnable['tools'] {

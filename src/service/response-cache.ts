@@ -102,7 +102,8 @@ async function keyOf(runnable: Runnable, cache: AnswerCache, input: RunInput, co
     parts: input.parts,
     history: history.map(({ role, parts }) => ({ role, parts })),
     summary: summary?.content,
-    given: cache.reads === 'prompt' ? null : { userId, metadata, state },
+    user: cache.shared === true ? undefined : userId,
+    given: cache.reads === 'prompt' ? null : { metadata, state },
   }
   return createHash('sha256').update(JSON.stringify(question)).digest('base64url')
 }

@@ -111,6 +111,18 @@ test('tells users, metadata and state apart for an agent that sees them', async 
   expect(counter.calls).toBe(4)
 })
 
+test('tells users apart whatever an agent sees, unless its answers are shared', async () => {
+  const own = counting()
+  const shared = counting({ shared: true })
+  const services = await openServices({ it: own.entity, shared: shared.entity })
+  for (const userId of ['ann', 'bob', undefined, 'ann']) {
+    await ask(services, 'q', { userId })
+    await (await services.runs.start(request('shared', 'q', { userId }))).result()
+  }
+  expect(own.counter.calls).toBe(3)
+  expect(shared.counter.calls).toBe(1)
+})
+
 test('keeps no answer that changed the state, failed or was cancelled', async () => {
   const { counter, entity } = counting()
   const failing = runnable(

@@ -113,4 +113,9 @@ CREATE TABLE \`summary_jobs\` (
 ) WITHOUT ROWID;
 `,
   },
+  {
+    name: '0001_private_answers',
+    sql: `DELETE FROM \`cached_answers\`;
+`,
+  },
 ]

@@ -102,6 +102,20 @@ describe('migrations', () => {
     }
   })
 
+  it('drop the answers that earlier versions kept for any user', async () => {
+    await prepareDatabase(path, migrations.slice(0, 1))
+    const before = await Connection.open({ path, readonly: false, busyTimeoutMs: 0 })
+    await before.run(`INSERT INTO runs (run_id, run_session_id, entity_id, status, truncated, owner, fence, reserve_until,
+      recorded_seq, begun, input) VALUES ('run_1', 'ses_1', 'a', 'completed', 0, '', 1, 1, 1, '{}', '[]')`)
+    await before.run(`INSERT INTO cached_answers VALUES ('key', 'run_1', '2100-01-01T00:00:00.000Z')`)
+    await before.close()
+    await prepareDatabase(path)
+    const after = await Connection.open({ path, readonly: true, busyTimeoutMs: 0 })
+    expect(await after.all('SELECT * FROM cached_answers')).toEqual([])
+    expect(await after.all('SELECT run_id FROM runs')).toEqual([{ run_id: 'run_1' }])
+    await after.close()
+  })
+
   it('leave a file of a newer version untouched', async () => {
     await prepareDatabase(path, [...migrations, { name: 'newer', sql: 'CREATE TABLE newer (x)' }])
     const before = await readFile(path)
