@@ -19,6 +19,11 @@ const weighedWords = 6
 const plainLength = 15
 const unknownWordWeight = 1.5
 const leastRespelt = 5
+/** What a word of the question is worth to a passage when it stands in the heading over it, or in one further up. */
+const headingShare = 0.5
+const aboveShare = 0.25
+/** A heading with so much of the question's weight is the question: what is under it answers. */
+const asQuestion = 0.8
 /** What each place further down the search's own order costs. */
 const rankCost = 0.05
 
@@ -52,7 +57,7 @@ export function findQuotes(question: string, hits: readonly SearchHit[]): Quote[
 
 /** A word that every hit has says little about which of them answers; one that none has may just be the asker's own. */
 function weigh(question: readonly string[], hits: readonly SearchHit[]): [word: string, weight: number][] {
-  const found = hits.map(({ content }) => [...new Set(contentWords(content))])
+  const found = hits.map((hit) => [...new Set(contentWords([...headingPath(hit), hit.content].join('\n')))])
   return question.map((asked) => {
     const word = found.some((list) => list.some((other) => sameWord(asked, other))) ? asked : respelt(asked, found)
     const holders = found.filter((list) => list.some((other) => sameWord(word, other))).length
@@ -80,14 +85,17 @@ function bestOf(
   // One shared word of a longer question is chance more often than an answer.
   const enough = wanted.length > 2 ? 2 : 1
   let best: { score: number; shared: number; span: Span } | undefined
-  let heading = ''
+  const path = headingPath(hit)
+  const titles = new Set(path.map(plain))
+  const titled = wordsUnder(path.at(-1), wanted)
+  const above = contentWords(path.slice(0, -1).join('\n'))
+  let heading = titled
   const all = blocks(hit.content)
   for (const [index, block] of all.entries()) {
-    if (isHeading(block.text)) {
-      heading = block.text
+    if (isHeading(block.text) || titles.has(plain(block.text))) {
+      heading = wordsUnder(block.text, wanted)
       continue
     }
-    const under = contentWords(heading)
     // A table's head and the line under it say nothing without their rows.
     if (isTableLine(block) || isTableLine(all[index + 1])) continue
     for (const span of passages(block)) {
@@ -98,9 +106,11 @@ function bestOf(
       for (const [word, weight] of wanted) {
         const share = inside.some((other) => sameWord(word, other))
           ? 1
-          : under.some((other) => sameWord(word, other))
-            ? 0.5
-            : 0
+          : heading.words.some((other) => sameWord(word, other))
+            ? heading.share
+            : above.some((other) => sameWord(word, other))
+              ? aboveShare
+              : 0
         score += weight * share
         if (share > 0) shared++
       }
@@ -116,6 +126,14 @@ function bestOf(
   return { hit, text, line, score: score * factor, shared }
 }
 
+/** The words of a heading, and how much of its weight each gives to a passage: all where the heading is the question. */
+function wordsUnder(heading = '', wanted: readonly [string, number][]): { words: string[]; share: number } {
+  const words = contentWords(heading)
+  const covered = wanted.reduce((sum, [asked, weight]) => sum + (words.some((w) => sameWord(asked, w)) ? weight : 0), 0)
+  const total = wanted.reduce((sum, [, weight]) => sum + weight, 0)
+  return { words, share: covered >= total * asQuestion ? 1 : headingShare }
+}
+
 /** Whether a passage only asks what was asked: the question itself, or an example of how to put it. */
 function repeats(text: string, question: string): boolean {
   const words = plain(text)
@@ -126,11 +144,18 @@ function plain(text: string): string {
   return (text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []).join(' ')
 }
 
+/** The titles above a passage, outermost first; a document's own metadata may hold anything under that name. */
+function headingPath({ metadata }: SearchHit): string[] {
+  const path = metadata.heading_path
+  return Array.isArray(path) ? path.filter((title) => typeof title === 'string') : []
+}
+
 /** Paragraphs, list items, headings and whole fenced code blocks. */
 function blocks(content: string): Span[] {
   const found: Span[] = []
   let start = 0
   let fenced = false
+  let title: number | undefined
   const close = (end: number) => {
     const span = trimSpan({ start, text: content.slice(start, end) })
     if (span.text !== '') found.push(span)
@@ -141,10 +166,14 @@ function blocks(content: string): Span[] {
       if (!fenced) close(index)
       fenced = !fenced
       if (!fenced) close(index + line.length)
+    } else if (!fenced && title !== undefined && isUnderline(line)) {
+      close(title)
+      close(index + line.length)
     } else if (!fenced && /^\s*$|^#{1,6}\s|^\s*(?:[-*+]|\d+[.)])\s|^\s*\|/.test(line)) {
       close(index)
       if (isHeading(line)) close(index + line.length)
     }
+    title = fenced || !/^ {0,3}[\p{L}\p{N}`*_"'([<]/u.test(line) ? undefined : index
   }
   close(content.length)
   return found
@@ -155,8 +184,16 @@ function isTableLine(block: Span | undefined): boolean {
   return block !== undefined && /^\|[\s:|-]+$/.test(block.text)
 }
 
+/** A title by its mark (Markdown), or by the line under it (Markdown, reStructuredText). */
 function isHeading(text: string): boolean {
-  return /^#{1,6}\s[^\n]*$/.test(text.trim())
+  const [first = '', second, ...more] = text.trim().split('\n')
+  if (second === undefined) return /^#{1,6}\s/.test(first)
+  return more.length === 0 && isUnderline(second)
+}
+
+/** One punctuation mark repeated, which makes a title of the line above. */
+function isUnderline(line: string): boolean {
+  return /^ {0,3}(?:={2,}|-{2,}|([!-/:-@[-`{-~])\1{2,})\s*$/.test(line)
 }
 
 /** Sentences of a block, each with those that follow it while they are few and short; a short block is one passage. */

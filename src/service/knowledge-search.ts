@@ -57,7 +57,7 @@ export function fuse(lists: readonly Ranking[]): Ranking {
     .sort((one, other) => other.score - one.score || one.chunk - other.chunk)
 }
 
-/** A word that is in no text, or nearly none, may be misspelt: words like it are looked for too. */
+/** A word that is in no text may be misspelt: words like it are looked for instead. */
 async function rankByWords(
   documents: DocumentStore,
   collection: Collection,

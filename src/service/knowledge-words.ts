@@ -1,8 +1,6 @@
 import { editDistance } from '../core/edit-distance.ts'
 import type { TermFrequencies } from '../core/knowledge-drivers.ts'
 
-/** A word that occurs in at most so many chunks may be a misspelling, of others or of the asker. */
-const rareChunks = 1
 const leastFuzzyLength = 4
 const maxFuzzyWords = 6
 /** Words of more than this part of all chunks tell little and cost much. */
@@ -14,7 +12,8 @@ export function chooseWords(words: readonly string[], known: TermFrequencies): {
   const chunksOf = (word: string) => known.words.get(word) ?? 0
   const found = words.filter((word) => chunksOf(word) > 0)
   const telling = found.filter((word) => chunksOf(word) <= known.chunks * commonShare)
-  const fuzzy = words.filter((word) => word.length >= leastFuzzyLength && chunksOf(word) <= rareChunks)
+  // A word that is found is meant as it is: words like it would only rank above it.
+  const fuzzy = words.filter((word) => word.length >= leastFuzzyLength && chunksOf(word) === 0)
   return { exact: telling.length >= leastTelling ? telling : found, fuzzy: fuzzy.slice(0, maxFuzzyWords) }
 }
 

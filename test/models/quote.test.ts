@@ -38,6 +38,27 @@ describe('findQuotes', () => {
     expect(quote?.line).toBe(8)
   })
 
+  it('knows the heading over a passage from the path of its chunk, whatever marks the format has', () => {
+    const under = (title: string, content: string) =>
+      hit(content, { source: `${title}.rst`, metadata: { heading_path: ['Guide', title] } })
+    const hits = [
+      under('Delete backups', 'Delete backups\n--------------\n\nRun the purge command.\n'),
+      under('Make backups', 'Make backups\n------------\n\nRun the save command.\n'),
+      hit('Run it in the night.', { metadata: { heading_path: 'Delete backups' } }),
+    ]
+    const quotes = findQuotes('How do I delete backups?', hits)
+    expect(quotes.map(({ text }) => text)).toEqual(['Run the purge command.'])
+    expect(quotes[0]?.line).toBe(4)
+  })
+
+  it.each([
+    ['Markdown', 'Closing the valve\n=================\nTurn it to the left.\n'],
+    ['reStructuredText', '=================\nClosing the valve\n=================\n\nTurn it to the left.\n'],
+  ])('takes an underlined title of %s for the heading that it is', (_format, content) => {
+    const quotes = findQuotes('How do I close the valve?', [hit(content), hit('Water flows.')])
+    expect(quotes.map(({ text }) => text)).toEqual(['Turn it to the left.'])
+  })
+
   it('quotes the best hits first, one passage of each, none twice', () => {
     const hits = [
       hit('Cats sleep most of the day.', { source: 'cats.md' }),
