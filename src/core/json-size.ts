@@ -1,6 +1,6 @@
 /**
  * About as many characters as the JSON of a value has; no further than `most`, which it may exceed by one text. Without
- * recursion, since nobody may have looked yet at how deep the value is.
+ * recursion, since nobody may have looked yet at how deep the value is, and whether it ends: each value counts.
  */
 export function jsonSize(root: unknown, most: number): number {
   if (root === null || root === undefined) return 0
@@ -10,13 +10,16 @@ export function jsonSize(root: unknown, most: number): number {
   while (waiting.length > 0 && size < most) {
     const value = waiting.pop()
     if (typeof value === 'string') size += value.length
-    else if (Array.isArray(value)) for (const child of value) waiting.push(child)
-    else if (typeof value === 'object' && value !== null)
+    else if (Array.isArray(value)) {
+      size += 2
+      for (const child of value) waiting.push(child)
+    } else if (typeof value === 'object' && value !== null) {
+      size += 2
       for (const [key, child] of Object.entries(value)) {
         size += key.length
         waiting.push(child)
       }
-    else size += 8
+    } else size += 8
   }
   return size
 }

@@ -21,6 +21,7 @@ import { sdkAgents } from './sdk-agent.ts'
 import { isStructured, structured } from './structured.ts'
 import { equipTools } from './tool-calls.ts'
 import { openTools } from './tool-source.ts'
+import { textInput } from './tools/text-input.ts'
 
 export const searchToolName = 'search_knowledge'
 
@@ -75,16 +76,11 @@ async function searchTool(
   context: RunContext,
   queue: EventQueue<EmittedEvent>,
 ): Promise<ToolSet[string]> {
-  const { jsonSchema, tool } = await loadSdk()
+  const { tool } = await loadSdk()
   let found = context.resumed?.events.filter((event) => event.type === 'source').length ?? 0
   return tool({
     description: 'Searches the knowledge base and gives the passages that fit best, numbered, with their sources.',
-    inputSchema: jsonSchema<{ query: string }>({
-      type: 'object',
-      properties: { query: { type: 'string', description: 'What to look for, in the words of the documents.' } },
-      required: ['query'],
-      additionalProperties: false,
-    }),
+    inputSchema: await textInput('query', 'What to look for, in the words of the documents.'),
     async execute({ query }) {
       const { hits, event } = await retrieve(knowledge, query, context)
       const first = found + 1

@@ -6,8 +6,10 @@ import { AppError, isAppError } from '../core/error.ts'
 import { hopsHeader, hopsOf, mostHops } from '../core/hops.ts'
 import { markRunnable, type RunContext, type RunInput, type Runnable } from '../core/runnable.ts'
 import { messageOf } from './json-value.ts'
+import { loadSdk } from './sdk.ts'
 import { checkSettings, duration, isObject, oneOf, wrong } from './setting-check.ts'
 import { toolSource } from './tool-source.ts'
+import { textInput } from './tools/text-input.ts'
 
 export interface RemoteAgentSettings {
   /** The other server, `http://host:8080`. */
@@ -80,15 +82,10 @@ async function asTool(
   { agentId, description = `Asks the agent '${agentId}'.` }: RemoteAgentSettings,
   context: RunContext,
 ): Promise<ToolSet[string]> {
-  const { jsonSchema, tool } = await import('ai')
+  const { tool } = await loadSdk()
   return tool({
     description,
-    inputSchema: jsonSchema<{ message: string }>({
-      type: 'object',
-      properties: { message: { type: 'string', description: 'What to say to it, with all that it needs to know.' } },
-      required: ['message'],
-      additionalProperties: false,
-    }),
+    inputSchema: await textInput('message', 'What to say to it, with all that it needs to know.'),
     async execute({ message }, { abortSignal = context.signal }) {
       let text = ''
       const input: RunInput = { parts: [{ type: 'text', text: message }], text: message }

@@ -8,8 +8,10 @@ import { deriveContext } from './derived-context.ts'
 import { messageOf } from './json-value.ts'
 import { readCheckpoint, toCheckpoint } from './model-resume.ts'
 import { paused, WaitingCall } from './model-run.ts'
+import { loadSdk } from './sdk.ts'
 import { ask, askNext, childOf, entityOf, goOn, type Member, type Outcome, type TeamRun } from './team-member.ts'
 import { toolSource } from './tool-source.ts'
+import { textInput } from './tools/text-input.ts'
 
 type Leading = { [KEY in 'model' | 'instructions' | 'stopWhen']: AnyAgentSettings[KEY] | undefined }
 
@@ -91,17 +93,8 @@ function memberTools(members: readonly Member[], execute: boolean) {
     { description: 'The members of the team.' },
     {
       async open(_key, context) {
-        const { jsonSchema, tool } = await import('ai')
-        const task = {
-          type: 'string',
-          description: 'What is asked of the member, with all that it has to know.',
-        } as const
-        const inputSchema = jsonSchema<{ task: string }>({
-          type: 'object',
-          properties: { task },
-          required: ['task'],
-          additionalProperties: false,
-        })
+        const { tool } = await loadSdk()
+        const inputSchema = await textInput('task', 'What is asked of the member, with all that it has to know.')
         const toTool = (member: Member): ToolSet[string] => {
           const { description } = entityOf(member, context)
           const about = { description: description ?? `Asks '${member.name}'.`, inputSchema }

@@ -5,6 +5,7 @@ import { testClaims } from './session-store/claims.ts'
 import { testCopies } from './session-store/copies.ts'
 import { testEvents } from './session-store/events.ts'
 import { testHistory } from './session-store/history.ts'
+import { testHostile } from './session-store/hostile.ts'
 import { testLifecycle } from './session-store/lifecycle.ts'
 import { testOwners } from './session-store/owners.ts'
 import { testRecovery } from './session-store/recovery.ts'
@@ -39,5 +40,6 @@ export function testSessionStore(name: string, create: () => SessionStore | Prom
     testRetention(store)
     testSearch(store)
     testCopies(store)
+    testHostile(store)
   })
 }

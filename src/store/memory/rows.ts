@@ -53,8 +53,9 @@ export interface MemoryState {
   summaryJobs: Map<string, string>
 }
 
-/** A copy of JSON-like data, so that neither side sees what the other does to it later. */
+/** A copy of JSON-like data, so that neither side sees what the other does to it later. Throws for what JSON can't carry. */
 export function copy<T>(value: T): T {
+  if (typeof value === 'bigint') throw new TypeError('A BigInt is no JSON.')
   if (typeof value !== 'object' || value === null) return value
   if (Array.isArray(value)) return value.map(copy) as T
   const result: Record<string, unknown> = {}

@@ -32,16 +32,18 @@ export function startRun(state: MemoryState, start: RunStart, now: string): RunS
   if (state.runs.has(start.run.run_id)) {
     throw new AppError('conflict', `There is a run '${start.run.run_id}' already.`)
   }
-  const session = known ?? insertSession(state, seed as SessionSeed)
+  // What can't be copied is refused before anything of it is kept.
+  const startState = copy(start.state)
   const row: RunRow = {
     record: copy(start.run),
     owner: start.owner,
     fence: 1,
     reserveUntil: startReserve,
-    startState: running ? null : copy(start.state),
+    startState: running ? null : startState,
     events: [],
   }
-  if (running && start.state !== null) session.state = { ...session.state, ...copy(start.state) }
+  const session = known ?? insertSession(state, seed as SessionSeed)
+  if (running && startState !== null) session.state = { ...session.state, ...startState }
   state.runs.set(row.record.run_id, row)
   session.runs.push(row)
   if (running && takesTurn) session.latest = row
@@ -70,12 +72,18 @@ export function beginRun(state: MemoryState, runId: string, fence: number, at: s
 
 /** Keeps what is new: numbers that are recorded already, and the events that are derived, are passed over. */
 export function keepEvents(row: RunRow, events: readonly RunEvent[]): void {
+  for (const event of newEvents(row, events)) row.events.push(event)
+}
+
+function newEvents(row: RunRow, events: readonly RunEvent[]): RunEvent[] {
+  const copies: RunEvent[] = []
   let last = row.events.at(-1)?.seq ?? 1
   for (const event of events) {
     if (event.seq <= last || event.type === 'run_start' || isFinalEvent(event)) continue
-    row.events.push(copy(event))
+    copies.push(copy(event))
     last = event.seq
   }
+  return copies
 }
 
 export function lookOf({ record, fence }: RunRow) {
@@ -86,7 +94,12 @@ export function finishRun(state: MemoryState, end: RunEnd): RunFinished {
   const row = state.runs.get(end.run_id)
   const verdict = judgeEnd(row && lookOf(row), end.fence)
   if (row === undefined || verdict !== 'ok') return verdict
-  keepEvents(row, end.events)
+  // What can't be copied is refused before anything of it is kept.
+  const events = newEvents(row, end.events)
+  const messages = copy([...end.messages])
+  const sources = copy([...end.sources])
+  const kept = end.state === undefined ? undefined : copy(end.state)
+  for (const event of events) row.events.push(event)
   const { record } = row
   record.status = end.status
   record.completed_at = end.completed_at
@@ -95,10 +108,10 @@ export function finishRun(state: MemoryState, end: RunEnd): RunFinished {
   record.error = copy(end.error)
   record.cache_hit = end.cache_hit
   record.usage = copy(end.usage)
-  record.messages.push(...copy([...end.messages]))
-  record.sources = copy([...end.sources])
+  record.messages.push(...messages)
+  record.sources = sources
   const session = getSession(state, record.session_id)
-  if (end.state !== undefined) session.state = copy(end.state)
+  if (kept !== undefined) session.state = kept
   touch(session, end.completed_at)
   return 'ok'
 }

@@ -17,7 +17,10 @@ export function charactersOf(write: HotWrite): number {
     case 'finish':
       return inMessages(write.end.messages) + inValue(write.end.state)
     case 'append':
-      return write.batch.events.reduce((sum, event) => sum + ('text' in event ? event.text.length : inValue(event)), 0)
+      return write.batch.events.reduce(
+        (sum, event) => sum + ('text' in event ? inValue(event.text) : inValue(event)),
+        0,
+      )
     case 'begin':
       return 0
   }
@@ -26,7 +29,7 @@ export function charactersOf(write: HotWrite): number {
 function inMessages(messages: readonly Message[]): number {
   let characters = 0
   for (const { parts } of messages)
-    for (const part of parts) characters += part.type === 'text' ? part.text.length : inValue(part.data)
+    for (const part of parts) characters += inValue(part.type === 'text' ? part.text : part.data)
   return characters
 }
 

@@ -19,6 +19,7 @@ interface Waiting<T> {
 }
 interface WaitingHot extends Waiting<HotOutcome> {
   write: HotWrite
+  large: boolean
 }
 interface WaitingWork extends Waiting<unknown> {
   work: (writer: Connection) => Promise<unknown>
@@ -53,8 +54,10 @@ export class Writer {
     this.#options = options
   }
 
+  /** Rejects for a record that can't be measured or written, and for that one alone. */
   write(write: HotWrite): Promise<HotOutcome> {
-    return new Promise((resolve, reject) => this.#enqueue({ write, resolve, reject }))
+    // Looked at here, where a record that is none rejects its own caller.
+    return new Promise((resolve, reject) => this.#enqueue({ write, large: isLarge(write), resolve, reject }))
   }
 
   /** In the transaction of a group, by itself: an error undoes this work alone. */
@@ -220,7 +223,7 @@ function takeGroup(waiting: readonly (WaitingHot | WaitingWork)[]): {
   large: boolean
 } {
   const first = waiting[0]
-  if (first !== undefined && 'write' in first && isLarge(first.write))
+  if (first !== undefined && 'write' in first && first.large)
     return { units: [{ write: first.write, items: [first] }], works: [], count: 1, large: true }
   const units = new Map<string, HotUnit>()
   const works: WaitingWork[] = []
@@ -228,7 +231,7 @@ function takeGroup(waiting: readonly (WaitingHot | WaitingWork)[]): {
   for (const item of waiting) {
     if (count === groupLimit) break
     if ('work' in item) works.push(item)
-    else if (isLarge(item.write)) break
+    else if (item.large) break
     else {
       const runId = runIdOf(item.write)
       const unit = units.get(runId)
