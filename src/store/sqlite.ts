@@ -3,7 +3,7 @@ import { type Logger, silentLogger } from '../core/logger.ts'
 import type { ClaimRecord, RunFinished, RunStarted, SessionStore } from '../core/store.ts'
 import { type Clock, timestamp } from '../core/time.ts'
 import { dropExpiredAnswers, keepAnswer } from './sqlite/answers.ts'
-import { Checkpoints } from './sqlite/checkpoints.ts'
+import { Checkpoints, checkpointWaitMs } from './sqlite/checkpoints.ts'
 import { dropExpiredClaims, releaseClaim, settleClaim, takeClaim } from './sqlite/claims.ts'
 import type { Connection } from './sqlite/connection.ts'
 import { prepareCopy, restoreSession } from './sqlite/copies.ts'
@@ -20,6 +20,7 @@ import * as sessions from './sqlite/sessions.ts'
 import { resumeRun } from './sqlite/settle.ts'
 import { Writer } from './sqlite/writer.ts'
 import { Sweep } from './sweep.ts'
+import { Shrinking } from './upkeep/shrinking.ts'
 
 const sweptAtOnce = 1_000
 
@@ -39,6 +40,7 @@ interface Opened {
   reads: Reads
   known: KnownRows
   checkpoints: Checkpoints
+  shrinking: Shrinking
   search: Search
   connections: Connection[]
 }
@@ -62,7 +64,14 @@ export function sqliteStore(options: SqliteStoreOptions): SessionStore {
       await prepareDatabase(path)
       const connection = await connect(false)
       await connection.exec(createHotWrites)
-      const checkpoints = new Checkpoints(await connect(false), logger, (error) => writer.stop(error))
+      const checkpointing = await connect(false)
+      await checkpointing.all(`PRAGMA busy_timeout = ${checkpointWaitMs}`)
+      const checkpoints = new Checkpoints({
+        connection: checkpointing,
+        logger,
+        onBroken: (error) => writer.stop(error),
+        nudge: () => void writer.work(async () => {}).catch(() => {}),
+      })
       const reads = new Reads([await connect(true), await connect(true)])
       const known = new KnownRows()
       const onFatal = (error: AppError) => {
@@ -81,7 +90,16 @@ export function sqliteStore(options: SqliteStoreOptions): SessionStore {
         openSource: () => openConnection(path, synchronous, true),
         logger,
       })
-      opened = { writer, reads, known, checkpoints, search, connections }
+      const shrinking = new Shrinking({
+        work: (work) => writer.work(work),
+        writes: () => writer.writes,
+        onDone: () => checkpoints.empty(),
+        logger,
+      })
+      opened = { writer, reads, known, checkpoints, shrinking, search, connections }
+      // An earlier process may have been killed before what it deleted was out of the file and its WAL.
+      freed(opened)
+      search.forgetLeft()
     } catch (error) {
       for (const connection of connections) await connection.close().catch(() => {})
       throw toStoreError(error)
@@ -90,11 +108,12 @@ export function sqliteStore(options: SqliteStoreOptions): SessionStore {
 
   async function close(): Promise<void> {
     if (opened === undefined) return
-    const { writer, checkpoints, search, connections } = opened
+    const { writer, checkpoints, shrinking, search, connections } = opened
     opened = undefined
+    await shrinking.close()
+    await checkpoints.close()
     await writer.idle()
     await search.close()
-    await checkpoints.close()
     // The writer goes last: whoever closes last moves the WAL into the file.
     for (const connection of connections.reverse()) await connection.close()
   }
@@ -153,16 +172,19 @@ export function sqliteStore(options: SqliteStoreOptions): SessionStore {
     shareSession: (sessionId, owners, at) =>
       working((connection) => sessions.shareSession(connection, sessionId, owners, at)),
     deleteSession: (sessionId) =>
-      using(async ({ writer, known, search }) => {
+      using(async (store) => {
+        const { writer, known, search } = store
         const { count, runs } = await writer.work((connection) => {
           known.forgetSession(sessionId)
           return sessions.deleteSessions(connection, [sessionId])
         })
         search.forget(runs)
+        freed(store)
         return count > 0
       }),
     prune: (rule, limit) =>
-      using(async ({ writer, reads, known, search }) => {
+      using(async (store) => {
+        const { writer, reads, known, search } = store
         if (!(await reads.mayPrune(rule))) return 0
         const { sessionIds, runs } = await writer.work(async (connection) => {
           const gone = await pruneSessions(connection, rule, limit)
@@ -170,6 +192,7 @@ export function sqliteStore(options: SqliteStoreOptions): SessionStore {
           return gone
         })
         search.forget(runs)
+        if (sessionIds.length > 0) freed(store)
         return sessionIds.length
       }),
     restoreSession: (copy) =>
@@ -226,6 +249,12 @@ export function sqliteStore(options: SqliteStoreOptions): SessionStore {
 
     recover: (owner, at) => working((connection) => recover(connection, owner, at, now())),
   }
+}
+
+/** Something was deleted: it must leave the WAL, and its space the file. */
+function freed({ checkpoints, shrinking }: Opened): void {
+  checkpoints.empty()
+  shrinking.wake()
 }
 
 function notOpen(): AppError {

@@ -1,6 +1,7 @@
 import { chmod, mkdir, open } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { AppError } from '../../core/error.ts'
+import { applicationIds, newFile } from '../upkeep/application.ts'
 import { Connection } from './connection.ts'
 import { type Migration, migrations } from './migrations.ts'
 
@@ -21,6 +22,7 @@ function pragmasOf(synchronous: Synchronous): Record<string, number> {
     cache_size: -16_000,
     recursive_triggers: 0,
     trusted_schema: 0,
+    secure_delete: 1,
   }
 }
 
@@ -30,26 +32,45 @@ export async function prepareDatabase(path: string, steps: readonly Migration[] 
   const file = await open(path, 'a', 0o600)
   await file.close()
   await chmod(path, 0o600)
-  const version = await readVersion(path)
+  const { version, application } = await readIdentity(path)
+  if (application !== 0 && application !== applicationIds.sessions) {
+    throw new AppError(
+      'unavailable',
+      `'${path}' is not a session database: another program or another part of agentserve wrote it. It was left untouched: name another file.`,
+    )
+  }
   if (version > steps.length) {
     throw new AppError(
       'unavailable',
       `The session database '${path}' was written by a newer agentserve (version ${version}, this one knows ${steps.length}). It was left untouched: update agentserve, or name another file.`,
     )
   }
-  if (version === steps.length) return
+  if (version === steps.length && application !== 0) return
+  if (version === 0) await execute(path, newFile)
   const connection = await openConnection(path, 'FULL')
   try {
+    if (application === 0) await connection.exec(`PRAGMA application_id = ${applicationIds.sessions}`)
     for (let next = version; next < steps.length; next++) await migrate(connection, steps[next], next + 1)
   } finally {
     await connection.close()
   }
 }
 
-async function readVersion(path: string): Promise<number> {
+async function readIdentity(path: string): Promise<{ version: number; application: number }> {
   const connection = await Connection.open({ path, readonly: true, busyTimeoutMs })
   try {
-    return Number((await connection.all('PRAGMA user_version'))[0]?.user_version)
+    const [version] = await connection.all('PRAGMA user_version')
+    const [application] = await connection.all('PRAGMA application_id')
+    return { version: Number(version?.user_version), application: Number(application?.application_id) }
+  } finally {
+    await connection.close()
+  }
+}
+
+async function execute(path: string, sql: string): Promise<void> {
+  const connection = await Connection.open({ path, readonly: false, busyTimeoutMs })
+  try {
+    await connection.exec(sql)
   } finally {
     await connection.close()
   }

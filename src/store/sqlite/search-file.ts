@@ -1,5 +1,8 @@
 import { open, rm } from 'node:fs/promises'
 import { AppError } from '../../core/error.ts'
+import { applicationIds, newFile } from '../upkeep/application.ts'
+import { mergeStep } from '../upkeep/index-merge.ts'
+import { giveBack } from '../upkeep/shrinking.ts'
 import { Connection, type SqlValue } from './connection.ts'
 import { classify } from './failure.ts'
 
@@ -19,8 +22,13 @@ const schema = `BEGIN;
   CREATE TABLE open_runs (open_number INTEGER PRIMARY KEY, look TEXT NOT NULL);
   CREATE TABLE closings (clean INTEGER NOT NULL);
   INSERT INTO closings VALUES (1);
+  PRAGMA application_id = ${applicationIds.search};
   PRAGMA user_version = ${version};
   COMMIT;`
+
+/** Of a file that an earlier version made too. */
+const addPurges = 'CREATE TABLE IF NOT EXISTS purges (purge_step INTEGER NOT NULL)'
+const purgeSteps = { begin: 0, goOn: 1 }
 
 /** The run that was the last of a step of indexing; tells whether numbers have been given anew since. */
 export interface Mark {
@@ -50,6 +58,7 @@ export class SearchFile {
   static async open(path: string): Promise<SearchFile> {
     const present = await openVersion(path).catch(() => undefined)
     const connection = present ?? (await create(path))
+    await connection.exec(addPurges)
     const [row] = await connection.all('SELECT clean FROM closings')
     await connection.run('UPDATE closings SET clean = 0')
     return new SearchFile(connection, row?.clean !== 1)
@@ -99,7 +108,11 @@ export class SearchFile {
   }
 
   async drop(numbers: readonly number[]): Promise<void> {
-    if (numbers.length > 0) await this.#inTransaction(() => this.#drop(JSON.stringify(numbers)))
+    if (numbers.length === 0) return
+    await this.#inTransaction(async (connection) => {
+      await this.#drop(JSON.stringify(numbers))
+      await connection.run('INSERT INTO purges VALUES (?)', [purgeSteps.begin])
+    })
   }
 
   /** Everything above a number. */
@@ -108,11 +121,34 @@ export class SearchFile {
       await connection.run('DELETE FROM words WHERE rowid > ?', [number])
       await connection.run('DELETE FROM open_runs WHERE open_number > ?', [number])
       await connection.run('DELETE FROM marks WHERE mark_number > ?', [number])
+      await connection.run('INSERT INTO purges VALUES (?)', [purgeSteps.begin])
     })
   }
 
-  async close(): Promise<void> {
-    await this.#connection.run('UPDATE closings SET clean = 1').catch(() => {})
+  /**
+   * One step of taking the words of runs that were dropped out of the file; false when none are left in it. What a process had
+   * no time for, the next one goes on with.
+   */
+  async purge(): Promise<boolean> {
+    const connection = this.#connection
+    const [row] = await connection.all('SELECT min(purge_step) AS step FROM purges')
+    const step = row?.step
+    if (step === null || step === undefined) {
+      if ((await giveBack(connection)).left) return true
+      await connection.all('PRAGMA wal_checkpoint(TRUNCATE)')
+      return false
+    }
+    await this.#inTransaction(async () => {
+      const more = await mergeStep(connection, 'words', step === purgeSteps.begin)
+      await connection.run('DELETE FROM purges')
+      if (more) await connection.run('INSERT INTO purges VALUES (?)', [purgeSteps.goOn])
+    })
+    return true
+  }
+
+  /** `isClean`: nothing in it is known to have been deleted from the database. */
+  async close(isClean: boolean): Promise<void> {
+    if (isClean) await this.#connection.run('UPDATE closings SET clean = 1').catch(() => {})
     await this.#connection.close()
   }
 
@@ -139,8 +175,7 @@ export class SearchFile {
 async function openVersion(path: string): Promise<Connection | undefined> {
   const connection = await Connection.open({ path, readonly: false, busyTimeoutMs })
   try {
-    await connection.all('PRAGMA journal_mode = WAL')
-    await connection.all('PRAGMA synchronous = NORMAL')
+    await setUp(connection)
     const [row] = await connection.all('PRAGMA user_version')
     if (row?.user_version === version) return connection
   } catch (error) {
@@ -156,10 +191,16 @@ async function create(path: string): Promise<Connection> {
   const file = await open(path, 'wx', 0o600)
   await file.close()
   const connection = await Connection.open({ path, readonly: false, busyTimeoutMs })
-  await connection.all('PRAGMA journal_mode = WAL')
-  await connection.all('PRAGMA synchronous = NORMAL')
+  await connection.exec(newFile)
+  await setUp(connection)
   await connection.exec(schema)
   return connection
+}
+
+async function setUp(connection: Connection): Promise<void> {
+  await connection.all('PRAGMA journal_mode = WAL')
+  await connection.all('PRAGMA synchronous = NORMAL')
+  await connection.all('PRAGMA secure_delete = 1')
 }
 
 export async function removeSearchFile(path: string): Promise<void> {

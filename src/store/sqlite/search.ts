@@ -1,4 +1,5 @@
 import { stat } from 'node:fs/promises'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { AppError, invalid } from '../../core/error.ts'
 import { isSessionId } from '../../core/id.ts'
 import type { Logger } from '../../core/logger.ts'
@@ -11,13 +12,14 @@ import type { Connection } from './connection.ts'
 import { ownedBy } from './pages.ts'
 import type { MessageRow } from './rows.ts'
 import { isDamaged, removeSearchFile, SearchFile, toSearchError } from './search-file.ts'
-import { dropAbsent, removeOrphans, sessionTerm, takeStep, updateIndex } from './search-update.ts'
+import { dropAbsent, removeOrphans, sessionTerm, takeStep, type UpdateOptions, updateIndex } from './search-update.ts'
 
 /** How long an answer waits for the index; the update goes on. */
 const updateMs = 10_000
 /** How many runs one page looks at: a filter that lets few through must not make it long. */
 const runsAPage = 5_000
 const runsAtOnce = 100
+const leftAfterMs = 1_000
 
 interface Options {
   /** Of the index. */
@@ -45,6 +47,8 @@ export class Search {
   #isSuspect = true
   /** Index writes, one after the other. */
   #last: Promise<unknown> = Promise.resolve()
+  #purging: Promise<void> = Promise.resolve()
+  #left: NodeJS.Timeout | undefined
   #closed = false
 
   constructor(options: Options) {
@@ -71,22 +75,52 @@ export class Search {
     }
   }
 
-  /** These runs are gone. Does nothing when there is no index. */
+  /** These runs are gone, with every word of them. Does nothing when there is no index. */
   forget(numbers: readonly number[]): void {
     if (numbers.length === 0) return
-    void this.#inTurn(async () => {
-      if (this.#opened === undefined && !(await exists(this.#options.path))) return
-      const { file, source } = await this.#open()
-      await dropAbsent(file, source, numbers)
-    }).catch((error: unknown) =>
-      this.#options.logger.warn({ error }, 'the search index keeps words of what is deleted'),
-    )
+    this.#purge(async (file, source) => dropAbsent(file, source, numbers))
+  }
+
+  /** Takes out, a moment later, what an earlier process had deleted and had no time to forget. */
+  forgetLeft(): void {
+    this.#left = setTimeout(() => {
+      this.#purge(async (file, source) => {
+        if (file.wasLeft && this.#isSuspect) await removeOrphans(this.#updateOf(file, source))
+        this.#isSuspect = false
+      })
+    }, leftAfterMs).unref()
   }
 
   async close(): Promise<void> {
     this.#closed = true
+    clearTimeout(this.#left)
+    await this.#purging
     await this.#last.catch(() => {})
     await this.#shut()
+  }
+
+  /** The steps of the purge let searches pass in between. */
+  #purge(first: (file: SearchFile, source: Connection) => Promise<void>): void {
+    const purge = async () => {
+      const dropped = await this.#inTurn(async () => {
+        if (this.#opened === undefined && !(await exists(this.#options.path))) return false
+        const { file, source } = await this.#open()
+        await first(file, source)
+        return true
+      })
+      for (let more = dropped; more && !this.#closed; ) {
+        more = await this.#inTurn(async () => (await this.#open()).file.purge())
+        await nextTurn()
+      }
+    }
+    this.#purging = Promise.all([this.#purging, purge()]).then(
+      () => {},
+      (error: unknown) => this.#options.logger.warn({ error }, 'the search index keeps words of what is deleted'),
+    )
+  }
+
+  #updateOf(file: SearchFile, source: Connection): UpdateOptions {
+    return { file, source, pace: new Pace(), isStopped: () => this.#closed }
   }
 
   #inTurn<T>(work: () => Promise<T>): Promise<T> {
@@ -106,7 +140,7 @@ export class Search {
     try {
       return { file, source: await this.#options.openSource() }
     } catch (error) {
-      await file.close()
+      await file.close(false)
       throw error
     }
   }
@@ -115,7 +149,7 @@ export class Search {
     const opened = await this.#opened?.catch(() => undefined)
     this.#opened = undefined
     await opened?.source.close()
-    await opened?.file.close()
+    await opened?.file.close(!(opened.file.wasLeft && this.#isSuspect))
   }
 
   async #startAnew(): Promise<void> {
@@ -143,7 +177,7 @@ export class Search {
 
   async #update(): Promise<void> {
     const { file, source } = await this.#open()
-    const options = { file, source, pace: new Pace(), isStopped: () => this.#closed }
+    const options = this.#updateOf(file, source)
     if (file.wasLeft && this.#isSuspect) await removeOrphans(options)
     this.#isSuspect = false
     await updateIndex(options)

@@ -49,6 +49,7 @@ export class Writer {
   #dead: AppError | undefined
   /** Of what was written since the last COMMIT. */
   #characters = 0
+  #writes = 0
 
   constructor(options: WriterOptions) {
     this.#options = options
@@ -72,6 +73,11 @@ export class Writer {
     while (this.#draining !== undefined) await this.#draining
   }
 
+  /** How many runs have been started, gone on and ended: grows while somebody works. */
+  get writes(): number {
+    return this.#writes
+  }
+
   /** Why nothing is accepted any more. */
   get failure(): AppError | undefined {
     return this.#dead
@@ -90,6 +96,7 @@ export class Writer {
     await new Promise<void>((resolve) => process.nextTick(resolve))
     while (this.#waiting.length > 0) {
       const { units, works, count, large } = takeGroup(this.#waiting)
+      this.#writes += units.length
       this.#waiting = this.#waiting.slice(count)
       const items = [...units.flatMap((unit) => unit.items), ...works]
       try {

@@ -13,7 +13,8 @@ async function failWith(code: string): Promise<unknown[]> {
   const broken: unknown[] = []
   const error = Object.assign(new Error(code), { code })
   const connection = { all: () => Promise.reject(error) } as unknown as Connection
-  const checkpoints = new Checkpoints(connection, silentLogger, (failure) => broken.push(failure))
+  const onBroken = (failure: unknown) => broken.push(failure)
+  const checkpoints = new Checkpoints({ connection, logger: silentLogger, onBroken, nudge: () => {} })
   for (let commit = 0; commit < 200; commit++) await checkpoints.afterCommit(10, 1_000)
   await checkpoints.close()
   return broken.map((failure) => (failure as { code: string }).code)

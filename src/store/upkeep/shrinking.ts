@@ -1,0 +1,93 @@
+import type { Logger } from '../../core/logger.ts'
+
+/** Who can run statements on the file's one writing connection, in its turn among other writes. */
+export interface Writing {
+  all(sql: string): Promise<Record<string, unknown>[]>
+}
+
+export interface ShrinkingOptions {
+  /** Runs the work inside a transaction of the one that writes. */
+  work: <T>(work: (writing: Writing) => Promise<T>) => Promise<T>
+  /** Grows with everything that is written, these steps excepted. */
+  writes: () => number
+  /** The file has been made shorter. */
+  onDone?: (() => void) | undefined
+  logger: Logger
+  /** How long nobody must have written; default 1 s. */
+  quietMs?: number | undefined
+}
+
+const pagesAtOnce = 128
+/** Left for the next writes, which need not make the file longer at once. */
+const keptPages = 128
+const pauseMs = 20
+
+/**
+ * Gives free pages of a file back in small steps, while nobody writes. Does nothing for a file of an earlier version, which
+ * has no map for it (`auto_vacuum`).
+ */
+export class Shrinking {
+  readonly #options: ShrinkingOptions
+  #timer: NodeJS.Timeout | undefined
+  #step: Promise<void> | undefined
+  #seen = -1
+  #closed = false
+  #shortened = false
+
+  constructor(options: ShrinkingOptions) {
+    this.#options = options
+  }
+
+  /** Something may have become free. */
+  wake(): void {
+    if (this.#closed || this.#timer !== undefined || this.#step !== undefined) return
+    this.#seen = this.#options.writes()
+    this.#after(this.#quietMs)
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true
+    clearTimeout(this.#timer)
+    await this.#step
+  }
+
+  get #quietMs(): number {
+    return this.#options.quietMs ?? 1_000
+  }
+
+  #after(ms: number): void {
+    this.#timer = setTimeout(() => {
+      this.#timer = undefined
+      this.#step = this.#next()
+        .catch((error: unknown) => this.#options.logger.warn({ error }, 'free space could not be given back'))
+        .finally(() => (this.#step = undefined))
+    }, ms).unref()
+  }
+
+  async #next(): Promise<void> {
+    const writes = this.#options.writes()
+    if (writes !== this.#seen) {
+      this.#seen = writes
+      return this.#again(this.#quietMs)
+    }
+    const free = await this.#options.work(giveBack)
+    this.#shortened ||= free.given
+    if (free.left) return this.#again(pauseMs)
+    if (this.#shortened) this.#options.onDone?.()
+    this.#shortened = false
+  }
+
+  #again(ms: number): void {
+    if (!this.#closed) this.#after(ms)
+  }
+}
+
+/** Gives some free pages back, inside a transaction or outside; `left` tells whether there are more. */
+export async function giveBack(writing: Writing): Promise<{ given: boolean; left: boolean }> {
+  const [mode] = await writing.all('PRAGMA auto_vacuum')
+  const [before] = await writing.all('PRAGMA freelist_count')
+  const free = Number(before?.freelist_count) - keptPages
+  if (mode?.auto_vacuum !== 2 || free <= 0) return { given: false, left: false }
+  await writing.all(`PRAGMA incremental_vacuum(${Math.min(free, pagesAtOnce)})`)
+  return { given: true, left: free > pagesAtOnce }
+}

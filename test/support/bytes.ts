@@ -1,0 +1,24 @@
+import { readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+
+/** The files below a folder in which this text is found, as bytes, wherever it stands. */
+export async function filesWith(folder: string, text: string): Promise<string[]> {
+  const found: string[] = []
+  for (const entry of await readdir(folder, { recursive: true, withFileTypes: true })) {
+    if (!entry.isFile()) continue
+    const path = join(entry.parentPath, entry.name)
+    const bytes = await readFile(path).catch(() => Buffer.alloc(0))
+    if (bytes.includes(text)) found.push(path.slice(folder.length + 1))
+  }
+  return found.sort()
+}
+
+/** Asks again until it is so, for ten seconds; gives the last answer. */
+export async function eventually<T>(ask: () => Promise<T>, isSo: (answer: T) => boolean, ms = 10_000): Promise<T> {
+  const endMs = performance.now() + ms
+  for (;;) {
+    const answer = await ask()
+    if (isSo(answer) || performance.now() > endMs) return answer
+    await new Promise((resolve) => setTimeout(resolve, 25))
+  }
+}
