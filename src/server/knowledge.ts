@@ -20,7 +20,11 @@ export function composeKnowledge(
   })
   return createKnowledge({
     ...drivers,
-    documents: createDocumentStore({ path: documentsPath }),
+    documents: createDocumentStore({
+      path: documentsPath,
+      logger,
+      onWordsForgotten: () => drivers.preparer.forgetWords(),
+    }),
     clock,
     logger,
     collection: config.knowledge.collection ?? vectorDb.collectionName,

@@ -1,5 +1,6 @@
 import { AppError } from '../core/error.ts'
 import type { Connection } from './documents-connection.ts'
+import { applicationIds, newFile } from './upkeep/application.ts'
 
 /** One entry a version of the file, applied in order; `PRAGMA user_version` counts them. Column names are unique. */
 export const versions: readonly (string | ((connection: Connection) => Promise<string>))[] = [
@@ -63,12 +64,19 @@ export async function prepare(connection: Connection): Promise<void> {
   const found = Number((await connection.all('PRAGMA user_version'))[0]?.user_version)
   if (found > versions.length)
     throw new AppError('unavailable', 'The knowledge base was written by a newer agentserve; update to open it.')
+  const application = Number((await connection.all('PRAGMA application_id'))[0]?.application_id)
+  if (application !== 0 && application !== applicationIds.knowledge)
+    throw new AppError(
+      'unavailable',
+      'The file of the knowledge base is one of another program; it was left untouched.',
+    )
   // Of a new file: most of what is written is texts and index, and each page is two calls of the system.
   await connection.exec(
-    'PRAGMA page_size=8192; PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA busy_timeout=5000; PRAGMA foreign_keys=ON; PRAGMA cache_size=-8000; PRAGMA temp_store=2',
+    `PRAGMA page_size=8192; ${found === 0 ? newFile : 'PRAGMA journal_mode=WAL;'} PRAGMA synchronous=FULL; PRAGMA busy_timeout=5000; PRAGMA foreign_keys=ON; PRAGMA cache_size=-8000; PRAGMA temp_store=2; PRAGMA secure_delete=ON`,
   )
   const synchronous = Number((await connection.all('PRAGMA synchronous'))[0]?.synchronous)
   if (synchronous !== 2) throw new Error(`synchronous is ${synchronous}, not FULL`)
+  if (application === 0) await connection.exec(`PRAGMA application_id=${applicationIds.knowledge}`)
   for (const [version, change] of versions.entries()) {
     if (version < found) continue
     const sql = typeof change === 'string' ? change : await change(connection)

@@ -2,13 +2,16 @@ import { chmod, mkdir, open } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { invalid, notFound } from '../core/error.ts'
 import type { Collection, DocumentStore } from '../core/knowledge-drivers.ts'
+import { type Logger, silentLogger } from '../core/logger.ts'
 import { type Connection, openConnection } from './documents-connection.ts'
 import { filterSql } from './documents-filter.ts'
 import { createFrequencies, rankByWords, similarWords } from './documents-index.ts'
+import { openReader } from './documents-reader.ts'
 import { toChunk, toCollection, toCurrentChunk, toDocument } from './documents-rows.ts'
 import { indexTables, prepare } from './documents-schema.ts'
 import { insertChunks, removeChunks, upsertDocuments } from './documents-write.ts'
 import { openWriter, type Reader, type Writer } from './documents-writer.ts'
+import { DocumentsUpkeep, notePurge } from './upkeep/documents-upkeep.ts'
 
 const reservation = { chunk: 10_000, generation: 1_000 }
 const documentColumns =
@@ -17,9 +20,25 @@ const documentColumns =
 const currentOf = `FROM json_each(?) AS wanted CROSS JOIN chunk ON chunk_key = wanted.value
   CROSS JOIN document ON document.generation = chunk.chunk_generation AND document_collection = ?`
 
-/** The document store in one SQLite file; `:memory:` keeps it for the life of the process. */
-export function createDocumentStore({ path }: { path: string }): DocumentStore {
-  let opened: { reader: Reader; writer: Writer; frequencies: ReturnType<typeof createFrequencies> } | undefined
+export interface DocumentStoreOptions {
+  /** `:memory:` keeps it for the life of the process. */
+  path: string
+  logger?: Logger | undefined
+  /** Words are about to leave the index, or have left it: whoever remembers which words are there must forget them. */
+  onWordsForgotten?: (() => void) | undefined
+}
+
+interface Opened {
+  reader: Reader
+  writer: Writer
+  frequencies: ReturnType<typeof createFrequencies>
+  upkeep: DocumentsUpkeep
+}
+
+/** The document store in one SQLite file. */
+export function createDocumentStore(options: DocumentStoreOptions): DocumentStore {
+  const { path, logger = silentLogger, onWordsForgotten = () => {} } = options
+  let opened: Opened | undefined
   const reserved = { chunk: { next: 0, end: 0 }, generation: { next: 0, end: 0 } }
 
   const use = () => {
@@ -67,7 +86,9 @@ export function createDocumentStore({ path }: { path: string }): DocumentStore {
         await prepare(connection)
         const writer = openWriter(connection, forgetReserved)
         const reader = path === ':memory:' ? writer.reader : await openReader(path)
-        opened = { reader, writer, frequencies: createFrequencies(reader, () => writes) }
+        const upkeep = new DocumentsUpkeep({ writer, logger, writes: () => writes, onWordsForgotten })
+        opened = { reader, writer, frequencies: createFrequencies(reader, () => writes), upkeep }
+        upkeep.wake()
       } catch (error) {
         await connection.close()
         throw error
@@ -76,9 +97,10 @@ export function createDocumentStore({ path }: { path: string }): DocumentStore {
 
     async close() {
       if (!opened) return
-      const { reader, writer } = opened
+      const { reader, writer, upkeep } = opened
       opened = undefined
       collections.clear()
+      await upkeep.close()
       await writer.idle()
       await reader.close()
       await writer.close()
@@ -144,7 +166,12 @@ export function createDocumentStore({ path }: { path: string }): DocumentStore {
 
     async sweep(generations) {
       const gone = generations ?? (await abandoned())
-      while ((await write((connection) => removeChunks(connection, gone))) > 0);
+      const removeSome = async (connection: Connection) => {
+        const removed = await removeChunks(connection, gone)
+        if (removed > 0) await notePurge(connection)
+        return removed
+      }
+      for (let removed = 1; removed > 0; opened?.upkeep.wake()) removed = await write(removeSome)
     },
 
     async findBySources(collection, sources) {
@@ -257,31 +284,4 @@ async function makePrivateFile(path: string): Promise<void> {
   await mkdir(dirname(path), { recursive: true, mode: 0o700 })
   await (await open(path, 'a', 0o600)).close()
   await chmod(path, 0o600)
-}
-
-/** So that a search reads its lists side by side. */
-const readers = 2
-
-/** Takes the connection that has the least to do. */
-async function openReader(path: string): Promise<Reader> {
-  const connections: { connection: Connection; busy: number }[] = []
-  for (let count = 0; count < readers; count++) {
-    const connection = await openConnection(path)
-    await connection.exec('PRAGMA busy_timeout=5000; PRAGMA query_only=ON; PRAGMA cache_size=-8000')
-    connections.push({ connection, busy: 0 })
-  }
-  return {
-    async all(sql, parameters) {
-      const taken = connections.reduce((least, each) => (each.busy < least.busy ? each : least))
-      taken.busy++
-      try {
-        return await taken.connection.all(sql, parameters)
-      } finally {
-        taken.busy--
-      }
-    },
-    async close() {
-      for (const { connection } of connections) await connection.close()
-    },
-  }
 }

@@ -44,7 +44,7 @@ export function composeKnowledge(
   })
   return createKnowledge({
     ...drivers,
-    documents: createDocumentStore({ path: documentsPath }),
+    documents: createDocumentStore({ path: documentsPath, onWordsForgotten: () => drivers.preparer.forgetWords() }),
     clock: Date.now,
     logger: silentLogger,
     features: { search: true, content: true, documents: true },

@@ -8,6 +8,7 @@ import { Connection } from '../../../src/store/sqlite/connection.ts'
 import { sqliteStore } from '../../../src/store/sqlite.ts'
 import { endOf, startOf } from '../../contract/session-store/builders.ts'
 import { eventually, filesWith } from '../../support/bytes.ts'
+import { knowledgeFolder } from '../../support/knowledge.ts'
 
 describe('the session database', () => {
   let folder: string
@@ -70,3 +71,19 @@ describe('the session database', () => {
     expect(slowest).toBeLessThan(2_500)
   }, 60_000)
 })
+
+it('the knowledge file keeps no byte of a deleted document, and finds misspelt words that come again', async () => {
+  const place = await knowledgeFolder()
+  const knowledge = await place.open()
+  const add = (source: string, content: string) => knowledge.ingest({ source, content })
+  await add('kept.md', 'Wombats dig burrows in the evening.')
+  const { document_id } = await add('gone.md', 'A zanzibarquokka ate the umbrella.')
+  expect(await filesWith(place.folder, 'zanzibarquokka')).not.toEqual([])
+  await knowledge.deleteDocument(document_id)
+  const files = () => filesWith(place.folder, 'anzibarquokk')
+  expect(await eventually(files, (found) => found.length === 0, 30_000)).toEqual([])
+  await add('again.md', 'Another zanzibarquokka lost its umbrella.')
+  const { results } = await knowledge.search({ query: 'zanzibarquoka', limit: 5, mode: 'keyword' })
+  expect(results.map(({ source }) => source)).toEqual(['again.md'])
+  await place.remove()
+}, 60_000)

@@ -1,0 +1,150 @@
+import type { Logger } from '../../core/logger.ts'
+import type { Connection } from '../documents-connection.ts'
+import type { Writer } from '../documents-writer.ts'
+import { mergeStep } from './index-merge.ts'
+import { Shrinking } from './shrinking.ts'
+
+export interface UpkeepOptions {
+  writer: Writer
+  logger: Logger
+  /** Grows with everything that is written. */
+  writes: () => number
+  /** Words that no chunk has any more are about to go, or have gone: a document that brings one must bring it anew. */
+  onWordsForgotten: () => void
+}
+
+const quietMs = 1_000
+const pauseMs = 20
+const termsAtOnce = 500
+
+/** Notes, in the transaction that deletes chunks, that their words are to leave the index: also for the next process. */
+export async function notePurge(connection: Connection): Promise<void> {
+  await connection.run(`INSERT INTO counter VALUES ('purge', 1)
+    ON CONFLICT (counter_name) DO UPDATE SET next_value = next_value + 1`)
+}
+
+/**
+ * Takes the words of deleted chunks out of the keyword index in small steps, then gives free pages back and empties the WAL.
+ * Waits until nobody has written for a moment, but for no longer than an hour.
+ */
+export class DocumentsUpkeep {
+  readonly #options: UpkeepOptions
+  readonly #shrinking: Shrinking
+  #purging: Promise<void> | undefined
+  #again = false
+  #closed = new AbortController()
+
+  constructor(options: UpkeepOptions) {
+    this.#options = options
+    const { writer, writes, logger } = options
+    this.#shrinking = new Shrinking({
+      work: (work) => writer.transaction(work),
+      writes,
+      onDone: () => void this.#emptyLog().catch(() => {}),
+      logger,
+    })
+  }
+
+  /** Chunks may have been deleted. */
+  wake(): void {
+    if (this.#closed.signal.aborted) return
+    this.#again = true
+    this.#purging ??= this.#purge()
+      .catch((error: unknown) =>
+        this.#options.logger.warn({ error }, 'the keyword index keeps words of what is deleted'),
+      )
+      .finally(() => (this.#purging = undefined))
+  }
+
+  async close(): Promise<void> {
+    this.#closed.abort()
+    await this.#shrinking.close()
+    await this.#purging
+  }
+
+  async #purge(): Promise<void> {
+    while (this.#again && (await this.#quiet())) {
+      this.#again = false
+      const { reader } = this.#options.writer
+      const [due] = await reader.all("SELECT next_value FROM counter WHERE counter_name = 'purge'")
+      if (due === undefined) continue
+      const collections = await reader.all('SELECT collection_key FROM collection')
+      for (const { collection_key } of collections) await this.#purgeCollection(Number(collection_key).toFixed(0))
+      if (this.#closed.signal.aborted) return
+      const done = "DELETE FROM counter WHERE counter_name = 'purge' AND next_value = ?"
+      await this.#options.writer.transaction((connection) => connection.run(done, [due.next_value]))
+      await this.#emptyLog()
+      this.#shrinking.wake()
+    }
+  }
+
+  async #purgeCollection(key: string): Promise<void> {
+    await this.#merge(`words_${key}`)
+    this.#options.onWordsForgotten()
+    const removed = await this.#removeTerms(key)
+    this.#options.onWordsForgotten()
+    if (removed) await this.#merge(`trigrams_${key}`)
+  }
+
+  async #merge(table: string): Promise<void> {
+    const step = (begin: boolean) =>
+      this.#options.writer.transaction((connection) => mergeStep(connection, table, begin))
+    for (let more = await step(true); more && (await this.#pause()); ) more = await step(false)
+  }
+
+  async #removeTerms(key: string): Promise<boolean> {
+    let removed = false
+    for (let after = 0; await this.#pause(); ) {
+      const step = await this.#options.writer.transaction(async (connection) => {
+        const [range] = await connection.all(
+          `SELECT max(term_key) AS last FROM (SELECT term_key FROM terms_${key} WHERE term_key > ? ORDER BY term_key LIMIT ?)`,
+          [after, termsAtOnce],
+        )
+        const gone = await connection.all(
+          `SELECT term_key FROM terms_${key} WHERE term_key > ? AND term_key <= ?
+             AND NOT EXISTS (SELECT 1 FROM words_vocabulary_${key} WHERE term = word)`,
+          [after, range?.last],
+        )
+        const keys = JSON.stringify(gone.map(({ term_key }) => term_key))
+        if (gone.length > 0) {
+          await connection.run(`DELETE FROM trigrams_${key} WHERE rowid IN (SELECT value FROM json_each(?))`, [keys])
+          await connection.run(`DELETE FROM terms_${key} WHERE term_key IN (SELECT value FROM json_each(?))`, [keys])
+        }
+        return { last: range?.last, gone: gone.length }
+      })
+      removed ||= step.gone > 0
+      if (typeof step.last !== 'number') return removed
+      after = step.last
+    }
+    return removed
+  }
+
+  async #emptyLog(): Promise<void> {
+    await this.#options.writer.reader.all('PRAGMA wal_checkpoint(TRUNCATE)')
+  }
+
+  /** False when the store is being closed. */
+  async #quiet(): Promise<boolean> {
+    const untilMs = performance.now() + 3_600_000
+    for (let seen = -1; seen !== this.#options.writes() && performance.now() < untilMs; ) {
+      seen = this.#options.writes()
+      if (!(await this.#pause(quietMs))) return false
+    }
+    return true
+  }
+
+  async #pause(ms = pauseMs): Promise<boolean> {
+    const { signal } = this.#closed
+    if (signal.aborted) return false
+    await new Promise<void>((resolve) => {
+      const done = () => {
+        clearTimeout(timer)
+        signal.removeEventListener('abort', done)
+        resolve()
+      }
+      const timer = setTimeout(done, ms).unref()
+      signal.addEventListener('abort', done)
+    })
+    return !signal.aborted
+  }
+}
