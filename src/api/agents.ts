@@ -120,6 +120,7 @@ async function startRun(services: Services, settings: ApiSettings, request: Http
     () => readStart(request, entityId, streamed),
   )
   const handle = await services.runs.start(start)
+  request.body.release?.()
   const headers = { 'X-Run-Id': handle.runId, 'X-Session-Id': handle.sessionId }
   if (start.mode === 'plain') return json(toRunAnswer(await handle.result(), settings.requestTimeoutMs), 200, headers)
   if (start.mode === 'stream') {

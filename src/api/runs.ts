@@ -111,6 +111,7 @@ export function runRoutes({ runs }: Services, settings: ApiSettings): Documented
         )
         const { approved, input, on_disconnect: onDisconnect } = body
         const handle = await runs.resume(id, { approved, input, onDisconnect, mode, signal: request.signal })
+        request.body.release?.()
         if (mode === 'background') return json(toRunDetail(await runs.get(id)), 202)
         if (mode === 'stream')
           return sse(toFrames(prompts ? runs.withPrompts(id, handle.events()) : handle.events(), prompts), {

@@ -2,7 +2,8 @@ import type { EventEmitter } from 'node:events'
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Readable } from 'node:stream'
 import { AppError } from '../core/error.ts'
-import { RequestBody } from './body.ts'
+import { RequestBody } from './bodies/body.ts'
+import type { BodyBudget } from './bodies/budget.ts'
 import type { KernelSettings } from './options.ts'
 import type { BodyReader, HttpRequest } from './request.ts'
 import { requestIdOf } from './request-id.ts'
@@ -45,6 +46,7 @@ export class Exchange implements HttpRequest {
   readonly incoming: Incoming
   readonly outgoing: Outgoing
   readonly settings: KernelSettings
+  readonly #bodies: BodyBudget
   readonly method: string
   readonly headers: IncomingHttpHeaders
   readonly requestId: string
@@ -75,10 +77,17 @@ export class Exchange implements HttpRequest {
   #expired: AppError | undefined
   #deadlineTimer: NodeJS.Timeout | undefined
 
-  constructor(incoming: Incoming, outgoing: Outgoing, settings: KernelSettings, awaitsContinue: boolean) {
+  constructor(
+    incoming: Incoming,
+    outgoing: Outgoing,
+    settings: KernelSettings,
+    bodies: BodyBudget,
+    awaitsContinue: boolean,
+  ) {
     this.incoming = incoming
     this.outgoing = outgoing
     this.settings = settings
+    this.#bodies = bodies
     this.method = incoming.method ?? 'GET'
     this.headers = incoming.headers
     this.startedAt = settings.clock()
@@ -97,8 +106,13 @@ export class Exchange implements HttpRequest {
 
   get body(): BodyReader {
     if (this.#body === undefined) {
-      const limits = { maxBytes: this.maxBodyBytes, timeoutMs: this.settings.bodyTimeoutMs }
-      this.#body = new RequestBody(this.incoming, limits, () => this.#continue())
+      this.#body = new RequestBody(this.incoming, {
+        maxBytes: this.maxBodyBytes,
+        timeoutMs: this.settings.bodyTimeoutMs,
+        lease: () => this.#bodies.lease(this.caller),
+        beforeRead: () => this.#continue(),
+        onProgress: () => this.#postponeDeadline(),
+      })
     }
     return this.#body
   }
@@ -110,6 +124,20 @@ export class Exchange implements HttpRequest {
 
   abortBody(error: AppError): void {
     this.#body?.abort(error)
+  }
+
+  /** The handler is done with the body. */
+  releaseBody(): void {
+    this.#body?.release()
+  }
+
+  /** After the answer: the rest of a body that nobody has read may not keep the connection for long. */
+  closeUnlessBodyEnds(): void {
+    const { incoming, outgoing } = this
+    if (incoming.complete || incoming.socket === undefined || outgoing.destroyed) return
+    const timer = setTimeout(() => incoming.destroy(), this.settings.bodyTimeoutMs)
+    const end = () => clearTimeout(timer)
+    incoming.once('end', end).once('close', end)
   }
 
   get remoteAddress(): string | undefined {
@@ -146,6 +174,10 @@ export class Exchange implements HttpRequest {
 
   stopDeadline(): void {
     clearTimeout(this.#deadlineTimer)
+  }
+
+  #postponeDeadline(): void {
+    if (this.#expired === undefined) this.#deadlineTimer?.refresh()
   }
 
   #continue(): void {

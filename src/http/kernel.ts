@@ -14,6 +14,8 @@ import { createRouteTable } from './router.ts'
  * HTTP over node:http: requests go to handlers as plain values, handlers return replies. It has never heard of agents.
  */
 
+const longestRequestMs = 60 * 60_000
+
 export interface Kernel {
   /** Exchanges all routes at once; requests that have begun keep theirs. Of equal routes the later wins. */
   setRoutes(routes: Iterable<Route>): void
@@ -95,9 +97,8 @@ function openServer(settings: KernelSettings, pipeline: Pipeline): Server {
   const server = createServer(
     {
       headersTimeout: settings.headersTimeoutMs,
-      // Bodies that are read have their own limit and answer; this one is for those that nobody reads.
-      requestTimeout:
-        Math.max(settings.headersTimeoutMs, settings.bodyTimeoutMs) + 2 * settings.connectionsCheckingIntervalMs,
+      // Bodies have their own limits, while they are read and after the answer; an import may come for long.
+      requestTimeout: Math.max(longestRequestMs, settings.headersTimeoutMs),
       keepAliveTimeout: settings.keepAliveTimeoutMs,
       connectionsCheckingInterval: settings.connectionsCheckingIntervalMs,
       // Answered by the pipeline, in the one error shape.

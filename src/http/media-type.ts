@@ -29,19 +29,38 @@ export function parameterOf(contentType: string, name: string): string | undefin
 
 /** Decodes strictly: bytes that are not of the charset are `invalid_request`, an unknown charset `unsupported_media_type`. */
 export function decodeText(bytes: Buffer, contentType: string | undefined): string {
-  const charset = contentType?.includes('=') ? parameterOf(contentType, 'charset')?.toLowerCase() : undefined
-  if (charset === undefined || charset === 'utf-8' || charset === 'utf8') {
+  const charset = foreignCharset(contentType)
+  if (charset === undefined) {
     if (!isUtf8(bytes)) throw invalid('The body is not valid UTF-8.')
     const text = bytes.toString('utf8')
     return text.charCodeAt(0) === 0xfeff ? text.slice(1) : text
   }
-  return decodeWith(charset, bytes)
+  return decode(createDecoder(charset), charset, bytes, false)
 }
 
-function decodeWith(charset: string, bytes: Buffer): string {
+/** The pieces of a text in UTF-8, whatever the charset of Content-Type is. What is UTF-8 already is not checked. */
+export async function* toUtf8(pieces: AsyncIterable<Buffer>, contentType: string | undefined): AsyncGenerator<Buffer> {
+  const charset = foreignCharset(contentType)
+  if (charset === undefined) return yield* pieces
   const decoder = createDecoder(charset)
+  for await (const piece of pieces) yield Buffer.from(decode(decoder, charset, piece, true))
+  yield Buffer.from(decode(decoder, charset, undefined, false))
+}
+
+/** Undefined for UTF-8. */
+function foreignCharset(contentType: string | undefined): string | undefined {
+  const charset = contentType?.includes('=') ? parameterOf(contentType, 'charset')?.toLowerCase() : undefined
+  return charset === 'utf-8' || charset === 'utf8' ? undefined : charset
+}
+
+function decode(
+  decoder: ReturnType<typeof createDecoder>,
+  charset: string,
+  bytes: Buffer | undefined,
+  stream: boolean,
+): string {
   try {
-    return decoder.decode(bytes)
+    return decoder.decode(bytes, { stream })
   } catch {
     throw invalid(`The body is not valid ${charset}.`)
   }

@@ -25,6 +25,10 @@ export interface TrafficLimits {
   requests: number
   /** Of one key, or without keys of one address; more are `rate_limited`. Undefined: as many as come. */
   requestsPerMinute: number | undefined
+  /** Of all request bodies while they are read and used; more wait for room and are then `unavailable`. */
+  bodiesBytes: number
+  /** Of those of one key. */
+  bodiesPerKeyBytes: number
 }
 
 export interface KernelSettings {
@@ -43,6 +47,8 @@ export interface KernelSettings {
   limits: TrafficLimits
   headersTimeoutMs: number
   bodyTimeoutMs: number
+  /** How long a body waits for room among the others. */
+  bodyWaitMs: number
   keepAliveTimeoutMs: number
   connectionsCheckingIntervalMs: number
   maxHeaders: number
@@ -69,9 +75,16 @@ export const kernelDefaults: KernelSettings = {
   allowHosts: [],
   boundHost: undefined,
   authKeys: [],
-  limits: { connections: 10_000, requests: 2_048, requestsPerMinute: undefined },
+  limits: {
+    connections: 10_000,
+    requests: 2_048,
+    requestsPerMinute: undefined,
+    bodiesBytes: 256 * 1024 * 1024,
+    bodiesPerKeyBytes: 64 * 1024 * 1024,
+  },
   headersTimeoutMs: 10_000,
   bodyTimeoutMs: 30_000,
+  bodyWaitMs: 10_000,
   keepAliveTimeoutMs: 72_000,
   connectionsCheckingIntervalMs: 2_000,
   maxHeaders: 100,

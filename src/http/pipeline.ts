@@ -3,6 +3,7 @@ import { isLargeJson } from '../core/json-pieces.ts'
 import { nextTurn } from '../core/turn.ts'
 import { TurnoverMap } from '../core/turnover-map.ts'
 import { createAdmit } from './admission.ts'
+import { BodyBudget } from './bodies/budget.ts'
 import { encodeInTurns } from './encode.ts'
 import { errorHeaders, errorReply } from './error.ts'
 import { Exchange, type Incoming, type Outgoing } from './exchange.ts'
@@ -40,6 +41,11 @@ export function createPipeline(settings: KernelSettings): Pipeline {
   const active = new TurnoverMap<number, Exchange>()
   /** Of those, the streams that have begun. */
   let streams = 0
+  const bodies = new BodyBudget({
+    totalBytes: limits.bodiesBytes,
+    perCallerBytes: settings.authKeys.length === 0 ? undefined : limits.bodiesPerKeyBytes,
+    waitMs: settings.bodyWaitMs,
+  })
   let waiting: (() => void)[] = []
   let table = createRouteTable([])
   let whenClosing: (() => void) | undefined
@@ -58,6 +64,7 @@ export function createPipeline(settings: KernelSettings): Pipeline {
       runId: exchange.runId,
       sessionId: exchange.sessionId,
     })
+    exchange.closeUnlessBodyEnds()
     if (whenClosing === undefined) return
     if (outgoing.writableFinished || outgoing.destroyed) setImmediate(whenClosing)
     else outgoing.once('close', () => setImmediate(() => whenClosing?.()))
@@ -128,6 +135,7 @@ export function createPipeline(settings: KernelSettings): Pipeline {
         exchange.startDeadline((error) => answerInstead(exchange, error))
         reply = await exchange.route?.handler(exchange)
         exchange.stopDeadline()
+        exchange.releaseBody()
         if (reply === undefined) throw new Error('the handler gave no reply')
         if (reply.body?.kind === 'json' && (exchange.hasLargeBody || isLargeJson(reply.body.value)))
           reply = await inTurns(reply, reply.body.value)
@@ -139,6 +147,7 @@ export function createPipeline(settings: KernelSettings): Pipeline {
       if (written !== undefined) await written
     } catch (error) {
       exchange.stopDeadline()
+      exchange.releaseBody()
       if (exchange.answered && !writing) return
       exchange.answered = true
       await fail(exchange, error)
@@ -153,11 +162,15 @@ export function createPipeline(settings: KernelSettings): Pipeline {
       admit = createAdmit({ ...settings, boundHost })
     },
     serve(incoming, outgoing, awaitsContinue) {
-      const exchange = new Exchange(incoming, outgoing, settings, awaitsContinue)
+      const exchange = new Exchange(incoming, outgoing, settings, bodies, awaitsContinue)
       active.set(exchange.serial, exchange)
       void run(exchange).then(
-        () => done(exchange),
+        () => {
+          exchange.releaseBody()
+          done(exchange)
+        },
         (error: unknown) => {
+          exchange.releaseBody()
           logger.error({ request_id: exchange.requestId, err: error }, 'a reply could not be written')
           outgoing.destroy()
           done(exchange)

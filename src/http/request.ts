@@ -18,6 +18,24 @@ export interface BodyReader {
   /** Undefined when there is no body. Depth, size and forbidden keys are checked before parsing: `invalid_request`. */
   json(): Promise<unknown>
   multipart(): Promise<MultipartPart[]>
+  /**
+   * A body of lines, one after the other, without their ends: for what is too large to be in memory at once. The next bytes
+   * are read when all lines so far have been taken. A line is counted until the next one is asked for. Leaving early leaves
+   * the rest unread. While bytes come, the request timeout starts again with each piece.
+   */
+  lines(options: LineOptions): AsyncGenerator<string>
+  /**
+   * Lets go of the bytes before the handler has returned, for one that works long with what it has read. Absent in a
+   * request of somebody else's server.
+   */
+  release?(): void
+}
+
+export interface LineOptions {
+  /** Of one line; more is `payload_too_large`. */
+  maxLineBytes: number
+  /** Sees all bytes in their order, for a digest. */
+  onBytes?: ((piece: Uint8Array) => void) | undefined
 }
 
 /** A request as a plain value. */

@@ -138,6 +138,9 @@ function asRequest(incoming: IncomingMessage): HttpRequest {
       text: async () => JSON.stringify(await body),
       json: () => body,
       multipart: async () => [],
+      async *lines() {
+        yield JSON.stringify(await body)
+      },
     },
     requestId: 'req_own',
     caller: 'anonymous',

@@ -1,8 +1,8 @@
 import { Readable } from 'node:stream'
 import { gzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
-import { json } from '../../src/http/reply.ts'
-import { echo, get, listening, openSocket, parseRaw, post, readAll, sendRaw, testKernel } from './support.ts'
+import { json } from '../../../src/http/reply.ts'
+import { echo, get, listening, openSocket, parseRaw, post, readAll, sendRaw, testKernel } from '../support.ts'
 
 const text = post('/text', async ({ body }) => json({ text: await body.text(), type: body.mediaType ?? null }))
 const head = (path: string, ...fields: string[]) =>

@@ -1,9 +1,12 @@
-import { AppError, invalid } from '../core/error.ts'
-import { nextTurn } from '../core/turn.ts'
-import type { Incoming } from './exchange.ts'
-import { parseJson, parseJsonInTurns } from './json-guard.ts'
-import { decodeText, isJsonType, mediaTypeOf } from './media-type.ts'
-import type { BodyReader, MultipartPart } from './request.ts'
+import { AppError, invalid } from '../../core/error.ts'
+import { nextTurn } from '../../core/turn.ts'
+import type { Incoming } from '../exchange.ts'
+import { parseJson, parseJsonInTurns } from '../json-guard.ts'
+import { decodeText, isJsonType, mediaTypeOf } from '../media-type.ts'
+import type { BodyReader, LineOptions, MultipartPart } from '../request.ts'
+import type { BodyLease } from './budget.ts'
+import { linesOf } from './lines.ts'
+import { piecesOf, tooLarge, tooSlow } from './pieces.ts'
 
 export interface BodyLimits {
   maxBytes: number
@@ -25,18 +28,27 @@ export function refuseAnnouncedSize(incoming: Incoming, maxBytes: number): void 
   if (length !== undefined && Number(length) > maxBytes) throw tooLarge(maxBytes)
 }
 
+export interface BodyContext extends BodyLimits {
+  /** What the body holds of the memory of all bodies; made when it is first read. */
+  lease(): BodyLease
+  /** Called once, before the first byte is asked for. */
+  beforeRead(): void
+  /** Called for each piece of a body that is read line by line. */
+  onProgress(): void
+}
+
 export class RequestBody implements BodyReader {
   readonly #incoming: Incoming
-  readonly #limits: BodyLimits
-  readonly #beforeRead: () => void
+  readonly #context: BodyContext
   #read: Promise<Buffer> | undefined
+  #lease: BodyLease | undefined
   #bytes = 0
+  #isReleased = false
   #stop: ((error: AppError) => void) | undefined
 
-  constructor(incoming: Incoming, limits: BodyLimits, beforeRead: () => void) {
+  constructor(incoming: Incoming, context: BodyContext) {
     this.#incoming = incoming
-    this.#limits = limits
-    this.#beforeRead = beforeRead
+    this.#context = context
   }
 
   get present(): boolean {
@@ -50,6 +62,35 @@ export class RequestBody implements BodyReader {
   bytes(): Promise<Buffer> {
     this.#read ??= this.#start()
     return this.#read
+  }
+
+  async *lines({ maxLineBytes, onBytes }: LineOptions): AsyncGenerator<string> {
+    if (!this.present) return
+    const lease = this.#begin()
+    const keep = (bytes: number) => {
+      if (lease.take(bytes)) return undefined
+      return new Promise<void>((resolve, reject) => lease.wait(bytes, resolve, reject))
+    }
+    const pieces = piecesOf(this.#incoming, this.#context, {
+      onStop: (stop) => {
+        this.#stop = stop
+      },
+      onPiece: (piece) => {
+        onBytes?.(piece)
+        this.#context.onProgress()
+      },
+    })
+    const forget = (bytes: number) => lease.give(bytes)
+    yield* linesOf(pieces, this.#incoming.headers['content-type'], { maxLineBytes, keep, forget })
+  }
+
+  /** The request holds the bytes no longer; they can't be had again. */
+  release(): void {
+    if (this.#read !== undefined) {
+      this.#isReleased = true
+      this.#read = undefined
+    }
+    this.#lease?.release()
   }
 
   async text(): Promise<string> {
@@ -84,7 +125,7 @@ export class RequestBody implements BodyReader {
       throw new AppError('unsupported_media_type', 'This route takes multipart/form-data.')
     }
     const body = await this.bytes()
-    const { parseMultipart } = await import('./multipart.ts')
+    const { parseMultipart } = await import('../multipart.ts')
     return await parseMultipart(body, contentType)
   }
 
@@ -95,11 +136,19 @@ export class RequestBody implements BodyReader {
 
   #start(): Promise<Buffer> {
     if (!this.present) return Promise.resolve(nothing)
-    this.#beforeRead()
-    return this.#collect(this.#incoming, this.#limits)
+    if (this.#isReleased) return Promise.reject(new Error('The body was released: keep what was read of it.'))
+    return this.#collect(this.#begin())
   }
 
-  #collect(incoming: Incoming, { maxBytes, timeoutMs }: BodyLimits): Promise<Buffer> {
+  #begin(): BodyLease {
+    this.#context.beforeRead()
+    this.#lease ??= this.#context.lease()
+    return this.#lease
+  }
+
+  #collect(lease: BodyLease): Promise<Buffer> {
+    const incoming = this.#incoming
+    const { maxBytes, timeoutMs } = this.#context
     return new Promise((resolve, reject) => {
       let first: Buffer | undefined
       let chunks: Buffer[] | undefined
@@ -108,15 +157,31 @@ export class RequestBody implements BodyReader {
         clearTimeout(timer)
         incoming.off('data', onData).off('end', onEnd).off('close', onClose)
         incoming.pause()
+        first = undefined
+        chunks = undefined
+        lease.release()
         reject(error)
       }
       this.#stop = stop
-      const onData = (chunk: Buffer) => {
-        size += chunk.length
-        if (size > maxBytes) return stop(tooLarge(maxBytes))
+      const keep = (chunk: Buffer) => {
         if (first === undefined) first = chunk
         else if (chunks === undefined) chunks = [first, chunk]
         else chunks.push(chunk)
+      }
+      const onData = (chunk: Buffer) => {
+        size += chunk.length
+        if (size > maxBytes) return stop(tooLarge(maxBytes))
+        if (lease.take(chunk.length)) return keep(chunk)
+        incoming.pause()
+        // The time that it waits for us is not the client's.
+        clearTimeout(timer)
+        const leftMs = endsAtMs - performance.now()
+        const goOn = () => {
+          keep(chunk)
+          startTimer(leftMs)
+          incoming.resume()
+        }
+        lease.wait(chunk.length, goOn, stop)
       }
       const onEnd = () => {
         clearTimeout(timer)
@@ -125,16 +190,15 @@ export class RequestBody implements BodyReader {
         resolve(chunks === undefined ? (first ?? nothing) : Buffer.concat(chunks, size))
       }
       const onClose = () => stop(invalid('The body ended before it was complete.'))
-      const timer = setTimeout(
-        () => stop(new AppError('request_timeout', `The body did not arrive within ${timeoutMs} ms.`)),
-        timeoutMs,
-      )
+      let timer: NodeJS.Timeout | undefined
+      let endsAtMs = 0
+      const startTimer = (ms: number) => {
+        endsAtMs = performance.now() + ms
+        timer = setTimeout(() => stop(tooSlow(timeoutMs)), ms)
+      }
+      startTimer(timeoutMs)
       incoming.on('data', onData).on('end', onEnd).on('close', onClose).on('error', onClose)
       if (incoming.destroyed) onClose()
     })
   }
-}
-
-function tooLarge(maxBytes: number): AppError {
-  return new AppError('payload_too_large', `The body is larger than ${maxBytes} bytes.`)
 }

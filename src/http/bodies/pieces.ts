@@ -1,0 +1,64 @@
+import { AppError, invalid } from '../../core/error.ts'
+import type { Incoming } from '../exchange.ts'
+import type { BodyLimits } from './body.ts'
+
+export interface PieceEvents {
+  /** Gives what ends the reading with an error. */
+  onStop(stop: (error: AppError) => void): void
+  onPiece(piece: Buffer): void
+}
+
+/**
+ * The bytes of a body as they come; the next are read from the connection when they are asked for. `timeoutMs` is how long
+ * the client may send nothing while more is asked for. Leaving early leaves the rest unread and the connection open.
+ */
+export async function* piecesOf(
+  incoming: Incoming,
+  { maxBytes, timeoutMs }: BodyLimits,
+  { onStop, onPiece }: PieceEvents,
+): AsyncGenerator<Buffer> {
+  let failure: AppError | undefined
+  let wake: (() => void) | undefined
+  let size = 0
+  const awake = () => wake?.()
+  const stop = (error: AppError) => {
+    failure ??= error
+    awake()
+  }
+  const onClose = () => {
+    if (!incoming.readableEnded) stop(invalid('The body ended before it was complete.'))
+  }
+  onStop(stop)
+  incoming.on('readable', awake).on('end', awake).on('close', onClose).on('error', onClose)
+  if (incoming.destroyed) onClose()
+  try {
+    while (failure === undefined) {
+      const piece = incoming.read() as Buffer | null
+      if (piece !== null) {
+        size += piece.length
+        if (size > maxBytes) throw tooLarge(maxBytes)
+        onPiece(piece)
+        yield piece
+        continue
+      }
+      if (incoming.readableEnded) return
+      const timer = setTimeout(() => stop(tooSlow(timeoutMs)), timeoutMs)
+      await new Promise<void>((resolve) => {
+        wake = resolve
+      })
+      wake = undefined
+      clearTimeout(timer)
+    }
+    throw failure
+  } finally {
+    incoming.off('readable', awake).off('end', awake).off('close', onClose)
+  }
+}
+
+export function tooLarge(maxBytes: number): AppError {
+  return new AppError('payload_too_large', `The body is larger than ${maxBytes} bytes.`)
+}
+
+export function tooSlow(timeoutMs: number): AppError {
+  return new AppError('request_timeout', `The body did not arrive within ${timeoutMs} ms.`)
+}
