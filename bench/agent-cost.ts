@@ -1,44 +1,16 @@
 import { streamText } from 'ai'
 import { silentLogger } from '../src/core/logger.ts'
-import type { ModelObject } from '../src/core/model.ts'
 import type { RunContext } from '../src/core/runnable.ts'
 import { agent } from '../src/runnables/agent.ts'
+import { type Model, scriptedModel } from './scripted-model.ts'
 
 /*
  * What `agent()` adds to the AI SDK's `streamText`, with a model that answers at once from memory: CPU a run and time to the
  * first fragment, in turns in one process, so that ratios count. Run it on a quiet machine: `node bench/agent-cost.ts`.
  */
 
-type Model = Extract<ModelObject, { specificationVersion: 'v4' }>
-type Streamed = Awaited<ReturnType<Model['doStream']>>
-type Part = Streamed['stream'] extends ReadableStream<infer PART> ? PART : never
-
 const rounds = 15
 const runsOf: Record<number, number> = { 1: 300, 100: 100, 1000: 15 }
-
-function scriptedModel(fragments: number): Model {
-  const usage = {
-    inputTokens: { total: 5, noCache: 5, cacheRead: undefined, cacheWrite: undefined },
-    outputTokens: { total: fragments, text: fragments, reasoning: undefined },
-  }
-  const parts: Part[] = [
-    { type: 'stream-start', warnings: [] },
-    { type: 'text-start', id: 't' },
-    ...Array.from({ length: fragments }, (): Part => ({ type: 'text-delta', id: 't', delta: 'word ' })),
-    { type: 'text-end', id: 't' },
-    { type: 'finish', usage, finishReason: { unified: 'stop', raw: 'stop' } },
-  ]
-  const doStream = async () => ({
-    stream: new ReadableStream<Part>({
-      start(controller) {
-        for (const part of parts) controller.enqueue(part)
-        controller.close()
-      },
-    }),
-  })
-  const doGenerate = () => Promise.reject(new Error('not used'))
-  return { specificationVersion: 'v4', provider: 'scripted', modelId: 'm', supportedUrls: {}, doStream, doGenerate }
-}
 
 const instructions = 'Be kind.'
 const text = 'Say something.'

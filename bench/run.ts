@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
+import { compareBuilds } from './against/compare.ts'
 import { commitDelayP99Ms } from './commit-delay.ts'
 import { startLoad } from './load-process.ts'
 import { type MeasuredProcess, startMeasured } from './measured-process.ts'
@@ -13,9 +14,24 @@ import { bin, measureStartUp, startArgs } from './start-up.ts'
 /*
  * What a run costs, beside what bare node:http and the A2A SDK cost on the same machine at the same time: ratios count, since
  * the figures themselves change with the machine. `--quick`: a second for each row. `--write`: into docs/benchmarks.md.
+ * `--against` a built checkout of another commit: this build beside that one instead, in `--pairs` turns (10 at least), or
+ * only the rows whose name has the text of `--only`.
  */
 
-const { values: options } = parseArgs({ options: { quick: { type: 'boolean' }, write: { type: 'boolean' } } })
+const { values: options } = parseArgs({
+  options: {
+    quick: { type: 'boolean', default: false },
+    write: { type: 'boolean' },
+    against: { type: 'string' },
+    pairs: { type: 'string', default: '10' },
+    only: { type: 'string', default: '' },
+  },
+})
+if (options.against !== undefined) {
+  const { against, quick, only } = options
+  console.log(await compareBuilds({ against, quick, only, pairs: Number(options.pairs) }))
+  process.exit()
+}
 const times = options.quick ? { warmUpMs: 500, measureMs: 1000 } : { warmUpMs: 1000, measureMs: 3000 }
 const document = join(import.meta.dirname, '../docs/benchmarks.md')
 const folder = await mkdtemp(join(tmpdir(), 'agentserve-bench-'))

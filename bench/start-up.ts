@@ -4,9 +4,14 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-const root = join(import.meta.dirname, '..')
-export const bin = join(root, 'bin/agentserve.js')
+/** A checkout that has been built. */
+export const thisBuild = join(import.meta.dirname, '..')
+export const bin = binOf(thisBuild)
 export const configFile = join(import.meta.dirname, 'agent.config.ts')
+
+export function binOf(build: string): string {
+  return join(build, 'bin/agentserve.js')
+}
 
 /** Medians of five. */
 export interface StartUp {
@@ -26,8 +31,8 @@ export async function measureStartUp(): Promise<StartUp> {
   return {
     nodeMs: await medianOfFive(() => untilEnd(['-e', '0'])),
     helpMs: await medianOfFive(() => untilEnd([bin, '--help'])),
-    coldStartMs: await medianOfFive(untilHealth),
-    devReadyMs: await medianOfFive(untilReady),
+    coldStartMs: await medianOfFive(() => untilHealth()),
+    devReadyMs: await medianOfFive(() => untilReady()),
   }
 }
 
@@ -37,25 +42,33 @@ async function medianOfFive(measure: () => Promise<number>): Promise<number> {
   return all.sort((a, b) => a - b)[2] ?? Number.NaN
 }
 
-async function untilEnd(args: string[]): Promise<number> {
+/** Milliseconds until a program of Node has ended. */
+export async function untilEnd(args: string[]): Promise<number> {
   const startedAt = performance.now()
   const child = spawn(process.execPath, args, { stdio: 'ignore' })
   await once(child, 'exit')
   return performance.now() - startedAt
 }
 
-function untilHealth(): Promise<number> {
-  return untilServed('start', async (url) => void (await (await fetch(`${url}/health`)).arrayBuffer()))
+/** Milliseconds from the start of `agentserve start` on an empty folder until `/health` has answered. */
+export function untilHealth(build = thisBuild): Promise<number> {
+  return untilServed(build, 'start', async (url) => void (await (await fetch(`${url}/health`)).arrayBuffer()))
 }
 
-function untilReady(): Promise<number> {
-  return untilServed('dev', async () => {})
+/** Milliseconds from the start of `agentserve dev` on an empty folder until it says that it serves. */
+export function untilReady(build = thisBuild): Promise<number> {
+  return untilServed(build, 'dev', async () => {})
 }
 
-async function untilServed(command: 'start' | 'dev', look: (url: string) => Promise<void>): Promise<number> {
+async function untilServed(
+  build: string,
+  command: 'start' | 'dev',
+  look: (url: string) => Promise<void>,
+): Promise<number> {
   const folder = await mkdtemp(join(tmpdir(), 'agentserve-bench-'))
   const startedAt = performance.now()
-  const child = spawn(process.execPath, [bin, ...startArgs(folder, command)], { stdio: ['ignore', 'pipe', 'ignore'] })
+  const args = [binOf(build), ...startArgs(folder, command, build)]
+  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'ignore'] })
   const gone = once(child, 'exit')
   const [line] = (await once(child.stdout.setEncoding('utf8'), 'data')) as [string]
   await look((JSON.parse(line) as { url: string }).url)
@@ -67,6 +80,7 @@ async function untilServed(command: 'start' | 'dev', look: (url: string) => Prom
 }
 
 /** `agentserve start`, or `dev`, with the benchmark's agents, its data in `folder`. */
-export function startArgs(folder: string, command: 'start' | 'dev' = 'start'): string[] {
-  return [command, '--port', '0', '--json', '--config', configFile, '--data', folder]
+export function startArgs(folder: string, command: 'start' | 'dev' = 'start', build = thisBuild): string[] {
+  const config = join(build, 'bench/agent.config.ts')
+  return [command, '--port', '0', '--json', '--config', config, '--data', folder]
 }

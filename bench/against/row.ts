@@ -1,0 +1,13 @@
+/** One figure of a build; smaller is better. */
+export interface Figure {
+  name: string
+  unit: string
+  value: number
+}
+
+/** Measures one build once, in processes of its own that end with it. */
+export interface Benchmark {
+  name: string
+  /** `build`: the folder of a checkout that has been built. */
+  measure(build: string): Promise<Figure[]>
+}
