@@ -23,7 +23,11 @@ export async function cliDocument(): Promise<string> {
 
 They talk to \`--url\` or \`AGENTSERVE_URL\`, if given; else to the server that runs on the data folder (it writes its address to
 \`server.json\` there); else they open the same server inside their own process, with no socket, and close it at the end. So
-they work with and without a running server.`,
+they work with and without a running server.
+
+An address and its key come from one place: \`--url\` with \`--key\`, or \`AGENTSERVE_URL\` with \`AGENTSERVE_KEY\`, both in the
+environment or both in \`.env\`. The server of the data folder gets \`--key\` or \`AGENTSERVE_KEY\`, else one of its own keys,
+after it has proved that it wrote \`server.json\` ([how](security.md#keys-that-commands-send)).`,
     ...commands.flatMap(section),
     '## Exit codes',
     table(

@@ -1,10 +1,12 @@
 import { type Client, createClient } from '../client/client.ts'
 import type { CommandContext } from './command.ts'
+import { findNamedServer } from './connection/named-server.ts'
+import { findRunningServer } from './connection/running-server.ts'
+import { operatorKey, serverKey } from './connection/server-key.ts'
+import { waitForFolder } from './connection/wait-for-folder.ts'
 import type { ConnectOptions } from './flags.ts'
 import { findDataFolder, loadProject } from './project.ts'
-import { findRunningServer } from './running-server.ts'
 import { terminalLogger } from './terminal-logger.ts'
-import { waitForFolder } from './wait-for-folder.ts'
 
 export interface Connection {
   client: Client
@@ -17,11 +19,10 @@ export interface Connection {
  */
 export async function connect(options: ConnectOptions, context: CommandContext): Promise<Connection> {
   const dataFolder = await findDataFolder(options)
-  const key = options.key ?? (process.env.AGENTSERVE_KEY || process.env.AGENTSERVE_API_KEYS?.split(',')[0]?.trim())
-  const url = options.url ?? (process.env.AGENTSERVE_URL || undefined)
-  if (url !== undefined) return toConnection(createClient({ url, key }))
+  const named = findNamedServer(options)
+  if (named !== undefined) return toConnection(createClient(named))
   const running = async () => {
-    const found = await findRunningServer(dataFolder, key)
+    const found = await findRunningServer(dataFolder, (hint) => serverKey(options, hint))
     return found === undefined ? undefined : toConnection(found.client)
   }
   const open = () => openInProcess(options)
@@ -45,11 +46,11 @@ export async function withClient<T>(
 async function openInProcess(options: ConnectOptions): Promise<Connection> {
   const { openServer } = await import('../server.ts')
   const { config } = await loadProject(options, { data: options.data }, terminalLogger({ quiet: true }))
-  const { prefix, a2aPrefix, healthPath, authKeys } = config.server
+  const { prefix, a2aPrefix, healthPath } = config.server
   const server = openServer(config)
   const client = createClient({
     transport: (request) => server.inject(request),
-    key: (authKeys.find(({ userId }) => userId === undefined) ?? authKeys[0])?.key,
+    key: operatorKey(config),
     prefix,
     a2aPrefix,
     healthPath,

@@ -64,6 +64,11 @@ function formatConfigError(error: ConfigError): string {
   return terminalText(`${error.message}${excerpt}`)
 }
 
+/** What to do about a missing key, where another advice than the usual one helps. */
+export function adviseUnauthorized(text: string): void {
+  advice.unauthorized = `\n${text}`
+}
+
 const advice: Partial<Record<ErrorCode, string>> = {
   agent_not_found: '\n`agentserve agents` lists them.',
   session_not_found: '\n`agentserve sessions` lists them.',

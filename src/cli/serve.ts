@@ -2,6 +2,8 @@ import { AppError } from '../core/error.ts'
 import type { OpenServer } from '../server.ts'
 import { announce, announceJson } from './announce.ts'
 import type { CommandContext } from './command.ts'
+import { findRunningServer } from './connection/running-server.ts'
+import { waitForFolder } from './connection/wait-for-folder.ts'
 import { createDevTerminal, type DevTerminal } from './dev-terminal.ts'
 import { exit } from './exit-codes.ts'
 import { type ServeOptions, toConfigFlags } from './flags.ts'
@@ -9,8 +11,6 @@ import { say } from './output.ts'
 import { paintFor } from './paint.ts'
 import { loadProject, type Project } from './project.ts'
 import { createReloader, type Reloader } from './reload.ts'
-import { findRunningServer } from './running-server.ts'
-import { waitForFolder } from './wait-for-folder.ts'
 import { type SourceWatch, watchSources } from './watch-sources.ts'
 import { limitYoungGeneration } from './young-generation.ts'
 
@@ -87,7 +87,7 @@ async function open(
       return { server, ended }
     },
     async instead() {
-      const other = await findRunningServer(dataFolder, undefined)
+      const other = await findRunningServer(dataFolder)
       if (other === undefined) return undefined
       await other.client.close()
       const { url, pid } = other.hint

@@ -6,6 +6,18 @@ export type Environment = Record<string, string | undefined>
 
 /** What earlier calls have put into `process.env`; a later read of the file may change it, the real environment never. */
 const ours = new Map<string, string>()
+/** What the file said when it was last read, also where the real environment says something else. */
+let inFile: Environment = {}
+
+/** A variable of the real environment, undefined when only `.env` has it. */
+export function fromEnvironment(name: string): string | undefined {
+  return ours.has(name) ? undefined : process.env[name]
+}
+
+/** A variable of the `.env` that was read last, whatever the real environment says. */
+export function fromEnvFile(name: string): string | undefined {
+  return inFile[name]
+}
 
 /**
  * Puts the variables of `<folder>/.env` into `process.env`, so that a config finds them there. The real environment
@@ -13,7 +25,8 @@ const ours = new Map<string, string>()
  */
 export async function applyEnvFile(folder: string): Promise<string> {
   const file = join(folder, '.env')
-  const values = parseEnv(await readIfPresent(file))
+  const values: Environment = parseEnv(await readIfPresent(file))
+  inFile = values
   for (const [name, value] of ours) {
     if (process.env[name] === value && values[name] === undefined) delete process.env[name]
     if (process.env[name] !== value || values[name] === undefined) ours.delete(name)

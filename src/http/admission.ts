@@ -9,6 +9,7 @@ import { createAuthenticate } from './security/auth.ts'
 import { createCors } from './security/cors.ts'
 import { createHostCheck } from './security/host.ts'
 import { changesState, checkOrigin } from './security/origin.ts'
+import { proofHeaders } from './security/proof.ts'
 import { parseTarget } from './target.ts'
 
 /**
@@ -35,6 +36,7 @@ export function createAdmit(settings: KernelSettings): Admit {
     exchange.route = match?.route
     checkHeaders(incoming.rawHeaders, settings.maxHeaders)
     checkHost(headers.host)
+    if (settings.proof?.path === path) exchange.commonHeaders = [...exchange.commonHeaders, ...proofHeaders(exchange)]
     if (method === 'OPTIONS' && origin !== undefined && headers['access-control-request-method'] !== undefined) {
       const known = allowedMethods(table, path)
       return { status: 204, headers: cors.preflightHeaders(origin, known.length === 0 ? everyMethod : known) }

@@ -16,7 +16,13 @@ export interface Incoming extends Readable {
   readonly headers: IncomingHttpHeaders
   readonly rawHeaders: readonly string[]
   readonly complete: boolean
-  readonly socket: { readonly remoteAddress?: string | undefined } | undefined
+  readonly socket:
+    | {
+        readonly remoteAddress?: string | undefined
+        readonly localAddress?: string | undefined
+        readonly localPort?: number | undefined
+      }
+    | undefined
 }
 
 /** The part of node's ServerResponse that the kernel uses. */

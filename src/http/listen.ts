@@ -1,6 +1,7 @@
 import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { AppError, invalid } from '../core/error.ts'
+import { plainAddress } from '../core/server-proof.ts'
 
 export interface ListenAddress {
   /** Undefined: every interface. */
@@ -14,6 +15,8 @@ export interface Bound {
   port: number
   /** One that can be opened on this machine. */
   url: string
+  /** The same with the address in place of a name. */
+  addressUrl: string
 }
 
 const form = /^(?:\[([0-9a-f:.]+)\]|([^:[\]\s]*)):(\d{1,5})$/i
@@ -40,7 +43,9 @@ export async function bind(server: Server, { host, port }: ListenAddress): Promi
     })
   })
   const address = server.address() as AddressInfo
-  return { host: host ?? address.address, port: address.port, url: urlOf(host ?? address.address, address.port) }
+  const { port: boundPort } = address
+  const ip = plainAddress(address.address)
+  return { host: host ?? ip, port: boundPort, url: urlOf(host ?? ip, boundPort), addressUrl: urlOf(ip, boundPort) }
 }
 
 /** The http URL of an address; every-interface addresses become the loopback one. */

@@ -61,6 +61,8 @@ export interface KernelSettings {
   debug: boolean
   clock: Clock
   onRequest: ((record: RequestRecord) => void) | undefined
+  /** By which the server proves itself to the commands that can read the secret, whatever answers at the path. */
+  proof: { path: string; secret: string } | undefined
 }
 
 export type KernelOptions = { [Name in keyof KernelSettings]?: KernelSettings[Name] | undefined }
@@ -94,6 +96,7 @@ export const kernelDefaults: KernelSettings = {
   debug: false,
   clock: Date.now,
   onRequest: undefined,
+  proof: undefined,
 }
 
 export function resolveKernelOptions(options: KernelOptions): KernelSettings {

@@ -16,7 +16,7 @@ export function foldersOf({ server, dataFolder }: ResolvedConfig, program: boole
 }
 
 /** What commands need for finding the server. */
-export function toHint(server: ResolvedServerConfig, url: string, startedAtMs: number): ServerHint {
+export function toHint(server: ResolvedServerConfig, url: string, startedAtMs: number, secret: string): ServerHint {
   return {
     pid: process.pid,
     url,
@@ -25,6 +25,8 @@ export function toHint(server: ResolvedServerConfig, url: string, startedAtMs: n
     prefix: unlessDefault(server.prefix, defaults.prefix),
     a2a_prefix: unlessDefault(server.a2aPrefix, defaults.a2aPrefix),
     health_path: unlessDefault(server.healthPath, defaults.healthPath),
+    secret,
+    auth: server.authKeys.length > 0 || undefined,
   }
 }
 

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import { apiRoutes } from '../api/routes.ts'
 import type { ApiSettings } from '../api/settings.ts'
 import { createLogger } from '../config/logger.ts'
@@ -5,6 +6,7 @@ import type { ResolvedConfig } from '../config/types.ts'
 import { parseDuration } from '../core/duration.ts'
 import { AppError } from '../core/error.ts'
 import { createId } from '../core/id.ts'
+import { proofBytes } from '../core/server-proof.ts'
 import type { Recovered } from '../core/store.ts'
 import { timestamp } from '../core/time.ts'
 import { version } from '../core/version.ts'
@@ -36,6 +38,8 @@ export function composeServer(initial: ResolvedConfig, { program, onRunEnd }: Se
   const clock = Date.now
   const logger = server.logger ?? createLogger({ debug: server.debug })
   const owner = createId('own')
+  /** Shared with the commands that may read the data folder. */
+  const secret = randomBytes(proofBytes).toString('base64url')
   const startedAtMs = clock()
   const metrics = createMetrics({ version, startedAtMs })
   const finished = Promise.withResolvers<void>()
@@ -80,6 +84,7 @@ export function composeServer(initial: ResolvedConfig, { program, onRunEnd }: Se
     logger,
     debug: server.debug,
     clock,
+    proof: program ? { path: server.healthPath, secret } : undefined,
     onRequest(record) {
       metrics.countRequest(record)
       logRequest(logger, onRunEnd === undefined ? 'info' : 'debug', record)
@@ -161,7 +166,7 @@ export function composeServer(initial: ResolvedConfig, { program, onRunEnd }: Se
     const takenUp = takeUp()
     if (program) {
       releases.push(() => removeServerHint(config.dataFolder))
-      await writeServerHint(config.dataFolder, toHint(server, bound.url, startedAtMs))
+      await writeServerHint(config.dataFolder, toHint(server, bound.addressUrl, startedAtMs, secret))
     }
     await takenUp
     return bound

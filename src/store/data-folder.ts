@@ -19,6 +19,10 @@ export interface ServerHint {
   prefix?: string | undefined
   a2a_prefix?: string | undefined
   health_path?: string | undefined
+  /** By which the server proves that it has written this: 32 random bytes as base64url. */
+  secret: string
+  /** Its routes want a key. */
+  auth?: true | undefined
 }
 
 const hintFile = 'server.json'
@@ -74,11 +78,14 @@ async function isThere(path: string): Promise<boolean> {
   )
 }
 
-/** Replaces the hint in one step, so that nobody reads half of it. */
+/** Replaces the hint in one step, so that nobody reads half of it; only its owner may read it. */
 export async function writeServerHint(folder: string, hint: ServerHint): Promise<void> {
   const path = join(folder, hintFile)
-  await writeFile(`${path}.new`, `${JSON.stringify(hint)}\n`, { mode: 0o600 })
-  await rename(`${path}.new`, path)
+  const next = `${path}.new`
+  // A file that is there already would keep its mode, and whoever made it could read the secret.
+  await rm(next, { force: true })
+  await writeFile(next, `${JSON.stringify(hint)}\n`, { mode: 0o600, flag: 'wx' })
+  await rename(next, path)
 }
 
 /** Undefined when there is none or it can't be read. */

@@ -48,7 +48,13 @@ describe('the data folder', () => {
   it('keeps the hint of its server', async () => {
     const lock = await lockDataFolder(folder)
     expect(await readServerHint(folder)).toBeUndefined()
-    const hint = { pid: 1, url: 'http://127.0.0.1:8080', version: '0.1.0', started_at: '2030-01-01T00:00:00.000Z' }
+    const hint = {
+      pid: 1,
+      url: 'http://127.0.0.1:8080',
+      version: '0.1.0',
+      started_at: '2030-01-01T00:00:00.000Z',
+      secret: 'x',
+    }
     await writeServerHint(folder, hint)
     expect(await readServerHint(folder)).toEqual(hint)
     await writeFile(join(folder, 'server.json'), '{"pid":')

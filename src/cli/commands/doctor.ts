@@ -1,6 +1,7 @@
 import { ConfigError } from '../../config/config-error.ts'
 import type { CommandContext, CommandModule } from '../command.ts'
 import { withClient } from '../connect.ts'
+import { findRunningServer } from '../connection/running-server.ts'
 import { type Finding, ok, warning, wrong } from '../doctor/finding.ts'
 import { checkDisk, checkLibrary, checkNode } from '../doctor/machine.ts'
 import { checkModels, checkSentenceModel } from '../doctor/models.ts'
@@ -11,7 +12,6 @@ import { addProjectFlags, type ProjectOptions } from '../flags.ts'
 import { print, printJson } from '../output.ts'
 import { paintFor } from '../paint.ts'
 import { findDataFolder, loadProject, type Project } from '../project.ts'
-import { findRunningServer } from '../running-server.ts'
 import { terminalLogger } from '../terminal-logger.ts'
 import { terminalText } from '../terminal-text.ts'
 
@@ -34,7 +34,7 @@ async function* examine(context: CommandContext, options: ProjectOptions): Async
   yield await checkLibrary('@lancedb/lancedb', 'keeps vectors', true)
   yield await checkLibrary('@huggingface/transformers', 'embeds sentences', false)
   const dataFolder = await findDataFolder(options)
-  const running = await findRunningServer(dataFolder, undefined)
+  const running = await findRunningServer(dataFolder)
   await running?.client.close()
   yield await checkFolder(dataFolder, running?.hint)
   const folder = await existing(dataFolder)

@@ -3,7 +3,7 @@ import { access, stat } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { dirname } from 'node:path'
 import type { ResolvedConfig } from '../../config/types.ts'
-import type { ServerHint } from '../running-server.ts'
+import type { ServerHint } from '../connection/server-file.ts'
 import { type Finding, ok, warning, wrong } from './finding.ts'
 
 /** The nearest folder above, or this one, that exists. */

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { AppError, isAppError } from '../core/error.ts'
+import { AppError, isAppError } from '../../core/error.ts'
 
 const patienceMs = 5_000
 const pauseMs = 100
