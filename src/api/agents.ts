@@ -10,6 +10,7 @@ import { RunAccepted, RunRequest, RunResult, StreamQuery } from '../wire/run.ts'
 import { type DocumentedRoute, documented } from './documented.ts'
 import { readIdempotency } from './idempotency.ts'
 import { pathId, readFor } from './path-id.ts'
+import { wantsPrompts } from './prompts.ts'
 import { toRunAnswer } from './run-answer.ts'
 import { acceptsEvents, toFrames } from './run-stream.ts'
 import type { ApiSettings } from './settings.ts'
@@ -150,5 +151,5 @@ async function readStart(request: HttpRequest, entityId: string, streamed: boole
     signal: request.signal,
     idempotency: await readIdempotency(request, 'POST /agents/run'),
   }
-  return { start, prompts: parseQuery(StreamQuery, request.query).include === 'prompts' }
+  return { start, prompts: wantsPrompts(request, parseQuery(StreamQuery, request.query).include) }
 }

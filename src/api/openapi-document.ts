@@ -1,4 +1,5 @@
 import type { ErrorCode } from '../core/error.ts'
+import { type Access, scopesOf } from '../core/scope.ts'
 import { statusOf } from '../http/error.ts'
 import { ErrorBody } from '../wire/error.ts'
 import { type JsonSchema, type JsonSchemas, toJsonSchemas } from '../wire/json-schema.ts'
@@ -60,7 +61,7 @@ function toOperation(doc: RouteDoc, schemas: JsonSchemas, authRequired: boolean)
     tags: [doc.tag],
     summary: doc.summary,
     ...(doc.description === undefined ? {} : { description: doc.description }),
-    ...(doc.scope === 'open' ? { security: [] } : {}),
+    ...toSecurity(doc.scope, authRequired),
     parameters: toParameters(doc, schemas),
     ...(doc.body === undefined
       ? {}
@@ -72,6 +73,13 @@ function toOperation(doc: RouteDoc, schemas: JsonSchemas, authRequired: boolean)
       ...toErrors(doc, schemas, authRequired),
     },
   }
+}
+
+/** The scopes that a key needs stand where OpenAPI has roles. */
+function toSecurity(access: Access, authRequired: boolean): Json {
+  if (access === 'open') return { security: [] }
+  const needed = scopesOf(access)
+  return needed.length > 0 && authRequired ? { security: [{ bearer: needed }, { apiKey: needed }] } : {}
 }
 
 function toParameters(doc: RouteDoc, schemas: JsonSchemas): Json[] {
@@ -133,6 +141,7 @@ function toErrors(doc: RouteDoc, schemas: JsonSchemas, authRequired: boolean): J
   const codes = new Set([...doc.errors, ...common])
   if (authRequired && doc.scope !== 'open') codes.add('unauthorized')
   if (doc.body !== undefined) for (const code of withBody) codes.add(code)
+  if (authRequired && scopesOf(doc.scope).length > 0) codes.add('forbidden')
   if (doc.method !== 'GET') for (const code of withEffect) codes.add(code)
   const byStatus = Map.groupBy([...codes], (code) => statusOf[code])
   const content = toContent({ 'application/json': ErrorBody }, schemas)

@@ -18,6 +18,7 @@ import {
 import { RunTrace, RunTraceQuery } from '../wire/run-trace.ts'
 import { type DocumentedRoute, documented } from './documented.ts'
 import { pathId, readFor } from './path-id.ts'
+import { wantsPrompts } from './prompts.ts'
 import { toRunAnswer, toRunDetail } from './run-answer.ts'
 import { acceptsEvents, toFrames } from './run-stream.ts'
 import type { ApiSettings } from './settings.ts'
@@ -187,16 +188,17 @@ async function readResume(request: HttpRequest, find: () => Promise<RunRecord>) 
   if (body.background && body.stream) throw invalid('background and stream exclude each other.', 'background')
   const background = !streamed && (body.background ?? (await find()).background)
   const mode: StartRun['mode'] = streamed ? 'stream' : background ? 'background' : 'plain'
-  return { body, mode, prompts: parseQuery(StreamQuery, request.query).include === 'prompts' }
+  return { body, mode, prompts: wantsPrompts(request, parseQuery(StreamQuery, request.query).include) }
 }
 
 /** A client that reconnects repeats the URL that it began with, so `Last-Event-ID` is the later word. */
 function readPosition(request: HttpRequest): { after: number; prompts: boolean } {
   const { after = 0, include } = parseQuery(RunEventsQuery, request.query)
+  const prompts = wantsPrompts(request, include)
   const last = request.headers['last-event-id']
-  if (last === undefined || last === '') return { after, prompts: include === 'prompts' }
+  if (last === undefined || last === '') return { after, prompts }
   if (typeof last !== 'string' || !/^\d{1,15}$/.test(last)) {
     throw invalid('Last-Event-ID must be the number of an event.', 'Last-Event-ID')
   }
-  return { after: Number(last), prompts: include === 'prompts' }
+  return { after: Number(last), prompts }
 }

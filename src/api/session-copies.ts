@@ -19,6 +19,8 @@ import { type DocumentedRoute, documented } from './documented.ts'
 import { etagOf } from './etag.ts'
 import { readIdempotency } from './idempotency.ts'
 import { pathId, readFor } from './path-id.ts'
+import { maySeePrompts } from './prompts.ts'
+import { toWireEvent } from './run-stream.ts'
 import type { ApiSettings } from './settings.ts'
 
 const tag = 'Sessions'
@@ -78,7 +80,7 @@ export function sessionCopyRoutes({ sessions, once }: Services, { prefix }: ApiS
         summary: 'Read a whole session as JSON lines',
         description:
           'The session, each run followed by its events, and a last line of type `end`. Runs that have not ended are left out. ' +
-          'Importing it gives the same session again.',
+          'Importing it gives the same session again. Exact prompts are in it for keys with the scope `prompts`.',
         params,
         query: ExportQuery,
         responses: { 200: { description: 'One JSON object a line.', content: { [copyMediaType]: SessionCopyLine } } },
@@ -90,7 +92,7 @@ export function sessionCopyRoutes({ sessions, once }: Services, { prefix }: ApiS
           () => sessions.get(id),
           () => parseQuery(ExportQuery, request.query),
         )
-        return stream(toLines(await sessions.export(id, events)), copyMediaType)
+        return stream(toLines(await sessions.export(id, events), maySeePrompts(request)), copyMediaType)
       },
     ),
     {
@@ -125,12 +127,14 @@ export function sessionCopyRoutes({ sessions, once }: Services, { prefix }: ApiS
   ]
 }
 
-async function* toLines(pieces: AsyncIterable<SessionPiece>): AsyncGenerator<string> {
+async function* toLines(pieces: AsyncIterable<SessionPiece>, prompts: boolean): AsyncGenerator<string> {
   const writer = new CopyWriter()
   for await (const piece of pieces) {
     if ('session' in piece) yield writer.session(piece)
-    else if ('events' in piece) yield writer.events(piece.run_id, piece.events)
-    else yield writer.run(piece.run)
+    else if ('events' in piece) {
+      const events = prompts ? piece.events : piece.events.map((event) => toWireEvent(event, false))
+      yield writer.events(piece.run_id, events)
+    } else yield writer.run(piece.run)
   }
   yield writer.end()
 }

@@ -1,4 +1,5 @@
 import { empty, json } from '../http/reply.ts'
+import { assertScopes } from '../http/security/scope.ts'
 import type { Services } from '../service/services.ts'
 import { toList } from '../wire/list.ts'
 import { parseBody, parseQuery } from '../wire/parse.ts'
@@ -166,13 +167,15 @@ export function sessionRoutes({ sessions, runs }: Services, { prefix }: ApiSetti
         summary: 'Delete sessions that have not changed for long',
         description:
           'With everything in them, but none with a run that is running or queued. The owners are those of the list of sessions. ' +
-          'It stops after some seconds and then says that there are more.',
+          'It stops after some seconds and then says that there are more. Without `user_id` it is about all users and needs the ' +
+          'scope `admin`, unless the key belongs to a user.',
         body: { required: true, content: { 'application/json': PruneSessionsRequest } },
         responses: { 200: { description: 'How many are gone.', content: { 'application/json': SessionsPruned } } },
         errors: [],
       },
       async (request) => {
         const { updated_before, ...filter } = parseBody(PruneSessionsRequest, await request.body.json())
+        if (request.userId === undefined && filter.user_id === undefined) assertScopes(request.scopes, 'admin')
         return json(await sessions.prune({ olderThan: updated_before, filter }))
       },
     ),

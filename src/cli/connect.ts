@@ -1,8 +1,9 @@
+import { randomBytes } from 'node:crypto'
 import { type Client, createClient } from '../client/client.ts'
 import type { CommandContext } from './command.ts'
 import { findNamedServer } from './connection/named-server.ts'
 import { findRunningServer } from './connection/running-server.ts'
-import { operatorKey, serverKey } from './connection/server-key.ts'
+import { serverKey } from './connection/server-key.ts'
 import { waitForFolder } from './connection/wait-for-folder.ts'
 import type { ConnectOptions } from './flags.ts'
 import { findDataFolder, loadProject } from './project.ts'
@@ -46,11 +47,14 @@ export async function withClient<T>(
 async function openInProcess(options: ConnectOptions): Promise<Connection> {
   const { openServer } = await import('../server.ts')
   const { config } = await loadProject(options, { data: options.data }, terminalLogger({ quiet: true }))
-  const { prefix, a2aPrefix, healthPath } = config.server
-  const server = openServer(config)
+  const { prefix, a2aPrefix, healthPath, authKeys } = config.server
+  // Whoever has the folder may do everything with it, and of a hashed key nobody here knows the text.
+  const own = { key: randomBytes(32).toString('base64url'), id: 'key:command', userId: undefined, scopes: undefined }
+  const keys = authKeys.length === 0 ? [] : [...authKeys, own]
+  const server = openServer({ ...config, server: { ...config.server, authKeys: keys } })
   const client = createClient({
     transport: (request) => server.inject(request),
-    key: operatorKey(config),
+    key: own.key,
     prefix,
     a2aPrefix,
     healthPath,

@@ -1,5 +1,6 @@
 import { isHost } from './address.ts'
-import { type Check, type Complain, is } from './check.ts'
+import { apiKey } from './auth/keys.ts'
+import { type Check, type Complain, is, listOf } from './check.ts'
 import type { Environment } from './environment.ts'
 
 /** What the command line says; it wins over the environment, which wins over the file. */
@@ -22,6 +23,7 @@ const host: Check = is(
   'a host name or an IP address',
   (value) => typeof value === 'string' && isHost(withoutBrackets(value)),
 )
+const keys: Check = (value, name, complain) => listOf(apiKey)(words(String(value)), name, complain)
 const flag: Check = is('true, false, 1 or 0', (value) => /^(?:true|false|1|0)$/i.test(String(value)))
 
 /** An empty variable is one that is not set. */
@@ -46,7 +48,7 @@ export function readOverrides(flags: ConfigFlags, environment: Environment, comp
     port: flags.port ?? (portText === undefined ? undefined : Number(portText)),
     allowHosts: flags.allowHosts ?? words(variable('ALLOW_HOSTS')),
     allowUnauthenticated: flags.allowUnauthenticated ?? truth(variable('ALLOW_UNAUTHENTICATED', flag)),
-    keys: words(variable('API_KEYS')),
+    keys: words(variable('API_KEYS', keys)),
     debug: truth(variable('DEBUG', flag)),
   }
 }

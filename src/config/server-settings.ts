@@ -1,6 +1,7 @@
 import { isAbsolute, join, resolve } from 'node:path'
 import { parseDuration } from '../core/duration.ts'
 import { parseAddress } from './address.ts'
+import { resolveKeys } from './auth/keys.ts'
 import { defaults } from './defaults.ts'
 import { resolveLimits } from './limits/settings.ts'
 import type { Overrides } from './overrides.ts'
@@ -43,9 +44,7 @@ export function resolveServer(
     knowledgeApi: { ...defaults.knowledgeApi, ...given(server.knowledgeApi ?? {}) },
     summaryManager: server.summaryManager ?? (program ? parts.summaryManager() : undefined),
     a2aPrefix: normalisePrefix(server.a2a?.prefix ?? defaults.a2aPrefix),
-    authKeys: (overrides.keys ?? server.auth?.keys ?? []).map((key) =>
-      typeof key === 'string' ? { key, userId: undefined } : { key: key.key, userId: key.user_id },
-    ),
+    authKeys: resolveKeys(overrides.keys ?? server.auth?.keys ?? []),
     limits: resolveLimits(server.limits),
     allowUnauthenticated:
       overrides.allowUnauthenticated ?? server.allowUnauthenticated ?? defaults.allowUnauthenticated,

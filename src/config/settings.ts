@@ -1,6 +1,7 @@
 import { parseDuration } from '../core/duration.ts'
 import { problemOfModel } from '../core/model.ts'
 import { parseAddress } from './address.ts'
+import { authKeys } from './auth/keys.ts'
 import { type Check, fields, integer, is, isPlain, listOf, oneOf, show } from './check.ts'
 import { limitSettings } from './limits/settings.ts'
 import { parseSize } from './size.ts'
@@ -23,17 +24,6 @@ const collection = is(
 const method = is('an HTTP method in capitals', (value) => typeof value === 'string' && /^[A-Z]+$/.test(value))
 const header = is('a header name', (value) => typeof value === 'string' && /^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/.test(value))
 const origin = is("'*' or an origin such as 'https://example.org'", isOrigin)
-const apiKey = is(
-  'a text of visible ASCII characters',
-  (value) => typeof value === 'string' && /^[\x21-\x7e]+$/.test(value),
-  true,
-)
-const userKey = fields({ key: apiKey, user_id: text })
-const authKey: Check = (value, key, complain) => {
-  if (!isPlain(value)) return apiKey(value, key, complain)
-  userKey(value, key, complain)
-  for (const name of ['key', 'user_id']) if (value[name] === undefined) complain(`${key}.${name}`, 'is missing')
-}
 const count = integer(1, Number.MAX_SAFE_INTEGER)
 const duration = is('milliseconds, or a number with ms, s, m, h or d', (value) => parseDuration(value) !== undefined)
 const timeLimit = is('1 ms to 24 days: milliseconds, or a number with ms, s, m, h or d', (value) => {
@@ -113,7 +103,7 @@ export const serverSettings = fields({
   knowledgeApi: fields({ search: flag, config: flag, content: flag, documents: flag }),
   summaryManager,
   a2a: fields({ prefix: path }),
-  auth: fields({ keys: listOf(authKey) }),
+  auth: fields({ keys: authKeys }),
   limits: limitSettings,
   allowUnauthenticated: flag,
   retention: fields({ maxAge: duration, maxSessions: count }),

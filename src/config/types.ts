@@ -9,6 +9,7 @@ import type { ModelType } from '../knowledge/embedders/model-files.ts'
 import type { StandIns } from '../runnables/binding.ts'
 import type { McpServers } from '../runnables/mcp.ts'
 import type { McpServer } from '../runnables/mcp-settings.ts'
+import type { KeySettings, ResolvedKey } from './auth/keys.ts'
 import type { ServerLimits } from './limits/types.ts'
 
 export type { Duration } from '../core/duration.ts'
@@ -56,12 +57,6 @@ export interface SummaryManagerLike {
   readonly timeoutMs: number
 }
 
-/** A key that sees only the sessions and runs of one user. */
-export interface UserKey {
-  key: string
-  user_id: string
-}
-
 /** The specification's server configuration. */
 export interface ServerConfig {
   address?: string
@@ -81,7 +76,7 @@ export interface ServerConfig {
   knowledgeApi?: KnowledgeApi
   summaryManager?: SummaryManagerLike
   a2a?: { prefix?: string }
-  auth?: { keys: (string | UserKey)[] }
+  auth?: { keys: (string | KeySettings)[] }
   limits?: ServerLimits
   /** Allows an address that is not loopback without `auth`. */
   allowUnauthenticated?: boolean
@@ -134,7 +129,7 @@ export interface ResolvedServerConfig {
   knowledgeApi: Required<KnowledgeApi>
   summaryManager: SummaryManagerLike | undefined
   a2aPrefix: string
-  authKeys: { key: string; userId: string | undefined }[]
+  authKeys: ResolvedKey[]
   limits: Limits
   allowUnauthenticated: boolean
   retention: { maxAgeMs: number | undefined; maxSessions: number | undefined }

@@ -10,6 +10,7 @@ import { createCors } from './security/cors.ts'
 import { createHostCheck } from './security/host.ts'
 import { changesState, checkOrigin } from './security/origin.ts'
 import { proofHeaders } from './security/proof.ts'
+import { assertScopes } from './security/scope.ts'
 import { parseTarget } from './target.ts'
 
 /**
@@ -43,8 +44,14 @@ export function createAdmit(settings: KernelSettings): Admit {
     }
     if (changesState(method)) checkOrigin(headers, cors.isAllowed)
     if (!isOpen(exchange, table)) {
-      if (authenticate !== undefined) ({ caller: exchange.caller, userId: exchange.userId } = authenticate(headers))
+      if (authenticate !== undefined) {
+        const { caller, userId, scopes } = authenticate(headers)
+        exchange.caller = caller
+        exchange.userId = userId
+        exchange.scopes = scopes
+      }
       limitRate?.(exchange)
+      if (match !== undefined && exchange.scopes !== undefined) assertScopes(exchange.scopes, match.route.scope)
     }
     if (match === undefined) return withoutRoute(exchange, table)
     if (match.params !== undefined) exchange.params = decodeParams(match.params)

@@ -2,6 +2,7 @@ import type { EventEmitter } from 'node:events'
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Readable } from 'node:stream'
 import { AppError } from '../core/error.ts'
+import type { Scope } from '../core/scope.ts'
 import { RequestBody } from './bodies/body.ts'
 import type { BodyBudget } from './bodies/budget.ts'
 import type { KernelSettings } from './options.ts'
@@ -62,6 +63,7 @@ export class Exchange implements HttpRequest {
   params = noParams
   caller = 'anonymous'
   userId: string | undefined
+  scopes: ReadonlySet<Scope> | undefined
   route: Route | undefined
   /** Name and value in turn, on whatever the answer will be. */
   commonHeaders = noHeaders

@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Readable } from 'node:stream'
+import type { Scope } from '../core/scope.ts'
 
 /** One part of a multipart body. */
 export type MultipartPart =
@@ -49,10 +50,12 @@ export interface HttpRequest {
   readonly headers: IncomingHttpHeaders
   readonly body: BodyReader
   readonly requestId: string
-  /** Who calls, for idempotency keys and ownership: `anonymous` or `key:<number>`; never the key itself. */
+  /** Who calls, for idempotency keys and the log: `anonymous` or the id of the key; never the key itself. */
   readonly caller: string
   /** The user that the caller's key belongs to; undefined: the caller may see everything. */
   readonly userId: string | undefined
+  /** What the caller's key may do; undefined: everything. */
+  readonly scopes: ReadonlySet<Scope> | undefined
   /** Aborts when the client has left before the reply was finished. */
   readonly signal: AbortSignal
   /** Aborts when the request timeout of a plain answer has passed; its reason is an AppError `timeout`. */

@@ -1,4 +1,5 @@
 import type { ResolvedServerConfig } from '../config/types.ts'
+import { isHashedKey } from '../core/api-key.ts'
 import { AppError, isAppError } from '../core/error.ts'
 import type { Logger } from '../core/logger.ts'
 import type { Kernel } from '../http/kernel.ts'
@@ -7,10 +8,17 @@ import { isLoopback } from '../http/security/host.ts'
 
 const portsToTry = 20
 
-/** Without keys the command line listens on this machine alone; somebody's program is warned. */
+const shortestKey = 16
+
+/**
+ * Without keys the command line listens on this machine alone; somebody's program is warned. Keys that can be guessed are
+ * for this machine alone, too.
+ */
 export function assertMayListen(server: ResolvedServerConfig, program: boolean, logger: Logger): void {
   const { host } = server.address
-  if ((host !== undefined && isLoopback(host)) || server.authKeys.length > 0 || server.allowUnauthenticated) return
+  if (host !== undefined && isLoopback(host)) return
+  assertLongKeys(server.authKeys)
+  if (server.authKeys.length > 0 || server.allowUnauthenticated) return
   const where = host === undefined ? 'every network interface' : `'${host}'`
   const message = `Listening on ${where} without keys would let everybody in`
   if (program) {
@@ -20,6 +28,17 @@ export function assertMayListen(server: ResolvedServerConfig, program: boolean, 
     )
   }
   logger.warn({ host }, `${message}: set \`auth: { keys: [...] }\`, or an address of this machine alone.`)
+}
+
+/** How long a hashed key is nobody knows. */
+function assertLongKeys(keys: ResolvedServerConfig['authKeys']): void {
+  const short = keys.find(({ key }) => key.length < shortestKey && !isHashedKey(key))
+  if (short === undefined) return
+  throw new AppError(
+    'invalid_request',
+    `The API key '${short.id}' has ${short.key.length} characters: use at least ${shortestKey} random ones, or an address of ` +
+      'this machine alone.',
+  )
 }
 
 /** Listens. The command line takes the next free port, saying so, when nobody named one. */

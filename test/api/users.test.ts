@@ -77,7 +77,11 @@ describe.each(ways)('with %s', (_way, config) => {
           keys: [
             'key-of-all',
             'key-of-desk',
-            ...[...users, 'cid'].map((user_id) => ({ key: `key-of-${user_id}`, user_id })),
+            ...[...users, 'cid'].map((userId) => ({
+              key: `key-of-${userId}`,
+              userId,
+              scopes: ['run' as const, 'sessions' as const, 'prompts' as const, 'knowledge:read' as const],
+            })),
           ],
         },
         a2a: { prefix: '/a2a' },
@@ -414,7 +418,7 @@ describe.each(ways)('with %s', (_way, config) => {
 
 test('what an idempotency key gave one user is not given to another whose key has its place now', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'agentserve-users-'))
-  const keyOf = (user_id: string) => ({ key: `key-of-${user_id}`, user_id })
+  const keyOf = (userId: string) => ({ key: `key-of-${userId}`, userId })
   const serve = (...keys: string[]) =>
     startServer({
       auth: { keys: keys.map(keyOf) },

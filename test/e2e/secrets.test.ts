@@ -55,7 +55,7 @@ export default defineConfig({
   },
   server: {
     debug: true,
-    auth: { keys: ['${canary('key')}', { key: '${canary('users-key')}', user_id: 'ann' }] },
+    auth: { keys: ['${canary('key')}', { key: '${canary('users-key')}', userId: 'ann' }] },
     embedding: { provider: 'lexical', apiKey: '${canary('embedding')}' },
     summaryManager: new SummaryManager({ model: { baseURL: nowhere, model: 's', apiKey: '${canary('summary')}' }, timeout: '5s' }),
   },

@@ -219,7 +219,7 @@ const fields: Record<keyof ServerConfig, () => Promise<void>> = {
     expect((await server.call('POST', `${api}/a2a/sendMessage`, rpc)).status).toBe(404)
   },
   async auth() {
-    const server = await started({ auth: { keys: ['right', { key: 'of-ann', user_id: 'ann' }] } })
+    const server = await started({ auth: { keys: ['right', { key: 'of-ann', userId: 'ann' }] } })
     const ask = (key: string) => server.call('POST', `${api}/sessions`, {}, key === '' ? {} : { 'x-api-key': key })
     expect([(await ask('')).status, (await ask('wrong')).status, (await ask('right')).status]).toEqual([401, 401, 201])
     expect((await ask('of-ann')).json.user_id).toBe('ann')

@@ -131,6 +131,7 @@ function asRequest(incoming: IncomingMessage): HttpRequest {
     params: {},
     query: new URLSearchParams(),
     headers: incoming.headers,
+    scopes: undefined,
     body: {
       mediaType: 'application/json',
       present: true,

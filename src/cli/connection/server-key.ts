@@ -14,10 +14,11 @@ export async function serverKey(options: ConnectOptions, { auth }: ServerHint): 
   return listed.length > 0 ? listed.find(isPlain) : configKey(options)
 }
 
-/** A key of the config that sees everything, else its first. */
-export function operatorKey({ server: { authKeys } }: ResolvedConfig): string | undefined {
+/** A key of the config that may do everything, else one that sees everything, else its first. */
+function operatorKey({ server: { authKeys } }: ResolvedConfig): string | undefined {
   const plain = authKeys.filter(({ key }) => isPlain(key))
-  return (plain.find(({ userId }) => userId === undefined) ?? plain[0])?.key
+  const ofAll = plain.filter(({ userId }) => userId === undefined)
+  return (ofAll.find(({ scopes }) => scopes === undefined) ?? ofAll[0] ?? plain[0])?.key
 }
 
 async function configKey(options: ConnectOptions): Promise<string | undefined> {

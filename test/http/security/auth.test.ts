@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { Readable } from 'node:stream'
 import { describe, expect, test } from 'vitest'
 import { json } from '../../../src/http/reply.ts'
@@ -61,6 +62,32 @@ describe('keys', () => {
     })
     const response = await testKernel([route], { authKeys: [{ key: 'k' }] }).inject({ method: 'POST', url: '/x', body })
     expect([response.status, handled, read]).toEqual([401, false, 0])
+  })
+
+  test('are called by their id, or by their place', async () => {
+    const kernel = testKernel([who], { authKeys: [{ key: 'first', id: 'app' }, { key: 'second' }] })
+    const ask = async (key: string) => (await kernel.inject({ url: '/who', headers: { 'x-api-key': key } })).json()
+    expect([await ask('first'), await ask('second')]).toEqual(['app', 'key:1'])
+  })
+
+  test('may be known by their hash alone, which opens nothing itself', async () => {
+    const hash = `sha256:${createHash('sha256').update('secret').digest('hex')}`
+    const kernel = testKernel([who], { authKeys: [{ key: hash.replace(/[a-f]/g, (digit) => digit.toUpperCase()) }] })
+    const ask = async (key: string) => (await kernel.inject({ url: '/who', headers: { 'x-api-key': key } })).status
+    expect([await ask('secret'), await ask(hash), await ask(hash.slice(7))]).toEqual([200, 401, 401])
+  })
+
+  test('with scopes are refused, before the body is read, where they lack one, and the answer names it', async () => {
+    const body = new Readable({ read: () => expect.unreachable() })
+    const route = { ...post('/x', () => json('done')), scope: ['run', 'prompts'] as const }
+    const kernel = testKernel([route, who], { authKeys: [{ key: 'k', scopes: ['run'] }] })
+    const headers = { 'x-api-key': 'k' }
+    const refused = await kernel.inject({ method: 'POST', url: '/x', body, headers })
+    expect([refused.status, await refused.json()]).toMatchObject([
+      403,
+      { error: { code: 'forbidden', message: expect.stringContaining("'prompts'") } },
+    ])
+    expect((await kernel.inject({ url: '/who', headers })).status).toBe(200)
   })
 
   test('leave everybody anonymous when there are none', async () => {

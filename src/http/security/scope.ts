@@ -1,0 +1,14 @@
+import { AppError } from '../../core/error.ts'
+import { type Access, type Scope, scopesOf } from '../../core/scope.ts'
+
+type Granted = ReadonlySet<Scope> | undefined
+
+/** Throws `forbidden`, naming the scope, when one of those that are needed is not among the granted. */
+export function assertScopes(granted: Granted, needed: Access): void {
+  if (granted === undefined) return
+  for (const scope of scopesOf(needed)) if (!granted.has(scope)) throw lacks(scope)
+}
+
+function lacks(scope: Scope): AppError {
+  return new AppError('forbidden', `This needs the scope '${scope}', which your key does not have.`)
+}

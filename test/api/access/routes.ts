@@ -1,0 +1,45 @@
+import { apiRoutes } from '../../../src/api/routes.ts'
+import type { ApiSettings } from '../../../src/api/settings.ts'
+import type { Access } from '../../../src/core/scope.ts'
+import { a2aRoutes } from '../../../src/protocols/a2a/a2a.ts'
+import { a2aDocs } from '../../../src/protocols/a2a/docs.ts'
+import type { Services } from '../../../src/service/services.ts'
+import type { RouteDoc } from '../../../src/wire/route-doc.ts'
+
+export interface MountedRoute {
+  method: string
+  path: string
+  scope: Access
+  doc: RouteDoc
+}
+
+const never = () => {
+  throw new Error('nothing is called')
+}
+
+/** Every route that a server with everything switched on mounts, in the order in which it does. */
+export function mountedRoutes(): MountedRoute[] {
+  const services = { registry: { ids: () => [] }, knowledge: {} } as unknown as Services
+  const extraDocs = a2aDocs('/api/v1/a2a')
+  const settings: ApiSettings = {
+    prefix: '/api/v1',
+    healthPath: '/health',
+    knowledgeApi: { search: true, config: true, content: true, documents: true },
+    a2aPrefix: '/api/v1/a2a',
+    requestTimeoutMs: 1000,
+    version: '0',
+    startedAtMs: 0,
+    clock: Date.now,
+    authRequired: true,
+    readiness: never,
+    metrics: never,
+    extraDocs,
+  }
+  const others = new Map(extraDocs.map((doc) => [`${doc.method} ${doc.path}`, doc]))
+  return [...apiRoutes(services, settings), ...a2aRoutes(never, '/api/v1/a2a')].map((route) => {
+    const { method, path, scope } = route
+    const doc = 'doc' in route ? (route.doc as RouteDoc) : others.get(`${method} ${path}`)
+    if (doc === undefined) throw new Error(`${method} ${path} is not documented`)
+    return { method, path: path.replace(/:(\w+)/g, '{$1}'), scope, doc }
+  })
+}
