@@ -1,5 +1,5 @@
 import { defineConfig } from 'tsdown'
-import { thirdPartyLicenses } from './scripts/third-party.ts'
+import { tellBundled } from './scripts/bundled/plugin.ts'
 
 const swagger = 'node_modules/swagger-ui-dist'
 
@@ -21,7 +21,7 @@ export default defineConfig({
   fixedExtension: false,
   // Ink asks for it only when somebody debugs Ink.
   deps: { neverBundle: ['react-devtools-core'] },
-  plugins: [thirdPartyLicenses('THIRD-PARTY-LICENSES.txt')],
+  plugins: [tellBundled([swagger])],
   copy: ['swagger-ui-bundle.js', 'swagger-ui.css', 'LICENSE', 'NOTICE'].map((file) => ({
     from: `${swagger}/${file}`,
     to: 'dist/web',

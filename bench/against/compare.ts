@@ -1,17 +1,19 @@
 import { availableParallelism, cpus } from 'node:os'
 import { resolve } from 'node:path'
 import { thisBuild } from '../start-up.ts'
-import { estimateMedian, fewestValues } from './interval.ts'
+import { estimateMedian } from './interval.ts'
 import { knowledgeBenchmark } from './knowledge.ts'
 import { loadBenchmark } from './load.ts'
 import { modelBenchmark } from './model.ts'
 import type { Benchmark, Figure } from './row.ts'
 import { startUpBenchmark } from './start-up.ts'
 
+const fewestPairs = 10
+
 export interface Comparison {
   /** A built checkout of another commit. */
   against: string
-  /** How often each build is measured; at least `fewestValues`. */
+  /** How often each build is measured; at least 10. */
   pairs: number
   /** A second for each load, and fewer files. */
   quick: boolean
@@ -24,7 +26,7 @@ export interface Comparison {
  * the median and its 95 % interval. Which build is first changes from pair to pair.
  */
 export async function compareBuilds({ against, pairs, quick, only }: Comparison): Promise<string> {
-  if (!(pairs >= fewestValues)) throw new RangeError(`--pairs takes a number from ${fewestValues} on.`)
+  if (!(pairs >= fewestPairs)) throw new RangeError(`--pairs takes a number from ${fewestPairs} on.`)
   const other = resolve(against)
   const benchmarks = allBenchmarks(quick).filter(({ name }) => name.includes(only))
   const measured = new Map<string, { unit: string; here: number[]; there: number[] }>()

@@ -1,0 +1,27 @@
+import { join } from 'node:path'
+import { bundledPackages, readPackage } from './packages.ts'
+import { softwareBill } from './sbom.ts'
+import { thirdPartyLicenses } from './third-party.ts'
+
+interface Chunk {
+  type: string
+  moduleIds?: readonly string[]
+}
+interface Output {
+  emitFile(file: { type: 'asset'; fileName: string; source: string }): string
+}
+
+/** A plugin of the build: writes the licences of all that is bundled, and of `copied` packages, and the list of them. */
+export function tellBundled(copied: readonly string[]) {
+  return {
+    name: 'tell-bundled',
+    generateBundle(this: Output, _options: unknown, bundle: Record<string, Chunk>) {
+      const found = bundledPackages(Object.values(bundle).flatMap(({ moduleIds }) => moduleIds ?? []))
+      if (found.length === 0) return
+      const root = join(import.meta.dirname, '../..')
+      const packages = [...found, ...copied.map((place) => readPackage(join(root, place)))]
+      this.emitFile({ type: 'asset', fileName: 'THIRD-PARTY-LICENSES.txt', source: thirdPartyLicenses(packages) })
+      this.emitFile({ type: 'asset', fileName: 'sbom.cdx.json', source: softwareBill(packages) })
+    },
+  }
+}
