@@ -1,3 +1,4 @@
+import { defaults } from './config/defaults.ts'
 import type { ConfigFlags } from './config/overrides.ts'
 import { resolveConfig } from './config/resolve.ts'
 import type { ResolvedConfig, ServerConfig, UserConfig } from './config/types.ts'
@@ -66,6 +67,7 @@ export function createA2A({ prefix, requestTimeout }: A2AConfig = {}): A2A {
     logger: silentLogger,
     clock: Date.now,
     requestTimeoutMs: parseDuration(requestTimeout) ?? 30_000,
+    bounds: defaults.limits,
     owner: createId('own'),
   })
   let opened: Promise<void> | undefined

@@ -1,5 +1,9 @@
 import { type DestinationStream, destination, pino } from 'pino'
+import { messageOf } from '../core/error.ts'
 import type { Logger } from '../core/logger.ts'
+
+/** An error may be its own cause. */
+const mostCauses = 5
 
 export interface LoggerOptions {
   debug: boolean
@@ -12,21 +16,30 @@ export interface LoggerOptions {
 
 /** JSON lines. An error is logged by type, message and code; with `debug` by its stack too. */
 export function createLogger({ debug, stream }: LoggerOptions): Logger {
-  const toError = (error: unknown): unknown => (error instanceof Error ? describeError(error, debug) : error)
+  const toError = (error: unknown): unknown => toPlain(error, debug)
   return pino(
     { level: debug ? 'debug' : 'info', base: null, serializers: { error: toError, err: toError } },
     stream ?? destination({ dest: 2, sync: false }),
   )
 }
 
-function describeError(error: Error, withStack: boolean): object {
+/** Whatever was thrown: what can't even be looked at must not end whoever logs it. */
+function toPlain(error: unknown, withStack: boolean): unknown {
+  try {
+    return error instanceof Error ? describeError(error, withStack, mostCauses) : error
+  } catch {
+    return { type: 'Error', message: messageOf(error) }
+  }
+}
+
+function describeError(error: Error, withStack: boolean, causes: number): object {
   const { name: type, message, cause } = error
   const code = 'code' in error && typeof error.code === 'string' ? { code: error.code } : {}
   return {
     type,
     message,
     ...code,
-    ...(cause instanceof Error ? { cause: describeError(cause, withStack) } : {}),
+    ...(cause instanceof Error && causes > 0 ? { cause: describeError(cause, withStack, causes - 1) } : {}),
     ...(withStack ? { stack: error.stack } : {}),
   }
 }

@@ -10,3 +10,9 @@ export function parseDuration(value: unknown): number | undefined {
   const match = /^(\d+(?:\.\d+)?)(ms|s|m|h|d)$/.exec(value.trim())
   return match === null ? undefined : Number(match[1]) * (unitMs[match[2] ?? ''] ?? 1)
 }
+
+/** In the largest unit that gives a whole number: `24 h`. */
+export function shownDuration(ms: number): string {
+  const [unit, size] = Object.entries(unitMs).findLast(([, size]) => ms >= size && ms % size === 0) ?? ['ms', 1]
+  return `${ms / size} ${unit}`
+}

@@ -80,7 +80,22 @@ export class AppError extends Error {
 
 /** Recognises an `AppError` of any copy of this package (a config's own import of it included). */
 export function isAppError(error: unknown): error is AppError {
-  return typeof error === 'object' && error !== null && mark in error
+  try {
+    return typeof error === 'object' && error !== null && mark in error
+  } catch {
+    // What an agent throws may be anything, a proxy that throws itself included.
+    return false
+  }
+}
+
+/** What an error says, whatever was thrown. */
+export function messageOf(error: unknown): string {
+  try {
+    if (error instanceof Error && typeof error.message === 'string' && error.message !== '') return error.message
+    return String(error)
+  } catch {
+    return 'something that can not be shown'
+  }
 }
 
 /** The error itself when it is ours, else `internal` with the original as `cause` and nothing of its text. */

@@ -23,3 +23,20 @@ export function jsonSize(root: unknown, most: number): number {
   }
   return size
 }
+
+/** Whether there are more levels of lists and objects in a value than that. Without recursion too. */
+export function isDeeper(value: unknown, most: number): boolean {
+  let level: unknown[] = [value]
+  for (let depth = 0; level.length > 0; depth++) {
+    const next: unknown[] = []
+    for (const one of level) {
+      if (typeof one !== 'object' || one === null) continue
+      if (depth === most) return true
+      for (const child of Array.isArray(one) ? one : Object.values(one)) {
+        if (typeof child === 'object' && child !== null) next.push(child)
+      }
+    }
+    level = next
+  }
+  return false
+}

@@ -1,3 +1,5 @@
+import { AppError } from './error.ts'
+
 /** What one run may use; over any of these it fails with `run_limit`. */
 export interface RunLimits {
   /** Text and data that it emits, in bytes of UTF-8. */
@@ -44,4 +46,42 @@ export interface Limits {
   stateBytes: number
   /** Of one message that an MCP server sends. */
   mcpMessageBytes: number
+}
+
+/** The limits that end a run while it runs. */
+export type RunLimitName =
+  | 'run.output'
+  | 'run.events'
+  | 'run.time'
+  | 'run.steps'
+  | 'run.tokens'
+  | 'toolResult.record'
+  | 'state'
+
+/** A run went over a limit; `what` is the whole of what it did, as in "It emitted more text and data". */
+export function runLimit(name: RunLimitName, value: string, what: string): AppError {
+  return new AppError(
+    'run_limit',
+    `The run reached its limit \`${name}\` of ${value}. ${what}. Set \`server.limits.${name}\` for more.`,
+  )
+}
+
+/** As it is written in a config: `16 MB`. */
+export function shownBytes(bytes: number): string {
+  const [unit, size] =
+    (
+      [
+        ['GB', 1024 ** 3],
+        ['MB', 1024 ** 2],
+        ['KB', 1024],
+      ] as const
+    ).find(([, size]) => bytes >= size) ?? (['bytes', 1] as const)
+  return `${Math.round((bytes / size) * 100) / 100} ${unit}`
+}
+
+/** Whether a text has more bytes of UTF-8 than that. */
+export function isLonger(text: string, bytes: number): boolean {
+  if (text.length > bytes) return true
+  // No character of UTF-16 takes more than three.
+  return text.length * 3 > bytes && Buffer.byteLength(text) > bytes
 }

@@ -1,6 +1,9 @@
-import { AppError } from '../core/error.ts'
+import { AppError, messageOf } from '../core/error.ts'
 import type { ModelSetting } from '../core/model.ts'
 import { providerPackages } from './packages.ts'
+
+/** An error may stand inside itself. */
+const mostLevels = 10
 
 interface ProviderFailure {
   message?: unknown
@@ -20,13 +23,18 @@ export function modelFailure(error: unknown, label: string, setting?: ModelSetti
 
 /** After retries the AI SDK throws an error about retrying; what happened is in its `lastError`. */
 function innermost(error: unknown): ProviderFailure {
-  const failure = (typeof error === 'object' && error !== null ? error : {}) as ProviderFailure
-  return failure.lastError === undefined ? failure : innermost(failure.lastError)
+  let failure = error
+  for (let level = 0; level < mostLevels; level++) {
+    const inner = typeof failure === 'object' && failure !== null ? (failure as ProviderFailure).lastError : undefined
+    if (inner === undefined) break
+    failure = inner
+  }
+  return (typeof failure === 'object' && failure !== null ? failure : {}) as ProviderFailure
 }
 
 /** The message, and its cause's where that says more (`Failed to process…: terminated`). */
 function textOf({ message, cause }: ProviderFailure, error: unknown): string {
-  const text = typeof message === 'string' && message !== '' ? message : String(error)
+  const text = typeof message === 'string' && message !== '' ? message : messageOf(error)
   const why = cause instanceof Error ? cause.message : ''
   return text.includes(why) ? text : `${text}: ${why}`
 }

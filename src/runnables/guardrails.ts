@@ -1,11 +1,10 @@
-import { AppError } from '../core/error.ts'
+import { AppError, messageOf } from '../core/error.ts'
 import type { StepEnd, StepStart } from '../core/event.ts'
 import { createId } from '../core/id.ts'
 import type { Json } from '../core/json.ts'
 import type { Emission } from '../core/runnable.ts'
 import { type Answering, callOf } from './agent-call.ts'
 import type { AgentRunContext } from './agent-settings.ts'
-import { messageOf } from './json-value.ts'
 import { describe, isObject } from './setting-check.ts'
 
 /** Nothing: it may pass. Or why it may not: the reason becomes the answer. */

@@ -1,4 +1,4 @@
-import { AppError } from '../core/error.ts'
+import { AppError, messageOf } from '../core/error.ts'
 import type { Json } from '../core/json.ts'
 
 /** The value as JSON would carry it; what JSON can't carry becomes its text. */
@@ -9,12 +9,8 @@ export function toJson(value: unknown): Json {
     )
     return text === undefined ? null : (JSON.parse(text) as Json)
   } catch {
-    return String(value)
+    return messageOf(value)
   }
-}
-
-export function messageOf(error: unknown): string {
-  return error instanceof Error && error.message !== '' ? error.message : String(error)
 }
 
 type Callable = (...args: never[]) => unknown

@@ -1,5 +1,5 @@
 import type { MCPClientConfig } from '@ai-sdk/mcp'
-import { messageOf } from './json-value.ts'
+import { messageOf } from '../core/error.ts'
 import type { McpEndpoint } from './mcp-settings.ts'
 
 const connectTimeoutMs = 10_000

@@ -1,10 +1,10 @@
 import type { LanguageModelUsage, TextStreamPart, ToolSet } from 'ai'
-import { AppError } from '../core/error.ts'
+import { AppError, messageOf } from '../core/error.ts'
 import type { EmittedEvent, ModelCallEnd, ModelCallStart } from '../core/event.ts'
 import { createId } from '../core/id.ts'
 import type { JsonObject } from '../core/json.ts'
 import type { Usage } from '../core/run.ts'
-import { messageOf, toJson } from './json-value.ts'
+import { toJson } from './json-value.ts'
 
 /**
  * The one place where the parts of the AI SDK's stream become events of a run. One object per run; it knows which model

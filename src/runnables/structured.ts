@@ -1,7 +1,7 @@
 import type { LanguageModelUsage, OutputInterface } from 'ai'
-import { AppError } from '../core/error.ts'
+import { AppError, messageOf } from '../core/error.ts'
 import type { EmittedEvent, ModelCallEnd } from '../core/event.ts'
-import { messageOf, toJson } from './json-value.ts'
+import { toJson } from './json-value.ts'
 
 /** Whether the answer is data: every `output` but the AI SDK's `Output.text()`. */
 export function isStructured(output: OutputInterface | undefined): output is OutputInterface {

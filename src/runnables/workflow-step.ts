@@ -1,11 +1,11 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { setTimeout as wait } from 'node:timers/promises'
 import { type Duration, parseDuration } from '../core/duration.ts'
-import { AppError } from '../core/error.ts'
+import { AppError, messageOf } from '../core/error.ts'
 import type { EmittedEvent, StepEnd, StepStart } from '../core/event.ts'
 import { createId } from '../core/id.ts'
 import type { Json, JsonObject } from '../core/json.ts'
-import { type Journaled, messageOf, toJournal } from './json-value.ts'
+import { type Journaled, toJournal } from './json-value.ts'
 import { checkSettings, duration, wholeNumber, wrong } from './setting-check.ts'
 import type { Journal } from './workflow-journal.ts'
 

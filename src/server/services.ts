@@ -39,7 +39,7 @@ export function composeServices(
   config: ResolvedConfig,
   { logger, clock, owner, onFatal, onRunEnd }: ServicesOptions,
 ): ComposedServices {
-  const { sessionStorage, requestTimeoutMs, summaryManager, retention: limits } = config.server
+  const { sessionStorage, requestTimeoutMs, summaryManager, retention: rules, limits: bounds } = config.server
   const store = createStore(sessionStorage, logger, (error) => {
     logger.error({ error }, 'storage failed; nothing is acknowledged any more')
     onFatal(error)
@@ -47,11 +47,11 @@ export function composeServices(
   const registry = createRegistry()
   registry.replace(config.entities)
   const knowledge = composeKnowledge(config, { clock, logger })
-  const runs = createRuns({ store, registry, knowledge, logger, clock, requestTimeoutMs, owner, onRunEnd })
+  const runs = createRuns({ store, registry, knowledge, logger, clock, requestTimeoutMs, bounds, owner, onRunEnd })
   const sessions = createSessions(store, runs, clock)
   const { summarizer, timeoutMs = 0 } = summaryManager ?? {}
   const summaries = createSummaries({ store, clock, logger, summarizer, timeoutMs })
-  const retention = createRetention({ store, clock, logger, ...limits })
+  const retention = createRetention({ store, clock, logger, ...rules })
   const once = createOnce(store, clock, logger)
   const services = { registry, runs, sessions, summaries, knowledge, logger, once }
   return { services, store, registry, knowledge, runs, summaries, retention }

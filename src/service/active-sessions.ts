@@ -74,8 +74,12 @@ export function activeSessions(store: SessionStore, limits: Partial<MemoryLimits
   }
 
   function startRun(start: RunStart): Promise<RunStarted> {
-    freeze(start.message)
-    freeze(start.run.metadata)
+    try {
+      freeze(start.message)
+      freeze(start.run.metadata)
+    } catch (error) {
+      return Promise.reject(error)
+    }
     const { run_id: runId, session_id: sessionId } = start.run
     const known = memory.runBegins(sessionId)
     sessions.set(runId, known)

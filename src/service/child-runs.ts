@@ -9,7 +9,7 @@ import type { RunExecution } from './run-execution.ts'
 import { createRun, toRefusal } from './run-request.ts'
 import { prepareResume } from './run-resume.ts'
 
-type Shared = 'store' | 'recorded' | 'registry' | 'knowledge' | 'logger' | 'clock' | 'requestTimeoutMs'
+type Shared = 'store' | 'recorded' | 'registry' | 'knowledge' | 'logger' | 'clock' | 'requestTimeoutMs' | 'bounds'
 
 export interface ChildrenOptions extends Pick<Surroundings, Shared> {
   owner: string

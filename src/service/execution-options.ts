@@ -5,12 +5,14 @@ import type { CancellationReason, RunError, RunRecord, RunStatus } from '../core
 import type { ChildRun, RunContext, RunInput, Runnable } from '../core/runnable.ts'
 import type { SessionStore } from '../core/store.ts'
 import type { Clock } from '../core/time.ts'
+import type { RunBounds } from './limits/run-budget.ts'
+import type { RunTimes } from './limits/run-timers.ts'
 import type { PromptLog } from './prompt-log.ts'
 import type { RunExecution } from './run-execution.ts'
-import type { Limits } from './run-limits.ts'
 import type { StateSource } from './run-state.ts'
 
-export interface ExecutionOptions extends Limits {
+export interface ExecutionOptions extends RunTimes {
+  bounds: RunBounds
   store: SessionStore
   clock: Clock
   logger: Logger

@@ -8,6 +8,8 @@ import type { Resumption, Runnable } from '../core/runnable.ts'
 import type { SessionStore } from '../core/store.ts'
 import type { Clock } from '../core/time.ts'
 import type { StartChild } from './execution-options.ts'
+import type { RunBounds } from './limits/run-budget.ts'
+import { workedMs } from './limits/worked-time.ts'
 import { PromptLog } from './prompt-log.ts'
 import { PromptReader } from './prompt-reader.ts'
 import type { RecordedRuns } from './recorded-runs.ts'
@@ -27,6 +29,7 @@ export interface Surroundings {
   logger: Logger
   clock: Clock
   requestTimeoutMs: number
+  bounds: RunBounds
   run: RunRecord
   runnable: Runnable
   mode: StartRun['mode']
@@ -43,7 +46,7 @@ export interface Surroundings {
 /** The execution of a run with its limits, its cache and all that its context gives. */
 export function prepareExecution(surroundings: Surroundings): RunExecution {
   const { store, recorded, registry, knowledge, logger, clock, run, runnable, mode, inLane } = surroundings
-  const { startChild, onEnd, before, inside } = surroundings
+  const { startChild, onEnd, before, inside, bounds } = surroundings
   const parts = run.messages[0]?.parts ?? []
   const limit = surroundings.requestTimeoutMs
   const turns = inside?.parent.turns ?? ((runs: number) => recorded.latestTurns(run, runs, inLane()))
@@ -69,6 +72,8 @@ export function prepareExecution(surroundings: Surroundings): RunExecution {
       inside !== undefined ? { shared: inside.state } : beginsEarly(runnable) ? undefined : sessionState(surroundings),
     timeoutMs: mode === 'plain' ? plainLimit : runnable.timeoutMs,
     idleTimeoutMs: mode === 'stream' ? limit : undefined,
+    workMs: mode === 'background' && inside === undefined ? timeToWork(surroundings) : undefined,
+    bounds,
     context: {
       runId: run.run_id,
       sessionId: run.session_id,
@@ -88,6 +93,11 @@ export function prepareExecution(surroundings: Surroundings): RunExecution {
     },
     onEnd,
   })
+}
+
+/** A run that has worked for longer already is given a moment, so that it ends in the way of every other. */
+function timeToWork({ bounds, before, run }: Surroundings): number {
+  return Math.max(1, bounds.run.timeMs - workedMs(before ?? [], run.started_at))
 }
 
 function sessionState({ recorded, run, before }: Surroundings): StateSource {

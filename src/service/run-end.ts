@@ -1,4 +1,4 @@
-import { AppError, toAppError } from '../core/error.ts'
+import { AppError, messageOf, toAppError } from '../core/error.ts'
 import type { RunEvent } from '../core/event.ts'
 import type { JsonObject } from '../core/json.ts'
 import type { Run, RunError, RunRecord } from '../core/run.ts'
@@ -52,8 +52,16 @@ export function aboutRun(error: unknown, { run_id: runId, session_id: sessionId 
 export function toRunError(error: unknown): RunError {
   const known = toAppError(error)
   if (known.code === 'internal') {
-    const name = error instanceof Error ? error.name : 'Error'
+    const name = nameOf(error)
     return { code: 'run_failed', message: `The agent threw an error (${name}); the server's log has the details.` }
   }
-  return { code: known.code, message: known.message }
+  return { code: String(known.code), message: messageOf(known) }
+}
+
+function nameOf(error: unknown): string {
+  try {
+    return error instanceof Error && typeof error.name === 'string' ? error.name : 'Error'
+  } catch {
+    return 'Error'
+  }
 }

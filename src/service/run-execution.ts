@@ -1,21 +1,19 @@
+import { shownDuration } from '../core/duration.ts'
 import { AppError, toAppError } from '../core/error.ts'
-import type { EmittedEvent, ModelCallStart } from '../core/event.ts'
 import { createId } from '../core/id.ts'
+import { runLimit } from '../core/limits.ts'
 import type { CancellationReason, RunRecord } from '../core/run.ts'
 import type { Emission, RunContext, Runnable } from '../core/runnable.ts'
-import type { RunEnd } from '../core/store.ts'
 import { timestamp } from '../core/time.ts'
-import { toEvent } from './emission.ts'
+import { recordEnd } from './durable-end.ts'
+import { RunIntake } from './emissions/intake.ts'
 import type { ExecutionOptions, Outcome } from './execution-options.ts'
-import { aboutRun, deletedWithSession, mayPass, toEnd, toRunError, unrecordable } from './run-end.ts'
+import { RunTimers } from './limits/run-timers.ts'
+import { aboutRun, deletedWithSession, toEnd, toRunError, unrecordable } from './run-end.ts'
 import { RunFold } from './run-fold.ts'
-import { RunLimits } from './run-limits.ts'
 import type { RunLog } from './run-log.ts'
 import { RunRecorder } from './run-recorder.ts'
 import { RunState } from './run-state.ts'
-
-const turnLimit = 256
-const retryEndMs = 500
 
 /**
  * One run under way: drives the runnable, numbers and records what it emits, and ends it once. Readers follow `log`;
@@ -26,16 +24,17 @@ export class RunExecution {
   readonly done: Promise<RunRecord>
   readonly #options: ExecutionOptions
   readonly #recorder: RunRecorder
-  readonly #limits: RunLimits
+  readonly #timers: RunTimers
+  readonly #intake: RunIntake
   readonly #state: RunState
   readonly #fold = new RunFold()
   readonly #abort = new AbortController()
   #resolveDone: (run: RunRecord) => void = () => {}
   #rejectDone: (error: unknown) => void = () => {}
   #ending: Promise<void> | undefined
-  #turn = 0
+  /** Of its own model calls and those of the runs inside it. */
+  #tokens: number
   #discarded = false
-  #asked = false
   #reason: CancellationReason | undefined
 
   constructor(options: ExecutionOptions) {
@@ -49,8 +48,22 @@ export class RunExecution {
       onRefused: () => this.cancel('session_deleted'),
       onFailure: (error) => this.fail(error),
     })
-    this.#limits = new RunLimits(options, () => this.cancel('timeout'))
-    this.#state = new RunState(options.state)
+    const { run } = options.bounds
+    this.#timers = new RunTimers(
+      options,
+      () => this.cancel('timeout'),
+      () => this.fail(runLimit('run.time', shownDuration(run.timeMs), 'It has worked longer')),
+    )
+    this.#intake = new RunIntake({
+      ...options,
+      fold: this.#fold,
+      recorder: this.#recorder,
+      isOver: () => this.ended,
+      onTokens: (tokens) => this.#spendTokens(tokens),
+      onEvent: () => this.heard(),
+    })
+    this.#tokens = this.#fold.usage?.total_tokens ?? 0
+    this.#state = new RunState(options.state, options.bounds.stateBytes)
     this.done = new Promise((resolve, reject) => {
       this.#resolveDone = resolve
       this.#rejectDone = reject
@@ -70,13 +83,14 @@ export class RunExecution {
       this.run.started_at = timestamp(this.#options.clock())
     }
     this.startClock()
+    this.#timers.startWork()
     this.#recorder.start()
     void this.#drive()
   }
 
   /** Starts the time limits. A foreground run's waiting in its session's queue counts, so it may be called before `begin`. */
   startClock(): void {
-    if (!this.ended) this.#limits.start()
+    if (!this.ended) this.#timers.start()
   }
 
   get fence(): number {
@@ -109,7 +123,7 @@ export class RunExecution {
 
   /** Something happens in it, or in a run inside it, so that it is not silent. */
   heard(): void {
-    this.#limits.heard()
+    this.#timers.heard()
     this.parent?.heard()
   }
 
@@ -169,55 +183,65 @@ export class RunExecution {
       })
       for await (const emission of runnable.run(input, full)) {
         if (this.ended) return
-        const wait = this.#emit(emission)
+        const wait = this.#take(emission)
         if (wait !== undefined) await wait
         if (this.ended) return
       }
-      this.#state.assertJson()
-      this.#end({ status: this.#asked ? 'input_required' : 'completed' })
+      this.#state.check()
+      this.#end({ status: this.#intake.asked ? 'input_required' : 'completed' })
     } catch (error) {
-      if (this.ended) return
-      const { code, message, runId } = toAppError(error)
-      // Said by the runnable of its own run: it was refused what it asked for, or could go on later.
-      if (code === 'run_cancelled' && runId === undefined) return this.cancel(message)
-      if (code === 'run_interrupted' && runId === undefined)
-        return this.#end({ status: 'interrupted', error: { code, message } })
-      this.#options.logger.warn({ error, run_id: this.run.run_id, entity_id: this.run.entity_id }, 'run failed')
-      this.fail(error)
+      this.#failWith(error)
     }
   }
 
-  #emit(emission: Emission): Promise<void> | undefined {
-    if (emission === '') return undefined
-    const body = toEvent(emission)
-    return body.type === 'model_call_start' ? this.#addCall(body) : this.#add(body)
+  #failWith(error: unknown): void {
+    if (this.ended) return
+    const { code, message, runId } = toAppError(error)
+    // Said by the runnable of its own run: it was refused what it asked for, or could go on later.
+    if (code === 'run_cancelled' && runId === undefined) {
+      this.cancel(message)
+      return
+    }
+    if (code === 'run_interrupted' && runId === undefined) {
+      this.#end({ status: 'interrupted', error: { code, message } })
+      return
+    }
+    this.fail(error)
+    this.#options.logger.warn({ error, run_id: this.run.run_id, entity_id: this.run.entity_id }, 'run failed')
   }
 
-  async #addCall(call: ModelCallStart): Promise<void> {
-    const recorded = await this.#options.prompts.record(call)
-    if (!this.ended) await this.#add(recorded)
+  /** What can't be taken ends the run here, since the runnable may never end when it is told to. */
+  #take(emission: Emission): Promise<void> | undefined {
+    try {
+      return this.#intake.take(emission)
+    } catch (error) {
+      this.#failWith(error)
+      return undefined
+    }
   }
 
-  #add(body: EmittedEvent): Promise<void> | undefined {
-    if (body.type === 'input_required') this.#asked = true
-    this.#fold.add(body)
-    const wait = this.#recorder.add(body)
-    this.heard()
-    if (wait !== undefined) return wait
-    this.#turn++
-    return this.#turn % turnLimit === 0 ? new Promise((resolve) => setImmediate(resolve)) : undefined
+  /** Tokens count for the outermost run, which ends with all that is inside it. */
+  #spendTokens(tokens: number): void {
+    if (this.parent !== undefined) {
+      this.parent.#spendTokens(tokens)
+      return
+    }
+    this.#tokens += tokens
+    const most = this.#options.bounds.run.tokens
+    if (most === undefined || this.#tokens <= most) return
+    this.fail(runLimit('run.tokens', String(most), `It has used ${this.#tokens} tokens, the runs inside it included`))
   }
 
   #end(outcome: Outcome): void {
     if (this.#ending !== undefined) return
     this.#stop()
     this.#reason = outcome.reason
-    this.#ending = this.#record(outcome)
+    this.#ending = this.#record(outcome).catch((error: unknown) => this.#giveUp(error))
   }
 
   #stop(): void {
     this.#recorder.stop()
-    this.#limits.clear()
+    this.#timers.clear()
   }
 
   // The run itself changes when its end is durable, so that nobody is shown an end that may be lost.
@@ -241,42 +265,30 @@ export class RunExecution {
       sources: this.#fold.sources,
       end_seq: this.#recorder.takeNumber(),
     }
-    await this.#recordUntilDurable(ended, toEnd(ended, this.fence, this.#recorder.takeHeld(), this.#state.changed()))
+    const { store, logger, onEnd } = this.#options
+    const finished = await recordEnd({
+      store,
+      logger,
+      end: toEnd(ended, this.fence, this.#recorder.takeHeld(), this.#state.changed()),
+      fence: () => this.fence,
+      bare: () => {
+        Object.assign(ended, { status: 'failed', error: unrecordable, messages: run.messages, sources: [] })
+        return toEnd(ended, this.fence, [], undefined)
+      },
+      isDiscarded: () => this.#discarded,
+      onFailure: (error) => this.#tellFailure(error),
+    })
+    if (finished === 'missing') Object.assign(ended, deletedWithSession)
+    if (finished !== undefined) this.#tellEnd(ended)
+    else if (!this.#discarded) onEnd(this)
   }
 
-  async #recordUntilDurable(ended: RunRecord, whole: RunEnd): Promise<void> {
-    const { store, logger, onEnd } = this.#options
-    let end = whole
-    let told = false
-    let bare = false
-    while (true) {
-      try {
-        end.fence = this.fence
-        const finished = await store.finishRun(end)
-        // A start and its end share a commit; what became of the start is told first.
-        if (finished !== 'ok') await new Promise((resolve) => setImmediate(resolve))
-        if (this.#discarded) return
-        if (finished === 'missing') Object.assign(ended, deletedWithSession)
-        else if (finished !== 'ok')
-          throw new AppError('unavailable', `The end of the run was not recorded: ${finished}.`)
-        return this.#tellEnd(ended)
-      } catch (error) {
-        if (this.#discarded) return
-        logger.error({ error, run_id: this.run.run_id }, 'the end of a run could not be recorded')
-        const { code } = toAppError(error)
-        if (code === 'internal' && !bare) {
-          bare = true
-          Object.assign(ended, { status: 'failed', error: unrecordable, messages: this.run.messages, sources: [] })
-          end = toEnd(ended, this.fence, [], undefined)
-          continue
-        }
-        if (!told) this.#tellFailure(error)
-        told = true
-        if (!mayPass(error)) return onEnd(this)
-        await new Promise((resolve) => setTimeout(resolve, retryEndMs).unref())
-        if (this.#discarded) return
-      }
-    }
+  /** Nothing more can be done for its record; whoever waits for it is told, and its session goes on. */
+  #giveUp(error: unknown): void {
+    if (this.#discarded) return
+    this.#tellFailure(error)
+    this.#options.onEnd(this)
+    this.#options.logger.error({ error, run_id: this.run.run_id }, 'a run could not be ended')
   }
 
   #tellEnd(ended: RunRecord): void {

@@ -3,6 +3,9 @@ import { isFinalEvent } from '../core/event.ts'
 import { nextLimit, pageFrom } from './event-pages.ts'
 
 const windowLimit = 4096
+/** An event of so many characters counts by itself. */
+const largeEvent = 4096
+const largeLimit = 4 * 1024 * 1024
 
 /** Reads recorded events from the store: `seq > after`, in order. */
 export type ReadRecorded = (after: number, limit: number) => Promise<RunEvent[]>
@@ -15,6 +18,9 @@ export type ReadRecorded = (after: number, limit: number) => Promise<RunEvent[]>
 export class RunLog {
   readonly #readRecorded: ReadRecorded
   #window: RunEvent[] = []
+  /** Those in the window that are large. */
+  #large: { seq: number; characters: number }[] = []
+  #largeCharacters = 0
   #first: number
   #visible = 0
   #recorded = 0
@@ -30,9 +36,12 @@ export class RunLog {
     this.#first = first
   }
 
-  /** Numbers must grow by one. */
-  push(event: RunEvent): void {
+  /** Numbers must grow by one. `characters`: about as many as the event has. */
+  push(event: RunEvent, characters = 0): void {
     this.#window.push(event)
+    if (characters < largeEvent) return
+    this.#large.push({ seq: event.seq, characters })
+    this.#largeCharacters += characters
   }
 
   /** Lets events up to this number leave. */
@@ -45,12 +54,26 @@ export class RunLog {
   /** Events up to this number can be read from the store, so the window may let go of them. */
   recorded(seq: number): void {
     this.#recorded = seq
-    const surplus = this.#window.length - windowLimit
-    if (surplus < windowLimit / 2) return
+    const surplus = Math.max(this.#window.length - windowLimit, this.#largeSurplus())
+    if (surplus < windowLimit / 2 && this.#largeCharacters <= largeLimit) return
     const count = Math.min(surplus, this.#recorded - this.#first + 1, this.#visible - this.#first + 1)
     if (count <= 0) return
     this.#window = this.#window.slice(count)
     this.#first += count
+    this.#page = undefined
+    while ((this.#large[0]?.seq ?? this.#first) < this.#first)
+      this.#largeCharacters -= this.#large.shift()?.characters ?? 0
+  }
+
+  /** How many of the oldest have to go for the large ones to take half of what they may. */
+  #largeSurplus(): number {
+    if (this.#largeCharacters <= largeLimit) return 0
+    let over = this.#largeCharacters - largeLimit / 2
+    for (const { seq, characters } of this.#large) {
+      over -= characters
+      if (over <= 0) return seq - this.#first + 1
+    }
+    return this.#window.length
   }
 
   /** No more events come; readers end after what is visible, or with the failure. */

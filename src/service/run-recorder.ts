@@ -12,6 +12,10 @@ const flushAfterCharacters = 4096
 /** How many numbers a run may use before its next batch is durable. */
 export const reserve = 1000
 const heldLimit = 1024 * 1024
+/** What an event counts for at least, unless it is text. */
+const eventCharacters = 256
+/** Before it looks again whether the start is durable. */
+const pauseMs = 5
 
 export interface RecorderOptions {
   store: SessionStore
@@ -72,8 +76,8 @@ export class RunRecorder {
     this.#release()
   }
 
-  /** Gives a promise when so much waits for the store that the run has to wait too. */
-  add(body: EmittedEvent): Promise<void> | undefined {
+  /** Gives a promise when so much waits for the store that the run has to wait too. `characters`: of the event's JSON, or its text. */
+  add(body: EmittedEvent, characters: number): Promise<void> | undefined {
     const { run, clock } = this.#options
     const seq = ++this.#seq
     const at = timestamp(clock())
@@ -81,13 +85,20 @@ export class RunRecorder {
       body.type === 'text_delta'
         ? { type: 'text_delta', run_id: run.run_id, seq, at, text: body.text }
         : { ...body, run_id: run.run_id, seq, at }
-    this.log.push(event)
+    this.log.push(event, characters)
     this.#held.push(event)
-    this.#heldCharacters += body.type === 'text_delta' ? body.text.length : 256
+    this.#heldCharacters += body.type === 'text_delta' ? characters : Math.max(characters, eventCharacters)
     this.#release()
     if (this.#heldCharacters >= flushAfterCharacters) this.#flush()
     else this.#flushLater()
-    return this.#heldCharacters >= heldLimit ? this.#appending : undefined
+    return this.#heldCharacters >= heldLimit ? this.#room() : undefined
+  }
+
+  async #room(): Promise<void> {
+    while (this.#heldCharacters >= heldLimit && !this.#stopped) {
+      this.#flush()
+      await (this.#appending ?? new Promise((resolve) => setTimeout(resolve, pauseMs)))
+    }
   }
 
   /** Resolves when everything added so far is in the store; once the run has ended it is the end that says so. */

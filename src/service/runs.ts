@@ -12,6 +12,7 @@ import { timestamp } from '../core/time.ts'
 import { TurnoverMap } from '../core/turnover-map.ts'
 import { createChildren } from './child-runs.ts'
 import { assertSameRequest, toClaim } from './idempotency.ts'
+import type { RunBounds } from './limits/run-budget.ts'
 import { beginsEarly, prepareExecution } from './prepare-execution.ts'
 import { PromptReader } from './prompt-reader.ts'
 import { withPrompts } from './prompt-stream.ts'
@@ -34,6 +35,7 @@ export interface RunsOptions {
   logger: Logger
   clock: Clock
   requestTimeoutMs: number
+  bounds: RunBounds
   /** Names this process in the store. */
   owner: string
   /** Told of each run when its end, or its pause, is durable; in the way of everybody else's runs, so it must be brief. */

@@ -1,7 +1,9 @@
+import { defaults } from '../../src/config/defaults.ts'
 import type { RunEvent } from '../../src/core/event.ts'
 import { silentLogger } from '../../src/core/logger.ts'
 import { markRunnable, type RunContext, type RunInput, type Runnable } from '../../src/core/runnable.ts'
 import type { SessionStore } from '../../src/core/store.ts'
+import type { RunBounds } from '../../src/service/limits/run-budget.ts'
 import { createRegistry } from '../../src/service/registry.ts'
 import { createRuns } from '../../src/service/runs.ts'
 import type { StartRun } from '../../src/service/services.ts'
@@ -54,6 +56,7 @@ export async function openServices(
   entities: Record<string, Runnable>,
   store: SessionStore = memoryStore(),
   requestTimeoutMs = 30_000,
+  bounds: RunBounds = defaults.limits,
 ) {
   await store.open()
   const registry = createRegistry()
@@ -64,6 +67,7 @@ export async function openServices(
     logger: silentLogger,
     clock: Date.now,
     requestTimeoutMs,
+    bounds,
     owner: 'own_test',
   })
   const sessions = createSessions(store, runs, Date.now)

@@ -1,0 +1,122 @@
+import type { EmittedEvent } from '../../core/event.ts'
+
+type Kind = 'text' | 'number' | 'integer' | 'json' | 'object' | 'failure' | 'usage' | 'hits' | 'status'
+
+interface Field {
+  kind: Kind
+  optional?: true
+  nullable?: true
+}
+
+const text: Field = { kind: 'text' }
+const json: Field = { kind: 'json' }
+const duration: Field = { kind: 'number' }
+const maybe = (kind: Kind): Field => ({ kind, optional: true })
+
+/** What each event must and may hold. */
+const fields: { [TYPE in EmittedEvent['type']]: Record<string, Field> } = {
+  text_delta: { text },
+  reasoning_delta: { text },
+  data: { data: json },
+  model_call_start: {
+    call_id: text,
+    model: text,
+    messages: maybe('json'),
+    tools: maybe('json'),
+    settings: maybe('object'),
+    prompt: maybe('object'),
+  },
+  model_call_end: {
+    call_id: text,
+    usage: { kind: 'usage', nullable: true },
+    finish_reason: text,
+    duration_ms: duration,
+  },
+  retrieval: { query: text, results: { kind: 'hits' } },
+  source: {
+    index: { kind: 'integer' },
+    source: text,
+    document_id: text,
+    chunk_id: text,
+    line_start: maybe('integer'),
+    line_end: maybe('integer'),
+    page: maybe('integer'),
+  },
+  tool_call: { call_id: text, name: text, input: json },
+  tool_result: {
+    call_id: text,
+    name: text,
+    output: maybe('json'),
+    error: maybe('failure'),
+    duration_ms: duration,
+  },
+  input_required: {
+    prompt: text,
+    call_id: maybe('text'),
+    data: maybe('json'),
+    schema: maybe('object'),
+    after: maybe('text'),
+    messages: maybe('json'),
+  },
+  step_start: {
+    step_id: text,
+    name: text,
+    parent_id: maybe('text'),
+    after: maybe('text'),
+    child_run_id: maybe('text'),
+  },
+  step_end: {
+    step_id: text,
+    status: { kind: 'status' },
+    output: maybe('json'),
+    error: maybe('failure'),
+    usage: maybe('usage'),
+    state: maybe('object'),
+    duration_ms: duration,
+  },
+}
+
+const isText = (value: unknown) => typeof value === 'string'
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+const kinds: { [KIND in Kind]: readonly [words: string, fits: (value: unknown) => boolean] } = {
+  text: ['a text', isText],
+  number: ['a number', (value) => typeof value === 'number'],
+  integer: ['a whole number', Number.isSafeInteger],
+  json: ['JSON', (value) => value !== undefined],
+  object: ['an object', isObject],
+  failure: ['{ message }', (value) => isObject(value) && isText(value.message)],
+  usage: [
+    '{ input_tokens, output_tokens, total_tokens } in whole numbers',
+    (value) =>
+      isObject(value) &&
+      [value.input_tokens, value.output_tokens, value.total_tokens].every((count) => Number.isSafeInteger(count)),
+  ],
+  hits: [
+    'a list of { chunk_id, source, score }',
+    (value) =>
+      Array.isArray(value) &&
+      value.every((hit) => isObject(hit) && isText(hit.chunk_id) && isText(hit.source) && Number.isFinite(hit.score)),
+  ],
+  status: [
+    "'completed', 'failed' or 'cancelled'",
+    (value) => value === 'completed' || value === 'failed' || value === 'cancelled',
+  ],
+}
+
+export function isEventType(type: unknown): type is EmittedEvent['type'] {
+  return typeof type === 'string' && Object.hasOwn(fields, type)
+}
+
+/** What is wrong with an event of this type, as the end of a sentence; undefined when nothing is. The event is JSON. */
+export function problemOfEvent(type: EmittedEvent['type'], event: unknown): string | undefined {
+  if (!isObject(event)) return 'that is no object'
+  for (const [name, { kind, optional, nullable }] of Object.entries(fields[type])) {
+    const value = Object.hasOwn(event, name) ? event[name] : undefined
+    if ((optional === true && value === undefined) || (nullable === true && value === null)) continue
+    const [words, fits] = kinds[kind]
+    if (!fits(value)) return value === undefined ? `without \`${name}\`` : `whose \`${name}\` is not ${words}`
+  }
+  return undefined
+}
