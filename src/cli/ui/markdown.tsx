@@ -1,9 +1,11 @@
 import { Box, Text } from 'ink'
 import { lexer, type Token, type Tokens } from 'marked'
 import { type ReactNode, useMemo } from 'react'
+import stringWidth from 'string-width'
 import type { Paint } from '../paint.ts'
 import { highlight } from './code.ts'
 import { formatInline } from './inline.ts'
+import { wrapJoined } from './joined.ts'
 import { formatMarkdownTable } from './table.ts'
 
 /** Deeper lists and quotes are shown as they were written. */
@@ -43,7 +45,7 @@ interface BlocksProps {
 function Blocks({ tokens, columns, paint, depth }: BlocksProps): ReactNode {
   const shown = tokens.filter(({ type }) => type !== 'space')
   return (
-    <Box flexDirection="column" flexShrink={depth === 0 ? 0 : 1} rowGap={depth === 0 ? 1 : 0}>
+    <Box flexDirection="column" width={Math.max(1, columns)} flexShrink={0} rowGap={depth === 0 ? 1 : 0}>
       {shown.map((token, place) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: text only grows at its end, so a block keeps its place.
         <MarkdownBlock key={place} token={token as MarkedToken} columns={columns} paint={paint} depth={depth} />
@@ -65,14 +67,14 @@ type MarkedToken =
 
 function MarkdownBlock({ token, ...look }: Omit<BlocksProps, 'tokens'> & { token: MarkedToken }): ReactNode {
   const { columns, paint, depth } = look
-  if (depth > deepest) return <Text>{token.raw.trimEnd()}</Text>
+  if (depth > deepest) return <Words text={token.raw.trimEnd()} columns={columns} />
   switch (token.type) {
     case 'heading':
-      return <Text>{paint.bold(paint.cyan(formatInline(token.tokens, paint)))}</Text>
+      return <Words text={paint.bold(paint.cyan(formatInline(token.tokens, paint)))} columns={columns} />
     case 'code':
       return (
         <Box paddingLeft={2} flexShrink={0}>
-          <Text>{highlight(token.text, token.lang ?? '', paint) || ' '}</Text>
+          <Words text={highlight(token.text, token.lang ?? '', paint) || ' '} columns={columns - 2} />
         </Box>
       )
     case 'list':
@@ -84,15 +86,21 @@ function MarkdownBlock({ token, ...look }: Omit<BlocksProps, 'tokens'> & { token
         </Box>
       )
     case 'table':
-      return <Text>{formatMarkdownTable(token, columns, paint)}</Text>
+      return <Words text={formatMarkdownTable(token, columns, paint)} columns={columns} />
     case 'hr':
       return <Text>{paint.dim('─'.repeat(Math.max(1, Math.min(columns, 40))))}</Text>
     case 'paragraph':
     case 'text':
-      return <Text>{token.tokens === undefined ? token.text : formatInline(token.tokens, paint)}</Text>
+      return (
+        <Words text={token.tokens === undefined ? token.text : formatInline(token.tokens, paint)} columns={columns} />
+      )
     default:
-      return <Text>{token.raw.trimEnd()}</Text>
+      return <Words text={token.raw.trimEnd()} columns={columns} />
   }
+}
+
+function Words({ text, columns }: { text: string; columns: number }): ReactNode {
+  return <Text>{wrapJoined(text, columns)}</Text>
 }
 
 function List({ list, columns, paint, depth }: Omit<BlocksProps, 'tokens'> & { list: Tokens.List }): ReactNode {
@@ -110,7 +118,7 @@ function List({ list, columns, paint, depth }: Omit<BlocksProps, 'tokens'> & { l
             </Box>
             <Blocks
               tokens={item.tokens.filter(({ type }) => type !== 'checkbox')}
-              columns={columns - mark.length}
+              columns={columns - stringWidth(mark)}
               paint={paint}
               depth={depth + 1}
             />

@@ -2,6 +2,7 @@ import { Box, Text } from 'ink'
 import type { ReactNode } from 'react'
 import type { Entry } from '../chat-screen.ts'
 import type { Paint } from '../paint.ts'
+import { wrapJoined } from './joined.ts'
 import { Markdown } from './markdown.tsx'
 
 export interface SaidProps {
@@ -12,19 +13,23 @@ export interface SaidProps {
 
 /** Something that was said or has happened, as chat and the session browser show it. */
 export function Said({ entry, columns, paint }: SaidProps): ReactNode {
-  const { kind, text, joined } = entry
-  if (kind === 'note') return <Text>{paint.dim(text.replace(/^/gm, '  '))}</Text>
-  if (kind === 'error') return <Text>{paint.red(text)}</Text>
-  if (kind === 'markdown') {
-    return (
-      <Box marginTop={joined ? 0 : 1} flexDirection="column">
-        <Markdown text={text} columns={columns} paint={paint} />
-      </Box>
-    )
-  }
+  const { kind, joined } = entry
+  const apart = kind === 'markdown' ? !joined : kind === 'user' || kind === 'name'
+  // A width of its own: without one the layout rounds widths of what is inside, and the terminal cuts what was rounded up.
   return (
-    <Box marginTop={1}>
-      <Text>{kind === 'user' ? paint.cyan(`> ${text.replaceAll('\n', '\n  ')}`) : paint.bold(paint.green(text))}</Text>
+    <Box marginTop={apart ? 1 : 0} width={columns} flexDirection="column" flexShrink={0}>
+      <Words entry={entry} columns={columns} paint={paint} />
     </Box>
   )
+}
+
+function Words({ entry: { kind, text }, columns, paint }: SaidProps): ReactNode {
+  if (kind === 'markdown') return <Markdown text={text} columns={columns} paint={paint} />
+  return <Text>{wrapJoined(painted(kind, text, paint), columns)}</Text>
+}
+
+function painted(kind: Entry['kind'], text: string, paint: Paint): string {
+  if (kind === 'note') return paint.dim(text.replace(/^/gm, '  '))
+  if (kind === 'error') return paint.red(text)
+  return kind === 'user' ? paint.cyan(`> ${text.replaceAll('\n', '\n  ')}`) : paint.bold(paint.green(text))
 }

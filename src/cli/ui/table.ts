@@ -2,13 +2,15 @@ import type { Tokens } from 'marked'
 import stringWidth from 'string-width'
 import type { Paint } from '../paint.ts'
 import { formatInline } from './inline.ts'
+import { widestOf } from './joined.ts'
 
 /** Columns side by side where they fit; else each row as a list of what is under which head. */
 export function formatMarkdownTable(table: Tokens.Table, columns: number, paint: Paint): string {
   const head = table.header.map(({ tokens }) => paint.bold(formatInline(tokens, paint)))
   const rows = table.rows.map((row) => row.map(({ tokens }) => formatInline(tokens, paint)))
   const widths = head.map((_, place) => Math.max(...[head, ...rows].map((row) => stringWidth(row[place] ?? ''))))
-  const total = widths.reduce((sum, width) => sum + width, 3 * (widths.length - 1))
+  const widest = head.map((_, place) => Math.max(...[head, ...rows].map((row) => widestOf(row[place] ?? ''))))
+  const total = widest.reduce((sum, width) => sum + width, 3 * (widths.length - 1))
   if (total > columns) {
     return rows.map((row) => row.map((cell, place) => `${head[place] ?? ''}: ${cell}`).join('\n')).join('\n\n')
   }

@@ -1,0 +1,77 @@
+import stringWidth from 'string-width'
+
+/** What one terminal draws as one character, and another as several: joined emoji, skin tones, flags, emoji variants. */
+const disputed = /[\u200d\ufe0f\u{1f1e6}-\u{1f1ff}\u{1f3fb}-\u{1f3ff}\u{e0020}-\u{e007f}]/u
+const styleCodes = /\p{Cc}\[\d+m/gu
+const tokens = /\n|(\p{Cc}\[\d+m)| +|[^\p{Cc} ]+|\p{Cc}/gu
+const segmenter = new Intl.Segmenter(undefined, { granularity: 'grapheme' })
+const closings: Record<number, string> = { 1: '22', 2: '22', 3: '23', 4: '24', 7: '27', 9: '29' }
+
+/**
+ * Wraps text at the width that it has where emoji are drawn one by one, so that no terminal cuts the end of a line. Text
+ * about whose width terminals agree stays as it is. Styles are closed before a line ends and opened again behind it.
+ */
+export function wrapJoined(text: string, columns: number): string {
+  if (!disputed.test(text)) return text
+  let wrapped = ''
+  /** What was not written yet, because it may go to the next line. */
+  let word = ''
+  let wordWidth = 0
+  let spaces = ''
+  let width = 0
+  let styles: string[] = []
+  const breakLine = () => {
+    wrapped += `${styles.map(close).reverse().join('')}\n${styles.join('')}`
+    spaces = ''
+    width = 0
+  }
+  const endWord = () => {
+    if (width > 0 && width + spaces.length + wordWidth > columns) breakLine()
+    wrapped += spaces + word
+    for (const [code] of word.matchAll(styleCodes)) styles = styled(styles, code)
+    width += spaces.length + wordWidth
+    word = ''
+    wordWidth = 0
+    spaces = ''
+  }
+  for (const [token, isStyle] of text.matchAll(tokens)) {
+    if (isStyle !== undefined) word += token
+    else if (token === '\n') {
+      endWord()
+      breakLine()
+    } else if (token.startsWith(' ')) {
+      endWord()
+      spaces = token.slice(0, Math.max(1, columns))
+    } else {
+      for (const { segment } of segmenter.segment(token)) {
+        const segmentWidth = widestOf(segment)
+        if (wordWidth > 0 && spaces.length + wordWidth + segmentWidth > columns) {
+          endWord()
+          breakLine()
+        }
+        word += segment
+        wordWidth += segmentWidth
+      }
+    }
+  }
+  endWord()
+  return wrapped
+}
+
+/** The columns that a line takes on the terminal that needs most. */
+export function widestOf(text: string): number {
+  if (!disputed.test(text)) return stringWidth(text)
+  const apart = [...text].reduce((sum, character) => sum + stringWidth(character), 0)
+  return Math.max(apart, stringWidth(text))
+}
+
+/** The styles that are open after one more code. */
+function styled(styles: string[], code: string): string[] {
+  const open = styles.filter((style) => close(style) !== code)
+  return open.length === styles.length ? [...styles, code] : open
+}
+
+function close(style: string): string {
+  const code = Number(/\d+/.exec(style)?.[0])
+  return `\x1b[${closings[code] ?? (code >= 40 && code < 50 ? '49' : '39')}m`
+}
