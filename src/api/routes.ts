@@ -1,6 +1,7 @@
 import type { Route } from '../http/route.ts'
 import type { Services } from '../service/services.ts'
 import { agentRoutes } from './agents.ts'
+import { backupRoutes } from './backup.ts'
 import { docsRoutes } from './docs.ts'
 import type { DocumentedRoute } from './documented.ts'
 import { healthRoutes } from './health.ts'
@@ -30,6 +31,7 @@ export function apiRoutes(services: Services, settings: ApiSettings): Route[] {
     ...runRoutes(services, settings),
     ...agentRoutes(services, settings),
     ...knowledgeRoutes(services, settings),
+    ...backupRoutes(services, settings),
     ...healthRoutes(settings),
     ...metricsRoutes(settings),
     ...homeRoutes(settings),

@@ -37,6 +37,16 @@ export const commands: readonly CommandEntry[] = [
   },
   { name: 'agents', summary: 'list and show agents, teams and workflows', load: () => import('./commands/agents.ts') },
   { name: 'test', summary: 'play saved conversations again', load: () => import('./commands/test.ts') },
+  {
+    name: 'backup',
+    summary: 'write everything that is kept to one file, also while a server runs',
+    load: () => import('./commands/backup.ts'),
+  },
+  {
+    name: 'restore',
+    summary: 'make a data folder of a backup',
+    load: () => import('./commands/restore.ts'),
+  },
   { name: 'init', summary: 'start a new project', load: () => import('./commands/init.ts') },
   {
     name: 'doctor',

@@ -2,6 +2,7 @@ import { AppError } from '../core/error.ts'
 import type { EntityKind } from '../core/run.ts'
 import type { Agent, AgentList } from '../wire/agent.ts'
 import { type A2AClient, createA2AClient } from './a2a.ts'
+import { type AdminClient, createAdminClient } from './admin.ts'
 import { type CallOptions, Connection } from './connection.ts'
 import { createKnowledgeClient, type KnowledgeClient } from './knowledge.ts'
 import { createRunsClient, type RunsClient } from './runs.ts'
@@ -44,7 +45,7 @@ export interface AgentsClient {
 }
 
 /** Everything that a server offers. Errors are AppErrors: ServerErrors where it answered, else why there is no answer. */
-export interface Client extends ServerClient {
+export interface Client extends ServerClient, AdminClient {
   agents: AgentsClient
   sessions: SessionsClient
   runs: RunsClient
@@ -73,6 +74,7 @@ export function createClient(options: ClientOptions): Client {
     runs: createRunsClient(connection, prefix, silenceMs),
     knowledge: createKnowledgeClient(connection, prefix, silenceMs),
     a2a: createA2AClient(connection, options.a2aPrefix ?? '/api/v1/a2a', silenceMs),
+    ...createAdminClient(connection, prefix),
     ...createServerClient(connection, options.healthPath ?? '/health'),
     close() {
       connection.close()

@@ -18,7 +18,7 @@ export type ReplyBody =
    * frame becomes an error reply; afterwards it ends the stream and is logged.
    */
   | { kind: 'sse'; frames: AsyncIterable<Frames> }
-  /** Text of a length that nobody knows yet, likewise, but without heartbeats, and a throw cuts the connection. */
+  /** Text or bytes of a length that nobody knows yet, likewise, but without heartbeats, and a throw cuts the connection. */
   | { kind: 'stream'; frames: AsyncIterable<Frames>; mediaType: string }
 
 export function json(value: unknown, status = 200, headers?: Record<string, string>): Reply {
@@ -47,6 +47,6 @@ export function isStream(body: ReplyBody | undefined): body is Extract<ReplyBody
   return body?.kind === 'sse' || body?.kind === 'stream'
 }
 
-export function stream(frames: AsyncIterable<string>, mediaType: string): Reply {
-  return { status: 200, body: { kind: 'stream', frames, mediaType } }
+export function stream(frames: AsyncIterable<Frames>, mediaType: string, headers?: Record<string, string>): Reply {
+  return { status: 200, headers, body: { kind: 'stream', frames, mediaType } }
 }

@@ -5,11 +5,17 @@ import { createKnowledgeDrivers } from '../knowledge/drivers.ts'
 import { createKnowledge, type OpenableKnowledge } from '../service/knowledge.ts'
 import { createDocumentStore } from '../store/documents.ts'
 
+export interface ComposedKnowledge {
+  knowledge: OpenableKnowledge
+  /** The file of the documents; undefined when they are in memory. */
+  documentsPath: string | undefined
+}
+
 /** The knowledge base that the configuration asks for; undefined without a vector database. Does no I/O. */
 export function composeKnowledge(
   config: ResolvedConfig,
   { clock, logger }: { clock: Clock; logger: Logger },
-): OpenableKnowledge | undefined {
+): ComposedKnowledge | undefined {
   const { vectorDb, embedding, knowledgeApi, maxRequestBytes } = config.server
   if (vectorDb === undefined) return undefined
   const { documentsPath, ...drivers } = createKnowledgeDrivers({
@@ -18,7 +24,7 @@ export function composeKnowledge(
     dataFolder: config.dataFolder,
     root: config.root,
   })
-  return createKnowledge({
+  const knowledge = createKnowledge({
     ...drivers,
     documents: createDocumentStore({
       path: documentsPath,
@@ -32,4 +38,5 @@ export function composeKnowledge(
     features: knowledgeApi,
     maxRequestBytes,
   })
+  return { knowledge, documentsPath: documentsPath === ':memory:' ? undefined : documentsPath }
 }

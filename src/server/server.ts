@@ -16,6 +16,7 @@ import type { Route } from '../http/route.ts'
 import { a2aRoutes } from '../protocols/a2a/a2a.ts'
 import { a2aDocs } from '../protocols/a2a/docs.ts'
 import type { Services } from '../service/services.ts'
+import { removeLeftCopies } from '../store/backup/archive.ts'
 import { lockDataFolder, removeServerHint, writeServerHint } from '../store/data-folder.ts'
 import { routesPerCaller } from './caller-routes.ts'
 import { foldersOf, toHint } from './folders.ts'
@@ -119,6 +120,7 @@ export function composeServer(initial: ResolvedConfig, { program, onRunEnd }: Se
     for (const folder of foldersOf(config, program)) {
       const lock = await lockDataFolder(folder)
       releases.push(() => lock.release())
+      await removeLeftCopies(folder)
     }
     await store.open()
     releases.push(() => store.close())

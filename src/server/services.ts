@@ -11,6 +11,7 @@ import { createRuns, type RunService } from '../service/runs.ts'
 import type { Registry, Services } from '../service/services.ts'
 import { createSessions } from '../service/sessions.ts'
 import { createSummaries, type SummaryService } from '../service/summaries.ts'
+import { composeBackup } from './backup.ts'
 import { composeKnowledge } from './knowledge.ts'
 import { createStore } from './store.ts'
 
@@ -46,13 +47,15 @@ export function composeServices(
   })
   const registry = createRegistry()
   registry.replace(config.entities)
-  const knowledge = composeKnowledge(config, { clock, logger })
+  const composed = composeKnowledge(config, { clock, logger })
+  const knowledge = composed?.knowledge
   const runs = createRuns({ store, registry, knowledge, logger, clock, requestTimeoutMs, bounds, owner, onRunEnd })
   const sessions = createSessions(store, runs, clock)
   const { summarizer, timeoutMs = 0 } = summaryManager ?? {}
   const summaries = createSummaries({ store, clock, logger, summarizer, timeoutMs })
   const retention = createRetention({ store, clock, logger, ...rules })
   const once = createOnce(store, clock, logger)
-  const services = { registry, runs, sessions, summaries, knowledge, logger, once }
+  const backup = composeBackup(config, composed?.documentsPath, clock)
+  const services = { registry, runs, sessions, summaries, knowledge, logger, once, backup }
   return { services, store, registry, knowledge, runs, summaries, retention }
 }

@@ -192,6 +192,11 @@ export interface Services {
   summaries: Summaries
   /** Absent unless knowledge is configured. */
   knowledge?: Knowledge | undefined
+  /**
+   * An archive of everything that is kept, piece by piece. Throws before the first: `conflict` while another is being made or
+   * when nothing is kept, `storage_full`.
+   */
+  backup(): AsyncIterable<Uint8Array>
   /** Does the work of a retried request once: the first answer is given again to every later one. */
   once<T extends Json>(idempotency: Idempotency | undefined, work: () => Promise<T>): Promise<T>
   logger: Logger

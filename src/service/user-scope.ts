@@ -55,6 +55,9 @@ export function scopeToUser(services: Services, userId: string): Services {
 
   return {
     ...services,
+    backup() {
+      throw new AppError('forbidden', `This key belongs to the user '${userId}': a backup holds everybody's data.`)
+    },
     sessions: {
       async create(seed, idempotency) {
         assertOwn(seed.user_id)

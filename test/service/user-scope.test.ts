@@ -15,7 +15,7 @@ test('the run of another does not exist, whether its session is there or gone', 
   const once = createOnce(store, Date.now, silentLogger)
   const summaries = createSummaries({ ...common, summarizer: undefined, timeoutMs: 1 })
   const [ann, bob] = ['ann', 'bob'].map((user) =>
-    scopeToUser({ ...services, summaries, once, logger: silentLogger }, user),
+    scopeToUser({ ...services, summaries, once, backup: () => emptyArchive(), logger: silentLogger }, user),
   )
   const handle = await bob?.runs.start(request('echo', 'x'))
   await handle?.result()
@@ -26,3 +26,5 @@ test('the run of another does not exist, whether its session is there or gone', 
     await expect(ann?.runs.get(runId)).rejects.toMatchObject({ code: 'run_not_found' })
   }
 })
+
+async function* emptyArchive(): AsyncGenerator<Uint8Array> {}

@@ -1,10 +1,10 @@
 import { AppError, isAppError } from '../../core/error.ts'
 
 /** What is wrong with a file that was to be read, and what to do; errors that are not about it come back as they are. */
-export function toReadError(error: unknown, file: string): unknown {
+export function toReadError(error: unknown, file: string, writer = 'agentserve sessions export'): unknown {
   const code = codeOf(error)
   if (code === 'ENOENT' || code === 'ENOTDIR')
-    return refuse(`There is no file '${file}': name one that \`agentserve sessions export\` wrote.`, error)
+    return refuse(`There is no file '${file}': name one that \`${writer}\` wrote.`, error)
   if (code === 'EISDIR') return refuse(`'${file}' is a folder: name a file in it.`, error)
   if (code === 'EACCES' || code === 'EPERM')
     return refuse(`You may not read '${file}': change its permissions, or name another file.`, error)

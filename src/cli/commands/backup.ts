@@ -1,0 +1,34 @@
+import { writeWhole } from '../backup/write-whole.ts'
+import type { CommandModule } from '../command.ts'
+import { withClient } from '../connect.ts'
+import { addConnectFlags, type ConnectOptions } from '../flags.ts'
+import { printJson, say } from '../output.ts'
+import { createProgress } from '../progress.ts'
+import { terminalLine } from '../terminal-text.ts'
+
+export const command: CommandModule<ConnectOptions> = {
+  define: (command) =>
+    void addConnectFlags(command).argument('<file>', 'where the backup goes; never over a file that is there'),
+  async run(context, options, file = '') {
+    const { signal } = context
+    const progress = createProgress()
+    try {
+      const bytes = await withClient(options, context, async (client) => {
+        progress.update(0, 0, 'MB: the databases are copied')
+        return writeWhole(file, await client.backup({ signal }), signal, (done) =>
+          progress.update(megabytes(done), megabytes(done), 'MB'),
+        )
+      })
+      progress.end()
+      if (options.json) printJson({ file, bytes })
+      else say(`Wrote ${megabytes(bytes)} MB to ${terminalLine(file)}.`)
+    } finally {
+      progress.end()
+    }
+    return undefined
+  },
+}
+
+function megabytes(bytes: number): number {
+  return Math.round(bytes / 100_000) / 10
+}

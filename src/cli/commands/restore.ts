@@ -1,0 +1,32 @@
+import type { CommandModule } from '../command.ts'
+import { addProjectFlags, type ProjectOptions } from '../flags.ts'
+import { printJson, say } from '../output.ts'
+import { createProgress } from '../progress.ts'
+import { findDataFolder } from '../project.ts'
+import { toReadError } from '../sessions/file-error.ts'
+import { terminalLine } from '../terminal-text.ts'
+
+export const command: CommandModule<ProjectOptions> = {
+  define: (command) => void addProjectFlags(command).argument('<file>', 'what agentserve backup wrote'),
+  async run({ signal }, options, file = '') {
+    const { restoreArchive } = await import('../../server/storage.ts')
+    const dataFolder = await findDataFolder(options)
+    const progress = createProgress()
+    try {
+      const onProgress = (done: number, total: number) => progress.update(megabytes(done), megabytes(total), 'MB')
+      const { created_at, agentserve, members } = await restoreArchive({ file, dataFolder, signal, onProgress })
+      progress.end()
+      if (options.json) printJson({ data_folder: dataFolder, created_at, agentserve, members })
+      else say(`Restored the backup of ${created_at} to ${terminalLine(dataFolder)}.`)
+    } catch (error) {
+      throw toReadError(error, file, 'agentserve backup')
+    } finally {
+      progress.end()
+    }
+    return undefined
+  },
+}
+
+function megabytes(bytes: number): number {
+  return Math.round(bytes / 100_000) / 10
+}

@@ -1,0 +1,31 @@
+import { dirname, relative, sep } from 'node:path'
+import type { ResolvedConfig } from '../config/types.ts'
+import type { Clock } from '../core/time.ts'
+import { version } from '../core/version.ts'
+import { createBackups } from '../store/backup/archive.ts'
+import { isKnowledgeName, sessionsName } from '../store/backup/manifest.ts'
+
+/** Makes archives of what the configuration keeps in files. Does no I/O. */
+export function composeBackup(
+  { server: { sessionStorage }, dataFolder }: ResolvedConfig,
+  documentsPath: string | undefined,
+  clock: Clock,
+): () => AsyncIterable<Uint8Array> {
+  const databases: { name: string; path: string }[] = []
+  // Sessions first: what they tell of documents may then be older than the documents, and never newer.
+  if (typeof sessionStorage === 'object' && 'path' in sessionStorage)
+    databases.push({ name: sessionsName, path: sessionStorage.path })
+  if (documentsPath !== undefined)
+    databases.push({ name: knowledgeNameOf(documentsPath, dataFolder), path: documentsPath })
+  return createBackups({ folder: backupFolder(databases[0]?.path, dataFolder), databases, version, clock })
+}
+
+/** Where copies are made: on the disk that holds the sessions. */
+function backupFolder(path: string | undefined, dataFolder: string): string {
+  return path === undefined ? dataFolder : dirname(path)
+}
+
+function knowledgeNameOf(path: string, dataFolder: string): string {
+  const name = relative(dataFolder, path).split(sep).join('/')
+  return isKnowledgeName(name) ? name : 'knowledge/knowledge.db'
+}

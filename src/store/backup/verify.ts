@@ -1,0 +1,74 @@
+import { AppError } from '../../core/error.ts'
+import type { Connection as DocumentsConnection } from '../documents-connection.ts'
+import { indexTables, versions } from '../documents-schema.ts'
+import { Connection, type SqlRow } from '../sqlite/connection.ts'
+import { migrations } from '../sqlite/migrations.ts'
+import { applicationIds } from '../upkeep/application.ts'
+import { type ManifestMember, sessionsName } from './manifest.ts'
+
+/** From here on the index tables of a collection are made as they are today. */
+const firstKnowledgeVersion = 2
+const selectSchema = 'SELECT type, name, tbl_name, sql FROM sqlite_schema ORDER BY type, name'
+
+/**
+ * Throws `invalid_request` unless the file is a sound database of ours: written by this version or an earlier one, and with
+ * our tables, indexes, triggers and views, all of them and no other. Nothing that the file defines is run.
+ */
+export async function verifyDatabase(path: string, { name, schema_version: version }: ManifestMember): Promise<void> {
+  const isSessions = name === sessionsName
+  const wrong = (reason: string, cause?: unknown) =>
+    new AppError('invalid_request', `The backup was not restored: ${name} ${reason}.`, { cause })
+  const connection = await Connection.open({ path, readonly: true, busyTimeoutMs: 0 })
+  try {
+    await connection.all('PRAGMA trusted_schema = 0')
+    await connection.all('PRAGMA cell_size_check = 1')
+    const [application] = await connection.all('PRAGMA application_id')
+    const [found] = await connection.all('PRAGMA user_version')
+    if (application?.application_id !== (isSessions ? applicationIds.sessions : applicationIds.knowledge))
+      throw wrong('is not a database of agentserve')
+    if (found?.user_version !== version) throw wrong('has not the version that the manifest says')
+    const [oldest, newest] = isSessions ? [1, migrations.length] : [firstKnowledgeVersion, versions.length]
+    if (version > newest) throw wrong('was written by a newer agentserve: update this one')
+    if (version < oldest) throw wrong('was written by a version that is too old')
+    const schema = await connection.all(selectSchema)
+    const collections = isSessions ? [] : await readCollections(connection, schema)
+    const expected = await schemaOf(isSessions ? sessionsSql(version) : await knowledgeSql(version, collections))
+    if (JSON.stringify(schema) !== JSON.stringify(expected)) throw wrong('has other tables than ours')
+    const [check] = await connection.all('PRAGMA quick_check(1)')
+    if (check?.quick_check !== 'ok') throw wrong(`is damaged (${String(check?.quick_check)})`)
+  } catch (error) {
+    throw error instanceof AppError ? error : wrong('is damaged', error)
+  } finally {
+    await connection.close()
+  }
+}
+
+/** Read only if the table is the one that we make, and not a view that looks like it. */
+async function readCollections(connection: Connection, schema: readonly SqlRow[]): Promise<number[]> {
+  if (!schema.some(({ type, name }) => type === 'table' && name === 'collection')) return []
+  const rows = await connection.all('SELECT collection_key FROM collection ORDER BY collection_key LIMIT 10000')
+  return rows.map((row) => Number(row.collection_key)).filter((key) => Number.isSafeInteger(key) && key > 0)
+}
+
+function sessionsSql(version: number): string[] {
+  return migrations.slice(0, version).map(({ sql }) => sql)
+}
+
+async function knowledgeSql(version: number, collections: readonly number[]): Promise<string[]> {
+  const nothing: Pick<DocumentsConnection, 'all'> = { all: async () => [] }
+  const steps: string[] = []
+  for (const step of versions.slice(0, version))
+    steps.push(typeof step === 'string' ? step : await step(nothing as DocumentsConnection))
+  return [...steps, ...collections.map(indexTables)]
+}
+
+/** What SQLite writes down of these statements. */
+async function schemaOf(statements: readonly string[]): Promise<SqlRow[]> {
+  const connection = await Connection.open({ path: ':memory:', readonly: false, busyTimeoutMs: 0 })
+  try {
+    for (const sql of statements) await connection.exec(sql)
+    return await connection.all(selectSchema)
+  } finally {
+    await connection.close()
+  }
+}
