@@ -169,6 +169,18 @@ and nothing is written when one of its files is there already. \`basic\` is an a
     examples: ['agentserve init my-agents --template basic'],
     page: 'getting-started',
   },
+  backup: {
+    details: `Writes the sessions and the documents to one tar file that only you may read, while a server runs or without one.
+Vectors and the search index are not in it; they are made again. A file that is there already is never replaced.`,
+    examples: ['agentserve backup agentserve.tar'],
+    page: 'backup',
+  },
+  restore: {
+    details: `Makes the data folder of a backup. The folder must be empty or absent, and no process may use it. Everything in the
+file is checked first; when a check fails, nothing is restored.`,
+    examples: ['agentserve restore agentserve.tar --data restored'],
+    page: 'backup',
+  },
   doctor: {
     details: `Looks at Node, the native libraries, the data folder and the space on its disk, the configuration, the port, the
 models and their keys (which are never shown), the embedding model and the knowledge base. A line each; what is not right

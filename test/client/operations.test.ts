@@ -79,6 +79,7 @@ const operations: Record<string, ((subjects: Subjects) => Promise<unknown>)[]> =
   deleteDocument: [async ({ client, document }) => client.knowledge.documents.delete(await document())],
   sendMessage: [({ client }) => client.a2a.send({ agentId: 'echo', content: 'hello' })],
   streamMessage: [async ({ client }) => collect(await client.a2a.stream({ agentId: 'echo', content: 'hello' }))],
+  getBackup: [async ({ client }) => collect(await client.backup())],
   getHealth: [({ client }) => client.health()],
   getReadiness: [({ client }) => client.readiness()],
   getMetrics: [({ client }) => client.metrics()],
