@@ -39,6 +39,22 @@ describe('offlineSummarizer', () => {
     )
     expect((await summarize([message('user', 'x'.repeat(5_000))], undefined, signal)).length).toBe(800)
   })
+
+  const sentences = (count: number) =>
+    Array.from({ length: count }, (_, index) => `Sentence ${index} tells of the matter ${index % 97}.`).join(' ')
+
+  it('looks at the last 60,000 characters alone', async () => {
+    const latest = sentences(5_000).slice(-60_000)
+    const whole = [message('user', 'The very first words.'), message('assistant', `${sentences(50_000)}${latest}`)]
+    const summary = await summarize(whole, undefined, signal)
+    expect(summary).toBe(await summarize([message('assistant', latest)], undefined, signal))
+  })
+
+  it('lets others run while it works, and stops when it is told to', async () => {
+    const stop = new AbortController()
+    setImmediate(() => stop.abort(new Error('enough')))
+    await expect(summarize([message('user', sentences(20_000))], undefined, stop.signal)).rejects.toThrow('enough')
+  })
 })
 
 describe('SummaryManager', () => {
