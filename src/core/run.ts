@@ -84,5 +84,5 @@ export interface RunRecord extends Run {
   sources: SourceEvent[]
 }
 
-/** A run without what was said in it, which may be large. */
-export type RunHead = Omit<RunRecord, 'messages' | 'sources'>
+/** A run without what may be large: what was said in it, and what the caller put beside it. */
+export type RunHead = Omit<RunRecord, 'messages' | 'sources' | 'metadata'>

@@ -13,7 +13,8 @@ import type { Summary } from './summary.ts'
  *  - a final status never changes; a write under an old fence changes nothing;
  *  - one session has at most one run in `running`, not counting those with a `parent_run_id`, which belong to no turn: they
  *    are in no history, in no session's `runs` and `run_count`, and go with the session like all others;
- *  - only the start of a run may create a session on its way; the end of a run without its row writes nothing.
+ *  - only the start of a run may create a session on its way; the end of a run without its row writes nothing;
+ *  - what one read gives is bounded by bytes, whatever was asked for: 32 MB, or a single run or session that has more.
  * Drivers throw AppError: `conflict`, `session_not_found`, `precondition_failed`, `storage_full`, `unavailable`.
  */
 
@@ -147,8 +148,9 @@ export interface RunFilter {
 }
 
 export interface History {
-  /** Oldest first; their `messages` hold input and output. */
+  /** Oldest first; their `messages` hold input and output. Fewer than asked for when they are large, but at least one. */
   runs: RunRecord[]
+  /** There are earlier ones. */
   has_more: boolean
 }
 
@@ -199,7 +201,10 @@ export interface SessionStore {
   deleteSession(sessionId: string): Promise<boolean>
   /** The state alone; null when there is none, or no session. Without it, who asks reads the whole session. */
   readState?(sessionId: string): Promise<JsonObject | null>
-  /** Newest `updated_at` first; finds a session under its present and its earlier owners. Runs: the newest 10. */
+  /**
+   * Newest `updated_at` first; finds a session under its present and its earlier owners. Runs: the newest 10. A page may have
+   * fewer than `limit` and be followed by others.
+   */
   listSessions(filter: SessionListFilter, page: PageRequest): Promise<Page<Session>>
   /**
    * Deletes at most `limit` sessions, fewer when they are large, the longest unchanged first; never one with a run in
@@ -212,7 +217,10 @@ export interface SessionStore {
    * there already.
    */
   restoreSession(copy: SessionCopy): Promise<SessionRecord>
-  /** Every run of a session, those inside others included, in the order in which they were put in, from behind one on. */
+  /**
+   * Every run of a session, those inside others included, in the order in which they were put in, from behind one on. Fewer
+   * than `limit` when they are large; none at the end.
+   */
   readRecords(sessionId: string, after: string | undefined, limit: number): Promise<RunRecord[]>
 
   startRun(start: RunStart): Promise<RunStarted>
@@ -231,7 +239,10 @@ export interface SessionStore {
   findRunHead?(runId: string): Promise<RunHead | undefined>
   /** The newest first, in the order in which they were put in. */
   listRuns(filter: RunFilter, page: PageRequest): Promise<Page<Run>>
-  /** Recorded events with `seq > after`, in order, at most `limit`; the start and end events (core/event.ts) included. */
+  /**
+   * Recorded events with `seq > after`, in order, at most `limit`, fewer when they are large, none at the end; the start and
+   * end events (core/event.ts) included.
+   */
   readEvents(runId: string, after: number, limit: number): Promise<RunEvent[]>
   /** The newest `limit` runs of a session, with `before` of those put in before that run; the cost does not grow with the session. */
   readHistory(sessionId: string, limit: number, before?: string): Promise<History>

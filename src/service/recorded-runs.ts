@@ -2,7 +2,7 @@ import { notFound } from '../core/error.ts'
 import type { RunEvent } from '../core/event.ts'
 import type { JsonObject } from '../core/json.ts'
 import type { RunHead, RunRecord } from '../core/run.ts'
-import type { SessionStore } from '../core/store.ts'
+import type { History, SessionStore } from '../core/store.ts'
 import { nextLimit } from './event-pages.ts'
 import { sharePages } from './shared-pages.ts'
 
@@ -60,14 +60,14 @@ export function createRecordedRuns(store: SessionStore): RecordedRuns {
         const place = history.runs.findIndex((other) => other.run_id === run.run_id)
         const earlier = place === -1 ? history.runs : history.runs.slice(0, place)
         const begun = earlier.filter((other) => other.status !== 'queued')
-        if (begun.length >= runs || !history.has_more || limit > historyLimit) return begun.slice(-runs)
+        if (begun.length >= runs || isAll(history, limit)) return begun.slice(-runs)
       }
     },
     async turnsBefore(runId, sessionId, runs) {
       for (let limit = runs; ; limit *= 2) {
         const history = await store.readHistory(sessionId, limit, runId)
         const begun = history.runs.filter(({ status }) => status !== 'queued')
-        if (begun.length >= runs || !history.has_more || limit > historyLimit) return begun.slice(-runs)
+        if (begun.length >= runs || isAll(history, limit)) return begun.slice(-runs)
       }
     },
     async state(sessionId) {
@@ -75,4 +75,9 @@ export function createRecordedRuns(store: SessionStore): RecordedRuns {
       return { ...(await store.readState(sessionId)) }
     },
   }
+}
+
+/** Whether asking for more runs would give no more: there are none, or these are so large that no more come at once. */
+function isAll({ runs, has_more }: History, limit: number): boolean {
+  return !has_more || runs.length < limit || limit > historyLimit
 }

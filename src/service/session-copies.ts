@@ -25,7 +25,7 @@ export function createSessionCopies(store: SessionStore, clock: Clock) {
         yield run
       }
       after = records.at(-1)?.run_id
-      if (records.length < recordsAtOnce) return
+      if (after === undefined) return
     }
   }
 

@@ -3,6 +3,8 @@ import { AppError } from '../core/error.ts'
 
 export type Row = Record<string, unknown>
 
+/** Of a longer one than V8's longest string the binding would throw where nobody can catch it. */
+const longestValue = 500_000_000
 /** Of the queries, each with as many filters as it may have. */
 const preparedAtMost = 100
 
@@ -23,6 +25,7 @@ export async function openConnection(path: string): Promise<Connection> {
   const database = await new Promise<InstanceType<typeof sqlite3.Database>>((resolve, reject) => {
     const opening = new sqlite3.Database(path, (error) => (error ? reject(translate(error)) : resolve(opening)))
   })
+  database.configure('limit', sqlite3.LIMIT_LENGTH, longestValue)
   const prepared = new Map<string, Promise<Statement>>()
   const prepare = (sql: string): Promise<Statement> => {
     const known = prepared.get(sql)

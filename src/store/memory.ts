@@ -16,13 +16,15 @@ import { Sweep } from './sweep.ts'
 export interface MemoryStoreOptions {
   /** Tells when claims expire; default `Date.now`. */
   clock?: Clock | undefined
+  /** What one read gives at most, unless a single run has more; default 32 MB. */
+  maxReadBytes?: number | undefined
 }
 
 /**
  * Keeps everything in this process, bounded by its memory alone. After `close`, `open` gives the same content again, so
  * that a restart can be played.
  */
-export function memoryStore({ clock = Date.now }: MemoryStoreOptions = {}): SessionStore {
+export function memoryStore({ clock = Date.now, maxReadBytes }: MemoryStoreOptions = {}): SessionStore {
   const state: MemoryState = {
     sessions: new Map(),
     runs: new Map(),
@@ -74,7 +76,7 @@ export function memoryStore({ clock = Date.now }: MemoryStoreOptions = {}): Sess
     deleteSession: (sessionId) => step(() => sessions.removeSession(state, sessionId)),
     prune: (rule, limit) => step(() => pruneSessions(state, rule, limit)),
     restoreSession: (copied) => step(() => sessions.recordOf(restoreSession(state, copied))),
-    readRecords: (sessionId, after, limit) => step(() => readRecords(state, sessionId, after, limit)),
+    readRecords: (sessionId, after, limit) => step(() => readRecords(state, sessionId, after, limit, maxReadBytes)),
     listSessions: (filter, page) => step(() => sessions.pageOfSessions(state, filter, page)),
 
     startRun: (start) => step(() => runs.startRun(state, start, now())),
@@ -92,7 +94,8 @@ export function memoryStore({ clock = Date.now }: MemoryStoreOptions = {}): Sess
     findRun: (runId) => step(() => copy(state.runs.get(runId)?.record)),
     listRuns: (filter, page) => step(() => runs.pageOfRuns(state, filter, page)),
     readEvents: (runId, after, limit) => step(() => runs.readEvents(state.runs.get(runId), after, limit)),
-    readHistory: (sessionId, limit, before) => step(() => runs.readHistory(state, sessionId, limit, before)),
+    readHistory: (sessionId, limit, before) =>
+      step(() => runs.readHistory(state, sessionId, limit, before, maxReadBytes)),
     searchMessages: async (search, page) => {
       const found = await step(() => searchMessages(state, search, page))
       // What was deleted while the search let others in is not told.

@@ -1,5 +1,6 @@
 import type { RunEvent, SourceEvent } from '../core/event.ts'
 import { createId } from '../core/id.ts'
+import { jsonSize } from '../core/json-size.ts'
 import { addToParts, type Message, type Part, textOf } from '../core/message.ts'
 import type { Usage } from '../core/run.ts'
 
@@ -10,29 +11,42 @@ export interface RecordedOutput {
   usage: Usage | null
 }
 
-export function recordedOutput(runId: string, events: Iterable<RunEvent>, at: string): RecordedOutput {
-  const parts: Part[] = []
-  let usage: Usage | null = null
-  const sources: SourceEvent[] = []
-  for (const event of events) {
-    if (event.type === 'text_delta' || event.type === 'data') addToParts(parts, event)
-    else if ((event.type === 'model_call_end' || event.type === 'step_end') && event.usage) {
-      usage = addUsage(usage, event.usage)
+/** More than a run may give by any limit; what an unlimited one gave beyond that stays in its events alone. */
+const mostCharacters = 64 * 1024 * 1024
+
+/** Puts the output of a run together from its events, as they come. */
+export class OutputFold {
+  readonly #parts: Part[] = []
+  readonly #sources: SourceEvent[] = []
+  #usage: Usage | null = null
+  #characters = 0
+
+  add(event: RunEvent): void {
+    if (event.type === 'text_delta' || event.type === 'data') {
+      this.#characters += event.type === 'data' ? jsonSize(event.data, mostCharacters) : event.text.length
+      if (this.#characters <= mostCharacters) addToParts(this.#parts, event)
+    } else if ((event.type === 'model_call_end' || event.type === 'step_end') && event.usage) {
+      this.#usage = addUsage(this.#usage, event.usage)
     } else if (event.type === 'source') {
       const { run_id: _run, seq: _seq, at: _at, ...source } = event
-      sources.push(source)
+      this.#sources.push(source)
     }
   }
-  if (parts.length === 0) return { messages: [], sources, usage }
-  const message: Message = {
-    message_id: createId('msg'),
-    run_id: runId,
-    role: 'assistant',
-    parts,
-    content: textOf(parts),
-    created_at: at,
+
+  finish(runId: string, at: string): RecordedOutput {
+    const parts = this.#parts
+    const output = { sources: this.#sources, usage: this.#usage }
+    if (parts.length === 0) return { messages: [], ...output }
+    const message: Message = {
+      message_id: createId('msg'),
+      run_id: runId,
+      role: 'assistant',
+      parts,
+      content: textOf(parts),
+      created_at: at,
+    }
+    return { messages: [message], ...output }
   }
-  return { messages: [message], sources, usage }
 }
 
 function addUsage(sum: Usage | null, one: Usage): Usage {

@@ -33,6 +33,8 @@ export interface SqliteStoreOptions {
   onFatal?: ((error: AppError) => void) | undefined
   /** Tells when claims expire; default `Date.now`. */
   clock?: Clock | undefined
+  /** What one read gives at most, unless a single run or session has more; default 32 MB. */
+  maxReadBytes?: number | undefined
 }
 
 interface Opened {
@@ -72,7 +74,7 @@ export function sqliteStore(options: SqliteStoreOptions): SessionStore {
         onBroken: (error) => writer.stop(error),
         nudge: () => void writer.work(async () => {}).catch(() => {}),
       })
-      const reads = new Reads([await connect(true), await connect(true)])
+      const reads = new Reads([await connect(true), await connect(true)], options.maxReadBytes)
       const known = new KnownRows()
       const onFatal = (error: AppError) => {
         logger.error({ error, path }, 'the session database can no longer be trusted')

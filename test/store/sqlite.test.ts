@@ -3,14 +3,18 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll } from 'vitest'
 import { sqliteStore } from '../../src/store/sqlite.ts'
+import { testReadBudget } from '../contract/session-store/budget.ts'
 import { testSessionStore } from '../contract/session-store.ts'
 
 const folders: string[] = []
 
-testSessionStore('sqlite', async () => {
+async function newPath(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'agentserve-store-'))
   folders.push(folder)
-  return sqliteStore({ path: join(folder, 'sessions.db') })
-})
+  return join(folder, 'sessions.db')
+}
+
+testSessionStore('sqlite', async () => sqliteStore({ path: await newPath() }))
+testReadBudget('sqlite', async (maxReadBytes) => sqliteStore({ path: await newPath(), maxReadBytes }))
 
 afterAll(() => Promise.all(folders.map((folder) => rm(folder, { recursive: true, force: true }))))

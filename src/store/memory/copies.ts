@@ -1,6 +1,7 @@
 import { AppError } from '../../core/error.ts'
 import type { RunRecord } from '../../core/run.ts'
 import type { RunCopy, SessionCopy } from '../../core/session.ts'
+import { takeWithin } from './budget.ts'
 import { copy, type MemoryState, type RunRow, type SessionRow } from './rows.ts'
 import { keepEvents } from './runs.ts'
 import { insertSession } from './sessions.ts'
@@ -10,10 +11,11 @@ export function readRecords(
   sessionId: string,
   after: string | undefined,
   limit: number,
+  maxBytes?: number,
 ): RunRecord[] {
   const runs = state.sessions.get(sessionId)?.runs ?? []
   const from = after === undefined ? 0 : runs.findIndex(({ record }) => record.run_id === after) + 1
-  return runs.slice(from, from + limit).map(({ record }) => copy(record))
+  return takeWithin(runs.slice(from, from + limit), maxBytes).map(({ record }) => copy(record))
 }
 
 export function restoreSession(state: MemoryState, { session, summary, runs }: SessionCopy): SessionRow {

@@ -15,7 +15,8 @@ import type {
   RunStarted,
 } from '../../core/store.ts'
 import { judgeEnd, mayResume, startReserve } from '../ended.ts'
-import { recordedOutput } from '../recorded-output.ts'
+import { OutputFold } from '../recorded-output.ts'
+import { takeWithin } from './budget.ts'
 import { insertClaim, readClaim } from './claims.ts'
 import { copy, type MemoryState, type RunRow, runOf, type SessionRow, turnsOf } from './rows.ts'
 import { getSession, insertSession, pageOf, touch } from './sessions.ts'
@@ -165,12 +166,19 @@ export function readEvents(row: RunRow | undefined, after: number, limit: number
   return result
 }
 
-export function readHistory(state: MemoryState, sessionId: string, limit: number, before?: string): History {
+export function readHistory(
+  state: MemoryState,
+  sessionId: string,
+  limit: number,
+  before: string | undefined,
+  maxBytes: number | undefined,
+): History {
   const session = state.sessions.get(sessionId)
   const turns = session === undefined ? [] : turnsOf(session)
   const place = turns.findIndex(({ record }) => record.run_id === before)
   const rows = before === undefined ? turns : turns.slice(0, Math.max(0, place))
-  return { runs: rows.slice(-limit).map(({ record }) => copy(record)), has_more: rows.length > limit }
+  const shown = takeWithin(rows.slice(-limit).toReversed(), maxBytes).toReversed()
+  return { runs: shown.map(({ record }) => copy(record)), has_more: rows.length > shown.length }
 }
 
 export function recoverRuns(state: MemoryState, owner: string, at: string): Recovered {
@@ -192,7 +200,9 @@ export function recoverRuns(state: MemoryState, owner: string, at: string): Reco
 
 function interrupt(state: MemoryState, row: RunRow, at: string): void {
   const { record } = row
-  const output = recordedOutput(record.run_id, row.events, at)
+  const fold = new OutputFold()
+  for (const event of row.events) fold.add(event)
+  const output = fold.finish(record.run_id, at)
   record.truncated = record.status === 'running'
   record.status = 'interrupted'
   record.completed_at = at

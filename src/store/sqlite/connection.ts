@@ -1,5 +1,11 @@
 import sqlite3 from 'sqlite3'
 
+/**
+ * No value is longer than that: of one beyond V8's longest string (512 MB) the binding would throw where nobody can catch
+ * it. SQLite says SQLITE_TOOBIG instead.
+ */
+const longestValue = 500_000_000
+
 /** What SQLite takes and gives as a value here. */
 export type SqlValue = string | number | null
 export type SqlRow = Record<string, SqlValue>
@@ -30,6 +36,7 @@ export class Connection {
       const database = new sqlite3.Database(path, mode, (error) => {
         if (error) return reject(error)
         database.configure('busyTimeout', busyTimeoutMs)
+        database.configure('limit', sqlite3.LIMIT_LENGTH, longestValue)
         resolve(new Connection(database))
       })
     })

@@ -1,6 +1,6 @@
 import type { SqlRow } from './connection.ts'
 
-const groupLimit = 256
+const usualLimit = 256
 
 interface Waiting {
   request: string
@@ -10,16 +10,19 @@ interface Waiting {
 
 /**
  * Answers what several callers ask in the same way with one statement: those who come while it runs share the next one,
- * and who asks for the same gets the same rows. `select` gets the requests as a JSON array; its rows say by `request_key`
- * whose they are.
+ * and who asks for the same gets the same rows. `select` gets the requests as a JSON array, and how many they are; its rows
+ * say by `request_key` whose they are.
  */
 export class GroupedReads {
-  readonly #select: (requests: string) => Promise<SqlRow[]>
+  readonly #select: (requests: string, count: number) => Promise<SqlRow[]>
+  readonly #most: number
   #waiting: Waiting[] = []
   #reading = false
 
-  constructor(select: (requests: string) => Promise<SqlRow[]>) {
+  /** `most`: how many are answered together. */
+  constructor(select: (requests: string, count: number) => Promise<SqlRow[]>, most = usualLimit) {
     this.#select = select
+    this.#most = Math.min(most, usualLimit)
   }
 
   read(request: string): Promise<SqlRow[]> {
@@ -34,10 +37,10 @@ export class GroupedReads {
     // What is asked for in the same step goes into the first group too.
     await Promise.resolve()
     while (this.#waiting.length > 0) {
-      const group = this.#waiting.splice(0, groupLimit)
+      const group = this.#waiting.splice(0, this.#most)
       const requests = [...new Set(group.map(({ request }) => request))]
       try {
-        const rows = await this.#select(JSON.stringify(requests))
+        const rows = await this.#select(JSON.stringify(requests), requests.length)
         const byRequest = Map.groupBy(rows, (row) => requests[row.request_key as number])
         for (const { request, resolve } of group) resolve(byRequest.get(request) ?? [])
       } catch (error) {

@@ -1,13 +1,12 @@
 import { invalid } from '../../core/error.ts'
 import type { Page, PageRequest } from '../../core/page.ts'
 import { type Run, runStatuses } from '../../core/run.ts'
-import type { Session } from '../../core/session.ts'
 import type { RunFilter, SessionFilter, SessionListFilter } from '../../core/store.ts'
 import { decodeCursor, encodeCursor } from '../cursor.ts'
 import type { SqlRow, SqlValue } from './connection.ts'
 import { ownersOf } from './group.ts'
-import { type SessionTexts, toRun, toSessionRecord } from './rows.ts'
-import { selectRunPage, selectSessionPage } from './selects.ts'
+import { toRun } from './rows.ts'
+import { selectRunPage } from './selects.ts'
 
 type All = (sql: string, params: readonly SqlValue[]) => Promise<SqlRow[]>
 
@@ -27,7 +26,7 @@ export function ownedBy(filter: SessionFilter): { conditions: string; params: Sq
  * Walks the index of one owner's sessions, and beside it that of those whose owner it was earlier; what the other owners
  * say is looked up row by row.
  */
-export async function sessionPage(all: All, filter: SessionListFilter, page: PageRequest): Promise<Page<Session>> {
+export function listedSessions(filter: SessionListFilter, page: PageRequest): { from: string; params: SqlValue[] } {
   const [first, ...others] = ownersOf(filter as Record<string, string>)
   const params: SqlValue[] = []
   const part = (table: string, time: string, id: string, conditions: string[]) => {
@@ -59,12 +58,8 @@ export async function sessionPage(all: All, filter: SessionListFilter, page: Pag
   }
   params.push(page.limit + 1)
   const order = 'ORDER BY listed_at DESC, listed_id DESC'
-  const rows = await all(
-    selectSessionPage(`FROM (${listed} ${order} LIMIT ?) CROSS JOIN sessions ON session_id = listed_id ${order}`),
-    params,
-  )
-  const items = rows.map((row) => toSessionRecord(row as unknown as SessionTexts).session)
-  return cut(items, page.limit, (session) => ({ time: session.updated_at, id: session.session_id }))
+  const from = `FROM (${listed} ${order} LIMIT ?) CROSS JOIN sessions ON session_id = listed_id ${order}`
+  return { from, params }
 }
 
 /** In the order in which runs were put in, which no clock can change, newest first. */

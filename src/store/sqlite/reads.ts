@@ -7,35 +7,23 @@ import type { Summary } from '../../core/summary.ts'
 import { readAnswer } from './answers.ts'
 import { readClaim } from './claims.ts'
 import type { Connection, SqlRow, SqlValue } from './connection.ts'
-import { decodeBatch } from './event-batch.ts'
 import { GroupedReads } from './grouped-reads.ts'
-import { runPage, sessionPage } from './pages.ts'
+import { runPage } from './pages.ts'
 import { countSessions } from './prune.ts'
-import {
-  oldestFirst,
-  type RecordRow,
-  type SessionTexts,
-  summaryColumns,
-  toRunRecord,
-  toSessionRecord,
-  toSummary,
-} from './rows.ts'
-import {
-  selectEvents,
-  selectHistories,
-  selectHistoryBefore,
-  selectRecords,
-  selectRunHeads,
-  selectRuns,
-  selectSessions,
-} from './selects.ts'
+import { requestsAtOnce, rowBytes, takeStep, usualReadBytes } from './reading/budget.ts'
+import { readEventPage } from './reading/events.ts'
+import { isLargeRow, type LargeRow, readNumbered, readRecord, readTurns } from './reading/records.ts'
+import { readSessions, sessionPage, toFoundSession } from './reading/sessions.ts'
+import { oldestFirst, type RecordRow, summaryColumns, toRunRecord, toSummary } from './rows.ts'
+import { selectHistories, selectHistoryBefore, selectRunHeads, selectRuns, selectSizes } from './selects.ts'
 
-/** A batch is some kilobytes, or one large event. */
-const batchesAtOnce = 4
+/** Of a page of events. */
+const pageCharacters = 4 * 1024 * 1024
 
-/** Everything that is only read, over connections that can't write. */
+/** Everything that is only read, over connections that can't write; a read gives `maxBytes` at most, or one row. */
 export class Reads {
   readonly #readers: readonly Connection[]
+  readonly #maxBytes: number
   readonly #runs: GroupedReads
   readonly #runHeads: GroupedReads
   /** By limit: a statement has one for all. */
@@ -43,21 +31,24 @@ export class Reads {
   readonly #sessions: GroupedReads
   #turn = 0
 
-  constructor(readers: readonly Connection[]) {
+  constructor(readers: readonly Connection[], maxBytes = usualReadBytes) {
     this.#readers = readers
-    this.#runs = new GroupedReads((requests) => this.#all(selectRuns, [requests]))
+    this.#maxBytes = maxBytes
+    this.#runs = new GroupedReads((requests, count) => this.#all(selectRuns, [rowBytes(maxBytes, count, 1), requests]))
     this.#runHeads = new GroupedReads((requests) => this.#all(selectRunHeads, [requests]))
-    this.#sessions = new GroupedReads((requests) => this.#all(selectSessions, [requests]))
+    this.#sessions = new GroupedReads((requests, count) => readSessions(this.#all, requests, count, maxBytes))
   }
 
   async findSession(sessionId: string): Promise<SessionRecord | undefined> {
     const [row] = await this.#sessions.read(sessionId)
-    return row && toSessionRecord(row as unknown as SessionTexts)
+    return row && toFoundSession(this.#all, row)
   }
 
   async findRun(runId: string): Promise<RunRecord | undefined> {
     const [row] = await this.#runs.read(runId)
-    return row && toRunRecord(JSON.parse(row.record_row as string))
+    if (row === undefined) return undefined
+    const record = JSON.parse(row.record_row as string) as RecordRow | LargeRow
+    return isLargeRow(record) ? readRecord(this.#all, runId) : toRunRecord(record)
   }
 
   async findRunHead(runId: string): Promise<RunHead | undefined> {
@@ -66,47 +57,51 @@ export class Reads {
   }
 
   async readHistory(sessionId: string, limit: number, before?: string): Promise<History> {
-    if (before !== undefined) {
-      const [row] = await this.#all(selectHistoryBefore, [sessionId, limit + 1, before])
-      return toHistory(row, limit)
-    }
+    const [row] = await (before === undefined
+      ? this.#historiesOf(limit).read(sessionId)
+      : this.#all(selectHistoryBefore, [rowBytes(this.#maxBytes, 1, limit + 1), sessionId, limit + 1, before]))
+    return readTurns(this.#all, row?.record_rows as string, limit, this.#maxBytes)
+  }
+
+  #historiesOf(limit: number): GroupedReads {
     let histories = this.#histories.get(limit)
     if (histories === undefined) {
-      histories = new GroupedReads((requests) => this.#all(selectHistories, [limit + 1, requests]))
+      const rows = limit + 1
+      histories = new GroupedReads(
+        (requests, count) => this.#all(selectHistories, [rowBytes(this.#maxBytes, count, rows), rows, requests]),
+        requestsAtOnce(rows),
+      )
       this.#histories.set(limit, histories)
     }
-    const [row] = await histories.read(sessionId)
-    return toHistory(row, limit)
+    return histories
   }
 
   /** The run is read before its events, so that an end is never seen without what came before it. */
   async readEvents(runId: string, after: number, limit: number): Promise<RunEvent[]> {
     const run = await this.findRunHead(runId)
     if (run === undefined || limit <= 0) return []
-    const events: RunEvent[] = after < 1 ? [startEvent(run)] : []
-    let next = Math.max(after, 1)
-    while (events.length < limit) {
-      const rows = await this.#all(selectEvents, [runId, next + 1, batchesAtOnce])
-      const stored = rows.flatMap((row) => decodeBatch(runId, row.batch as string))
-      events.push(...stored.filter((event) => event.seq > next))
-      next = Math.max(next, stored.at(-1)?.seq ?? next)
-      if (rows.length < batchesAtOnce) break
-    }
-    if (isEnded(run.status) && run.end_seq !== null && run.end_seq > after) events.push(endEvent(run, run.end_seq))
+    const most = Math.min(pageCharacters, this.#maxBytes)
+    const { events, isLast } = await readEventPage(this.#all, runId, Math.max(after, 1), limit, most)
+    if (after < 1) events.unshift(startEvent(run))
+    if (isLast && isEnded(run.status) && run.end_seq !== null && run.end_seq > after)
+      events.push(endEvent(run, run.end_seq))
     return events.slice(0, limit)
   }
 
   async readRecords(sessionId: string, after: string | undefined, limit: number): Promise<RunRecord[]> {
-    const rows = await this.#all(selectRecords, [sessionId, after ?? null, limit])
-    return rows.map((row) => toRunRecord(JSON.parse(row.record_row as string)))
+    const rows = await this.#all(selectSizes, [sessionId, after ?? null, limit])
+    const looks = rows.map((row) => ({ number: row.run_number as number, bytes: row.bytes as number }))
+    const records: [number, RunRecord][] = []
+    for await (const one of readNumbered(this.#all, takeStep(looks, this.#maxBytes))) records.push(one)
+    return oldestFirst(records).map(([, record]) => record)
   }
 
   listSessions(filter: SessionListFilter, page: PageRequest): Promise<Page<Session>> {
-    return sessionPage((sql, params) => this.#all(sql, params), filter, page)
+    return sessionPage(this.#all, filter, page, this.#maxBytes)
   }
 
   listRuns(filter: RunFilter, page: PageRequest): Promise<Page<Run>> {
-    return runPage((sql, params) => this.#all(sql, params), filter, page)
+    return runPage(this.#all, filter, page)
   }
 
   async findSummary(sessionId: string): Promise<Summary | undefined> {
@@ -121,7 +116,7 @@ export class Reads {
   }
 
   findCached(key: string, now: string): Promise<RunRecord | undefined> {
-    return readAnswer((sql, params) => this.#all(sql, params), key, now)
+    return readAnswer(this.#all, key, now)
   }
 
   /** Whether there is any use in asking the writer. */
@@ -137,18 +132,10 @@ export class Reads {
     return readClaim(this.#reader(), key, now)
   }
 
-  #all(sql: string, params: readonly SqlValue[] = []): Promise<SqlRow[]> {
-    return this.#reader().all(sql, params)
-  }
+  readonly #all = (sql: string, params: readonly SqlValue[] = []): Promise<SqlRow[]> => this.#reader().all(sql, params)
 
   #reader(): Connection {
     this.#turn = (this.#turn + 1) % this.#readers.length
     return this.#readers[this.#turn] as Connection
   }
-}
-
-/** A row holds one turn more than the limit when there are more. */
-function toHistory(row: SqlRow | undefined, limit: number): History {
-  const turns = oldestFirst(JSON.parse(row?.record_rows as string) as RecordRow[])
-  return { runs: turns.slice(-limit).map(toRunRecord), has_more: turns.length > limit }
 }

@@ -5,8 +5,8 @@ import type { Summary } from '../../core/summary.ts'
 import { keepClaimsOf, takeClaim } from './claims.ts'
 import type { Connection, SqlValue } from './connection.ts'
 import { ownersOf } from './group.ts'
-import { type SessionTexts, sessionColumns, summaryColumns, toJson, toSessionRecord } from './rows.ts'
-import { selectSessions } from './selects.ts'
+import { readSession } from './reading/sessions.ts'
+import { sessionColumns, summaryColumns, toJson } from './rows.ts'
 
 /* The cold writes of sessions: each runs by itself in the writer's transaction. */
 
@@ -45,9 +45,9 @@ export async function addOwners(
 
 /** Throws `session_not_found`. */
 export async function getSession(writer: Connection, sessionId: string): Promise<SessionRecord> {
-  const [row] = await writer.all(selectSessions, [JSON.stringify([sessionId])])
-  if (row === undefined) throw notFound('session', sessionId)
-  return toSessionRecord(row as unknown as SessionTexts)
+  const found = await readSession((sql, params) => writer.all(sql, params), sessionId)
+  if (found === undefined) throw notFound('session', sessionId)
+  return found
 }
 
 export async function updateSession(

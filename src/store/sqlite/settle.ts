@@ -11,8 +11,8 @@ import { encodeBatchInTurns } from './event-batch.ts'
 import { type BeginRun, Group, type HotOutcome, type HotWrite, type Known, type MadeTexts } from './group.ts'
 import { insertHot, toParamsInTurns } from './hot-write.ts'
 import { isLarge } from './large-write.ts'
-import { fromJson, messageRows, toRunRecord } from './rows.ts'
-import { selectRuns } from './selects.ts'
+import { readRecord } from './reading/records.ts'
+import { fromJson, messageRows } from './rows.ts'
 import { touch } from './sessions.ts'
 
 /*
@@ -143,15 +143,14 @@ export async function resumeRun(writer: Connection, resume: RunResume): Promise<
 
 /** Takes what the end of a pause has written out of the way, but for its events; gives its messages. */
 async function reopen(writer: Connection, runId: string): Promise<Message[]> {
-  const [row] = await writer.all(selectRuns, [JSON.stringify([runId])])
-  const record = toRunRecord(JSON.parse(row?.record_row as string))
+  const record = await readRecord((sql, params) => writer.all(sql, params), runId)
   await writer.run(
     `INSERT INTO events SELECT run_number, last_batch ->> '$[0].seq', last_batch FROM runs
      WHERE run_id = ? AND last_batch IS NOT NULL`,
     [runId],
   )
   await writer.run('UPDATE runs SET ended = NULL, output = NULL, last_batch = NULL WHERE run_id = ?', [runId])
-  return record.messages.filter(({ role }) => role === 'assistant')
+  return record?.messages.filter(({ role }) => role === 'assistant') ?? []
 }
 
 interface RunLook {

@@ -1,0 +1,33 @@
+/*
+ * What is read at once is bounded by bytes, however large the rows are: a result larger than V8's longest string ends the
+ * process, since the binding throws where nobody can catch it, and one that only fits holds up everybody.
+ */
+
+/** What one read may give, unless the store is told otherwise. */
+export const usualReadBytes = 32 * 1024 * 1024
+/** What one statement may give; a single larger row is read by itself. */
+const statementBytes = 1024 * 1024
+/** What one reader's part of a shared statement may have, since it is parsed in one turn of the event loop. */
+const partBytes = 4 * 1024 * 1024
+/** With more rows in one statement, most would be too large to come with the others. */
+const rowsAtOnce = 4096
+
+/** How many requests for so many rows each share a statement. */
+export function requestsAtOnce(rows: number): number {
+  return Math.max(1, Math.floor(rowsAtOnce / rows))
+}
+
+/** The most bytes of a row that comes with others, when so many requests for so many rows are answered together. */
+export function rowBytes(maxBytes: number, requests: number, rows: number): number {
+  return Math.floor(Math.min(Math.min(partBytes, maxBytes) / rows, maxBytes / (requests * rows)))
+}
+
+/** Takes as many from the front as one statement reads; at least one, if there is one. */
+export function takeStep<Row extends { bytes: number }>(rows: Row[], most = statementBytes): Row[] {
+  let count = 0
+  for (let bytes = 0; count < rows.length; count++) {
+    bytes += rows[count]?.bytes ?? 0
+    if (count > 0 && bytes > most) break
+  }
+  return rows.splice(0, count)
+}

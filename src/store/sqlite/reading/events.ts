@@ -1,0 +1,49 @@
+import type { RunEvent } from '../../../core/event.ts'
+import { decodeBatch } from '../event-batch.ts'
+import { selectBatch, selectEvents } from '../selects.ts'
+import type { All } from './records.ts'
+
+/** A batch is some kilobytes, or one large event. */
+const batchesAtOnce = 4
+const largeBytes = 256 * 1024
+
+interface RecordedBatch {
+  events: RunEvent[]
+  characters: number
+}
+
+/** What was recorded of a run behind the event `after`, a batch at a time; a large one is read by itself. */
+export async function* readBatches(all: All, runId: string, after: number): AsyncGenerator<RecordedBatch> {
+  for (let last = after; ; ) {
+    const rows = await all(selectEvents, [runId, last + 1, batchesAtOnce, largeBytes])
+    for (const { place, batch } of rows) {
+      const text = batch ?? (await all(selectBatch, [runId, place as number]))[0]?.batch
+      // The run is gone.
+      if (typeof text !== 'string') return
+      const seen = last
+      const events = decodeBatch(runId, text).filter(({ seq }) => seq > seen)
+      last = events.at(-1)?.seq ?? last
+      yield { events, characters: text.length }
+    }
+    if (rows.length < batchesAtOnce) return
+  }
+}
+
+/** Those behind `after`, at most `limit`; no further batch is read once there are so many characters. */
+export async function readEventPage(
+  all: All,
+  runId: string,
+  after: number,
+  limit: number,
+  maxCharacters: number,
+): Promise<{ events: RunEvent[]; isLast: boolean }> {
+  const events: RunEvent[] = []
+  let characters = 0
+  for await (const batch of readBatches(all, runId, after)) {
+    for (const event of batch.events) events.push(event)
+    characters += batch.characters
+    if (events.length >= limit) return { events: events.slice(0, limit), isLast: false }
+    if (events.length > 0 && characters >= maxCharacters) return { events, isLast: false }
+  }
+  return { events, isLast: true }
+}
