@@ -183,9 +183,13 @@ file is checked first; when a check fails, nothing is restored.`,
   },
   doctor: {
     details: `Looks at Node, the native libraries, the data folder and the space on its disk, the configuration, the port, the
-models and their keys (which are never shown), the embedding model and the knowledge base. A line each; what is not right
-says what to do. The exit code is 1 when something is wrong; a warning is not.`,
-    examples: ['agentserve doctor', 'agentserve doctor --json'],
+models and their keys (which are never shown), the embedding model, the tools of MCP servers (which it starts to ask them)
+and the knowledge base. A line each; what is not right says what to do. The exit code is 1 when something is wrong; a warning
+is not.
+
+\`--accept-tools <entry>\` looks at nothing else: it confirms that the tools of that entry may be as they are now, so that
+those that changed no longer ask for every call.`,
+    examples: ['agentserve doctor', 'agentserve doctor --json', 'agentserve doctor --accept-tools files'],
     page: 'troubleshooting',
   },
   completion: {

@@ -12,8 +12,8 @@ export interface ConfigParts {
    * for what is neither ours nor an AI SDK `Agent`. May throw an AppError about a setting of the entry.
    */
   toRunnable(value: object, kind: EntityKind, binding: EntityBinding): Runnable | undefined
-  /** The MCP servers of a config, none of them started. Throws an AppError about a setting. */
-  mcpServers(named: Readonly<Record<string, unknown>>, root: string): McpServers
+  /** The MCP servers of a config, none of them started; what their tools say is kept in `dataFolder`. Throws an AppError about a setting. */
+  mcpServers(named: Readonly<Record<string, unknown>>, root: string, dataFolder?: string): McpServers
   /** Makes an agent of its settings, for the config that is served when there is no file. */
   agent(settings: BuiltInAgent): object
   /** The summariser of a program that configures none. */

@@ -1,4 +1,4 @@
-import { relative, resolve } from 'node:path'
+import { dirname, relative, resolve } from 'node:path'
 import { type ErrorDetail, isAppError } from '../core/error.ts'
 import type { StandIns } from '../runnables/binding.ts'
 import type { McpServers } from '../runnables/mcp.ts'
@@ -41,12 +41,15 @@ export function resolveConfig(options: ResolveOptions): ResolvedConfig {
   if (complaints.length === 0) checkTogether(user, purpose, complain)
   const overrides = readOverrides(options.flags ?? {}, options.environment ?? {}, complain)
   refuse(complaints, options)
-  const mcp = resolveMcpServers(user, root, parts, complain)
+  const dataFolder = resolveDataFolder(root, overrides.data)
+  const server = resolveServer(user.server ?? {}, overrides, { purpose, root, dataFolder }, parts)
+  const storage = server.sessionStorage
+  const fileFolder = typeof storage === 'object' && 'path' in storage ? dirname(storage.path) : undefined
+  const mcp = resolveMcpServers(user, root, purpose === 'program' ? dataFolder : fileFolder, parts, complain)
   const { standIns } = options
   const entities = resolveEntities(user, { model: user.model, root, mcp, standIns }, parts, complain)
   if (complaints.length > 0) void mcp.close()
   refuse(complaints, options)
-  const dataFolder = resolveDataFolder(root, overrides.data)
   return {
     file: options.file,
     root,
@@ -59,7 +62,7 @@ export function resolveConfig(options: ResolveOptions): ResolvedConfig {
       chunkOverlap: user.knowledge?.chunkOverlap,
     },
     entities,
-    server: resolveServer(user.server ?? {}, overrides, { purpose, root, dataFolder }, parts),
+    server,
     mcp,
     standIns,
     dispose: async () => {
@@ -80,6 +83,7 @@ export function resolveDataFolder(root: string, named: string | undefined): stri
 function resolveMcpServers(
   { mcpServers = {} }: UserConfig,
   root: string,
+  dataFolder: string | undefined,
   parts: ConfigParts,
   complain: (path: string, message: string) => void,
 ): McpServers {
@@ -93,7 +97,7 @@ function resolveMcpServers(
       complain(`mcpServers.${name}`, `is wrong: ${error.message.replace(/\.$/, '')}`)
     }
   }
-  return parts.mcpServers(sound, root)
+  return parts.mcpServers(sound, root, dataFolder)
 }
 
 function checkTogether(user: UserConfig, purpose: Purpose, complain: (path: string, message: string) => void): void {

@@ -15,6 +15,7 @@ import {
   wholeNumber,
   wrong,
 } from './setting-check.ts'
+import { approvalRule, checkApprovalNames } from './tools/approvals.ts'
 
 const knowledgeRules = {
   mode: oneOf('first', 'tool'),
@@ -78,7 +79,7 @@ const rules: Record<keyof AnyAgentSettings, SettingRule> = {
   activeTools: 'array',
   toolOrder: 'array',
   toolCallConcurrency: 'number',
-  toolApproval: 'any',
+  toolApproval: approvalRule,
   toolsContext: 'object',
   runtimeContext: 'object',
   maxOutputTokens: 'number',
@@ -186,7 +187,7 @@ function checkTimeout({ timeout }: AnyAgentSettings): void {
   if (timeout.tools !== undefined) checkSettings('agent()', timeout.tools, rules, 'timeout.tools')
 }
 
-function checkTools({ tools, knowledge }: AnyAgentSettings): void {
+function checkTools({ tools, knowledge, toolApproval, prepareCall }: AnyAgentSettings): void {
   for (const [name, tool] of Object.entries(tools ?? {})) {
     if (!isObject(tool) || !('inputSchema' in tool || 'type' in tool)) {
       throw wrong(
@@ -201,6 +202,9 @@ function checkTools({ tools, knowledge }: AnyAgentSettings): void {
       `agent(): \`knowledge.mode\` 'tool' adds a tool '${searchToolName}'; give yours another name`,
     )
   }
+  // What `prepareCall` brings is known with the first run.
+  const searches = isObject(knowledge) && knowledge.mode === 'tool' ? [searchToolName] : []
+  if (prepareCall === undefined) checkApprovalNames(toolApproval, tools ?? {}, searches)
 }
 
 function checkModel(model: unknown): void {

@@ -16,10 +16,11 @@ import { resumedMessages } from './model-resume.ts'
 import { runAgent } from './model-run.ts'
 import { passagesText, retrieve, sourceEvent } from './passages.ts'
 import { loadSdk } from './sdk.ts'
-import { sdkAgents } from './sdk-agent.ts'
+import { type Approve, sdkAgents } from './sdk-agent.ts'
 import { isStructured, structured } from './structured.ts'
 import { equipTools } from './tool-calls.ts'
-import { openTools } from './tool-source.ts'
+import { openTools, toToolSet } from './tool-source.ts'
+import { decideApprovals } from './tools/approvals.ts'
 import { textInput } from './tools/text-input.ts'
 
 export const searchToolName = 'search_knowledge'
@@ -54,18 +55,26 @@ export function modelAnswer(settings: AnyAgentSettings, setting: ModelSetting, b
     return messages
   }
   return async function* run(input: RunInput, context: RunContext): AsyncGenerator<EmittedEvent> {
-    const messages = resumedMessages(context) ?? (yield* firstMessages(input, context))
     const queue = new EventQueue<EmittedEvent>()
-    const tools = await openTools(settings.tools, context, binding)
-    if (knowledge?.mode === 'tool') tools[searchToolName] = await searchTool(knowledge, context, queue)
+    const search =
+      knowledge?.mode === 'tool' ? { [searchToolName]: await searchTool(knowledge, context, queue) } : undefined
+    const configured = binding.standIns?.tools?.(settings.tools ?? {}) ?? settings.tools ?? {}
+    const opened = await openTools(configured, search, context, binding)
+    const tools = toToolSet(opened)
+    const approve: Approve = (approval, more) => decideApprovals(approval, opened, configured, more)
+    if (settings.prepareCall === undefined) approve(settings.toolApproval)
+    const resumed = resumedMessages(context, opened)
+    const messages = resumed?.messages ?? (yield* firstMessages(input, context))
     const observer = new ModelObserver()
     const equip = async (model: ModelObject) => {
       const watched = await observer.watch(model)
       return hook === undefined ? watched : hookedModel(watched, hook, callOf(input, context))
     }
     const equipped = equipTools(tools, settings, () => callOf(input, context))
-    const agent = await createAgent({ model: await equip(await resolve()), tools: equipped, equip })
-    const events = runAgent({ agent, messages, signal: context.signal, queue, observer, label, setting })
+    const agent = await createAgent({ model: await equip(await resolve()), tools: equipped, equip, approve })
+    const { signal } = context
+    const told = { queue, observer, label, setting, tools: opened, denied: resumed?.denied }
+    const events = runAgent({ agent, messages, signal, ...told })
     yield* isStructured(settings.output) ? structured(events, settings.output) : events
   }
 }

@@ -17,6 +17,7 @@ import { defaultHistoryRuns } from './memory.ts'
 import { insideRun } from './run-context.ts'
 import { hookedRun } from './run-hook.ts'
 import { claimTools } from './tool-source.ts'
+import { toolEntries, withToolEntries } from './tools/check.ts'
 
 /**
  * An agent from the settings of the AI SDK's `ToolLoopAgent` and agentserve's own. Without a `model` it takes the config's;
@@ -57,7 +58,9 @@ function build(settings: AnyAgentSettings, binding: Binding): Runnable {
     timeoutMs,
     run: effects === 'none' ? surround(answer, settings) : inside(surround(answer, settings)),
   }
-  return bindable(markRunnable(entity), (next) => build(settings, next))
+  return bindable(withToolEntries(markRunnable(entity), toolEntries(settings, binding)), (next) =>
+    build(settings, next),
+  )
 }
 
 function modelOf({ model }: AnyAgentSettings, binding: Binding): ModelSetting | undefined {

@@ -10,6 +10,7 @@ import { runAgent, type SdkAgent } from './model-run.ts'
 import { historyMessages } from './prompt.ts'
 import { isObject, wrong } from './setting-check.ts'
 import { isStructured, structured } from './structured.ts'
+import { approvalRule, checkApprovalNames, type ToolApproval } from './tools/approvals.ts'
 
 /** What an `Agent` of the AI SDK is known by, with whatever tools, context and output it has. */
 export interface HostableAgent {
@@ -27,12 +28,20 @@ export function isSdkAgent(value: unknown): value is HostableAgent {
 /** Any `Agent` of the AI SDK as it is: it sees the session's messages and answers; structured output becomes data. */
 export function hostAgent(hosted: HostableAgent): Runnable {
   const agent = hosted as unknown as SdkAgent
-  const { settings } = agent as { settings?: { model?: unknown; output?: OutputInterface } }
+  const { settings } = agent as {
+    settings?: { model?: unknown; output?: OutputInterface; toolApproval?: ToolApproval; prepareCall?: unknown }
+  }
   if (typeof settings?.model === 'string') {
     throw wrong(
       'model',
       `The AI SDK agent has the model '${settings.model}' as a text, which the AI SDK sends to a paid gateway; give it a model object, or use agent({ model })`,
     )
+  }
+  if (settings?.toolApproval !== undefined) {
+    const problem = approvalRule(settings.toolApproval)
+    if (problem !== undefined) throw wrong('toolApproval', `The AI SDK agent: \`toolApproval\` ${problem}`)
+    // What `prepareCall` brings is known to the agent alone.
+    if (settings.prepareCall === undefined) checkApprovalNames(settings.toolApproval, agent.tools ?? {}, [])
   }
   return markRunnable({
     kind: 'agent',
@@ -42,11 +51,13 @@ export function hostAgent(hosted: HostableAgent): Runnable {
     knowledge: false,
     effects: 'any',
     async *run(input, context) {
-      const messages = resumedMessages(context) ?? [
+      const tools = new Map(Object.keys(agent.tools ?? {}).map((name) => [name, {}]))
+      const resumed = resumedMessages(context, tools)
+      const messages = resumed?.messages ?? [
         ...historyMessages(await context.history()),
         { role: 'user' as const, content: promptText(input.parts) },
       ]
-      const events = runAgent({ agent, messages, signal: context.signal })
+      const events = runAgent({ agent, messages, signal: context.signal, tools, denied: resumed?.denied })
       yield* isStructured(settings?.output) ? structured(events, settings.output) : events
     },
   })

@@ -2,17 +2,22 @@ import { resolve } from 'node:path'
 import type { CallToolResult } from '@ai-sdk/mcp'
 import type { ToolSet } from 'ai'
 import { AppError } from '../core/error.ts'
-import type { RunContext } from '../core/runnable.ts'
+import type { Binding } from './binding.ts'
+import { hashTools } from './mcp/tool-hash.ts'
+import { ToolRecord } from './mcp/tool-record.ts'
 import { McpConnection, type McpToolDefinition } from './mcp-connection.ts'
 import { checkMcpServer, isEndpoint, type McpServer } from './mcp-settings.ts'
 import { checkSettings, describe, wrong } from './setting-check.ts'
-import { toolSource } from './tool-source.ts'
+import { type CheckPlace, toolSource } from './tool-source.ts'
+import { unknownTool } from './tools/names.ts'
 
 export interface McpOptions {
   /** The only tools that this agent gets. */
   tools?: readonly string[]
   /** Whether a call waits until somebody allows it: all, or those of these tools, by the server's own names. */
   needsApproval?: boolean | readonly string[]
+  /** The only tools, by the server's own names, whose calls need nobody who allows them. Instead of `needsApproval`. */
+  trusted?: readonly string[]
 }
 
 /**
@@ -24,27 +29,75 @@ export function mcp(server: string | McpServer, options: McpOptions = {}): ToolS
   else if (server === '') throw wrong('', 'mcp() needs the name of a server, or how to start one')
   checkSettings('mcp()', options, {
     tools: 'array',
-    needsApproval: (value) =>
-      typeof value === 'boolean' || Array.isArray(value) ? undefined : 'must be true, false or a list of tools',
+    needsApproval: (value) => (typeof value === 'boolean' ? undefined : listOfNames(value, 'true, false or ')),
+    trusted: listOfNames,
   })
+  if (options.needsApproval !== undefined && options.trusted !== undefined) {
+    throw wrong(
+      'trusted',
+      'mcp() has `needsApproval` and `trusted`; leave one of them out: all tools but the `trusted` ones ask',
+    )
+  }
   const description = `Tools of the MCP server ${typeof server === 'string' ? server : placeOf(server)}`
+  const list = async (key: string, { logger, signal }: CheckPlace, { mcp }: Binding, keep: boolean) => {
+    if (mcp === undefined) throw wrong(`tools.${key}`, 'mcp() works in an agent that a server runs')
+    const connection = mcp.get(server)
+    const definitions = await connection.tools(logger, signal)
+    const names = definitions.map(({ name }) => name)
+    for (const setting of ['needsApproval', 'trusted'] as const) {
+      const wanted = options[setting]
+      const unknown = Array.isArray(wanted) ? wanted.find((name) => !names.includes(name)) : undefined
+      if (unknown !== undefined) throw unknownTool(key, `\`${setting}\` of mcp()`, unknown, names)
+    }
+    const hashes = hashTools(definitions)
+    const record = mcp.record(server)
+    const changed = await record.changed(hashes, logger, keep)
+    const only = options.tools ?? mcp.find(server)?.tools
+    const chosen = definitions.filter(({ name }) => only === undefined || only.includes(name))
+    const about = ({ name }: McpToolDefinition) => ({
+      name: `${key}_${name}`,
+      own: name,
+      hash: hashes.get(name),
+      asks: changed.has(name)
+        ? `It has changed since it was first seen; \`agentserve doctor --accept-tools ${key}\` confirms it.`
+        : undefined,
+      needsApproval: asks(options, name),
+    })
+    return { connection, record, hashes, chosen, about }
+  }
   return toolSource(
     { type: 'dynamic', description },
     {
       outside: true,
       claim: (binding) => binding.mcp?.claim(server),
-      async open(key, context, { mcp }) {
-        if (mcp === undefined) throw wrong(`tools.${key}`, 'mcp() works in an agent that a server runs')
-        const only = options.tools ?? mcp.find(server)?.tools
-        return openMcpTools(
-          mcp.get(server),
-          key,
-          { ...options, ...(only === undefined ? {} : { tools: only }) },
-          context,
-        )
+      async open(key, context, binding) {
+        const { connection, chosen, about } = await list(key, context, binding, true)
+        const toTool = await mcpTools(connection, context)
+        return chosen.map((definition) => {
+          const { needsApproval, ...known } = about(definition)
+          return { ...known, tool: toTool(definition, needsApproval) }
+        })
+      },
+      async check(key, at, binding) {
+        const { record, hashes, chosen, about } = await list(key, at, binding, false)
+        return {
+          from: `the MCP server ${typeof server === 'string' ? server : placeOf(server)}`,
+          tools: chosen.map((definition) => ({ ...about(definition), tool: {} as ToolSet[string] })),
+          accept: () => record.accept(hashes, at.logger),
+        }
       },
     },
   )
+}
+
+function asks({ needsApproval = false, trusted }: McpOptions, name: string): boolean {
+  if (trusted !== undefined) return !trusted.includes(name)
+  return typeof needsApproval === 'boolean' ? needsApproval : needsApproval.includes(name)
+}
+
+function listOfNames(value: unknown, or = ''): string | undefined {
+  const isList = Array.isArray(value) && value.every((name) => typeof name === 'string' && name !== '')
+  return isList ? undefined : `must be ${or}a list of the server's own names of tools`
 }
 
 /** What it is called in lists and messages: other arguments, and the rest of an address, may hold a key. */
@@ -54,6 +107,12 @@ function placeOf(server: McpServer): string {
   return first === undefined || first.startsWith('-') ? server.command : `${server.command} ${first}`
 }
 
+/** Where it is, without what may change or is nobody's business. */
+function placeIn(server: McpServer): object {
+  if (isEndpoint(server)) return { url: server.url }
+  return { command: server.command, args: server.args ?? [], cwd: server.cwd ?? '.' }
+}
+
 /** The MCP servers that one config may use. */
 export interface McpServers {
   /** The settings of a server; undefined for a name that the config does not have. */
@@ -61,6 +120,8 @@ export interface McpServers {
   /** Keeps a server for this config; throws `invalid_request` for a name that it does not have. Starts nothing. */
   claim(server: string | McpServer): void
   get(server: string | McpServer): McpConnection
+  /** What its tools said of themselves. */
+  record(server: string | McpServer): ToolRecord
   /** Ends what no other config has claimed. */
   close(): Promise<void>
 }
@@ -68,8 +129,18 @@ export interface McpServers {
 /** All connections of this process: a server whose settings did not change stays up over a reload. */
 const connections = new Map<string, { connection: McpConnection; holders: number }>()
 
-/** The servers of a config; `named` are its `mcpServers`. Throws `invalid_request` naming the key. */
-export function createMcpServers(named: Readonly<Record<string, unknown>>, root: string): McpServers {
+/** What the tools of servers said, for as long as this process lives; some of it is in files too. */
+const records = new Map<string, ToolRecord>()
+
+/**
+ * The servers of a config; `named` are its `mcpServers`. What their tools say of themselves is kept in `dataFolder`; without
+ * one only in this process. Throws `invalid_request` naming the key.
+ */
+export function createMcpServers(
+  named: Readonly<Record<string, unknown>>,
+  root: string,
+  dataFolder?: string,
+): McpServers {
   const servers = new Map<string, McpServer>()
   for (const [name, server] of Object.entries(named)) {
     checkMcpServer('an MCP server', server)
@@ -100,6 +171,18 @@ export function createMcpServers(named: Readonly<Record<string, unknown>>, root:
     find: settingsOf,
     claim: (server) => void hold(server),
     get: hold,
+    record(server) {
+      const name = typeof server === 'string' ? server : placeOf(server)
+      // In a file a server of the config is known by its name, so that new settings are no new server.
+      const identity =
+        dataFolder === undefined
+          ? JSON.stringify([name, resolve(root), settingsOf(server)])
+          : JSON.stringify(typeof server === 'string' ? { name } : placeIn(server))
+      const key = JSON.stringify([dataFolder ?? null, identity])
+      const record = records.get(key) ?? new ToolRecord(name, identity, dataFolder)
+      records.set(key, record)
+      return record
+    },
     async close() {
       closed = true
       const closing: Promise<void>[] = []
@@ -115,27 +198,17 @@ export function createMcpServers(named: Readonly<Record<string, unknown>>, root:
   }
 }
 
-async function openMcpTools(
-  connection: McpConnection,
-  key: string,
-  { tools: only, needsApproval = false }: McpOptions,
-  { logger, signal }: RunContext,
-): Promise<ToolSet> {
+async function mcpTools(connection: McpConnection, { logger, signal }: CheckPlace) {
   const { dynamicTool, jsonSchema } = await import('ai')
-  const tools: ToolSet = {}
-  for (const definition of await connection.tools(logger, signal)) {
-    if (only !== undefined && !only.includes(definition.name)) continue
-    const { name, description, inputSchema } = definition
-    tools[`${key}_${name}`] = dynamicTool({
+  return ({ name, description, inputSchema }: McpToolDefinition, needsApproval: boolean): ToolSet[string] =>
+    dynamicTool({
       ...(description === undefined ? {} : { description }),
-      needsApproval: needsApproval === true || (needsApproval !== false && needsApproval.includes(name)),
+      needsApproval,
       inputSchema: jsonSchema(schemaOf(inputSchema)),
       execute: async (input, { abortSignal = signal }) =>
         outputOf(await connection.call(name, (input ?? {}) as Record<string, unknown>, logger, abortSignal)),
       toModelOutput: ({ output }) => toModelOutput(output),
     })
-  }
-  return tools
 }
 
 function schemaOf(inputSchema: McpToolDefinition['inputSchema']) {

@@ -16,7 +16,11 @@ export class ModelEvents {
   readonly #now: () => number
   readonly #startedAt: number
 
-  constructor(now: () => number = Date.now) {
+  readonly #denied: ReadonlyMap<string, string>
+
+  /** `denied`: why calls are not made that somebody has allowed, by their ids. */
+  constructor(denied: ReadonlyMap<string, string> = new Map(), now: () => number = Date.now) {
+    this.#denied = denied
     this.#now = now
     this.#startedAt = now()
   }
@@ -64,7 +68,11 @@ export class ModelEvents {
       case 'tool-error':
         return [this.#toolEnd(part, { error: { message: messageOf(part.error) } })]
       case 'tool-output-denied':
-        return [this.#toolEnd(part, { error: { message: 'The call was not approved.' } })]
+        return [
+          this.#toolEnd(part, {
+            error: { message: this.#denied.get(part.toolCallId) ?? 'The call was not approved.' },
+          }),
+        ]
       case 'tool-approval-request':
         // The user's own code has answered it already.
         if (part.isAutomatic === true) return []

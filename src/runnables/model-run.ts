@@ -8,7 +8,7 @@ import { EventQueue } from './event-queue.ts'
 import type { ModelParams } from './hooks.ts'
 import { ModelEvents } from './model-events.ts'
 import type { ModelObserver } from './model-observer.ts'
-import { toCheckpoint } from './model-resume.ts'
+import { hashesOfOpen, type KnownTools, toCheckpoint } from './model-resume.ts'
 import { settingsOf, toolsOf } from './model-settings.ts'
 
 /** Any agent of the AI SDK that takes no call options. */
@@ -36,6 +36,10 @@ export interface ModelRun {
   /** What the model is called; left out, the provider's and the model's own names. */
   label?: string
   setting?: ModelSetting | undefined
+  /** The run's tools. */
+  tools?: KnownTools | undefined
+  /** Calls that somebody has allowed and that are not made, and why. */
+  denied?: ReadonlyMap<string, string> | undefined
 }
 
 /**
@@ -75,7 +79,7 @@ export function runAgent(run: ModelRun): AsyncIterableIterator<EmittedEvent, und
 
 /** Never rejects: what goes wrong closes the queue. */
 async function pump(run: ModelRun, queue: EventQueue<EmittedEvent>, abortSignal: AbortSignal): Promise<void> {
-  const events = new ModelEvents()
+  const events = new ModelEvents(run.denied)
   let label = run.label ?? 'model'
   try {
     const asked: InputRequired[] = []
@@ -118,7 +122,8 @@ async function pump(run: ModelRun, queue: EventQueue<EmittedEvent>, abortSignal:
     if (asked.length + waiting.size > 0) {
       // Asked for only here: it rejects with whatever the stream fails with, and then nobody would hear of it.
       const messages = [...run.messages, ...(await result.responseMessages)]
-      for (const event of paused(asked, messages, waiting)) await queue.push(event)
+      const hashes = run.tools && hashesOfOpen(messages, run.tools)
+      for (const event of paused(asked, messages, waiting, hashes)) await queue.push(event)
     }
     queue.close()
   } catch (error) {
@@ -132,10 +137,15 @@ export function paused(
   asked: readonly InputRequired[],
   messages: ModelMessage[],
   waiting: ReadonlyMap<string, WaitingCall>,
+  hashes: Record<string, string> = {},
 ): InputRequired[] {
   const all = [...asked, ...[...waiting.values()].flatMap(({ asks }) => asks)]
   const inside = Object.fromEntries([...waiting].map(([callId, { runId }]) => [callId, runId]))
-  const checkpoint = toCheckpoint({ messages, ...(waiting.size === 0 ? {} : { inside }) })
+  const checkpoint = toCheckpoint({
+    messages,
+    ...(waiting.size === 0 ? {} : { inside }),
+    ...(Object.keys(hashes).length === 0 ? {} : { hashes }),
+  })
   return all.map((event, place) => (place === all.length - 1 ? { ...event, messages: checkpoint } : event))
 }
 

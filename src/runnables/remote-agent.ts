@@ -69,7 +69,8 @@ export function remoteAgent(settings: RemoteAgentSettings): RemoteAgent {
   } satisfies Runnable)
   return toolSource(entity, {
     outside: true,
-    open: async (key, context) => ({ [key]: await asTool(call, key, settings, context) }),
+    names: (key) => [key],
+    open: async (key, context) => [{ name: key, own: key, tool: await asTool(call, key, settings, context) }],
   })
 }
 

@@ -6,18 +6,23 @@ import type { AnyAgentSettings } from './agent-settings.ts'
 import type { SdkAgent } from './model-run.ts'
 import { loadSdk } from './sdk.ts'
 import { isStructured, wholeOutput } from './structured.ts'
+import type { ToolApproval } from './tools/approvals.ts'
 
 /** What one run brings: its tools, its model, and what is put round every model that a step may name. */
 export interface RunParts {
   model: ModelObject
   tools: ToolSet
   equip: (model: ModelObject) => ModelObject | Promise<ModelObject>
+  approve: Approve
 }
+
+/** What the AI SDK is given as `toolApproval`; `more` are names of tools that a call adds. Throws for one that no tool has. */
+export type Approve = (approval: ToolApproval, more?: readonly string[]) => ToolApproval
 
 /** Makes the AI SDK's agent for one run after the other; what does not change between them is done once. */
 export function sdkAgents(settings: AnyAgentSettings, root: string | undefined) {
   const { name, description, knowledge, memory, cache, guardrails, hooks, effects, run, ...sdk } = settings
-  const { timeout, output, prepareStep, prepareCall, ...rest } = sdk
+  const { timeout, output, prepareStep, prepareCall, toolApproval, ...rest } = sdk
   const common = {
     // The run fails with the error; without this the SDK prints it as well.
     onError: () => {},
@@ -25,14 +30,16 @@ export function sdkAgents(settings: AnyAgentSettings, root: string | undefined) 
     ...(output === undefined ? {} : { output: isStructured(output) ? wholeOutput(output) : output }),
     ...(typeof timeout === 'object' ? { timeout: withoutTools(timeout) } : {}),
   }
-  return async ({ model, tools, equip }: RunParts): Promise<SdkAgent> => {
+  return async ({ model, tools, equip, approve }: RunParts): Promise<SdkAgent> => {
     const { ToolLoopAgent } = await loadSdk()
     const whole = {
       ...common,
       model,
       ...(Object.keys(tools).length === 0 ? {} : { tools }),
       ...(prepareStep === undefined ? {} : { prepareStep: withResolvedModel(prepareStep, root, equip) }),
-      ...(prepareCall === undefined ? {} : { prepareCall: withResolvedModel(prepareCall, root, equip) }),
+      ...(prepareCall === undefined
+        ? { toolApproval: approve(toolApproval) }
+        : { toolApproval, prepareCall: withApprovals(withResolvedModel(prepareCall, root, equip), approve) }),
     } as unknown as ToolLoopAgentSettings<never, ToolSet>
     return new ToolLoopAgent(whole) as unknown as SdkAgent
   }
@@ -49,6 +56,18 @@ function withResolvedModel<OPTIONS extends { model?: unknown }, RESULT>(
     const model = (prepared as { model?: unknown } | undefined)?.model
     if (model === undefined || model === options.model) return prepared
     return { ...prepared, model: await equip(await resolveModel(model as ModelSetting, { root })) }
+  }
+}
+
+/** A call may bring tools and decisions of its own; one that says nothing of decisions keeps the agent's. */
+function withApprovals<OPTIONS extends { toolApproval?: unknown }, RESULT extends object | undefined>(
+  prepare: (options: OPTIONS) => Promise<RESULT>,
+  approve: Approve,
+) {
+  return async (options: OPTIONS) => {
+    const prepared: { toolApproval?: unknown; tools?: object } = (await prepare(options)) ?? options
+    const { toolApproval = options.toolApproval, tools = {} } = prepared
+    return { ...prepared, toolApproval: approve(toolApproval as ToolApproval, Object.keys(tools)) }
   }
 }
 

@@ -8,6 +8,7 @@ import { deriveContext } from './derived-context.ts'
 import { readCheckpoint, toCheckpoint } from './model-resume.ts'
 import { paused, WaitingCall } from './model-run.ts'
 import { loadSdk } from './sdk.ts'
+import { wrong } from './setting-check.ts'
 import { ask, askNext, childOf, entityOf, goOn, type Member, type Outcome, type TeamRun } from './team-member.ts'
 import { toolSource } from './tool-source.ts'
 import { textInput } from './tools/text-input.ts'
@@ -88,6 +89,15 @@ export function assertModel(mode: string, { model }: Runnable): void {
 }
 
 function memberTools(members: readonly Member[], execute: boolean) {
+  const names = members.map(toolName)
+  const twice = names.findIndex((name, place) => names.indexOf(name) < place)
+  if (twice >= 0) {
+    const [one, other] = members.filter((_, place) => names[place] === names[twice])
+    throw wrong(
+      'members',
+      `team(): the members '${one?.name}' and '${other?.name}' have the same name for the model, '${names[twice]}'; rename one of them`,
+    )
+  }
   return toolSource(
     { description: 'The members of the team.' },
     {
@@ -99,7 +109,7 @@ function memberTools(members: readonly Member[], execute: boolean) {
           const about = { description: description ?? `Asks '${member.name}'.`, inputSchema }
           return execute ? tool({ ...about, execute: ({ task }) => delegate(context, member, task) }) : tool(about)
         }
-        return Object.fromEntries(members.map((member) => [toolName(member), toTool(member)]))
+        return members.map((member) => ({ name: toolName(member), own: member.name, tool: toTool(member) }))
       },
     },
   )

@@ -18,6 +18,7 @@ import { insideRun } from './run-context.ts'
 import { checkSettings, describe, duration, oneOf, wrong } from './setting-check.ts'
 import { assertModel, lead, leader, route, router } from './team-lead.ts'
 import { askNext, type Member, type Outcome, type TeamRun } from './team-member.ts'
+import { toolEntriesOf, withToolEntries } from './tools/check.ts'
 import { Journal } from './workflow-journal.ts'
 
 export interface TeamSettings {
@@ -86,7 +87,8 @@ function build(settings: TeamSettings, members: readonly Member[], binding: Bind
   })
   const bindMember = (next: Binding) => (member: Member) =>
     typeof member.entity === 'string' ? member : { ...member, entity: bindModel(member.entity, next) }
-  return bindable(entity, (next) => build(settings, members.map(bindMember(next)), next))
+  const inside = members.flatMap(({ entity }) => (typeof entity === 'string' ? [] : toolEntriesOf(entity)))
+  return bindable(withToolEntries(entity, inside), (next) => build(settings, members.map(bindMember(next)), next))
 }
 
 function toPerformance(

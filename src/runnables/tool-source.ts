@@ -3,14 +3,44 @@ import { AppError } from '../core/error.ts'
 import type { RunContext } from '../core/runnable.ts'
 import type { Binding } from './binding.ts'
 
+/** A tool that a source brings. */
+export interface SourceTool {
+  /** What it is called for the model; letters that providers don't take are replaced, and the end is cut off. */
+  name: string
+  /** What the source itself calls it. */
+  own: string
+  tool: ToolSet[string]
+  /** Stands for what the source says of the tool; absent where that can't change. */
+  hash?: string | undefined
+  /** Why every call of it has to be allowed by somebody, whatever the agent's settings say. */
+  asks?: string | undefined
+}
+
 /** An entry of `tools` that stands for tools which are known only when a run begins. */
 export interface ToolSource {
   /** Its tools act outside this process, so a test may put recorded answers in their place. */
   outside?: boolean
+  /** All the names that its tools can have; absent: they begin with the entry's key and are known once it is opened. */
+  names?(key: string): readonly string[]
+  /** Only some of its tools are known, so a name that none of them has may be right. */
+  partial?: boolean
   /** Looked at when the config is read; throws `invalid_request` for what the config lacks. */
   claim?(binding: Binding): void
-  /** The tools for one run, by the name that the model calls them by; `key` is the entry's own name. */
-  open(key: string, context: RunContext, binding: Binding): Promise<ToolSet>
+  /** The tools for one run; `key` is the entry's own name. */
+  open(key: string, context: RunContext, binding: Binding): Promise<readonly SourceTool[]>
+  /** Looks at its tools without a run. Throws what `open` would throw. */
+  check?(key: string, at: CheckPlace, binding: Binding): Promise<CheckedSource>
+}
+
+export type CheckPlace = Pick<RunContext, 'logger' | 'signal'>
+
+/** What was found behind an entry. */
+export interface CheckedSource {
+  /** Who brings the tools. */
+  from: string
+  tools: readonly SourceTool[]
+  /** Takes all tools for what they say of themselves now. */
+  accept(): Promise<void>
 }
 
 const mark = Symbol.for('agentserve.toolSource')
@@ -37,17 +67,59 @@ export function claimTools(tools: ToolSet | undefined, binding: Binding): void {
   for (const tool of Object.values(tools ?? {})) sourceOf(tool)?.claim?.(binding)
 }
 
-/** The tools of one run: plain ones as they are, sources opened, all at once. A plain tool keeps its name whatever a source brings. */
-export async function openTools(tools: ToolSet | undefined, context: RunContext, binding: Binding): Promise<ToolSet> {
-  const entries = Object.entries(binding.standIns?.tools?.(tools ?? {}) ?? tools ?? {})
-  const plain = entries.filter(([, tool]) => sourceOf(tool) === undefined)
-  if (plain.length === entries.length) return Object.fromEntries(entries)
-  const opened = await Promise.all(entries.map(([key, tool]) => sourceOf(tool)?.open(key, context, binding)))
-  const all: ToolSet = Object.fromEntries(plain)
-  for (const set of opened) {
-    for (const [name, tool] of Object.entries(set ?? {})) all[freeName(name, all)] = tool
+/** A tool of a run, and where it comes from. */
+export interface OpenedTool extends SourceTool {
+  /** The key of `tools` under which it, or its source, stands. */
+  entry: string
+}
+
+/** The tools of one run, by the names that the model calls them by. */
+export type OpenedTools = ReadonlyMap<string, OpenedTool>
+
+/**
+ * Plain tools as they are, sources opened, all at once; `own` are tools of ours beside the agent's. Throws `run_failed` when two would have the same name: an approval
+ * that is meant for one of them could belong to the other.
+ */
+export async function openTools(
+  tools: ToolSet,
+  own: ToolSet | undefined,
+  context: RunContext,
+  binding: Binding,
+): Promise<OpenedTools> {
+  const opening = [...Object.entries(tools), ...Object.entries(own ?? {})].map(
+    async ([entry, tool]): Promise<OpenedTool[]> => {
+      const source = sourceOf(tool)
+      if (source === undefined) return [{ name: entry, own: entry, entry, tool }]
+      const opened = await source.open(entry, context, binding)
+      return opened.map((one) => ({ ...one, entry, name: toToolName(one.name) }))
+    },
+  )
+  return byName((await Promise.all(opening)).flat())
+}
+
+/** By name. Throws `run_failed` when two have the same. */
+export function byName(tools: readonly OpenedTool[]): OpenedTools {
+  const all = new Map<string, OpenedTool>()
+  for (const tool of tools) {
+    const other = all.get(tool.name)
+    if (other !== undefined) {
+      throw new AppError(
+        'run_failed',
+        `The ${placeOf(other)} and the ${placeOf(tool)} have the same name for the model, '${tool.name}'. Give one of the entries another key in \`tools\`.`,
+      )
+    }
+    all.set(tool.name, tool)
   }
   return all
+}
+
+/** As the AI SDK takes them. */
+export function toToolSet(opened: OpenedTools): ToolSet {
+  return Object.fromEntries([...opened].map(([name, { tool }]) => [name, tool]))
+}
+
+function placeOf({ entry, own, name }: OpenedTool): string {
+  return own === entry && own === name ? `tool '${own}'` : `tool '${own}' of the entry '${entry}'`
 }
 
 const longestName = 64
@@ -55,14 +127,4 @@ const longestName = 64
 /** The name in the letters that providers accept. */
 export function toToolName(wanted: string): string {
   return wanted.replace(/[^A-Za-z0-9_-]+/g, '_').slice(0, longestName)
-}
-
-/** A name that is not taken. */
-function freeName(wanted: string, taken: ToolSet): string {
-  const name = toToolName(wanted)
-  if (!Object.hasOwn(taken, name)) return name
-  for (let number = 2; ; number++) {
-    const next = `${name.slice(0, longestName - 4)}_${number}`
-    if (!Object.hasOwn(taken, next)) return next
-  }
 }

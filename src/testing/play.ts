@@ -3,7 +3,7 @@ import { dynamicTool, jsonSchema, type ToolSet } from 'ai'
 import { MockLanguageModelV4 } from 'ai/test'
 import type { UserConfig } from '../config/types.ts'
 import type { Json } from '../core/json.ts'
-import { sourceOf, toToolName } from '../runnables/tool-source.ts'
+import { type SourceTool, sourceOf, toolSource, toToolName } from '../runnables/tool-source.ts'
 import { openWith, type RunResult, type TestToolCall } from './project.ts'
 import { promptHash, type SavedModelCall, type SavedTest, type SavedTurn } from './saved-test.ts'
 import { type CallOptions, partsOf, type StreamPart, toGenerated, toStream } from './scripted-model.ts'
@@ -137,19 +137,18 @@ class Past {
       const source = sourceOf(tool)
       if (source === undefined) replaced[key] = { ...tool, execute: this.#replay(key) } as ToolSet[string]
       else if (source.outside !== true) replaced[key] = tool
-      else Object.assign(replaced, this.#calledOf(key))
+      else replaced[key] = toolSource({}, { partial: true, open: async () => this.#calledOf(key) })
     }
     return replaced
   }
 
-  #calledOf(key: string): ToolSet {
+  #calledOf(key: string): SourceTool[] {
     const names = new Set(this.#toolCalls.map(({ name }) => name).filter((name) => name.startsWith(toToolName(key))))
-    return Object.fromEntries(
-      [...names].map((name) => [
-        name,
-        dynamicTool({ inputSchema: jsonSchema({ type: 'object' }), execute: this.#replay(name) }),
-      ]),
-    )
+    return [...names].map((name) => ({
+      name,
+      own: name,
+      tool: dynamicTool({ inputSchema: jsonSchema({ type: 'object' }), execute: this.#replay(name) }),
+    }))
   }
 
   #replay(name: string) {

@@ -78,14 +78,16 @@ beforeAll(async () => {
   await finish('ingest', 'docs', 'README.md')
 })
 
-/** What this repository serves, the workflow of the guides, a run that goes on until it is cancelled, and one that asks. */
+/** What this repository serves, the workflow of the guides, a run that goes on until it is cancelled, one that asks, and tools of a server. */
 const served = `
-import { agent } from 'agentserve'
+import { agent, mcp } from 'agentserve'
 import example from './example.ts'
 import report from './report.ts'
 const waits = agent({ async *run({ signal }) { await new Promise((done) => signal.addEventListener('abort', done)) } })
 const asks = agent({ *run({ resumed }) { yield resumed ? 'thanks' : { type: 'input_required', call_id: 'may', prompt: 'May I?' } } })
-export default { ...example, agents: { ...example.agents, waits, asks }, workflows: report.workflows }
+const server = { command: ${JSON.stringify(process.execPath)}, args: [${JSON.stringify(join(root, 'test/fixtures/mcp-server.ts'))}] }
+const keeper = agent({ tools: { files: mcp(server) } })
+export default { ...example, agents: { ...example.agents, waits, asks, keeper }, workflows: report.workflows }
 `
 
 afterAll(async () => {

@@ -6,6 +6,7 @@ import { type Finding, ok, warning, wrong } from '../doctor/finding.ts'
 import { checkDisk, checkLibrary, checkNode } from '../doctor/machine.ts'
 import { checkModels, checkSentenceModel } from '../doctor/models.ts'
 import { checkFolder, checkPort, existing } from '../doctor/project.ts'
+import { acceptTools, checkTools } from '../doctor/tools.ts'
 import { describeError } from '../exit.ts'
 import { exit } from '../exit-codes.ts'
 import { addProjectFlags, type ProjectOptions } from '../flags.ts'
@@ -15,11 +16,20 @@ import { findDataFolder, loadProject, type Project } from '../project.ts'
 import { terminalLogger } from '../terminal-logger.ts'
 import { terminalText } from '../terminal-text.ts'
 
-export const command: CommandModule<ProjectOptions> = {
-  define: (command) => void addProjectFlags(command),
+interface DoctorOptions extends ProjectOptions {
+  acceptTools?: string
+}
+
+export const command: CommandModule<DoctorOptions> = {
+  define: (command) =>
+    void addProjectFlags(command).option(
+      '--accept-tools <entry>',
+      "confirm that the MCP tools of this entry of an agent's tools may be as they are now",
+    ),
   async run(context, options) {
     let worst: number = exit.ok
-    for await (const finding of examine(context, options)) {
+    const { acceptTools: entry } = options
+    for await (const finding of entry === undefined ? examine(context, options) : accept(context, options, entry)) {
       if (finding.state === 'wrong') worst = exit.failure
       if (options.json) printJson(finding)
       else print(format(finding))
@@ -46,8 +56,18 @@ async function* examine(context: CommandContext, options: ProjectOptions): Async
   yield await checkPort(config.server, running?.hint)
   yield* await checkModels(config)
   yield* await checkSentenceModel(config)
+  yield* checkTools(config, context.signal)
   await config.dispose?.()
   if (folder === dataFolder) yield await checkKnowledge(context, options)
+}
+
+async function* accept({ signal }: CommandContext, options: ProjectOptions, entry: string): AsyncGenerator<Finding> {
+  const { config } = await loadProject(options, { data: options.data }, terminalLogger({ quiet: true }))
+  try {
+    yield* acceptTools(config, entry, signal)
+  } finally {
+    await config.dispose?.()
+  }
 }
 
 async function readConfig(options: ProjectOptions): Promise<Project | Finding> {

@@ -1,0 +1,131 @@
+import { createHash, randomUUID } from 'node:crypto'
+import { mkdir, open, readFile, rename, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { messageOf } from '../../core/error.ts'
+import type { Logger } from '../../core/logger.ts'
+import { toToolName } from '../tool-source.ts'
+
+/** Hashes of tools by the server's own names. */
+export type ToolHashes = ReadonlyMap<string, string>
+
+/**
+ * What the tools of one MCP server said of themselves when they were first listed, and when somebody last confirmed them. It
+ * is kept in two files of the data folder: one that only the folder's owner writes, and one that only a confirmation writes,
+ * so that neither loses what the other has written. A file that can't be read counts as one that says something else.
+ */
+export class ToolRecord {
+  readonly #server: string
+  readonly #path: string | undefined
+  #first: Map<string, string> | 'damaged' | undefined
+  #confirmed: Map<string, string> | 'damaged' | undefined
+  #last: Promise<unknown> = Promise.resolve()
+
+  /** Without a folder it lasts as long as this object. `identity` tells the server from others of the same name. */
+  constructor(server: string, identity: string, folder: string | undefined) {
+    this.#server = server
+    const ending = createHash('sha256').update(identity).digest('hex').slice(0, 16)
+    this.#path =
+      folder === undefined ? undefined : join(folder, 'mcp-tools', `${toToolName(server).slice(0, 40)}-${ending}`)
+  }
+
+  /** The names of those tools that have changed. Those that were never listed are kept, unless `keep` is false. */
+  async changed(tools: ToolHashes, logger: Logger, keep = true): Promise<ReadonlySet<string>> {
+    const quick = this.#compare(tools)
+    if (quick?.changed.size === 0 && quick.fresh.length === 0) return quick.changed
+    return this.#inTurn(async () => {
+      if (this.#first === undefined || this.#first === 'damaged') this.#first = await this.#read('first', logger)
+      // Another process may have confirmed them meanwhile.
+      this.#confirmed = await this.#read('confirmed', logger)
+      const { changed, fresh } = this.#compare(tools) ?? { changed: new Set<string>(), fresh: [] }
+      if (keep && fresh.length > 0 && this.#first !== 'damaged') {
+        for (const [name, hash] of fresh) this.#first.set(name, hash)
+        await this.#write('first', this.#first).catch((error: unknown) =>
+          logger.warn({ error, mcp_server: this.#server }, 'what the tools of an MCP server say could not be kept'),
+        )
+      }
+      return changed
+    })
+  }
+
+  /** What these tools say of themselves is right from now on. */
+  async accept(tools: ToolHashes, logger: Logger): Promise<void> {
+    await this.#inTurn(async () => {
+      const first = await this.#read('first', logger)
+      const confirmed = await this.#read('confirmed', logger)
+      this.#confirmed = new Map([...(confirmed === 'damaged' ? [] : confirmed), ...tools])
+      await this.#write('confirmed', this.#confirmed)
+      if (first === 'damaged' && this.#path !== undefined) await rm(`${this.#path}.first.json`, { force: true })
+      this.#first = undefined
+    })
+  }
+
+  /** Undefined: it has not been read yet. */
+  #compare(tools: ToolHashes): { changed: Set<string>; fresh: [string, string][] } | undefined {
+    const first = this.#first
+    const confirmed = this.#confirmed
+    if (first === undefined || confirmed === undefined) return undefined
+    const changed = new Set<string>()
+    const fresh: [string, string][] = []
+    for (const [name, hash] of tools) {
+      const known = confirmed === 'damaged' ? '' : (confirmed.get(name) ?? (first === 'damaged' ? '' : first.get(name)))
+      if (known === undefined) fresh.push([name, hash])
+      else if (known !== hash) changed.add(name)
+    }
+    return { changed, fresh }
+  }
+
+  #inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const turn = this.#last.then(work, work)
+    this.#last = turn.catch(() => {})
+    return turn
+  }
+
+  async #read(which: 'first' | 'confirmed', logger: Logger): Promise<Map<string, string> | 'damaged'> {
+    const path = this.#path && `${this.#path}.${which}.json`
+    if (path === undefined) {
+      const kept = which === 'first' ? this.#first : this.#confirmed
+      return kept ?? new Map()
+    }
+    try {
+      return parse(await readFile(path, 'utf8'))
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return new Map()
+      const known = which === 'first' ? this.#first : this.#confirmed
+      if (known === 'damaged') return known
+      logger.warn(
+        { reason: messageOf(error), mcp_server: this.#server, path },
+        'what the tools of an MCP server said can not be read: every call asks until they are confirmed',
+      )
+      return 'damaged'
+    }
+  }
+
+  async #write(which: 'first' | 'confirmed', tools: ToolHashes): Promise<void> {
+    if (this.#path === undefined) return
+    await mkdir(join(this.#path, '..'), { recursive: true, mode: 0o700 })
+    const path = `${this.#path}.${which}.json`
+    const draft = `${path}.${randomUUID()}.tmp`
+    try {
+      const file = await open(draft, 'wx', 0o600)
+      try {
+        await file.writeFile(`${JSON.stringify({ server: this.#server, tools: [...tools] }, undefined, 2)}\n`)
+        await file.sync()
+      } finally {
+        await file.close()
+      }
+      await rename(draft, path)
+    } catch (error) {
+      await rm(draft, { force: true })
+      throw error
+    }
+  }
+}
+
+function parse(text: string): Map<string, string> {
+  const { tools } = JSON.parse(text) as { tools?: unknown }
+  if (!Array.isArray(tools)) throw new Error('it has no list of tools')
+  const isPair = (pair: unknown) =>
+    Array.isArray(pair) && pair.length === 2 && pair.every((one) => typeof one === 'string')
+  if (!tools.every(isPair)) throw new Error('its list of tools has something else in it')
+  return new Map(tools as [string, string][])
+}

@@ -1,0 +1,58 @@
+import type { ToolSet } from 'ai'
+import type { Runnable } from '../../core/runnable.ts'
+import type { AnyAgentSettings } from '../agent-settings.ts'
+import type { Binding } from '../binding.ts'
+import { byName, type CheckedSource, type CheckPlace, type OpenedTool, sourceOf, toToolName } from '../tool-source.ts'
+import { decideApprovals } from './approvals.ts'
+
+/** An entry of an agent's `tools` whose tools are known only once it is asked. */
+export interface ToolEntry {
+  entry: string
+  /** Asks it. Throws why a run of the agent would fail. */
+  check(at: CheckPlace): Promise<CheckedSource>
+}
+
+const mark = Symbol.for('agentserve.toolEntries')
+
+/** Lets `toolEntriesOf` look into an entity. */
+export function withToolEntries<T extends Runnable>(entity: T, entries: readonly ToolEntry[]): T {
+  if (entries.length > 0) Object.defineProperty(entity, mark, { value: entries })
+  return entity
+}
+
+export function toolEntriesOf(entity: Runnable): readonly ToolEntry[] {
+  return (entity as { [mark]?: readonly ToolEntry[] })[mark] ?? []
+}
+
+export function toolEntries(
+  { tools = {}, toolApproval, prepareCall }: AnyAgentSettings,
+  binding: Binding,
+): ToolEntry[] {
+  return Object.entries(tools).flatMap(([entry, tool]) => {
+    const source = sourceOf(tool)
+    const ask = source?.check?.bind(source)
+    if (ask === undefined) return []
+    return [
+      {
+        entry,
+        async check(at) {
+          const checked = await ask(entry, at, binding)
+          const opened = byName(checked.tools.map((one): OpenedTool => ({ ...one, entry, name: toToolName(one.name) })))
+          if (typeof toolApproval === 'object' && prepareCall === undefined) {
+            // A name that could be of several entries is looked at when a run has opened them all.
+            const theirs = Object.entries(toolApproval).filter(
+              ([name]) => name === entry || isOnlyOf(entry, name, tools),
+            )
+            decideApprovals(Object.fromEntries(theirs), opened, tools)
+          }
+          return checked
+        },
+      } satisfies ToolEntry,
+    ]
+  })
+}
+
+function isOnlyOf(entry: string, name: string, tools: ToolSet): boolean {
+  const possible = Object.keys(tools).filter((key) => name === key || name.startsWith(toToolName(`${key}_`)))
+  return possible.length === 1 && possible[0] === entry
+}
