@@ -91,7 +91,7 @@ export function knowledgeRoutes(services: Services, settings: ApiSettings): Docu
       const input = await readContent(request)
       const idempotency = await readIdempotency(request, 'POST /knowledge/content')
       const answer = await once(idempotency, async () => ({
-        ...(await knowledge.ingest(input, eitherSignal(request))),
+        ...(await knowledge.ingest(input, eitherSignal(request), callerOf(request))),
       }))
       return json(answer, answer.replaced || answer.unchanged ? 200 : 201)
     },
@@ -113,7 +113,7 @@ export function knowledgeRoutes(services: Services, settings: ApiSettings): Docu
     async (request) => {
       const { documents: items, collection } = parseBody(ManyRequest, await request.body.json())
       const given = items.map((item) => ({ ...item, collection }))
-      const results = await knowledge.ingestMany(given, eitherSignal(request))
+      const results = await knowledge.ingestMany(given, eitherSignal(request), callerOf(request))
       return json({ results, count: results.length })
     },
   )
@@ -123,6 +123,11 @@ export function knowledgeRoutes(services: Services, settings: ApiSettings): Docu
     ...(content ? [contentRoute, manyRoute] : []),
     ...(documents ? documentRoutes(knowledge, path) : []),
   ]
+}
+
+/** Apart from the sources of the config, which the server ingests itself. */
+function callerOf({ caller }: HttpRequest): string {
+  return `key:${caller}`
 }
 
 /** Aborts when the client has left or the request's time is over. */

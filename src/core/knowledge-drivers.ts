@@ -179,6 +179,8 @@ export interface PrepareRequest {
   collection: string
   /** Of the collection that it is for. */
   embedding: Embedding
+  /** Callers have equal turns at what takes long. */
+  caller: string
 }
 
 /** A document read and cut, and embedded as far as that needs no model. */

@@ -169,9 +169,10 @@ export interface Reindexing {
 /** The knowledge base as the service offers it. Errors: `invalid_request`, `unreadable_document`, `document_not_found`, `storage_full`. */
 export interface Knowledge {
   search(query: SearchQuery, signal?: AbortSignal): Promise<SearchResult>
-  ingest(input: IngestInput, signal?: AbortSignal): Promise<IngestResult>
+  /** Callers, whatever names them, have equal turns: the slow documents of one do not hold up those of another. */
+  ingest(input: IngestInput, signal?: AbortSignal, caller?: string): Promise<IngestResult>
   /** In the order of the items. One that can't be ingested is an outcome of its own; trouble with the storage is thrown. */
-  ingestMany(items: readonly IngestItem[], signal?: AbortSignal): Promise<IngestOutcome[]>
+  ingestMany(items: readonly IngestItem[], signal?: AbortSignal, caller?: string): Promise<IngestOutcome[]>
   config(): Promise<KnowledgeConfig>
   listDocuments(
     filter: { source?: string | undefined; collection?: string | undefined },

@@ -18,6 +18,8 @@ export interface IngestSourcesOptions {
   signal: AbortSignal
 }
 
+/** In the turns of ingestion. */
+const caller = 'sources'
 const filesAtOnce = 100
 const textBytes = 1_000_000
 
@@ -79,7 +81,7 @@ async function ingestAlone(
   source: string,
   signal: AbortSignal,
 ): Promise<IngestOutcome> {
-  const { document_id, chunk_count, replaced, unchanged } = await knowledge.ingest(input, signal)
+  const { document_id, chunk_count, replaced, unchanged } = await knowledge.ingest(input, signal, caller)
   return { source, outcome: unchanged ? 'unchanged' : replaced ? 'replaced' : 'added', document_id, chunk_count }
 }
 

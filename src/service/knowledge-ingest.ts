@@ -83,7 +83,7 @@ export async function ingestDocument(
   content: IngestInput['content'],
   settings: DocumentSettings,
   { collection, previous }: Known,
-  signal: AbortSignal,
+  { signal, caller }: { signal: AbortSignal; caller: string },
 ): Promise<IngestResult> {
   const now = drivers.clock()
   const embedding = collection?.embedding ?? (await drivers.embedders.resolve())
@@ -92,10 +92,8 @@ export async function ingestDocument(
   const mediaType = settings.mediaType ?? undefined
   let done: IngestResult | undefined
   await drivers.commits.add(async () => {
-    const prepared = await drivers.preparer.prepare(
-      { content, name, mediaType, source, chunker, size, overlap, collection: settings.collection, now, embedding },
-      signal,
-    )
+    const cutting = { chunker, size, overlap, collection: settings.collection, now, embedding }
+    const prepared = await drivers.preparer.prepare({ content, name, mediaType, source, caller, ...cutting }, signal)
     const document = toDocument(prepared, settings, previous, now)
     done = result({ ...document, collection: settings.collection }, prepared.chunkIds, previous !== undefined)
     return { collection: settings.collection, document, prepared, previous, signal }

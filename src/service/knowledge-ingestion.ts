@@ -29,6 +29,11 @@ export interface IngestionOptions {
   stopping(): AbortSignal
 }
 
+interface Asked {
+  signal: AbortSignal | undefined
+  caller: string
+}
+
 /** About this document alone; anything else is trouble for all of them. */
 const itsOwn = new Set<ErrorCode>(['invalid_request', 'unreadable_document', 'payload_too_large'])
 
@@ -45,13 +50,14 @@ export function createIngestion(options: IngestionOptions): Pick<Knowledge, 'ing
   const inTurn = <T>(
     content: IngestInput['content'] | undefined,
     settings: DocumentSettings,
-    signal: AbortSignal | undefined,
+    { signal, caller }: Asked,
     known: (previous: StoredDocument | undefined, unchanged: boolean) => T | undefined | Promise<T | undefined>,
   ): Promise<T | IngestResult> => {
     const stop = options.stopping()
     const either = signal ? AbortSignal.any([signal, stop]) : stop
     const bytes = content === undefined ? 0 : Math.max(leastBytes, content.length)
-    return options.turns.shared(`${settings.collection}\0${settings.source}`, bytes, async () => {
+    const turn = { key: `${settings.collection}\0${settings.source}`, weight: bytes, caller }
+    return options.turns.shared(turn, async () => {
       either.throwIfAborted()
       try {
         const found = await find(settings.collection, settings.source)
@@ -59,7 +65,7 @@ export function createIngestion(options: IngestionOptions): Pick<Knowledge, 'ing
         const answer = await known(previous, previous !== undefined && isUnchanged(previous, settings))
         if (answer !== undefined) return answer
         assertContent(content)
-        return await ingestDocument(drivers, content, settings, found, either)
+        return await ingestDocument(drivers, content, settings, found, { signal: either, caller })
       } catch (error) {
         stop.throwIfAborted()
         throw error
@@ -67,13 +73,13 @@ export function createIngestion(options: IngestionOptions): Pick<Knowledge, 'ing
     })
   }
 
-  const ingestItem = async (item: IngestItem, signal: AbortSignal | undefined): Promise<IngestOutcome> => {
+  const ingestItem = async (item: IngestItem, asked: Asked): Promise<IngestOutcome> => {
     const { content, content_hash, ...input } = item
     if (content === undefined && content_hash === undefined) throw invalid('content or content_hash is required')
     if (content !== undefined) assertContent(content)
     const settings = toSettings(input, content === undefined ? (content_hash ?? '') : hashOf(content))
     const { source } = settings
-    const answered = await inTurn(content, settings, signal, (previous, unchanged): IngestOutcome | undefined => {
+    const answered = await inTurn(content, settings, asked, (previous, unchanged): IngestOutcome | undefined => {
       const outcome = unchanged ? 'unchanged' : content === undefined ? 'needed' : undefined
       const { document_id = null, chunk_count = 0 } = previous ?? {}
       return outcome && { source, outcome, document_id, chunk_count }
@@ -84,19 +90,19 @@ export function createIngestion(options: IngestionOptions): Pick<Knowledge, 'ing
   }
 
   return {
-    async ingest(input, signal) {
+    async ingest(input, signal, caller = '') {
       assertContent(input.content)
       const settings = toSettings(input, hashOf(input.content))
-      return inTurn(input.content, settings, signal, async (previous, unchanged) =>
+      return inTurn(input.content, settings, { signal, caller }, async (previous, unchanged) =>
         previous && unchanged
           ? result(previous, await options.documents.chunkIds(previous.generation), false, true)
           : undefined,
       )
     },
 
-    async ingestMany(items, signal) {
+    async ingestMany(items, signal, caller = '') {
       const outcomes = items.map((item) =>
-        ingestItem(item, signal).catch((error: unknown): IngestOutcome => {
+        ingestItem(item, { signal, caller }).catch((error: unknown): IngestOutcome => {
           if (!isAppError(error) || !itsOwn.has(error.code)) throw error
           const { code, message } = error
           const source = item.source ?? item.name ?? ''

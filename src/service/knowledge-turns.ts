@@ -1,53 +1,90 @@
+/** What a work is called, what it weighs, and for whom it is done. */
+export interface Turn {
+  key: string
+  /** Counts towards what may go on at once; work that is heavier than all of it goes alone. */
+  weight: number
+  caller: string
+}
+
 /** Lets shared work go on side by side, one at a time for each key, and exclusive work only when there is no other. */
 export interface Turns {
-  /** `weight` counts towards what may go on at once; work that is heavier than all of it goes alone. */
-  shared<T>(key: string, weight: number, work: () => Promise<T>): Promise<T>
+  shared<T>(turn: Turn, work: () => Promise<T>): Promise<T>
   exclusive<T>(work: () => Promise<T>): Promise<T>
 }
 
+interface Waiting {
+  weight: number
+  enter: () => void
+}
+
+/** What a caller with nothing at work may start beyond the weight for all, in parts of it. */
+const leeway = 4
+
+/** Callers have equal turns: one who waits and has nothing at work comes before whoever has. */
 export function createTurns(atOnce: number): Turns {
   const keys = new Map<string, Promise<unknown>>()
-  const waiting: { weight: number; enter: () => void }[] = []
+  /** By caller, whose turn is next first. */
+  const waiting = new Map<string, Waiting[]>()
+  const atWork = new Map<string, number>()
   let running = 0
   let load = 0
   let closing: Promise<unknown> | undefined
   let drained: (() => void) | undefined
 
+  const fits = (weight: number, isIdle: boolean) =>
+    running === 0 || load + weight <= (isIdle && atWork.size > 0 ? atOnce * leeway : atOnce)
+
+  /** The next that fits; a caller with nothing at work is not passed over for long by those who have. */
+  const next = (): { caller: string; jobs: Waiting[]; job: Waiting } | undefined => {
+    for (const [caller, jobs] of waiting) {
+      const [job] = jobs
+      const isIdle = !atWork.has(caller)
+      if (job && fits(job.weight, isIdle)) return { caller, jobs, job }
+      if (isIdle) return undefined
+    }
+    return undefined
+  }
   const admit = () => {
-    for (
-      let next = waiting[0];
-      next && !closing && (running === 0 || load + next.weight <= atOnce);
-      next = waiting[0]
-    ) {
-      waiting.shift()
+    for (let found = next(); found && !closing; found = next()) {
+      const { caller, jobs, job } = found
+      jobs.shift()
+      waiting.delete(caller)
+      if (jobs.length > 0) waiting.set(caller, jobs)
       running++
-      load += next.weight
-      next.enter()
+      load += job.weight
+      atWork.set(caller, (atWork.get(caller) ?? 0) + 1)
+      job.enter()
     }
   }
-  const enter = (weight: number) =>
+  const enter = ({ weight, caller }: Turn) =>
     new Promise<void>((resolve) => {
-      waiting.push({ weight, enter: resolve })
+      const jobs = waiting.get(caller) ?? []
+      waiting.set(caller, jobs)
+      jobs.push({ weight, enter: resolve })
       admit()
     })
-  const leave = (weight: number) => {
+  const leave = ({ weight, caller }: Turn) => {
     running--
     load -= weight
+    const others = (atWork.get(caller) ?? 1) - 1
+    if (others === 0) atWork.delete(caller)
+    else atWork.set(caller, others)
     if (running === 0) drained?.()
     admit()
   }
 
   return {
-    async shared(key, weight, work) {
+    async shared(given, work) {
+      const { key } = given
       const before = keys.get(key) ?? Promise.resolve()
       const turn = before
         .catch(() => undefined)
         .then(async () => {
-          await enter(weight)
+          await enter(given)
           try {
             return await work()
           } finally {
-            leave(weight)
+            leave(given)
           }
         })
       keys.set(key, turn)

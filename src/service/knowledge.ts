@@ -211,7 +211,7 @@ export function createKnowledge(options: KnowledgeOptions): OpenableKnowledge {
 
     async deleteDocument(documentId) {
       const { source, collection: name } = await documents.getDocument(documentId)
-      await turns.shared(`${name}\0${source}`, 0, async () => {
+      await turns.shared({ key: `${name}\0${source}`, weight: 0, caller: '' }, async () => {
         const { generation } = await documents.deleteDocument(documentId)
         await documents.sweep([generation])
         const collection = await documents.findCollection(name)

@@ -1,4 +1,5 @@
 import type { Heading } from '../../core/knowledge-drivers.ts'
+import { headingText, plainTitle } from './markdown-title.ts'
 
 export interface MarkdownBlock {
   start: number
@@ -23,9 +24,8 @@ interface Line {
   text: string
 }
 
-const atxHeading = /^ {0,3}(#{1,6})(?:[ \t]+(.*?))?(?:[ \t]+#+)?[ \t]*$/
+const atxHeading = /^ {0,3}(#{1,6})(?:[ \t]+(\S.*)?)?$/
 const fence = /^ {0,3}(`{3,}|~{3,})/
-const tableRule = /^ {0,3}\|?[ \t]*:?-+:?[ \t]*(\|[ \t]*:?-+:?[ \t]*)+\|?[ \t]*$/
 const setextRule = /^ {0,3}(=+|-+)[ \t]*$/
 
 function* linesOf(text: string): Generator<Line> {
@@ -92,7 +92,7 @@ export function markdownSections(text: string, outline?: readonly Heading[]): Ma
       addLine(line, true, { whole: true })
       kind = 'code'
     } else if (heading) {
-      openSection(line.start, heading[1]?.length ?? 1, plainTitle(heading[2] ?? ''))
+      openSection(line.start, heading[1]?.length ?? 1, plainTitle(headingText(heading[2] ?? '')))
       addLine(line, true, { heading: true })
     } else if (kind === 'heading' && isTitle(line)) {
       addLine(line, false)
@@ -102,7 +102,7 @@ export function markdownSections(text: string, outline?: readonly Heading[]): Ma
       openSection(title.start, line.text.includes('=') ? 1 : 2, plainTitle(title.text))
       addLine(title, true, { heading: true })
       addLine(line, false)
-    } else if (kind === 'text' && previous && tableRule.test(line.text) && previous.text.includes('|')) {
+    } else if (kind === 'text' && previous?.text.includes('|') && isTableRule(line.text)) {
       trimLastBlock(section(), previous.start)
       addLine(previous, true, { whole: true })
       addLine(line, false, { whole: true })
@@ -119,6 +119,15 @@ export function markdownSections(text: string, outline?: readonly Heading[]): Ma
   return sections.filter((each) => each.end > each.start)
 }
 
+/** The line between a table's head and its rows. */
+function isTableRule(line: string): boolean {
+  if (!/^ {0,3}[|:-]/.test(line)) return false
+  const cells = line.trim().split('|')
+  if (cells[0] === '') cells.shift()
+  if (cells.at(-1)?.trim() === '') cells.pop()
+  return cells.length > 1 && cells.every((cell) => /^:?-+:?$/.test(cell.trim()))
+}
+
 function isSetext(line: Line, title: Line): boolean {
   return setextRule.test(line.text) && !title.text.includes('|')
 }
@@ -128,12 +137,4 @@ function trimLastBlock(section: MarkdownSection, start: number): void {
   if (!block) return
   if (block.start >= start) section.blocks.pop()
   else block.end = start
-}
-
-function plainTitle(title: string): string {
-  return title
-    .replace(/!?\[([^\]]*)\]\([^)]*\)/g, '$1')
-    .replace(/[`*]/g, '')
-    .trim()
-    .slice(0, 200)
 }

@@ -2,6 +2,9 @@ import { availableParallelism } from 'node:os'
 import { Worker } from 'node:worker_threads'
 import { AppError, type ErrorCode, type ErrorDetail } from '../../core/error.ts'
 import type { PreparedDocument, PrepareRequest, Preparer } from '../../core/knowledge-drivers.ts'
+import { needsParser } from '../readers/all.ts'
+import { parsersAtOnce } from '../readers/parsers.ts'
+import { createFairTurns } from './fair-turns.ts'
 import type { PrepareMessage } from './worker.ts'
 
 export type PrepareReply =
@@ -23,6 +26,8 @@ interface Thread {
 const threads = Math.max(1, Math.min(2, availableParallelism() - 1))
 /** More than one at work is worth another thread. */
 const busy = 4
+/** How long a caller without a parser waits before one is taken from a caller that has two. */
+const patienceMs = 250
 
 /**
  * Prepares in worker threads, which are started when there is work for them and do not keep the process alive. Each has
@@ -43,17 +48,25 @@ export function createPreparer(): Preparer {
     return least && (least.load < busy || started.length === threads) ? least : start()
   }
 
+  const parsing = createFairTurns({ atOnce: parsersAtOnce, patienceMs })
+
+  const prepareNow = async (request: PrepareRequest, signal: AbortSignal) => {
+    const place = choose()
+    place.load++
+    try {
+      const thread = await place.thread
+      signal.throwIfAborted()
+      return await ask(thread, ++lastId, request, signal)
+    } finally {
+      place.load--
+    }
+  }
+
   return {
     async prepare(request: PrepareRequest, signal: AbortSignal) {
-      const place = choose()
-      place.load++
-      try {
-        const thread = await place.thread
-        signal.throwIfAborted()
-        return await ask(thread, ++lastId, request, signal)
-      } finally {
-        place.load--
-      }
+      if (!needsParser({ ...request, name: request.name ?? request.source })) return prepareNow(request, signal)
+      const prepare = (preempted: AbortSignal) => prepareNow(request, AbortSignal.any([signal, preempted]))
+      return parsing.run(request.caller, prepare, signal)
     },
     forgetWords() {
       for (const { thread } of started) void thread.then(({ worker }) => tell(worker, 'forget'))

@@ -4,7 +4,7 @@ import { codeReader } from './code.ts'
 import { dataReader } from './data.ts'
 import { declaredCharset, decodeText } from './decode.ts'
 import { markdownReader } from './markdown.ts'
-import { createParserProcess, type ParserLimits } from './parser-process.ts'
+import { createParsers, type ParserLimits } from './parsers.ts'
 import type { ForeignReader, Found, TextReader } from './reader.ts'
 import { beginsWith } from './signatures.ts'
 import { tableReader } from './table.ts'
@@ -47,7 +47,7 @@ const table: readonly (TextReader | ForeignReader)[] = [
 const undecided = new Set(['', 'application/octet-stream', 'binary/octet-stream', 'text/plain', 'application/zip'])
 
 export function createReaders(limits?: Partial<ParserLimits>): Readers {
-  const parser = createParserProcess(limits)
+  const parser = createParsers(limits)
   return {
     list: () => table.map(({ name, mediaTypes, extensions }) => ({ name, media_types: mediaTypes, extensions })),
     async read({ content, name, mediaType, signal }) {
@@ -69,6 +69,11 @@ export function createReaders(limits?: Partial<ParserLimits>): Readers {
 }
 
 export const readers = createReaders()
+
+/** Whether a process of its own parses the document. Throws `unreadable_document` when nothing reads it. */
+export function needsParser({ content, name, mediaType }: Parameters<Readers['read']>[0]): boolean {
+  return 'format' in findReader(content, name, mediaType)
+}
 
 function described(reader: string, found: Found, more: { encoding?: string }): ReadText {
   return { ...found, metadata: { ...found.metadata, ...more, reader }, reader }

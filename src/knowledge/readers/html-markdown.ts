@@ -32,21 +32,32 @@ export async function toMarkdown(
   })
   const parts = nodes.map((node) => {
     const root = new PageNode('DIV', undefined, {})
-    copy(node, root, leaveOut)
+    copy(node, root, leaveOut, false)
     return turndown.turndown(root as never)
   })
   return parts.filter((part) => part.trim() !== '').join('\n\n')
 }
 
-function copy(from: MarkupNode, to: PageNode, leaveOut: (node: MarkupNode) => boolean): void {
+function copy(from: MarkupNode, to: PageNode, leaveOut: (node: MarkupNode) => boolean, isKept: boolean): void {
   for (const child of from.children ?? []) {
-    if (child.type === 'text') to.append(new PageNode('#text', child.data ?? '', {}))
+    if (child.type === 'text') to.append(new PageNode('#text', spaced(child.data ?? '', isKept), {}))
     else if (child.name !== undefined && !leaveOut(child)) {
       const element = new PageNode(child.name.toUpperCase(), undefined, child.attribs ?? {})
       to.append(element)
-      copy(child, element, leaveOut)
+      copy(child, element, leaveOut, isKept || child.name === 'pre')
     }
   }
+}
+
+const longestBlank = 200
+
+/**
+ * Text with plain spaces alone, since turndown takes the square of the length of other white space. Where white space is kept
+ * it stays as long as it was, up to a bound.
+ */
+function spaced(text: string, isKept: boolean): string {
+  if (!isKept) return text.replace(/\s+/g, ' ')
+  return text.replace(/\s+/g, (blank) => blank.slice(0, longestBlank).replace(/[^ \t\r\n]/g, ' '))
 }
 
 /**

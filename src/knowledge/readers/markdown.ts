@@ -1,4 +1,5 @@
 import type { Json, JsonObject } from '../../core/json.ts'
+import { headingText } from '../chunkers/markdown-title.ts'
 import type { TextReader } from './reader.ts'
 
 const frontMatter = /^---[ \t]*\r?\n([\s\S]*?)\r?\n(?:---|\.\.\.)[ \t]*(?:\r?\n|$)/
@@ -17,8 +18,8 @@ export const markdownReader: TextReader = {
     const start =
       matter + (name?.toLowerCase().endsWith('.mdx') ? (moduleLines.exec(text.slice(matter))?.[0].length ?? 0) : 0)
     const metadata: JsonObject = match ? { front_matter: await parseFrontMatter(match[1] ?? '') } : {}
-    const heading = /^#[ \t]+(.+?)[ \t#]*$/m.exec(text.slice(start, start + 20_000))?.[1]
-    const title = titleIn(metadata.front_matter) ?? heading
+    const heading = /^#[ \t]+(\S.*)$/m.exec(text.slice(start, start + 20_000))?.[1]
+    const title = titleIn(metadata.front_matter) ?? (heading && headingText(heading))
     if (title !== undefined) metadata.title = title
     return { text, start, metadata, chunker: 'markdown' }
   },

@@ -41,6 +41,8 @@ export function restructuredOutline(text: string): Heading[] {
   return outline
 }
 
+/** Of a line, as much as may be a title. */
+const longestLine = 1_000
 const asciidocFence = /^(-{4,}|\.{4,}|={4,}|\*{4,}|_{4,}|\+{4,}|\/{4,}|`{3,})$/
 
 /** `== Title` and deeper, outside of delimited blocks. */
@@ -53,10 +55,21 @@ export function asciidocOutline(text: string): Heading[] {
       continue
     }
     if (asciidocFence.test(line.text)) closing = line.text
-    const heading = /^(={1,6}|#{1,6})[ \t]+(\S.*?)(?:[ \t]+\1)?$/.exec(line.text)
-    if (heading) outline.push({ start: line.start, level: heading[1]?.length ?? 1, title: titleOf(heading[2] ?? '') })
+    const heading = /^(={1,6}|#{1,6})[ \t]+(\S.*)$/.exec(line.text.slice(0, longestLine))
+    if (heading)
+      outline.push({
+        start: line.start,
+        level: heading[1]?.length ?? 1,
+        title: titleOf(withoutEnd(heading[2] ?? '', heading[1] ?? '')),
+      })
   }
   return outline
+}
+
+/** AsciiDoc may close a title with the marks that opened it. */
+function withoutEnd(title: string, marks: string): string {
+  const text = title.slice(0, -marks.length)
+  return title.endsWith(marks) && /[ \t]$/.test(text) ? text : title
 }
 
 /** `* Title` and deeper. */

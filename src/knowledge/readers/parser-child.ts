@@ -1,22 +1,32 @@
 /**
  * What runs in the parsing process, as text, so that no bundler has to find the file. A thread of its own watches time
- * and memory, because a parser that runs wild lets nobody else have a turn: SIGTERM says it was time, SIGKILL memory.
+ * and memory, because a parser that runs wild lets nobody else have a turn: SIGTERM says it was time, SIGVTALRM processor
+ * time (SIGTERM where there is no such signal), SIGKILL memory. No other thread can be started: it could ask for rights that the
+ * process has not got.
  */
 export const childProgram = `
-import { Worker } from 'node:worker_threads'
+import { syncBuiltinESMExports } from 'node:module'
+import threads, { Worker } from 'node:worker_threads'
 const [memoryBytes, timeoutMs] = process.argv.slice(1).map(Number)
-const deadline = new Float64Array(new SharedArrayBuffer(8))
+const deadline = new Float64Array(new SharedArrayBuffer(16))
 const now = 'Number(process.hrtime.bigint() / 1000000n)'
 new Worker(\`
   import { workerData } from 'node:worker_threads'
   const { deadline, memoryBytes, parent } = workerData
   setInterval(() => {
     if (process.memoryUsage.rss() > memoryBytes || process.ppid !== parent) process.kill(process.pid, 'SIGKILL')
-    if (deadline[0] > 0 && \${now} > deadline[0]) process.kill(process.pid, 'SIGTERM')
+    if (deadline[0] === 0) return
+    if (\${now} > deadline[0]) process.kill(process.pid, 'SIGTERM')
+    const { user, system } = process.cpuUsage()
+    if ((user + system) / 1000 > deadline[1]) process.kill(process.pid, process.platform === 'win32' ? 'SIGTERM' : 'SIGVTALRM')
   }, 50)
 \`, { eval: true, workerData: { deadline, memoryBytes, parent: process.ppid } }).unref()
+threads.Worker = undefined
+syncBuiltinESMExports()
 process.on('disconnect', () => process.exit(0))
-process.on('message', async ({ url, work }) => {
+process.on('message', async ({ url, work, cpuMs }) => {
+  const { user, system } = process.cpuUsage()
+  deadline[1] = (user + system) / 1000 + cpuMs
   deadline[0] = Number(process.hrtime.bigint() / 1000000n) + timeoutMs
   let reply
   try {

@@ -1,4 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { findPackageJSON } from 'node:module'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { AppError } from '../../core/error.ts'
 import { unreadable } from '../../core/knowledge-filter.ts'
 import type { Parse } from './parse.ts'
@@ -6,8 +10,11 @@ import { childProgram } from './parser-child.ts'
 import type { Found } from './reader.ts'
 
 export interface ParserLimits {
-  /** For one document. */
+  /** For one document, however little of it is work. */
   timeoutMs: number
+  /** Of processor time for one document, and as much again for each megabyte of it. */
+  cpuMs: number
+  cpuMsPerMegabyte: number
   /** Of the whole process. */
   memoryBytes: number
   /** How long it waits for the next document before it ends. */
@@ -21,14 +28,18 @@ interface Reply {
   worn: boolean
 }
 
-const defaults: ParserLimits = { timeoutMs: 60_000, memoryBytes: 1024 ** 3, idleMs: 10_000 }
+export interface ParserProcess {
+  /** Throws `unreadable_document` with the reason, and what the signal says when it is aborted. */
+  parse(work: Parse & { name: string | undefined }, signal?: AbortSignal): Promise<Found>
+  close(): Promise<void>
+}
 
 /**
  * One process that parses one document after the other, started with the first, gone when it is idle or its parent is. It
- * may read files, since it loads its libraries, but not write them nor start programs, and has nothing of our environment.
+ * may read the files of this package, since it loads its libraries, and no others; it may not write files nor start
+ * programs, and has nothing of our environment.
  */
-export function createParserProcess(given: Partial<ParserLimits> = {}) {
-  const limits = { ...defaults, ...given }
+export function createParserProcess(limits: ParserLimits): ParserProcess {
   let child: ChildProcess | undefined
   let idle: NodeJS.Timeout | undefined
   let last: Promise<unknown> = Promise.resolve()
@@ -45,11 +56,12 @@ export function createParserProcess(given: Partial<ParserLimits> = {}) {
     const { parser } = await import('./parse.ts')
     if (closing) throw closed()
     clearTimeout(idle)
-    child ??= start(limits)
+    child ??= start(limits, parser.url)
     const running = child
     running.ref()
+    const cpuMs = limits.cpuMs + (limits.cpuMsPerMegabyte * work.content.length) / 1e6
     try {
-      const reply = await answer(running, { url: parser.url, work }, limits, signal)
+      const reply = await answer(running, { url: parser.url, work, cpuMs }, limits, signal)
       if (reply.worn) end()
       if (reply.found) return reply.found
       throw unreadable(name, reply.reason ?? 'its reader said nothing')
@@ -67,14 +79,13 @@ export function createParserProcess(given: Partial<ParserLimits> = {}) {
   }
 
   return {
-    /** Throws `unreadable_document` with the reason, and what the signal says when it is aborted. */
-    parse(work: Parse & { name: string | undefined }, signal?: AbortSignal): Promise<Found> {
+    parse(work, signal) {
       const { name, ...rest } = work
       const turn = last.then(() => run(rest, name, signal))
       last = turn.catch(() => undefined)
       return turn
     },
-    async close(): Promise<void> {
+    async close() {
       closing = true
       end()
       await last
@@ -87,14 +98,12 @@ export function createParserProcess(given: Partial<ParserLimits> = {}) {
 /** The process ended instead of answering; the message says why. */
 class Ended extends Error {}
 
-function start({ memoryBytes, timeoutMs }: ParserLimits): ChildProcess {
+function start({ memoryBytes, timeoutMs }: ParserLimits, url: string): ChildProcess {
   const heapMegabytes = Math.ceil((memoryBytes / 1024 ** 2) * 0.75)
   const child = spawn(
     process.execPath,
     [
-      '--permission',
-      '--allow-fs-read=*',
-      '--allow-worker',
+      ...parserPermissions(url),
       '--no-warnings',
       `--max-old-space-size=${heapMegabytes}`,
       '--input-type=module',
@@ -115,12 +124,13 @@ function start({ memoryBytes, timeoutMs }: ParserLimits): ChildProcess {
 
 function answer(
   child: ChildProcess,
-  message: { url: string; work: Parse },
+  message: { url: string; work: Parse; cpuMs: number },
   limits: ParserLimits,
   signal: AbortSignal | undefined,
 ): Promise<Reply> {
   const { promise, resolve, reject } = Promise.withResolvers<Reply>()
-  const onExit = (code: number | null, by: NodeJS.Signals | null) => reject(new Ended(reasonOf(code, by, limits)))
+  const onExit = (code: number | null, by: NodeJS.Signals | null) =>
+    reject(new Ended(reasonOf(code, by, limits, message.cpuMs)))
   const onError = (error: Error) => reject(new Ended(`its reader can't be started: ${error.message}`))
   const onAbort = () => reject(signal?.reason)
   const onMessage = (reply: unknown) => resolve(reply as Reply)
@@ -135,7 +145,23 @@ function answer(
   })
 }
 
-function reasonOf(code: number | null, signal: NodeJS.Signals | null, limits: ParserLimits): string {
+/**
+ * The flags of Node that let a process read this package's own folder, its libraries included, and nothing else. Of a program
+ * that has bundled us it is the folder of that bundle: what lies above is the program's.
+ */
+export function parserPermissions(url: string): string[] {
+  const manifest = findPackageJSON(url)
+  const isOurs = manifest !== undefined && JSON.parse(readFileSync(manifest, 'utf8')).name === 'agentserve'
+  const folder = isOurs ? dirname(manifest) : dirname(fileURLToPath(url))
+  return ['--permission', `--allow-fs-read=${join(folder, '*')}`, '--allow-worker']
+}
+
+function reasonOf(code: number | null, signal: NodeJS.Signals | null, limits: ParserLimits, cpuMs: number): string {
+  if (signal === 'SIGVTALRM') {
+    const perMegabyte = limits.cpuMsPerMegabyte / 1000
+    const rule = `${limits.cpuMs / 1000} s, and ${perMegabyte} s for each MB`
+    return `reading it takes more than ${(cpuMs / 1000).toFixed(1)} s of processor time (${rule})`
+  }
   if (signal === 'SIGTERM') return `reading it takes longer than ${limits.timeoutMs / 1000} s`
   if (signal === 'SIGKILL' || signal === 'SIGABRT' || code === 134)
     return `reading it takes more than ${Math.round(limits.memoryBytes / 1024 ** 2)} MB of memory`

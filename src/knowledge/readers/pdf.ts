@@ -58,11 +58,8 @@ function textOf(items: readonly TextItem[]): string {
     text += str
     if (hasEOL) text += '\n'
   }
-  return text
-    .replace(/[^\S\n]+\n/g, '\n')
-    .replace(/\0/g, '')
-    .toWellFormed()
-    .trim()
+  const lines = text.split('\n').map((line) => line.trimEnd())
+  return lines.join('\n').replaceAll('\0', '').toWellFormed().trim()
 }
 
 function reasonOf(error: unknown): string {

@@ -1,0 +1,21 @@
+/** Longer titles are cut before anything is looked for in them: what is looked for takes the square of their length. */
+const longest = 1_000
+
+/** What an ATX heading says, without the marks that may close it, in time that grows with its length alone. */
+export function headingText(text: string): string {
+  const line = text.slice(0, longest).trimEnd()
+  let end = line.length
+  while (line[end - 1] === '#') end--
+  const before = line[end - 1]
+  return before === undefined || before === ' ' || before === '\t' ? line.slice(0, end).trimEnd() : line
+}
+
+/** A title without its links and marks. */
+export function plainTitle(text: string): string {
+  return text
+    .slice(0, longest)
+    .replace(/!?\[([^\]]*)\]\([^)]*\)/g, '$1')
+    .replace(/[`*]/g, '')
+    .trim()
+    .slice(0, 200)
+}
