@@ -1,8 +1,8 @@
 import type { Part } from '../core/message.ts'
-import { textOf } from '../core/message.ts'
 import type { RunRecord } from '../core/run.ts'
 import type { OpenServer } from '../server.ts'
 import { diffAnswers } from './answer-diff.ts'
+import { saidIn } from './answers/said.ts'
 import { describeError } from './exit.ts'
 import type { Paint } from './paint.ts'
 import type { RunLines } from './run-lines.ts'
@@ -64,7 +64,7 @@ export function createAskAgain({ runs, lines, print, paint, on: initially }: Ask
 
   async function answer(question: Question, mine: { runId?: string }): Promise<void> {
     const { entityId, parts, userId } = question
-    print(`Asking ${terminalLine(entityId)} again: ${terminalLine(textOf(parts)).slice(0, 200)}`)
+    print(`Asking ${terminalLine(entityId)} again: ${terminalLine(saidIn(parts)).slice(0, 200)}`)
     const handle = await runs.start({ entityId, parts, userId, unknownSession: 'refuse', mode: 'stream' })
     mine.runId = handle.runId
     ownRuns.add(handle.runId)
@@ -112,7 +112,7 @@ function toQuestion(run: RunRecord): Question | undefined {
 function answerOf({ messages }: RunRecord): string {
   return messages
     .slice(1)
-    .map(({ content }) => content)
+    .map(({ parts }) => saidIn(parts))
     .join('\n')
 }
 

@@ -1,5 +1,6 @@
 import { writeFile } from 'node:fs/promises'
 import { createId } from '../core/id.ts'
+import { saidAsMarkdown } from './answers/said.ts'
 import type { Conversation } from './chat-conversation.ts'
 import { terminalLine, terminalText } from './terminal-text.ts'
 
@@ -102,7 +103,9 @@ async function save(conversation: Conversation, argument: string): Promise<void>
   if (!begun) return conversation.note('Nothing has been said yet.')
   const { messages, has_more } = await client.sessions.history(sessionId, { interactions: 1000 })
   const file = argument === '' ? `${sessionId.replaceAll(':', '-')}.md` : argument
-  const text = messages.map(({ role, content }) => `## ${role === 'user' ? 'You' : 'Answer'}\n\n${content.trim()}\n`)
+  const text = messages.map(
+    ({ role, parts }) => `## ${role === 'user' ? 'You' : 'Answer'}\n\n${saidAsMarkdown(parts).trim()}\n`,
+  )
   try {
     await writeFile(file, `# Session ${sessionId}\n\n${text.join('\n')}`, { flag: 'wx' })
   } catch (error) {

@@ -2,6 +2,7 @@ import type { Client } from '../client/client.ts'
 import { isAppError } from '../core/error.ts'
 import { createId } from '../core/id.ts'
 import type { EntityKind, Usage } from '../core/run.ts'
+import { saidAsMarkdown, saidIn } from './answers/said.ts'
 import type { Question, TurnEnd, TurnEvent } from './chat-event.ts'
 import { ChatScreen } from './chat-screen.ts'
 import type { ResumedTurn } from './chat-turn.ts'
@@ -90,10 +91,11 @@ export class Conversation {
   async showHistory(signal?: AbortSignal): Promise<void> {
     const history = await this.client.sessions.history(this.sessionId, { interactions: shownInteractions, signal })
     if (history.has_more) this.note('There are earlier messages; /save keeps them all.')
-    for (const { role, content, run_id } of history.messages) {
-      const text = terminalText(content).replaceAll('\t', '    ')
+    for (const { role, content, parts, run_id } of history.messages) {
+      const said = role === 'user' ? saidIn(parts) : saidAsMarkdown(parts)
+      const text = terminalText(said).replaceAll('\t', '    ')
       if (role === 'user') {
-        this.typed.push(text)
+        if (content !== '') this.typed.push(terminalText(content).replaceAll('\t', '    '))
         this.screen.say('user', text)
         continue
       }

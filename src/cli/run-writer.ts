@@ -1,9 +1,10 @@
 import { isFinalEvent, type RunEvent } from '../core/event.ts'
 import type { Usage } from '../core/run.ts'
+import { formatJson } from './answers/said.ts'
 import { exit } from './exit-codes.ts'
 import { duration } from './run-line.ts'
 import { formatSource } from './source-line.ts'
-import { createTerminalFilter, terminalLine } from './terminal-text.ts'
+import { createTerminalFilter, terminalLine, terminalText } from './terminal-text.ts'
 
 const shownCharacters = 160
 
@@ -71,7 +72,7 @@ function endLine(event: Extract<RunEvent, { type: 'run_end' | 'run_error' }>, ms
 function lineOf(event: RunEvent): string | undefined {
   switch (event.type) {
     case 'data':
-      return terminalLine(JSON.stringify(event.data))
+      return terminalText(formatJson(event.data))
     case 'tool_call':
       return `→ ${terminalLine(event.name)} ${inShort(event.input)}`
     case 'tool_result': {

@@ -1,6 +1,7 @@
 import type { Client } from '../../client/client.ts'
 import type { EntityKind } from '../../core/run.ts'
 import type { Session } from '../../core/session.ts'
+import { saidIn } from '../answers/said.ts'
 import { terminalLine } from '../terminal-text.ts'
 import type { Row } from './row-list.ts'
 import { clip } from './transcript.ts'
@@ -53,6 +54,6 @@ export function shorten(text: string): string {
 /** What was said last in the run: its answer, or, as long as there is none, what was asked. */
 export async function readLastWords(client: Client, runId: string, signal: AbortSignal): Promise<string> {
   const { messages } = await client.runs.get(runId, { signal })
-  const said = messages.findLast(({ content }) => content.trim() !== '')
-  return said === undefined ? '' : `${said.role === 'user' ? '> ' : ''}${shorten(said.content.trimStart())}`
+  const said = messages.findLast(({ parts }) => saidIn(parts).trim() !== '')
+  return said === undefined ? '' : `${said.role === 'user' ? '> ' : ''}${shorten(saidIn(said.parts).trimStart())}`
 }

@@ -1,6 +1,7 @@
 import type { Client } from '../../client/client.ts'
 import { isAppError } from '../../core/error.ts'
 import { type EntityKind, isEnded, type Run, type RunStatus } from '../../core/run.ts'
+import { saidIn } from '../answers/said.ts'
 import { describeError } from '../exit.ts'
 import { clip, Transcript } from './transcript.ts'
 
@@ -80,7 +81,7 @@ export class RunReader {
 
   async #ask(signal: AbortSignal): Promise<Transcript> {
     const { messages } = await this.#client.runs.get(this.#head.runId, { signal })
-    const asked = messages.filter(({ role }) => role === 'user').map(({ content }) => content)
+    const asked = messages.filter(({ role }) => role === 'user').map(({ parts }) => saidIn(parts))
     return new Transcript(clip(asked.join('\n'), mostAskedChars), this.#head.agentId)
   }
 }

@@ -1,5 +1,6 @@
 import { isFinalEvent, type RunEvent, type SourceEvent } from '../../core/event.ts'
 import type { RunStatus, Usage } from '../../core/run.ts'
+import { fencedJson } from '../answers/said.ts'
 import { BlockSplitter } from '../chat-blocks.ts'
 import { formatMs } from '../chat-conversation.ts'
 import { showEvent } from '../chat-event.ts'
@@ -54,7 +55,7 @@ export class Transcript {
     if (event.type === 'run_start') this.#startedAt = event.at
     else if (event.type === 'run_resumed') this.status = undefined
     else if (event.type === 'text_delta') this.#text(event.text)
-    else if (event.type === 'data') this.#text(JSON.stringify(event.data))
+    else if (event.type === 'data') this.#text(`\n${fencedJson(event.data)}\n`)
     else if (event.type === 'source') this.#sources.push(...(this.#sources.length < mostNotes ? [event] : []))
     else if (isFinalEvent(event)) this.#end(event)
     else this.#happened(event)

@@ -1,6 +1,8 @@
 import type { Client } from '../../client/client.ts'
 import type { RunsClient } from '../../client/runs.ts'
 import type { RunEvent } from '../../core/event.ts'
+import type { Role } from '../../core/message.ts'
+import { saidIn } from '../answers/said.ts'
 import { print, printJson, write } from '../output.ts'
 import { factsOf, toolLines } from '../run-facts.ts'
 import { duration } from '../run-line.ts'
@@ -45,7 +47,11 @@ function eventLine({ run_id: _run, seq, at, type, ...rest }: RunEvent, begunAt: 
 
 function formatRunDetail(run: RunDetail, tools: readonly string[]): string {
   const names = [run.session_id, ...(run.parent_run_id === null ? [] : [`part of ${run.parent_run_id}`])]
-  const input = run.messages.filter(({ role }) => role === 'user').map(({ content }) => content)
+  const saidBy = (role: Role) =>
+    run.messages
+      .filter((message) => message.role === role)
+      .map(({ parts }) => saidIn(parts))
+      .join('\n')
   const error = run.error === null ? [] : [`error    ${terminalLine(`${run.error.code}: ${run.error.message}`)}`]
   return [
     `${run.run_id}  ${run.entity_kind} ${terminalLine(run.entity_id)}`,
@@ -54,8 +60,8 @@ function formatRunDetail(run: RunDetail, tools: readonly string[]): string {
     ...tools.map((line, place) => `${place === 0 ? 'tools    ' : '         '}${line}`),
     ...error,
     '',
-    ...said('input', input.join('\n')),
-    ...said('output', run.content),
+    ...said('input', saidBy('user')),
+    ...said('output', saidBy('assistant')),
     ...run.sources.map(formatSource),
   ].join('\n')
 }

@@ -1,6 +1,7 @@
 import type { Message } from '../../core/message.ts'
 import type { RunRecord } from '../../core/run.ts'
 import type { SessionCopy } from '../../core/session.ts'
+import { saidAsMarkdown } from '../answers/said.ts'
 import { formatSource, uncited } from '../source-line.ts'
 
 type Line = ({ type: 'session' } & Omit<SessionCopy, 'runs'>) | { type: 'run'; run: RunRecord } | { type: 'end' }
@@ -24,9 +25,8 @@ function turnOf(run: RunRecord): string {
 
 function messageOf({ role, content, parts, created_at }: Message, { entity_id, sources }: RunRecord): string {
   const who = role === 'user' ? 'You' : oneLine(entity_id)
-  const data = parts.flatMap((part) => (part.type === 'data' ? [fenced(JSON.stringify(part.data, undefined, 2))] : []))
   const cited = role === 'user' ? [] : uncited(sources, content).map((source) => `- ${formatSource(source)}`)
-  const texts = [content.trim(), ...data, cited.join('\n')].filter((text) => text !== '')
+  const texts = [saidAsMarkdown(parts).trim(), cited.join('\n')].filter((text) => text !== '')
   return `## ${who}, ${created_at}\n\n${texts.map((text) => `${text}\n\n`).join('')}`
 }
 
@@ -36,8 +36,4 @@ function oneLine(text: string): string {
 
 function quoted(text: string): string {
   return text.trim().replace(/^/gm, '> ')
-}
-
-function fenced(json: string): string {
-  return `\`\`\`json\n${json}\n\`\`\``
 }

@@ -2,6 +2,7 @@ import type { Client } from '../../client/client.ts'
 import type { SessionsClient } from '../../client/sessions.ts'
 import { notFound } from '../../core/error.ts'
 import { isEnded } from '../../core/run.ts'
+import { saidIn } from '../answers/said.ts'
 import { print, printJson, say } from '../output.ts'
 import { factsOf, toolLines } from '../run-facts.ts'
 import { printWhy } from '../run-why.ts'
@@ -49,8 +50,8 @@ async function showHistory(client: Client, { runs, messages }: History, signal: 
   for (const run of runs) {
     const tools = await toolLines(client, run, signal)
     print([headOf(run), ...tools.map((line) => `  ${line}`)].join('\n'))
-    for (const { role, content } of messages.filter(({ run_id }) => run_id === run.run_id)) {
-      print(`${role}\n${terminalText(content).replace(/^/gm, '  ')}`)
+    for (const { role, content, parts } of messages.filter(({ run_id }) => run_id === run.run_id)) {
+      print(`${role}\n${terminalText(saidIn(parts)).replace(/^/gm, '  ')}`)
       if (role === 'assistant') await showSources(client, run.run_id, content)
     }
     if (run.error !== null) print(`✗ ${terminalLine(`${run.error.code}: ${run.error.message}`)}`)

@@ -3,6 +3,7 @@ import type { Client } from '../../client/client.ts'
 import { isAppError } from '../../core/error.ts'
 import { isFinalEvent } from '../../core/event.ts'
 import { isEnded, type Run } from '../../core/run.ts'
+import { saidIn } from '../answers/said.ts'
 import { say, write } from '../output.ts'
 import { createRunWriter, followReconnects } from '../run-writer.ts'
 import { terminalJson, terminalLine, terminalText } from '../terminal-text.ts'
@@ -68,7 +69,7 @@ async function followRun(client: Client, run: Run, { after, json, signal }: Foll
 
 async function inputOf(client: Client, { run_id: id }: Run, signal: AbortSignal): Promise<string> {
   const { messages } = await client.runs.get(id, { signal })
-  const input = messages.find(({ role }) => role === 'user')?.content ?? ''
+  const input = saidIn(messages.find(({ role }) => role === 'user')?.parts ?? [])
   return `${terminalText(input).replace(/^/gm, '> ')}\n`
 }
 

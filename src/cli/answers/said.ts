@@ -1,0 +1,31 @@
+import type { Json } from '../../core/json.ts'
+import type { Part } from '../../core/message.ts'
+
+/** What a message says to people: its text, and its data as formatted JSON, each in lines of its own. Not yet safe for the terminal. */
+export function saidIn(parts: readonly Part[]): string {
+  return joined(parts, formatJson)
+}
+
+/** The same as Markdown. */
+export function saidAsMarkdown(parts: readonly Part[]): string {
+  return joined(parts, fencedJson)
+}
+
+export function formatJson(data: Json): string {
+  return JSON.stringify(data, undefined, 2)
+}
+
+/** A block of Markdown, with empty lines around it. */
+export function fencedJson(data: Json): string {
+  return `\n\`\`\`json\n${formatJson(data)}\n\`\`\`\n`
+}
+
+function joined(parts: readonly Part[], format: (data: Json) => string): string {
+  let said = ''
+  for (const [place, part] of parts.entries()) {
+    const isApart = said !== '' && (part.type === 'data' || parts[place - 1]?.type === 'data')
+    if (isApart && !said.endsWith('\n')) said += '\n'
+    said += part.type === 'data' ? format(part.data) : part.text
+  }
+  return said.replace(/^\n+/, '')
+}
