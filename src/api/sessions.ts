@@ -1,3 +1,5 @@
+import { invalid } from '../core/error.ts'
+import type { OwnerKind } from '../core/session.ts'
 import { empty, json } from '../http/reply.ts'
 import { assertScopes } from '../http/security/scope.ts'
 import type { Services } from '../service/services.ts'
@@ -24,6 +26,7 @@ import type { ApiSettings } from './settings.ts'
 const tag = 'Sessions'
 const params = { id: 'The session.' }
 const sessionAnswer = { description: 'The session.', content: { 'application/json': Session } }
+const ownerKinds = ['user', 'agent', 'team', 'workflow'] as const satisfies readonly OwnerKind[]
 const withTag = { ...sessionAnswer, headers: { ETag: 'Of this state of the session.' } }
 
 /** Create, read, change, delete, list and share sessions, and the runs of one. */
@@ -159,6 +162,31 @@ export function sessionRoutes({ sessions, runs }: Services, { prefix }: ApiSetti
     ),
     documented(
       {
+        method: 'DELETE',
+        path: `${path}/:id/shared/:kind/:owner_id`,
+        operationId: 'unshareSession',
+        scope: 'sessions',
+        tag,
+        summary: 'Take the name of an earlier owner out of a session',
+        description: 'An earlier user then sees nothing of it any more. For the present user and operators.',
+        params: { ...params, kind: '`user`, `agent`, `team` or `workflow`.', owner_id: 'The name in `shared_with`.' },
+        examples: { kind: ownerKinds },
+        responses: { 204: { description: 'It is not there any more.' } },
+        errors: ['session_not_found', 'owner_not_found'],
+      },
+      async (request) => {
+        const id = pathId(request)
+        const named = pathId(request, 'kind')
+        const kind = await readFor(
+          () => sessions.get(id),
+          () => ownerKinds.find((known) => known === named) ?? Promise.reject(unknownKind(named)),
+        )
+        await sessions.unshare(id, kind, pathId(request, 'owner_id'))
+        return empty(204)
+      },
+    ),
+    documented(
+      {
         method: 'POST',
         path: `${path}/prune`,
         operationId: 'pruneSessions',
@@ -200,6 +228,10 @@ export function sessionRoutes({ sessions, runs }: Services, { prefix }: ApiSetti
       },
     ),
   ]
+}
+
+function unknownKind(named: string) {
+  return invalid(`'${named}' is no kind of owner; the kinds are ${ownerKinds.join(', ')}.`, 'kind')
 }
 
 type Present<T> = { [K in keyof T]?: Exclude<T[K], undefined> }

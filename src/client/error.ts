@@ -30,6 +30,7 @@ const codes: Record<ErrorCode, true> = {
   summary_not_found: true,
   document_not_found: true,
   collection_not_found: true,
+  owner_not_found: true,
   method_not_allowed: true,
   request_timeout: true,
   conflict: true,

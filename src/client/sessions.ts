@@ -53,6 +53,13 @@ export interface SessionsClient extends SessionCopiesClient {
   list(filter?: SessionListFilter, options?: PageOptions): Promise<SessionList>
   /** Gives it other owners too; it is found under the earlier ones still. */
   reuse(sessionId: string, owners: ReuseSessionRequest, options?: CallOptions): Promise<Session>
+  /** Takes the name of an earlier owner out of `shared_with`: an earlier user then sees nothing of it any more. */
+  unshare(
+    sessionId: string,
+    kind: 'user' | 'agent' | 'team' | 'workflow',
+    ownerId: string,
+    options?: CallOptions,
+  ): Promise<void>
   /**
    * Deletes those that have not changed since `updated_before`, but none with a run under way. The server stops after some
    * seconds: `has_more` says to ask again.
@@ -121,6 +128,10 @@ export function createSessionsClient(connection: Connection, prefix: string): Se
       }),
     reuse: (sessionId, owners, options) =>
       connection.json({ ...options, method: 'POST', path: path(sessionId, '/reuse'), body: owners, repeat: 'safe' }),
+    unshare: async (sessionId, kind, ownerId, options) => {
+      const place = path(sessionId, `/shared/${kind}/${encodeURIComponent(ownerId)}`)
+      await connection.text({ ...options, method: 'DELETE', path: place, repeat: 'never' })
+    },
     prune: (request, options) =>
       connection.json({ ...options, method: 'POST', path: `${prefix}/sessions/prune`, body: request, repeat: 'safe' }),
     ...createSessionCopiesClient(connection, prefix),

@@ -10,6 +10,7 @@ export type ErrorCode =
   | 'summary_not_found'
   | 'document_not_found'
   | 'collection_not_found'
+  | 'owner_not_found'
   | 'method_not_allowed'
   | 'request_timeout'
   | 'conflict'

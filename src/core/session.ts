@@ -19,6 +19,18 @@ export interface SharedWith {
   user_ids: string[]
 }
 
+export type OwnerKind = 'user' | 'agent' | 'team' | 'workflow'
+
+/** What an earlier user may still read of a session: what was there when it was handed over. */
+export interface Handover {
+  /** The turns among it. */
+  run_count: number
+  /** The newest of them, oldest first. */
+  runs: Run[]
+  /** The first turn that came later; null: none did. */
+  next: { run_id: string; created_at: string } | null
+}
+
 export interface Session extends SessionOwners {
   session_id: string
   name: string | null
@@ -59,6 +71,11 @@ export interface SessionChange {
 export interface SessionCopy {
   session: Omit<Session, 'runs' | 'run_count' | 'summary'>
   summary: Summary | null
+  /**
+   * Up to which run each user of `shared_with` may read; null: nothing. Of those that it does not name: up to the newest run
+   * that is the user's.
+   */
+  handovers?: Record<string, string | null> | undefined
   /** Every run that has ended, those inside others included, in the order in which they were put in. */
   runs: RunCopy[]
 }

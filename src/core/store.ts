@@ -4,7 +4,16 @@ import type { Message, Role } from './message.ts'
 import type { SearchWord } from './message-search.ts'
 import type { Page, PageRequest } from './page.ts'
 import type { CancellationReason, Run, RunError, RunHead, RunRecord, RunStatus, Usage } from './run.ts'
-import type { Session, SessionChange, SessionCopy, SessionOwners, SessionRecord, SessionSeed } from './session.ts'
+import type {
+  Handover,
+  OwnerKind,
+  Session,
+  SessionChange,
+  SessionCopy,
+  SessionOwners,
+  SessionRecord,
+  SessionSeed,
+} from './session.ts'
 import type { Summary } from './summary.ts'
 
 /*
@@ -124,6 +133,8 @@ export interface MessageSearch extends SessionFilter {
   /** All of which a message must have; at least one. */
   words: readonly SearchWord[]
   session_id?: string | undefined
+  /** Only what this user may read: all of the own sessions, of handed over ones what was said until then. */
+  reader?: string | undefined
 }
 
 /** A message that was found. */
@@ -145,6 +156,8 @@ export interface RunFilter {
   session_id?: string | undefined
   user_id?: string | undefined
   parent_run_id?: string | undefined
+  /** Only those that were put in before this run. */
+  before?: string | undefined
 }
 
 export interface History {
@@ -169,6 +182,8 @@ export interface PruneRule {
   maxSessions?: number | undefined
   /** Of those that have not changed, only these. */
   filter?: SessionFilter | undefined
+  /** Of those that have not changed, only the ones that are this user's now. */
+  presentUser?: string | undefined
 }
 
 export interface Recovered {
@@ -195,8 +210,19 @@ export interface SessionStore {
   findSession(sessionId: string): Promise<SessionRecord | undefined>
   /** `revision` given: `precondition_failed` unless it is still the present one. */
   updateSession(sessionId: string, change: SessionChange, at: string, revision?: number): Promise<SessionRecord>
-  /** The owners given become the present ones; the earlier ones go to `shared_with`. */
+  /**
+   * The owners given become the present ones; the earlier ones go to `shared_with`, a user with the newest turn as the last
+   * that may be read.
+   */
   shareSession(sessionId: string, owners: Partial<SessionOwners>, at: string): Promise<SessionRecord>
+  /** Takes a name out of `shared_with`; false when it is not there. */
+  unshareSession(sessionId: string, kind: OwnerKind, ownerId: string, at: string): Promise<boolean>
+  /** Of an earlier user of the session, with so many of the newest runs; undefined for who is none. */
+  findHandover(sessionId: string, userId: string, newestRuns: number): Promise<Handover | undefined>
+  /** The last turn that has ended and each earlier user may read; null: none. */
+  listHandovers(sessionId: string): Promise<Record<string, string | null>>
+  /** Whether the run was put in before the other, which is in the same session. */
+  isBefore(runId: string, otherId: string): Promise<boolean>
   /** With all its runs, messages, events and summary. False when there was none. */
   deleteSession(sessionId: string): Promise<boolean>
   /** The state alone; null when there is none, or no session. Without it, who asks reads the whole session. */

@@ -1,4 +1,5 @@
 import type { ResolvedServerConfig } from '../config/types.ts'
+import type { SessionStore } from '../core/store.ts'
 import type { HttpRequest } from '../http/request.ts'
 import type { Route } from '../http/route.ts'
 import { limitRuns } from '../service/run-quota.ts'
@@ -12,6 +13,7 @@ import { scopeToUser } from '../service/user-scope.ts'
 export function routesPerCaller(
   mount: (services: Services) => Route[],
   services: Services,
+  store: SessionStore,
   { authKeys, limits }: Pick<ResolvedServerConfig, 'authKeys' | 'limits'>,
 ): Route[] {
   const common = mount(services)
@@ -22,7 +24,7 @@ export function routesPerCaller(
   function tableOf({ caller, userId }: HttpRequest): Route[] {
     let table = tables.get(caller)
     if (table === undefined) {
-      const seen = userId === undefined ? services : scopeToUser(services, userId)
+      const seen = userId === undefined ? services : scopeToUser(services, store, userId)
       table = mount(concurrentRuns === undefined ? seen : { ...seen, runs: limitRuns(seen.runs, concurrentRuns) })
       tables.set(caller, table)
     }

@@ -108,7 +108,7 @@ export function composeServer(initial: ResolvedConfig, { program, onRunEnd }: Se
       extraDocs: a2aDocs(server.a2aPrefix),
     }
     const routesFor = (seen: Services) => [...apiRoutes(seen, settings), ...a2aRoutes(() => seen, server.a2aPrefix)]
-    kernel.setRoutes([...routesPerCaller(routesFor, services, server), ...custom])
+    kernel.setRoutes([...routesPerCaller(routesFor, services, store, server), ...custom])
   }
 
   function phase(): 'starting' | 'open' | 'stopping' {

@@ -131,6 +131,10 @@ export function activeSessions(store: SessionStore, limits: Partial<MemoryLimits
     updateSession: (sessionId, change, at, revision) =>
       forgetting(store.updateSession(sessionId, change, at, revision), () => forget(sessionId)),
     shareSession: (sessionId, owners, at) => store.shareSession(sessionId, owners, at),
+    unshareSession: (sessionId, kind, ownerId, at) => store.unshareSession(sessionId, kind, ownerId, at),
+    findHandover: (sessionId, userId, newestRuns) => store.findHandover(sessionId, userId, newestRuns),
+    listHandovers: (sessionId) => store.listHandovers(sessionId),
+    isBefore: (runId, otherId) => store.isBefore(runId, otherId),
     deleteSession: (sessionId) => forgetting(store.deleteSession(sessionId), () => forget(sessionId)),
     restoreSession: (copy) => forgetting(store.restoreSession(copy), () => forget(copy.session.session_id)),
     readRecords: (sessionId, after, limit) => store.readRecords(sessionId, after, limit),

@@ -6,7 +6,7 @@ import type { Part } from '../core/message.ts'
 import type { Page, PageRequest } from '../core/page.ts'
 import type { EntityKind, Run, RunHead, RunRecord } from '../core/run.ts'
 import type { EntityInfo, Runnable } from '../core/runnable.ts'
-import type { Session, SessionChange, SessionCopy, SessionOwners, SessionRecord } from '../core/session.ts'
+import type { OwnerKind, Session, SessionChange, SessionCopy, SessionOwners, SessionRecord } from '../core/session.ts'
 import type { History, MessageHit, MessageSearch, RunFilter, SessionFilter, SessionListFilter } from '../core/store.ts'
 import type { Summary } from '../core/summary.ts'
 import type { RunTrace } from '../core/trace.ts'
@@ -126,6 +126,13 @@ export interface SessionHistory extends History {
 
 export type MessageFilter = Omit<MessageSearch, 'words'>
 
+/** A session as somebody sees who may not see all of it. */
+export interface PartOfSession {
+  session: Session
+  /** The last turn of it; null: none. */
+  last: string | null
+}
+
 /** What comes out one after the other when a session is exported: the session, then each run, followed by its events. */
 export type SessionPiece = Omit<SessionCopy, 'runs'> | { run: RunRecord } | { run_id: string; events: RunEvent[] }
 
@@ -149,6 +156,8 @@ export interface PruneSessions {
   /** Those that have not changed since. */
   olderThan: string
   filter: SessionFilter
+  /** Only sessions that are this user's now. */
+  presentUser?: string | undefined
 }
 
 export interface Sessions {
@@ -159,21 +168,23 @@ export interface Sessions {
   delete(sessionId: string): Promise<void>
   list(filter: SessionListFilter, page: PageRequest): Promise<Page<Session>>
   reuse(sessionId: string, owners: Partial<SessionOwners>): Promise<SessionRecord>
+  /** Takes a name out of `shared_with`. Throws `session_not_found`, `owner_not_found`. */
+  unshare(sessionId: string, kind: OwnerKind, ownerId: string): Promise<void>
   /**
    * A new session with the runs up to one, as they are, and `forked_from` in its metadata. `run_not_found` for a run of another
    * session, `conflict` for one that goes on and for a taken id.
    */
   fork(sessionId: string, fork: ForkSession): Promise<SessionRecord>
-  /** Throws `session_not_found` at once. What has not ended is left out. */
-  export(sessionId: string, withEvents: boolean): Promise<AsyncIterable<SessionPiece>>
+  /** Throws `session_not_found` at once. What has not ended is left out; `part` given: what is not in it, too. */
+  export(sessionId: string, withEvents: boolean, part?: PartOfSession): Promise<AsyncIterable<SessionPiece>>
   /** All of it or nothing; `conflict` when an id is taken. */
   import(copy: SessionCopy, options: ImportSession): Promise<SessionRecord>
   /** Deletes for some seconds, never a session with work under way. `has_more`: ask again. */
   prune(rule: PruneSessions): Promise<{ deleted: number; has_more: boolean }>
   /** Messages with all the words, `open*` standing for those that begin so; the newest first. Throws `invalid_request` for no word. */
   search(query: string, filter: MessageFilter, page: PageRequest): Promise<Page<MessageHit>>
-  /** `interactions` 1–1000. */
-  history(sessionId: string, interactions: number, withEvents: boolean): Promise<SessionHistory>
+  /** `interactions` 1–1000; those before the run `before`, when it is given. */
+  history(sessionId: string, interactions: number, withEvents: boolean, before?: string): Promise<SessionHistory>
 }
 
 export interface Summaries {

@@ -5,7 +5,7 @@ import { isEnded, type RunRecord } from '../core/run.ts'
 import type { RunCopy, SessionCopy, SessionRecord } from '../core/session.ts'
 import type { SessionStore } from '../core/store.ts'
 import { type Clock, timestamp } from '../core/time.ts'
-import type { ForkSession, ImportSession, SessionPiece } from './services.ts'
+import type { ForkSession, ImportSession, PartOfSession, SessionPiece } from './services.ts'
 
 const recordsAtOnce = 20
 const eventsAtOnce = 500
@@ -14,11 +14,17 @@ const maxCharacters = 64 * 1024 * 1024
 
 /** Copies of whole sessions: out to somewhere, in from there, and beside each other. */
 export function createSessionCopies(store: SessionStore, clock: Clock) {
-  async function* runsOf(sessionId: string): AsyncGenerator<RunRecord> {
+  /** Up to the turn `last` and what is inside it, when it is given; null: none. */
+  async function* runsOf(sessionId: string, last?: string | null): AsyncGenerator<RunRecord> {
     const ended = new Set<string>()
+    let isPast = last === null
     for (let after: string | undefined; ; ) {
       const records = await store.readRecords(sessionId, after, recordsAtOnce)
       for (const run of records) {
+        if (run.parent_run_id === null) {
+          if (isPast) continue
+          isPast = run.run_id === last
+        }
         // What goes on is not written to its end yet, and what is inside it means nothing without it.
         if (!isEnded(run.status) || (run.parent_run_id !== null && !ended.has(run.parent_run_id))) continue
         ended.add(run.run_id)
@@ -41,10 +47,17 @@ export function createSessionCopies(store: SessionStore, clock: Clock) {
   }
 
   return {
-    async *export({ session }: SessionRecord, withEvents: boolean): AsyncGenerator<SessionPiece> {
+    async *export(
+      { session: whole }: SessionRecord,
+      withEvents: boolean,
+      part?: PartOfSession,
+    ): AsyncGenerator<SessionPiece> {
+      const { session, last } = part ?? { session: whole }
       const { runs: _runs, run_count: _count, summary, ...rest } = session
-      yield { session: rest, summary }
-      for await (const run of runsOf(session.session_id)) {
+      const kept = await store.listHandovers(session.session_id)
+      const handovers = Object.fromEntries(rest.shared_with.user_ids.map((user) => [user, kept[user] ?? null]))
+      yield { session: rest, summary, ...(rest.shared_with.user_ids.length > 0 && { handovers }) }
+      for await (const run of runsOf(session.session_id, last)) {
         yield { run }
         if (withEvents) for await (const events of eventsOf(run.run_id)) yield { run_id: run.run_id, events }
       }
@@ -106,12 +119,13 @@ export function createSessionCopies(store: SessionStore, clock: Clock) {
 }
 
 /** The same under ids that nothing else has. */
-function withNewIds({ session, summary, runs }: SessionCopy, sessionId: string, now: number): SessionCopy {
+function withNewIds({ session, summary, handovers, runs }: SessionCopy, sessionId: string, now: number): SessionCopy {
   const ids = new Map(runs.map(({ run }) => [run.run_id, createId('run', now)]))
   const renamed = (id: string) => ids.get(id) ?? id
   return {
     session: { ...session, session_id: sessionId },
     summary: summary && { ...summary, session_id: sessionId },
+    handovers: handovers && mapValues(handovers, (id) => id && renamed(id)),
     runs: runs.map(({ run, events }) => {
       const run_id = renamed(run.run_id)
       const parent_run_id = run.parent_run_id && renamed(run.parent_run_id)
@@ -126,6 +140,10 @@ function withNewIds({ session, summary, runs }: SessionCopy, sessionId: string, 
       }
     }),
   }
+}
+
+function mapValues<T, U>(values: Record<string, T>, change: (value: T) => U): Record<string, U> {
+  return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, change(value)]))
 }
 
 /** A user's copy belongs to nobody else, whoever had the original. */

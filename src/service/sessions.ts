@@ -1,4 +1,4 @@
-import { invalid, notFound } from '../core/error.ts'
+import { AppError, invalid, notFound } from '../core/error.ts'
 import type { RunEvent } from '../core/event.ts'
 import { createId } from '../core/id.ts'
 import { searchWordsOf } from '../core/message-search.ts'
@@ -63,13 +63,13 @@ export function createSessions(store: SessionStore, runs: RunService, clock: Clo
     },
     list: (filter, page) => store.listSessions(filter, page),
     fork: async (sessionId, fork) => copies.fork(await get(sessionId), fork),
-    export: async (sessionId, withEvents) => copies.export(await get(sessionId), withEvents),
+    export: async (sessionId, withEvents, part) => copies.export(await get(sessionId), withEvents, part),
     import: (copy, options) => copies.import(copy, options),
-    async prune({ olderThan, filter }) {
+    async prune({ olderThan, filter, presentUser }) {
       const begunMs = performance.now()
       for (let deleted = 0; ; ) {
         const lastMs = performance.now()
-        const count = await store.prune({ olderThan, filter }, prunedAtOnce)
+        const count = await store.prune({ olderThan, filter, presentUser }, prunedAtOnce)
         deleted += count
         const nowMs = performance.now()
         if (count === 0 || nowMs - begunMs > prunedForMs) return { deleted, has_more: count > 0 }
@@ -78,14 +78,19 @@ export function createSessions(store: SessionStore, runs: RunService, clock: Clo
       }
     },
     reuse: (sessionId, owners) => store.shareSession(sessionId, owners, timestamp(clock())),
+    async unshare(sessionId, kind, ownerId) {
+      await get(sessionId)
+      if (await store.unshareSession(sessionId, kind, ownerId, timestamp(clock()))) return
+      throw new AppError('owner_not_found', `The session is not shared with the ${kind} '${ownerId}'.`, { sessionId })
+    },
     async search(query, filter, page) {
       const words = searchWordsOf(query)
       if (words.length === 0) throw invalid('q must have a letter or a digit.', 'q')
       return store.searchMessages({ ...filter, words }, page)
     },
-    async history(sessionId, interactions, withEvents) {
+    async history(sessionId, interactions, withEvents, before) {
       await get(sessionId)
-      const history = await store.readHistory(sessionId, interactions)
+      const history = await store.readHistory(sessionId, interactions, before)
       const summary = (await store.findSummary(sessionId)) ?? null
       if (!withEvents) return { ...history, summary }
       const events = new Map<string, RunEvent[]>()

@@ -124,7 +124,7 @@ export function createSummaries(options: SummariesOptions): SummaryService {
       const summary = await store.findSummary(sessionId)
       if (summary !== undefined) return summary
       await assertSession(sessionId)
-      throw new AppError('summary_not_found', `There is no summary of session '${sessionId}' yet.`, { sessionId })
+      throw noSummary(sessionId)
     },
     async schedule(sessionId) {
       await assertSession(sessionId)
@@ -148,4 +148,8 @@ export function createSummaries(options: SummariesOptions): SummaryService {
       await Promise.allSettled([worker, ...underWay.values()])
     },
   }
+}
+
+export function noSummary(sessionId: string): AppError {
+  return new AppError('summary_not_found', `There is no summary of session '${sessionId}' yet.`, { sessionId })
 }

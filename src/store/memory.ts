@@ -6,6 +6,7 @@ import { takesEvents } from './ended.ts'
 import { keepAnswer, readAnswer } from './memory/answers.ts'
 import { insertClaim, readClaim, releaseClaims, sweepClaims } from './memory/claims.ts'
 import { readRecords, restoreSession } from './memory/copies.ts'
+import * as handovers from './memory/handovers.ts'
 import { pruneSessions } from './memory/prune.ts'
 import { copy, type MemoryState } from './memory/rows.ts'
 import * as runs from './memory/runs.ts'
@@ -73,6 +74,12 @@ export function memoryStore({ clock = Date.now, maxReadBytes }: MemoryStoreOptio
       step(() => sessions.changeSession(sessions.getSession(state, sessionId), change, at, revision)),
     shareSession: (sessionId, owners, at) =>
       step(() => sessions.shareSession(sessions.getSession(state, sessionId), owners, at)),
+    unshareSession: (sessionId, kind, ownerId, at) =>
+      step(() => sessions.unshareSession(sessions.getSession(state, sessionId), kind, ownerId, at)),
+    findHandover: (sessionId, userId, newestRuns) =>
+      step(() => handovers.findHandover(state, sessionId, userId, newestRuns)),
+    listHandovers: (sessionId) => step(() => handovers.listHandovers(state, sessionId)),
+    isBefore: (runId, otherId) => step(() => handovers.isBefore(state, runId, otherId)),
     deleteSession: (sessionId) => step(() => sessions.removeSession(state, sessionId)),
     prune: (rule, limit) => step(() => pruneSessions(state, rule, limit)),
     restoreSession: (copied) => step(() => sessions.recordOf(restoreSession(state, copied))),

@@ -173,6 +173,12 @@ export function sqliteStore(options: SqliteStoreOptions): SessionStore {
       working((connection) => sessions.updateSession(connection, sessionId, change, at, revision)),
     shareSession: (sessionId, owners, at) =>
       working((connection) => sessions.shareSession(connection, sessionId, owners, at)),
+    unshareSession: (sessionId, kind, ownerId, at) =>
+      working((connection) => sessions.unshareSession(connection, sessionId, kind, ownerId, at)),
+    findHandover: (sessionId, userId, newestRuns) =>
+      reading((reads) => reads.findHandover(sessionId, userId, newestRuns)),
+    listHandovers: (sessionId) => reading((reads) => reads.listHandovers(sessionId)),
+    isBefore: (runId, otherId) => reading((reads) => reads.isBefore(runId, otherId)),
     deleteSession: (sessionId) =>
       using(async (store) => {
         const { writer, known, search } = store

@@ -36,6 +36,10 @@ const SessionLine = z.object({
     updated_at: moment,
   }),
   summary: Summary.extend({ created_at: moment }).nullable(),
+  handovers: z
+    .record(id(), recordId.nullable())
+    .optional()
+    .describe('Up to which run each user of `shared_with` may read; null: nothing.'),
 })
 
 const Message = z.object({
@@ -101,8 +105,8 @@ export class CopyWriter {
   #runs = 0
   #events = 0
 
-  session({ session, summary }: Omit<SessionCopy, 'runs'>): string {
-    return toLine({ type: 'session', version, session, summary })
+  session({ session, summary, handovers }: Omit<SessionCopy, 'runs'>): string {
+    return toLine({ type: 'session', version, session, summary, handovers })
   }
 
   run(run: RunRecord): string {
@@ -144,7 +148,7 @@ export class CopyReader {
     const line = result.data
     if (line.type === 'session') {
       if (this.#copy !== undefined) throw this.complaint('a second session: import one at a time')
-      this.#copy = { session: line.session, summary: line.summary, runs: [] }
+      this.#copy = { session: line.session, summary: line.summary, handovers: line.handovers, runs: [] }
       return
     }
     if (this.#copy === undefined) throw this.complaint('the first line must be of type session')

@@ -387,7 +387,9 @@ describe.each(ways)('with %s', (_way, config) => {
       for (const user of users) expect((await as(user, 'GET', `${api}/sessions/${session_id}`)).status).toBe(200)
       for (const user of users) {
         const fork = await as(user, 'POST', `${api}/sessions/${session_id}/fork`, {})
-        expect([fork.status, fork.json.user_id]).toEqual([201, user])
+        expect([user, fork.status, fork.json.user_id]).toEqual(
+          user === 'bob' ? ['bob', 201, 'bob'] : ['ann', 404, undefined],
+        )
       }
       const fork = (await as('all', 'POST', `${api}/sessions/${session_id}/fork`, {})).json
       expect(fork).toMatchObject({ user_id: 'bob', shared_with: { user_ids: [] } })

@@ -88,6 +88,12 @@ const provoked: Record<Exclude<ErrorCode, 'run_interrupted' | 'run_limit'>, Prov
   },
   document_not_found: { by: async () => (await open()).knowledge.documents.get('none') },
   collection_not_found: { by: async () => (await open()).knowledge.search('x', { collection: 'none' }) },
+  owner_not_found: {
+    by: async () => {
+      const client = await open()
+      return client.sessions.unshare((await client.sessions.create()).session_id, 'user', 'nobody')
+    },
+  },
   method_not_allowed: {
     by: async () => (await open({}, { healthPath: '/api/v1/knowledge/search' })).health(),
     with: { allow: expect.arrayContaining(['POST']) },

@@ -4,6 +4,7 @@ import { testAnswers } from './session-store/answers.ts'
 import { testClaims } from './session-store/claims.ts'
 import { testCopies } from './session-store/copies.ts'
 import { testEvents } from './session-store/events.ts'
+import { testHandovers } from './session-store/handovers.ts'
 import { testHistory } from './session-store/history.ts'
 import { testHostile } from './session-store/hostile.ts'
 import { testLifecycle } from './session-store/lifecycle.ts'
@@ -29,6 +30,7 @@ export function testSessionStore(name: string, create: () => SessionStore | Prom
     testLifecycle(store)
     testSessions(store)
     testOwners(store)
+    testHandovers(store)
     testRuns(store)
     testEvents(store)
     testHistory(store)

@@ -15,6 +15,7 @@ const decided: Record<number, ErrorCode[]> = {
     'summary_not_found',
     'document_not_found',
     'collection_not_found',
+    'owner_not_found',
   ],
   405: ['method_not_allowed'],
   408: ['request_timeout'],

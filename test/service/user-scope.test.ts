@@ -15,7 +15,7 @@ test('the run of another does not exist, whether its session is there or gone', 
   const once = createOnce(store, Date.now, silentLogger)
   const summaries = createSummaries({ ...common, summarizer: undefined, timeoutMs: 1 })
   const [ann, bob] = ['ann', 'bob'].map((user) =>
-    scopeToUser({ ...services, summaries, once, backup: () => emptyArchive(), logger: silentLogger }, user),
+    scopeToUser({ ...services, summaries, once, backup: () => emptyArchive(), logger: silentLogger }, store, user),
   )
   const handle = await bob?.runs.start(request('echo', 'x'))
   await handle?.result()

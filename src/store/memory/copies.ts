@@ -2,6 +2,7 @@ import { AppError } from '../../core/error.ts'
 import type { RunRecord } from '../../core/run.ts'
 import type { RunCopy, SessionCopy } from '../../core/session.ts'
 import { takeWithin } from './budget.ts'
+import { restoreHandovers } from './handovers.ts'
 import { copy, type MemoryState, type RunRow, type SessionRow } from './rows.ts'
 import { keepEvents } from './runs.ts'
 import { insertSession } from './sessions.ts'
@@ -18,7 +19,8 @@ export function readRecords(
   return takeWithin(runs.slice(from, from + limit), maxBytes).map(({ record }) => copy(record))
 }
 
-export function restoreSession(state: MemoryState, { session, summary, runs }: SessionCopy): SessionRow {
+export function restoreSession(state: MemoryState, copied: SessionCopy): SessionRow {
+  const { session, summary, runs } = copied
   const { shared_with, updated_at, ...seed } = session
   const { session_id } = seed
   if (state.sessions.has(session_id)) throw new AppError('conflict', `There is a session '${session_id}' already.`)
@@ -40,6 +42,7 @@ export function restoreSession(state: MemoryState, { session, summary, runs }: S
     state.runs.set(run.record.run_id, run)
     if (run.record.parent_run_id === null) row.latest = run
   }
+  restoreHandovers(row, copied)
   return row
 }
 

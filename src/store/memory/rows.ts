@@ -27,6 +27,8 @@ export interface SessionRow extends SessionOwners {
   revision: number
   /** All owners that it ever had, in the order in which they came, the present ones included. */
   owners: SharedWith
+  /** Of each earlier user: the last turn that it may read. */
+  readUntil: Map<string, RunRow>
   /** In the order of their start. */
   runs: RunRow[]
   /** The latest one that began to run; whether it still does is in its record. */
@@ -91,7 +93,7 @@ export function turnsOf({ runs }: SessionRow): RunRow[] {
 }
 
 export function sessionOf(row: SessionRow, newestRuns: number): Session {
-  const { runs: _runs, latest: _latest, owners, revision: _revision, ...fields } = row
+  const { runs: _runs, latest: _latest, owners, readUntil: _readUntil, revision: _revision, ...fields } = row
   const earlier = (ids: string[], present: string | null) => ids.filter((id) => id !== present)
   return {
     ...copy(fields),

@@ -18,6 +18,7 @@ import { judgeEnd, mayResume, startReserve } from '../ended.ts'
 import { OutputFold } from '../recorded-output.ts'
 import { takeWithin } from './budget.ts'
 import { insertClaim, readClaim } from './claims.ts'
+import { isBefore } from './handovers.ts'
 import { copy, type MemoryState, type RunRow, runOf, type SessionRow, turnsOf } from './rows.ts'
 import { getSession, insertSession, pageOf, touch } from './sessions.ts'
 
@@ -148,7 +149,8 @@ export function pageOfRuns(state: MemoryState, filter: RunFilter, page: PageRequ
       (filter.agent_id === undefined || record.entity_id === filter.agent_id) &&
       (filter.session_id === undefined || record.session_id === filter.session_id) &&
       (filter.user_id === undefined || record.user_id === filter.user_id) &&
-      (filter.parent_run_id === undefined || record.parent_run_id === filter.parent_run_id),
+      (filter.parent_run_id === undefined || record.parent_run_id === filter.parent_run_id) &&
+      (filter.before === undefined || isBefore(state, record.run_id, filter.before)),
   )
   return pageOf(rows, ({ record }) => ({ time: record.created_at, id: record.run_id }), runOf, page)
 }

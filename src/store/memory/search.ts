@@ -4,6 +4,7 @@ import { Pace } from '../../core/pace.ts'
 import type { Page, PageRequest } from '../../core/page.ts'
 import type { MessageHit, MessageSearch } from '../../core/store.ts'
 import { decodeCursor, encodeCursor, isAfter, type Keyset } from '../cursor.ts'
+import { isReadableBy } from './handovers.ts'
 import type { MemoryState } from './rows.ts'
 import { belongsTo, getSession } from './sessions.ts'
 
@@ -19,7 +20,10 @@ export async function searchMessages(
   const runs = [...state.runs.values()]
     .filter(({ record }) => record.parent_run_id === null)
     .filter(({ record }) => search.session_id === undefined || record.session_id === search.session_id)
-    .filter(({ record }) => belongsTo(getSession(state, record.session_id), search))
+    .filter((run) => {
+      const session = getSession(state, run.record.session_id)
+      return belongsTo(session, search) && (search.reader === undefined || isReadableBy(session, run, search.reader))
+    })
     .map(({ record }) => ({ record, keyset: { time: record.created_at, id: record.run_id } }))
     .sort((a, b) => (isAfter(a.keyset, b.keyset) ? 1 : -1))
   for (const { record, keyset } of runs) {

@@ -1,9 +1,17 @@
 import { AppError, notFound } from '../../core/error.ts'
 import type { Page, PageRequest } from '../../core/page.ts'
-import type { Session, SessionChange, SessionOwners, SessionRecord, SessionSeed } from '../../core/session.ts'
+import type {
+  OwnerKind,
+  Session,
+  SessionChange,
+  SessionOwners,
+  SessionRecord,
+  SessionSeed,
+} from '../../core/session.ts'
 import type { SessionFilter, SessionListFilter } from '../../core/store.ts'
 import type { Summary } from '../../core/summary.ts'
 import { decodeCursor, encodeCursor, isAfter, type Keyset } from '../cursor.ts'
+import { keepReach, removeOwner } from './handovers.ts'
 import { copy, type MemoryState, type SessionRow, sessionOf } from './rows.ts'
 
 const ownerLists = [
@@ -19,6 +27,7 @@ export function insertSession(state: MemoryState, seed: SessionSeed): SessionRow
     updated_at: seed.created_at,
     revision: 1,
     owners: { agent_ids: [], team_ids: [], workflow_ids: [], user_ids: [] },
+    readUntil: new Map(),
     runs: [],
     latest: null,
     summary: null,
@@ -53,6 +62,7 @@ export function changeSession(row: SessionRow, change: SessionChange, at: string
 }
 
 export function shareSession(row: SessionRow, owners: Partial<SessionOwners>, at: string): SessionRecord {
+  keepReach(row)
   for (const [field, list] of ownerLists) {
     const owner = owners[field]
     if (owner === undefined || owner === null) continue
@@ -61,6 +71,12 @@ export function shareSession(row: SessionRow, owners: Partial<SessionOwners>, at
   }
   touch(row, at)
   return recordOf(row)
+}
+
+export function unshareSession(row: SessionRow, kind: OwnerKind, owner: string, at: string): boolean {
+  const removed = removeOwner(row, kind, owner)
+  if (removed) touch(row, at)
+  return removed
 }
 
 export function touch(row: SessionRow, at: string): void {

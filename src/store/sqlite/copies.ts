@@ -6,6 +6,7 @@ import { encodeBatch } from './event-batch.ts'
 import { startedRunColumns } from './hot-write.ts'
 import { begunOf, endedOf, messagesOf, sessionColumns, summaryColumns, toJson } from './rows.ts'
 import { addOwners, getSession } from './sessions.ts'
+import { restoreHandovers } from './sharing/handovers.ts'
 
 /* Whole sessions, put in at once. */
 
@@ -105,6 +106,7 @@ export async function restoreSession(writer: Connection, { copy, documents }: Pr
     for (const owner of owners) await addOwners(writer, id, [[kind, owner]], session.updated_at)
   }
   for (const document of documents) await insertRuns(writer, document)
+  await restoreHandovers(writer, copy)
   if (summary !== null) {
     const { content, model, run_count, message_count, created_at } = summary
     await writer.run(`INSERT INTO summaries (${summaryColumns.join(', ')}) VALUES (${places(summaryColumns)})`, [

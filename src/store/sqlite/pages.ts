@@ -79,6 +79,7 @@ export async function runPage(all: All, filter: RunFilter, page: PageRequest): P
   add('parent_run_id = ?', filter.parent_run_id)
   // Said twice, since the index of the others is found by the second.
   add(status === 'completed' ? 'status = ?' : `status = ? AND status <> 'completed'`, status)
+  add('run_number < (SELECT run_number FROM runs WHERE run_id = ?)', filter.before)
   add('run_number < ?', afterRun(page.cursor))
   const where = conditions.length === 0 ? '' : `WHERE ${conditions.join(' AND ')}`
   params.push(page.limit + 1)

@@ -16,8 +16,12 @@ export interface PrunedSessions {
 }
 
 export async function pruneSessions(writer: Connection, rule: PruneRule, limit: number): Promise<PrunedSessions> {
-  const { olderThan, maxSessions, filter = {} } = rule
+  const { olderThan, maxSessions, filter = {}, presentUser } = rule
   const owned = ownedBy(filter)
+  if (presentUser !== undefined) {
+    owned.conditions += ' AND user_id = ?'
+    owned.params.push(presentUser)
+  }
   let due =
     olderThan === undefined ? [] : await writer.all(selectDue(owned.conditions), [olderThan, ...owned.params, limit])
   if (due.length === 0 && maxSessions !== undefined) {

@@ -1,7 +1,7 @@
 import { endEvent, type RunEvent, startEvent } from '../../core/event.ts'
 import type { Page, PageRequest } from '../../core/page.ts'
 import { isEnded, type Run, type RunHead, type RunRecord } from '../../core/run.ts'
-import type { Session, SessionRecord } from '../../core/session.ts'
+import type { Handover, Session, SessionRecord } from '../../core/session.ts'
 import type { ClaimRecord, History, PruneRule, RunFilter, SessionListFilter } from '../../core/store.ts'
 import type { Summary } from '../../core/summary.ts'
 import { readAnswer } from './answers.ts'
@@ -16,6 +16,7 @@ import { isLargeRow, type LargeRow, readNumbered, readRecord, readTurns } from '
 import { readSessions, sessionPage, toFoundSession } from './reading/sessions.ts'
 import { oldestFirst, type RecordRow, summaryColumns, toRunRecord, toSummary } from './rows.ts'
 import { selectHistories, selectHistoryBefore, selectRunHeads, selectRuns, selectSizes } from './selects.ts'
+import { findHandover, isBefore, listHandovers } from './sharing/handovers.ts'
 
 /** Of a page of events. */
 const pageCharacters = 4 * 1024 * 1024
@@ -102,6 +103,18 @@ export class Reads {
 
   listRuns(filter: RunFilter, page: PageRequest): Promise<Page<Run>> {
     return runPage(this.#all, filter, page)
+  }
+
+  findHandover(sessionId: string, userId: string, newestRuns: number): Promise<Handover | undefined> {
+    return findHandover(this.#all, sessionId, userId, newestRuns)
+  }
+
+  listHandovers(sessionId: string): Promise<Record<string, string | null>> {
+    return listHandovers(this.#all, sessionId)
+  }
+
+  isBefore(runId: string, otherId: string): Promise<boolean> {
+    return isBefore(this.#all, runId, otherId)
   }
 
   async findSummary(sessionId: string): Promise<Summary | undefined> {

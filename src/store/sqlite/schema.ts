@@ -53,6 +53,8 @@ export const sessionOwners = sqliteTable(
     position: integer('owner_position').notNull(),
     /** The session's `updated_at`, repeated so that a page of one owner's sessions costs a page. */
     updatedAt: text('owner_updated_at').notNull(),
+    /** The number of the last run that a user who is not the present one may read; null: none. */
+    readUntil: integer('owner_read_until'),
   },
   (table) => [
     primaryKey({ columns: [table.sessionId, table.kind, table.ownerId] }),

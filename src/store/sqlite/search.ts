@@ -13,6 +13,7 @@ import { ownedBy } from './pages.ts'
 import type { MessageRow } from './rows.ts'
 import { isDamaged, removeSearchFile, SearchFile, toSearchError } from './search-file.ts'
 import { dropAbsent, removeOrphans, sessionTerm, takeStep, type UpdateOptions, updateIndex } from './search-update.ts'
+import { readableBy } from './sharing/handovers.ts'
 
 /** How long an answer waits for the index; the update goes on. */
 const updateMs = 10_000
@@ -224,9 +225,13 @@ async function* readRuns(
   numbers: readonly number[],
   search: MessageSearch,
 ): AsyncGenerator<FoundRun> {
-  const { session_id } = search
+  const { session_id, reader } = search
   let { conditions, params } = ownedBy(search)
   params = [JSON.stringify(numbers), ...params]
+  if (reader !== undefined) {
+    conditions += ` AND ${readableBy}`
+    params.push(reader, reader)
+  }
   if (session_id !== undefined) {
     conditions += ' AND session_id = ?'
     params.push(session_id)

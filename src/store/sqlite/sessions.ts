@@ -1,5 +1,5 @@
 import { AppError, notFound } from '../../core/error.ts'
-import type { SessionChange, SessionOwners, SessionRecord, SessionSeed } from '../../core/session.ts'
+import type { OwnerKind, SessionChange, SessionOwners, SessionRecord, SessionSeed } from '../../core/session.ts'
 import type { Claim, ClaimRecord } from '../../core/store.ts'
 import type { Summary } from '../../core/summary.ts'
 import { keepClaimsOf, takeClaim } from './claims.ts'
@@ -7,6 +7,7 @@ import type { Connection, SqlValue } from './connection.ts'
 import { ownersOf } from './group.ts'
 import { readSession } from './reading/sessions.ts'
 import { sessionColumns, summaryColumns, toJson } from './rows.ts'
+import { newestTurn, removeOwner } from './sharing/handovers.ts'
 
 /* The cold writes of sessions: each runs by itself in the writer's transaction. */
 
@@ -14,7 +15,8 @@ const places = (columns: readonly unknown[]) => columns.map(() => '?').join(', '
 const insertSession = `INSERT INTO sessions (${sessionColumns.join(', ')}) VALUES (${places(sessionColumns)})
   ON CONFLICT DO NOTHING`
 const insertOwner = `INSERT INTO session_owners VALUES (?, ?, ?,
-  (SELECT ifnull(max(owner_position), -1) + 1 FROM session_owners WHERE owner_session_id = ?), ?) ON CONFLICT DO NOTHING`
+  (SELECT ifnull(max(owner_position), -1) + 1 FROM session_owners WHERE owner_session_id = ?), ?, ${newestTurn})
+  ON CONFLICT DO UPDATE SET owner_read_until = excluded.owner_read_until`
 
 export async function createSession(
   writer: Connection,
@@ -33,14 +35,14 @@ export async function createSession(
   return record
 }
 
-/** In this order, behind those that it has. */
+/** In this order, behind those that it has; users with the newest turn as the last that they may read. */
 export async function addOwners(
   writer: Connection,
   id: string,
   owners: readonly [kind: string, owner: string][],
   at: string,
 ): Promise<void> {
-  for (const [kind, owner] of owners) await writer.run(insertOwner, [id, kind, owner, id, at])
+  for (const [kind, owner] of owners) await writer.run(insertOwner, [id, kind, owner, id, at, id])
 }
 
 /** Throws `session_not_found`. */
@@ -95,6 +97,18 @@ export async function shareSession(
   }
   await touch(writer, sessionId, at)
   return getSession(writer, sessionId)
+}
+
+export async function unshareSession(
+  writer: Connection,
+  sessionId: string,
+  kind: OwnerKind,
+  owner: string,
+  at: string,
+): Promise<boolean> {
+  const removed = await removeOwner(writer, sessionId, kind, owner)
+  if (removed) await touch(writer, sessionId, at)
+  return removed
 }
 
 /** Moves the session to the front of its lists and raises its revision. */

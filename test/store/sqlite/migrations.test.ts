@@ -102,6 +102,39 @@ describe('migrations', () => {
     }
   })
 
+  it('let an earlier user of a session read up to the newest own turn, or nothing', async () => {
+    await prepareDatabase(path, migrations.slice(0, 2))
+    const before = await Connection.open({ path, readonly: false, busyTimeoutMs: 0 })
+    await before.run(`INSERT INTO sessions (session_id, user_id, created_at, updated_at, revision, run_count)
+      VALUES ('ses_1', 'cid', '', '', 1, 4)`)
+    for (const [place, user] of ['ann', 'bob', 'dan'].entries()) {
+      await before.run(`INSERT INTO session_owners VALUES ('ses_1', 'user', ?, ?, '')`, [user, place])
+    }
+    await before.run(`INSERT INTO session_owners VALUES ('ses_1', 'agent', 'ann', 3, '')`)
+    const runs = [
+      ['ann', null],
+      ['bob', null],
+      ['ann', null],
+      ['ann', 'run_2'],
+      ['cid', null],
+    ] as const
+    for (const [place, [user, parent]] of runs.entries()) {
+      await before.run(
+        `INSERT INTO runs (run_id, run_session_id, entity_id, status, run_user_id, parent_run_id, truncated, owner, fence,
+          reserve_until, recorded_seq, begun, ended, input)
+         VALUES (?, 'ses_1', 'a', 'completed', ?, ?, 0, '', 1, 1, 1, '{}', '{}', '[]')`,
+        [`run_${place}`, user, parent],
+      )
+    }
+    await before.close()
+    const store = sqliteStore({ path })
+    await store.open()
+    expect(await store.listHandovers('ses_1')).toEqual({ ann: 'run_2', bob: 'run_1', dan: null })
+    const reach = async (user: string) => (await store.findHandover('ses_1', user, 10))?.next?.run_id
+    expect([await reach('ann'), await reach('bob'), await reach('dan')]).toEqual(['run_4', 'run_2', 'run_0'])
+    await store.close()
+  })
+
   it('drop the answers that earlier versions kept for any user', async () => {
     await prepareDatabase(path, migrations.slice(0, 1))
     const before = await Connection.open({ path, readonly: false, busyTimeoutMs: 0 })

@@ -1,0 +1,120 @@
+import { isAppError, notFound } from '../../core/error.ts'
+import type { Page, PageRequest } from '../../core/page.ts'
+import type { Run, RunHead } from '../../core/run.ts'
+import type { Handover, Session, SessionRecord } from '../../core/session.ts'
+import type { RunFilter, SessionStore } from '../../core/store.ts'
+import type { PartOfSession, Services } from '../services.ts'
+
+const newestRuns = 100
+const newestRunsInLists = 10
+
+/** A session, and the part of it that the user may see when it is another's now. */
+export interface SeenSession {
+  record: SessionRecord
+  part: PartOfSession | undefined
+}
+
+/** What one user may read: all of the own sessions, and of those that were handed over what was there until then. */
+export function createReading(
+  { sessions, runs }: Pick<Services, 'sessions' | 'runs'>,
+  store: Pick<SessionStore, 'findHandover' | 'isBefore'>,
+  userId: string,
+) {
+  const isOwn = ({ user_id }: Session) => user_id === userId
+
+  async function handoverOf(session: Session, newest: number): Promise<Handover | undefined> {
+    if (!session.shared_with.user_ids.includes(userId)) return undefined
+    return store.findHandover(session.session_id, userId, newest)
+  }
+
+  /** Throws `session_not_found`. */
+  async function session(sessionId: string): Promise<SeenSession> {
+    const record = await sessions.get(sessionId)
+    if (isOwn(record.session)) return { record, part: undefined }
+    const handover = await handoverOf(record.session, newestRuns)
+    if (handover === undefined) throw notFound('session', sessionId)
+    const last = handover.runs.at(-1)?.run_id ?? null
+    return { record, part: { session: partOf(record.session, handover), last } }
+  }
+
+  /** Name, metadata and state are the present ones, and whoever has the session now may have changed them. */
+  function partOf(whole: Session, handover: Handover): Session {
+    const { runs, run_count } = handover
+    const shared_with = { ...whole.shared_with, user_ids: [userId] }
+    const summary = covers(whole, handover) ? whole.summary : null
+    return { ...whole, name: null, metadata: null, state: null, shared_with, run_count, runs, summary }
+  }
+
+  /** A session that was taken away meanwhile is left out. */
+  async function listed(items: readonly Session[]): Promise<Session[]> {
+    const seen = await Promise.all(
+      items.map(async (item) => {
+        if (isOwn(item)) return item
+        const handover = await handoverOf(item, newestRunsInLists)
+        return handover === undefined ? [] : partOf(item, handover)
+      }),
+    )
+    return seen.flat()
+  }
+
+  /** Reads what was put in before the handover. A turn that comes in between is not read. */
+  async function until<T>(sessionId: string, read: (before?: string) => Promise<T>): Promise<T> {
+    const next = async () => {
+      const handover = await store.findHandover(sessionId, userId, 0)
+      if (handover === undefined) throw notFound('session', sessionId)
+      return handover.next?.run_id
+    }
+    const before = await next()
+    const answer = await read(before)
+    if (before !== undefined) return answer
+    const begun = await next()
+    return begun === undefined ? answer : read(begun)
+  }
+
+  async function mayRead(run: RunHead): Promise<boolean> {
+    if (run.user_id === userId) return true
+    const found = await find(session(run.session_id))
+    if (found === undefined) return false
+    if (found.part === undefined) return true
+    const handover = await store.findHandover(run.session_id, userId, 0)
+    if (handover === undefined) return false
+    if (handover.next === null) return true
+    let turn: RunHead | undefined = run
+    while (turn !== undefined && turn.parent_run_id !== null) turn = await find(runs.head(turn.parent_run_id))
+    return turn !== undefined && (await store.isBefore(turn.run_id, handover.next.run_id))
+  }
+
+  /** Throws `run_not_found`. */
+  async function run<R extends RunHead>(reading: Promise<R>, runId: string): Promise<R> {
+    const found = await reading
+    if (await mayRead(found)) return found
+    throw notFound('run', runId)
+  }
+
+  async function listRuns(filter: RunFilter, page: PageRequest): Promise<Page<Run>> {
+    const { session_id: sessionId, parent_run_id: parentId } = filter
+    const found = sessionId === undefined ? undefined : await find(session(sessionId))
+    if (sessionId === undefined || found === undefined) return runs.list({ ...filter, user_id: userId }, page)
+    const parent = parentId === undefined ? undefined : await find(runs.head(parentId))
+    // What is inside a run that may be read may be read too, however late it began.
+    if (found.part === undefined || (parent !== undefined && (await mayRead(parent)))) return runs.list(filter, page)
+    return until(sessionId, (before) => runs.list({ ...filter, before }, page))
+  }
+
+  return { session, listed, until, run, runs: listRuns }
+}
+
+/** Whether a summary tells nothing of what came after the handover: it knows no more turns, and was written earlier. */
+function covers({ summary }: Session, { next, run_count }: Handover): boolean {
+  return summary !== null && (next === null || (summary.run_count <= run_count && summary.created_at < next.created_at))
+}
+
+/** Undefined for what does not exist. */
+async function find<T>(reading: Promise<T>): Promise<T | undefined> {
+  try {
+    return await reading
+  } catch (error) {
+    if (isAppError(error) && /^(?:session|run)_not_found$/.test(error.code)) return undefined
+    throw error
+  }
+}
