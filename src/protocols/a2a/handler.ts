@@ -90,7 +90,7 @@ async function start(
   const { agentId } = message
   if (services.registry.find(agentId) === undefined) throw agentNotFound(agentId)
   try {
-    return await services.runs.start({
+    const handle = await services.runs.start({
       entityId: agentId,
       parts: message.parts,
       messageId: message.messageId,
@@ -102,6 +102,8 @@ async function start(
       signal: request.signal,
       idempotency: idempotencyOf(request, message),
     })
+    request.body.release?.()
+    return handle
   } catch (error) {
     // It may have been taken away between the two look-ups.
     throw isAppError(error) && error.code === 'agent_not_found' ? agentNotFound(agentId) : aboutParams(error)
