@@ -51,7 +51,7 @@ async function openInProcess(options: ConnectOptions): Promise<Connection> {
   // Whoever has the folder may do everything with it, and of a hashed key nobody here knows the text.
   const own = { key: randomBytes(32).toString('base64url'), id: 'key:command', userId: undefined, scopes: undefined }
   const keys = authKeys.length === 0 ? [] : [...authKeys, own]
-  const server = openServer({ ...config, server: { ...config.server, authKeys: keys } })
+  const server = openServer({ ...config, server: { ...config.server, authKeys: keys, allowOrigins: [] } })
   const client = createClient({
     transport: (request) => server.inject(request),
     key: own.key,

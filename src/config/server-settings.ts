@@ -48,11 +48,17 @@ export function resolveServer(
     limits: resolveLimits(server.limits),
     allowUnauthenticated:
       overrides.allowUnauthenticated ?? server.allowUnauthenticated ?? defaults.allowUnauthenticated,
+    trustProxy: toProxies(server.trustProxy),
     retention: {
       maxAgeMs: parseDuration(server.retention?.maxAge),
       maxSessions: server.retention?.maxSessions,
     },
   }
+}
+
+function toProxies(given: ServerConfig['trustProxy']): readonly string[] {
+  if (given === undefined || given === false) return []
+  return typeof given === 'string' ? [given] : given
 }
 
 function resolveAddress(server: ServerConfig, overrides: Overrides, program: boolean): ResolvedServerConfig['address'] {

@@ -1,3 +1,4 @@
+import { parseAddressRanges } from '../core/address-range.ts'
 import { parseDuration } from '../core/duration.ts'
 import { problemOfModel } from '../core/model.ts'
 import { parseAddress } from './address.ts'
@@ -72,6 +73,16 @@ const origins: Check = (value, key, complain) => {
   }
 }
 
+const proxy = is(
+  "the address of a proxy, a range as '10.0.0.0/8', or 'loopback'",
+  (value) => typeof value === 'string' && parseAddressRanges(value).length > 0,
+)
+const proxies: Check = (value, key, complain) => {
+  if (value === false) return
+  if (Array.isArray(value)) listOf(proxy)(value, key, complain)
+  else proxy(value, key, complain)
+}
+
 /** Every key that `server` may have. */
 export const serverSettings = fields({
   address,
@@ -106,6 +117,7 @@ export const serverSettings = fields({
   auth: fields({ keys: authKeys }),
   limits: limitSettings,
   allowUnauthenticated: flag,
+  trustProxy: proxies,
   retention: fields({ maxAge: duration, maxSessions: count }),
 })
 

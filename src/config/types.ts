@@ -80,6 +80,8 @@ export interface ServerConfig {
   limits?: ServerLimits
   /** Allows an address that is not loopback without `auth`. */
   allowUnauthenticated?: boolean
+  /** Addresses and ranges (`'10.0.0.0/8'`, `'loopback'`) of the proxies whose `X-Forwarded-For` is believed. Default: none. */
+  trustProxy?: false | string | string[]
   retention?: { maxAge?: Duration; maxSessions?: number }
 }
 
@@ -132,6 +134,7 @@ export interface ResolvedServerConfig {
   authKeys: ResolvedKey[]
   limits: Limits
   allowUnauthenticated: boolean
+  trustProxy: readonly string[]
   retention: { maxAgeMs: number | undefined; maxSessions: number | undefined }
 }
 

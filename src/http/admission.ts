@@ -5,12 +5,13 @@ import type { KernelSettings } from './options.ts'
 import { createRateLimit } from './rate-limit.ts'
 import type { Reply } from './reply.ts'
 import { decodeParams, type RouteTable } from './router.ts'
-import { createAuthenticate } from './security/auth.ts'
+import { type Caller, createAuthenticator, presentsKey, unauthorized } from './security/auth.ts'
 import { createCors } from './security/cors.ts'
 import { createHostCheck } from './security/host.ts'
 import { changesState, checkOrigin } from './security/origin.ts'
 import { proofHeaders } from './security/proof.ts'
 import { assertScopes } from './security/scope.ts'
+import type { WrongKeys } from './security/wrong-keys.ts'
 import { parseTarget } from './target.ts'
 
 /**
@@ -21,11 +22,18 @@ export type Admit = (exchange: Exchange, table: RouteTable) => Reply | undefined
 
 const everyMethod = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
 
-export function createAdmit(settings: KernelSettings): Admit {
-  const authenticate = createAuthenticate(settings.authKeys)
+export function createAdmit(settings: KernelSettings, wrongKeys: WrongKeys): Admit {
+  const authenticator = createAuthenticator(settings.authKeys)
   const limitRate = createRateLimit(settings)
   const cors = createCors(settings)
-  const checkHost = createHostCheck({ ...settings, authenticated: authenticate !== undefined })
+  const checkHost = createHostCheck({ ...settings, authenticated: authenticator !== undefined })
+  const identify = ({ headers, remoteAddress }: Exchange): Caller | undefined => {
+    if (authenticator === undefined) return undefined
+    const caller = authenticator.identify(headers)
+    if (caller !== undefined) return caller
+    wrongKeys.refuse(remoteAddress, presentsKey(headers))
+    throw unauthorized(headers)
+  }
   return (exchange, table) => {
     const { incoming, headers, method } = exchange
     const { origin } = headers
@@ -42,13 +50,18 @@ export function createAdmit(settings: KernelSettings): Admit {
       const known = allowedMethods(table, path)
       return { status: 204, headers: cors.preflightHeaders(origin, known.length === 0 ? everyMethod : known) }
     }
-    if (changesState(method)) checkOrigin(headers, cors.isAllowed)
-    if (!isOpen(exchange, table)) {
-      if (authenticate !== undefined) {
-        const { caller, userId, scopes } = authenticate(headers)
-        exchange.caller = caller
-        exchange.userId = userId
-        exchange.scopes = scopes
+    const open = isOpen(exchange, table)
+    if (changesState(method)) {
+      // `*` is no trust in a page: what lets it in is a key, which is looked at next.
+      const hasKey = !open && authenticator !== undefined && presentsKey(headers)
+      checkOrigin(headers, hasKey ? cors.isAllowed : cors.isListed)
+    }
+    if (!open) {
+      const known = identify(exchange)
+      if (known !== undefined) {
+        exchange.caller = known.caller
+        exchange.userId = known.userId
+        exchange.scopes = known.scopes
       }
       limitRate?.(exchange)
       if (match !== undefined && exchange.scopes !== undefined) assertScopes(exchange.scopes, match.route.scope)

@@ -9,6 +9,7 @@ import type { KernelSettings } from './options.ts'
 import type { BodyReader, HttpRequest } from './request.ts'
 import { requestIdOf } from './request-id.ts'
 import type { Route } from './route.ts'
+import type { AddressOf } from './security/address.ts'
 
 /** The part of node's IncomingMessage that the kernel uses, so that a request may come without a socket. */
 export interface Incoming extends Readable {
@@ -39,6 +40,12 @@ export interface Outgoing extends EventEmitter {
   destroy(): unknown
 }
 
+/** What all exchanges of a kernel have in common, besides the settings. */
+export interface Shared {
+  bodies: BodyBudget
+  addressOf: AddressOf
+}
+
 const noParams: Readonly<Record<string, string>> = Object.freeze({})
 const noHeaders: readonly string[] = []
 let serials = 0
@@ -53,7 +60,7 @@ export class Exchange implements HttpRequest {
   readonly incoming: Incoming
   readonly outgoing: Outgoing
   readonly settings: KernelSettings
-  readonly #bodies: BodyBudget
+  readonly #shared: Shared
   readonly method: string
   readonly headers: IncomingHttpHeaders
   readonly requestId: string
@@ -89,13 +96,13 @@ export class Exchange implements HttpRequest {
     incoming: Incoming,
     outgoing: Outgoing,
     settings: KernelSettings,
-    bodies: BodyBudget,
+    shared: Shared,
     awaitsContinue: boolean,
   ) {
     this.incoming = incoming
     this.outgoing = outgoing
     this.settings = settings
-    this.#bodies = bodies
+    this.#shared = shared
     this.method = incoming.method ?? 'GET'
     this.headers = incoming.headers
     this.startedAt = settings.clock()
@@ -117,7 +124,7 @@ export class Exchange implements HttpRequest {
       this.#body = new RequestBody(this.incoming, {
         maxBytes: this.maxBodyBytes,
         timeoutMs: this.settings.bodyTimeoutMs,
-        lease: () => this.#bodies.lease(this.caller),
+        lease: () => this.#shared.bodies.lease(this.caller),
         beforeRead: () => this.#continue(),
         onProgress: () => this.#postponeDeadline(),
       })
@@ -149,7 +156,9 @@ export class Exchange implements HttpRequest {
   }
 
   get remoteAddress(): string | undefined {
-    return this.incoming.socket?.remoteAddress
+    const forwardedFor = this.headers['x-forwarded-for']
+    const peer = this.incoming.socket?.remoteAddress
+    return this.#shared.addressOf(peer, typeof forwardedFor === 'string' ? forwardedFor : undefined)
   }
 
   get signal(): AbortSignal {

@@ -68,6 +68,7 @@ export function createKernel(options: KernelOptions = {}): Kernel {
     await pipeline.idle()
     await closed
     clearTimeout(timer)
+    pipeline.close()
   }
   return {
     setRoutes(routes) {

@@ -44,6 +44,8 @@ export interface KernelSettings {
   /** What an embedding server listens on; `listen` sets its own. */
   boundHost: string | undefined
   authKeys: readonly AuthKey[]
+  /** Addresses and ranges of the proxies whose `X-Forwarded-For` names the caller's address. */
+  trustProxy: readonly string[]
   limits: TrafficLimits
   headersTimeoutMs: number
   bodyTimeoutMs: number
@@ -77,6 +79,7 @@ export const kernelDefaults: KernelSettings = {
   allowHosts: [],
   boundHost: undefined,
   authKeys: [],
+  trustProxy: [],
   limits: {
     connections: 10_000,
     requests: 2_048,

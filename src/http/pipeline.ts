@@ -10,6 +10,8 @@ import { Exchange, type Incoming, type Outgoing } from './exchange.ts'
 import type { KernelSettings } from './options.ts'
 import { isStream, type Reply } from './reply.ts'
 import { createRouteTable, type RouteTable } from './router.ts'
+import { createAddressOf } from './security/address.ts'
+import { createWrongKeys } from './security/wrong-keys.ts'
 import { leave, writeStream } from './stream.ts'
 import { jsonType, writePlain } from './writer.ts'
 
@@ -31,12 +33,16 @@ export interface Pipeline {
   cut(): void
   /** Resolves when nothing runs any more. */
   idle(): Promise<void>
+  /** Nothing comes any more: the last lines go to the log. */
+  close(): void
 }
 
 const clientLeftStatus = 499
 
 export function createPipeline(settings: KernelSettings): Pipeline {
-  let admit = createAdmit(settings)
+  const wrongKeys = createWrongKeys(settings)
+  const addressOf = createAddressOf(settings.trustProxy)
+  let admit = createAdmit(settings, wrongKeys)
   const { logger, debug, clock, onRequest, limits } = settings
   const active = new TurnoverMap<number, Exchange>()
   /** Of those, the streams that have begun. */
@@ -159,10 +165,10 @@ export function createPipeline(settings: KernelSettings): Pipeline {
       table = next
     },
     setBoundHost(boundHost) {
-      admit = createAdmit({ ...settings, boundHost })
+      admit = createAdmit({ ...settings, boundHost }, wrongKeys)
     },
     serve(incoming, outgoing, awaitsContinue) {
-      const exchange = new Exchange(incoming, outgoing, settings, bodies, awaitsContinue)
+      const exchange = new Exchange(incoming, outgoing, settings, { bodies, addressOf }, awaitsContinue)
       active.set(exchange.serial, exchange)
       void run(exchange).then(
         () => {
@@ -201,6 +207,9 @@ export function createPipeline(settings: KernelSettings): Pipeline {
         exchange.outgoing.destroy()
         done(exchange)
       }
+    },
+    close() {
+      wrongKeys.close()
     },
     idle() {
       return active.size === 0 ? Promise.resolve() : new Promise((resolve) => waiting.push(resolve))

@@ -1,6 +1,7 @@
 import { AppError } from '../core/error.ts'
 import type { Exchange } from './exchange.ts'
 import type { KernelSettings } from './options.ts'
+import { networkOf } from './security/address.ts'
 
 /** Callers that are remembered before those are forgotten who may send as much as if they had never come. */
 const manyCallers = 10_000
@@ -32,7 +33,7 @@ export function createRateLimit({ limits, clock }: Pick<KernelSettings, 'limits'
 
   return (exchange: Exchange): void => {
     const { caller, remoteAddress } = exchange
-    const key = caller === 'anonymous' ? `${remoteAddress}` : caller
+    const key = caller === 'anonymous' ? networkOf(remoteAddress ?? '') : caller
     const now = clock()
     const known = allowances.get(key)
     if (known === undefined && allowances.size >= manyCallers) forgetIdle(now)

@@ -60,7 +60,7 @@ export interface HttpRequest {
   readonly signal: AbortSignal
   /** Aborts when the request timeout of a plain answer has passed; its reason is an AppError `timeout`. */
   readonly deadline: AbortSignal
-  /** Absent for `inject`. */
+  /** Of the caller, as far as the proxies that are trusted say; absent for `inject`. */
   readonly remoteAddress: string | undefined
 }
 

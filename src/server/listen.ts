@@ -30,6 +30,16 @@ export function assertMayListen(server: ResolvedServerConfig, program: boolean, 
   logger.warn({ host }, `${message}: set \`auth: { keys: [...] }\`, or an address of this machine alone.`)
 }
 
+/** Without keys, `*` would let every web page that somebody opens read and change everything here. */
+export function assertKeysForAnyOrigin({ allowOrigins, authKeys }: ResolvedServerConfig): void {
+  if (!allowOrigins.includes('*') || authKeys.length > 0) return
+  throw new AppError(
+    'invalid_request',
+    "server.allowOrigins is ['*'] and there are no keys: any web page could read and change everything here. Set " +
+      "`auth: { keys: [...] }` or AGENTSERVE_API_KEYS, or name the origins: ['http://localhost:3000'].",
+  )
+}
+
 /** How long a hashed key is nobody knows. */
 function assertLongKeys(keys: ResolvedServerConfig['authKeys']): void {
   const short = keys.find(({ key }) => key.length < shortestKey && !isHashedKey(key))

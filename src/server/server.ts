@@ -21,7 +21,7 @@ import { lockDataFolder, removeServerHint, writeServerHint } from '../store/data
 import { routesPerCaller } from './caller-routes.ts'
 import { foldersOf, toHint } from './folders.ts'
 import { ingestSources } from './ingest-sources.ts'
-import { assertMayListen, listenOn } from './listen.ts'
+import { assertKeysForAnyOrigin, assertMayListen, listenOn } from './listen.ts'
 import { createMetrics } from './metrics.ts'
 import { toEntity } from './parts.ts'
 import { readinessOf } from './readiness.ts'
@@ -36,6 +36,7 @@ const lastEventsMs = 1_000
 export function composeServer(initial: ResolvedConfig, { program, onRunEnd }: ServerPurpose): OpenServer {
   let config = initial
   const { server } = config
+  assertKeysForAnyOrigin(server)
   const clock = Date.now
   const logger = server.logger ?? createLogger({ debug: server.debug })
   const owner = createId('own')
@@ -81,6 +82,7 @@ export function composeServer(initial: ResolvedConfig, { program, onRunEnd }: Se
     allowHeaders: server.allowHeaders,
     allowHosts: server.allowHosts,
     authKeys: server.authKeys,
+    trustProxy: server.trustProxy,
     limits: server.limits,
     logger,
     debug: server.debug,

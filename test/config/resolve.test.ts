@@ -61,6 +61,7 @@ describe('resolveConfig', () => {
       logger: undefined,
       debug: false,
       allowOrigins: [],
+      trustProxy: [],
       allowMethods: undefined,
       allowHeaders: undefined,
       allowHosts: [],
@@ -239,6 +240,12 @@ describe('a complaint of resolveConfig', () => {
     ['logger', {}, 'is an object; allowed: an object with the methods debug, info, warn and error'],
     ['summaryManager', 5, 'is 5; allowed: new SummaryManager({ model, timeout })'],
     ['auth', 'key', "is 'key'; allowed: an object with keys"],
+    ['trustProxy', true, "is true; allowed: the address of a proxy, a range as '10.0.0.0/8', or 'loopback'"],
+    [
+      'trustProxy',
+      '10.0.0.0/33',
+      "is '10.0.0.0/33'; allowed: the address of a proxy, a range as '10.0.0.0/8', or 'loopback'",
+    ],
   ])('about server.%s = %j names file, key, value and what is allowed', (key, value, message) => {
     expect(complaints({ server: { [key]: value } })).toEqual([`${prefix}server.${key} ${message}.`])
   })

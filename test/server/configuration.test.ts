@@ -92,6 +92,17 @@ const fields: Record<keyof ServerConfig, () => Promise<void>> = {
     const closed = await started({})
     expect((await closed.call('POST', `${api}/sessions`, {}, { origin: app })).status).toBe(403)
   },
+  async trustProxy() {
+    const ask = async (config: ServerConfig, from: string[]) => {
+      const server = await started({ limits: { requestsPerMinute: 1 }, ...config })
+      const call = (address: string) => server.call('GET', `${api}/agents`, undefined, { 'x-forwarded-for': address })
+      const statuses: number[] = []
+      for (const address of from) statuses.push((await call(address)).status)
+      return statuses
+    }
+    expect(await ask({ trustProxy: 'loopback' }, ['192.0.2.1', '192.0.2.2', '192.0.2.2'])).toEqual([200, 200, 429])
+    expect(await ask({}, ['192.0.2.1', '192.0.2.2'])).toEqual([200, 429])
+  },
   async allowMethods() {
     const answer = async (config: ServerConfig) =>
       (
@@ -269,3 +280,14 @@ const fields: Record<keyof ServerConfig, () => Promise<void>> = {
 }
 
 for (const [name, check] of Object.entries(fields)) test(`'${name}' makes its difference`, check)
+
+test("refuses '*' as origin without keys, and says what to do", async () => {
+  const server = { allowOrigins: ['*'], logger: silentLogger }
+  expect(() => createServer(server)).toThrow(/allowOrigins.*auth/)
+  const withKeys = await started({ allowOrigins: ['*'], auth: { keys: ['a-key-that-is-long-enough'] } })
+  const post = (key: Record<string, string>) =>
+    withKeys.call('POST', `${api}/sessions`, {}, { origin: app, 'sec-fetch-site': 'cross-site', ...key })
+  expect([(await post({})).status, (await post({ 'x-api-key': 'a-key-that-is-long-enough' })).status]).toEqual([
+    403, 201,
+  ])
+})

@@ -23,28 +23,41 @@ export interface Caller {
   scopes: ReadonlySet<Scope> | undefined
 }
 
-/** Says who calls; throws `unauthorized`. */
-export type Authenticate = (headers: IncomingHttpHeaders) => Caller
+export interface Authenticator {
+  /** Says whose key the request has; undefined when it has none, or a wrong one. */
+  identify(headers: IncomingHttpHeaders): Caller | undefined
+}
 
 /** Undefined when there are no keys: everybody is `anonymous`. Keys are kept as digests only. */
-export function createAuthenticate(keys: readonly AuthKey[]): Authenticate | undefined {
+export function createAuthenticator(keys: readonly AuthKey[]): Authenticator | undefined {
   if (keys.length === 0) return undefined
-  const callers = keys.map(({ key, id, userId, scopes }, index) => ({
-    known: hashOfKey(key),
-    caller: { caller: id ?? `key:${index}`, userId, scopes: scopes && new Set(scopes) },
-  }))
-  return (headers) => {
-    const presented = presentedKeys(headers)
-    let found: Caller | undefined
-    for (const key of presented) {
-      const candidate = hashOfPresentedKey(key)
-      // Every key is compared, so that the time taken says nothing about which one came close.
-      for (const { known, caller } of callers) if (timingSafeEqual(candidate, known)) found ??= caller
-    }
-    if (found !== undefined) return found
-    const problem = presented.length === 0 ? 'This server needs an API key' : 'The API key is not known'
-    throw new AppError('unauthorized', `${problem}: send it as 'Authorization: Bearer …' or 'X-API-Key: …'.`)
+  const callers = new Map(
+    keys.map(({ key, id, userId, scopes }, index) => {
+      const known = hashOfKey(key)
+      const caller = { caller: id ?? `key:${index}`, userId, scopes: scopes && new Set(scopes) }
+      return [known.toString('hex'), { known, caller }] as const
+    }),
+  )
+  return {
+    identify(headers) {
+      for (const key of presentedKeys(headers)) {
+        const candidate = hashOfPresentedKey(key)
+        // How long the look-up takes says something about hashes only; one comparison, however many keys there are.
+        const found = callers.get(candidate.toString('hex'))
+        if (found !== undefined && timingSafeEqual(candidate, found.known)) return found.caller
+      }
+      return undefined
+    },
   }
+}
+/** Whether there is a key at all, right or wrong. */
+export function presentsKey(headers: IncomingHttpHeaders): boolean {
+  return presentedKeys(headers).length > 0
+}
+
+export function unauthorized(headers: IncomingHttpHeaders): AppError {
+  const problem = presentsKey(headers) ? 'The API key is not known' : 'This server needs an API key'
+  return new AppError('unauthorized', `${problem}: send it as 'Authorization: Bearer …' or 'X-API-Key: …'.`)
 }
 
 function presentedKeys(headers: IncomingHttpHeaders): string[] {

@@ -10,6 +10,8 @@ export interface CorsRules {
 
 export interface Cors {
   isAllowed(origin: string): boolean
+  /** Named, not only allowed by `*`. */
+  isListed(origin: string): boolean
   /** Headers, as name and value in turn, for an answer to this origin; never with credentials. */
   headersFor(origin: string | undefined): readonly string[]
   preflightHeaders(origin: string, pathMethods: readonly string[]): Record<string, string>
@@ -39,9 +41,11 @@ export function createCors({ allowOrigins, allowMethods, allowHeaders }: CorsRul
       ['Access-Control-Allow-Origin', origin, 'Access-Control-Expose-Headers', exposed, ...varied],
     ]),
   )
+  const isListed = (origin: string) => !any && byOrigin.has(origin)
   const isAllowed = (origin: string) => any || byOrigin.has(origin)
   return {
     isAllowed,
+    isListed,
     headersFor(origin) {
       if (origin === undefined) return varied
       return byOrigin.get(any ? '*' : origin) ?? varied

@@ -47,10 +47,23 @@ describe('a request that changes something', () => {
     expect(await statusFor(headers, 'GET')).toBe(200)
   })
 
-  test('passes from an allowed origin, and from any with *', async () => {
+  test('passes from an allowed origin, and from any with * only with a key', async () => {
     const headers = { origin: 'http://app.example', 'sec-fetch-site': 'cross-site' }
     expect(await statusFor(headers, 'POST', ['http://app.example'])).toBe(200)
-    expect(await statusFor(headers, 'POST', ['*'])).toBe(200)
+    expect(await statusFor(headers, 'POST', ['*'])).toBe(403)
+    const kernel = testKernel([...routes, { ...post('/open', () => json('done')), scope: 'open' }], {
+      allowOrigins: ['*'],
+      authKeys: [{ key: 'right' }],
+    })
+    const send = async (url: string, key: Record<string, string>) =>
+      (await kernel.inject({ url, method: 'POST', headers: { ...headers, ...key } })).status
+    expect([
+      await send('/x', { 'x-api-key': 'right' }),
+      await send('/x', { 'x-api-key': 'wrong' }),
+      await send('/x', {}),
+      await send('/open', { 'x-api-key': 'right' }),
+      await send('/open', {}),
+    ]).toEqual([200, 401, 403, 403, 403])
     expect(await statusFor(headers, 'POST', ['http://other.example'])).toBe(403)
     expect(await statusFor({ origin: 'null' }, 'POST', ['http://app.example'])).toBe(403)
   })

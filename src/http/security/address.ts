@@ -1,0 +1,56 @@
+import { BlockList, isIP, isIPv4 } from 'node:net'
+import { parseAddressRanges } from '../../core/address-range.ts'
+
+/** Finds the address that a request comes from. */
+export type AddressOf = (peer: string | undefined, forwardedFor: string | undefined) => string | undefined
+
+const mostProxies = 32
+
+/**
+ * `proxies` are the addresses and ranges whose `X-Forwarded-For` is believed. From the right, each proxy has added the
+ * address it was called from; the first that is no proxy of ours is the caller. What stands further left is anybody's word.
+ */
+export function createAddressOf(proxies: readonly string[]): AddressOf {
+  if (proxies.length === 0) return (peer) => (peer === undefined ? undefined : plainAddress(peer))
+  const trusted = new BlockList()
+  for (const { address, bits, version } of proxies.flatMap(parseAddressRanges)) {
+    trusted.addSubnet(address, bits, `ipv${version}`)
+  }
+  const isTrusted = (address: string) => trusted.check(address, isIPv4(address) ? 'ipv4' : 'ipv6')
+  return (peer, forwardedFor) => {
+    if (peer === undefined) return undefined
+    let address = plainAddress(peer)
+    if (forwardedFor === undefined || !isTrusted(address)) return address
+    const hops = forwardedFor.split(',').slice(-mostProxies).reverse()
+    for (const hop of hops) {
+      const next = withoutPort(hop.trim())
+      if (isIP(next) === 0) return address
+      address = plainAddress(next)
+      if (!isTrusted(address)) return address
+    }
+    return address
+  }
+}
+
+/** What counts as one caller: an IPv4 address, or the /64 of an IPv6 address, which is the least that one gets. */
+export function networkOf(address: string): string {
+  if (!address.includes(':')) return address
+  const [head = '', tail] = new URL(`http://[${address}]`).hostname.slice(1, -1).split('::')
+  const left = head === '' ? [] : head.split(':')
+  const right = tail === undefined || tail === '' ? [] : tail.split(':')
+  const groups = [...left, ...Array<string>(8 - left.length - right.length).fill('0'), ...right]
+  return `${groups.slice(0, 4).join(':')}::/64`
+}
+
+/** Without the zone; an IPv4 address that came over an IPv6 socket is one again. */
+function plainAddress(address: string): string {
+  if (!address.includes(':')) return address
+  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1]
+  if (mapped !== undefined) return mapped
+  const zone = address.indexOf('%')
+  return zone === -1 ? address : address.slice(0, zone)
+}
+
+function withoutPort(hop: string): string {
+  return /^\[([^\]]+)\](?::\d+)?$/.exec(hop)?.[1] ?? /^(\d+\.\d+\.\d+\.\d+):\d+$/.exec(hop)?.[1] ?? hop
+}

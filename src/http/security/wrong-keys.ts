@@ -1,0 +1,85 @@
+import { AppError } from '../../core/error.ts'
+import type { Logger } from '../../core/logger.ts'
+import type { Clock } from '../../core/time.ts'
+import { networkOf } from './address.ts'
+
+export interface WrongKeys {
+  /** Takes note of a request whose key is not right, or that has none. Throws `rate_limited` when the address had too many. */
+  refuse(address: string | undefined, hasKey: boolean): void
+  /** Logs what has not been logged yet. */
+  close(): void
+}
+
+const mostInMinute = 20
+const minuteMs = 60_000
+/** Of these the oldest is forgotten for a new one: the table must not grow with the attack. */
+const manyNetworks = 10_000
+
+interface NetworkRecord {
+  wrong: number
+  untilMs: number
+}
+
+/**
+ * After 20 wrong keys in a minute an address is refused for a minute, unless its key is right. That saves work and shows
+ * the attack in the log, one line a minute; what stops guessing is the length of the keys.
+ */
+export function createWrongKeys({ clock, logger }: { clock: Clock; logger: Logger }): WrongKeys {
+  const networks = new Map<string, NetworkRecord>()
+  let counted = 0
+  let from = new Set<string>()
+  let timer: NodeJS.Timeout | undefined
+
+  function recordOf(network: string, now: number): NetworkRecord | undefined {
+    const record = networks.get(network)
+    if (record === undefined || record.untilMs > now) return record
+    networks.delete(network)
+    return undefined
+  }
+
+  function log(): void {
+    clearTimeout(timer)
+    timer = undefined
+    if (counted === 0) return
+    logger.warn({ wrong_keys: counted, addresses: from.size }, 'requests came with wrong API keys')
+    counted = 0
+    from = new Set()
+  }
+
+  function remember(network: string): void {
+    counted++
+    if (from.size < manyNetworks) from.add(network)
+    timer ??= setTimeout(log, minuteMs).unref()
+  }
+
+  function count(network: string, record: NetworkRecord | undefined, now: number): void {
+    if (record !== undefined) {
+      if (++record.wrong === mostInMinute) record.untilMs = now + minuteMs
+      return
+    }
+    const oldest = networks.size < manyNetworks ? undefined : networks.keys().next().value
+    if (oldest !== undefined) networks.delete(oldest)
+    networks.set(network, { wrong: 1, untilMs: now + minuteMs })
+  }
+
+  return {
+    refuse(address, hasKey) {
+      const network = address === undefined ? '' : networkOf(address)
+      const now = clock()
+      const record = recordOf(network, now)
+      if (hasKey) remember(network)
+      if (record === undefined || record.wrong < mostInMinute) {
+        if (hasKey) count(network, record, now)
+        return
+      }
+      throw new AppError(
+        'rate_limited',
+        'Too many wrong API keys came from this address: wait, or send the right key.',
+        {
+          retryAfterSeconds: (record.untilMs - now) / 1000,
+        },
+      )
+    },
+    close: log,
+  }
+}
