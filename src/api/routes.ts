@@ -16,6 +16,7 @@ import { sessionCopyRoutes } from './session-copies.ts'
 import { sessionRoutes } from './sessions.ts'
 import type { ApiSettings } from './settings.ts'
 import { summaryRoutes } from './summaries.ts'
+import { userRoutes } from './users.ts'
 
 /**
  * Every route of the REST interface, documentation included. Mounting what another call gives, after agents or settings
@@ -31,6 +32,7 @@ export function apiRoutes(services: Services, settings: ApiSettings): Route[] {
     ...runRoutes(services, settings),
     ...agentRoutes(services, settings),
     ...knowledgeRoutes(services, settings),
+    ...userRoutes(services, settings),
     ...backupRoutes(services, settings),
     ...healthRoutes(settings),
     ...metricsRoutes(settings),

@@ -1,4 +1,5 @@
 import { AppError, isAppError } from '../core/error.ts'
+import type { RunEvent } from '../core/event.ts'
 import type { Json } from '../core/json.ts'
 import { Pace } from '../core/pace.ts'
 import type { SessionCopy, SessionRecord } from '../core/session.ts'
@@ -92,7 +93,7 @@ export function sessionCopyRoutes({ sessions, once }: Services, { prefix }: ApiS
           () => sessions.get(id),
           () => parseQuery(ExportQuery, request.query),
         )
-        return stream(toLines(await sessions.export(id, events), maySeePrompts(request)), copyMediaType)
+        return stream(toCopyLines(await sessions.export(id, events), maySeePrompts(request)), copyMediaType)
       },
     ),
     {
@@ -127,14 +128,18 @@ export function sessionCopyRoutes({ sessions, once }: Services, { prefix }: ApiS
   ]
 }
 
-async function* toLines(pieces: AsyncIterable<SessionPiece>, prompts: boolean): AsyncGenerator<string> {
+/** As they are recorded with `prompts`, else without exact prompts. */
+export function toCopyEvents(events: readonly RunEvent[], prompts: boolean): readonly RunEvent[] {
+  return prompts ? events : events.map((event) => toWireEvent(event, false))
+}
+
+/** The lines of one session. */
+export async function* toCopyLines(pieces: AsyncIterable<SessionPiece>, prompts: boolean): AsyncGenerator<string> {
   const writer = new CopyWriter()
   for await (const piece of pieces) {
     if ('session' in piece) yield writer.session(piece)
-    else if ('events' in piece) {
-      const events = prompts ? piece.events : piece.events.map((event) => toWireEvent(event, false))
-      yield writer.events(piece.run_id, events)
-    } else yield writer.run(piece.run)
+    else if ('events' in piece) yield writer.events(piece.run_id, toCopyEvents(piece.events, prompts))
+    else yield writer.run(piece.run)
   }
   yield writer.end()
 }

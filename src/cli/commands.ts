@@ -38,6 +38,11 @@ export const commands: readonly CommandEntry[] = [
   { name: 'agents', summary: 'list and show agents, teams and workflows', load: () => import('./commands/agents.ts') },
   { name: 'test', summary: 'play saved conversations again', load: () => import('./commands/test.ts') },
   {
+    name: 'users',
+    summary: 'export or erase everything of one user',
+    load: () => import('./commands/users.ts'),
+  },
+  {
     name: 'backup',
     summary: 'write everything that is kept to one file, also while a server runs',
     load: () => import('./commands/backup.ts'),

@@ -169,6 +169,12 @@ and nothing is written when one of its files is there already. \`basic\` is an a
     examples: ['agentserve init my-agents --template basic'],
     page: 'getting-started',
   },
+  users: {
+    details: `\`export\` prints everything of one user as JSON lines. \`erase\` deletes it: the sessions whose present user it is, and
+what was said in the user's runs in other sessions. It asks first; without a terminal it needs \`--yes\`.`,
+    examples: ['agentserve users export ann --output ann.jsonl', 'agentserve users erase ann --yes'],
+    page: 'backup',
+  },
   backup: {
     details: `Writes the sessions and the documents to one tar file that only you may read, while a server runs or without one.
 Vectors and the search index are not in it; they are made again. A file that is there already is never replaced.`,

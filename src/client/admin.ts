@@ -1,18 +1,38 @@
 import type { CallOptions, Connection } from './connection.ts'
 import { toNetworkError } from './error.ts'
+import { linesOf } from './session-copies.ts'
 
 /** For keys with the scope `admin`. */
 export interface AdminClient {
   /** An archive of everything that the server keeps, as it comes. Waits for the server's copies without a time limit. */
   backup(options?: CallOptions): Promise<AsyncIterableIterator<Uint8Array>>
+  users: UsersClient
+}
+
+export interface UsersClient {
+  /** Everything of a user as JSON lines, as they come; the last one is of type `user_end`. Leaving the loop ends it. */
+  export(userId: string, options?: CallOptions): Promise<AsyncIterableIterator<string>>
+  /** Erases what `export` gives. It may be repeated, and must be after a `timeout`. */
+  erase(userId: string, options?: CallOptions): Promise<void>
 }
 
 export function createAdminClient(connection: Connection, prefix: string): AdminClient {
+  const of = (userId: string) => `${prefix}/users/${encodeURIComponent(userId)}`
   return {
     async backup(options) {
       const call = { ...options, method: 'GET', path: `${prefix}/backup`, repeat: 'safe', long: true } as const
       const { body, end } = await connection.open(call, 'application/x-tar')
       return piecesOf(body, end, connection.name)
+    },
+    users: {
+      async export(userId, options) {
+        const call = { ...options, method: 'GET', path: `${of(userId)}/export`, repeat: 'safe' } as const
+        const { body, end } = await connection.open(call, 'application/x-ndjson')
+        return linesOf(body, end, connection.name)
+      },
+      async erase(userId, options) {
+        await connection.text({ ...options, method: 'DELETE', path: of(userId), repeat: 'safe', long: true })
+      },
     },
   }
 }

@@ -34,7 +34,7 @@ export type {
 } from '../wire/session.ts'
 export type { Summary, SummaryScheduled } from '../wire/summary.ts'
 export type { A2ACallOptions, A2AClient, A2AInput, A2AStream, A2AStreamOptions } from './a2a.ts'
-export type { AdminClient } from './admin.ts'
+export type { AdminClient, UsersClient } from './admin.ts'
 export { type AgentsClient, type Client, type ClientOptions, createClient } from './client.ts'
 export type { CallOptions, KeyedOptions } from './connection.ts'
 export { ServerError } from './error.ts'

@@ -49,7 +49,8 @@ export function createSessionCopiesClient(connection: Connection, prefix: string
   }
 }
 
-async function* linesOf(body: AsyncIterable<Uint8Array>, end: () => void, name: string): AsyncGenerator<string> {
+/** The lines of a text, as it comes; `end` lets go of it. */
+export async function* linesOf(body: AsyncIterable<Uint8Array>, end: () => void, name: string): AsyncGenerator<string> {
   const decoder = new TextDecoder()
   let pieces: string[] = []
   try {

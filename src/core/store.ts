@@ -239,6 +239,14 @@ export interface SessionStore {
   prune(rule: PruneRule, limit: number): Promise<number>
 
   /**
+   * One step of taking a user out of what is not the user's: runs of the user in sessions of others lose what was said, with
+   * the summaries of these sessions and cached answers; the name leaves `shared_with`; idempotency keys and answers go,
+   * those of the user's own sessions too. Runs that are not final stay as they are. At most `limit` of each; gives how much there
+   * was to do.
+   */
+  eraseUser(userId: string, limit: number): Promise<number>
+
+  /**
    * Makes a session of a copy, all of it or nothing; only ended runs. Throws `conflict` when the session or one of the runs is
    * there already.
    */

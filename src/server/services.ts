@@ -11,6 +11,7 @@ import { createRuns, type RunService } from '../service/runs.ts'
 import type { Registry, Services } from '../service/services.ts'
 import { createSessions } from '../service/sessions.ts'
 import { createSummaries, type SummaryService } from '../service/summaries.ts'
+import { createUsers } from '../service/users/users.ts'
 import { composeBackup } from './backup.ts'
 import { composeKnowledge } from './knowledge.ts'
 import { createStore } from './store.ts'
@@ -55,7 +56,8 @@ export function composeServices(
   const summaries = createSummaries({ store, clock, logger, summarizer, timeoutMs })
   const retention = createRetention({ store, clock, logger, ...rules })
   const once = createOnce(store, clock, logger)
+  const users = createUsers({ store, sessions, runs, clock })
   const backup = composeBackup(config, composed?.documentsPath, clock)
-  const services = { registry, runs, sessions, summaries, knowledge, logger, once, backup }
+  const services = { registry, runs, sessions, summaries, knowledge, users, logger, once, backup }
   return { services, store, registry, knowledge, runs, summaries, retention }
 }

@@ -140,6 +140,7 @@ export function activeSessions(store: SessionStore, limits: Partial<MemoryLimits
     readRecords: (sessionId, after, limit) => store.readRecords(sessionId, after, limit),
     listSessions: (filter, page) => store.listSessions(filter, page),
     prune: (rule, limit) => forgetting(store.prune(rule, limit), (count) => count !== 0 && forgetAll()),
+    eraseUser: (userId, limit) => forgetting(store.eraseUser(userId, limit), (count) => count !== 0 && forgetAll()),
     async readState(sessionId) {
       const known = memory.find(sessionId)?.state
       if (known !== undefined) return JSON.parse(known)

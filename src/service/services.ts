@@ -187,6 +187,27 @@ export interface Sessions {
   history(sessionId: string, interactions: number, withEvents: boolean, before?: string): Promise<SessionHistory>
 }
 
+/** What comes out one after the other when everything of a user is exported; the last one says how much there was. */
+export type UserPiece =
+  | { user_id: string; exported_at: string }
+  | { session: AsyncIterable<SessionPiece> }
+  /** A session of somebody else in which the user's name stands. */
+  | { shared: string }
+  /** In a session of somebody else; its events follow. */
+  | { run: RunRecord }
+  | { run_id: string; events: RunEvent[] }
+  | { sessions: number; runs: number }
+
+export interface Users {
+  /** What `erase` would take. */
+  export(userId: string): AsyncIterable<UserPiece>
+  /**
+   * Deletes the sessions whose present user it is. The user's runs in other sessions are cancelled and lose what was said, and
+   * the name goes. What comes in meanwhile goes too. May be repeated.
+   */
+  erase(userId: string): Promise<void>
+}
+
 export interface Summaries {
   /** The latest. Throws `session_not_found`, `summary_not_found`. */
   get(sessionId: string): Promise<Summary>
@@ -201,6 +222,7 @@ export interface Services {
   runs: Runs
   sessions: Sessions
   summaries: Summaries
+  users: Users
   /** Absent unless knowledge is configured. */
   knowledge?: Knowledge | undefined
   /**

@@ -58,11 +58,14 @@ export function scopeToUser(
     }
   }
 
+  function refuseAdmin(): never {
+    throw new AppError('forbidden', `This key belongs to the user '${userId}' and can't act for everybody.`)
+  }
+
   return {
     ...services,
-    backup() {
-      throw new AppError('forbidden', `This key belongs to the user '${userId}': a backup holds everybody's data.`)
-    },
+    backup: () => refuseAdmin(),
+    users: { export: () => refuseAdmin(), erase: async () => refuseAdmin() },
     sessions: {
       async create(seed, idempotency) {
         assertOwn(seed.user_id)

@@ -6,6 +6,7 @@ import { takesEvents } from './ended.ts'
 import { keepAnswer, readAnswer } from './memory/answers.ts'
 import { insertClaim, readClaim, releaseClaims, sweepClaims } from './memory/claims.ts'
 import { readRecords, restoreSession } from './memory/copies.ts'
+import { eraseUser } from './memory/erasing.ts'
 import * as handovers from './memory/handovers.ts'
 import { pruneSessions } from './memory/prune.ts'
 import { copy, type MemoryState } from './memory/rows.ts'
@@ -81,6 +82,7 @@ export function memoryStore({ clock = Date.now, maxReadBytes }: MemoryStoreOptio
     listHandovers: (sessionId) => step(() => handovers.listHandovers(state, sessionId)),
     isBefore: (runId, otherId) => step(() => handovers.isBefore(state, runId, otherId)),
     deleteSession: (sessionId) => step(() => sessions.removeSession(state, sessionId)),
+    eraseUser: (userId) => step(() => eraseUser(state, userId)),
     prune: (rule, limit) => step(() => pruneSessions(state, rule, limit)),
     restoreSession: (copied) => step(() => sessions.recordOf(restoreSession(state, copied))),
     readRecords: (sessionId, after, limit) => step(() => readRecords(state, sessionId, after, limit, maxReadBytes)),

@@ -7,6 +7,7 @@ import { Checkpoints, checkpointWaitMs } from './sqlite/checkpoints.ts'
 import { dropExpiredClaims, releaseClaim, settleClaim, takeClaim } from './sqlite/claims.ts'
 import type { Connection } from './sqlite/connection.ts'
 import { prepareCopy, restoreSession } from './sqlite/copies.ts'
+import { eraseUser } from './sqlite/erasing/user.ts'
 import { toStoreError } from './sqlite/failure.ts'
 import type { HotWrite } from './sqlite/group.ts'
 import { createHotWrites } from './sqlite/hot-write.ts'
@@ -189,6 +190,13 @@ export function sqliteStore(options: SqliteStoreOptions): SessionStore {
         search.forget(runs)
         freed(store)
         return count > 0
+      }),
+    eraseUser: (userId, limit) =>
+      using(async (store) => {
+        const { count, runs } = await store.writer.work((connection) => eraseUser(connection, userId, limit))
+        store.search.forgetWordsOf(runs)
+        if (count > 0) freed(store)
+        return count
       }),
     prune: (rule, limit) =>
       using(async (store) => {

@@ -9,6 +9,7 @@ import type { InjectResponse } from '../../src/http/request.ts'
 import { createOnce } from '../../src/service/idempotency.ts'
 import type { Services } from '../../src/service/services.ts'
 import { createSummaries } from '../../src/service/summaries.ts'
+import { createUsers } from '../../src/service/users/users.ts'
 import { createBackups } from '../../src/store/backup/archive.ts'
 import { openServices } from '../support/services.ts'
 
@@ -43,6 +44,7 @@ export async function openTestServer(options: TestServerOptions = {}) {
     summaries,
     knowledge: options.knowledge,
     once,
+    users: createUsers({ store, sessions, runs, clock: Date.now }),
     backup: createBackups({ folder: '', databases: [], version: '1.2.3', clock: Date.now }),
     logger: silentLogger,
   }

@@ -86,6 +86,8 @@ const operations: Record<string, ((subjects: Subjects) => Promise<unknown>)[]> =
   deleteDocument: [async ({ client, document }) => client.knowledge.documents.delete(await document())],
   sendMessage: [({ client }) => client.a2a.send({ agentId: 'echo', content: 'hello' })],
   streamMessage: [async ({ client }) => collect(await client.a2a.stream({ agentId: 'echo', content: 'hello' }))],
+  exportUser: [async ({ client }) => collect(await client.users.export('nobody'))],
+  eraseUser: [({ client }) => client.users.erase('nobody').then(() => 'erased')],
   getBackup: [async ({ client }) => collect(await client.backup())],
   getHealth: [({ client }) => client.health()],
   getReadiness: [({ client }) => client.readiness()],

@@ -3,6 +3,7 @@ import type { SessionStore } from '../../src/core/store.ts'
 import { testAnswers } from './session-store/answers.ts'
 import { testClaims } from './session-store/claims.ts'
 import { testCopies } from './session-store/copies.ts'
+import { testErasing } from './session-store/erasing.ts'
 import { testEvents } from './session-store/events.ts'
 import { testHandovers } from './session-store/handovers.ts'
 import { testHistory } from './session-store/history.ts'
@@ -42,6 +43,7 @@ export function testSessionStore(name: string, create: () => SessionStore | Prom
     testRetention(store)
     testSearch(store)
     testCopies(store)
+    testErasing(store)
     testHostile(store)
   })
 }

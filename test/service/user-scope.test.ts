@@ -3,6 +3,7 @@ import { silentLogger } from '../../src/core/logger.ts'
 import { createOnce } from '../../src/service/idempotency.ts'
 import { createSummaries } from '../../src/service/summaries.ts'
 import { scopeToUser } from '../../src/service/user-scope.ts'
+import { createUsers } from '../../src/service/users/users.ts'
 import { memoryStore } from '../../src/store/memory.ts'
 import { echo, openServices, request } from '../support/services.ts'
 
@@ -15,7 +16,18 @@ test('the run of another does not exist, whether its session is there or gone', 
   const once = createOnce(store, Date.now, silentLogger)
   const summaries = createSummaries({ ...common, summarizer: undefined, timeoutMs: 1 })
   const [ann, bob] = ['ann', 'bob'].map((user) =>
-    scopeToUser({ ...services, summaries, once, backup: () => emptyArchive(), logger: silentLogger }, store, user),
+    scopeToUser(
+      {
+        ...services,
+        summaries,
+        users: createUsers({ ...services, clock: Date.now }),
+        once,
+        backup: () => emptyArchive(),
+        logger: silentLogger,
+      },
+      store,
+      user,
+    ),
   )
   const handle = await bob?.runs.start(request('echo', 'x'))
   await handle?.result()

@@ -57,7 +57,7 @@ async function* textsOf(
 }
 
 /** The whole file or none, and never over one that is there. Gives how many lines it has. */
-async function writeFile(path: string, texts: AsyncIterable<string>, signal: AbortSignal): Promise<number> {
+export async function writeFile(path: string, texts: AsyncIterable<string>, signal: AbortSignal): Promise<number> {
   const part = `${path}.${randomUUID().slice(0, 8)}.part`
   const file = createWriteStream(part, { flags: 'wx', mode: 0o600 })
   let lines = 0

@@ -82,6 +82,11 @@ export class Search {
     this.#purge(async (file, source) => dropAbsent(file, source, numbers))
   }
 
+  /** These runs have lost what was said in them. */
+  forgetWordsOf(numbers: readonly number[]): void {
+    if (numbers.length > 0) this.#purge((file) => file.drop(numbers))
+  }
+
   /** Takes out, a moment later, what an earlier process had deleted and had no time to forget. */
   forgetLeft(): void {
     this.#left = setTimeout(() => {

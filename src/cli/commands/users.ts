@@ -1,0 +1,71 @@
+import { Argument } from 'commander'
+import type { Client } from '../../client/client.ts'
+import { isAppError } from '../../core/error.ts'
+import { canAsk, confirm } from '../ask.ts'
+import type { CommandModule } from '../command.ts'
+import { withClient } from '../connect.ts'
+import { UsageError } from '../exit.ts'
+import { exit } from '../exit-codes.ts'
+import { addConnectFlags, type ConnectOptions } from '../flags.ts'
+import { printJson, say, write } from '../output.ts'
+import { writeFile } from '../sessions/export.ts'
+import { terminalLine, terminalText } from '../terminal-text.ts'
+
+interface UsersOptions extends ConnectOptions {
+  yes?: boolean
+  output?: string
+}
+
+export const command: CommandModule<UsersOptions> = {
+  define: (command) =>
+    void addConnectFlags(command)
+      .addArgument(new Argument('<action>', 'what to do').choices(['export', 'erase']))
+      .argument('<user>', 'the user_id of sessions and runs')
+      .option('--output <file>', 'for export: where; never over a file that is there (default: stdout)')
+      .option('--yes', 'for erase: do not ask'),
+  async run(context, options, action = '', userId = '') {
+    const { signal } = context
+    if (action === 'export') {
+      if (options.yes) throw new UsageError('--yes goes with erase.')
+      await withClient(options, context, async ({ users }) => {
+        const lines = linesOf(await users.export(userId, { signal }))
+        if (options.output !== undefined) {
+          const count = await writeFile(options.output, lines, signal)
+          say(`Wrote ${count} lines to ${terminalLine(options.output)}.`)
+          return
+        }
+        const safe = process.stdout.isTTY ? terminalText : (text: string) => text
+        for await (const line of lines) await write(safe(line))
+      })
+      return undefined
+    }
+    if (options.output !== undefined) throw new UsageError('--output goes with export.')
+    if (!options.yes) {
+      if (!canAsk()) throw new UsageError('There is nobody to ask: --yes erases.')
+      const question = `Erase every session and run of '${terminalLine(userId)}'? It can't be undone.`
+      if (!(await confirm(question, signal))) {
+        say('Nothing was erased.')
+        return exit.failure
+      }
+    }
+    await withClient(options, context, (client) => erase(client, userId, signal))
+    if (options.json) printJson({ user_id: userId, erased: true })
+    else say(`Erased what was kept of '${terminalLine(userId)}'.`)
+    return undefined
+  },
+}
+
+async function* linesOf(lines: AsyncIterable<string>): AsyncGenerator<string> {
+  for await (const line of lines) yield `${line}\n`
+}
+
+/** A server answers within its time limit, and goes on with what is left when it is asked again. */
+async function erase(client: Client, userId: string, signal: AbortSignal): Promise<void> {
+  for (;;) {
+    try {
+      return await client.users.erase(userId, { signal })
+    } catch (error) {
+      if (!isAppError(error) || error.code !== 'timeout') throw error
+    }
+  }
+}

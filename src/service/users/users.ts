@@ -1,0 +1,117 @@
+import { isAppError } from '../../core/error.ts'
+import { isFinalEvent } from '../../core/event.ts'
+import type { RunStatus } from '../../core/run.ts'
+import type { SessionStore } from '../../core/store.ts'
+import { type Clock, timestamp } from '../../core/time.ts'
+import type { Runs, Sessions, UserPiece, Users } from '../services.ts'
+
+const sessionsAtOnce = 100
+const runsAtOnce = 100
+const eventsAtOnce = 500
+const activeStatuses: readonly RunStatus[] = ['running', 'queued', 'input_required']
+
+interface Options {
+  store: SessionStore
+  sessions: Sessions
+  runs: Runs
+  clock: Clock
+}
+
+/** Everything of one user: out, or gone. */
+export function createUsers({ store, sessions, runs, clock }: Options): Users {
+  /** Those that are the user's, and the ids of others in which the name stands. */
+  async function* sessionsOf(userId: string): AsyncGenerator<{ sessionId: string; isOwn: boolean }> {
+    for (let cursor: string | undefined; ; ) {
+      const page = await store.listSessions({ user_id: userId }, { limit: sessionsAtOnce, cursor })
+      for (const { session_id, user_id } of page.items) yield { sessionId: session_id, isOwn: user_id === userId }
+      if (page.next === null) return
+      cursor = page.next
+    }
+  }
+
+  async function* runsElsewhere(userId: string, statuses: readonly (RunStatus | undefined)[]): AsyncGenerator<string> {
+    const owners = new Map<string, string | null | undefined>()
+    for (const status of statuses) {
+      for (let cursor: string | undefined; ; ) {
+        const page = await store.listRuns({ user_id: userId, status }, { limit: runsAtOnce, cursor })
+        for (const { run_id, session_id } of page.items) {
+          if (!owners.has(session_id)) owners.set(session_id, (await store.findSession(session_id))?.session.user_id)
+          if (owners.get(session_id) !== userId) yield run_id
+        }
+        if (page.next === null) break
+        cursor = page.next
+      }
+    }
+  }
+
+  async function* pieces(userId: string): AsyncGenerator<UserPiece> {
+    yield { user_id: userId, exported_at: timestamp(clock()) }
+    let sessionCount = 0
+    let runCount = 0
+    const shared: string[] = []
+    for await (const { sessionId, isOwn } of sessionsOf(userId)) {
+      if (!isOwn) shared.push(sessionId)
+      else {
+        yield { session: await sessions.export(sessionId, true) }
+        sessionCount++
+      }
+    }
+    for (const sessionId of shared) yield { shared: sessionId }
+    for await (const runId of runsElsewhere(userId, [undefined])) {
+      const run = await store.findRun(runId)
+      if (run === undefined) continue
+      runCount++
+      yield { run }
+      for (let after = 0; ; ) {
+        const events = await store.readEvents(runId, after, eventsAtOnce)
+        const last = events.at(-1)
+        if (last === undefined) break
+        const recorded = events.filter((event) => event.type !== 'run_start' && !isFinalEvent(event))
+        if (recorded.length > 0) yield { run_id: runId, events: recorded }
+        after = last.seq
+      }
+    }
+    yield { sessions: sessionCount, runs: runCount }
+  }
+
+  async function deleteSessions(userId: string): Promise<number> {
+    let count = 0
+    for await (const { sessionId, isOwn } of sessionsOf(userId)) {
+      if (!isOwn) continue
+      if (await unlessGone(sessions.delete(sessionId))) count++
+    }
+    return count
+  }
+
+  return {
+    export: (userId) => pieces(userId),
+    async erase(userId) {
+      for await (const runId of runsElsewhere(userId, activeStatuses)) await unlessGone(runs.cancel(runId))
+      // Before the sessions go: their runs would leave idempotency keys behind. What comes in meanwhile is taken in the next round.
+      for (let found = 1; found > 0; ) {
+        found = 0
+        for (let step = 1; step > 0; found += step) step = await eraseStep(userId)
+        found += await deleteSessions(userId)
+      }
+    },
+  }
+
+  async function eraseStep(userId: string): Promise<number> {
+    const begunMs = performance.now()
+    const count = await store.eraseUser(userId, runsAtOnce)
+    // Whoever waits for a commit waits for one step at most.
+    if (count > 0) await new Promise((resolve) => setTimeout(resolve, performance.now() - begunMs))
+    return count
+  }
+}
+
+/** False when somebody else was faster, or it has ended by itself. */
+async function unlessGone(work: Promise<unknown>): Promise<boolean> {
+  try {
+    await work
+    return true
+  } catch (error) {
+    if (!isAppError(error) || !['session_not_found', 'run_not_found', 'conflict'].includes(error.code)) throw error
+    return false
+  }
+}

@@ -1,0 +1,24 @@
+import { z } from 'zod'
+import { component } from './component.ts'
+import { id, integer, moment } from './field.ts'
+import { SessionCopyLine } from './session-copy.ts'
+
+/*
+ * Everything of one user as JSON lines: who it is, each of the user's sessions as it is exported by itself, the sessions of
+ * others in which the name stands, the user's runs in sessions of others, each followed by its events, and how much there was.
+ */
+
+const version = 1
+
+const UserLine = z.object({ type: z.literal('user'), version: z.literal(version), user_id: id(), exported_at: moment })
+const SharedLine = z.object({ type: z.literal('shared'), session_id: id() })
+const UserEndLine = z.object({ type: z.literal('user_end'), sessions: integer(0), runs: integer(0) })
+
+export const UserCopyLine = component('UserCopyLine', z.union([UserLine, SessionCopyLine, SharedLine, UserEndLine]))
+
+type OwnLine = Omit<z.infer<typeof UserLine>, 'version'> | z.infer<typeof SharedLine> | z.infer<typeof UserEndLine>
+
+/** A line that no copy of a session has. */
+export function userLine({ type, ...line }: OwnLine): string {
+  return `${JSON.stringify({ type, ...(type === 'user' && { version }), ...line })}\n`
+}
