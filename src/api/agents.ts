@@ -40,6 +40,7 @@ export function agentRoutes(services: Services, settings: ApiSettings): Document
       'run_cancelled',
       'idempotency_mismatch',
       'run_failed',
+      'run_limit',
       'run_interrupted',
       'timeout',
     ],

@@ -27,7 +27,10 @@ export function toRun(record: RunRecord): Run {
 /** The answer of a run that has ended well or waits for input; throws what became of every other one. */
 export function toRunAnswer(record: RunRecord, requestTimeoutMs: number): RunResult {
   const about = { runId: record.run_id, sessionId: record.session_id }
-  if (record.status === 'failed') throw new AppError('run_failed', record.error?.message ?? 'The run failed.', about)
+  if (record.status === 'failed') {
+    const code = record.error?.code === 'run_limit' ? 'run_limit' : 'run_failed'
+    throw new AppError(code, record.error?.message ?? 'The run failed.', about)
+  }
   if (record.status === 'interrupted')
     throw new AppError('run_interrupted', record.error?.message ?? 'The run was interrupted.', about)
   if (record.status === 'cancelled' && record.cancellation_reason === 'timeout') {

@@ -102,7 +102,7 @@ export function runRoutes({ runs }: Services, settings: ApiSettings): Documented
           },
           202: { ...runAnswer, description: 'It goes on in the background.' },
         },
-        errors: ['run_not_found', 'conflict', 'run_failed', 'run_cancelled', 'timeout'],
+        errors: ['run_not_found', 'conflict', 'run_failed', 'run_limit', 'run_cancelled', 'timeout'],
       },
       async (request) => {
         const id = pathId(request)

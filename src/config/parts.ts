@@ -1,3 +1,4 @@
+import type { Limits } from '../core/limits.ts'
 import type { ModelSetting } from '../core/model.ts'
 import type { EntityKind } from '../core/run.ts'
 import type { Runnable } from '../core/runnable.ts'
@@ -12,8 +13,16 @@ export interface ConfigParts {
    * for what is neither ours nor an AI SDK `Agent`. May throw an AppError about a setting of the entry.
    */
   toRunnable(value: object, kind: EntityKind, binding: EntityBinding): Runnable | undefined
-  /** The MCP servers of a config, none of them started; what their tools say is kept in `dataFolder`. Throws an AppError about a setting. */
-  mcpServers(named: Readonly<Record<string, unknown>>, root: string, dataFolder?: string): McpServers
+  /**
+   * The MCP servers of a config, none of them started, held to messages of so many bytes; what their tools say is kept in
+   * `dataFolder`. Throws an AppError about a setting.
+   */
+  mcpServers(
+    named: Readonly<Record<string, unknown>>,
+    root: string,
+    messageBytes: number,
+    dataFolder?: string,
+  ): McpServers
   /** Makes an agent of its settings, for the config that is served when there is no file. */
   agent(settings: BuiltInAgent): object
   /** The summariser of a program that configures none. */
@@ -26,6 +35,7 @@ export interface EntityBinding {
   root: string
   mcp: McpServers
   standIns: StandIns | undefined
+  limits: Limits
 }
 
 export interface BuiltInAgent {

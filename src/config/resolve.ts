@@ -1,5 +1,6 @@
 import { dirname, relative, resolve } from 'node:path'
 import { type ErrorDetail, isAppError } from '../core/error.ts'
+import type { Limits } from '../core/limits.ts'
 import type { StandIns } from '../runnables/binding.ts'
 import type { McpServers } from '../runnables/mcp.ts'
 import { builtInConfig } from './built-in.ts'
@@ -43,11 +44,11 @@ export function resolveConfig(options: ResolveOptions): ResolvedConfig {
   refuse(complaints, options)
   const dataFolder = resolveDataFolder(root, overrides.data)
   const server = resolveServer(user.server ?? {}, overrides, { purpose, root, dataFolder }, parts)
-  const storage = server.sessionStorage
+  const { sessionStorage: storage, limits } = server
   const fileFolder = typeof storage === 'object' && 'path' in storage ? dirname(storage.path) : undefined
-  const mcp = resolveMcpServers(user, root, purpose === 'program' ? dataFolder : fileFolder, parts, complain)
+  const mcp = resolveMcpServers(user, root, limits, purpose === 'program' ? dataFolder : fileFolder, parts, complain)
   const { standIns } = options
-  const entities = resolveEntities(user, { model: user.model, root, mcp, standIns }, parts, complain)
+  const entities = resolveEntities(user, { model: user.model, root, mcp, standIns, limits }, parts, complain)
   if (complaints.length > 0) void mcp.close()
   refuse(complaints, options)
   return {
@@ -83,6 +84,7 @@ export function resolveDataFolder(root: string, named: string | undefined): stri
 function resolveMcpServers(
   { mcpServers = {} }: UserConfig,
   root: string,
+  { mcpMessageBytes }: Limits,
   dataFolder: string | undefined,
   parts: ConfigParts,
   complain: (path: string, message: string) => void,
@@ -90,14 +92,14 @@ function resolveMcpServers(
   const sound: Record<string, unknown> = {}
   for (const [name, server] of Object.entries(mcpServers)) {
     try {
-      parts.mcpServers({ [name]: server }, root)
+      parts.mcpServers({ [name]: server }, root, mcpMessageBytes)
       sound[name] = server
     } catch (error) {
       if (!isAppError(error)) throw error
       complain(`mcpServers.${name}`, `is wrong: ${error.message.replace(/\.$/, '')}`)
     }
   }
-  return parts.mcpServers(sound, root, dataFolder)
+  return parts.mcpServers(sound, root, mcpMessageBytes, dataFolder)
 }
 
 function checkTogether(user: UserConfig, purpose: Purpose, complain: (path: string, message: string) => void): void {

@@ -9,6 +9,8 @@ import { callOf } from './agent-call.ts'
 import type { AgentKnowledge, AnyAgentSettings } from './agent-settings.ts'
 import type { Binding } from './binding.ts'
 import { EventQueue } from './event-queue.ts'
+import { bounded, noLimits } from './limits/bounded.ts'
+import { StepLimit } from './limits/step-limit.ts'
 import { remember } from './memory.ts'
 import { hookedModel } from './model-hook.ts'
 import { ModelObserver } from './model-observer.ts'
@@ -22,12 +24,15 @@ import { equipTools } from './tool-calls.ts'
 import { openTools, toToolSet } from './tool-source.ts'
 import { decideApprovals } from './tools/approvals.ts'
 import { textInput } from './tools/text-input.ts'
+import { waitsInside } from './tools/waiting-call.ts'
 
 export const searchToolName = 'search_knowledge'
 
 /** An agent's way of answering with a model; the model is resolved at its first run. */
 export function modelAnswer(settings: AnyAgentSettings, setting: ModelSetting, binding: Binding) {
-  const { root } = binding
+  const { root, limits = noLimits } = binding
+  const stopWhen = [settings.stopWhen ?? []].flat()
+  const isLimited = stopWhen.every((condition) => condition === waitsInside)
   const label = describeModel(setting)
   const knowledge = settings.knowledge === true ? {} : settings.knowledge
   const hook = settings.hooks?.modelCall
@@ -70,12 +75,19 @@ export function modelAnswer(settings: AnyAgentSettings, setting: ModelSetting, b
       const watched = await observer.watch(model)
       return hook === undefined ? watched : hookedModel(watched, hook, callOf(input, context))
     }
-    const equipped = equipTools(tools, settings, () => callOf(input, context))
-    const agent = await createAgent({ model: await equip(await resolve()), tools: equipped, equip, approve })
+    const equipped = equipTools(tools, settings, () => callOf(input, context), limits)
+    const steps = isLimited ? new StepLimit(limits.run.steps, context.resumed) : undefined
+    const agent = await createAgent({
+      model: await equip(await resolve()),
+      tools: equipped,
+      equip,
+      approve,
+      stopWhen: steps && [...stopWhen, steps.stop],
+    })
     const { signal } = context
-    const told = { queue, observer, label, setting, tools: opened, denied: resumed?.denied }
+    const told = { queue, observer, label, setting, steps, tools: opened, denied: resumed?.denied }
     const events = runAgent({ agent, messages, signal, ...told })
-    yield* isStructured(settings.output) ? structured(events, settings.output) : events
+    yield* isStructured(settings.output) ? structured(bounded(events, limits), settings.output) : events
   }
 }
 

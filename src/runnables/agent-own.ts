@@ -16,15 +16,12 @@ function emissionsOf(run: () => unknown): AsyncIterator<Emission, undefined> {
   return {
     async next() {
       source ??= await open(run)
-      while (true) {
-        const { done, value } = await source.next()
-        if (done) return { done, value: undefined }
-        if (!isEmission(value)) {
-          await source.return?.()
-          throw wrongOutput(value)
-        }
-        if (value !== '') return { done: false, value }
-      }
+      const { done, value } = await source.next()
+      if (done) return { done, value: undefined }
+      if (isEmission(value)) return { done: false, value }
+      // Its own end may take for ever; nobody waits for it.
+      Promise.resolve(source.return?.()).catch(() => {})
+      throw wrongOutput(value)
     },
     async return() {
       await source?.return?.()

@@ -13,6 +13,7 @@ import type { AgentContext, AgentSettings, AnyAgentSettings, ToolsContext } from
 import { type Binding, bindable } from './binding.ts'
 import { fingerprint } from './fingerprint.ts'
 import { guarded } from './guardrails.ts'
+import { bounded, noLimits } from './limits/bounded.ts'
 import { defaultHistoryRuns } from './memory.ts'
 import { insideRun } from './run-context.ts'
 import { hookedRun } from './run-hook.ts'
@@ -56,7 +57,7 @@ function build(settings: AnyAgentSettings, binding: Binding): Runnable {
     effects,
     cache: cache === undefined ? undefined : toCache(settings, cache, model),
     timeoutMs,
-    run: effects === 'none' ? surround(answer, settings) : inside(surround(answer, settings)),
+    run: effects === 'none' ? surround(answer, settings, binding) : inside(surround(answer, settings, binding)),
   }
   return bindable(withToolEntries(markRunnable(entity), toolEntries(settings, binding)), (next) =>
     build(settings, next),
@@ -68,8 +69,14 @@ function modelOf({ model }: AnyAgentSettings, binding: Binding): ModelSetting | 
   return binding.standIns?.model === undefined ? wanted : binding.standIns.model(wanted)
 }
 
-function surround(answer: Answering, { guardrails, hooks }: AnyAgentSettings): Answering {
-  const checked = guardrails === undefined ? answer : guarded(answer, guardrails)
+function surround(
+  answer: Answering,
+  { guardrails, hooks }: AnyAgentSettings,
+  { limits = noLimits }: Binding,
+): Answering {
+  // What an output guardrail has to see first is held back.
+  const held: Answering = (input, context) => bounded(answer(input, context), limits)
+  const checked = guardrails === undefined ? answer : guarded(held, guardrails)
   return hooks?.run === undefined ? checked : hookedRun(checked, hooks.run)
 }
 

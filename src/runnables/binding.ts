@@ -1,6 +1,7 @@
 import type { ToolSet } from 'ai'
 import type { ModelSetting } from '../core/model.ts'
 import type { Runnable } from '../core/runnable.ts'
+import type { RunnableLimits } from './limits/bounded.ts'
 import type { McpServers } from './mcp.ts'
 
 /** What the config says for all entities. */
@@ -12,6 +13,7 @@ export interface Binding {
   /** Where `mcp()` finds its servers. */
   mcp?: McpServers | undefined
   standIns?: StandIns | undefined
+  limits?: RunnableLimits | undefined
 }
 
 /** What takes the place of agents' models and tools, in a test. */

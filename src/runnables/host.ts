@@ -1,16 +1,19 @@
-import type { OutputInterface } from 'ai'
+import type { OutputInterface, ToolSet } from 'ai'
 import { promptText } from '../core/message.ts'
 import { isModelObject } from '../core/model.ts'
 import type { EntityKind } from '../core/run.ts'
 import { isRunnable, markRunnable, type Runnable } from '../core/runnable.ts'
 import { describeModel } from '../models/resolve.ts'
 import { describeTools } from './agent.ts'
+import { type Binding, bindable } from './binding.ts'
+import { bounded, noLimits } from './limits/bounded.ts'
 import { resumedMessages } from './model-resume.ts'
 import { runAgent, type SdkAgent } from './model-run.ts'
 import { historyMessages } from './prompt.ts'
 import { isObject, wrong } from './setting-check.ts'
 import { isStructured, structured } from './structured.ts'
 import { approvalRule, checkApprovalNames, type ToolApproval } from './tools/approvals.ts'
+import { checkResult as check } from './tools/result.ts'
 
 /** What an `Agent` of the AI SDK is known by, with whatever tools, context and output it has. */
 export interface HostableAgent {
@@ -26,7 +29,7 @@ export function isSdkAgent(value: unknown): value is HostableAgent {
 }
 
 /** Any `Agent` of the AI SDK as it is: it sees the session's messages and answers; structured output becomes data. */
-export function hostAgent(hosted: HostableAgent): Runnable {
+export function hostAgent(hosted: HostableAgent, { limits = noLimits }: Binding = {}): Runnable {
   const agent = hosted as unknown as SdkAgent
   const { settings } = agent as {
     settings?: { model?: unknown; output?: OutputInterface; toolApproval?: ToolApproval; prepareCall?: unknown }
@@ -43,7 +46,11 @@ export function hostAgent(hosted: HostableAgent): Runnable {
     // What `prepareCall` brings is known to the agent alone.
     if (settings.prepareCall === undefined) checkApprovalNames(settings.toolApproval, agent.tools ?? {}, [])
   }
-  return markRunnable({
+  const checkResult = (name: string, output: unknown) => {
+    const tool = (agent.tools as ToolSet | undefined)?.[name]
+    check(name, output, tool?.toModelOutput !== undefined, limits.toolResult)
+  }
+  const entity = markRunnable({
     kind: 'agent',
     name: agent.id,
     model: isModelObject(settings?.model) ? describeModel(settings.model) : undefined,
@@ -57,10 +64,18 @@ export function hostAgent(hosted: HostableAgent): Runnable {
         ...historyMessages(await context.history()),
         { role: 'user' as const, content: promptText(input.parts) },
       ]
-      const events = runAgent({ agent, messages, signal: context.signal, tools, denied: resumed?.denied })
-      yield* isStructured(settings?.output) ? structured(events, settings.output) : events
+      const events = runAgent({
+        agent,
+        messages,
+        signal: context.signal,
+        tools,
+        denied: resumed?.denied,
+        checkResult,
+      })
+      yield* isStructured(settings?.output) ? structured(bounded(events, limits), settings.output) : events
     },
-  })
+  } satisfies Runnable)
+  return bindable(entity, (binding) => hostAgent(hosted, binding))
 }
 
 /** What a config entry under `agents`, `teams` or `workflows` is run as. Throws `invalid_request` for what can't be run. */

@@ -4,13 +4,18 @@ import type { Json } from '../core/json.ts'
 /** The value as JSON would carry it; what JSON can't carry becomes its text. */
 export function toJson(value: unknown): Json {
   try {
-    const text = JSON.stringify(value, (_key, part: unknown) =>
-      part instanceof Uint8Array ? `${part.byteLength} bytes` : part,
-    )
+    const text = jsonText(value)
     return text === undefined ? null : (JSON.parse(text) as Json)
   } catch {
     return messageOf(value)
   }
+}
+
+/** The JSON of a value, bytes as their number; undefined for what has none. Throws for what JSON can't carry. */
+export function jsonText(value: unknown): string | undefined {
+  return JSON.stringify(value, (_key, part: unknown) =>
+    part instanceof Uint8Array ? `${part.byteLength} bytes` : part,
+  )
 }
 
 type Callable = (...args: never[]) => unknown
@@ -44,6 +49,16 @@ export function toJournal(subject: string, value: unknown): Json | undefined {
     return text === undefined ? undefined : (JSON.parse(text) as Json)
   } catch (cause) {
     const message = `${subject} gave something that can't be recorded: ${messageOf(cause)}.`
+    throw new AppError('run_failed', message, { cause })
+  }
+}
+
+/** The session's state as JSON, for the step that has changed it. */
+export function textOfState(state: object, step: string): string {
+  try {
+    return JSON.stringify(state)
+  } catch (cause) {
+    const message = `The session's state after step '${step}' is not JSON: ${messageOf(cause)}.`
     throw new AppError('run_failed', message, { cause })
   }
 }

@@ -43,6 +43,7 @@ export class McpConnection {
   readonly #name: string
   readonly #server: McpServer
   readonly #root: string
+  readonly #messageBytes: number
   readonly #closed = new AbortController()
   #live: Promise<Live> | undefined
   #logger: Logger | undefined
@@ -51,8 +52,10 @@ export class McpConnection {
   #lastFailure = ''
   #endings = new Set<Promise<void>>()
 
-  constructor(name: string, server: McpServer, root: string) {
+  /** `messageBytes`: of one message that it sends. */
+  constructor(name: string, server: McpServer, root: string, messageBytes: number) {
     this.#name = name
+    this.#messageBytes = messageBytes
     this.#server = server
     this.#root = root
   }
@@ -157,7 +160,8 @@ export class McpConnection {
     const common = { clientName: 'agentserve', version, initializationOptions: { signal } }
     if (isEndpoint(this.#server)) {
       const live: Live = this.#prepare(() => line.close())
-      const line = await openHttp(this.#server, (why) => this.#lose(live, `the connection broke: ${this.#say(why)}`))
+      const onBreak = (why: string) => this.#lose(live, `the connection broke: ${this.#say(why)}`)
+      const line = await openHttp(this.#server, this.#messageBytes, onBreak)
       try {
         live.client = await createMCPClient({ ...common, transport: line.transport })
         return live
@@ -169,8 +173,12 @@ export class McpConnection {
     const folder = resolve(this.#root, this.#server.cwd ?? '.')
     const child = await McpChild.start(this.#server, folder, (line) => this.#log(line))
     const live = this.#prepare(() => child.close())
-    const transport = new StdioTransport(child, (method) => {
-      if (method === 'notifications/tools/list_changed') live.tools = undefined
+    const transport = new StdioTransport(child, {
+      messageBytes: this.#messageBytes,
+      onNotification: (method) => {
+        if (method === 'notifications/tools/list_changed') live.tools = undefined
+      },
+      onTooLong: (why) => this.#lose(live, why),
     })
     void child.ended.then((how) => this.#lose(live, `it ended (${how})`))
     try {

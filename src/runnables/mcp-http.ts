@@ -1,5 +1,6 @@
 import type { MCPClientConfig } from '@ai-sdk/mcp'
 import { messageOf } from '../core/error.ts'
+import { boundMessages } from './mcp/message-size.ts'
 import type { McpEndpoint } from './mcp-settings.ts'
 
 const connectTimeoutMs = 10_000
@@ -16,12 +17,17 @@ export interface HttpLine {
  * The way to an MCP server over HTTP, through undici. Redirects are refused, as they would take the headers along. `onBreak`
  * is told when a stream ends on which an answer was to come: the SDK would wait for it for ever.
  */
-export async function openHttp({ url, headers, type }: McpEndpoint, onBreak: (why: string) => void): Promise<HttpLine> {
+export async function openHttp(
+  { url, headers, type }: McpEndpoint,
+  messageBytes: number,
+  onBreak: (why: string) => void,
+): Promise<HttpLine> {
   const { Agent, fetch } = await import('undici')
   // Streams stay open for as long as the server has nothing to say; calls have their own time limit.
   const dispatcher = new Agent({ connect: { timeout: connectTimeoutMs }, headersTimeout: 0, bodyTimeout: 0 })
   const send = async (input: Parameters<typeof fetch>[0], init?: Parameters<typeof fetch>[1]) => {
-    const response = (await fetch(input, { ...init, dispatcher })) as unknown as Response
+    const answer = (await fetch(input, { ...init, dispatcher })) as unknown as Response
+    const response = boundMessages(answer, messageBytes, onBreak)
     if (response.headers.get('content-type')?.includes('text/event-stream') !== true) return response
     if (init?.method === 'POST') return watch(response, answerTo(init.body), onBreak)
     return type === 'sse' ? watch(response, undefined, onBreak) : response

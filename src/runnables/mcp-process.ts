@@ -1,8 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { stat } from 'node:fs/promises'
-import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { eachLine } from './mcp/lines.ts'
 import type { McpProcess } from './mcp-settings.ts'
 
 /** What a child gets of our environment; anything else must be named in `env`. */
@@ -22,6 +22,8 @@ const inherited =
       ]
     : ['HOME', 'LANG', 'LOGNAME', 'PATH', 'SHELL', 'TERM', 'TMPDIR', 'USER']
 
+/** Of what it says on stderr, which goes into the log. */
+const longestLine = 16 * 1024
 const patienceMs = 1_000
 const lastWordsMs = 500
 
@@ -61,7 +63,7 @@ export class McpChild {
     child.once('spawn', () => child.pid !== undefined && remember(child.pid))
     child.stdin?.on('error', () => {})
     child.stdout?.on('error', () => {})
-    if (child.stderr !== null) createInterface({ input: child.stderr }).on('line', say)
+    if (child.stderr !== null) eachLine(child.stderr, longestLine, say)
     this.ended = new Promise((resolve) => {
       child.once('error', (error) => resolve(error.message))
       child.once('exit', (code, signal) => {

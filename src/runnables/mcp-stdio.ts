@@ -1,28 +1,33 @@
-import { StringDecoder } from 'node:string_decoder'
 import type { JSONRPCMessage, MCPTransport, MCPTransportSendOptions } from '@ai-sdk/mcp'
+import { tooLong } from './mcp/message-size.ts'
 import type { McpChild } from './mcp-process.ts'
 
-/** Of one message; a server that sends more is out of its mind. */
-const longestMessage = 32 * 1024 * 1024
-
 /** JSON-RPC over a child's stdin and stdout, a message a line. */
+export interface StdioOptions {
+  onNotification: (method: string) => void
+  /** Of one message. */
+  messageBytes: number
+  /** Told why; the transport reads no further. */
+  onTooLong: (why: string) => void
+}
+
 export class StdioTransport implements MCPTransport {
   onclose?: () => void
   onerror?: (error: Error) => void
   onmessage?: (message: JSONRPCMessage) => void
   readonly #child: McpChild
-  readonly #onNotification: (method: string) => void
-  #pieces: string[] = []
+  readonly #options: StdioOptions
+  #pieces: Buffer[] = []
   #length = 0
+  #isOver = false
 
-  constructor(child: McpChild, onNotification: (method: string) => void) {
+  constructor(child: McpChild, options: StdioOptions) {
     this.#child = child
-    this.#onNotification = onNotification
+    this.#options = options
   }
 
   async start(): Promise<void> {
-    const decoder = new StringDecoder('utf8')
-    this.#child.output?.on('data', (chunk: Buffer) => this.#read(decoder.write(chunk)))
+    this.#child.output?.on('data', (chunk: Buffer) => this.#read(chunk))
     void this.#child.ended.then(() => this.onclose?.())
   }
 
@@ -40,30 +45,37 @@ export class StdioTransport implements MCPTransport {
     return this.#child.close()
   }
 
-  #read(text: string): void {
+  #read(chunk: Buffer): void {
+    const { messageBytes, onTooLong } = this.#options
     let start = 0
-    for (let end = text.indexOf('\n'); end >= 0; end = text.indexOf('\n', start)) {
-      this.#pieces.push(text.slice(start, end))
-      const line = this.#pieces.join('')
+    for (let end = chunk.indexOf('\n'); end >= 0 && !this.#isOver; end = chunk.indexOf('\n', start)) {
+      this.#hold(chunk.subarray(start, end))
+      const message = this.#pieces
+      start = end + 1
+      if (this.#length > messageBytes) break
       this.#pieces = []
       this.#length = 0
-      start = end + 1
-      this.#take(line)
+      this.#take(Buffer.concat(message).toString('utf8'))
     }
-    this.#pieces.push(text.slice(start))
-    this.#length += text.length - start
-    if (this.#length <= longestMessage) return
+    if (this.#isOver) return
+    if (this.#length <= messageBytes) this.#hold(chunk.subarray(start))
+    if (this.#length <= messageBytes) return
+    this.#isOver = true
     this.#pieces = []
-    this.#length = 0
-    this.onerror?.(new Error(`it sent a message of more than ${longestMessage} characters`))
-    void this.close()
+    onTooLong(tooLong(messageBytes))
+  }
+
+  #hold(piece: Buffer): void {
+    if (piece.length === 0) return
+    this.#pieces.push(piece)
+    this.#length += piece.length
   }
 
   #take(line: string): void {
     try {
       const message: unknown = JSON.parse(line)
       if (typeof message !== 'object' || message === null || !('jsonrpc' in message)) return
-      if ('method' in message && !('id' in message)) this.#onNotification(String(message.method))
+      if ('method' in message && !('id' in message)) this.#options.onNotification(String(message.method))
       else this.onmessage?.(message as JSONRPCMessage)
     } catch {
       // Not a message: something that was printed, or an answer to a question that is no longer asked.

@@ -133,12 +133,13 @@ const connections = new Map<string, { connection: McpConnection; holders: number
 const records = new Map<string, ToolRecord>()
 
 /**
- * The servers of a config; `named` are its `mcpServers`. What their tools say of themselves is kept in `dataFolder`; without
- * one only in this process. Throws `invalid_request` naming the key.
+ * The servers of a config; `named` are its `mcpServers`, none of whose messages may have more than so many bytes. What their
+ * tools say of themselves is kept in `dataFolder`; without one only in this process. Throws `invalid_request` naming the key.
  */
 export function createMcpServers(
   named: Readonly<Record<string, unknown>>,
   root: string,
+  messageBytes: number,
   dataFolder?: string,
 ): McpServers {
   const servers = new Map<string, McpServer>()
@@ -157,8 +158,11 @@ export function createMcpServers(
     }
     if (closed) throw new AppError('run_failed', 'The MCP servers of this config have been closed.')
     const name = typeof server === 'string' ? server : placeOf(server)
-    const key = JSON.stringify([name, resolve(root), settings])
-    const entry = connections.get(key) ?? { connection: new McpConnection(name, settings, root), holders: 0 }
+    const key = JSON.stringify([name, resolve(root), settings, messageBytes])
+    const entry = connections.get(key) ?? {
+      connection: new McpConnection(name, settings, root, messageBytes),
+      holders: 0,
+    }
     connections.set(key, entry)
     if (!held.has(key)) {
       held.add(key)

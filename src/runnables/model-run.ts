@@ -6,24 +6,15 @@ import { modelFailure } from '../models/failure.ts'
 import type { AgentContext } from './agent-settings.ts'
 import { EventQueue } from './event-queue.ts'
 import type { ModelParams } from './hooks.ts'
+import type { StepLimit } from './limits/step-limit.ts'
 import { ModelEvents } from './model-events.ts'
 import type { ModelObserver } from './model-observer.ts'
 import { hashesOfOpen, type KnownTools, toCheckpoint } from './model-resume.ts'
 import { settingsOf, toolsOf } from './model-settings.ts'
+import { WaitingCall } from './tools/waiting-call.ts'
 
 /** Any agent of the AI SDK that takes no call options. */
 export type SdkAgent = Agent<never, ToolSet, AgentContext, OutputInterface>
-
-/** What a tool gives whose call waits for a run inside this one: the run pauses with it. */
-export class WaitingCall {
-  readonly runId: string
-  readonly asks: readonly InputRequired[]
-
-  constructor(runId: string, asks: readonly InputRequired[]) {
-    this.runId = runId
-    this.asks = asks
-  }
-}
 
 export interface ModelRun {
   agent: SdkAgent
@@ -40,6 +31,10 @@ export interface ModelRun {
   tools?: KnownTools | undefined
   /** Calls that somebody has allowed and that are not made, and why. */
   denied?: ReadonlyMap<string, string> | undefined
+  /** Absent: somebody else says when the model has had enough steps. */
+  steps?: StepLimit | undefined
+  /** Of tools that are not ours to check: throws for a result that can't be recorded. */
+  checkResult?: ((tool: string, output: unknown) => void) | undefined
 }
 
 /**
@@ -109,6 +104,7 @@ async function pump(run: ModelRun, queue: EventQueue<EmittedEvent>, abortSignal:
         waiting.set(part.toolCallId, part.output as unknown as WaitingCall)
         continue
       }
+      if (part.type === 'tool-result') run.checkResult?.(part.toolName, part.output)
       for (const event of events.of(part)) {
         if (event.type === 'input_required') asked.push(event)
         else {
@@ -124,7 +120,7 @@ async function pump(run: ModelRun, queue: EventQueue<EmittedEvent>, abortSignal:
       const messages = [...run.messages, ...(await result.responseMessages)]
       const hashes = run.tools && hashesOfOpen(messages, run.tools)
       for (const event of paused(asked, messages, waiting, hashes)) await queue.push(event)
-    }
+    } else if (run.steps?.failure !== undefined) throw run.steps.failure
     queue.close()
   } catch (error) {
     for (const event of events.endCall(null, 'error')) await queue.push(event)

@@ -14,6 +14,8 @@ export interface RunParts {
   tools: ToolSet
   equip: (model: ModelObject) => ModelObject | Promise<ModelObject>
   approve: Approve
+  /** In place of the settings'. */
+  stopWhen?: AnyAgentSettings['stopWhen'] | undefined
 }
 
 /** What the AI SDK is given as `toolApproval`; `more` are names of tools that a call adds. Throws for one that no tool has. */
@@ -30,11 +32,12 @@ export function sdkAgents(settings: AnyAgentSettings, root: string | undefined) 
     ...(output === undefined ? {} : { output: isStructured(output) ? wholeOutput(output) : output }),
     ...(typeof timeout === 'object' ? { timeout: withoutTools(timeout) } : {}),
   }
-  return async ({ model, tools, equip, approve }: RunParts): Promise<SdkAgent> => {
+  return async ({ model, tools, equip, approve, stopWhen }: RunParts): Promise<SdkAgent> => {
     const { ToolLoopAgent } = await loadSdk()
     const whole = {
       ...common,
       model,
+      ...(stopWhen === undefined ? {} : { stopWhen }),
       ...(Object.keys(tools).length === 0 ? {} : { tools }),
       ...(prepareStep === undefined ? {} : { prepareStep: withResolvedModel(prepareStep, root, equip) }),
       ...(prepareCall === undefined

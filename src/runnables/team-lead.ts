@@ -6,12 +6,13 @@ import { agent } from './agent.ts'
 import type { AnyAgentSettings } from './agent-settings.ts'
 import { deriveContext } from './derived-context.ts'
 import { readCheckpoint, toCheckpoint } from './model-resume.ts'
-import { paused, WaitingCall } from './model-run.ts'
+import { paused } from './model-run.ts'
 import { loadSdk } from './sdk.ts'
 import { wrong } from './setting-check.ts'
 import { ask, askNext, childOf, entityOf, goOn, type Member, type Outcome, type TeamRun } from './team-member.ts'
 import { toolSource } from './tool-source.ts'
 import { textInput } from './tools/text-input.ts'
+import { WaitingCall, waitsInside } from './tools/waiting-call.ts'
 
 type Leading = { [KEY in 'model' | 'instructions' | 'stopWhen']: AnyAgentSettings[KEY] | undefined }
 
@@ -19,17 +20,13 @@ const runs = new WeakMap<RunContext, TeamRun>()
 
 /** The agent that delegates: each member is a tool of its, with the task in the model's own words. */
 export function leader(settings: Leading, members: readonly Member[]): Runnable {
-  const { stopWhen = ({ steps }) => steps.length >= 20 } = settings
-  const limits = [stopWhen].flat()
+  const { stopWhen = [] } = settings
   return agent({
     instructions:
       'You lead a team. Delegate to its members by calling their tools, then answer from what they say, in your own words.',
     ...given(settings),
     tools: { members: memberTools(members, true) },
-    stopWhen: [
-      ...limits,
-      ({ steps }) => steps.at(-1)?.toolResults.some(({ output }) => output instanceof WaitingCall) === true,
-    ],
+    stopWhen: [...[stopWhen].flat(), waitsInside],
   } as Parameters<typeof agent>[0])
 }
 

@@ -35,7 +35,7 @@ export interface TeamSettings {
   /** Of the one who leads, routes or puts together. Left out: the config's. */
   model?: ModelSetting
   instructions?: AnyAgentSettings['instructions']
-  /** When a lead has had enough turns, as in the AI SDK; default 20. */
+  /** When a lead has had enough turns, as in the AI SDK; default: the server's limit `run.steps`, which fails the run. */
   stopWhen?: AnyAgentSettings['stopWhen']
   /** Limit of a background run. */
   timeout?: Duration

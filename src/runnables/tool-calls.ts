@@ -1,24 +1,27 @@
 import type { ToolSet } from 'ai'
 import { AppError } from '../core/error.ts'
 import type { AgentRunContext, AnyAgentSettings } from './agent-settings.ts'
+import type { RunnableLimits } from './limits/bounded.ts'
+import { checkedResults } from './tools/result.ts'
 
 type Execute = (input: unknown, options: { toolCallId: string; abortSignal?: AbortSignal }) => unknown
 
 /**
- * The tools with the agent's time limits and its hook round every call. A call that takes longer than its limit ends with
+ * The tools with the agent's time limits and its hook round every call, and their results checked. A call that takes longer than its limit ends with
  * an error, whether the tool heeds its signal or not; what it does later is dropped.
  */
 export function equipTools(
   tools: ToolSet,
   { timeout, hooks }: Pick<AnyAgentSettings, 'timeout' | 'hooks'>,
   run: () => AgentRunContext,
+  { toolResult }: RunnableLimits,
 ): ToolSet {
   const limits = typeof timeout === 'object' ? timeout : {}
   const hook = hooks?.toolCall
-  if (hook === undefined && limits.toolMs === undefined && limits.tools === undefined) return tools
+  const isPlain = hook === undefined && limits.toolMs === undefined && limits.tools === undefined
   const perTool: Readonly<Record<string, number | undefined>> = limits.tools ?? {}
   const equip = (name: string, tool: ToolSet[string]): ToolSet[string] => {
-    if (tool.execute === undefined) return tool
+    if (isPlain || tool.execute === undefined) return tool
     const execute = tool.execute as unknown as Execute
     const limitMs = perTool[`${name}Ms`] ?? limits.toolMs
     const call: Execute = (input, options) => limited(name, limitMs, options, (own) => last(execute(input, own)))
@@ -28,7 +31,9 @@ export function equipTools(
       )
     return { ...tool, execute: hook === undefined ? call : around } as unknown as ToolSet[string]
   }
-  return Object.fromEntries(Object.entries(tools).map(([name, tool]) => [name, equip(name, tool)]))
+  return Object.fromEntries(
+    Object.entries(tools).map(([name, tool]) => [name, checkedResults(name, equip(name, tool), toolResult)]),
+  )
 }
 
 async function limited<T extends { abortSignal?: AbortSignal }>(

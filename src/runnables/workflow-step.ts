@@ -46,7 +46,7 @@ export interface StepSurroundings {
   signal: AbortSignal
   journal: Journal
   /** The session's state, when it has changed since it was asked for. */
-  changedState: () => JsonObject | undefined
+  changedState: (step: string) => JsonObject | undefined
   /** A step begins; what it gives is called when it has ended. */
   enter: () => () => void
 }
@@ -118,7 +118,7 @@ export function createStep(surroundings: StepSurroundings): Step {
     signal.throwIfAborted()
     const startedAt = Date.now()
     const end = async (rest: Pick<StepEnd, 'status' | 'output' | 'error'>) => {
-      const state = changedState()
+      const state = changedState(name)
       const duration_ms = Date.now() - startedAt
       await emit({ type: 'step_end', step_id: id, ...rest, duration_ms, ...(state === undefined ? {} : { state }) })
       await recorded()

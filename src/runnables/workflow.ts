@@ -5,7 +5,7 @@ import type { Part } from '../core/message.ts'
 import { type Emission, markRunnable, type RunContext, type RunInput, type Runnable } from '../core/runnable.ts'
 import { deriveContext } from './derived-context.ts'
 import { EventQueue } from './event-queue.ts'
-import { toJson } from './json-value.ts'
+import { textOfState, toJournal } from './json-value.ts'
 import { insideRun } from './run-context.ts'
 import { checkSettings, describe, duration, type SettingRule, wrong } from './setting-check.ts'
 import { type Approve, createApprove } from './workflow-approval.ts'
@@ -125,7 +125,7 @@ async function* execute<INPUT, STATE extends object>(
     left.abort()
   }
   if (output === undefined) return
-  const answer = typeof output === 'string' ? output : JSON.stringify(toJson(output))
+  const answer = typeof output === 'string' ? output : JSON.stringify(toJournal('The workflow', output) ?? null)
   const rest = restOf(answer, context)
   if (rest !== '') yield rest
 }
@@ -137,10 +137,10 @@ function restOf(answer: string, context: RunContext): string {
   return answer.startsWith(said) ? answer.slice(said.length) : answer
 }
 
-function watchState(state: JsonObject): () => JsonObject | undefined {
+function watchState(state: JsonObject): (step: string) => JsonObject | undefined {
   let before = JSON.stringify(state)
-  return () => {
-    const now = JSON.stringify(state)
+  return (step) => {
+    const now = textOfState(state, step)
     if (now === before) return undefined
     before = now
     return JSON.parse(now) as JsonObject

@@ -8,9 +8,9 @@ import { createMcpServers } from '../runnables/mcp.ts'
 
 /** What the configuration needs of the rooms above it. */
 export const configParts: ConfigParts = {
-  toRunnable(value, kind, { model, root, mcp, standIns }) {
+  toRunnable(value, kind, { id: _id, ...binding }) {
     if (!isRunnable(value) && !isSdkAgent(value)) return undefined
-    return bindModel(toRunnable(isRunnable(value) ? value.kind : kind, value), { model, root, mcp, standIns })
+    return bindModel(toRunnable(isRunnable(value) ? value.kind : kind, value), binding)
   },
   mcpServers: createMcpServers,
   agent: (settings) => agent(settings),

@@ -237,7 +237,8 @@ export function composeServer(initial: ResolvedConfig, { program, onRunEnd }: Se
     start,
     registerAgent(id, entity) {
       const { model, root, mcp, standIns } = config
-      registry.register(id, toEntity(entity, { model, root, mcp, standIns }))
+      const { limits } = config.server
+      registry.register(id, toEntity(entity, { model, root, mcp, standIns, limits }))
       if (hasTakenUp) runs.adopt([])
     },
     async shutdown({ deadline, signal } = {}) {

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { ConfigError } from '../../src/config/config-error.ts'
+import { defaults } from '../../src/config/defaults.ts'
 import type { Environment } from '../../src/config/environment.ts'
 import type { ConfigFlags } from '../../src/config/overrides.ts'
 import type { ConfigParts } from '../../src/config/parts.ts'
@@ -204,7 +205,9 @@ describe('resolveConfig', () => {
       },
     ).entities
     expect([...entities.keys()]).toEqual(['a', 't', 'w'])
-    expect(bindings[0]).toEqual(['agent', { id: 'a', model: 'ollama/m', root: '/app', mcp: expect.anything() }])
+    const { limits } = defaults
+    const binding = { id: 'a', model: 'ollama/m', root: '/app', mcp: expect.anything(), limits }
+    expect(bindings[0]).toEqual(['agent', binding])
   })
 })
 

@@ -51,7 +51,7 @@ const child = (env: Record<string, string> = {}, more: { timeout?: number } = {}
 })
 
 function connect(server: McpServer): McpConnection {
-  const connection = new McpConnection('fixture', server, folder)
+  const connection = new McpConnection('fixture', server, folder, 8 * 1024 * 1024)
   closing.push(() => connection.close())
   return connection
 }
@@ -146,7 +146,7 @@ describe('an MCP server as a child process', () => {
     [{ command: node, cwd: 'nowhere' }, /it did not start: there is no folder '.*nowhere' to run it in/],
     [
       { command: node, args: ['-e', 'process.stdout.write("x".repeat(4e7)); setInterval(() => {}, 1000)'] },
-      /it did not start: it ended/,
+      /it did not start: it sent a message of more than 8 MB, the limit `mcpMessage`/,
     ],
     [{ command: node, args: ['-e', 'setInterval(() => {}, 1000)'], startTimeout: 200 }, /not ready within 200 ms/],
     [{ command: node, args: ['-e', 'console.log("hello")'] }, /it did not start: it ended \(exit code 0\)/],
@@ -327,7 +327,7 @@ describe('an MCP server over HTTP', () => {
 
 describe('mcp() in an agent', () => {
   function open(named: Record<string, McpServer>): McpServers {
-    const servers = createMcpServers(named, folder)
+    const servers = createMcpServers(named, folder, 8 * 1024 * 1024)
     closing.push(() => servers.close())
     return servers
   }

@@ -1,4 +1,4 @@
-import { AppError } from '../../core/error.ts'
+import { AppError, messageOf } from '../../core/error.ts'
 import type { EmittedEvent, ReasoningDelta, TextDelta } from '../../core/event.ts'
 import { isDeeper } from '../../core/json-size.ts'
 import type { Emission } from '../../core/runnable.ts'
@@ -26,27 +26,30 @@ export function toDelta(emission: Emission): TextDelta | ReasoningDelta | undefi
  * What a runnable emitted as an event that can be recorded, and that the runnable can't change any more. Throws
  * `run_failed` for what is no event of a runnable, lacks something or holds what is no JSON.
  */
-export function toRecordable(emission: Emission): Recordable {
+export function toRecordable(emission: Emission, budget: { assertNoGiant(characters: number): void }): Recordable {
   const type: unknown = (emission as { type?: unknown } | null | undefined)?.type
   if (!isEventType(type)) {
     throw new AppError('run_failed', 'The agent emitted something that is no event of a run.')
   }
   const subject = `The agent emitted a ${type}${nameOf(emission)}`
-  let text: string | undefined
-  let event: EmittedEvent
-  try {
-    text = JSON.stringify(emission)
-    event = JSON.parse(text) as EmittedEvent
-  } catch (cause) {
-    const why = cause instanceof Error ? cause.message.split('\n', 1)[0] : ''
-    throw new AppError('run_failed', `${subject} that is not JSON: ${why}.`, { cause })
-  }
+  const text = textOf(emission, subject)
+  budget.assertNoGiant(text.length)
+  const event = JSON.parse(text) as EmittedEvent | null
   const problem = event?.type === type ? problemOfEvent(type, event) : 'that turns into something else as JSON'
   if (problem !== undefined) throw new AppError('run_failed', `${subject} ${problem}.`)
   if (text.length > 2 * deepestJson && isDeeper(event, deepestJson)) {
     throw new AppError('run_failed', `${subject} that is nested deeper than ${deepestJson} levels.`)
   }
   return { event: event as Recordable['event'], characters: text.length }
+}
+
+function textOf(emission: Emission, subject: string): string {
+  try {
+    return JSON.stringify(emission) ?? 'null'
+  } catch (cause) {
+    const why = messageOf(cause).split('\n', 1)[0]
+    throw new AppError('run_failed', `${subject} that is not JSON: ${why}.`, { cause })
+  }
 }
 
 /** Which tool or step it is about. */

@@ -43,8 +43,7 @@ export class RunIntake {
       this.#budget.addText(delta.text)
       return delta.text === '' ? this.#nextTurn() : this.#add(delta, delta.text.length)
     }
-    this.#budget.assertNoGiant(emission)
-    const recordable = toRecordable(emission)
+    const recordable = toRecordable(emission, this.#budget)
     this.#budget.addEvent(recordable)
     const { event, characters } = recordable
     if (event.type === 'model_call_start') return this.#addCall(event, characters)

@@ -1,7 +1,5 @@
 import type { EmittedEvent } from '../../core/event.ts'
-import { jsonSize } from '../../core/json-size.ts'
 import { type Limits, runLimit, shownBytes } from '../../core/limits.ts'
-import type { Emission } from '../../core/runnable.ts'
 import type { Recordable } from '../emissions/emission.ts'
 
 /** What runs are held to. */
@@ -22,10 +20,10 @@ export class RunBudget {
     this.#addBytes(Buffer.byteLength(text) || 1)
   }
 
-  /** Looks at what is so large that it had better not be made into JSON. */
-  assertNoGiant(emission: Emission): void {
+  /** Of an event that nobody has looked at closely yet: whether that is worth it. */
+  assertNoGiant(characters: number): void {
     const most = 4 * Math.max(this.#bounds.run.outputBytes, this.#bounds.toolResult.recordBytes)
-    if (jsonSize(emission, most) >= most) throw this.#tooMuch()
+    if (characters > most) throw this.#tooMuch()
   }
 
   addEvent({ event, characters }: Recordable): void {

@@ -1,0 +1,42 @@
+import { jsonSize } from '../../core/json-size.ts'
+import { type Limits, runLimit, shownBytes } from '../../core/limits.ts'
+import type { Emission } from '../../core/runnable.ts'
+
+/** What agents and teams are held to while nobody else sees what they do. */
+export type RunnableLimits = Pick<Limits, 'run' | 'toolResult'>
+
+/** Of an agent that no server runs. */
+export const noLimits: RunnableLimits = {
+  run: { outputBytes: Infinity, events: Infinity, timeMs: Infinity, steps: Infinity, tokens: undefined },
+  toolResult: { promptBytes: Infinity, recordBytes: Infinity },
+}
+
+const turnLimit = 256
+
+/**
+ * The same emissions, for a reader that holds them back: throws `run_limit` when they are more than a run may emit, and lets
+ * others in now and then.
+ */
+export async function* bounded<T extends Emission>(
+  emissions: AsyncIterable<T>,
+  { run }: RunnableLimits,
+): AsyncGenerator<T> {
+  let bytes = 0
+  let events = 0
+  for await (const emission of emissions) {
+    bytes += bytesOf(emission)
+    if (bytes > run.outputBytes) {
+      throw runLimit('run.output', shownBytes(run.outputBytes), 'It emitted more text and data')
+    }
+    yield emission
+    if (++events % turnLimit === 0) await new Promise((resolve) => setImmediate(resolve))
+  }
+}
+
+function bytesOf(emission: Emission): number {
+  if (typeof emission === 'string') return Buffer.byteLength(emission) || 1
+  if (emission.type === 'model_call_start' || emission.type === 'tool_result') return 1
+  return 'text' in emission && typeof emission.text === 'string'
+    ? Buffer.byteLength(emission.text) || 1
+    : jsonSize(emission, Number.MAX_SAFE_INTEGER)
+}

@@ -1,0 +1,28 @@
+import type { AppError } from '../../core/error.ts'
+import { runLimit } from '../../core/limits.ts'
+import type { Resumption } from '../../core/runnable.ts'
+
+/** Counts the steps of a model over one run, those before a pause included. */
+export class StepLimit {
+  readonly #most: number
+  readonly #before: number
+  #isReached = false
+
+  constructor(most: number, resumed: Resumption | undefined) {
+    this.#most = most
+    this.#before =
+      resumed?.events.filter((event) => event.type === 'model_call_end' && event.finish_reason !== 'error').length ?? 0
+  }
+
+  /** A stop condition of the AI SDK, which asks only when the model would go on. */
+  readonly stop = ({ steps }: { steps: readonly unknown[] }): boolean => {
+    this.#isReached = this.#before + steps.length >= this.#most
+    return this.#isReached
+  }
+
+  /** Of a run that was stopped by it. */
+  get failure(): AppError | undefined {
+    if (!this.#isReached) return undefined
+    return runLimit('run.steps', String(this.#most), 'Its model has called tools at every step and has not ended')
+  }
+}

@@ -1,0 +1,142 @@
+import type { ToolSet } from 'ai'
+import { AppError, messageOf } from '../../core/error.ts'
+import { isLonger, shownBytes, type ToolResultLimits } from '../../core/limits.ts'
+import { jsonText } from '../json-value.ts'
+import { WaitingCall } from './waiting-call.ts'
+
+type Tool = ToolSet[string]
+type Execute = (input: unknown, options: never) => unknown
+type ToModelOutput = NonNullable<Tool['toModelOutput']>
+type ModelOutput = Awaited<ReturnType<ToModelOutput>>
+
+/**
+ * The tool with its results checked: what is no JSON, or more than the record takes, fails the call with an error that names
+ * the tool; what is more than the model is to be told is cut for it, with a note.
+ */
+export function checkedResults(name: string, tool: Tool, limits: ToolResultLimits): Tool {
+  if (tool.execute === undefined) return tool
+  const execute = tool.execute as unknown as Execute
+  const own = tool.toModelOutput as ToModelOutput | undefined
+  const check = (output: unknown) => checkResult(name, output, own !== undefined, limits)
+  const fail = (error: unknown): never => {
+    throw tellable(name, error, limits)
+  }
+  const checked: Execute = (input, options) => {
+    let result: unknown
+    try {
+      result = execute(input, options)
+    } catch (error) {
+      fail(error)
+    }
+    return isStream(result) ? checkEach(result, check, fail) : Promise.resolve(result).then(check, fail)
+  }
+  const toModelOutput = async (options: Parameters<ToModelOutput>[0]): Promise<ModelOutput> => {
+    const told = own === undefined ? usual(options.output) : await tell(name, own, options)
+    return clip(told, limits.promptBytes)
+  }
+  return { ...tool, execute: checked, toModelOutput } as unknown as Tool
+}
+
+/** Throws for a result that can't be recorded; one that its tool tells the model in its own way may be what it likes. */
+export function checkResult(
+  name: string,
+  output: unknown,
+  isTold: boolean,
+  { recordBytes }: ToolResultLimits,
+): unknown {
+  if (output instanceof WaitingCall) return output
+  let text: string | undefined
+  try {
+    text = typeof output === 'string' ? output : jsonText(output)
+  } catch (cause) {
+    if (isTold) return output
+    throw new AppError('run_failed', `The tool '${name}' gave something that is not JSON: ${firstLine(cause)}.`, {
+      cause,
+    })
+  }
+  if (text === undefined || !isLonger(text, recordBytes)) return output
+  throw new AppError(
+    'run_failed',
+    `The tool '${name}' gave more than ${shownBytes(recordBytes)}, the limit \`toolResult.record\`. Ask it for less, or set \`server.limits.toolResult.record\` for more.`,
+  )
+}
+
+async function* checkEach(
+  results: AsyncIterable<unknown>,
+  check: (output: unknown) => unknown,
+  fail: (error: unknown) => never,
+): AsyncGenerator<unknown> {
+  try {
+    for await (const result of results) yield check(result)
+  } catch (error) {
+    fail(error)
+  }
+}
+
+/** The AI SDK makes a text of it, and can't make one of everything. */
+function tellable(name: string, error: unknown, { promptBytes }: ToolResultLimits): unknown {
+  const message = messageOf(error)
+  const isError = error instanceof Error
+  if (isError && !isLonger(message, promptBytes)) return error
+  return new AppError('run_failed', cut(isError ? message : `The tool '${name}' failed: ${message}`, promptBytes), {
+    cause: error,
+  })
+}
+
+async function tell(name: string, own: ToModelOutput, options: Parameters<ToModelOutput>[0]): Promise<ModelOutput> {
+  try {
+    const told = await own(options)
+    JSON.stringify(told)
+    return told
+  } catch (cause) {
+    const message = `The tool '${name}' can't tell the model what it gave: ${firstLine(cause)}.`
+    throw new AppError('run_failed', message, { cause })
+  }
+}
+
+function usual(output: unknown): ModelOutput {
+  if (typeof output === 'string') return { type: 'text', value: output }
+  return { type: 'json', value: JSON.parse(JSON.stringify(output) ?? 'null') }
+}
+
+function clip(told: ModelOutput, bytes: number): ModelOutput {
+  switch (told.type) {
+    case 'text':
+    case 'error-text':
+      return isLonger(told.value, bytes) ? { ...told, value: cut(told.value, bytes) } : told
+    case 'json':
+    case 'error-json': {
+      const text = JSON.stringify(told.value)
+      if (!isLonger(text, bytes)) return told
+      return { type: told.type === 'json' ? 'text' : 'error-text', value: cut(text, bytes) }
+    }
+    case 'content': {
+      let rest = bytes
+      const value = told.value.map((part) => {
+        if (part.type !== 'text') return part
+        const text = isLonger(part.text, rest) ? cut(part.text, rest) : part.text
+        rest = Math.max(0, rest - Buffer.byteLength(text))
+        return text === part.text ? part : { ...part, text }
+      })
+      return { ...told, value }
+    }
+    default:
+      return told
+  }
+}
+
+function cut(text: string, bytes: number): string {
+  const kept = Buffer.from(text.slice(0, bytes))
+    .subarray(0, bytes)
+    .toString('utf8')
+    .replace(/\uFFFD$/, '')
+  return `${kept}\n[Cut here: the whole result has ${shownBytes(Buffer.byteLength(text))}, and ${shownBytes(bytes)} of it are told.]`
+}
+
+function firstLine(error: unknown): string {
+  return messageOf(error).split('\n', 1)[0]?.replace(/\.$/, '') ?? ''
+}
+
+function isStream(value: unknown): value is AsyncIterable<unknown> {
+  return typeof value === 'object' && value !== null && Symbol.asyncIterator in value
+}
