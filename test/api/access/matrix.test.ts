@@ -1,0 +1,415 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { ServerConfig } from '../../../src/config/types.ts'
+import { type OpenApi, type Operation, operationsOf } from './fields.ts'
+import { type As, api, type People, toMessage, withPeople } from './people.ts'
+import { mountedRoutes } from './routes.ts'
+
+/*
+ * Two users, every route, every field that could name the other's data. The routes and their fields come from the OpenAPI
+ * document; one that nothing is said about here fails.
+ */
+
+/** What bob has. */
+interface Foreign {
+  session: string
+  run: string
+  child: string
+  waiting: string
+  message: string
+  etag: string
+  copy: string
+  cursors: Record<string, string>
+  /** The idempotency key that bob has used on every route that takes one. */
+  key: string
+}
+
+interface Own {
+  session: string
+  run: string
+}
+
+interface Ask {
+  /** What stands in the path for `{id}`; default: the own session or run. */
+  id?: string
+  query?: Record<string, string>
+  headers?: Record<string, string>
+  body?: unknown
+  /** What it must answer; default: anything but an error of the server. */
+  status?: number
+}
+
+/** By operation, by field: what is asked with that field naming what is bob's. */
+type Cases = Record<string, (bob: Foreign, ann: Own) => Record<string, Ask | Ask[]>>
+
+const ndjson = { 'content-type': 'application/x-ndjson' }
+const run = { input: 'hello' }
+const later = '2999-01-01T00:00:00.000Z'
+
+/** As a line of bob's own copy says it, with something else in place. */
+function edited(copy: string, change: (line: { type: string; session: Record<string, unknown> }) => void): string {
+  const lines = copy.trim().split('\n')
+  return lines
+    .map((text) => {
+      const line = JSON.parse(text)
+      change(line)
+      return JSON.stringify(line)
+    })
+    .join('\n')
+}
+const ofNobody = (copy: string) =>
+  edited(copy, (line) => {
+    if (line.type === 'session') line.session.user_id = null
+  })
+
+const filters = (bob: Foreign): Record<string, Ask> => ({
+  'query.agent_id': { query: { agent_id: 'echo' } },
+  'query.team_id': { query: { team_id: 'pair' } },
+  'query.workflow_id': { query: { workflow_id: 'echo' } },
+  'query.user_id': { query: { user_id: 'bob' } },
+  'query.session_id': { query: { session_id: bob.session } },
+  'query.parent_run_id': { query: { parent_run_id: bob.run } },
+})
+const only = (all: Record<string, Ask>, ...names: string[]) =>
+  Object.fromEntries(names.map((name) => [`query.${name}`, all[`query.${name}`] as Ask]))
+
+const foreignSession = (bob: Foreign, ask: Ask = {}): Ask => ({ ...ask, id: bob.session, status: 404 })
+const foreignRuns = (bob: Foreign, ask: Ask = {}): Ask[] =>
+  [bob.run, bob.child, bob.waiting].map((id) => ({ ...ask, id, status: 404 }))
+
+const started =
+  (way: string) =>
+  (bob: Foreign): Record<string, Ask | Ask[]> => ({
+    // An id that another has taken can be seen to be taken, but not by whom or what for: the one thing that is known of it.
+    'body.session_id': { id: 'echo', body: { ...run, session_id: bob.session }, status: 404 },
+    'body.user_id': { id: 'echo', body: { ...run, user_id: 'bob' }, status: 403 },
+    'header.Idempotency-Key': { id: 'echo', body: run, headers: { 'idempotency-key': bob.key + way }, status: 200 },
+  })
+
+const sent =
+  (method: string) =>
+  (bob: Foreign): Record<string, Ask> => ({
+    'body.contextId': { body: toMessage(method, { messageId: 'new', contextId: bob.session }), status: 200 },
+    'body.messageId': { body: toMessage(method, { messageId: bob.message }), status: 200 },
+    'header.Idempotency-Key': {
+      body: toMessage(method, { messageId: 'other' }),
+      headers: { 'idempotency-key': bob.key },
+      status: 200,
+    },
+  })
+
+const cases: Cases = {
+  createSession: (bob) => ({
+    'body.session_id': { body: { session_id: bob.session }, status: 409 },
+    'body.user_id': { body: { user_id: 'bob' }, status: 403 },
+    'header.Idempotency-Key': { body: {}, headers: { 'idempotency-key': bob.key }, status: 201 },
+  }),
+  listSessions: (bob) => ({
+    ...only(filters(bob), 'agent_id', 'team_id', 'workflow_id', 'user_id'),
+    'query.updated_before': { query: { updated_before: later } },
+    'query.cursor': { query: { cursor: bob.cursors.sessions ?? '' }, status: 200 },
+  }),
+  getSession: (bob) => ({
+    'path.id': foreignSession(bob),
+    'header.If-None-Match': [
+      foreignSession(bob, { headers: { 'if-none-match': bob.etag } }),
+      { headers: { 'if-none-match': '"0"' }, status: 200 },
+    ],
+  }),
+  updateSession: (bob) => ({
+    'path.id': [{}, { name: 'taken over' }, { unknown: 1 }].map((body) => foreignSession(bob, { body })),
+    'header.If-Match': foreignSession(bob, { body: { name: 'taken over' }, headers: { 'if-match': bob.etag } }),
+  }),
+  deleteSession: (bob) => ({ 'path.id': foreignSession(bob) }),
+  reuseSession: (bob) => ({
+    'path.id': [{ agent_id: 'x' }, { user_id: 'ann' }, {}].map((body) => foreignSession(bob, { body })),
+    'body.user_id': { body: { user_id: 'bob' }, status: 403 },
+    'body.agent_id': { body: { agent_id: 'echo' }, status: 200 },
+    'body.team_id': { body: { team_id: 'pair' }, status: 200 },
+    'body.workflow_id': { body: { workflow_id: 'echo' }, status: 200 },
+  }),
+  unshareSession: (bob) => ({
+    'path.id': foreignSession(bob),
+    'path.kind': foreignSession(bob),
+    'path.owner_id': { status: 404 },
+  }),
+  pruneSessions: () => ({
+    'body.user_id': { body: { updated_before: later, user_id: 'bob' }, status: 403 },
+    'body.agent_id': { body: { updated_before: '2000-01-01T00:00:00.000Z', agent_id: 'echo' }, status: 200 },
+    'body.team_id': { body: { updated_before: later, team_id: 'pair' }, status: 200 },
+    'body.workflow_id': { body: { updated_before: later, workflow_id: 'x' }, status: 200 },
+    'body.updated_before': { body: { updated_before: later, agent_id: 'asking' }, status: 200 },
+  }),
+  listSessionRuns: (bob) => ({
+    'path.id': foreignSession(bob),
+    ...only(filters(bob), 'agent_id'),
+    'query.cursor': { query: { cursor: bob.cursors.runs ?? '' }, status: 200 },
+  }),
+  forkSession: (bob) => ({
+    'path.id': [foreignSession(bob, { body: {} }), foreignSession(bob, { body: { run_id: bob.run } })],
+    'body.run_id': { body: { run_id: bob.run }, status: 404 },
+    'body.session_id': { body: { session_id: bob.session }, status: 409 },
+    'header.Idempotency-Key': { body: {}, headers: { 'idempotency-key': bob.key }, status: 201 },
+  }),
+  exportSession: (bob) => ({ 'path.id': [foreignSession(bob), foreignSession(bob, { query: { events: 'false' } })] }),
+  importSession: (bob) => {
+    const load = (body: string, status: number, query: Record<string, string> = {}) => ({
+      body,
+      headers: ndjson,
+      status,
+      query,
+    })
+    const copy = ofNobody(bob.copy)
+    return {
+      'body.session_id': load(copy, 409),
+      'body.run_id': load(copy.replaceAll(bob.session, 'another'), 409),
+      'body.parent_run_id': load(copy.replaceAll(bob.session, 'another'), 409),
+      'body.user_id': [load(bob.copy, 403), load(bob.copy, 403, { new_ids: 'true' })],
+      'header.Idempotency-Key': { ...load(copy, 409), headers: { ...ndjson, 'idempotency-key': bob.key } },
+    }
+  },
+  getSummary: (bob) => ({ 'path.id': foreignSession(bob) }),
+  createSummary: (bob) => ({
+    'path.id': foreignSession(bob),
+    'query.async': foreignSession(bob, { query: { async: 'true' } }),
+  }),
+  getHistory: (bob) => ({
+    'path.id': foreignSession(bob),
+    'query.num_messages': foreignSession(bob, { query: { num_messages: '1000' } }),
+    'query.stream_events': foreignSession(bob, { query: { stream_events: 'true' } }),
+  }),
+  searchMessages: (bob) => {
+    const found = only(filters(bob), 'session_id', 'agent_id', 'team_id', 'workflow_id', 'user_id')
+    const searched = Object.entries(found).map(([name, { query }]) => [name, { query: { q: 'private', ...query } }])
+    return {
+      ...Object.fromEntries(searched),
+      'query.q': { query: { q: 'private' }, status: 200 },
+      'query.cursor': { query: { q: 'private', cursor: bob.cursors.messages ?? '' }, status: 200 },
+    }
+  },
+  listRuns: (bob) => ({
+    ...only(filters(bob), 'agent_id', 'session_id', 'parent_run_id'),
+    'query.cursor': { query: { cursor: bob.cursors.runs ?? '' }, status: 200 },
+  }),
+  getRun: (bob) => ({ 'path.id': foreignRuns(bob) }),
+  cancelRun: (bob) => ({ 'path.id': foreignRuns(bob, { body: {} }) }),
+  resumeRun: (bob) => ({
+    'path.id': [{ approved: true }, { input: 'yes', stream: true }, { background: true }].flatMap((body) =>
+      foreignRuns(bob, { body }),
+    ),
+    'query.include': foreignRuns(bob, { body: { approved: true }, query: { include: 'prompts' } }),
+  }),
+  followRun: (bob) => ({
+    'path.id': foreignRuns(bob),
+    'query.after': foreignRuns(bob, { query: { after: '1' } }),
+    'query.include': foreignRuns(bob, { query: { include: 'prompts' } }),
+    'header.Last-Event-ID': foreignRuns(bob, { headers: { 'last-event-id': '1' } }),
+  }),
+  traceRun: (bob) => ({
+    'path.id': foreignRuns(bob),
+    'query.cursor': foreignRuns(bob, { query: { cursor: bob.cursors.runs ?? '' } }),
+  }),
+  runAgent: started('run'),
+  streamAgent: started('run/stream'),
+  sendMessage: sent('sendMessage'),
+  streamMessage: sent('streamMessage'),
+}
+
+/** The same for everybody: agents, knowledge, the server itself. */
+const ofEverybody = new Set([
+  'listAgents',
+  'getAgent',
+  'searchKnowledge',
+  'getKnowledgeConfig',
+  'ingestContent',
+  'ingestMany',
+  'listDocuments',
+  'getDocument',
+  'deleteDocument',
+  'reindexKnowledge',
+  'getKnowledgeStatus',
+  'getHealth',
+  'getReadiness',
+  'getHome',
+  'getDocs',
+  'getDocsAsset',
+  'getOpenApiYaml',
+  'getOpenApiJson',
+])
+
+/** Says something of the request or of what is made by it, and names nothing that is there. */
+const namesNothing = new Set([
+  ...['limit', 'status', 'events', 'new_ids', 'include'].map((name) => `query.${name}`),
+  ...['name', 'metadata', 'state', 'reason', 'approved', 'input', 'stream', 'background', 'on_disconnect'],
+  ...['multitask_strategy', 'parts', 'type', 'text', 'data', 'content', 'jsonrpc', 'method', 'id', 'params', 'message'],
+  ...['onDisconnect', 'role', 'agentId'],
+  // Of an import: what is in a copy is the caller's from then on, whatever it says.
+  ...['version', 'session', 'summary', 'handovers', 'shared_with', 'created_at', 'updated_at', 'model', 'run_count'],
+  ...['message_count', 'run', 'entity_id', 'entity_kind', 'started_at', 'completed_at', 'cancellation_reason', 'error'],
+  ...['cache_hit', 'usage', 'timeout_ms', 'truncated', 'end_seq', 'messages', 'sources', 'code', 'input_tokens'],
+  ...['output_tokens', 'total_tokens', 'message_id', 'index', 'source', 'document_id', 'chunk_id', 'line_start'],
+  ...['line_end', 'page', 'events', 'seq', 'at', 'runs', 'status', 'agent_ids', 'team_ids', 'workflow_ids', 'user_ids'],
+  ...['agent_id', 'team_id', 'workflow_id'],
+])
+const isNothing = (field: string) => namesNothing.has(field) || namesNothing.has(field.replace(/^body\./, ''))
+
+const ways: [string, ServerConfig][] = [
+  ['SQLite', {}],
+  ['memory', { sessionStorage: 'memory' }],
+]
+
+describe.each(ways)('with %s', (_way, config) => {
+  let people: People
+  let operations: Operation[]
+  let bob: Foreign
+  let ann: As
+  let secrets: string[]
+
+  beforeAll(async () => {
+    people = await withPeople(['ann', 'bob'], config)
+    const { operator } = people
+    ann = people.as('ann')
+    operations = operationsOf((await operator('GET', '/openapi.json')).json as OpenApi)
+    bob = await fill(people.as('bob'))
+    secrets = await secretsOf(operator)
+  })
+  afterAll(() => people.server.close())
+
+  /** All that a user can have. */
+  async function fill(as: As): Promise<Foreign> {
+    const key = 'the-key-of-a-request'
+    const keyed = { 'idempotency-key': key }
+    const state = { name: 'private name', metadata: { private: 1 }, state: { private: 2 } }
+    const session = 'private-session-of-bob'
+    await as('POST', `${api}/sessions`, { session_id: session, agent_id: 'echo', ...state })
+    const { run_id, messages } = (
+      await as('POST', `${api}/agents/pair/run`, { input: 'private words of bob', session_id: session })
+    ).json
+    const { run_id: waiting } = (await as('POST', `${api}/agents/asking/run`, { input: 'private question' })).json
+    const child = (await as('GET', `${api}/runs?parent_run_id=${run_id}`)).json.runs[0].run_id
+    await as('POST', `${api}/sessions/${session}/summary`)
+    await as('POST', `${api}/sessions`, {}, keyed)
+    await as('POST', `${api}/sessions/${session}/fork`, {}, keyed)
+    for (const way of ['run', 'run/stream']) {
+      const headers = { 'idempotency-key': key + way }
+      expect((await as('POST', `${api}/agents/echo/${way}`, run, headers)).status).toBe(200)
+    }
+    const message = 'the-message-of-bob'
+    for (const method of ['sendMessage', 'streamMessage']) {
+      await as('POST', `${api}/a2a/${method}`, toMessage(method, { messageId: message }))
+      await as('POST', `${api}/a2a/${method}`, toMessage(method, { messageId: 'other' }), keyed)
+    }
+    const copy = (await as('GET', `${api}/sessions/${session}/export`)).text
+    await as('POST', `${api}/sessions/import?new_ids=true`, copy, { ...ndjson, ...keyed })
+    const cursorOf = async (path: string) => (await as('GET', `${api}/${path}`)).json.next_cursor as string
+    const cursors = {
+      sessions: await cursorOf('sessions?limit=1'),
+      runs: await cursorOf('runs?limit=1'),
+      messages: await cursorOf('messages?q=private&limit=1'),
+    }
+    expect(Object.values(cursors).every((cursor) => typeof cursor === 'string')).toBe(true)
+    const etag = (await as('GET', `${api}/sessions/${session}`)).headers.get('etag') ?? ''
+    expect(messages.length).toBeGreaterThan(1)
+    return { session, run: run_id, child, waiting, message, etag, copy, cursors, key }
+  }
+
+  /** Every id and text of bob's, as an operator sees them. */
+  async function secretsOf(operator: As): Promise<string[]> {
+    const { sessions } = (await operator('GET', `${api}/sessions?user_id=bob&limit=100`)).json
+    expect(sessions.length).toBeGreaterThanOrEqual(8)
+    const found = new Set(['private words', 'private question', 'private name'])
+    for (const { session_id } of sessions) {
+      found.add(session_id)
+      const { text } = await operator('GET', `${api}/sessions/${session_id}/export`)
+      for (const [id] of text.matchAll(/(?:run|msg|ses)_[0-9a-z]{20,}/g)) found.add(id)
+    }
+    return [...found]
+  }
+
+  const state = async () => {
+    const { sessions } = (await people.operator('GET', `${api}/sessions?user_id=bob&limit=100`)).json
+    const { runs } = (await people.operator('GET', `${api}/runs?limit=100`)).json
+    return JSON.stringify([sessions, runs.filter(({ run_id }: { run_id: string }) => secrets.includes(run_id))])
+  }
+
+  test('the matrix is that of the routes: each that is mounted, each of its fields, and no other', () => {
+    expect(operations.map(({ method, path }) => `${method} ${path}`).sort()).toEqual(
+      mountedRoutes()
+        .map(({ method, path }) => `${method} ${path}`)
+        .sort(),
+    )
+    const ofUsers = mountedRoutes().filter(
+      ({ scope }) => ![scope].flat().some((one) => one === 'admin' || one === 'metrics'),
+    )
+    expect([...Object.keys(cases), ...ofEverybody].sort()).toEqual(ofUsers.map(({ doc }) => doc.operationId).sort())
+    for (const { operationId, fields } of operations) {
+      const said = cases[operationId]?.(bob, { session: '', run: '' })
+      if (said === undefined) continue
+      const open = fields.filter((field) => said[field] === undefined && !isNothing(field))
+      const unknown = Object.keys(said).filter((field) => !fields.includes(field))
+      // An agent, a document and what they are asked for are everybody's.
+      expect([
+        operationId,
+        open.filter((field) => !/Agent$/.test(operationId) || field !== 'path.id'),
+        unknown,
+      ]).toEqual([operationId, [], []])
+    }
+  })
+
+  test('no field of any route tells a user of another, or changes what is the other’s', async () => {
+    const before = await state()
+    let asked = 0
+    for (const { operationId, method, path } of operations) {
+      const own = await ownOf(ann)
+      for (const [field, asks] of Object.entries(cases[operationId]?.(bob, own) ?? {})) {
+        for (const { id, query = {}, headers, body, status } of [asks].flat()) {
+          const ownId = path.includes('/runs/{id}') ? own.run : own.session
+          const target = path
+            .replace('{id}', id ?? ownId)
+            .replace('{kind}', 'user')
+            .replace('{owner_id}', 'bob')
+          const search = new URLSearchParams(query).toString()
+          const answer = await ann(method, target + (search && `?${search}`), body, headers)
+          const about = `${operationId} ${field} ${JSON.stringify(query)} ${target}`
+          if (status === undefined) expect([about, answer.status < 500]).toEqual([about, true])
+          else expect([about, answer.status]).toEqual([about, status])
+          const said = `${target} ${search} ${typeof body === 'string' ? body : JSON.stringify(body ?? '')}`
+          const heard = `${answer.text} ${[...answer.headers.values()].join(' ')}`
+          const leaked = secrets.filter((secret) => heard.includes(secret) && !said.includes(secret))
+          expect([about, leaked]).toEqual([about, []])
+          asked++
+        }
+      }
+    }
+    expect(asked).toBeGreaterThan(90)
+    expect(await state()).toBe(before)
+  })
+
+  async function ownOf(as: As): Promise<Own> {
+    const made = (await as('POST', `${api}/agents/echo/run`, { input: 'of ann' })).json
+    return { session: made.session_id, run: made.run_id }
+  }
+
+  test('an id that another has taken answers as the own taken one does, and as a free one where nothing is made', async () => {
+    const { session } = await ownOf(ann)
+    const plain = (text: string, id: string) => text.replaceAll(id, 'the-id').replace(/req_\w+/, 'req')
+    const create = async (id: string) => plain((await ann('POST', `${api}/sessions`, { session_id: id })).text, id)
+    expect(await create(bob.session)).toBe(await create(session))
+    const start = async (id: string) =>
+      plain((await ann('POST', `${api}/agents/echo/run`, { ...run, session_id: id })).text, id)
+    expect(await start(bob.session)).toBe(await start('free'))
+    const body = toMessage('sendMessage', { messageId: 'm', contextId: bob.session })
+    const { error } = (await ann('POST', `${api}/a2a/sendMessage`, body)).json
+    expect(error.message).toBe(
+      (await ann('POST', `${api}/agents/echo/run`, { ...run, session_id: bob.session })).json.error.message,
+    )
+  })
+
+  test('an operator sees on each route what the users do not', async () => {
+    const { operator } = people
+    for (const { operationId, method, path } of operations) {
+      if (method !== 'GET' || !/\/(?:runs|sessions)\/\{id\}/.test(path)) continue
+      const id = path.includes('/runs/{id}') ? bob.run : bob.session
+      expect([operationId, (await operator('GET', path.replace('{id}', id))).status]).toEqual([operationId, 200])
+    }
+  })
+})

@@ -1,0 +1,50 @@
+import type { ServerConfig } from '../../../src/config/types.ts'
+import { offlineSummarizer } from '../../../src/models/summarizer.ts'
+import { agent } from '../../../src/runnables/agent.ts'
+import { team } from '../../../src/runnables/team.ts'
+import { type Answer, type RunningTestServer, startServer } from '../../support/server.ts'
+
+export const api = '/api/v1'
+const mayAll = ['run', 'sessions', 'prompts', 'knowledge:read', 'knowledge:write'] as const
+
+/** Somebody with a key. */
+export type As = (method: string, path: string, body?: unknown, headers?: Record<string, string>) => Promise<Answer>
+
+export interface People {
+  server: RunningTestServer
+  /** Sees everything. */
+  operator: As
+  as(user: string): As
+}
+
+/** A server with the keys of an operator and of these users, who may do whatever users may. */
+export async function withPeople(users: readonly string[], config: ServerConfig = {}): Promise<People> {
+  const keys = users.map((userId) => ({ key: `key-of-${userId}`, userId, scopes: [...mayAll] }))
+  const server = await startServer(
+    {
+      auth: { keys: ['key-of-operator', ...keys] },
+      summaryManager: { summarizer: offlineSummarizer(), timeoutMs: 30_000 },
+      ...config,
+    },
+    {
+      asking: agent({
+        async *run({ resumed }) {
+          yield resumed === undefined ? { type: 'input_required', call_id: 'may', prompt: 'May I?' } : 'Thanks.'
+        },
+      }),
+      pair: team({ members: ['echo'], mode: 'sequence' }),
+    },
+  )
+  const as =
+    (who: string): As =>
+    (method, path, body, headers = {}) =>
+      server.call(method, path, body, { authorization: `Bearer key-of-${who}`, ...headers })
+  return { server, operator: as('operator'), as }
+}
+
+export const toMessage = (method: string, fields: { messageId: string; contextId?: string }, content = 'hello') => ({
+  jsonrpc: '2.0',
+  id: '1',
+  method,
+  params: { message: { role: 'user', agentId: 'echo', parts: [{ type: 'text', content }], ...fields } },
+})
