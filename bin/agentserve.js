@@ -16,10 +16,16 @@ function start() {
       module.enableCompileCache()
       return import('../dist/cli.js')
     })
-    .then((cli) => cli.main(args))
+    .then((cli) => {
+      process.exitCode = 1
+      process.once('beforeExit', sayUnsettled)
+      return cli.main(args)
+    })
     .then(
       (code) => {
+        process.off('beforeExit', sayUnsettled)
         process.exitCode = code
+        leave()
       },
       (error) => {
         var missing = error !== null && error.code === 'ERR_MODULE_NOT_FOUND' && /dist.cli\.js/.test(error.message)
@@ -27,6 +33,18 @@ function start() {
         process.exitCode = 1
       },
     )
+}
+
+/** What is open when a command is done (timers and sockets of a config, say) must not keep the process. */
+function leave() {
+  setTimeout(() => {
+    if (process.stdout.writableLength + process.stderr.writableLength > 0) leave()
+    else process.exit()
+  }, 1000).unref()
+}
+
+function sayUnsettled() {
+  console.error('agentserve ended before its work was done: it waited for something that could not come.')
 }
 
 /** The package `node`, when it is installed beside us, brings a Node that is new enough. */

@@ -23,10 +23,10 @@ export async function connect(options: ConnectOptions, context: CommandContext):
   const named = findNamedServer(options)
   if (named !== undefined) return toConnection(createClient(named))
   const running = async () => {
-    const found = await findRunningServer(dataFolder, (hint) => serverKey(options, hint))
+    const found = await findRunningServer(dataFolder, (hint) => serverKey(options, hint, context.signal))
     return found === undefined ? undefined : toConnection(found.client)
   }
-  const open = () => openInProcess(options)
+  const open = () => openInProcess(options, context.signal)
   return (await running()) ?? waitForFolder({ dataFolder, open, instead: running, signal: context.signal })
 }
 
@@ -44,9 +44,9 @@ export async function withClient<T>(
   }
 }
 
-async function openInProcess(options: ConnectOptions): Promise<Connection> {
+async function openInProcess(options: ConnectOptions, signal: AbortSignal): Promise<Connection> {
   const { openServer } = await import('../server.ts')
-  const { config } = await loadProject(options, { data: options.data }, terminalLogger({ quiet: true }))
+  const { config } = await loadProject(options, { data: options.data }, terminalLogger({ quiet: true }), { signal })
   const { prefix, a2aPrefix, healthPath, authKeys } = config.server
   // Whoever has the folder may do everything with it, and of a hashed key nobody here knows the text.
   const own = { key: randomBytes(32).toString('base64url'), id: 'key:command', userId: undefined, scopes: undefined }

@@ -1,4 +1,5 @@
 import { dirname, resolve } from 'node:path'
+import type { LoadOptions } from '../config/load.ts'
 import type { ConfigFlags } from '../config/overrides.ts'
 import { resolveDataFolder } from '../config/resolve.ts'
 import type { ResolvedConfig } from '../config/types.ts'
@@ -13,12 +14,12 @@ export interface Project {
   readAtMs: number
 }
 
-/** Reads and decides the configuration as it is now. `onLateFile`: see `loadConfig`. Throws ConfigError. */
+/** Reads and decides the configuration as it is now. `onLateFile` and `signal`: see `loadConfig`. Throws ConfigError. */
 export async function loadProject(
   options: ProjectOptions,
   flags: ConfigFlags,
   logger: Logger | undefined,
-  onLateFile?: (file: string) => void,
+  { onLateFile, signal }: Pick<LoadOptions, 'onLateFile' | 'signal'> = {},
 ): Promise<Project> {
   const readAtMs = Date.now()
   const [{ loadConfig }, { resolveConfig }, { configParts }] = await Promise.all([
@@ -26,7 +27,12 @@ export async function loadProject(
     import('../config/resolve.ts'),
     import('../server.ts'),
   ])
-  const { user, file, root, files } = await loadConfig({ folder: process.cwd(), file: options.config, onLateFile })
+  const { user, file, root, files } = await loadConfig({
+    folder: process.cwd(),
+    file: options.config,
+    onLateFile,
+    signal,
+  })
   const environment = process.env
   const config = resolveConfig({ user, file, root, purpose: 'program', flags, environment, parts: configParts })
   config.server.logger ??= logger

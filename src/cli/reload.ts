@@ -18,7 +18,7 @@ export interface ReloaderOptions {
   /** What is served now. */
   project: Project
   server: OpenServer
-  load: () => Promise<Project>
+  load: (signal: AbortSignal) => Promise<Project>
   /** Reloads when a file of the config changes. */
   watch: boolean
   print: (text: string) => void
@@ -31,12 +31,13 @@ export function createReloader(options: ReloaderOptions): Reloader {
   let last = options.project
   let watch: ConfigWatch | undefined
   let work = Promise.resolve()
+  const closing = new AbortController()
 
   async function exchange(changed: readonly string[]): Promise<void> {
     const startedMs = performance.now()
     const readAtMs = Date.now()
     try {
-      const next = await load()
+      const next = await load(closing.signal)
       await server.reload(next.config)
       watch?.update(next.files, next.readAtMs)
       const names = changed.map((file) => terminalLine(relative(process.cwd(), file))).join(', ')
@@ -45,6 +46,7 @@ export function createReloader(options: ReloaderOptions): Reloader {
       last = next
       options.onReloaded(next)
     } catch (error) {
+      if (closing.signal.aborted) return
       if (error instanceof ConfigError) watch?.update([...new Set([...last.files, ...error.files])], readAtMs)
       print(`${describeError(error)}\nStill serving the last good config.`)
     }
@@ -69,6 +71,7 @@ export function createReloader(options: ReloaderOptions): Reloader {
       watch?.add(file)
     },
     async close() {
+      closing.abort()
       await watching
       await watch?.close()
       await work

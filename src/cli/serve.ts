@@ -25,8 +25,9 @@ export async function serve(context: CommandContext, options: ServeOptions, dev:
   /** What runs have imported before there was a reloader. */
   const lateFiles: string[] = []
   const onLateFile = (file: string) => void (reloader === undefined ? lateFiles.push(file) : reloader.add(file))
-  const load = () => loadProject(options, toConfigFlags(options), terminal?.logger, onLateFile)
-  const project = await load()
+  const load = (signal: AbortSignal) =>
+    loadProject(options, toConfigFlags(options), terminal?.logger, { onLateFile, signal })
+  const project = await load(context.signal)
   const { config } = project
   const { server, ended } = await open(project, context, terminal?.onRunEnd)
   // An agent's own stray promise must not end the conversations of the others.

@@ -1,12 +1,14 @@
 import { realpath, stat } from 'node:fs/promises'
 import { dirname, join, relative, resolve } from 'node:path'
 import { cosmiconfig } from 'cosmiconfig'
+import { within } from '../core/within.ts'
 import { isPlain, show } from './check.ts'
 import { ConfigError } from './config-error.ts'
 import { applyEnvFile } from './environment.ts'
 import { importFresh } from './fresh-import.ts'
 import { describeLoadError } from './load-error.ts'
 import type { UserConfig } from './types.ts'
+import { describeUnsettled } from './unsettled.ts'
 
 /** In this order; the first that exists is the config. */
 const searchPlaces = ['agent.config.ts', 'agent.config.mts', 'agent.config.js', 'agent.config.mjs', 'package.json']
@@ -18,7 +20,13 @@ export interface LoadOptions {
   file?: string | undefined
   /** Told of a local file that is imported when the config has been loaded already, by a run say. */
   onLateFile?: ((file: string) => void) | undefined
+  /** How long the config may take; default ten seconds. */
+  patienceMs?: number | undefined
+  /** Ends the waiting for it with its reason. */
+  signal?: AbortSignal | undefined
 }
+
+const defaultPatienceMs = 10_000
 
 export interface LoadedConfig {
   /** Undefined: there is no config file. */
@@ -33,13 +41,25 @@ export interface LoadedConfig {
 
 /**
  * Finds and runs the user's config, every time as it is on disk, after the variables of the `.env` beside it. Throws
- * ConfigError with file, line and the lines around.
+ * ConfigError with file, line and the lines around, also when the config does not settle in time.
  */
 export async function loadConfig(options: LoadOptions): Promise<LoadedConfig> {
+  const { folder, file, patienceMs: ms = defaultPatienceMs, signal } = options
+  const files = new Set<string>()
+  const late = () => {
+    const named = file === undefined ? undefined : resolve(folder, file)
+    const root = named === undefined ? resolve(folder) : dirname(named)
+    const watched = [...files, join(root, '.env'), ...(named === undefined ? candidates(root) : [named])]
+    const [first = named ?? join(root, '.env')] = files
+    return describeUnsettled(first, [...files], ms, [...new Set(watched)])
+  }
+  return within(load(options, files), { ms, late, signal })
+}
+
+async function load(options: LoadOptions, files: Set<string>): Promise<LoadedConfig> {
   const named = options.file === undefined ? undefined : await namedFile(options.folder, options.file)
   const root = named === undefined ? resolve(options.folder) : dirname(named)
   const envFile = await applyEnvFile(root)
-  const files = new Set<string>()
   let loaded = false
   try {
     const explorer = createExplorer(files, (path) => {
@@ -61,7 +81,7 @@ export async function loadConfig(options: LoadOptions): Promise<LoadedConfig> {
 
 function createExplorer(files: ReadonlySet<string>, onFile: (path: string) => void) {
   // cosmiconfig takes an error of code ENOENT for a file that isn't there and looks on: ours carries another code.
-  const load = async (path: string) => {
+  const loadModule = async (path: string) => {
     try {
       const module = await importFresh(await realpath(path), onFile)
       const value = await module.default
@@ -77,7 +97,7 @@ function createExplorer(files: ReadonlySet<string>, onFile: (path: string) => vo
     mergeSearchPlaces: false,
     ignoreEmptySearchPlaces: false,
     cache: false,
-    loaders: { '.ts': load, '.mts': load, '.js': load, '.mjs': load },
+    loaders: { '.ts': loadModule, '.mts': loadModule, '.js': loadModule, '.mjs': loadModule },
   })
 }
 

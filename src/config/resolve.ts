@@ -13,6 +13,7 @@ import type { ConfigParts } from './parts.ts'
 import { type Purpose, resolveServer } from './server-settings.ts'
 import { userSettings } from './settings.ts'
 import type { ResolvedConfig, UserConfig } from './types.ts'
+import { disposeWithin } from './unsettled.ts'
 
 export interface ResolveOptions {
   /** What the user wrote; undefined for the built-in default. */
@@ -68,7 +69,7 @@ export function resolveConfig(options: ResolveOptions): ResolvedConfig {
     standIns,
     dispose: async () => {
       try {
-        await user.dispose?.()
+        await disposeWithin(user.dispose, options.file)
       } finally {
         await mcp.close()
       }

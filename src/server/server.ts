@@ -10,6 +10,7 @@ import { proofBytes } from '../core/server-proof.ts'
 import type { Recovered } from '../core/store.ts'
 import { timestamp } from '../core/time.ts'
 import { version } from '../core/version.ts'
+import { within } from '../core/within.ts'
 import { createKernel } from '../http/kernel.ts'
 import type { Bound } from '../http/listen.ts'
 import type { Route } from '../http/route.ts'
@@ -31,6 +32,7 @@ import type { OpenServer, ServerPurpose } from './types.ts'
 
 const defaultDeadlineMs = 10_000
 const lastEventsMs = 1_000
+const leastDisposeMs = 2_000
 
 /** Puts everything together; does no I/O before `start` or the first `inject`. */
 export function composeServer(initial: ResolvedConfig, { program, onRunEnd }: ServerPurpose): OpenServer {
@@ -213,6 +215,7 @@ export function composeServer(initial: ResolvedConfig, { program, onRunEnd }: Se
   function close(deadlineMs: number): Promise<void> {
     closed ??= (async () => {
       stopping.abort()
+      const endsAt = performance.now() + deadlineMs
       await starting?.catch(() => {})
       const connections = kernel.close({ deadlineMs: deadlineMs + lastEventsMs })
       await opened?.catch(() => {})
@@ -222,7 +225,10 @@ export function composeServer(initial: ResolvedConfig, { program, onRunEnd }: Se
       for (const release of releases.toReversed()) {
         await release().catch((error: unknown) => logger.error({ error }, 'closing failed'))
       }
-      await Promise.all([...disposals, dispose(config)])
+      const last = Promise.all([...disposals, dispose(config)])
+      const ms = Math.max(leastDisposeMs, endsAt - performance.now())
+      const late = () => new Error('It has not ended in time.')
+      await within(last, { ms, late }).catch((error: unknown) => logger.error({ error }, 'dispose failed'))
       if (failure === undefined) finished.resolve()
       else finished.reject(failure.cause)
       ready.reject(failure?.cause ?? new AppError('unavailable', 'The server has been shut down.'))

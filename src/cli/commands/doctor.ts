@@ -49,7 +49,7 @@ async function* examine(context: CommandContext, options: ProjectOptions): Async
   yield await checkFolder(dataFolder, running?.hint)
   const folder = await existing(dataFolder)
   yield await checkDisk(folder)
-  const project = await readConfig(options)
+  const project = await readConfig(options, context.signal)
   if (!('config' in project)) return yield project
   const { config } = project
   yield ok('config', `${config.file ?? 'none'}: ${[...config.entities.keys()].join(', ') || 'no agents yet'}`)
@@ -62,7 +62,7 @@ async function* examine(context: CommandContext, options: ProjectOptions): Async
 }
 
 async function* accept({ signal }: CommandContext, options: ProjectOptions, entry: string): AsyncGenerator<Finding> {
-  const { config } = await loadProject(options, { data: options.data }, terminalLogger({ quiet: true }))
+  const { config } = await loadProject(options, { data: options.data }, terminalLogger({ quiet: true }), { signal })
   try {
     yield* acceptTools(config, entry, signal)
   } finally {
@@ -70,9 +70,9 @@ async function* accept({ signal }: CommandContext, options: ProjectOptions, entr
   }
 }
 
-async function readConfig(options: ProjectOptions): Promise<Project | Finding> {
+async function readConfig(options: ProjectOptions, signal: AbortSignal): Promise<Project | Finding> {
   try {
-    return await loadProject(options, { data: options.data }, terminalLogger({ quiet: true }))
+    return await loadProject(options, { data: options.data }, terminalLogger({ quiet: true }), { signal })
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error
     return wrong('config', describeError(error), 'mend what it says')

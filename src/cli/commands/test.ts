@@ -1,5 +1,6 @@
 import { glob, readFile, writeFile } from 'node:fs/promises'
 import type { UserConfig } from '../../config/types.ts'
+import { disposeWithin } from '../../config/unsettled.ts'
 import type { Difference, PlayedTest } from '../../testing/play.ts'
 import type { CommandModule } from '../command.ts'
 import { UsageError } from '../exit.ts'
@@ -27,7 +28,7 @@ export const command: CommandModule<TestOptions> = {
     if (files.length === 0) {
       throw new UsageError('There is no *.session.json here; `agentserve sessions save-test <session>` writes one.')
     }
-    const { config, root } = await load(configFile)
+    const { config, root, file } = await load(configFile, signal)
     let failed = 0
     try {
       const { parseSavedTest } = await import('../../testing/saved-test.ts')
@@ -43,7 +44,7 @@ export const command: CommandModule<TestOptions> = {
         else report(file, saved.turns.length, played, accepted)
       }
     } finally {
-      await config.dispose?.()
+      await disposeWithin(config.dispose, file)
     }
     if (!json) say(`${files.length - failed} of ${files.length} passed.`)
     return failed === 0 ? exit.ok : exit.failure
@@ -57,13 +58,13 @@ async function findTests(): Promise<string[]> {
   return files.sort()
 }
 
-async function load(file: string | undefined) {
+async function load(named: string | undefined, signal: AbortSignal) {
   const { loadConfig } = await import('../../config/load.ts')
   const { configParts } = await import('../../server.ts')
   const { builtInConfig } = await import('../../config/built-in.ts')
-  const { user, root } = await loadConfig({ folder: process.cwd(), file })
+  const { user, root, file } = await loadConfig({ folder: process.cwd(), file: named, signal })
   const { dispose, ...rest }: UserConfig = user ?? builtInConfig(configParts, root)
-  return { root, config: { user: rest, dispose } }
+  return { root, file, config: { user: rest, dispose } }
 }
 
 async function readText(file: string): Promise<string> {

@@ -7,11 +7,15 @@ import { terminalLogger } from '../terminal-logger.ts'
 import type { ServerHint } from './server-file.ts'
 
 /** For a server that has proved itself: the key that was given, else one of the server's own. */
-export async function serverKey(options: ConnectOptions, { auth }: ServerHint): Promise<string | undefined> {
+export async function serverKey(
+  options: ConnectOptions,
+  { auth }: ServerHint,
+  signal: AbortSignal,
+): Promise<string | undefined> {
   const given = options.key ?? (process.env.AGENTSERVE_KEY || undefined)
   if (given !== undefined || !auth) return given
   const listed = process.env.AGENTSERVE_API_KEYS?.split(',').flatMap((key) => key.trim() || []) ?? []
-  return listed.length > 0 ? listed.find(isPlain) : configKey(options)
+  return listed.length > 0 ? listed.find(isPlain) : configKey(options, signal)
 }
 
 /** A key of the config that may do everything, else one that sees everything, else its first. */
@@ -21,12 +25,13 @@ function operatorKey({ server: { authKeys } }: ResolvedConfig): string | undefin
   return (ofAll.find(({ scopes }) => scopes === undefined) ?? ofAll[0] ?? plain[0])?.key
 }
 
-async function configKey(options: ConnectOptions): Promise<string | undefined> {
+async function configKey(options: ConnectOptions, signal: AbortSignal): Promise<string | undefined> {
   try {
-    const { config } = await loadProject(options, { data: options.data }, terminalLogger({ quiet: true }))
+    const { config } = await loadProject(options, { data: options.data }, terminalLogger({ quiet: true }), { signal })
     await config.dispose?.()
     return operatorKey(config)
   } catch (error) {
+    signal.throwIfAborted()
     say(`The server wants a key, and the config that has it can't be loaded. ${describeError(error)}`)
     return undefined
   }
