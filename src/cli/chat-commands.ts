@@ -121,7 +121,7 @@ function help(conversation: Conversation): void {
   const width = Math.max(...shown.map(({ usage }) => usage.length))
   const keys = [
     'Enter sends; Shift-Enter, Alt-Enter or \\ at the end of the line begins another line.',
-    'Up and Down go through what you have said. Ctrl-C cancels the answer, then leaves.',
+    'Up and Down go through what you have said. Ctrl-C clears the line\nand cancels the answer; where there is nothing to clear or to cancel, it leaves.',
   ]
   conversation.note([...shown.map(({ usage, about }) => `${usage.padEnd(width)}  ${about}`), ...keys].join('\n'))
 }

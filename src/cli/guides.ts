@@ -46,7 +46,7 @@ knowledge base first, as far as they are new.`,
   chat: {
     details: `In a terminal, a conversation: the answer as it streams, its Markdown rendered and its code coloured, with tools, steps and
 sources as they happen. Enter sends; Shift-Enter (where the terminal reports it), Alt-Enter or \`\\\` at the end of the line
-begins another line; Up and Down bring back what was said before. Ctrl-C cancels the answer, a second one leaves and says how
+begins another line; Up and Down bring back what was said before. Ctrl-C clears the line, which Up brings back, and cancels the answer; a second one leaves (exit code 130) and says how
 to go on. When a run waits for an approval or for input, the next line answers it. A lost connection is taken up again.
 
 \`/new\`, \`/sessions\`, \`/switch\`, \`/agent\`, \`/summary\`, \`/sources\`, \`/save\`, \`/clear\` and \`/help\` are commands. NO_COLOR turns

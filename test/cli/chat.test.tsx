@@ -33,7 +33,12 @@ function open(answer: (message: string, signal: AbortSignal) => AsyncIterable<ob
   const stop = new AbortController()
   const client = createClient({ transport: async (request) => respond(request, answer) })
   const conversation = new Conversation(client, { agentId: 'docs', kind: undefined, sessionId: undefined })
-  const app = render(<Chat conversation={conversation} paint={paintFor({}, {})} signal={stop.signal} />, {
+  let interrupted = false
+  const onInterrupt = () => {
+    interrupted = true
+  }
+  const props = { conversation, paint: paintFor({}, {}), signal: stop.signal, onInterrupt }
+  const app = render(<Chat {...props} />, {
     stdin,
     stdout,
     debug: true,
@@ -48,7 +53,14 @@ function open(answer: (message: string, signal: AbortSignal) => AsyncIterable<ob
     },
   })
   const shows = (text: string | RegExp) => vi.waitFor(() => expect(stdout.screen).toMatch(text))
-  return { app, stop, shows, press: (keys: string) => void stdin.write(keys), screen: () => stdout.screen }
+  return {
+    app,
+    stop,
+    shows,
+    press: (keys: string) => void stdin.write(keys),
+    screen: () => stdout.screen,
+    interrupted: () => interrupted,
+  }
 }
 
 function respond(request: ClientRequest, answer: (message: string, signal: AbortSignal) => AsyncIterable<object>) {
@@ -97,6 +109,39 @@ describe('Chat', () => {
     await shows(/partial\s+Cancelled\./)
     press('\u0003')
     await app.waitUntilExit()
+  })
+
+  it('clears a draft at the first Ctrl-C, brings it back with Up, and leaves at two', async () => {
+    const { press, shows, app, interrupted } = open(async function* () {})
+    await shows(/Enter sends/)
+    press('a long draft')
+    await shows(/> a long draft/)
+    press('\u0003')
+    await shows(/>\s+Enter sends/)
+    press('\u001b[A')
+    await shows(/> a long draft/)
+    expect(interrupted()).toBe(false)
+    press('\u0003')
+    await shows(/>\s+Enter sends/)
+    press('\u0003')
+    await app.waitUntilExit()
+    expect(interrupted()).toBe(true)
+  })
+
+  it('cancels the answer and keeps the draft among what was typed, at one Ctrl-C', async () => {
+    const { press, shows } = open(async function* (_message, signal) {
+      yield content('partial')
+      await new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)))
+    })
+    await shows(/Enter sends/)
+    press('hi\r')
+    await shows(/partial/)
+    press('next')
+    await shows(/> next/)
+    press('\u0003')
+    await shows(/partial\s+Cancelled\.\s+>\s+Enter sends/)
+    press('\u001b[A')
+    await shows(/> next/)
   })
 
   it('shows why a run failed and goes on', async () => {

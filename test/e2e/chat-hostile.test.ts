@@ -80,7 +80,7 @@ test('stays itself over 200 hostile outputs: screen, title, cursor and what it w
     expect(raw.match(/[\x00-\x07\x08\x0b\x0c\x0e-\x1a\x7f-\x9f\u202a-\u202e\u2066-\u2069\u200e\u200f]/)).toBeNull()
     expect(raw.split('\x1b[?7h').length).toBe(1)
     terminal.send('\x03')
-    expect(await terminal.exited).toEqual({ code: 0, signal: 0 })
+    expect(await terminal.exited).toEqual({ code: 130, signal: 0 })
   } finally {
     await terminal.close()
   }
@@ -100,7 +100,7 @@ test('shows an answer of 10 MB in part, in bounded memory, and stays usable', { 
     terminal.send('/help\r')
     await terminal.until('/summary')
     terminal.send('\x03')
-    expect(await terminal.exited).toEqual({ code: 0, signal: 0 })
+    expect(await terminal.exited).toEqual({ code: 130, signal: 0 })
   } finally {
     await terminal.close()
   }

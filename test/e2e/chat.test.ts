@@ -88,7 +88,7 @@ test('streams the answer, with tools and sources as they come, and says how to g
   terminal.send('/sources\r')
   await terminal.until(/\[1\] docs\/a\.md:3[\s\S]*\[1\] docs\/a\.md:3/)
   terminal.send('\x03')
-  expect(await terminal.exited).toEqual({ code: 0, signal: 0 })
+  expect(await terminal.exited).toEqual({ code: 130, signal: 0 })
   expect(terminal.text()).toMatch(/Go on with: agentserve chat say --session ses_\w{26}$/)
   expect(terminal.raw().lastIndexOf('\x1b[?7h')).toBeGreaterThan(terminal.raw().lastIndexOf('\x1b[?7l'))
 })
@@ -128,7 +128,7 @@ test('cancels the run with Ctrl-C, one that has not said anything too, and leave
   const { runs } = (await answer.json()) as { runs: { status: string }[] }
   expect(runs.map(({ status }) => status)).toEqual(['cancelled', 'cancelled'])
   terminal.send('\x03')
-  expect(await terminal.exited).toEqual({ code: 0, signal: 0 })
+  expect(await terminal.exited).toEqual({ code: 130, signal: 0 })
 })
 
 async function running(): Promise<void> {

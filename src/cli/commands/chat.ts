@@ -4,7 +4,6 @@ import { isAppError } from '../../core/error.ts'
 import type { CommandModule } from '../command.ts'
 import { withClient } from '../connect.ts'
 import { UsageError } from '../exit.ts'
-import { exit } from '../exit-codes.ts'
 import { addConnectFlags, type ConnectOptions } from '../flags.ts'
 import { importUi } from '../import-ui.ts'
 
@@ -36,8 +35,7 @@ export const command: CommandModule<ChatOptions> = {
       const sessionId = options.continue ? await findLatest(client, agentId, kind) : options.session
       if (onTerminal) {
         const { chatOnTerminal } = await importUi(() => import('../ui/terminal.tsx'))
-        await chatOnTerminal(client, { agentId, kind, sessionId, signal })
-        return exit.ok
+        return chatOnTerminal(client, { agentId, kind, sessionId, signal })
       }
       const { chatByLines } = await import('../chat-lines.ts')
       return chatByLines(client, { agentId, sessionId, message, json, signal })

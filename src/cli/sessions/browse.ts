@@ -22,7 +22,7 @@ export const browseSessions: SessionsAction = ({ withClient, signal }) => {
     const { interrupted, chat } = await browseOnTerminal(client, signal)
     if (chat !== undefined) {
       const { chatOnTerminal } = await importUi(() => import('../ui/terminal.tsx'))
-      await chatOnTerminal(client, { ...chat, signal })
+      return chatOnTerminal(client, { ...chat, signal })
     }
     return interrupted ? exit.interrupted : exit.ok
   })

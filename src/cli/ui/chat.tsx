@@ -15,12 +15,14 @@ export interface ChatProps {
   paint: Paint
   /** From outside: cancels the answer and leaves. */
   signal: AbortSignal
+  /** Ctrl-C is what it is left by. */
+  onInterrupt?: () => void
 }
 
 const clearScreen = '\x1b[2J\x1b[3J\x1b[H'
 
 /** The conversation: what was said above, the answer as it comes, the line that is typed below. */
-export function Chat({ conversation, paint, signal }: ChatProps): ReactNode {
+export function Chat({ conversation, paint, signal, onInterrupt }: ChatProps): ReactNode {
   const { exit } = useApp()
   const { write } = useStdout()
   const { columns, rows } = useWindowSize()
@@ -62,8 +64,13 @@ export function Chat({ conversation, paint, signal }: ChatProps): ReactNode {
       else void run(runCommand(conversation, text))
       return true
     },
-    cancel() {
-      if (!conversation.cancel()) leave()
+    cancel(cleared) {
+      if (cleared !== '') conversation.typed.push(cleared)
+      // Who clears an answer that a waiting run is to get may want to write another one.
+      if (cleared !== '' && !conversation.busy) return
+      if (conversation.cancel() || cleared !== '') return
+      onInterrupt?.()
+      leave()
     },
     leave() {
       if (!conversation.busy) leave()

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { render, renderToString } from 'ink'
 import type { Client } from '../../client/client.ts'
 import { Conversation, type ConversationOptions } from '../chat-conversation.ts'
+import { exit } from '../exit-codes.ts'
 import { say } from '../output.ts'
 import { paintFor } from '../paint.ts'
 import { terminalLine } from '../terminal-text.ts'
@@ -13,13 +14,17 @@ export interface TerminalChat extends ConversationOptions {
   signal: AbortSignal
 }
 
-/** The chat on a terminal, until its user leaves; says then how to go on with the session. */
-export async function chatOnTerminal(client: Client, { signal, ...options }: TerminalChat): Promise<void> {
+/** The chat on a terminal, until its user leaves; says then how to go on with the session. Gives the exit code. */
+export async function chatOnTerminal(client: Client, { signal, ...options }: TerminalChat): Promise<number> {
   const conversation = new Conversation(client, options)
   if (conversation.begun) await conversation.open(signal)
   const { stdout } = process
+  let interrupted = false
+  const onInterrupt = () => {
+    interrupted = true
+  }
   await withoutAutoWrap(stdout, async () => {
-    const app = render(<Chat conversation={conversation} paint={paintFor(stdout)} signal={signal} />, {
+    const app = render(<Chat {...{ conversation, signal, paint: paintFor(stdout), onInterrupt }} />, {
       exitOnCtrlC: false,
       interactive: true,
       incrementalRendering: true,
@@ -30,6 +35,7 @@ export async function chatOnTerminal(client: Client, { signal, ...options }: Ter
   })
   const { agentId, sessionId, begun } = conversation
   if (begun) say(`Go on with: agentserve chat ${terminalLine(agentId)} --session ${terminalLine(sessionId)}`)
+  return interrupted || signal.aborted ? exit.interrupted : exit.ok
 }
 
 const sample = [

@@ -7,8 +7,8 @@ export interface LineOptions {
   typed: readonly string[]
   /** Takes a finished line; false leaves it where it is. */
   submit(text: string): boolean
-  /** Ctrl-C. */
-  cancel(): void
+  /** Ctrl-C, with what was typed; that is cleared. */
+  cancel(cleared: string): void
   /** Ctrl-D where nothing is typed. */
   leave(): void
 }
@@ -48,7 +48,11 @@ export function useLine({ typed, submit, cancel, leave }: LineOptions): Line {
   useInput((input, key) => {
     if (key.eventType === 'release') return
     const { line } = now.current
-    if (key.ctrl && input === 'c') return cancel()
+    if (key.ctrl && input === 'c') {
+      cancel(line.text.trim())
+      now.current.place = 0
+      return setLine(emptyLine)
+    }
     if (key.ctrl && input === 'd' && line.text === '') return leave()
     if (key.return) return enter(key)
     if (input === '\n' || (key.ctrl && input === 'j')) return setLine(insert(line, '\n'))
