@@ -1,9 +1,10 @@
 import { isUtf8 } from 'node:buffer'
 import { createHash } from 'node:crypto'
-import { readFileSync } from 'node:fs'
+import { readFileSync, statSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { Client } from '../client/client.ts'
 import type { IngestSettings } from '../client/knowledge.ts'
+import { fileTooLarge, maxFileBytes } from '../config/file-limit.ts'
 import { type ErrorCode, isAppError } from '../core/error.ts'
 import { inParts } from '../core/in-parts.ts'
 import type { IngestOutcome } from '../core/knowledge.ts'
@@ -40,6 +41,8 @@ const bytesAPart = 250_000
 const groupsAtOnce = 2
 /** What the server takes at the most is not known here; larger files go alone and are refused alone. */
 const largeBytes = 200_000
+/** Below this no server refuses a file for its size alone. */
+const certainBytes = 1_000_000
 
 interface File {
   source: string
@@ -54,7 +57,7 @@ interface File {
 export async function* ingestFiles(client: Client, files: IngestFiles): AsyncGenerator<FileResult, void, void> {
   const waiting: Promise<FileResult[]>[] = []
   try {
-    for await (const group of groups(files)) {
+    for await (const group of groups(client, files)) {
       if (Array.isArray(group)) waiting.push(ingestGroup(client, group, files))
       else yield group
       if (waiting.length === groupsAtOnce) yield* (await waiting.shift()) ?? []
@@ -66,23 +69,27 @@ export async function* ingestFiles(client: Client, files: IngestFiles): AsyncGen
 }
 
 /** Files that go together, and those that can't be read. */
-async function* groups({ root, sources, signal }: IngestFiles): AsyncGenerator<File[] | FileResult> {
+async function* groups(client: Client, { root, sources, signal }: IngestFiles): AsyncGenerator<File[] | FileResult> {
+  const limit = sizeLimit(client, signal)
   let group: File[] = []
-  let size = 0
+  let groupBytes = 0
   for (const source of sources) {
     signal.throwIfAborted()
     try {
       // A small file read at once takes a tenth of the time that four trips to a thread take.
-      const bytes = readFileSync(resolve(root, source))
+      const path = resolve(root, source)
+      const { size } = statSync(path)
+      if (size > certainBytes) await limit(size)
+      const bytes = readFileSync(path)
       group.push({ source, bytes, hash: createHash('sha256').update(bytes).digest('hex') })
-      size += bytes.length
+      groupBytes += bytes.length
     } catch (error) {
       yield { source, outcome: 'skipped', chunks: 0, reason: whySkipped(error) }
     }
-    if (group.length === filesARequest || size > bytesARequest) {
+    if (group.length === filesARequest || groupBytes > bytesARequest) {
       yield group
       group = []
-      size = 0
+      groupBytes = 0
     }
   }
   if (group.length > 0) yield group
@@ -135,11 +142,26 @@ function toResult({ source, outcome, document_id, chunk_count, error }: IngestOu
 }
 
 /** Rethrows what is not about one file. */
-function whySkipped(error: unknown): string {
+export function whySkipped(error: unknown): string {
   if (isAppError(error) && skippable.has(error.code)) return error.message
-  const { code } = error as NodeJS.ErrnoException
-  if (code === 'ENOENT' || code === 'EACCES' || code === 'EISDIR') return `it can't be read (${code})`
+  const { code, syscall } = error as NodeJS.ErrnoException
+  if (syscall !== undefined && code !== undefined) return `it can't be read (${code})`
   throw error
+}
+
+/** Throws `payload_too_large` for more than the server takes, which is asked once. */
+export function sizeLimit(client: Client, signal: AbortSignal): (bytes: number) => Promise<void> {
+  let asked: Promise<number | undefined> | undefined
+  return async (bytes) => {
+    asked ??= client.knowledge.config({ signal }).then(
+      ({ limits }) => limits.max_request_bytes,
+      () => undefined,
+    )
+    const most = await asked
+    signal.throwIfAborted()
+    if (most !== undefined && bytes > most) throw fileTooLarge(bytes, most, ' (server.maxRequestSize)')
+    if (bytes > maxFileBytes) throw fileTooLarge(bytes, maxFileBytes)
+  }
 }
 
 function split<T>(all: readonly T[], test: (one: T) => boolean): [T[], T[]] {

@@ -1,11 +1,8 @@
-import { stat } from 'node:fs/promises'
-import { resolve } from 'node:path'
-import { buffer } from 'node:stream/consumers'
 import type { Client } from '../client/client.ts'
 import { UsageError } from './exit.ts'
-import { type FileResult, type IngestFiles, ingestContent, ingestFiles } from './ingest-files.ts'
+import { type FileResult, type IngestFiles, ingestContent, ingestFiles, sizeLimit, whySkipped } from './ingest-files.ts'
 import type { IngestReport } from './ingest-report.ts'
-import { allDocuments } from './knowledge-documents.ts'
+import { pruneDocuments } from './prune-documents.ts'
 
 export interface IngestPaths extends Omit<IngestFiles, 'sources'> {
   /** Files, folders, globs, web addresses, `-`. */
@@ -13,6 +10,8 @@ export interface IngestPaths extends Omit<IngestFiles, 'sources'> {
   /** What stdin is called. */
   name?: string | undefined
   prune?: boolean | undefined
+  /** Without a word of what pruning does not look at. */
+  quiet?: boolean | undefined
   /** The files of an earlier pass: documents of those that are gone since are deleted. */
   before?: ReadonlySet<string> | undefined
   allowHttp?: boolean | undefined
@@ -28,17 +27,14 @@ export async function ingestPaths(
   const { root, paths, before } = wanted
   const addresses = paths.filter(isAddress)
   const places = paths.filter((path) => !isAddress(path) && path !== '-')
-  const sources = places.length === 0 ? [] : await findFiles(root, places, before !== undefined)
-  report.begin(sources.length + addresses.length + (paths.includes('-') ? 1 : 0))
-  if (paths.includes('-')) {
-    const bytes = await buffer(process.stdin)
-    report.add(await ingestContent(client, { source: wanted.name ?? 'stdin', bytes }, wanted))
-  }
+  const { sources, skipped } = places.length === 0 ? none : await findFiles(root, places, before !== undefined)
+  report.begin(sources.length + skipped.length + addresses.length + (paths.includes('-') ? 1 : 0))
+  for (const result of skipped) report.add(result)
+  if (paths.includes('-')) report.add(await ingestStdin(client, wanted))
   for (const address of addresses) report.add(await ingestAddress(client, address, wanted))
   for await (const result of ingestFiles(client, { ...wanted, sources })) report.add(result)
   const found = new Set(sources)
-  const gone = before !== undefined && [...before].some((source) => !found.has(source))
-  if (wanted.prune === true || gone) for await (const result of prune(client, found, places, wanted)) report.add(result)
+  for await (const result of pruneDocuments(client, found, { ...wanted, paths: places })) report.add(result)
   return found
 }
 
@@ -58,35 +54,40 @@ async function ingestAddress(client: Client, address: string, wanted: IngestPath
   }
 }
 
-async function findFiles(root: string, paths: readonly string[], mayBeNone: boolean): Promise<string[]> {
-  const { findSources } = await import('../config/sources.ts')
-  const sources = await findSources(root, paths).catch((error: Error) => {
-    throw new UsageError(`${error.message.charAt(0).toUpperCase()}${error.message.slice(1)}.`)
-  })
-  if (sources.length === 0 && !mayBeNone) throw new UsageError(`There is no file to ingest in ${paths.join(', ')}.`)
-  return sources
+async function ingestStdin(client: Client, wanted: IngestPaths): Promise<FileResult> {
+  const source = wanted.name ?? 'stdin'
+  const limit = sizeLimit(client, wanted.signal)
+  const pieces: Buffer[] = []
+  let size = 0
+  try {
+    for await (const piece of process.stdin) {
+      pieces.push(piece)
+      size += piece.length
+      await limit(size)
+    }
+  } catch (error) {
+    return { source, outcome: 'skipped', chunks: 0, reason: whySkipped(error) }
+  }
+  return ingestContent(client, { source, bytes: Buffer.concat(pieces) }, wanted)
 }
 
-/** Deletes documents whose files are gone: of the folders given when pruning, else of those there were before. */
-async function* prune(
-  client: Client,
-  found: ReadonlySet<string>,
-  places: readonly string[],
-  wanted: IngestPaths,
-): AsyncGenerator<FileResult> {
-  const { root, settings, dryRun, before, signal } = wanted
-  const folders: string[] = []
-  for (const place of wanted.prune === true ? places : []) {
-    const kind = await stat(resolve(root, place)).catch(() => undefined)
-    if (kind?.isDirectory()) folders.push(place.replace(/^\.\/+|\/+$/g, ''))
+interface FoundFiles {
+  sources: string[]
+  skipped: FileResult[]
+}
+
+const none: FoundFiles = { sources: [], skipped: [] }
+
+async function findFiles(root: string, paths: readonly string[], mayBeNone: boolean): Promise<FoundFiles> {
+  const { findSources } = await import('../config/sources.ts')
+  const skipped: FileResult[] = []
+  const notes = {
+    skipped: (source: string, reason: string) => void skipped.push({ source, outcome: 'skipped', chunks: 0, reason }),
   }
-  const inFolders = (source: string) => folders.some((folder) => folder !== '.' && source.startsWith(`${folder}/`))
-  const gone: { id: string; source: string; chunks: number }[] = []
-  const filter = { collection: settings.collection }
-  for await (const { document_id: id, source, chunk_count: chunks } of allDocuments(client, filter, signal))
-    if ((inFolders(source) || before?.has(source)) && !found.has(source)) gone.push({ id, source, chunks })
-  for (const { id, source, chunks } of gone) {
-    if (dryRun !== true) await client.knowledge.documents.delete(id, { signal })
-    yield { source, outcome: 'pruned', chunks }
-  }
+  const sources = await findSources(root, paths, notes).catch((error: Error) => {
+    throw new UsageError(`${error.message.charAt(0).toUpperCase()}${error.message.slice(1)}.`)
+  })
+  if (sources.length === 0 && skipped.length === 0 && !mayBeNone)
+    throw new UsageError(`There is no file to ingest in ${paths.join(', ')}.`)
+  return { sources, skipped }
 }

@@ -1,4 +1,6 @@
+import { realpath } from 'node:fs/promises'
 import { resolve } from 'node:path'
+import { globBase } from '../config/sources.ts'
 
 const quietMs = 200
 const ignored = /(?:^|[\\/])(?:\.[^\\/]+|node_modules)$/
@@ -15,8 +17,10 @@ export interface WatchPaths {
 /** Resolves when changes are seen. */
 export async function watchPaths({ root, paths, onChange, onError }: WatchPaths): Promise<{ close(): Promise<void> }> {
   const { watch } = await import('chokidar')
-  const places = paths.map((path) => resolve(root, baseOf(path)))
-  const watcher = watch(places, { ignoreInitial: true, ignored })
+  const named = paths.map((path) => resolve(root, globBase(path) ?? path))
+  // Links in the folders are not followed, as they are not where files are looked for; a place may be one itself.
+  const places = await Promise.all(named.map((place) => realpath(place).catch(() => place)))
+  const watcher = watch(places, { ignoreInitial: true, ignored, followSymlinks: false })
   let work: Promise<unknown> = Promise.resolve()
   let timer: NodeJS.Timeout | undefined
   const touch = () => {
@@ -39,10 +43,4 @@ export async function watchPaths({ root, paths, onChange, onError }: WatchPaths)
       await work
     },
   }
-}
-
-/** The folder above the first wildcard of a glob. */
-function baseOf(path: string): string {
-  const at = path.search(/[*?[{]/)
-  return at === -1 ? path : path.slice(0, path.lastIndexOf('/', at) + 1) || '.'
 }

@@ -1,5 +1,5 @@
-import { glob, readdir, readFile, stat } from 'node:fs/promises'
-import { dirname, join, relative, resolve, sep } from 'node:path'
+import { glob, lstat, readdir, readFile, realpath, stat } from 'node:fs/promises'
+import { basename, dirname, join, relative, resolve, sep } from 'node:path'
 import type { Ignore } from 'ignore'
 
 const neverEntered = new Set(['node_modules'])
@@ -7,35 +7,117 @@ const neverEntered = new Set(['node_modules'])
 const wordless =
   /\.(?:png|jpe?g|gif|webp|avif|bmp|tiff?|ico|svg|mp[34]|m4[av]|mov|avi|mkv|webm|wav|ogg|flac|woff2?|[ot]tf)$/i
 
+/** What is told of what is not among the files. */
+export interface SourceNotes {
+  /** A link that leads out of the folder that its source names. */
+  skipped?(source: string, reason: string): void
+  /** A plain path that is not there; without this it is thrown. */
+  missing?(source: string): void
+}
+
+/** A file that was found, and where it really is when a link leads there. */
+interface FoundFile {
+  source: string
+  path: string
+  isLink: boolean
+}
+
+const leadsOut = 'it is a link that leads out of the folder; name what it leads to'
+
 /**
  * The files that paths, folders and globs name, relative to `root` with `/`, each once, in order. In folders and globs
  * dotfiles, `.env*`, `node_modules`, pictures and the like, and what `.gitignore` ignores are left out; a file named as it is
- * always counts. Throws when a plain path is not there.
+ * always counts. A link counts when it leads to a file below the folder that its source names which is not found without it.
+ * Throws when a plain path is not there.
  */
-export async function findSources(root: string, sources: readonly string[]): Promise<string[]> {
+export async function findSources(
+  root: string,
+  sources: readonly string[],
+  notes: SourceNotes = {},
+): Promise<string[]> {
   const walk = await createWalk(root)
-  const found = new Set<string>()
-  for (const source of sources) for (const file of await expand(root, source, walk)) found.add(file)
-  return [...found].sort()
+  const found: FoundFile[] = []
+  for (const source of sources) for (const file of await expand(root, source, walk, notes)) found.push(file)
+  const plain = new Set(found.filter(({ isLink }) => !isLink).map(({ path }) => path))
+  return [
+    ...new Set(found.filter(({ isLink, path }) => !isLink || !plain.has(path)).map(({ source }) => source)),
+  ].sort()
 }
 
-async function expand(root: string, source: string, walk: Walk): Promise<string[]> {
+async function expand(root: string, source: string, walk: Walk, notes: SourceNotes): Promise<FoundFile[]> {
   const path = resolve(root, source)
   const kind = await stat(path).catch(() => undefined)
-  if (kind?.isDirectory()) return walk.folder(path)
-  if (kind?.isFile()) return [toSource(root, path)]
-  if (!/[*?[{]/.test(source)) throw new Error(`there is no file or folder '${source}'`)
-  const files: string[] = []
+  if (kind?.isDirectory()) return walk.folder(path, await boundary(root, path, notes))
+  if (kind?.isFile()) {
+    const real = await realpath(path)
+    const file = { source: toSource(root, path), path: real, isLink: false }
+    if (isInside(await realpath(dirname(path)), real)) return [file]
+    notes.skipped?.(file.source, leadsOut)
+    return []
+  }
+  const base = globBase(source)
+  if (base === undefined) {
+    if (notes.missing === undefined) throw new Error(`there is no file or folder '${source}'`)
+    notes.missing(source)
+    return []
+  }
+  const folder = resolve(root, base)
+  if (!(await stat(folder).catch(() => undefined))?.isDirectory()) return []
+  const within = await boundary(root, folder, notes)
+  const files: FoundFile[] = []
   for await (const match of glob(source, { cwd: root, exclude: (name) => isHidden(name) })) {
     const file = resolve(root, match)
-    if (!(await stat(file).catch(() => undefined))?.isFile()) continue
-    if (await walk.admits(file)) files.push(toSource(root, file))
+    if (!(await stat(file).catch(() => undefined))?.isFile() || !(await walk.admits(file))) continue
+    files.push(...(await within.checked(file, walk)))
   }
   return files
 }
 
+/** The folder above the first wildcard of a glob; undefined when there is none. */
+export function globBase(source: string): string | undefined {
+  const at = source.search(/[*?[{]/)
+  return at === -1 ? undefined : source.slice(0, source.lastIndexOf('/', at) + 1) || '.'
+}
+
+export function isInside(folder: string, path: string): boolean {
+  return path.startsWith(folder.endsWith(sep) ? folder : folder + sep)
+}
+
+interface Boundary {
+  /** A file that no link leads to. */
+  plain(file: string): FoundFile
+  /** None when it really is elsewhere. */
+  checked(file: string, walk: Walk): Promise<FoundFile[]>
+}
+
+/** Lets the files pass that really are below the folder. */
+async function boundary(root: string, folder: string, notes: SourceNotes): Promise<Boundary> {
+  const top = await realpath(folder)
+  const realFolders = new Map<string, Promise<string>>()
+  const realFolder = (path: string) => {
+    const known = realFolders.get(path) ?? realpath(path)
+    realFolders.set(path, known)
+    return known
+  }
+  const plain = (file: string) => ({
+    source: toSource(root, file),
+    path: top + file.slice(folder.length),
+    isLink: false,
+  })
+  const checked = async (file: string, walk: Walk) => {
+    const { source, path: own } = plain(file)
+    const isLink = (await lstat(file)).isSymbolicLink()
+    const path = isLink ? await realpath(file) : join(await realFolder(dirname(file)), basename(file))
+    if (!isInside(top, path)) notes.skipped?.(source, leadsOut)
+    else if (path === own || (await walk.admits(join(folder, relative(top, path)))))
+      return [{ source, path, isLink: path !== own }]
+    return []
+  }
+  return { plain, checked }
+}
+
 interface Walk {
-  folder(path: string): Promise<string[]>
+  folder(path: string, within: Boundary): Promise<FoundFile[]>
   admits(file: string): Promise<boolean>
 }
 
@@ -63,20 +145,29 @@ async function createWalk(root: string): Promise<Walk> {
   const rulesIn = async (folder: string): Promise<Rules[]> =>
     (await Promise.all(foldersBetween(top, folder).map(rulesOf))).flat()
 
-  const walkFolder = async (path: string): Promise<string[]> => {
-    const files: string[] = []
+  const walkFolder = async (path: string, within: Boundary): Promise<FoundFile[]> => {
+    const files: FoundFile[] = []
     const rules = await rulesIn(path)
     for (const entry of await readdir(path, { withFileTypes: true })) {
       if (isHidden(entry.name)) continue
       const child = join(path, entry.name)
       if (isIgnored(child, entry.isDirectory(), rules)) continue
-      if (entry.isDirectory()) files.push(...(await walkFolder(child)))
-      else if (entry.isFile() && !wordless.test(entry.name)) files.push(toSource(root, child))
+      if (entry.isDirectory()) files.push(...(await walkFolder(child, within)))
+      else if (wordless.test(entry.name)) continue
+      else if (entry.isFile()) files.push(within.plain(child))
+      else if (entry.isSymbolicLink()) files.push(...(await followed(child, within)))
     }
     return files
   }
+  /** A folder that a link leads to is not entered: below this one its files are found anyway, and links may go in circles. */
+  const followed = async (link: string, within: Boundary): Promise<FoundFile[]> => {
+    const kind = await stat(link).catch(() => undefined)
+    if (kind === undefined) return []
+    const found = await within.checked(link, walk)
+    return kind.isFile() ? found : []
+  }
 
-  return {
+  const walk: Walk = {
     folder: walkFolder,
     async admits(file) {
       if (wordless.test(file)) return false
@@ -87,6 +178,7 @@ async function createWalk(root: string): Promise<Walk> {
       return !isIgnored(file, false, await rulesIn(dirname(file)))
     },
   }
+  return walk
 }
 
 /** The last of the rules that speaks decides. */
@@ -122,6 +214,6 @@ function foldersBetween(top: string, bottom: string): string[] {
   return folders
 }
 
-function toSource(root: string, path: string): string {
+export function toSource(root: string, path: string): string {
   return relative(root, path).split(sep).join('/')
 }

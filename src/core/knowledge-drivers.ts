@@ -270,6 +270,9 @@ export interface DocumentStore {
   /** Throws `document_not_found`. */
   getDocument(documentId: string): Promise<StoredDocument>
   deleteDocument(documentId: string): Promise<{ collection: number; generation: number }>
+  /** The sources that `setBrought` was last given for the collection of that name. */
+  brought(collection: string): Promise<string[]>
+  setBrought(collection: string, sources: readonly string[]): Promise<void>
   listDocuments(
     filter: { collection?: number | undefined; source?: string | undefined },
     page: PageRequest,

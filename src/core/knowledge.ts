@@ -166,6 +166,15 @@ export interface Reindexing {
   total: number
 }
 
+/** Which documents come from the sources of the config, so that those whose files are gone can be told from all others. */
+export interface BroughtSources {
+  list(collection?: string): Promise<Set<string>>
+  /** These and no others, durable when it resolves. */
+  remember(sources: ReadonlySet<string>, collection?: string): Promise<void>
+  /** Deletes their documents; gives how many there were. */
+  delete(sources: readonly string[], collection?: string): Promise<number>
+}
+
 /** The knowledge base as the service offers it. Errors: `invalid_request`, `unreadable_document`, `document_not_found`, `storage_full`. */
 export interface Knowledge {
   search(query: SearchQuery, signal?: AbortSignal): Promise<SearchResult>
@@ -180,6 +189,7 @@ export interface Knowledge {
   ): Promise<Page<DocumentRecord>>
   getDocument(documentId: string): Promise<DocumentRecord>
   deleteDocument(documentId: string): Promise<void>
+  brought: BroughtSources
   /** Embeds every chunk again, with another embedder when one is named, whose model is downloaded. */
   reindex(options?: {
     embedder?: string | undefined

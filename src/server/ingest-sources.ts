@@ -1,8 +1,9 @@
 import { isUtf8 } from 'node:buffer'
-import { readFile } from 'node:fs/promises'
+import { readFile, stat } from 'node:fs/promises'
 import { resolve } from 'node:path'
+import { fileTooLarge, maxFileBytes } from '../config/file-limit.ts'
+import { isBelow, unreachable } from '../config/source-places.ts'
 import { findSources } from '../config/sources.ts'
-import { isAppError } from '../core/error.ts'
 import type { IngestInput, IngestOutcome, Knowledge } from '../core/knowledge.ts'
 import type { Logger } from '../core/logger.ts'
 
@@ -24,30 +25,43 @@ const filesAtOnce = 100
 const textBytes = 1_000_000
 
 /**
- * Ingests the files that the config names, only what changed, and gives them. Documents of files that were there
- * `before` and are gone are deleted. A file that can't be read is logged; the others go on.
+ * Ingests the files that the config names, only what changed. Documents that its sources have brought and whose files are
+ * gone are deleted, unless the folder that the source names is gone too, or empty: its disk may not be there. A file that
+ * can't be read is logged; the others go on.
  */
-export async function ingestSources(
-  options: IngestSourcesOptions,
-  before: ReadonlySet<string>,
-): Promise<ReadonlySet<string>> {
-  const { root, logger, signal } = options
-  const counts = { added: 0, replaced: 0, unchanged: 0, failed: 0, needed: 0, deleted: 0 }
+export async function ingestSources(options: IngestSourcesOptions): Promise<void> {
+  const { root, logger, signal, knowledge, collection } = options
+  const counts = { added: 0, replaced: 0, unchanged: 0, failed: 0, needed: 0, deleted: 0, kept: 0 }
   try {
-    const sources = await findSources(root, options.sources)
+    const before = await knowledge.brought.list(collection)
+    if (options.sources.length === 0 && before.size === 0) return
+    const sources = await findSources(root, options.sources, {
+      skipped: (source, reason) => logger.warn({ source, reason }, 'source was not ingested'),
+      missing: (source) => logger.error({ source, root }, 'a knowledge source of the configuration is not there'),
+    })
+    const found = new Set(sources)
+    await knowledge.brought.remember(new Set([...before, ...found]), collection)
     for (let at = 0; at < sources.length && !signal.aborted; at += filesAtOnce) {
       for (const { source, outcome, error } of await ingestGroup(options, sources.slice(at, at + filesAtOnce))) {
         counts[outcome]++
         if (error) logger.warn({ source, reason: error.message }, 'source was not ingested')
       }
     }
-    const found = new Set(sources)
-    for (const source of before) if (!found.has(source)) counts.deleted += await forget(options, source)
+    const lost = await unreachable(root, options.sources)
+    const gone = [...before].filter((source) => !found.has(source))
+    const kept = gone.filter((source) => lost.some((folder) => isBelow(folder, source)))
+    const folders = lost.filter((folder) => kept.some((source) => isBelow(folder, source)))
+    counts.kept = kept.length
+    if (kept.length > 0)
+      logger.warn({ folders, documents: kept.length }, 'these folders are empty or not there: their documents are kept')
+    counts.deleted = await knowledge.brought.delete(
+      gone.filter((source) => !kept.includes(source)),
+      collection,
+    )
+    await knowledge.brought.remember(new Set([...found, ...kept]), collection)
     logger.debug(counts, 'knowledge sources are ingested')
-    return found
   } catch (error) {
     if (!signal.aborted) logger.error({ error }, 'the knowledge sources could not be read')
-    return before
   }
 }
 
@@ -62,7 +76,10 @@ async function ingestGroup(options: IngestSourcesOptions, sources: readonly stri
   const texts: (IngestInput & { content: string })[] = []
   for (const source of sources) {
     try {
-      const content = await readFile(resolve(root, source))
+      const path = resolve(root, source)
+      const { size } = await stat(path)
+      if (size > maxFileBytes) throw fileTooLarge(size, maxFileBytes)
+      const content = await readFile(path)
       const input = { ...settings, source, name: source }
       if (content.length < textBytes && isUtf8(content)) texts.push({ ...input, content: content.toString('utf8') })
       else outcomes.push(await ingestAlone(knowledge, { ...input, content }, source, signal))
@@ -83,13 +100,4 @@ async function ingestAlone(
 ): Promise<IngestOutcome> {
   const { document_id, chunk_count, replaced, unchanged } = await knowledge.ingest(input, signal, caller)
   return { source, outcome: unchanged ? 'unchanged' : replaced ? 'replaced' : 'added', document_id, chunk_count }
-}
-
-async function forget({ knowledge, collection }: IngestSourcesOptions, source: string): Promise<number> {
-  const { items } = await knowledge.listDocuments({ source, collection }, { limit: 100, cursor: undefined })
-  for (const { document_id } of items)
-    await knowledge.deleteDocument(document_id).catch((error: unknown) => {
-      if (!isAppError(error) || error.code !== 'document_not_found') throw error
-    })
-  return items.length
 }

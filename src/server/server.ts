@@ -60,7 +60,7 @@ export function composeServer(initial: ResolvedConfig, { program, onRunEnd }: Se
   let waiting: Recovered['queued'] = []
   let isOpen = false
   let hasTakenUp = false
-  let ingesting: Promise<ReadonlySet<string>> = Promise.resolve(new Set())
+  let ingesting: Promise<void> = Promise.resolve()
   /** Of configs that a reload has replaced. */
   const disposals = new Set<Promise<void>>()
   const custom: Route[] = []
@@ -198,10 +198,10 @@ export function composeServer(initial: ResolvedConfig, { program, onRunEnd }: Se
   }
 
   function startIngesting(): void {
-    if (knowledge === undefined || config.knowledge.sources.length === 0) return
+    if (knowledge === undefined) return
     const { root, knowledge: wanted } = config
     const options = { knowledge, root, ...wanted, logger, signal: stopping.signal }
-    ingesting = ingesting.then((before) => ingestSources(options, before))
+    ingesting = ingesting.then(() => ingestSources(options))
   }
 
   async function dispose(replaced: ResolvedConfig): Promise<void> {

@@ -14,6 +14,8 @@ import type {
 } from '../core/knowledge-drivers.ts'
 import type { Logger } from '../core/logger.ts'
 import type { Clock } from '../core/time.ts'
+import { createBrought } from './knowledge/brought.ts'
+import { createRemoval } from './knowledge/removal.ts'
 import { assertSameEmbedder, type CollectionIndex, openIndex, rebuild, repair, tableName } from './knowledge-index.ts'
 import { bytesAtOnce, createIngestion } from './knowledge-ingestion.ts'
 import { type ChunkDefaults, collectionName, defaults, limits, parseSearch } from './knowledge-input.ts'
@@ -102,6 +104,8 @@ export function createKnowledge(options: KnowledgeOptions): OpenableKnowledge {
     openCollection,
     stopping: () => stopping.signal,
   })
+
+  const removal = createRemoval({ documents, turns, indexOf })
 
   /** What the default collection uses, or would. */
   const embeddingInUse = async (): Promise<Embedding> => {
@@ -209,19 +213,8 @@ export function createKnowledge(options: KnowledgeOptions): OpenableKnowledge {
 
     getDocument: async (documentId) => toRecord(await documents.getDocument(documentId)),
 
-    async deleteDocument(documentId) {
-      const { source, collection: name } = await documents.getDocument(documentId)
-      await turns.shared({ key: `${name}\0${source}`, weight: 0, caller: '' }, async () => {
-        const { generation } = await documents.deleteDocument(documentId)
-        await documents.sweep([generation])
-        const collection = await documents.findCollection(name)
-        if (!collection) return
-        // The document is gone already; a vector that stays is never shown and goes when the index is next compared.
-        const index = await indexOf(collection).catch(() => undefined)
-        await index?.table.removeGenerations([generation])
-        index?.missing.delete(generation)
-      })
-    },
+    deleteDocument: removal.deleteDocument,
+    brought: createBrought(documents, defaultCollection, removal.removeDocument),
 
     async reindex({ embedder, progress = () => {}, signal } = {}) {
       if (reindexing !== undefined) throw new AppError('conflict', 'The knowledge base is being reindexed already.')

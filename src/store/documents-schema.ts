@@ -57,6 +57,11 @@ export const versions: readonly (string | ((connection: Connection) => Promise<s
     })
     return `ALTER TABLE chunk ADD COLUMN page INTEGER; ${changes.join('')}`
   },
+  `CREATE TABLE brought (
+     brought_collection TEXT NOT NULL,
+     brought_source TEXT NOT NULL,
+     PRIMARY KEY (brought_collection, brought_source)
+   ) WITHOUT ROWID;`,
 ]
 
 /** Sets what the house relies on, and brings the file to the newest version; a newer file is refused untouched. */

@@ -118,3 +118,13 @@ export async function upsertDocuments(
     ],
   )
 }
+
+/** Makes the sources those that the config has brought to the collection of that name. */
+export async function replaceBrought(connection: Connection, collection: string, sources: readonly string[]) {
+  const parameters = [collection, JSON.stringify(sources)]
+  await connection.run(
+    'DELETE FROM brought WHERE brought_collection = ? AND brought_source NOT IN (SELECT value FROM json_each(?))',
+    parameters,
+  )
+  await connection.run('INSERT OR IGNORE INTO brought SELECT ?, value FROM json_each(?)', parameters)
+}

@@ -9,7 +9,7 @@ import { createFrequencies, rankByWords, similarWords } from './documents-index.
 import { openReader } from './documents-reader.ts'
 import { toChunk, toCollection, toCurrentChunk, toDocument } from './documents-rows.ts'
 import { indexTables, prepare } from './documents-schema.ts'
-import { insertChunks, removeChunks, upsertDocuments } from './documents-write.ts'
+import { insertChunks, removeChunks, replaceBrought, upsertDocuments } from './documents-write.ts'
 import { openWriter, type Reader, type Writer } from './documents-writer.ts'
 import { DocumentsUpkeep, notePurge } from './upkeep/documents-upkeep.ts'
 
@@ -197,6 +197,13 @@ export function createDocumentStore(options: DocumentStoreOptions): DocumentStor
       if (!row) throw notFound('document', documentId)
       return { collection: Number(row.document_collection), generation: Number(row.generation) }
     },
+
+    brought: async (collection) =>
+      (await all('SELECT brought_source FROM brought WHERE brought_collection = ?', [collection])).map((row) =>
+        String(row.brought_source),
+      ),
+
+    setBrought: (collection, sources) => write((connection) => replaceBrought(connection, collection, sources)),
 
     async listDocuments(filter, page) {
       const before = page.cursor === undefined ? Number.MAX_SAFE_INTEGER : Number(page.cursor)

@@ -122,7 +122,7 @@ async function readSources({ services }: OpenServer, { knowledge: wanted }: User
   if (knowledge === undefined || wanted?.sources === undefined) return
   const { sources, collection, chunkSize, chunkOverlap } = wanted
   const { signal } = new AbortController()
-  await ingestSources({ knowledge, root, sources, collection, chunkSize, chunkOverlap, logger, signal }, new Set())
+  await ingestSources({ knowledge, root, sources, collection, chunkSize, chunkOverlap, logger, signal })
 }
 
 function toParts(input: TestInput): Part[] {

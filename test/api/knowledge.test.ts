@@ -71,6 +71,7 @@ function recordingKnowledge(): Knowledge {
     },
     reindex: async () => status,
     status: async () => status,
+    brought: { list: async () => new Set(), remember: async () => {}, delete: async () => 0 },
     check: async () => {},
   }
 }

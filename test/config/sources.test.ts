@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -57,6 +57,39 @@ describe('finding sources', () => {
     expect(
       await findSources(root, ['docs/.env', 'docs/logo.png', 'docs/secret.md', join(root, 'other', 'e.md')]),
     ).toEqual(['docs/.env', 'docs/logo.png', 'docs/secret.md', 'other/e.md'])
+  })
+
+  it('follows no link out of the folder that a source names, whatever form it has, and says so', async () => {
+    await put('linked/real.md')
+    await put('linked/.secret.md')
+    await put('outside/secret.md')
+    const link = (to: string, from: string) => symlink(join(root, to), join(root, from))
+    await link('outside/secret.md', 'linked/out.md')
+    await link('outside', 'linked/away')
+    await link('linked', 'linked/loop')
+    await link('linked/real.md', 'linked/same.md')
+    await link('linked/.secret.md', 'linked/shown.md')
+    await link('linked', 'by-name')
+    for (const source of ['linked', 'linked/**/*.md', 'linked/*.md', 'linked/*/*.md']) {
+      const skipped: string[] = []
+      const files = await findSources(root, [source], { skipped: (path) => skipped.push(path) })
+      expect(files, source).toEqual(source === 'linked/*/*.md' ? [] : ['linked/real.md'])
+      if (source !== 'linked/*/*.md') expect(skipped, source).toContain('linked/out.md')
+    }
+    const skipped: string[] = []
+    const named = ['linked/out.md', 'linked/same.md', 'by-name']
+    expect(await findSources(root, named, { skipped: (path) => skipped.push(path) })).toEqual([
+      'by-name/real.md',
+      'linked/same.md',
+    ])
+    expect(skipped).toContain('linked/out.md')
+  })
+
+  it('takes a file by a link when it is not found without it', async () => {
+    await put('notes/text.txt')
+    await symlink(join(root, 'notes/text.txt'), join(root, 'notes/again.md'))
+    expect(await findSources(root, ['notes/*.md'])).toEqual(['notes/again.md'])
+    expect(await findSources(root, ['notes'])).toEqual(['notes/text.txt'])
   })
 
   it('says which path is not there', async () => {

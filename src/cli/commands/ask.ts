@@ -1,3 +1,4 @@
+import { dirname } from 'node:path'
 import type { Client } from '../../client/client.ts'
 import type { CommandModule } from '../command.ts'
 import { withClient } from '../connect.ts'
@@ -5,6 +6,7 @@ import { sayIfEmpty } from '../empty-knowledge.ts'
 import { addConnectFlags, type ConnectOptions } from '../flags.ts'
 import { ingestPaths } from '../ingest-paths.ts'
 import { createIngestReport } from '../ingest-report.ts'
+import { findDataFolder } from '../project.ts'
 
 interface AskOptions extends ConnectOptions {
   agent?: string
@@ -23,7 +25,9 @@ export const command: CommandModule<AskOptions> = {
       if (paths.length > 0) {
         const report = createIngestReport({ json: false, quiet: true })
         try {
-          await ingestPaths(client, { root: process.cwd(), paths, settings: {}, signal }, report)
+          const root = process.cwd()
+          const prune = await isOwnFolder(options, root)
+          await ingestPaths(client, { root, paths, settings: {}, prune, quiet: true, signal }, report)
         } finally {
           report.end()
         }
@@ -32,6 +36,12 @@ export const command: CommandModule<AskOptions> = {
       return chatByLines(client, { agentId, sessionId: undefined, message, json: options.json === true, signal })
     })
   },
+}
+
+/** Whether documents named like files of this folder are of this folder: another knowledge base may have them from elsewhere. */
+async function isOwnFolder(options: ConnectOptions, folder: string): Promise<boolean> {
+  if (options.url !== undefined || process.env.AGENTSERVE_URL) return false
+  return dirname(await findDataFolder(options)) === folder
 }
 
 async function findAnswerer(client: Client, signal: AbortSignal): Promise<string> {

@@ -1,0 +1,27 @@
+import type { BroughtSources } from '../../core/knowledge.ts'
+import type { DocumentStore } from '../../core/knowledge-drivers.ts'
+
+/** `remove` deletes a document with its vectors; one that is gone already is no trouble. */
+export function createBrought(
+  documents: DocumentStore,
+  defaultCollection: string,
+  remove: (documentId: string) => Promise<void>,
+): BroughtSources {
+  return {
+    list: async (collection = defaultCollection) => new Set(await documents.brought(collection)),
+
+    async remember(sources, collection = defaultCollection) {
+      const known = new Set(await documents.brought(collection))
+      if (known.size === sources.size && [...sources].every((source) => known.has(source))) return
+      await documents.setBrought(collection, [...sources])
+    },
+
+    async delete(sources, collection = defaultCollection) {
+      const known = await documents.findCollection(collection)
+      if (known === undefined) return 0
+      const found = await documents.findBySources(known.key, sources)
+      for (const { document_id } of found.values()) await remove(document_id)
+      return found.size
+    },
+  }
+}

@@ -1,0 +1,41 @@
+import { isAppError } from '../../core/error.ts'
+import type { Collection, DocumentStore } from '../../core/knowledge-drivers.ts'
+import type { CollectionIndex } from '../knowledge-index.ts'
+import type { Turns } from '../knowledge-turns.ts'
+
+export interface RemovalDrivers {
+  documents: DocumentStore
+  turns: Turns
+  indexOf(collection: Collection): Promise<CollectionIndex>
+}
+
+export interface Removal {
+  /** Throws `document_not_found`. */
+  deleteDocument(documentId: string): Promise<void>
+  /** The same; a document that is gone already is no trouble. */
+  removeDocument(documentId: string): Promise<void>
+}
+
+/** Deletes documents with their chunks and vectors. */
+export function createRemoval({ documents, turns, indexOf }: RemovalDrivers): Removal {
+  const deleteDocument = async (documentId: string): Promise<void> => {
+    const { source, collection: name } = await documents.getDocument(documentId)
+    await turns.shared({ key: `${name}\0${source}`, weight: 0, caller: '' }, async () => {
+      const { generation } = await documents.deleteDocument(documentId)
+      await documents.sweep([generation])
+      const collection = await documents.findCollection(name)
+      if (!collection) return
+      // The document is gone already; a vector that stays is never shown and goes when the index is next compared.
+      const index = await indexOf(collection).catch(() => undefined)
+      await index?.table.removeGenerations([generation])
+      index?.missing.delete(generation)
+    })
+  }
+  return {
+    deleteDocument,
+    removeDocument: (documentId) =>
+      deleteDocument(documentId).catch((error: unknown) => {
+        if (!isAppError(error) || error.code !== 'document_not_found') throw error
+      }),
+  }
+}

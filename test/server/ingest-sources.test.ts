@@ -1,0 +1,60 @@
+import { mkdir, mkdtemp, open, rename, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, it } from 'vitest'
+import { silentLogger } from '../../src/core/logger.ts'
+import { ingestSources } from '../../src/server/ingest-sources.ts'
+import type { OpenableKnowledge } from '../../src/service/knowledge.ts'
+import { type KnowledgeFolder, knowledgeFolder } from '../support/knowledge.ts'
+
+let place: KnowledgeFolder
+let root: string
+
+beforeEach(async () => {
+  place = await knowledgeFolder()
+  root = await mkdtemp(join(tmpdir(), 'project-'))
+  await mkdir(join(root, 'docs'))
+  for (const name of ['one', 'two']) await writeFile(join(root, 'docs', `${name}.md`), `The lamp of ${name} burns.`)
+})
+afterEach(async () => {
+  await place.remove()
+  await rm(root, { recursive: true })
+})
+
+/** What a server that starts does with its sources, over the same data folder each time; gives the documents then. */
+async function start(sources: string[], also?: (knowledge: OpenableKnowledge) => Promise<unknown>): Promise<string[]> {
+  const knowledge = await place.open()
+  const chunks = { collection: undefined, chunkSize: undefined, chunkOverlap: undefined }
+  const { signal } = new AbortController()
+  await ingestSources({ knowledge, root, sources, ...chunks, logger: silentLogger, signal })
+  await also?.(knowledge)
+  const { items } = await knowledge.listDocuments({}, { limit: 100 })
+  await knowledge.close()
+  return items.map(({ source }) => source).sort()
+}
+
+it('forgets files that were deleted or renamed while no server ran, and nothing that the sources did not bring', async () => {
+  await start(['docs'], async (knowledge) => {
+    await knowledge.ingest({ content: 'By hand.', source: 'docs/by-hand.md', name: 'docs/by-hand.md' })
+  })
+  await rm(join(root, 'docs/one.md'))
+  await rename(join(root, 'docs/two.md'), join(root, 'docs/three.md'))
+  expect(await start(['docs'])).toEqual(['docs/by-hand.md', 'docs/three.md'])
+})
+
+it.each([
+  ['gone', () => rename(join(root, 'docs'), join(root, 'elsewhere'))],
+  ['empty', () => rm(join(root, 'docs'), { recursive: true }).then(() => mkdir(join(root, 'docs')))],
+])('keeps the documents of a folder that is %s, and takes in the other sources', async (_state, change) => {
+  await writeFile(join(root, 'top.md'), 'High water is at noon.')
+  await start(['docs'])
+  await change()
+  expect(await start(['docs', 'docs/**/*.md', 'top.md'])).toEqual(['docs/one.md', 'docs/two.md', 'top.md'])
+})
+
+it('refuses a file that is too large by its size, and goes on with the next', async () => {
+  const file = await open(join(root, 'docs/a-large.txt'), 'w')
+  await file.truncate(3 * 1024 ** 3)
+  await file.close()
+  expect(await start(['docs'])).toEqual(['docs/one.md', 'docs/two.md'])
+})
