@@ -85,6 +85,8 @@ describe.each(ways)('with %s', (_way, config) => {
           ],
         },
         a2a: { prefix: '/a2a' },
+        // So that a test can be many addresses, which are not throttled together.
+        trustProxy: 'loopback',
         ...config,
       },
       {
@@ -405,10 +407,10 @@ describe.each(ways)('with %s', (_way, config) => {
   test('every route that is not open refuses a caller without the right key, before it reads the body', async () => {
     const closed = operations.filter(({ open }) => !open)
     expect(closed.length).toBeGreaterThan(20)
-    for (const { method, path } of closed) {
+    for (const [place, { method, path }] of closed.entries()) {
       const target = path.replace('{id}', own.ann.session)
       const body = method === 'GET' ? undefined : '{"not": json'
-      const type = { 'content-type': 'application/json' }
+      const type = { 'content-type': 'application/json', 'x-forwarded-for': `192.0.2.${place}` }
       const without = await server.call(method, target, body, type)
       const wrong = await server.call(method, target, body, { ...type, 'x-api-key': 'wrong' })
       const code = path.startsWith('/a2a') ? -32600 : 'unauthorized'
