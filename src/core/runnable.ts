@@ -53,6 +53,7 @@ export interface RunContext<STATE extends object = JsonObject> {
   readonly resumed?: Resumption | undefined
   /** Resolves when everything emitted so far is durable. */
   recorded(): Promise<void>
+  readonly [inputCheck]?: InputCheck | undefined
   /** Runs an entity as part of this run, with a record of its own; `runId`: one that waits for input goes on with what this run was given. */
   child(entity: Runnable, call: { entityId: string; input: RunInput } | { runId: string }): Promise<ChildRun>
 }
@@ -85,10 +86,22 @@ export interface Runnable {
   /** `none`: it may begin before its start is durable, because nothing outside could notice that it ran. */
   readonly effects: 'none' | 'any'
   readonly cache?: AnswerCache | undefined
+  /** Its input is for nobody else until it has said in `inputCheck` that it may pass. */
+  readonly checksInput?: boolean | undefined
   /** For background runs; others are bound by RequestTimeout too. */
   readonly timeoutMs?: number | undefined
   run(input: RunInput, context: RunContext): AsyncIterable<Emission>
 }
+
+/** What an agent's guardrails tell of the input that they have looked at. */
+export interface InputCheck {
+  passInput(parts: readonly Part[]): void
+  /** It is taken out of the record with the end of the run. */
+  refuseInput(parts: readonly Part[]): void
+}
+
+/** Where a context has its `InputCheck`. */
+export const inputCheck = Symbol.for('agentserve.inputCheck')
 
 const mark = Symbol.for('agentserve.runnable')
 

@@ -55,6 +55,8 @@ export interface RunStart {
   claim: Claim | null
   /** Who runs it; with the fence, what later writes are checked against. */
   owner: string
+  /** Nobody but the run may see the message until it is `checked`. */
+  unchecked?: boolean | undefined
 }
 
 export type RunStarted =
@@ -72,6 +74,8 @@ export interface RunBatch {
   events: readonly RunEvent[]
   /** From here on numbers may have been used without being recorded; at least 1,000 beyond the last event. */
   reserve_until: number
+  /** The message of the run may be seen. */
+  checked?: boolean | undefined
 }
 
 /** Takes a paused run up again, in one step: whoever comes second finds that it has moved on. */
@@ -112,6 +116,10 @@ export interface RunEnd {
   sources: readonly SourceEvent[]
   /** Replaces the session's state when given. */
   state?: JsonObject | null
+  /** The message of the run may be seen. */
+  checked?: boolean | undefined
+  /** Runs whose input was refused: in the same commit it goes from them and from those inside them (core/refusal.ts). */
+  refused?: readonly string[] | undefined
 }
 
 export type RunFinished = 'ok' | 'already_final' | 'fenced' | 'missing'
@@ -190,7 +198,7 @@ export interface Recovered {
   /** Runs whose process died; now `interrupted`, with `truncated` and their end event in place. */
   interrupted: Run[]
   /** Background runs still waiting, oldest first, as they were put in. */
-  queued: { run: RunRecord; fence: number }[]
+  queued: { run: RunRecord; fence: number; unchecked?: boolean }[]
 }
 
 export interface SessionStore {
@@ -308,7 +316,7 @@ export interface SessionStore {
 
   /**
    * Once after `open`, by `owner`: what an earlier process left in `running` becomes `interrupted`, foreground runs in
-   * `queued` likewise, claims without run and answer are released, expired claims and answers go.
+   * `queued` likewise, their unchecked messages refused, claims without run and answer are released, expired claims and answers go.
    */
   recover(owner: string, at: string): Promise<Recovered>
 }

@@ -12,7 +12,7 @@ import { ownAnswer } from './agent-own.ts'
 import type { AgentContext, AgentSettings, AnyAgentSettings, ToolsContext } from './agent-settings.ts'
 import { type Binding, bindable } from './binding.ts'
 import { fingerprint } from './fingerprint.ts'
-import { guarded } from './guardrails.ts'
+import { checksInput, guarded } from './guardrails.ts'
 import { bounded, noLimits } from './limits/bounded.ts'
 import { defaultHistoryRuns } from './memory.ts'
 import { insideRun } from './run-context.ts'
@@ -57,6 +57,7 @@ function build(settings: AnyAgentSettings, binding: Binding): Runnable {
     effects,
     cache: cache === undefined ? undefined : toCache(settings, cache, model),
     timeoutMs,
+    ...(checksInput(settings.guardrails) ? { checksInput: true } : {}),
     run: effects === 'none' ? surround(answer, settings, binding) : inside(surround(answer, settings, binding)),
   }
   return bindable(withToolEntries(markRunnable(entity), toolEntries(settings, binding)), (next) =>

@@ -2,7 +2,7 @@ import { AppError, messageOf } from '../core/error.ts'
 import type { StepEnd, StepStart } from '../core/event.ts'
 import { createId } from '../core/id.ts'
 import type { Json } from '../core/json.ts'
-import type { Emission } from '../core/runnable.ts'
+import { type Emission, inputCheck } from '../core/runnable.ts'
 import { type Answering, callOf } from './agent-call.ts'
 import type { AgentRunContext } from './agent-settings.ts'
 import { describe, isObject } from './setting-check.ts'
@@ -33,7 +33,8 @@ export interface AgentGuardrails<DATA = Json> {
 
 /**
  * An answer between its guardrails. Each check is a step of the run; one that refuses is a failed step, its reason is the
- * whole answer, and what was refused is nowhere: not in the stream and not in the record. A check that throws fails the run.
+ * whole answer, and what was refused is nowhere: not in the stream and not in the record, where a mark takes the place of an
+ * input. A check that throws fails the run.
  */
 export function guarded(answer: Answering, { input: before, output: after }: AgentGuardrails): Answering {
   const inputChecks = listOf(before)
@@ -43,8 +44,11 @@ export function guarded(answer: Answering, { input: before, output: after }: Age
     // What goes on after a pause was let in when it began.
     for (const [place, check] of context.resumed === undefined ? inputChecks.entries() : []) {
       const refusal = yield* checkpoint(nameOf('input', check, place), () => check(call))
-      if (refusal !== undefined) return yield refusal
+      if (refusal === undefined) continue
+      context[inputCheck]?.refuseInput(input.parts)
+      return yield refusal
     }
+    if (inputChecks.length > 0 && context.resumed === undefined) context[inputCheck]?.passInput(input.parts)
     if (outputChecks.length === 0) return yield* answer(input, context)
     const held: Emission[] = []
     let text = ''
@@ -100,6 +104,11 @@ const heldBack: ReadonlySet<string> = new Set(['text_delta', 'reasoning_delta', 
 
 function isHeldBack(emission: Emission): boolean {
   return typeof emission === 'string' || heldBack.has(emission.type)
+}
+
+/** Whether there is a check of what goes in. */
+export function checksInput(guardrails: AgentGuardrails | undefined): boolean {
+  return listOf(guardrails?.input).length > 0
 }
 
 function listOf<T extends object>(one: T | readonly T[] | undefined): readonly T[] {

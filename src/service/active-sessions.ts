@@ -105,7 +105,7 @@ export function activeSessions(store: SessionStore, limits: Partial<MemoryLimits
     const known = sessions.get(end.run_id)
     if (known === undefined) return forgetting(store.finishRun(end), () => forgetRun(end.run_id))
     return writing(known, store.finishRun(end), (finished) => {
-      if (finished === 'ok') known.endRun(end)
+      if (finished === 'ok' && end.refused === undefined) known.endRun(end)
       else known.clear()
       ended(end.run_id, known)
     })

@@ -42,6 +42,7 @@ export function createChildren(options: ChildrenOptions): StartChild {
           state: null,
           claim: null,
           owner,
+          unchecked: entity.checksInput,
         })
         if (started.outcome !== 'started') throw toRefusal(started, run)
         return started.fence

@@ -32,6 +32,8 @@ export interface ExecutionOptions extends RunTimes {
   startChild: StartChild
   /** The run that it is part of. */
   parent?: RunExecution | undefined
+  /** Its input is for nobody else until the runnable says so. */
+  unchecked?: boolean | undefined
   /** The end is durable, or was given up. */
   onEnd: (execution: RunExecution) => void
 }

@@ -1,4 +1,5 @@
 import { jsonSize } from '../core/json-size.ts'
+import { hideMessage, isWithheld } from '../core/refusal.ts'
 import { isEnded, type RunRecord } from '../core/run.ts'
 import type { RunEnd, RunStart } from '../core/store.ts'
 import type { Summary } from '../core/summary.ts'
@@ -32,6 +33,8 @@ export class KnownSession {
   /** The newest, oldest first. A record here is never changed, only replaced. */
   #runs: RunRecord[] | undefined
   #isWhole = false
+  /** What the messages of runs say that only the runs may see. */
+  readonly #hidden = new Map<string, RunRecord['messages']>()
   #state: string | undefined
   #summary: Summary | null | undefined
 
@@ -89,7 +92,10 @@ export class KnownSession {
     this.setState(session?.state == null ? 'null' : JSON.stringify(session.state))
   }
 
-  startRun({ run, state }: RunStart): void {
+  startRun({ run: started, state, unchecked }: RunStart): void {
+    const { run_id, messages } = started
+    const run = unchecked === true ? { ...started, messages: messages.map(hideMessage) } : started
+    if (unchecked === true) this.#hidden.set(run_id, messages)
     if (state !== null) this.setState(undefined)
     if (this.#runs === undefined || run.parent_run_id !== null || this.hasRun(run.run_id)) return
     this.#runs.push(run)
@@ -108,10 +114,13 @@ export class KnownSession {
   endRun(end: RunEnd): void {
     if (end.state !== undefined) this.setState(JSON.stringify(end.state))
     const place = this.#placeOf(end.run_id)
-    const run = this.#runs?.[place]
-    if (this.#runs === undefined || run === undefined) return
-    // It was read between the write of its end and the answer.
-    if (isEnded(run.status)) this.clear()
+    const found = this.#runs?.[place]
+    const said = this.#hidden.get(end.run_id)
+    this.#hidden.delete(end.run_id)
+    if (this.#runs === undefined || found === undefined) return
+    const run = said !== undefined && end.checked === true ? { ...found, messages: said } : found
+    // It was read between the write of its end and the answer, or while only the run could see what its message says.
+    if (isEnded(run.status) || (end.checked === true && isWithheld(run))) this.clear()
     else {
       this.#runs[place] = toEnded(run, end)
       this.bytes += bytesOf(end)

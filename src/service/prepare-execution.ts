@@ -39,6 +39,8 @@ export interface Surroundings {
   onEnd: (execution: RunExecution) => void
   /** What was recorded before the pause after which the run goes on. */
   before?: readonly RunEvent[] | undefined
+  /** Its input was recorded as unchecked. */
+  unchecked?: boolean | undefined
   /** The run that this one is part of, and its state. */
   inside?: { parent: RunExecution; state: JsonObject } | undefined
 }
@@ -68,6 +70,7 @@ export function prepareExecution(surroundings: Surroundings): RunExecution {
     prompts,
     startChild,
     parent: inside?.parent,
+    unchecked: before === undefined && (surroundings.unchecked === true || runnable.checksInput === true),
     state:
       inside !== undefined ? { shared: inside.state } : beginsEarly(runnable) ? undefined : sessionState(surroundings),
     timeoutMs: mode === 'plain' ? plainLimit : runnable.timeoutMs,

@@ -1,6 +1,7 @@
 import { notFound } from '../core/error.ts'
 import type { RunEvent } from '../core/event.ts'
 import type { JsonObject } from '../core/json.ts'
+import { isWithheld } from '../core/refusal.ts'
 import type { RunHead, RunRecord } from '../core/run.ts'
 import type { History, SessionStore } from '../core/store.ts'
 import { nextLimit } from './event-pages.ts'
@@ -59,14 +60,14 @@ export function createRecordedRuns(store: SessionStore): RecordedRuns {
         const history = await store.readHistory(run.session_id, limit)
         const place = history.runs.findIndex((other) => other.run_id === run.run_id)
         const earlier = place === -1 ? history.runs : history.runs.slice(0, place)
-        const begun = earlier.filter((other) => other.status !== 'queued')
+        const begun = earlier.filter((other) => other.status !== 'queued' && !isWithheld(other))
         if (begun.length >= runs || isAll(history, limit)) return begun.slice(-runs)
       }
     },
     async turnsBefore(runId, sessionId, runs) {
       for (let limit = runs; ; limit *= 2) {
         const history = await store.readHistory(sessionId, limit, runId)
-        const begun = history.runs.filter(({ status }) => status !== 'queued')
+        const begun = history.runs.filter((other) => other.status !== 'queued' && !isWithheld(other))
         if (begun.length >= runs || isAll(history, limit)) return begun.slice(-runs)
       }
     },

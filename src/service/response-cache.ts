@@ -3,7 +3,15 @@ import type { EmittedEvent } from '../core/event.ts'
 import type { Logger } from '../core/logger.ts'
 import { addToParts, type Part } from '../core/message.ts'
 import type { RunRecord } from '../core/run.ts'
-import type { AnswerCache, Emission, RunContext, RunInput, Runnable } from '../core/runnable.ts'
+import {
+  type AnswerCache,
+  type Emission,
+  type InputCheck,
+  inputCheck,
+  type RunContext,
+  type RunInput,
+  type Runnable,
+} from '../core/runnable.ts'
 import type { SessionStore } from '../core/store.ts'
 import type { Clock } from '../core/time.ts'
 import { timestamp } from '../core/time.ts'
@@ -52,17 +60,28 @@ export function answerFromCache(runnable: Runnable, cache: AnswerCache, options:
       const recorded = await find(key)
       if (recorded !== undefined) {
         run.cache_hit = true
+        // It has passed the same checks before, or it would not have been kept.
+        context[inputCheck]?.passInput(input.parts)
         yield* recorded
         return
       }
       const before = JSON.stringify(context.state)
       let asked = false
-      for await (const emission of runnable.run(input, context)) {
+      let refused = false
+      const check = context[inputCheck]
+      const watching: InputCheck = {
+        passInput: (parts) => check?.passInput(parts),
+        refuseInput(parts) {
+          refused = true
+          check?.refuseInput(parts)
+        },
+      }
+      for await (const emission of runnable.run(input, { ...context, [inputCheck]: watching })) {
         if (typeof emission !== 'string' && emission.type === 'input_required') asked = true
         yield emission
       }
       // What it does to the session's state is part of the answer, and could not be done again; nor could what a person decides.
-      if (!asked && JSON.stringify(context.state) === before) await keep(key)
+      if (!asked && !refused && JSON.stringify(context.state) === before) await keep(key)
     },
   }
 }

@@ -1,9 +1,12 @@
+import { isDeepStrictEqual } from 'node:util'
 import { shownDuration } from '../core/duration.ts'
 import { AppError, toAppError } from '../core/error.ts'
 import { createId } from '../core/id.ts'
 import { runLimit } from '../core/limits.ts'
+import type { Part } from '../core/message.ts'
+import { refuseMessage } from '../core/refusal.ts'
 import type { CancellationReason, RunRecord } from '../core/run.ts'
-import type { Emission, RunContext, Runnable } from '../core/runnable.ts'
+import { type Emission, type InputCheck, inputCheck, type RunContext, type Runnable } from '../core/runnable.ts'
 import { timestamp } from '../core/time.ts'
 import { recordEnd } from './durable-end.ts'
 import { RunIntake } from './emissions/intake.ts'
@@ -19,7 +22,7 @@ import { RunState } from './run-state.ts'
  * One run under way: drives the runnable, numbers and records what it emits, and ends it once. Readers follow `log`;
  * none of them drives anything. `done` resolves with the record when the end is durable.
  */
-export class RunExecution {
+export class RunExecution implements InputCheck {
   readonly run: RunRecord
   readonly done: Promise<RunRecord>
   readonly #options: ExecutionOptions
@@ -36,10 +39,12 @@ export class RunExecution {
   #tokens: number
   #discarded = false
   #reason: CancellationReason | undefined
+  #check: 'none' | 'unchecked' | 'passed' | 'refused'
 
   constructor(options: ExecutionOptions) {
     this.#options = options
     this.run = options.run
+    this.#check = options.unchecked === true ? 'unchecked' : 'none'
     const resumed = options.before?.at(-1)
     if (options.before !== undefined) this.#fold.addRecorded(options.before)
     this.#recorder = new RunRecorder({
@@ -127,6 +132,26 @@ export class RunExecution {
     this.parent?.heard()
   }
 
+  passInput(parts: readonly Part[]): void {
+    if (this.#check !== 'unchecked' || !isSame(parts, this.#options.input.parts)) return
+    this.#check = 'passed'
+    this.#recorder.inputIsChecked()
+  }
+
+  /** For the runs around it too, as far as it is their input. */
+  refuseInput(parts: readonly Part[]): void {
+    if (!isSame(parts, this.#options.input.parts)) return
+    this.#check = 'refused'
+    this.run.messages = this.run.messages.map(refuseMessage)
+    this.parent?.refuseInput(parts)
+  }
+
+  /** Itself and the runs around it whose input is refused. */
+  get #refused(): string[] {
+    if (this.#check !== 'refused') return []
+    return [this.run.run_id, ...(this.parent === undefined ? [] : this.parent.#refused)]
+  }
+
   get parent(): RunExecution | undefined {
     return this.#options.parent
   }
@@ -179,6 +204,7 @@ export class RunExecution {
         signal: this.#abort.signal,
         state: this.#state.value,
         recorded: () => this.#recorder.recorded(),
+        [inputCheck]: this,
         child: (...call: Parameters<RunContext['child']>) => startChild(this, this.#state.value, ...call),
       })
       for await (const emission of runnable.run(input, full)) {
@@ -247,6 +273,11 @@ export class RunExecution {
   // The run itself changes when its end is durable, so that nobody is shown an end that may be lost.
   async #record(outcome: Outcome): Promise<void> {
     const { run } = this
+    // What nobody has let pass is told to nobody.
+    if (this.#check === 'unchecked' && outcome.status !== 'input_required') {
+      this.#check = 'refused'
+      run.messages = run.messages.map(refuseMessage)
+    }
     const completedAt = timestamp(this.#options.clock())
     const messages = [...run.messages, ...this.#fold.messages(run.run_id, createId('msg'), completedAt)]
     if (outcome.status !== 'completed') {
@@ -266,14 +297,20 @@ export class RunExecution {
       end_seq: this.#recorder.takeNumber(),
     }
     const { store, logger, onEnd } = this.#options
+    const checked =
+      this.#check === 'passed'
+        ? { checked: true }
+        : this.#check === 'refused' && outcome.status !== 'input_required'
+          ? { refused: this.#refused }
+          : undefined
     const finished = await recordEnd({
       store,
       logger,
-      end: toEnd(ended, this.fence, this.#recorder.takeHeld(), this.#state.changed()),
+      end: { ...toEnd(ended, this.fence, this.#recorder.takeHeld(), this.#state.changed()), ...checked },
       fence: () => this.fence,
       bare: () => {
         Object.assign(ended, { status: 'failed', error: unrecordable, messages: run.messages, sources: [] })
-        return toEnd(ended, this.fence, [], undefined)
+        return { ...toEnd(ended, this.fence, [], undefined), ...checked }
       },
       isDiscarded: () => this.#discarded,
       onFailure: (error) => this.#tellFailure(error),
@@ -311,4 +348,8 @@ export class RunExecution {
     this.log.close(failure)
     this.#rejectDone(failure)
   }
+}
+
+function isSame(one: readonly Part[], other: readonly Part[]): boolean {
+  return one === other || isDeepStrictEqual(one, other)
 }

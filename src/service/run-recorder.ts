@@ -45,6 +45,7 @@ export class RunRecorder {
   #startDurable = false
   #started = false
   #stopped = false
+  #checked = false
   #held: RunEvent[] = []
   #heldCharacters = 0
   #appending: Promise<void> | undefined
@@ -110,6 +111,11 @@ export class RunRecorder {
     }
   }
 
+  /** The run's message may be seen; the next batch says so. */
+  inputIsChecked(): void {
+    this.#checked = true
+  }
+
   /** No batch begins after this. */
   stop(): void {
     this.#stopped = true
@@ -156,7 +162,16 @@ export class RunRecorder {
     if (this.#appending !== undefined || this.#held.length === 0 || this.#stopped || !this.#startDurable) return
     const events = this.takeHeld()
     const last = events.at(-1)?.seq ?? this.#seq
-    const batch = { run_id: this.#options.run.run_id, fence: this.#fence, events, reserve_until: last + reserve }
+    const batch: RunBatch = {
+      run_id: this.#options.run.run_id,
+      fence: this.#fence,
+      events,
+      reserve_until: last + reserve,
+    }
+    if (this.#checked) {
+      batch.checked = true
+      this.#checked = false
+    }
     this.#appending = this.#append(batch, last).finally(() => {
       this.#appending = undefined
       if (this.#held.length > 0 && !this.#stopped) this.#flushLater()

@@ -6,7 +6,7 @@ import type { Message } from '../core/message.ts'
 import type { RunHead, RunRecord } from '../core/run.ts'
 import { isEnded, isResumable } from '../core/run.ts'
 import type { Runnable } from '../core/runnable.ts'
-import type { ClaimRecord, RunStarted, SessionStore } from '../core/store.ts'
+import type { ClaimRecord, Recovered, RunStarted, SessionStore } from '../core/store.ts'
 import type { Clock } from '../core/time.ts'
 import { timestamp } from '../core/time.ts'
 import { TurnoverMap } from '../core/turnover-map.ts'
@@ -28,6 +28,9 @@ import { SessionLanes } from './session-lanes.ts'
 
 const retryBeginMs = 500
 
+/** A run that an earlier process left waiting. */
+type Waiting = Recovered['queued'][number]
+
 export interface RunsOptions {
   store: SessionStore
   registry: Registry
@@ -45,7 +48,7 @@ export interface RunsOptions {
 /** The run service with what its server needs beyond the public door. */
 export interface RunService extends Runs {
   /** Takes up what an earlier process left waiting, and what waited for its entity to be registered. */
-  adopt(queued: readonly { run: RunRecord; fence: number }[]): void
+  adopt(queued: readonly Waiting[]): void
   /** Ends everything that runs or waits in a session; resolves when that is recorded. */
   cancelSession(sessionId: string, reason: string): Promise<void>
   /** No new work; what runs gets until `deadlineMs`, then is cancelled with reason `shutdown`. Waiting background runs stay. */
@@ -62,7 +65,7 @@ export function createRuns(options: RunsOptions): RunService {
   const live = new TurnoverMap<string, RunExecution>()
   const beginning = new Set<string>()
   /** Waiting runs whose entity is not registered. */
-  const stranded = new Map<string, { run: RunRecord; fence: number }>()
+  const stranded = new Map<string, Waiting>()
   let closing = false
   const lanes = new SessionLanes((execution) => void begin(execution))
 
@@ -93,9 +96,10 @@ export function createRuns(options: RunsOptions): RunService {
     runnable: Runnable,
     mode: StartRun['mode'],
     before?: readonly RunEvent[],
+    unchecked?: boolean,
   ): RunExecution {
     const inLane = () => lanes.of(run.session_id).length
-    return prepareExecution({ ...options, recorded, run, runnable, mode, inLane, startChild, onEnd, before })
+    return prepareExecution({ ...options, recorded, run, runnable, mode, inLane, startChild, onEnd, before, unchecked })
   }
 
   const startChild = createChildren({ ...options, recorded, live })
@@ -165,6 +169,7 @@ export function createRuns(options: RunsOptions): RunService {
         state: request.state ?? null,
         claim,
         owner: options.owner,
+        unchecked: runnable.checksInput,
       })
       if (mayBegin && beginsEarly(runnable)) execution.begin()
       started = await starting
@@ -213,8 +218,8 @@ export function createRuns(options: RunsOptions): RunService {
     return recordedHandle(run, recorded)
   }
 
-  function takeUp(run: RunRecord, fence: number, runnable: Runnable): RunExecution {
-    const execution = createExecution(run, runnable, 'background')
+  function takeUp({ run, fence, unchecked }: Waiting, runnable: Runnable): RunExecution {
+    const execution = createExecution(run, runnable, 'background', undefined, unchecked)
     execution.startIsDurable(fence)
     live.set(run.run_id, execution)
     stranded.delete(run.run_id)
@@ -223,7 +228,7 @@ export function createRuns(options: RunsOptions): RunService {
 
   async function cancel(runId: string, reason = 'requested'): Promise<RunRecord> {
     const left = stranded.get(runId)
-    const execution = left === undefined ? live.get(runId) : takeUp(left.run, left.fence, noRunnable)
+    const execution = left === undefined ? live.get(runId) : takeUp(left, noRunnable)
     if (execution !== undefined && !execution.ended) {
       execution.cancel(reason)
       return execution.done
@@ -266,18 +271,19 @@ export function createRuns(options: RunsOptions): RunService {
       return traceRun(run, recorded.events(run, 0), new PromptReader(run, recorded), page)
     },
     adopt(queued) {
-      for (const { run, fence } of [...stranded.values(), ...queued]) {
+      for (const left of [...stranded.values(), ...queued]) {
+        const { run } = left
         const runnable = registry.find(run.entity_id)
         if (runnable === undefined) {
           if (stranded.has(run.run_id)) continue
-          stranded.set(run.run_id, { run, fence })
+          stranded.set(run.run_id, left)
           logger.warn(
             { run_id: run.run_id, entity_id: run.entity_id },
             'waiting run has no entity here; it stays queued',
           )
           continue
         }
-        const execution = takeUp(run, fence, runnable)
+        const execution = takeUp(left, runnable)
         if (lanes.enter(execution, 'enqueue')) void begin(execution)
       }
     },

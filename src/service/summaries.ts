@@ -1,5 +1,6 @@
 import { AppError, isAppError, notFound } from '../core/error.ts'
 import type { Logger } from '../core/logger.ts'
+import { isWithheld } from '../core/refusal.ts'
 import type { SessionStore } from '../core/store.ts'
 import type { Summarizer, Summary } from '../core/summary.ts'
 import type { Clock } from '../core/time.ts'
@@ -54,7 +55,9 @@ export function createSummaries(options: SummariesOptions): SummaryService {
     const readAt = timestamp(clock())
     const history = await store.readHistory(sessionId, runLimit)
     const earlier = history.has_more ? await store.findSummary(sessionId) : undefined
-    const messages = history.runs.filter((run) => run.status !== 'queued').flatMap((run) => run.messages)
+    const messages = history.runs
+      .filter((run) => run.status !== 'queued' && !isWithheld(run))
+      .flatMap((run) => run.messages)
     const content = messages.length === 0 ? '' : await write(summarizer, messages, earlier?.content)
     const summary: Summary = {
       session_id: sessionId,

@@ -96,6 +96,7 @@ export function memoryStore({ clock = Date.now, maxReadBytes }: MemoryStoreOptio
         if (!row || !takesEvents(runs.lookOf(row), batch.fence)) return false
         runs.keepEvents(row, batch.events)
         row.reserveUntil = Math.max(row.reserveUntil, batch.reserve_until)
+        if (batch.checked === true) runs.showMessage(row)
         return true
       }),
     finishRun: (end) => step(() => runs.finishRun(state, end)),

@@ -16,6 +16,7 @@ import { openConnection, prepareDatabase, type Synchronous } from './sqlite/open
 import { pruneSessions } from './sqlite/prune.ts'
 import { Reads } from './sqlite/reads.ts'
 import { recover } from './sqlite/recover.ts'
+import { finishRefused } from './sqlite/refusals/refuse.ts'
 import { Search } from './sqlite/search.ts'
 import * as sessions from './sqlite/sessions.ts'
 import { resumeRun } from './sqlite/settle.ts'
@@ -228,7 +229,17 @@ export function sqliteStore(options: SqliteStoreOptions): SessionStore {
     },
     beginRun: (runId, fence, at) => writing({ kind: 'begin', begin: { runId, fence, at } }),
     appendEvents: (batch) => writing({ kind: 'append', batch }),
-    finishRun: (end) => writing<RunFinished>({ kind: 'finish', end }),
+    finishRun: (end) =>
+      end.refused === undefined
+        ? writing<RunFinished>({ kind: 'finish', end })
+        : using(async (store) => {
+            const { writer, known, search } = store
+            const { finished, numbers } = await writer.work((connection) => finishRefused(connection, end, now()))
+            known.forgetRun(end.run_id)
+            search.renew(numbers)
+            freed(store)
+            return finished
+          }),
     resumeRun: (resume) => working((connection) => resumeRun(connection, resume)),
     findRun: (runId) => reading((reads) => reads.findRun(runId)),
     findRunHead: (runId) => reading((reads) => reads.findRunHead(runId)),

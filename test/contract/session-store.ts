@@ -17,6 +17,7 @@ import { testRuns } from './session-store/runs.ts'
 import { testSearch } from './session-store/search.ts'
 import { testSessions } from './session-store/sessions.ts'
 import { testSummaries } from './session-store/summaries.ts'
+import { testWithheld } from './session-store/withheld.ts'
 
 /** What every driver of the port must do. `create` gives a new, empty store that is not open yet. */
 export function testSessionStore(name: string, create: () => SessionStore | Promise<SessionStore>): void {
@@ -45,5 +46,6 @@ export function testSessionStore(name: string, create: () => SessionStore | Prom
     testCopies(store)
     testErasing(store)
     testHostile(store)
+    testWithheld(store)
   })
 }

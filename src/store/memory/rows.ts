@@ -1,5 +1,6 @@
 import type { RunEvent } from '../../core/event.ts'
 import type { Json, JsonObject } from '../../core/json.ts'
+import type { Message } from '../../core/message.ts'
 import type { Run, RunRecord } from '../../core/run.ts'
 import type { Session, SessionOwners, SharedWith } from '../../core/session.ts'
 import type { CachedAnswer } from '../../core/store.ts'
@@ -15,6 +16,8 @@ export interface RunRow {
   /** Waits for `beginRun` when the run was queued. */
   startState: JsonObject | null
   events: RunEvent[]
+  /** What its message says, while only the run may see it. */
+  unchecked?: Message | undefined
 }
 
 export interface SessionRow extends SessionOwners {

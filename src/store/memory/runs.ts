@@ -1,6 +1,7 @@
 import { AppError } from '../../core/error.ts'
 import { endEvent, isFinalEvent, type RunEvent, startEvent } from '../../core/event.ts'
 import type { Page, PageRequest } from '../../core/page.ts'
+import { hideMessage } from '../../core/refusal.ts'
 import { isEnded, type Run } from '../../core/run.ts'
 import type { SessionSeed } from '../../core/session.ts'
 import type {
@@ -19,6 +20,7 @@ import { OutputFold } from '../recorded-output.ts'
 import { takeWithin } from './budget.ts'
 import { insertClaim, readClaim } from './claims.ts'
 import { isBefore } from './handovers.ts'
+import { refuseRuns } from './refuse.ts'
 import { copy, type MemoryState, type RunRow, runOf, type SessionRow, turnsOf } from './rows.ts'
 import { getSession, insertSession, pageOf, touch } from './sessions.ts'
 
@@ -43,6 +45,11 @@ export function startRun(state: MemoryState, start: RunStart, now: string): RunS
     reserveUntil: startReserve,
     startState: running ? null : startState,
     events: [],
+  }
+  const [message] = row.record.messages
+  if (start.unchecked === true && message !== undefined) {
+    row.unchecked = message
+    row.record.messages = [hideMessage(message)]
   }
   const session = known ?? insertSession(state, seed as SessionSeed)
   if (running && startState !== null) session.state = { ...session.state, ...startState }
@@ -88,6 +95,12 @@ function newEvents(row: RunRow, events: readonly RunEvent[]): RunEvent[] {
   return copies
 }
 
+/** Everybody may see what the message says. */
+export function showMessage(row: RunRow): void {
+  if (row.unchecked !== undefined) row.record.messages = [row.unchecked, ...row.record.messages.slice(1)]
+  row.unchecked = undefined
+}
+
 export function lookOf({ record, fence }: RunRow) {
   return { status: record.status, entity_kind: record.entity_kind, end_seq: record.end_seq, fence }
 }
@@ -102,6 +115,7 @@ export function finishRun(state: MemoryState, end: RunEnd): RunFinished {
   const sources = copy([...end.sources])
   const kept = end.state === undefined ? undefined : copy(end.state)
   for (const event of events) row.events.push(event)
+  if (end.checked === true) showMessage(row)
   const { record } = row
   record.status = end.status
   record.completed_at = end.completed_at
@@ -115,6 +129,7 @@ export function finishRun(state: MemoryState, end: RunEnd): RunFinished {
   const session = getSession(state, record.session_id)
   if (kept !== undefined) session.state = kept
   touch(session, end.completed_at)
+  if (end.refused !== undefined) refuseRuns(state, end.refused)
   return 'ok'
 }
 
@@ -191,9 +206,14 @@ export function recoverRuns(state: MemoryState, owner: string, at: string): Reco
     if (isEnded(record.status) || row.owner === owner) continue
     row.fence += 1
     row.owner = owner
-    if (record.status === 'queued' && record.background) queued.push({ run: copy(record), fence: row.fence })
-    else {
+    if (record.status === 'queued' && record.background) {
+      const { unchecked } = row
+      const run = copy(unchecked === undefined ? record : { ...record, messages: [unchecked] })
+      queued.push({ run, fence: row.fence, ...(unchecked !== undefined && { unchecked: true }) })
+    } else {
+      const isUnchecked = row.unchecked !== undefined
       interrupt(state, row, at)
+      if (isUnchecked) refuseRuns(state, [record.run_id])
       interrupted.push(runOf(row))
     }
   }

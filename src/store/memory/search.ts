@@ -24,13 +24,18 @@ export async function searchMessages(
       const session = getSession(state, run.record.session_id)
       return belongsTo(session, search) && (search.reader === undefined || isReadableBy(session, run, search.reader))
     })
-    .map(({ record }) => ({ record, keyset: { time: record.created_at, id: record.run_id } }))
+    .map(({ record, unchecked }) => ({
+      record,
+      isHidden: unchecked !== undefined,
+      keyset: { time: record.created_at, id: record.run_id },
+    }))
     .sort((a, b) => (isAfter(a.keyset, b.keyset) ? 1 : -1))
-  for (const { record, keyset } of runs) {
+  for (const { record, isHidden, keyset } of runs) {
     const isFirst = from !== undefined && keyset.time === from.keyset.time && keyset.id === from.keyset.id
     if (from !== undefined && !isFirst && !isAfter(keyset, from.keyset)) continue
     const { run_id, session_id, entity_id } = record
     for (const [place, message] of [...record.messages.entries()].reverse()) {
+      if (place === 0 && isHidden) continue
       if (isFirst && place >= from.message) continue
       const snippet = await pace.through(findWords(searchTextOf(message), search.words))
       if (snippet === undefined) continue

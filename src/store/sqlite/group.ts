@@ -73,7 +73,11 @@ export class Group {
   }
 
   /** `state` given: what the session's state becomes, for a session that exists. */
-  addStart({ run, session, state, claim, owner }: RunStart, end: RunEnd | undefined, becomes?: JsonObject): boolean {
+  addStart(
+    { run, session, state, claim, owner, unchecked }: RunStart,
+    end: RunEnd | undefined,
+    becomes?: JsonObject,
+  ): boolean {
     const running = run.status === 'running'
     const merges = running && state !== null && becomes === undefined
     const exists = session === null || this.#known.hasSession(session.session_id)
@@ -103,7 +107,7 @@ export class Group {
       running ? null : toJson(state),
       begunOf(run),
       end ? endedOf(end) : null,
-      this.#messagesOf(run.messages),
+      this.#messagesOf(run.messages, unchecked === true && end?.checked !== true),
       end ? this.#outputOf(end) : null,
       this.#lastPart(run.run_id, batch),
     ])
@@ -129,12 +133,18 @@ export class Group {
     this.rows.begins.push([runId, fence, at])
   }
 
-  #addBatch({ run_id, fence, events, reserve_until }: RunBatch): boolean {
-    this.addBatch(run_id, fence, reserve_until, encodeBatch(events))
+  #addBatch({ run_id, fence, events, reserve_until, checked }: RunBatch): boolean {
+    this.addBatch(run_id, fence, reserve_until, encodeBatch(events), checked)
     return true
   }
 
-  addBatch(runId: string, fence: number, reserveUntil: number, batch: StoredBatch | undefined): void {
+  addBatch(
+    runId: string,
+    fence: number,
+    reserveUntil: number,
+    batch: StoredBatch | undefined,
+    checked?: boolean,
+  ): void {
     const [first, ...rest] = batch?.parts ?? []
     this.rows.batches.push([
       runId,
@@ -143,6 +153,7 @@ export class Group {
       batch?.lastSeq ?? null,
       reserveUntil,
       first?.text ?? null,
+      ...(checked === true ? [1] : []),
     ])
     for (const { firstSeq, text } of rest) this.rows.parts.push([runId, firstSeq, text])
   }
@@ -164,12 +175,13 @@ export class Group {
       batch?.firstSeq ?? null,
       batch?.lastSeq ?? null,
       this.#lastPart(end.run_id, batch),
+      ...(end.checked === true ? [1] : []),
     ])
     this.#touchEnd(sessionId, end)
   }
 
-  #messagesOf(messages: readonly Message[]): string {
-    return this.#made?.get(messages) ?? messagesOf(messages)
+  #messagesOf(messages: readonly Message[], unchecked = false): string {
+    return this.#made?.get(messages) ?? messagesOf(messages, unchecked)
   }
 
   #outputOf({ messages }: RunEnd): string | null {

@@ -13,7 +13,7 @@ import { startReserve } from '../ended.ts'
 export interface HotRows {
   /** session_id, agent_id, team_id, workflow_id, user_id, name, metadata, state, created_at, updated_at, revision, run_count */
   sessions: unknown[][]
-  /** run_id, fence, status, ended, output, first and last number of events, batch */
+  /** run_id, fence, status, ended, output, first and last number of events, batch, whether the input is checked */
   ends: unknown[][]
   /** `startedRunColumns` */
   runs: unknown[][]
@@ -21,7 +21,7 @@ export interface HotRows {
   instants: unknown[][]
   /** run_id, fence, at */
   begins: unknown[][]
-  /** run_id, fence, first and last number of events, reserve_until, batch */
+  /** run_id, fence, first and last number of events, reserve_until, batch, whether the input is checked */
   batches: unknown[][]
   /** Parts of large batches, the first or the last of which is with its run or batch: run_id, first number, part */
   parts: unknown[][]
@@ -101,6 +101,9 @@ const values = (columns: readonly string[]) => columns.map((_, place) => `value 
 const orRaise = (kind: keyof HotRows) =>
   `SELECT RAISE(ABORT, '${kind}') WHERE changes() <> json_array_length(NEW.${kind});`
 
+// The mark behind the fields of the message goes.
+const checkedInput = (place: number) => `iif(value ->> ${place}, json_remove(input, '$[0][4]'), input)`
+
 const isUnended = `status NOT IN ('completed', 'failed', 'cancelled')`
 
 // An end frees its session before another start takes it. What a paused run has is joined with more one by one.
@@ -110,7 +113,7 @@ CREATE TEMP TRIGGER deal_hot_writes INSTEAD OF INSERT ON hot_writes BEGIN
   INSERT INTO sessions (${sessionColumns.join(', ')})
     SELECT ${values(sessionColumns)} FROM jsonb_each(NEW.sessions);
   UPDATE runs SET status = value ->> 2, ended = value ->> 3, output = value ->> 4,
-      recorded_seq = ifnull(value ->> 6, recorded_seq), last_batch = value ->> 7
+      recorded_seq = ifnull(value ->> 6, recorded_seq), last_batch = value ->> 7, input = ${checkedInput(8)}
     FROM jsonb_each(NEW.ends) WHERE run_id = value ->> 0 AND fence = value ->> 1 AND ${isUnended} AND ended IS NULL
       AND (value ->> 5 IS NULL OR recorded_seq < value ->> 5);
   ${orRaise('ends')}
@@ -123,7 +126,8 @@ CREATE TEMP TRIGGER deal_hot_writes INSTEAD OF INSERT ON hot_writes BEGIN
     FROM jsonb_each(NEW.begins) WHERE run_id = value ->> 0 AND fence = value ->> 1 AND status = 'queued'
       AND start_state IS NULL;
   ${orRaise('begins')}
-  UPDATE runs SET recorded_seq = ifnull(value ->> 3, recorded_seq), reserve_until = max(reserve_until, value ->> 4)
+  UPDATE runs SET recorded_seq = ifnull(value ->> 3, recorded_seq), reserve_until = max(reserve_until, value ->> 4),
+      input = ${checkedInput(6)}
     FROM jsonb_each(NEW.batches) WHERE run_id = value ->> 0 AND fence = value ->> 1
       AND status IN ('running', 'queued') AND (value ->> 2 IS NULL OR recorded_seq < value ->> 2);
   ${orRaise('batches')}

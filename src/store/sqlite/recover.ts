@@ -6,11 +6,13 @@ import { dropExpiredClaims } from './claims.ts'
 import type { Connection } from './connection.ts'
 import { readBatches } from './reading/events.ts'
 import { type All, readRecord } from './reading/records.ts'
+import { refuseRuns } from './refusals/refuse.ts'
 import { endedOf, messagesOf, type RecordRow, toRun } from './rows.ts'
 import { selectRunHeads } from './selects.ts'
 import { touch } from './sessions.ts'
 
-const selectOrphans = `SELECT run_id, run_session_id, status, begun ->> 'background' AS background, fence, reserve_until
+const selectOrphans = `SELECT run_id, run_session_id, status, begun ->> 'background' AS background, fence, reserve_until,
+    input ->> '$[0][4]' AS mark
   FROM runs
   WHERE status IN ('running', 'queued') AND owner <> ? ORDER BY run_number`
 
@@ -29,11 +31,12 @@ export async function recover(writer: Connection, owner: string, at: string, now
     const waits = orphan.status === 'queued' && orphan.background === 1
     if (!waits) {
       await interrupt(writer, runId, orphan.status === 'running', (orphan.reserve_until as number) + 1, at)
+      if (orphan.mark !== null) await refuseRuns(writer, [runId])
       await touch(writer, orphan.run_session_id as string, at)
     }
     if (waits) {
-      const run = await readRecord(all, runId)
-      if (run !== undefined) queued.push({ run, fence })
+      const run = await readRecord(all, runId, true)
+      if (run !== undefined) queued.push({ run, fence, ...(orphan.mark !== null && { unchecked: true }) })
       continue
     }
     const [head] = await all(selectRunHeads, [JSON.stringify([runId])])

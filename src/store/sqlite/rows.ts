@@ -1,6 +1,7 @@
 import type { SourceEvent } from '../../core/event.ts'
 import type { JsonObject } from '../../core/json.ts'
 import { type Message, type Part, textOf } from '../../core/message.ts'
+import { uncheckedParts } from '../../core/refusal.ts'
 import type { EntityKind, Run, RunError, RunRecord, RunStatus, Usage } from '../../core/run.ts'
 import type { Session, SharedWith } from '../../core/session.ts'
 import type { RunEnd } from '../../core/store.ts'
@@ -35,7 +36,14 @@ interface Ended {
 }
 
 /** As `input` and `output` hold them. */
-export type MessageRow = [messageId: string, role: Message['role'], parts: Part[], createdAt: string]
+export type MessageRow = [
+  messageId: string,
+  role: Message['role'],
+  parts: Part[],
+  createdAt: string,
+  /** Of an input that only its run may see. */
+  mark?: 'unchecked',
+]
 
 /** run_id, session_id, parent_run_id, entity_id, status, user_id, truncated, begun, ended; see selects.ts */
 export type RunRow = [string, string, string | null, string, RunStatus, string | null, number, Begun, Ended | null]
@@ -101,12 +109,14 @@ export function endedOf(
   return JSON.stringify(ended)
 }
 
-export function messagesOf(messages: readonly Message[]): string {
-  return JSON.stringify(messageRows(messages))
+export function messagesOf(messages: readonly Message[], unchecked = false): string {
+  return JSON.stringify(messageRows(messages, unchecked))
 }
 
-export function messageRows(messages: readonly Message[]): MessageRow[] {
-  return messages.map(({ message_id, role, parts, created_at }) => [message_id, role, parts, created_at])
+export function messageRows(messages: readonly Message[], unchecked = false): MessageRow[] {
+  return messages.map(({ message_id, role, parts, created_at }) =>
+    unchecked ? [message_id, role, parts, created_at, 'unchecked'] : [message_id, role, parts, created_at],
+  )
 }
 
 export function toRun([runId, sessionId, parent, entityId, status, , , begun, ended]: RunRow): Run {
@@ -127,9 +137,10 @@ export function toRun([runId, sessionId, parent, entityId, status, , , begun, en
   }
 }
 
-export function toRunRecord([, row, input, output]: RecordRow): RunRecord {
+/** `whole`: with a message that only the run may see. */
+export function toRunRecord([, row, input, output]: RecordRow, whole = false): RunRecord {
   const [runId, , , , , userId, truncated, begun, ended] = row
-  const messages = input.map((message) => toMessage(runId, message))
+  const messages = input.map((message) => toMessage(runId, message, whole))
   if (output !== null) for (const message of output) messages.push(toMessage(runId, message))
   return {
     ...toRun(row),
@@ -144,7 +155,8 @@ export function toRunRecord([, row, input, output]: RecordRow): RunRecord {
   }
 }
 
-function toMessage(runId: string, [messageId, role, parts, createdAt]: MessageRow): Message {
+function toMessage(runId: string, [messageId, role, said, createdAt, mark]: MessageRow, whole = false): Message {
+  const parts = mark === undefined || whole ? said : uncheckedParts()
   return { message_id: messageId, run_id: runId, role, parts, content: textOf(parts), created_at: createdAt }
 }
 

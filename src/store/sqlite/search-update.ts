@@ -102,8 +102,14 @@ async function indexAfter({ file, source, pace }: UpdateOptions, after: number):
   return mark.number
 }
 
+/** What is known of these runs is made anew. */
+export async function renewRuns({ file, source, pace }: UpdateOptions, numbers: readonly number[]): Promise<void> {
+  const rows = await lookAt(source, numbers)
+  while (rows.length > 0) await file.put(await toIndexed(source, takeStep(rows), pace))
+}
+
 const lookColumns = `run_number, run_id, status, begun ->> 'entity_kind' AS entity_kind,
-  concat_ws(' ', run_id, status, fence) AS look, octet_length(input) + ifnull(octet_length(output), 0) AS run_bytes`
+  concat_ws(' ', run_id, status, fence, iif(status IN ('running', 'queued'), input ->> '$[0][4]', NULL)) AS look, octet_length(input) + ifnull(octet_length(output), 0) AS run_bytes`
 
 function lookAt(source: Connection, numbers: readonly number[]): Promise<SqlRow[]> {
   const sql = `SELECT ${lookColumns} FROM json_each(?) CROSS JOIN runs ON run_number = value`
@@ -131,7 +137,8 @@ async function toIndexed(source: Connection, looks: readonly SqlRow[], pace: Pac
   for (const row of rows) {
     const said = JSON.parse(row.said as string) as MessageRow[][]
     const words = new Set<string>()
-    for (const [, , parts] of said.flat()) {
+    for (const [, , parts, , mark] of said.flat()) {
+      if (mark !== undefined) continue
       for (const { text } of piecesOf(messageText(parts))) {
         for (const word of wordsOf(text)) words.add(word)
         await pace.step()

@@ -12,7 +12,15 @@ import type { Connection } from './connection.ts'
 import { ownedBy } from './pages.ts'
 import type { MessageRow } from './rows.ts'
 import { isDamaged, removeSearchFile, SearchFile, toSearchError } from './search-file.ts'
-import { dropAbsent, removeOrphans, sessionTerm, takeStep, type UpdateOptions, updateIndex } from './search-update.ts'
+import {
+  dropAbsent,
+  removeOrphans,
+  renewRuns,
+  sessionTerm,
+  takeStep,
+  type UpdateOptions,
+  updateIndex,
+} from './search-update.ts'
 import { readableBy } from './sharing/handovers.ts'
 
 /** How long an answer waits for the index; the update goes on. */
@@ -85,6 +93,12 @@ export class Search {
   /** These runs have lost what was said in them. */
   forgetWordsOf(numbers: readonly number[]): void {
     if (numbers.length > 0) this.#purge((file) => file.drop(numbers))
+  }
+
+  /** These runs say something else now. Does nothing when there is no index. */
+  renew(numbers: readonly number[]): void {
+    if (numbers.length === 0) return
+    this.#purge(async (file, source) => renewRuns(this.#updateOf(file, source), numbers))
   }
 
   /** Takes out, a moment later, what an earlier process had deleted and had no time to forget. */
@@ -200,7 +214,8 @@ export class Search {
       for await (const run of readRuns(source, numbers, search)) {
         for (const [message, row] of [...run.said.entries()].reverse()) {
           if (run.number === from.run && message >= from.message) continue
-          const [messageId, role, parts, createdAt] = row
+          const [messageId, role, parts, createdAt, mark] = row
+          if (mark !== undefined) continue
           const snippet = await pace.through(findWords(messageText(parts), search.words))
           if (snippet === undefined) continue
           const { run_id, session_id, entity_id } = run

@@ -51,7 +51,10 @@ async function startRun(writer: Connection, start: RunStart, now: string): Promi
     present !== undefined && running && state !== null
       ? { ...fromJson<JsonObject>(present.state), ...state }
       : undefined
-  const group = new Group(knowing(run.session_id, present !== undefined), await madeTexts(run.messages))
+  const group = new Group(
+    knowing(run.session_id, present !== undefined),
+    await madeTexts(run.messages, start.unchecked),
+  )
   group.addStart(start, undefined, becomes)
   await writeGroup(writer, group)
   return { outcome: running ? 'started' : 'queued', fence: 1, created_session: present === undefined }
@@ -78,7 +81,7 @@ async function appendEvents(writer: Connection, batch: RunBatch): Promise<boolea
   if (run === undefined || !takesEvents(run, batch.fence)) return false
   const group = new Group(knowing(run.sessionId, true))
   const encoded = await encodeBatchInTurns(batch.events, run.recordedSeq)
-  group.addBatch(batch.run_id, batch.fence, batch.reserve_until, encoded)
+  group.addBatch(batch.run_id, batch.fence, batch.reserve_until, encoded, batch.checked)
   await writeGroup(writer, group)
   return true
 }
@@ -108,8 +111,8 @@ function knowing(sessionId: string, exists: boolean): Known {
   return { hasSession: (other) => exists && other === sessionId, sessionOf: () => sessionId }
 }
 
-async function madeTexts(messages: readonly Message[]): Promise<MadeTexts> {
-  return new Map([[messages, await jsonInTurns(messageRows(messages))]])
+async function madeTexts(messages: readonly Message[], unchecked = false): Promise<MadeTexts> {
+  return new Map([[messages, await jsonInTurns(messageRows(messages, unchecked))]])
 }
 
 async function writeGroup(writer: Connection, group: Group): Promise<void> {

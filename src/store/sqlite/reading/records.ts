@@ -28,16 +28,16 @@ export async function* readNumbered(
   }
 }
 
-/** However large it is. */
-export async function readRecord(all: All, runId: string): Promise<RunRecord | undefined> {
+/** However large it is; `whole`: with a message that only the run may see. */
+export async function readRecord(all: All, runId: string, whole = false): Promise<RunRecord | undefined> {
   const [row] = await all(selectRun, [runId])
-  return row && toWholeRecord(row)
+  return row && toWholeRecord(row, whole)
 }
 
-function toWholeRecord(row: SqlRow): RunRecord {
+function toWholeRecord(row: SqlRow, whole = false): RunRecord {
   const { run_number, run_row, input, output } = row
   const parsed = [run_row, input, output ?? 'null'].map((text) => JSON.parse(text as string))
-  return toRunRecord([run_number, ...parsed] as RecordRow)
+  return toRunRecord([run_number, ...parsed] as RecordRow, whole)
 }
 
 /**

@@ -1,0 +1,62 @@
+import type { RunEvent } from './event.ts'
+import type { Json } from './json.ts'
+import type { DataPart, Message, Part } from './message.ts'
+
+/*
+ * Input that the guardrails of an agent have refused is nowhere; a mark takes its place. So it is with input that they have not
+ * looked at yet, for everybody but the run itself: nobody else may act on it.
+ */
+
+const refused = { refused: true } as const
+const marks: readonly string[] = ['refused', 'unchecked']
+
+function partOf(mark: 'refused' | 'unchecked'): DataPart {
+  return { type: 'data', data: { [mark]: true } }
+}
+
+export function refusedParts(): Part[] {
+  return [partOf('refused')]
+}
+
+export function uncheckedParts(): Part[] {
+  return [partOf('unchecked')]
+}
+
+/** The message with a mark in place of what it said. */
+export function refuseMessage(message: Message): Message {
+  return { ...message, parts: refusedParts(), content: '' }
+}
+
+/** The message as everybody but its run sees it until it has been checked. */
+export function hideMessage(message: Message): Message {
+  return { ...message, parts: uncheckedParts(), content: '' }
+}
+
+/** Whether the input of a turn is a mark: such a turn is told to no model. */
+export function isWithheld({ messages }: { messages: readonly Message[] }): boolean {
+  const [part, ...more] = messages[0]?.parts ?? []
+  if (part?.type !== 'data' || more.length > 0 || messages[0]?.role !== 'user') return false
+  const { data } = part
+  if (typeof data !== 'object' || data === null || Array.isArray(data)) return false
+  const entries = Object.entries(data)
+  return entries.length === 1 && marks.includes(entries[0]?.[0] ?? '') && entries[0]?.[1] === true
+}
+
+type Recorded = Omit<RunEvent, 'run_id'>
+
+/**
+ * The event of a run whose input was refused, without what may repeat it: prompts, queries, what tools were called with. The
+ * same object when there is nothing of it. `goesOn`: the run may still have to go on from what a pause has recorded.
+ */
+export function withoutInput<T extends Recorded>(event: T, goesOn: boolean): T {
+  const { type } = event
+  if (type === 'model_call_start') {
+    const { messages: _messages, prompt: _prompt, ...rest } = event as T & { messages?: Json; prompt?: unknown }
+    return { ...rest, messages: refused } as unknown as T
+  }
+  if (type === 'retrieval') return { ...event, query: JSON.stringify(refused) }
+  if (type === 'tool_call') return { ...event, input: refused }
+  if (type !== 'input_required' || goesOn) return event
+  const { messages: _messages, ...rest } = event as T & { messages?: Json; data?: Json }
+  return (rest.data === undefined ? rest : { ...rest, data: refused }) as unknown as T
+}
