@@ -4,7 +4,7 @@ import { a2aPath, defaultA2APrefix } from './path.ts'
 
 const refusals: Record<number, string> = {
   401: 'No key, or a wrong one.',
-  403: 'A foreign origin.',
+  403: 'A foreign origin, or a key without the scope `run`.',
   408: 'The body did not arrive in time.',
   413: 'The body is too large.',
   415: 'The body is not JSON.',
