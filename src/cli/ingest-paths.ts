@@ -25,7 +25,8 @@ export async function ingestPaths(
   report: IngestReport,
 ): Promise<ReadonlySet<string>> {
   const { root, paths, before } = wanted
-  const addresses = paths.filter(isAddress)
+  const { ingestAddress, uniqueAddresses } = await import('./ingest-address.ts')
+  const addresses = uniqueAddresses(paths.filter(isAddress))
   const places = paths.filter((path) => !isAddress(path) && path !== '-')
   const { sources, skipped } = places.length === 0 ? none : await findFiles(root, places, before !== undefined)
   report.begin(sources.length + skipped.length + addresses.length + (paths.includes('-') ? 1 : 0))
@@ -40,18 +41,6 @@ export async function ingestPaths(
 
 export function isAddress(path: string): boolean {
   return /^https?:\/\//i.test(path)
-}
-
-async function ingestAddress(client: Client, address: string, wanted: IngestPaths): Promise<FileResult> {
-  const { download } = await import('../client/download.ts')
-  const { allowHttp = false, allowPrivate = false, signal } = wanted
-  try {
-    const { bytes, mediaType } = await download(address, { allowHttp, allowPrivate, signal })
-    return await ingestContent(client, { source: address, bytes, mediaType }, wanted)
-  } catch (error) {
-    signal.throwIfAborted()
-    return { source: address, outcome: 'skipped', chunks: 0, reason: error instanceof Error ? error.message : 'failed' }
-  }
 }
 
 async function ingestStdin(client: Client, wanted: IngestPaths): Promise<FileResult> {

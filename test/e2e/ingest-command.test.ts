@@ -115,7 +115,7 @@ describe('agentserve ingest of an address', () => {
   test('checks where a redirect leads, and stops at what is too large', async () => {
     expect((await ingest(`${url}/away`, '--allow-private')).stderr).toContain('--allow-http')
     const large = await ingest(`${url}/large`, '--allow-http', '--allow-private')
-    expect(large.stderr).toContain('more than 20000000 bytes')
+    expect(large.stderr).toContain('more than 20 MB')
   })
 })
 
