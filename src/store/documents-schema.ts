@@ -1,6 +1,7 @@
 import { AppError } from '../core/error.ts'
 import type { Connection } from './documents-connection.ts'
 import { applicationIds, newFile } from './upkeep/application.ts'
+import { keepVersion, removeOldVersions } from './upkeep/version-copy.ts'
 
 /** One entry a version of the file, applied in order; `PRAGMA user_version` counts them. Column names are unique. */
 export const versions: readonly (string | ((connection: Connection) => Promise<string>))[] = [
@@ -65,7 +66,7 @@ export const versions: readonly (string | ((connection: Connection) => Promise<s
 ]
 
 /** Sets what the house relies on, and brings the file to the newest version; a newer file is refused untouched. */
-export async function prepare(connection: Connection): Promise<void> {
+export async function prepare(connection: Connection, path: string): Promise<void> {
   const found = Number((await connection.all('PRAGMA user_version'))[0]?.user_version)
   if (found > versions.length)
     throw new AppError('unavailable', 'The knowledge base was written by a newer agentserve; update to open it.')
@@ -81,6 +82,10 @@ export async function prepare(connection: Connection): Promise<void> {
   )
   const synchronous = Number((await connection.all('PRAGMA synchronous'))[0]?.synchronous)
   if (synchronous !== 2) throw new Error(`synchronous is ${synchronous}, not FULL`)
+  if (path !== ':memory:') {
+    if (found > 0 && found < versions.length) await keepVersion(path, found)
+    else await removeOldVersions(path)
+  }
   if (application === 0) await connection.exec(`PRAGMA application_id=${applicationIds.knowledge}`)
   for (const [version, change] of versions.entries()) {
     if (version < found) continue

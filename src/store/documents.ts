@@ -83,7 +83,7 @@ export function createDocumentStore(options: DocumentStoreOptions): DocumentStor
       if (path !== ':memory:') await makePrivateFile(path)
       const connection = await openConnection(path)
       try {
-        await prepare(connection)
+        await prepare(connection, path)
         const writer = openWriter(connection, forgetReserved)
         const reader = path === ':memory:' ? writer.reader : await openReader(path)
         const upkeep = new DocumentsUpkeep({ writer, logger, writes: () => writes, onWordsForgotten })

@@ -18,11 +18,13 @@ import { Reads } from './sqlite/reads.ts'
 import { recover } from './sqlite/recover.ts'
 import { finishRefused } from './sqlite/refusals/refuse.ts'
 import { Search } from './sqlite/search.ts'
+import { searchPathOf } from './sqlite/search-file.ts'
 import * as sessions from './sqlite/sessions.ts'
 import { resumeRun } from './sqlite/settle.ts'
 import { Writer } from './sqlite/writer.ts'
 import { Sweep } from './sweep.ts'
 import { Shrinking } from './upkeep/shrinking.ts'
+import { probeSpace, writeAgain } from './upkeep/space.ts'
 
 const sweptAtOnce = 1_000
 
@@ -83,6 +85,7 @@ export function sqliteStore(options: SqliteStoreOptions): SessionStore {
         options.onFatal?.(error)
       }
       const writer = new Writer({
+        path,
         connection,
         known,
         now,
@@ -90,7 +93,7 @@ export function sqliteStore(options: SqliteStoreOptions): SessionStore {
         afterCommit: (writes, characters) => checkpoints.afterCommit(writes, characters),
       })
       const search = new Search({
-        path: `${path.replace(/\.db$/, '')}-search.db`,
+        path: searchPathOf(path),
         openSource: () => openConnection(path, synchronous, true),
         logger,
       })
@@ -106,7 +109,7 @@ export function sqliteStore(options: SqliteStoreOptions): SessionStore {
       search.forgetLeft()
     } catch (error) {
       for (const connection of connections) await connection.close().catch(() => {})
-      throw toStoreError(error)
+      throw toStoreError(error, path)
     }
   }
 
@@ -127,7 +130,7 @@ export function sqliteStore(options: SqliteStoreOptions): SessionStore {
     try {
       return await work(opened)
     } catch (error) {
-      throw toStoreError(error)
+      throw toStoreError(error, path)
     }
   }
   const reading = <T>(read: (reads: Reads) => Promise<T>) => using(({ reads }) => read(reads))
@@ -155,7 +158,10 @@ export function sqliteStore(options: SqliteStoreOptions): SessionStore {
     check: () =>
       using(async ({ writer }) => {
         if (writer.failure !== undefined) throw writer.failure
-        await writer.work(async () => {})
+        if (!writer.isFull) return writer.work(async () => {})
+        await probeSpace(path)
+        await writer.work(writeAgain)
+        writer.wrote()
       }),
 
     createSession: (seed, claim) =>

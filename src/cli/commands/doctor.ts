@@ -1,4 +1,5 @@
 import { ConfigError } from '../../config/config-error.ts'
+import type { ResolvedConfig } from '../../config/types.ts'
 import type { CommandContext, CommandModule } from '../command.ts'
 import { withClient } from '../connect.ts'
 import { findRunningServer } from '../connection/running-server.ts'
@@ -6,8 +7,9 @@ import { type Finding, ok, warning, wrong } from '../doctor/finding.ts'
 import { checkDisk, checkLibrary, checkNode } from '../doctor/machine.ts'
 import { checkModels, checkSentenceModel } from '../doctor/models.ts'
 import { checkFolder, checkPort, existing } from '../doctor/project.ts'
+import { checkStorage, compactStorage } from '../doctor/storage.ts'
 import { acceptTools, checkTools } from '../doctor/tools.ts'
-import { describeError } from '../exit.ts'
+import { describeError, UsageError } from '../exit.ts'
 import { exit } from '../exit-codes.ts'
 import { addProjectFlags, type ProjectOptions } from '../flags.ts'
 import { print, printJson } from '../output.ts'
@@ -17,25 +19,62 @@ import { terminalLogger } from '../terminal-logger.ts'
 import { terminalText } from '../terminal-text.ts'
 
 interface DoctorOptions extends ProjectOptions {
+  check?: boolean
+  compact?: boolean
   acceptTools?: string
 }
 
 export const command: CommandModule<DoctorOptions> = {
   define: (command) =>
-    void addProjectFlags(command).option(
-      '--accept-tools <entry>',
-      "confirm that the MCP tools of this entry of an agent's tools may be as they are now",
-    ),
+    void addProjectFlags(command)
+      .option('--check', 'read all databases to their end and say what is damaged')
+      .option('--compact', 'write the databases anew without their free space; no server may run')
+      .option(
+        '--accept-tools <entry>',
+        "confirm that the MCP tools of this entry of an agent's tools may be as they are now",
+      ),
   async run(context, options) {
     let worst: number = exit.ok
-    const { acceptTools: entry } = options
-    for await (const finding of entry === undefined ? examine(context, options) : accept(context, options, entry)) {
+    for await (const finding of findingsOf(context, options)) {
       if (finding.state === 'wrong') worst = exit.failure
       if (options.json) printJson(finding)
       else print(format(finding))
     }
     return worst
   },
+}
+
+function findingsOf(context: CommandContext, options: DoctorOptions): AsyncGenerator<Finding> {
+  const { acceptTools: entry, check, compact } = options
+  const named = [entry !== undefined, check, compact].filter(Boolean)
+  if (named.length > 1) throw new UsageError('Name one of --check, --compact and --accept-tools.')
+  if (entry !== undefined) return accept(context, options, entry)
+  if (check) return checkAll(context, options)
+  return compact ? withConfig(context, options, compactStorage) : examine(context, options)
+}
+
+/** The findings about the project, which is disposed of afterwards. */
+async function* withConfig(
+  { signal }: CommandContext,
+  options: ProjectOptions,
+  find: (config: ResolvedConfig) => AsyncGenerator<Finding>,
+): AsyncGenerator<Finding> {
+  const { config } = await loadProject(options, { data: options.data }, terminalLogger({ quiet: true }), { signal })
+  try {
+    yield* find(config)
+  } finally {
+    await config.dispose?.()
+  }
+}
+
+async function* checkAll(context: CommandContext, options: ProjectOptions): AsyncGenerator<Finding> {
+  let isSound = true
+  for await (const finding of withConfig(context, options, (config) => checkStorage(config, true))) {
+    isSound &&= finding.state !== 'wrong'
+    yield finding
+  }
+  // Opening the knowledge base opens the sessions too.
+  if (isSound) yield await checkKnowledge(context, options)
 }
 
 async function* examine(context: CommandContext, options: ProjectOptions): AsyncGenerator<Finding> {
@@ -57,17 +96,17 @@ async function* examine(context: CommandContext, options: ProjectOptions): Async
   yield* await checkModels(config)
   yield* await checkSentenceModel(config)
   yield* checkTools(config, context.signal)
+  let isSound = true
+  for await (const finding of checkStorage(config, false)) {
+    isSound &&= finding.state !== 'wrong'
+    yield finding
+  }
   await config.dispose?.()
-  if (folder === dataFolder) yield await checkKnowledge(context, options)
+  if (isSound && folder === dataFolder) yield await checkKnowledge(context, options)
 }
 
-async function* accept({ signal }: CommandContext, options: ProjectOptions, entry: string): AsyncGenerator<Finding> {
-  const { config } = await loadProject(options, { data: options.data }, terminalLogger({ quiet: true }), { signal })
-  try {
-    yield* acceptTools(config, entry, signal)
-  } finally {
-    await config.dispose?.()
-  }
+function accept(context: CommandContext, options: ProjectOptions, entry: string): AsyncGenerator<Finding> {
+  return withConfig(context, options, (config) => acceptTools(config, entry, context.signal))
 }
 
 async function readConfig(options: ProjectOptions, signal: AbortSignal): Promise<Project | Finding> {

@@ -21,11 +21,11 @@ export function classify(error: unknown): Failure {
 }
 
 /** What the callers of a write or a read are told. */
-export function toStoreError(error: unknown): AppError {
+export function toStoreError(error: unknown, path = 'the session database'): AppError {
   if (isAppError(error)) return error
   switch (classify(error)) {
     case 'full':
-      return new AppError('storage_full', 'The disk that holds the sessions is full; nothing was written.', {
+      return new AppError('storage_full', 'The disk that holds the sessions is full; nothing was written. Make room.', {
         cause: error,
       })
     case 'busy':
@@ -34,12 +34,23 @@ export function toStoreError(error: unknown): AppError {
         retryAfterSeconds: 1,
       })
     case 'fatal':
-      return new AppError('unavailable', 'The session database can no longer be trusted; the server must stop.', {
-        cause: error,
-      })
+      return new AppError(
+        'unavailable',
+        `${describeFatal(error, path)} \`agentserve doctor --check\` says what to do.`,
+        {
+          cause: error,
+        },
+      )
     default:
       return new AppError('internal', 'The session database refused a statement; the log has the details.', {
         cause: error,
       })
   }
+}
+
+function describeFatal(error: unknown, path: string): string {
+  const { code } = error as { code?: unknown }
+  if (code === 'SQLITE_NOTADB') return `'${path}' is no database.`
+  if (code === 'SQLITE_CORRUPT') return `The session database '${path}' is damaged.`
+  return `The session database can no longer be trusted (${String(code)} of '${path}'); the server must stop.`
 }

@@ -2,6 +2,7 @@ import { chmod, mkdir, open } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { AppError } from '../../core/error.ts'
 import { applicationIds, newFile } from '../upkeep/application.ts'
+import { keepVersion, removeOldVersions } from '../upkeep/version-copy.ts'
 import { Connection } from './connection.ts'
 import { type Migration, migrations } from './migrations.ts'
 
@@ -26,7 +27,7 @@ function pragmasOf(synchronous: Synchronous): Record<string, number> {
   }
 }
 
-/** Makes the file (0600) and its folder (0700) when they are not there, and leads it to the present version. */
+/** Makes the file (0600) and its folder (0700) when they are not there, and leads it to the present version, after a copy of an earlier one. */
 export async function prepareDatabase(path: string, steps: readonly Migration[] = migrations): Promise<void> {
   await mkdir(dirname(path), { recursive: true, mode: 0o700 })
   const file = await open(path, 'a', 0o600)
@@ -45,6 +46,8 @@ export async function prepareDatabase(path: string, steps: readonly Migration[] 
       `The session database '${path}' was written by a newer agentserve (version ${version}, this one knows ${steps.length}). It was left untouched: update agentserve, or name another file.`,
     )
   }
+  if (version > 0 && version < steps.length) await keepVersion(path, version)
+  else await removeOldVersions(path)
   if (version === steps.length && application !== 0) return
   if (version === 0) await execute(path, newFile)
   const connection = await openConnection(path, 'FULL')

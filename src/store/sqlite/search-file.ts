@@ -203,6 +203,11 @@ async function setUp(connection: Connection): Promise<void> {
   await connection.all('PRAGMA secure_delete = 1')
 }
 
+/** Beside its database. */
+export function searchPathOf(path: string): string {
+  return `${path.replace(/\.db$/, '')}-search.db`
+}
+
 export async function removeSearchFile(path: string): Promise<void> {
   for (const ending of ['', '-wal', '-shm']) await rm(`${path}${ending}`, { force: true })
 }

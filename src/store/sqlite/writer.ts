@@ -29,6 +29,8 @@ interface HotUnit extends Unit {
 }
 
 export interface WriterOptions {
+  /** Of the file, as errors name it. */
+  path: string
   connection: Connection
   known: KnownRows
   now: () => string
@@ -50,6 +52,7 @@ export class Writer {
   /** Of what was written since the last COMMIT. */
   #characters = 0
   #writes = 0
+  #isFull = false
 
   constructor(options: WriterOptions) {
     this.#options = options
@@ -78,6 +81,16 @@ export class Writer {
     return this.#writes
   }
 
+  /** Whether the last write found the disk full. */
+  get isFull(): boolean {
+    return this.#isFull
+  }
+
+  /** A write that the writer can't see in its work has come through. */
+  wrote(): void {
+    this.#isFull = false
+  }
+
   /** Why nothing is accepted any more. */
   get failure(): AppError | undefined {
     return this.#dead
@@ -101,6 +114,7 @@ export class Writer {
       const items = [...units.flatMap((unit) => unit.items), ...works]
       try {
         await (large ? this.#inTransaction(() => this.#apply(units, true)) : this.#commit(units, works))
+        if (units.length > 0) this.#isFull = false
         for (const item of items) answer(item)
         await this.#options.afterCommit(count, this.#characters)
         this.#characters = 0
@@ -115,16 +129,18 @@ export class Writer {
   }
 
   #fail(error: unknown, items: readonly (WaitingHot | WaitingWork)[]): void {
-    const known = toStoreError(error)
+    const known = toStoreError(error, this.#options.path)
     this.#options.known.clear()
     for (const item of items) item.reject(known)
-    if (classify(error) === 'fatal') this.stop(error)
+    const failure = classify(error)
+    if (failure === 'full') this.#isFull = true
+    if (failure === 'fatal') this.stop(error)
   }
 
   /** The file can't be trusted: what waits is rejected, and nothing is accepted any more. */
   stop(error: unknown): void {
     if (this.#dead !== undefined) return
-    const known = toStoreError(error)
+    const known = toStoreError(error, this.#options.path)
     this.#dead = known
     for (const item of this.#waiting.splice(0)) item.reject(known)
     this.#options.onFatal(known)
@@ -204,7 +220,7 @@ export class Writer {
       if (endsGroup(error)) throw error
       await connection.run('ROLLBACK TO one')
       await connection.run('RELEASE one')
-      return { error: toStoreError(error) }
+      return { error: toStoreError(error, this.#options.path) }
     }
   }
 }

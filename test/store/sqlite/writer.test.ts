@@ -36,6 +36,7 @@ describe('the writer', () => {
       return run(sql, params)
     }
     writer = new Writer({
+      path,
       connection,
       known: new KnownRows(),
       now: () => '2030-01-01T00:00:00.000Z',

@@ -1,0 +1,67 @@
+import { stat } from 'node:fs/promises'
+import { Connection, type SqlRow } from '../sqlite/connection.ts'
+import { applicationIds } from './application.ts'
+
+export type FileKind = keyof typeof applicationIds
+
+/** A database file of ours. */
+export interface StorageFile {
+  kind: FileKind
+  path: string
+}
+
+export interface FileState extends StorageFile {
+  /** `damaged`: it can't be read, or not all of it; `foreign`: no database, or that of another program. */
+  state: 'ok' | 'absent' | 'damaged' | 'foreign'
+  /** What SQLite says, shortest first; empty when it is sound. */
+  problems: string[]
+  bytes: number
+  /** Of these: free, but still in the file. */
+  freeBytes: number
+  /** What is in it; only of a whole check. */
+  counts: Record<string, number>
+}
+
+const countsOf: Record<FileKind, Record<string, string>> = {
+  sessions: { sessions: 'SELECT count(*) AS n FROM sessions', runs: 'SELECT count(*) AS n FROM runs' },
+  knowledge: {
+    documents: 'SELECT count(*) AS n FROM document',
+    chunks: 'SELECT coalesce(sum(chunk_count), 0) AS n FROM document',
+  },
+  search: {},
+}
+const busyTimeoutMs = 5_000
+const problemsAtMost = 5
+
+/** Looks at a file without changing it, also while a server uses it. `whole` reads all of it. */
+export async function checkFile({ kind, path }: StorageFile, whole: boolean): Promise<FileState> {
+  const found = await stat(path).catch(() => undefined)
+  const file: FileState = { kind, path, state: 'ok', problems: [], bytes: found?.size ?? 0, freeBytes: 0, counts: {} }
+  // A file that was made and never written to is as good as none.
+  if (found === undefined || found.size === 0) return { ...file, state: 'absent' }
+  let connection: Connection | undefined
+  try {
+    connection = await Connection.open({ path, readonly: true, busyTimeoutMs })
+    const read = async (sql: string): Promise<SqlRow> => (await (connection as Connection).all(sql))[0] ?? {}
+    const { application_id: application } = await read('PRAGMA application_id')
+    if (application !== 0 && application !== applicationIds[kind]) {
+      return { ...file, state: 'foreign', problems: ['it is the database of another program'] }
+    }
+    await read('SELECT count(*) FROM sqlite_schema')
+    const { freelist_count: free } = await read('PRAGMA freelist_count')
+    const { page_size: size } = await read('PRAGMA page_size')
+    file.freeBytes = Number(free) * Number(size)
+    if (!whole) return file
+    const problems = (await connection.all(`PRAGMA quick_check(${problemsAtMost})`)).map((row) =>
+      String(row.quick_check),
+    )
+    if (problems[0] !== 'ok') return { ...file, state: 'damaged', problems }
+    for (const [name, sql] of Object.entries(countsOf[kind])) file.counts[name] = Number((await read(sql)).n)
+    return file
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException
+    return { ...file, state: code === 'SQLITE_NOTADB' ? 'foreign' : 'damaged', problems: [message] }
+  } finally {
+    await connection?.close().catch(() => {})
+  }
+}

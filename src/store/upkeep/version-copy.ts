@@ -1,0 +1,39 @@
+import { readdir, rename, rm, stat } from 'node:fs/promises'
+import { basename, dirname, join } from 'node:path'
+import { copyBytes, copyFile } from './file-copy.ts'
+import { assertSpace } from './space.ts'
+
+const keptMs = 7 * 24 * 60 * 60 * 1000
+
+/**
+ * Copies the database beside itself, as `<file>.version-<version>`, before it is brought to a newer version; the one copy that
+ * is kept. Throws `storage_full` when there is no room; then nothing has been changed.
+ */
+export async function keepVersion(path: string, version: number): Promise<void> {
+  await assertSpace(dirname(path), await copyBytes(path), `The copy of '${path}' before its update`)
+  const copy = `${path}.version-${version}`
+  const part = `${copy}.part`
+  await rm(part, { force: true })
+  try {
+    await copyFile(path, part)
+    await rename(part, copy)
+  } finally {
+    await rm(part, { force: true })
+  }
+  for (const other of await copiesOf(path)) if (other !== copy) await rm(other)
+}
+
+/** The copies that have been there for a week, and what a killed process has left of one. */
+export async function removeOldVersions(path: string): Promise<void> {
+  for (const copy of await copiesOf(path)) {
+    const { mtimeMs } = await stat(copy)
+    if (copy.endsWith('.part') || mtimeMs < Date.now() - keptMs) await rm(copy, { force: true })
+  }
+}
+
+async function copiesOf(path: string): Promise<string[]> {
+  const prefix = `${basename(path)}.version-`
+  const names = await readdir(dirname(path))
+  const copies = names.filter((name) => name.startsWith(prefix) && /^\d+(\.part)?$/.test(name.slice(prefix.length)))
+  return copies.map((name) => join(dirname(path), name))
+}
