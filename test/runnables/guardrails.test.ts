@@ -131,3 +131,31 @@ test('a check that throws fails the run, and lets nothing out', async () => {
   expect(eventsOf(events, 'step_end')[0]).toMatchObject({ status: 'failed', error: { message: 'the list is gone' } })
   expect((await server.ask('wrong', 'x')).json.error.message).toContain("gave 'no'; it may give nothing, or { refuse")
 })
+
+test('a refused input is a mark in the answer, its repeats, the history and the export', async () => {
+  const body = { input: 'my password is hunter2unmistakable' }
+  const mark = [{ type: 'data', data: { refused: true } }]
+  const path = '/api/v1/agents/input/run'
+  const ask = () => server.call('POST', path, body, { 'Idempotency-Key': 'refused-once' })
+  const first = await ask()
+  expect(first.json).toMatchObject({ status: 'completed', messages: [{ role: 'user', parts: mark }, {}] })
+  const { run_id, session_id } = first.json
+  const again = await ask()
+  expect(again.json).toMatchObject({ run_id, messages: [{ role: 'user', parts: mark }, {}] })
+  const texts = [
+    first.text,
+    again.text,
+    ...(await Promise.all(
+      [
+        `/api/v1/runs/${run_id}`,
+        `/api/v1/runs/${run_id}/events?include=prompts`,
+        `/api/v1/sessions/${session_id}`,
+        `/api/v1/sessions/${session_id}/history?stream_events=true`,
+        `/api/v1/sessions/${session_id}/export?include=events`,
+        '/api/v1/messages?q=hunter2unmistakable',
+      ].map(async (read) => (await server.call('GET', read)).text),
+    )),
+  ]
+  for (const text of texts) expect(text).not.toContain('hunter2unmistakable')
+  expect(texts.at(-2)).toContain('"refused":true')
+})
