@@ -1,9 +1,11 @@
 import { AppError, isAppError } from '../core/error.ts'
 import type { RunEvent } from '../core/event.ts'
 import type { Json } from '../core/json.ts'
+import { isLargeJson } from '../core/json-pieces.ts'
 import { Pace } from '../core/pace.ts'
-import type { SessionCopy, SessionRecord } from '../core/session.ts'
-import { parseJson } from '../http/json-guard.ts'
+import type { RunPiece, SessionCopy, SessionHead, SessionRecord } from '../core/session.ts'
+import { encodeInTurns } from '../http/encode.ts'
+import { parseJson, parseJsonInTurns } from '../http/json-guard.ts'
 import { json, stream } from '../http/reply.ts'
 import type { Idempotency, Services, SessionPiece } from '../service/services.ts'
 import { parseBody, parseQuery } from '../wire/parse.ts'
@@ -18,7 +20,7 @@ import {
 } from '../wire/session-copy.ts'
 import { type DocumentedRoute, documented } from './documented.ts'
 import { etagOf } from './etag.ts'
-import { readIdempotency } from './idempotency.ts'
+import { readIdempotency, streamWithIdempotency } from './idempotency.ts'
 import { pathId, readFor } from './path-id.ts'
 import { maySeePrompts } from './prompts.ts'
 import { toWireEvent } from './run-stream.ts'
@@ -26,8 +28,11 @@ import type { ApiSettings } from './settings.ts'
 
 const tag = 'Sessions'
 const params = { id: 'The session.' }
-/** A session is imported whole, so it may be larger than what is said in one request. */
-const maxImportBytes = 64 * 1024 * 1024
+/** Of a copy: a run with all that was said in it. */
+const maxLineBytes = 64 * 1024 * 1024
+/** A longer line is parsed in turns of the event loop. */
+const largeLine = 1024 * 1024
+const lineEnd = Buffer.from('\n')
 const made = {
   description: 'The new session.',
   content: { 'application/json': Session },
@@ -36,7 +41,10 @@ const made = {
 const headers = { 'Idempotency-Key': 'The same key and body again give the first answer.' }
 
 /** Whole sessions out, in, and beside each other. */
-export function sessionCopyRoutes({ sessions, once }: Services, { prefix }: ApiSettings): DocumentedRoute[] {
+export function sessionCopyRoutes(
+  { sessions, once }: Services,
+  { prefix, importBytes }: ApiSettings,
+): DocumentedRoute[] {
   const path = `${prefix}/sessions`
   const answer = async (idempotency: Idempotency | undefined, make: () => Promise<SessionRecord>) => {
     const record = (await once(idempotency, make as () => Promise<Json & SessionRecord>)) satisfies SessionRecord
@@ -59,7 +67,7 @@ export function sessionCopyRoutes({ sessions, once }: Services, { prefix }: ApiS
         headers,
         body: { required: false, content: { 'application/json': ForkSessionRequest } },
         responses: { 201: made },
-        errors: ['session_not_found', 'run_not_found', 'conflict', 'idempotency_mismatch', 'payload_too_large'],
+        errors: ['session_not_found', 'run_not_found', 'conflict', 'idempotency_mismatch'],
       },
       async (request) => {
         const id = pathId(request)
@@ -97,17 +105,18 @@ export function sessionCopyRoutes({ sessions, once }: Services, { prefix }: ApiS
       },
     ),
     {
-      maxBodyBytes: maxImportBytes,
+      maxBodyBytes: importBytes,
       ...documented(
         {
           method: 'POST',
           path: `${path}/import`,
-          operationId: 'importSession',
           scope: 'sessions',
+          operationId: 'importSession',
           tag,
           summary: 'Make a session of what was exported',
           description:
-            'The whole session or nothing. An id that is taken is 409; with `new_ids` everything gets new ones.',
+            'The whole session or nothing. An id that is taken is 409; with `new_ids` everything gets new ones. The body may ' +
+            'have as much as `limits.importSize` says, and a line 64 MB.',
           headers,
           query: ImportQuery,
           body: { required: true, content: { [copyMediaType]: SessionCopyLine } },
@@ -120,8 +129,8 @@ export function sessionCopyRoutes({ sessions, once }: Services, { prefix }: ApiS
           if (mediaType !== undefined && mediaType !== copyMediaType) {
             throw new AppError('unsupported_media_type', `This route takes ${copyMediaType}, not ${mediaType}.`)
           }
-          const load = async () => sessions.import(await readCopy(await request.body.text()), { newIds })
-          return answer(await readIdempotency(request, 'POST /sessions/import'), load)
+          const { lines, idempotency } = streamWithIdempotency(request, 'POST /sessions/import', maxLineBytes)
+          return answer(idempotency, async () => sessions.import(await readCopy(lines), { newIds }))
         },
       ),
     },
@@ -134,34 +143,49 @@ export function toCopyEvents(events: readonly RunEvent[], prompts: boolean): rea
 }
 
 /** The lines of one session. */
-export async function* toCopyLines(pieces: AsyncIterable<SessionPiece>, prompts: boolean): AsyncGenerator<string> {
+export async function* toCopyLines(pieces: AsyncIterable<SessionPiece>, prompts: boolean): AsyncGenerator<Uint8Array> {
   const writer = new CopyWriter()
   for await (const piece of pieces) {
-    if ('session' in piece) yield writer.session(piece)
-    else if ('events' in piece) yield writer.events(piece.run_id, toCopyEvents(piece.events, prompts))
-    else yield writer.run(piece.run)
+    if ('session' in piece) yield* toLine(writer.session(piece))
+    else if ('events' in piece) yield* toLine(writer.events(piece.run_id, toCopyEvents(piece.events, prompts)))
+    else yield* toLine(writer.run(piece.run))
   }
-  yield writer.end()
+  yield* toLine(writer.end())
 }
 
-async function readCopy(text: string): Promise<SessionCopy> {
+/** One line, in pieces, since it may have megabytes. */
+export async function* toLine(line: object): AsyncGenerator<Uint8Array> {
+  if (isLargeJson(line)) {
+    yield* encodeInTurns(line)
+    yield lineEnd
+  } else yield Buffer.from(`${JSON.stringify(line)}\n`)
+}
+
+/** The first line says whose copy it is; the others are read as its runs are asked for. */
+async function readCopy(lines: AsyncGenerator<string>): Promise<SessionCopy> {
+  const pieces = readPieces(lines)
+  const { value: first } = await pieces.next()
+  if (first === undefined || !('session' in first))
+    throw new CopyReader().complaint('the first line must be of type session')
+  return { ...first, runs: pieces as AsyncGenerator<RunPiece> }
+}
+
+async function* readPieces(lines: AsyncGenerator<string>): AsyncGenerator<SessionHead | RunPiece> {
   const reader = new CopyReader()
   const pace = new Pace()
-  for (let at = 0; at < text.length; ) {
-    const end = text.indexOf('\n', at)
-    const line = text.slice(at, end === -1 ? text.length : end)
-    at = end === -1 ? text.length : end + 1
+  for await (const line of lines) {
     reader.nextLine()
     if (line.trim() === '') continue
-    reader.add(readLine(line, reader))
+    const piece = reader.add(await readLine(line, reader))
+    if (piece !== undefined) yield piece
     await pace.step()
   }
-  return reader.finish()
+  reader.finish()
 }
 
-function readLine(line: string, reader: CopyReader): unknown {
+async function readLine(line: string, reader: CopyReader): Promise<unknown> {
   try {
-    return parseJson(line)
+    return await (line.length > largeLine ? parseJsonInTurns(line) : parseJson(line))
   } catch (error) {
     if (isAppError(error)) throw reader.complaint(error.message.replace(/\.$/, ''))
     throw error

@@ -12,6 +12,8 @@ export interface ApiSettings {
   a2aPrefix: string
   /** Named in the 504 of a run. */
   requestTimeoutMs: number
+  /** Of the body of an import. */
+  importBytes: number
   version: string
   startedAtMs: number
   clock: Clock

@@ -5,7 +5,7 @@ import { UserCopyLine, userLine } from '../wire/user-copy.ts'
 import { type DocumentedRoute, documented } from './documented.ts'
 import { pathId } from './path-id.ts'
 import { maySeePrompts } from './prompts.ts'
-import { toCopyEvents, toCopyLines } from './session-copies.ts'
+import { toCopyEvents, toCopyLines, toLine } from './session-copies.ts'
 import type { ApiSettings } from './settings.ts'
 
 const tag = 'Users'
@@ -55,13 +55,13 @@ export function userRoutes({ users }: Services, { prefix }: ApiSettings): Docume
   ]
 }
 
-async function* toLines(pieces: AsyncIterable<UserPiece>, prompts: boolean): AsyncGenerator<string> {
+async function* toLines(pieces: AsyncIterable<UserPiece>, prompts: boolean): AsyncGenerator<string | Uint8Array> {
   const writer = new CopyWriter()
   for await (const piece of pieces) {
     if ('session' in piece) yield* toCopyLines(piece.session, prompts)
     else if ('shared' in piece) yield userLine({ type: 'shared', session_id: piece.shared })
-    else if ('run' in piece) yield writer.run(piece.run)
-    else if ('events' in piece) yield writer.events(piece.run_id, toCopyEvents(piece.events, prompts))
+    else if ('run' in piece) yield* toLine(writer.run(piece.run))
+    else if ('events' in piece) yield* toLine(writer.events(piece.run_id, toCopyEvents(piece.events, prompts)))
     else if ('user_id' in piece) yield userLine({ type: 'user', ...piece })
     else yield userLine({ type: 'user_end', ...piece })
   }

@@ -67,8 +67,8 @@ export interface SessionChange {
   state?: JsonObject | null
 }
 
-/** A whole session as it goes from one place to another: everything durable of it but idempotency keys and cached answers. */
-export interface SessionCopy {
+/** What a copy of a session begins with. */
+export interface SessionHead {
   session: Omit<Session, 'runs' | 'run_count' | 'summary'>
   summary: Summary | null
   /**
@@ -76,12 +76,13 @@ export interface SessionCopy {
    * that is the user's.
    */
   handovers?: Record<string, string | null> | undefined
-  /** Every run that has ended, those inside others included, in the order in which they were put in. */
-  runs: RunCopy[]
 }
 
-export interface RunCopy {
-  run: RunRecord
-  /** Without those that are derived (core/event.ts). */
-  events: RunEvent[]
+/** A run of a copy, or some of the events of the run before, without those that are derived (core/event.ts). */
+export type RunPiece = { run: RunRecord } | { run_id: string; events: readonly RunEvent[] }
+
+/** A whole session as it goes from one place to another: everything durable of it but idempotency keys and cached answers. */
+export interface SessionCopy extends SessionHead {
+  /** Every run that has ended, those inside others included, in the order in which they were put in, as they are asked for. */
+  runs: AsyncIterable<RunPiece>
 }

@@ -10,6 +10,7 @@ import type {
   Session,
   SessionChange,
   SessionCopy,
+  SessionHead,
   SessionOwners,
   SessionRecord,
   SessionSeed,
@@ -231,7 +232,10 @@ export interface SessionStore {
   listHandovers(sessionId: string): Promise<Record<string, string | null>>
   /** Whether the run was put in before the other, which is in the same session. */
   isBefore(runId: string, otherId: string): Promise<boolean>
-  /** With all its runs, messages, events and summary. False when there was none. */
+  /**
+   * With all its runs, messages, events and summary. Gone at once for every reader; of a large session the rows go in steps
+   * afterwards, in a later process if need be. False when there was none.
+   */
   deleteSession(sessionId: string): Promise<boolean>
   /** The state alone; null when there is none, or no session. Without it, who asks reads the whole session. */
   readState?(sessionId: string): Promise<JsonObject | null>
@@ -255,10 +259,11 @@ export interface SessionStore {
   eraseUser(userId: string, limit: number): Promise<number>
 
   /**
-   * Makes a session of a copy, all of it or nothing; only ended runs. Throws `conflict` when the session or one of the runs is
-   * there already.
+   * Makes a session of a copy, in steps that hold up nobody for long: nobody sees anything of it before it is whole, and when
+   * that is not to be, nothing stays. `head`: asked for when all runs have come, what the copy began with otherwise. Only
+   * ended runs. Throws `conflict` when the session or one of the runs is there already, and what `copy.runs` throws.
    */
-  restoreSession(copy: SessionCopy): Promise<SessionRecord>
+  restoreSession(copy: SessionCopy, head?: () => SessionHead): Promise<SessionRecord>
   /**
    * Every run of a session, those inside others included, in the order in which they were put in, from behind one on. Fewer
    * than `limit` when they are large; none at the end.
@@ -301,8 +306,13 @@ export interface SessionStore {
 
   saveSummary(summary: Summary): Promise<void>
   findSummary(sessionId: string): Promise<Summary | undefined>
-  /** Durable until a summary of the session is saved or the job is dropped; twice is once. */
+  /**
+   * Durable until a summary of the session is saved or the job is dropped; twice is once, in its first place, begun by
+   * nobody.
+   */
   scheduleSummary(sessionId: string, at: string): Promise<void>
+  /** Before work on a job begins, durable. How often that has been said of this job, this time included; 0: there is none. */
+  beginSummaryJob(sessionId: string): Promise<number>
   dropSummaryJob(sessionId: string): Promise<void>
   /** Oldest first. */
   listSummaryJobs(): Promise<string[]>

@@ -103,6 +103,7 @@ export function composeServer(initial: ResolvedConfig, { program, onRunEnd }: Se
       knowledgeApi: server.knowledgeApi,
       a2aPrefix: server.a2aPrefix,
       requestTimeoutMs: server.requestTimeoutMs,
+      importBytes: server.limits.importBytes,
       version,
       startedAtMs,
       clock,

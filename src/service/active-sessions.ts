@@ -136,7 +136,7 @@ export function activeSessions(store: SessionStore, limits: Partial<MemoryLimits
     listHandovers: (sessionId) => store.listHandovers(sessionId),
     isBefore: (runId, otherId) => store.isBefore(runId, otherId),
     deleteSession: (sessionId) => forgetting(store.deleteSession(sessionId), () => forget(sessionId)),
-    restoreSession: (copy) => forgetting(store.restoreSession(copy), () => forget(copy.session.session_id)),
+    restoreSession: (copy, head) => forgetting(store.restoreSession(copy, head), () => forget(copy.session.session_id)),
     readRecords: (sessionId, after, limit) => store.readRecords(sessionId, after, limit),
     listSessions: (filter, page) => store.listSessions(filter, page),
     prune: (rule, limit) => forgetting(store.prune(rule, limit), (count) => count !== 0 && forgetAll()),
@@ -185,6 +185,7 @@ export function activeSessions(store: SessionStore, limits: Partial<MemoryLimits
       return reading(sessionId, store.findSummary(sessionId), (session, summary) => session.setSummary(summary ?? null))
     },
     scheduleSummary: (sessionId, at) => store.scheduleSummary(sessionId, at),
+    beginSummaryJob: (sessionId) => store.beginSummaryJob(sessionId),
     dropSummaryJob: (sessionId) => store.dropSummaryJob(sessionId),
     listSummaryJobs: () => store.listSummaryJobs(),
 

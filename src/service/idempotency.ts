@@ -22,8 +22,17 @@ export function earlierAnswer(record: ClaimRecord, idempotency: Idempotency): Js
 }
 
 export function assertSameRequest(record: ClaimRecord, idempotency: Idempotency | undefined): void {
-  if (record.hash === idempotency?.hash) return
-  throw new AppError('idempotency_mismatch', 'This idempotency key was used before, with another request.')
+  if (record.hash !== idempotency?.hash) throw otherRequest()
+}
+
+function otherRequest(): AppError {
+  return new AppError('idempotency_mismatch', 'This idempotency key was used before, with another request.')
+}
+
+/** What is kept of an answer to a body whose hash was not known before it had been worked through. */
+interface AnswerToStream<T> {
+  body: string
+  given: T
 }
 
 /** Work under a key is done once; work that failed has released its key, so that it can be tried again. */
@@ -48,10 +57,18 @@ export function createOnce(store: SessionStore, clock: Clock, logger: Logger): S
       left.delete(idempotency.key)
     }
     const earlier = await store.claim(toClaim(idempotency, clock()))
-    if (earlier !== undefined) return earlierAnswer(earlier, idempotency) as Awaited<ReturnType<typeof work>>
+    const { bodyHash } = idempotency
+    if (earlier !== undefined) {
+      const answer = earlierAnswer(earlier, idempotency)
+      if (bodyHash === undefined) return answer as Awaited<ReturnType<typeof work>>
+      const { body, given } = answer as unknown as AnswerToStream<Awaited<ReturnType<typeof work>>>
+      if (body !== (await bodyHash())) throw otherRequest()
+      return given
+    }
     try {
       const answer = await work()
-      await store.settleClaim(idempotency.key, answer)
+      const kept: AnswerToStream<typeof answer> | undefined = bodyHash && { body: await bodyHash(), given: answer }
+      await store.settleClaim(idempotency.key, (kept as unknown as Json) ?? answer)
       return answer
     } catch (error) {
       await release(idempotency.key)

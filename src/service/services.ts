@@ -6,7 +6,16 @@ import type { Part } from '../core/message.ts'
 import type { Page, PageRequest } from '../core/page.ts'
 import type { EntityKind, Run, RunHead, RunRecord } from '../core/run.ts'
 import type { EntityInfo, Runnable } from '../core/runnable.ts'
-import type { OwnerKind, Session, SessionChange, SessionCopy, SessionOwners, SessionRecord } from '../core/session.ts'
+import type {
+  OwnerKind,
+  RunPiece,
+  Session,
+  SessionChange,
+  SessionCopy,
+  SessionHead,
+  SessionOwners,
+  SessionRecord,
+} from '../core/session.ts'
 import type { History, MessageHit, MessageSearch, RunFilter, SessionFilter, SessionListFilter } from '../core/store.ts'
 import type { Summary } from '../core/summary.ts'
 import type { RunTrace } from '../core/trace.ts'
@@ -39,6 +48,8 @@ export interface Idempotency {
   hash: string
   /** What happens while the first is still at work: `conflict` (409) or `join` its run (A2A's messageId). */
   whileRunning: 'conflict' | 'join'
+  /** Of a body that the work reads as a stream: its hash, when all of it has been read; reads the rest if need be. */
+  bodyHash?: (() => Promise<string>) | undefined
 }
 
 export interface StartRun {
@@ -134,7 +145,7 @@ export interface PartOfSession {
 }
 
 /** What comes out one after the other when a session is exported: the session, then each run, followed by its events. */
-export type SessionPiece = Omit<SessionCopy, 'runs'> | { run: RunRecord } | { run_id: string; events: RunEvent[] }
+export type SessionPiece = SessionHead | RunPiece
 
 export interface ImportSession {
   /** The session, its runs and messages get other ids. */
@@ -177,7 +188,7 @@ export interface Sessions {
   fork(sessionId: string, fork: ForkSession): Promise<SessionRecord>
   /** Throws `session_not_found` at once. What has not ended is left out; `part` given: what is not in it, too. */
   export(sessionId: string, withEvents: boolean, part?: PartOfSession): Promise<AsyncIterable<SessionPiece>>
-  /** All of it or nothing; `conflict` when an id is taken. */
+  /** All of it or nothing; `conflict` when an id is taken. What `copy.runs` throws ends it. */
   import(copy: SessionCopy, options: ImportSession): Promise<SessionRecord>
   /** Deletes for some seconds, never a session with work under way. `has_more`: ask again. */
   prune(rule: PruneSessions): Promise<{ deleted: number; has_more: boolean }>

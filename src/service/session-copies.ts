@@ -2,15 +2,13 @@ import { AppError, invalid, notFound } from '../core/error.ts'
 import { isFinalEvent, type RunEvent } from '../core/event.ts'
 import { createId } from '../core/id.ts'
 import { isEnded, type RunRecord } from '../core/run.ts'
-import type { RunCopy, SessionCopy, SessionRecord } from '../core/session.ts'
+import type { RunPiece, SessionCopy, SessionHead, SessionRecord } from '../core/session.ts'
 import type { SessionStore } from '../core/store.ts'
 import { type Clock, timestamp } from '../core/time.ts'
 import type { ForkSession, ImportSession, PartOfSession, SessionPiece } from './services.ts'
 
 const recordsAtOnce = 20
 const eventsAtOnce = 500
-/** What a copy that is made in memory may hold, as JSON. */
-const maxCharacters = 64 * 1024 * 1024
 
 /** Copies of whole sessions: out to somewhere, in from there, and beside each other. */
 export function createSessionCopies(store: SessionStore, clock: Clock) {
@@ -64,49 +62,51 @@ export function createSessionCopies(store: SessionStore, clock: Clock) {
     },
 
     async import(copy: SessionCopy, { newIds, userId }: ImportSession): Promise<SessionRecord> {
-      const named = newIds ? withNewIds(copy, createId('ses', clock()), clock()) : copy
-      return store.restoreSession(userId === undefined ? named : ownedBy(named, userId))
+      const given = newIds ? withNewIds(copy, createId('ses', clock()), clock()) : copy
+      return store.restoreSession(userId === undefined ? given : ownedBy(given, userId))
     },
 
     async fork(origin: SessionRecord, { runId, sessionId, userId }: ForkSession): Promise<SessionRecord> {
-      const { runs: _runs, run_count: _count, summary, ...session } = origin.session
-      const runs: RunCopy[] = []
+      const { runs: _runs, run_count: count, summary, ...session } = origin.session
       const taken = new Set<string>()
-      let characters = 0
+      let turns = 0
       let last: string | undefined
-      let isPast = false
-      for await (const run of runsOf(session.session_id)) {
-        const { parent_run_id: parent } = run
-        const isTurn = parent === null
-        // What is inside the last run was put in after it.
-        if (isPast && (isTurn || !taken.has(parent))) continue
-        taken.add(run.run_id)
-        const events: RunEvent[] = []
-        for await (const some of eventsOf(run.run_id)) events.push(...some)
-        characters += JSON.stringify([run, events]).length
-        if (characters > maxCharacters) throw tooLarge()
-        runs.push({ run, events })
-        if (isTurn) last = run.run_id
-        isPast ||= run.run_id === runId
+      async function* runs(): AsyncGenerator<RunPiece> {
+        let isPast = false
+        for await (const run of runsOf(session.session_id)) {
+          const { parent_run_id: parent } = run
+          const isTurn = parent === null
+          // What is inside the last run was put in after it.
+          if (isPast && (isTurn || !taken.has(parent))) continue
+          taken.add(run.run_id)
+          if (isTurn) {
+            last = run.run_id
+            turns++
+          }
+          yield { run }
+          for await (const events of eventsOf(run.run_id)) yield { run_id: run.run_id, events }
+          isPast ||= run.run_id === runId
+        }
+        if (runId !== undefined && !isPast) await explainMissing(session.session_id, runId)
       }
-      if (runId !== undefined && !isPast) await explainMissing(session.session_id, runId)
       const now = clock()
       const at = timestamp(now)
-      const forked_from = { session_id: session.session_id, run_id: last ?? null }
-      const isWhole = runs.filter(({ run }) => run.parent_run_id === null).length === origin.session.run_count
-      const copy: SessionCopy = {
-        session: {
-          ...session,
-          metadata: { ...session.metadata, forked_from },
-          shared_with: { agent_ids: [], team_ids: [], workflow_ids: [], user_ids: [] },
-          created_at: at,
-          updated_at: at,
-        },
-        summary: isWhole ? summary : null,
-        runs,
+      const begun: SessionHead['session'] = {
+        ...session,
+        shared_with: { agent_ids: [], team_ids: [], workflow_ids: [], user_ids: [] },
+        created_at: at,
+        updated_at: at,
       }
-      const named = withNewIds(copy, sessionId ?? createId('ses', now), now)
-      return store.restoreSession(userId === undefined ? named : ownedBy(named, userId))
+      const named = (head: SessionHead) => {
+        const copy = withNewIds({ ...head, runs: runs() }, id, now)
+        return userId === undefined ? copy : ownedBy(copy, userId)
+      }
+      const id = sessionId ?? createId('ses', now)
+      return store.restoreSession(named({ session: begun, summary: null }), () => {
+        const forked_from = { session_id: session.session_id, run_id: last ?? null }
+        const metadata = { ...session.metadata, forked_from }
+        return named({ session: { ...begun, metadata }, summary: turns === count ? summary : null })
+      })
     },
   }
 
@@ -120,24 +120,32 @@ export function createSessionCopies(store: SessionStore, clock: Clock) {
 
 /** The same under ids that nothing else has. */
 function withNewIds({ session, summary, handovers, runs }: SessionCopy, sessionId: string, now: number): SessionCopy {
-  const ids = new Map(runs.map(({ run }) => [run.run_id, createId('run', now)]))
-  const renamed = (id: string) => ids.get(id) ?? id
+  const ids = new Map<string, string>()
+  // A run is named before it comes, by its session and by the one that it is inside.
+  const renamed = (id: string) => {
+    const known = ids.get(id) ?? createId('run', now)
+    ids.set(id, known)
+    return known
+  }
   return {
     session: { ...session, session_id: sessionId },
     summary: summary && { ...summary, session_id: sessionId },
     handovers: handovers && mapValues(handovers, (id) => id && renamed(id)),
-    runs: runs.map(({ run, events }) => {
-      const run_id = renamed(run.run_id)
-      const parent_run_id = run.parent_run_id && renamed(run.parent_run_id)
-      const messages = run.messages.map((message) => ({ ...message, message_id: createId('msg', now), run_id }))
-      return {
-        run: { ...run, run_id, session_id: sessionId, parent_run_id, messages },
-        events: events.map((event) => ({
+    runs: mapPieces(runs, (piece) => {
+      if (!('run' in piece)) {
+        const run_id = renamed(piece.run_id)
+        const events = piece.events.map((event) => ({
           ...event,
           run_id,
           ...('child_run_id' in event && event.child_run_id && { child_run_id: renamed(event.child_run_id) }),
-        })),
+        }))
+        return { run_id, events }
       }
+      const { run } = piece
+      const run_id = renamed(run.run_id)
+      const parent_run_id = run.parent_run_id && renamed(run.parent_run_id)
+      const messages = run.messages.map((message) => ({ ...message, message_id: createId('msg', now), run_id }))
+      return { run: { ...run, run_id, session_id: sessionId, parent_run_id, messages } }
     }),
   }
 }
@@ -151,10 +159,13 @@ function ownedBy({ session, summary, runs }: SessionCopy, userId: string): Sessi
   return {
     session: { ...session, user_id: userId, shared_with: { ...session.shared_with, user_ids: [] } },
     summary,
-    runs: runs.map(({ run, events }) => ({ run: { ...run, user_id: userId }, events })),
+    runs: mapPieces(runs, (piece) => ('run' in piece ? { run: { ...piece.run, user_id: userId } } : piece)),
   }
 }
 
-function tooLarge(): AppError {
-  return new AppError('payload_too_large', `The copy would have more than ${maxCharacters} characters.`)
+async function* mapPieces(
+  pieces: AsyncIterable<RunPiece>,
+  change: (piece: RunPiece) => RunPiece,
+): AsyncGenerator<RunPiece> {
+  for await (const piece of pieces) yield change(piece)
 }

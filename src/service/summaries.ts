@@ -8,6 +8,8 @@ import { timestamp } from '../core/time.ts'
 import type { Summaries } from './services.ts'
 
 const runLimit = 1000
+/** A job that ended the process each time must not do so at every start. */
+const mostAttempts = 3
 
 export interface SummariesOptions {
   store: SessionStore
@@ -112,14 +114,25 @@ export function createSummaries(options: SummariesOptions): SummaryService {
 
   async function runJob(sessionId: string): Promise<void> {
     try {
+      const attempts = await store.beginSummaryJob(sessionId)
+      if (attempts === 0) return
+      if (attempts > mostAttempts)
+        throw new AppError('summary_failed', `It was begun ${mostAttempts} times and never ended.`)
       await join(sessionId)
     } catch (error) {
-      if (closing.signal.aborted) return
+      if (closing.signal.aborted) return putBack(sessionId)
       logger.error({ error, session_id: sessionId }, 'summary failed; the earlier one stays')
       await store
         .dropSummaryJob(sessionId)
         .catch((failure: unknown) => logger.error({ error: failure }, 'summary job stays'))
     }
+  }
+
+  /** What a shutdown has ended counts as not begun. */
+  async function putBack(sessionId: string): Promise<void> {
+    await store
+      .scheduleSummary(sessionId, timestamp(clock()))
+      .catch((error: unknown) => logger.error({ error }, 'an attempt at a summary that a shutdown ended is counted'))
   }
 
   return {

@@ -5,7 +5,7 @@ import { type Clock, timestamp } from '../core/time.ts'
 import { takesEvents } from './ended.ts'
 import { keepAnswer, readAnswer } from './memory/answers.ts'
 import { insertClaim, readClaim, releaseClaims, sweepClaims } from './memory/claims.ts'
-import { readRecords, restoreSession } from './memory/copies.ts'
+import { gatherRuns, readRecords, restoreSession } from './memory/copies.ts'
 import { eraseUser } from './memory/erasing.ts'
 import * as handovers from './memory/handovers.ts'
 import { pruneSessions } from './memory/prune.ts'
@@ -84,7 +84,10 @@ export function memoryStore({ clock = Date.now, maxReadBytes }: MemoryStoreOptio
     deleteSession: (sessionId) => step(() => sessions.removeSession(state, sessionId)),
     eraseUser: (userId) => step(() => eraseUser(state, userId)),
     prune: (rule, limit) => step(() => pruneSessions(state, rule, limit)),
-    restoreSession: (copied) => step(() => sessions.recordOf(restoreSession(state, copied))),
+    restoreSession: async (copied, head = () => copied) => {
+      const gathered = await gatherRuns(copied.runs)
+      return step(() => sessions.recordOf(restoreSession(state, head(), gathered)))
+    },
     readRecords: (sessionId, after, limit) => step(() => readRecords(state, sessionId, after, limit, maxReadBytes)),
     listSessions: (filter, page) => step(() => sessions.pageOfSessions(state, filter, page)),
 
@@ -120,11 +123,18 @@ export function memoryStore({ clock = Date.now, maxReadBytes }: MemoryStoreOptio
     scheduleSummary: (sessionId, at) =>
       step(() => {
         sessions.getSession(state, sessionId)
-        if (!state.summaryJobs.has(sessionId)) state.summaryJobs.set(sessionId, at)
+        state.summaryJobs.set(sessionId, { at: state.summaryJobs.get(sessionId)?.at ?? at, attempts: 0 })
+      }),
+    beginSummaryJob: (sessionId) =>
+      step(() => {
+        const job = state.summaryJobs.get(sessionId)
+        return job === undefined ? 0 : ++job.attempts
       }),
     dropSummaryJob: (sessionId) => step(() => void state.summaryJobs.delete(sessionId)),
     listSummaryJobs: () =>
-      step(() => [...state.summaryJobs].sort(([, a], [, b]) => (a < b ? -1 : a > b ? 1 : 0)).map(([id]) => id)),
+      step(() =>
+        [...state.summaryJobs].sort(([, a], [, b]) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0)).map(([id]) => id),
+      ),
 
     claim: (claim) =>
       step(() => {

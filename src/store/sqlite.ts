@@ -1,15 +1,18 @@
 import { AppError } from '../core/error.ts'
 import { type Logger, silentLogger } from '../core/logger.ts'
-import type { ClaimRecord, RunFinished, RunStarted, SessionStore } from '../core/store.ts'
+import type { ClaimRecord, RunFinished, RunStart, RunStarted, SessionStore } from '../core/store.ts'
 import { type Clock, timestamp } from '../core/time.ts'
 import { dropExpiredAnswers, keepAnswer } from './sqlite/answers.ts'
 import { Checkpoints, checkpointWaitMs } from './sqlite/checkpoints.ts'
 import { dropExpiredClaims, releaseClaim, settleClaim, takeClaim } from './sqlite/claims.ts'
 import type { Connection } from './sqlite/connection.ts'
-import { prepareCopy, restoreSession } from './sqlite/copies.ts'
 import { eraseUser } from './sqlite/erasing/user.ts'
 import { toStoreError } from './sqlite/failure.ts'
 import type { HotWrite } from './sqlite/group.ts'
+import { Removal } from './sqlite/hidden/removal.ts'
+import { type GoneSessions, removeSessions } from './sqlite/hidden/remove-sessions.ts'
+import { restoreInSteps } from './sqlite/hidden/restore.ts'
+import { HiddenSessions, listHidden } from './sqlite/hidden/sessions.ts'
 import { createHotWrites } from './sqlite/hot-write.ts'
 import { KnownRows } from './sqlite/known.ts'
 import { openConnection, prepareDatabase, type Synchronous } from './sqlite/open-database.ts'
@@ -45,6 +48,8 @@ interface Opened {
   writer: Writer
   reads: Reads
   known: KnownRows
+  hidden: HiddenSessions
+  removal: Removal
   checkpoints: Checkpoints
   shrinking: Shrinking
   search: Search
@@ -78,8 +83,9 @@ export function sqliteStore(options: SqliteStoreOptions): SessionStore {
         onBroken: (error) => writer.stop(error),
         nudge: () => void writer.work(async () => {}).catch(() => {}),
       })
-      const reads = new Reads([await connect(true), await connect(true)], options.maxReadBytes)
-      const known = new KnownRows()
+      const hidden = new HiddenSessions()
+      const reads = new Reads([await connect(true), await connect(true)], hidden, options.maxReadBytes)
+      const known = new KnownRows(hidden)
       const onFatal = (error: AppError) => {
         logger.error({ error, path }, 'the session database can no longer be trusted')
         options.onFatal?.(error)
@@ -103,7 +109,19 @@ export function sqliteStore(options: SqliteStoreOptions): SessionStore {
         onDone: () => checkpoints.empty(),
         logger,
       })
-      opened = { writer, reads, known, checkpoints, shrinking, search, connections }
+      const removal = new Removal({
+        hidden,
+        work: (work) => writer.work(work),
+        onRemoved: (runs) => {
+          search.forget(runs)
+          if (opened !== undefined) freed(opened)
+        },
+        logger,
+      })
+      const left = await listHidden(connection)
+      for (const id of left) hidden.add(id)
+      opened = { writer, reads, known, hidden, removal, checkpoints, shrinking, search, connections }
+      removal.add(left)
       // An earlier process may have been killed before what it deleted was out of the file and its WAL.
       freed(opened)
       search.forgetLeft()
@@ -115,8 +133,9 @@ export function sqliteStore(options: SqliteStoreOptions): SessionStore {
 
   async function close(): Promise<void> {
     if (opened === undefined) return
-    const { writer, checkpoints, shrinking, search, connections } = opened
+    const { writer, removal, checkpoints, shrinking, search, connections } = opened
     opened = undefined
+    await removal.close()
     await shrinking.close()
     await checkpoints.close()
     await writer.idle()
@@ -140,6 +159,13 @@ export function sqliteStore(options: SqliteStoreOptions): SessionStore {
   const writing = <T>(write: HotWrite) =>
     (opened === undefined ? Promise.reject(notOpen()) : opened.writer.write(write)) as Promise<T>
 
+  /** Of a session whose namesake has not gone yet. */
+  function removed({ session }: RunStart): Promise<void> | undefined {
+    if (opened === undefined || opened.hidden.size === 0) return undefined
+    if (!session || !opened.hidden.has(session.session_id)) return undefined
+    return opened.removal.finished(session.session_id)
+  }
+
   function sweepWhenDue(): void {
     if (sweep.isDue()) void dropExpired().catch((error: unknown) => logger.warn({ error }, 'what has expired stays'))
   }
@@ -149,6 +175,14 @@ export function sqliteStore(options: SqliteStoreOptions): SessionStore {
       const dropSome = () => working((connection) => drop(connection, now(), sweptAtOnce))
       while ((await dropSome()) === sweptAtOnce);
     }
+  }
+
+  async function removing(store: Opened, remove: (connection: Connection) => Promise<GoneSessions>): Promise<number> {
+    const { writer, known, hidden, removal, search } = store
+    const { count, runs } = await removeSessions({ hidden, known, removal, work: (work) => writer.work(work) }, remove)
+    search.forget(runs)
+    if (count > 0) freed(store)
+    return count
   }
 
   return {
@@ -165,7 +199,8 @@ export function sqliteStore(options: SqliteStoreOptions): SessionStore {
       }),
 
     createSession: (seed, claim) =>
-      using(async ({ writer, known }) => {
+      using(async ({ writer, known, removal }) => {
+        await removal.finished(seed.session_id)
         const made = await writer.work((connection) => sessions.createSession(connection, seed, claim, now()))
         if ('session' in made) known.sawSession(seed.session_id)
         if (claim) sweepWhenDue()
@@ -189,14 +224,8 @@ export function sqliteStore(options: SqliteStoreOptions): SessionStore {
     isBefore: (runId, otherId) => reading((reads) => reads.isBefore(runId, otherId)),
     deleteSession: (sessionId) =>
       using(async (store) => {
-        const { writer, known, search } = store
-        const { count, runs } = await writer.work((connection) => {
-          known.forgetSession(sessionId)
-          return sessions.deleteSessions(connection, [sessionId])
-        })
-        search.forget(runs)
-        freed(store)
-        return count > 0
+        const remove = (connection: Connection) => sessions.deleteSessions(connection, [sessionId])
+        return (await removing(store, remove)) > 0
       }),
     eraseUser: (userId, limit) =>
       using(async (store) => {
@@ -207,21 +236,12 @@ export function sqliteStore(options: SqliteStoreOptions): SessionStore {
       }),
     prune: (rule, limit) =>
       using(async (store) => {
-        const { writer, reads, known, search } = store
-        if (!(await reads.mayPrune(rule))) return 0
-        const { sessionIds, runs } = await writer.work(async (connection) => {
-          const gone = await pruneSessions(connection, rule, limit)
-          for (const sessionId of gone.sessionIds) known.forgetSession(sessionId)
-          return gone
-        })
-        search.forget(runs)
-        if (sessionIds.length > 0) freed(store)
-        return sessionIds.length
+        if (!(await store.reads.mayPrune(rule))) return 0
+        return removing(store, (connection) => pruneSessions(connection, rule, limit))
       }),
-    restoreSession: (copy) =>
-      using(async ({ writer, known }) => {
-        const prepared = await prepareCopy(copy)
-        const made = await writer.work((connection) => restoreSession(connection, prepared))
+    restoreSession: (copy, head = () => copy) =>
+      using(async ({ writer, known, hidden, removal }) => {
+        const made = await restoreInSteps({ hidden, removal, work: (work) => writer.work(work) }, copy, head)
         known.sawSession(copy.session.session_id)
         return made
       }),
@@ -229,7 +249,8 @@ export function sqliteStore(options: SqliteStoreOptions): SessionStore {
     listSessions: (filter, page) => reading((reads) => reads.listSessions(filter, page)),
 
     startRun: (start) => {
-      const starting = writing<RunStarted>({ kind: 'start', start })
+      const write = () => writing<RunStarted>({ kind: 'start', start })
+      const starting = removed(start)?.then(write) ?? write()
       if (start.claim !== null) sweepWhenDue()
       return starting
     },
@@ -268,6 +289,7 @@ export function sqliteStore(options: SqliteStoreOptions): SessionStore {
     saveSummary: (summary) => working((connection) => sessions.saveSummary(connection, summary)),
     findSummary: (sessionId) => reading((reads) => reads.findSummary(sessionId)),
     scheduleSummary: (sessionId, at) => working((connection) => sessions.scheduleSummary(connection, sessionId, at)),
+    beginSummaryJob: (sessionId) => working((connection) => sessions.beginSummaryJob(connection, sessionId)),
     dropSummaryJob: (sessionId) => working((connection) => sessions.dropSummaryJob(connection, sessionId)),
     listSummaryJobs: () => reading((reads) => reads.listSummaryJobs()),
 

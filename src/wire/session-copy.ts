@@ -3,7 +3,7 @@ import { AppError } from '../core/error.ts'
 import { type RunEvent as CoreRunEvent, isFinalEvent } from '../core/event.ts'
 import { textOf } from '../core/message.ts'
 import { isEnded, type RunRecord } from '../core/run.ts'
-import type { RunCopy, SessionCopy } from '../core/session.ts'
+import type { RunPiece, SessionHead } from '../core/session.ts'
 import { component } from './component.ts'
 import { EntityKind, RunError, RunEvent, RunStatus, Source, Usage } from './event.ts'
 import { flag, id, integer, jsonObject, moment, text } from './field.ts'
@@ -100,39 +100,36 @@ export const ImportQuery = z.object({
   new_ids: flag().default(false).describe('Give the session, its runs and messages other ids.'),
 })
 
-/** The lines of a copy, as its pieces come. */
+/** The lines of a copy, as its pieces come: values, each of which is one line of JSON. */
 export class CopyWriter {
   #runs = 0
   #events = 0
 
-  session({ session, summary, handovers }: Omit<SessionCopy, 'runs'>): string {
-    return toLine({ type: 'session', version, session, summary, handovers })
+  session({ session, summary, handovers }: SessionHead): object {
+    return { type: 'session', version, session, summary, handovers }
   }
 
-  run(run: RunRecord): string {
+  run(run: RunRecord): object {
     this.#runs++
-    return toLine({ type: 'run', run })
+    return { type: 'run', run }
   }
 
-  events(runId: string, events: readonly CoreRunEvent[]): string {
+  events(runId: string, events: readonly CoreRunEvent[]): object {
     this.#events += events.length
-    return toLine({ type: 'events', run_id: runId, events: events.map(({ run_id: _run, ...event }) => event) })
+    return { type: 'events', run_id: runId, events: events.map(({ run_id: _run, ...event }) => event) }
   }
 
-  end(): string {
-    return toLine({ type: 'end', runs: this.#runs, events: this.#events })
+  end(): object {
+    return { type: 'end', runs: this.#runs, events: this.#events }
   }
 }
 
-function toLine(line: object): string {
-  return `${JSON.stringify(line)}\n`
-}
-
-/** Puts a copy together from the values of its lines. Every complaint is `invalid_request` and names the line. */
+/** Makes pieces of a copy of the values of its lines. Every complaint is `invalid_request` and names the line. */
 export class CopyReader {
   #line = 0
-  #copy: SessionCopy | undefined
+  #sessionId: string | undefined
   #runIds = new Set<string>()
+  #last: { runId: string; seq: number; endSeq: number } | undefined
   #events = 0
   #isWhole = false
 
@@ -141,33 +138,32 @@ export class CopyReader {
     this.#line++
   }
 
-  add(value: unknown): void {
+  /** What the line holds; nothing in the last one. */
+  add(value: unknown): SessionHead | RunPiece | undefined {
     if (this.#isWhole) throw this.complaint('nothing may follow the line of type end')
     const result = Line.safeParse(value)
     if (!result.success) throw this.complaint(toWords(result.error.issues[0]))
     const line = result.data
     if (line.type === 'session') {
-      if (this.#copy !== undefined) throw this.complaint('a second session: import one at a time')
-      this.#copy = { session: line.session, summary: line.summary, handovers: line.handovers, runs: [] }
-      return
+      if (this.#sessionId !== undefined) throw this.complaint('a second session: import one at a time')
+      this.#sessionId = line.session.session_id
+      return { session: line.session, summary: line.summary, handovers: line.handovers }
     }
-    if (this.#copy === undefined) throw this.complaint('the first line must be of type session')
-    if (line.type === 'run') this.#addRun(this.#copy, line.run)
-    else if (line.type === 'events') this.#addEvents(this.#copy.runs.at(-1), line)
-    else {
-      const { runs, events } = line
-      if (runs !== this.#copy.runs.length || events !== this.#events) {
-        const found = `${this.#copy.runs.length} runs and ${this.#events} events`
-        throw this.complaint(`there should be ${runs} runs and ${events} events, and there are ${found}`)
-      }
-      this.#isWhole = true
+    if (this.#sessionId === undefined) throw this.complaint('the first line must be of type session')
+    if (line.type === 'run') return this.#toRun(line.run)
+    if (line.type === 'events') return this.#toEvents(line)
+    const { runs, events } = line
+    if (runs !== this.#runIds.size || events !== this.#events) {
+      const found = `${this.#runIds.size} runs and ${this.#events} events`
+      throw this.complaint(`there should be ${runs} runs and ${events} events, and there are ${found}`)
     }
+    this.#isWhole = true
+    return undefined
   }
 
-  finish(): SessionCopy {
-    if (this.#copy === undefined || !this.#isWhole)
-      throw this.complaint('the copy is not whole: the line of type end is missing')
-    return this.#copy
+  /** Throws unless all of it has come. */
+  finish(): void {
+    if (!this.#isWhole) throw this.complaint('the copy is not whole: the line of type end is missing')
   }
 
   /** About the present line. */
@@ -178,22 +174,23 @@ export class CopyReader {
     })
   }
 
-  #addRun(copy: SessionCopy, run: RunRecord): void {
+  #toRun(run: RunRecord): RunPiece {
     const { run_id, session_id, parent_run_id, messages } = run
-    if (session_id !== copy.session.session_id) throw this.complaint('run.session_id must be that of the session')
+    if (session_id !== this.#sessionId) throw this.complaint('run.session_id must be that of the session')
     if (this.#runIds.has(run_id)) throw this.complaint(`there is a run '${run_id}' already`)
     if (parent_run_id !== null && !this.#runIds.has(parent_run_id)) {
       throw this.complaint('run.parent_run_id must be that of an earlier run')
     }
     if (messages.some((message) => message.run_id !== run_id)) throw this.complaint('run.messages must be of the run')
     this.#runIds.add(run_id)
-    const said = messages.map((message) => ({ ...message, content: textOf(message.parts) }))
-    copy.runs.push({ run: { ...run, messages: said }, events: [] })
+    this.#last = { runId: run_id, seq: 1, endSeq: run.end_seq ?? 1 }
+    return { run: { ...run, messages: messages.map((message) => ({ ...message, content: textOf(message.parts) })) } }
   }
 
-  #addEvents(to: RunCopy | undefined, { run_id, events }: z.infer<typeof EventsLine>): void {
-    if (to === undefined || run_id !== to.run.run_id) throw this.complaint('run_id must be that of the run before')
-    let last = to.events.at(-1)?.seq ?? 1
+  #toEvents({ run_id, events }: z.infer<typeof EventsLine>): RunPiece {
+    const run = this.#last
+    if (run === undefined || run_id !== run.runId) throw this.complaint('run_id must be that of the run before')
+    const read: CoreRunEvent[] = []
     for (const [place, fields] of events.entries()) {
       // As it was read: what a shape does not name is kept too.
       const event = { ...fields, run_id } as unknown as CoreRunEvent
@@ -201,11 +198,13 @@ export class CopyReader {
       if (!result.success) throw this.complaint(`events.${place}.${toWords(result.error.issues[0])}`)
       if (event.type === 'run_start' || isFinalEvent(event))
         throw this.complaint(`events.${place}.type is not recorded`)
-      if (event.seq <= last) throw this.complaint(`events.${place}.seq must be larger than the one before`)
-      last = event.seq
-      to.events.push(event)
+      if (event.seq <= run.seq) throw this.complaint(`events.${place}.seq must be larger than the one before`)
+      if (event.seq >= run.endSeq) throw this.complaint(`events.${place}.seq must be smaller than run.end_seq`)
+      run.seq = event.seq
+      read.push(event)
       this.#events++
     }
+    return { run_id, events: read }
   }
 }
 

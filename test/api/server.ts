@@ -58,6 +58,7 @@ export async function openTestServer(options: TestServerOptions = {}) {
     startedAtMs: Date.now(),
     clock: Date.now,
     authRequired: false,
+    importBytes: 2 * 1024 ** 3,
     readiness: async () => ({ status: 'ready', checks: { storage: 'ok', knowledge: 'off' } }),
     metrics: () => '',
     extraDocs: [],

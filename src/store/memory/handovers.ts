@@ -1,5 +1,5 @@
 import { isEnded } from '../../core/run.ts'
-import type { Handover, OwnerKind, SessionCopy } from '../../core/session.ts'
+import type { Handover, OwnerKind, SessionHead } from '../../core/session.ts'
 import type { MemoryState, RunRow, SessionRow } from './rows.ts'
 import { runOf, turnsOf } from './rows.ts'
 
@@ -54,7 +54,7 @@ export function keepReach(row: SessionRow): void {
   else row.readUntil.set(row.user_id, last)
 }
 
-export function restoreHandovers(row: SessionRow, { session, handovers = {} }: SessionCopy): void {
+export function restoreHandovers(row: SessionRow, { session, handovers = {} }: SessionHead): void {
   const turns = turnsOf(row)
   for (const user of session.shared_with.user_ids) {
     const last = Object.hasOwn(handovers, user)

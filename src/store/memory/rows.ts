@@ -54,8 +54,8 @@ export interface MemoryState {
   clock: Clock
   sweep: Sweep
   answers: Map<string, CachedAnswer>
-  /** When each was asked for, by session. */
-  summaryJobs: Map<string, string>
+  /** By session: when each was asked for, and how often it was begun. */
+  summaryJobs: Map<string, { at: string; attempts: number }>
 }
 
 /** A copy of JSON-like data, so that neither side sees what the other does to it later. Throws for what JSON can't carry. */

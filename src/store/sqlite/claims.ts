@@ -40,13 +40,13 @@ export async function freeClaim(writer: Connection, key: string, now: string): P
   return undefined
 }
 
-/** Keys outlive the runs that they stand for. */
-export async function keepClaimsOf(writer: Connection, sessionIds: string): Promise<void> {
+/** Keys outlive the runs that they stand for; `runs`: their numbers. */
+export async function keepClaimsOf(writer: Connection, runs: string): Promise<void> {
   await writer.run(
     `INSERT INTO claims (claim_key, claim_hash, expires_at, claim_run_id)
-     SELECT run_claim_key, run_claim_hash, run_claim_expires_at, run_id FROM json_each(?) AS session
-       CROSS JOIN runs ON run_session_id = session.value WHERE run_claim_key IS NOT NULL`,
-    [sessionIds],
+     SELECT run_claim_key, run_claim_hash, run_claim_expires_at, run_id FROM json_each(?)
+       CROSS JOIN runs ON run_number = value WHERE run_claim_key IS NOT NULL`,
+    [runs],
   )
 }
 

@@ -1,98 +1,64 @@
 import { AppError } from '../../core/error.ts'
-import { Pace } from '../../core/pace.ts'
-import type { RunCopy, SessionCopy, SessionRecord } from '../../core/session.ts'
+import { jsonInTurns } from '../../core/json-pieces.ts'
+import type { SessionHead, SessionRecord } from '../../core/session.ts'
 import type { Connection, SqlValue } from './connection.ts'
-import { encodeBatch } from './event-batch.ts'
-import { startedRunColumns } from './hot-write.ts'
-import { begunOf, endedOf, messagesOf, sessionColumns, summaryColumns, toJson } from './rows.ts'
+import { type CopyStep, copiedRunColumns } from './hidden/copy-steps.ts'
+import { hide, isHidden, unhide } from './hidden/sessions.ts'
+import { sessionColumns, summaryColumns, toJson } from './rows.ts'
 import { addOwners, getSession } from './sessions.ts'
 import { restoreHandovers } from './sharing/handovers.ts'
 
-/* Whole sessions, put in at once. */
+/* Whole sessions, put in step by step under the mark that hides them; the last step takes it away. */
 
-const charactersAtOnce = 1024 * 1024
-const runColumns = [...startedRunColumns, 'fence', 'reserve_until']
+/** A row with more is bound by itself: as part of a JSON document it would be copied several times. */
+const largeCharacters = 64 * 1024
 const places = (columns: readonly unknown[]) => columns.map(() => '?').join(', ')
 const values = (columns: readonly string[]) => columns.map((_, place) => `value ->> ${place}`).join(', ')
+const insertRuns = `INSERT INTO runs (${copiedRunColumns.join(', ')})`
 
-/** The rows of runs with their events, as JSON documents of a bounded size. */
-interface RunDocuments {
-  ids: string
-  runs: string
-  events: string
+/** Throws `conflict` when the id is taken. */
+export async function beginCopy(writer: Connection, sessionId: string): Promise<void> {
+  await assertFree(writer, sessionId)
+  await hide(writer, [sessionId])
 }
 
-/** Everything that the transaction needs, made before it so that nobody waits for that. */
-export interface PreparedCopy {
-  copy: SessionCopy
-  documents: RunDocuments[]
+async function assertFree(writer: Connection, sessionId: string): Promise<void> {
+  const taken = await writer.all('SELECT 1 FROM sessions WHERE session_id = ?', [sessionId])
+  if (taken.length === 0 && !(await isHidden(writer, sessionId))) return
+  throw new AppError('conflict', `There is a session '${sessionId}' already.`)
 }
 
-export async function prepareCopy(copy: SessionCopy): Promise<PreparedCopy> {
-  const pace = new Pace()
-  const documents: RunDocuments[] = []
-  let ids: string[] = []
-  let runs: string[] = []
-  let events: string[] = []
-  let characters = 0
-  const flush = () => {
-    if (ids.length > 0) documents.push({ ids: JSON.stringify(ids), runs: `[${runs}]`, events: `[${events}]` })
-    ids = []
-    runs = []
-    events = []
-    characters = 0
+export async function writeStep(writer: Connection, { runs, events }: CopyStep): Promise<void> {
+  const ids = JSON.stringify(runs.map(([runId]) => runId))
+  const [taken] = await writer.all('SELECT run_id FROM json_each(?) CROSS JOIN runs ON run_id = value LIMIT 1', [ids])
+  if (taken !== undefined) throw new AppError('conflict', `There is a run '${String(taken.run_id)}' already.`)
+  // In their order, which is that of the conversation.
+  let small: SqlValue[][] = []
+  const writeSmall = async () => {
+    if (small.length === 0) return
+    const rows = JSON.stringify(small)
+    small = []
+    await writer.run(`${insertRuns} SELECT ${values(copiedRunColumns)} FROM json_each(?) ORDER BY key`, [rows])
   }
-  for (const one of copy.runs) {
-    const rows = rowsOf(one)
-    ids.push(one.run.run_id)
-    runs.push(rows.run)
-    events.push(...rows.events)
-    for (const text of [rows.run, ...rows.events]) characters += text.length
-    if (characters >= charactersAtOnce) flush()
-    await pace.step()
+  for (const row of runs) {
+    if (!row.some((value) => typeof value === 'string' && value.length > largeCharacters)) small.push(row)
+    else {
+      await writeSmall()
+      await writer.run(`${insertRuns} VALUES (${places(copiedRunColumns)})`, row)
+    }
   }
-  flush()
-  return { copy, documents }
+  await writeSmall()
+  await writer.run(
+    `INSERT INTO events (event_run_number, first_seq, batch)
+     SELECT run_number, value ->> 1, value ->> 2 FROM json_each(?) CROSS JOIN runs ON run_id = value ->> 0`,
+    [await jsonInTurns(events)],
+  )
 }
 
-function rowsOf({ run, events }: RunCopy): { run: string; events: string[] } {
-  const batch = encodeBatch(events)
-  const parts = batch?.parts ?? []
-  const output = run.messages.filter(({ role }) => role === 'assistant')
-  const ended = { ...run, completed_at: run.completed_at ?? run.created_at, end_seq: run.end_seq ?? 0 }
-  const lastSeq = batch?.lastSeq ?? 1
-  const row: Record<(typeof runColumns)[number], unknown> = {
-    run_id: run.run_id,
-    run_session_id: run.session_id,
-    entity_id: run.entity_id,
-    status: run.status,
-    run_user_id: run.user_id,
-    parent_run_id: run.parent_run_id,
-    truncated: run.truncated ? 1 : 0,
-    owner: '',
-    recorded_seq: lastSeq,
-    run_claim_key: null,
-    run_claim_hash: null,
-    run_claim_expires_at: null,
-    start_state: null,
-    begun: begunOf(run),
-    ended: endedOf(ended),
-    input: messagesOf(run.messages.filter(({ role }) => role === 'user')),
-    output: output.length === 0 ? null : messagesOf(output),
-    last_batch: parts.at(-1)?.text ?? null,
-    fence: 1,
-    reserve_until: Math.max(lastSeq, ended.end_seq),
-  }
-  return {
-    run: JSON.stringify(runColumns.map((column) => row[column])),
-    events: parts.slice(0, -1).map(({ firstSeq, text }) => JSON.stringify([run.run_id, firstSeq, text])),
-  }
-}
-
-export async function restoreSession(writer: Connection, { copy, documents }: PreparedCopy): Promise<SessionRecord> {
-  const { session, summary, runs } = copy
+/** The session itself; with that it is seen. `turns`: how many of its runs take one. */
+export async function finishCopy(writer: Connection, head: SessionHead, turns: number): Promise<SessionRecord> {
+  const { session, summary } = head
   const id = session.session_id
-  const turns = runs.filter(({ run }) => run.parent_run_id === null).length
   const fields: SqlValue[] = [id, session.agent_id, session.team_id, session.workflow_id, session.user_id, session.name]
   fields.push(toJson(session.metadata), toJson(session.state), session.created_at, session.updated_at, 1, turns)
   const made = await writer.run(
@@ -105,8 +71,7 @@ export async function restoreSession(writer: Connection, { copy, documents }: Pr
   for (const [kind, owners] of Object.entries(earlier)) {
     for (const owner of owners) await addOwners(writer, id, [[kind, owner]], session.updated_at)
   }
-  for (const document of documents) await insertRuns(writer, document)
-  await restoreHandovers(writer, copy)
+  await restoreHandovers(writer, head)
   if (summary !== null) {
     const { content, model, run_count, message_count, created_at } = summary
     await writer.run(`INSERT INTO summaries (${summaryColumns.join(', ')}) VALUES (${places(summaryColumns)})`, [
@@ -118,19 +83,13 @@ export async function restoreSession(writer: Connection, { copy, documents }: Pr
       created_at,
     ])
   }
+  await unhide(writer, [id])
   return getSession(writer, id)
 }
 
-async function insertRuns(writer: Connection, { ids, runs, events }: RunDocuments): Promise<void> {
-  const [taken] = await writer.all('SELECT run_id FROM json_each(?) CROSS JOIN runs ON run_id = value LIMIT 1', [ids])
-  if (taken !== undefined) throw new AppError('conflict', `There is a run '${String(taken.run_id)}' already.`)
-  await writer.run(
-    `INSERT INTO runs (${runColumns.join(', ')}) SELECT ${values(runColumns)} FROM json_each(?) ORDER BY key`,
-    [runs],
-  )
-  await writer.run(
-    `INSERT INTO events (event_run_number, first_seq, batch)
-     SELECT run_number, value ->> 1, value ->> 2 FROM json_each(?) CROSS JOIN runs ON run_id = value ->> 0`,
-    [events],
-  )
+/** What is so small that it goes in one commit. */
+export async function writeAtOnce(writer: Connection, head: SessionHead, step: CopyStep): Promise<SessionRecord> {
+  await assertFree(writer, head.session.session_id)
+  await writeStep(writer, step)
+  return finishCopy(writer, head, step.turns)
 }

@@ -32,6 +32,8 @@ export interface Known {
   hasSession(sessionId: string): boolean
   /** The session of a run that has not ended. */
   sessionOf(runId: string): string | undefined
+  /** Whether there are rows of such a session that nobody may see. */
+  isHidden(sessionId: string): boolean
 }
 
 /** What `messagesOf` gives for messages for which it has been made already. */
@@ -82,6 +84,7 @@ export class Group {
     const merges = running && state !== null && becomes === undefined
     const exists = session === null || this.#known.hasSession(session.session_id)
     const seed = exists ? undefined : session
+    if (seed && this.#known.isHidden(seed.session_id)) return false
     const earlier = this.#touched.get(run.session_id)
     if (merges && ((earlier === undefined && exists) || (earlier !== undefined && earlier.state === undefined)))
       return false

@@ -1,4 +1,5 @@
 import type { Known } from './group.ts'
+import type { HiddenSessions } from './hidden/sessions.ts'
 
 const limit = 5_000
 
@@ -11,6 +12,15 @@ export class KnownRows implements Known {
   #sessions = new Set<string>()
   #earlier = new Set<string>()
   readonly #runs = new Map<string, string>()
+  readonly #hidden: HiddenSessions | undefined
+
+  constructor(hidden?: HiddenSessions) {
+    this.#hidden = hidden
+  }
+
+  isHidden(sessionId: string): boolean {
+    return this.#hidden?.has(sessionId) === true
+  }
 
   hasSession(sessionId: string): boolean {
     return this.#sessions.has(sessionId) || this.#earlier.has(sessionId)

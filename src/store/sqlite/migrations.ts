@@ -126,4 +126,13 @@ UPDATE \`session_owners\` SET \`owner_read_until\` = (SELECT max(\`run_number\`)
 	WHERE \`owner_kind\` = 'user';
 `,
   },
+  {
+    name: '0003_hidden_sessions',
+    sql: `CREATE TABLE \`hidden_sessions\` (
+	\`hidden_session_id\` text PRIMARY KEY NOT NULL
+) WITHOUT ROWID;
+--> statement-breakpoint
+ALTER TABLE \`summary_jobs\` ADD \`job_attempts\` integer DEFAULT 0 NOT NULL;
+`,
+  },
 ]

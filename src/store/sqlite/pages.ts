@@ -5,6 +5,7 @@ import type { RunFilter, SessionFilter, SessionListFilter } from '../../core/sto
 import { decodeCursor, encodeCursor } from '../cursor.ts'
 import type { SqlRow, SqlValue } from './connection.ts'
 import { ownersOf } from './group.ts'
+import { isShown } from './hidden/sessions.ts'
 import { toRun } from './rows.ts'
 import { selectRunPage } from './selects.ts'
 
@@ -63,7 +64,12 @@ export function listedSessions(filter: SessionListFilter, page: PageRequest): { 
 }
 
 /** In the order in which runs were put in, which no clock can change, newest first. */
-export async function runPage(all: All, filter: RunFilter, page: PageRequest): Promise<Page<Run>> {
+export async function runPage(
+  all: All,
+  filter: RunFilter,
+  page: PageRequest,
+  someAreHidden: boolean,
+): Promise<Page<Run>> {
   const { status } = filter
   if (status !== undefined && !runStatuses.includes(status)) return { items: [], next: null }
   const conditions: string[] = []
@@ -81,6 +87,7 @@ export async function runPage(all: All, filter: RunFilter, page: PageRequest): P
   add(status === 'completed' ? 'status = ?' : `status = ? AND status <> 'completed'`, status)
   add('run_number < (SELECT run_number FROM runs WHERE run_id = ?)', filter.before)
   add('run_number < ?', afterRun(page.cursor))
+  if (someAreHidden) conditions.push(isShown)
   const where = conditions.length === 0 ? '' : `WHERE ${conditions.join(' AND ')}`
   params.push(page.limit + 1)
   const rows = await all(selectRunPage(`FROM runs ${where} ORDER BY run_number DESC LIMIT ?`), params)

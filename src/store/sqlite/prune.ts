@@ -1,6 +1,7 @@
 import type { PruneRule } from '../../core/store.ts'
 import { takeSmall } from '../prune.ts'
 import type { Connection } from './connection.ts'
+import type { GoneSessions } from './hidden/remove-sessions.ts'
 import { ownedBy } from './pages.ts'
 import { deleteSessions } from './sessions.ts'
 
@@ -9,13 +10,7 @@ const selectDue = (conditions = '') => `SELECT session_id, run_count FROM sessio
   AND session_id NOT IN (SELECT run_session_id FROM runs WHERE status IN ('running', 'queued'))${conditions}
   ORDER BY updated_at, session_id LIMIT ?`
 
-export interface PrunedSessions {
-  sessionIds: string[]
-  /** The numbers of the runs that were in them. */
-  runs: number[]
-}
-
-export async function pruneSessions(writer: Connection, rule: PruneRule, limit: number): Promise<PrunedSessions> {
+export async function pruneSessions(writer: Connection, rule: PruneRule, limit: number): Promise<GoneSessions> {
   const { olderThan, maxSessions, filter = {}, presentUser } = rule
   const owned = ownedBy(filter)
   if (presentUser !== undefined) {
@@ -29,9 +24,8 @@ export async function pruneSessions(writer: Connection, rule: PruneRule, limit: 
     if (excess > 0) due = await writer.all(selectDue(), ['~', excess])
   }
   const sessionIds = takeSmall(due.map((row) => ({ id: row.session_id as string, runs: row.run_count as number })))
-  if (sessionIds.length === 0) return { sessionIds, runs: [] }
-  const { runs } = await deleteSessions(writer, sessionIds)
-  return { sessionIds, runs }
+  if (sessionIds.length === 0) return { sessionIds, count: 0, runs: [], left: [] }
+  return deleteSessions(writer, sessionIds)
 }
 
 /** Reads a whole index: on a reading connection first, so that commits wait for it only when there is something to do. */

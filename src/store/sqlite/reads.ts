@@ -8,6 +8,7 @@ import { readAnswer } from './answers.ts'
 import { readClaim } from './claims.ts'
 import type { Connection, SqlRow, SqlValue } from './connection.ts'
 import { GroupedReads } from './grouped-reads.ts'
+import type { HiddenSessions } from './hidden/sessions.ts'
 import { runPage } from './pages.ts'
 import { countSessions } from './prune.ts'
 import { requestsAtOnce, rowBytes, takeStep, usualReadBytes } from './reading/budget.ts'
@@ -24,6 +25,7 @@ const pageCharacters = 4 * 1024 * 1024
 /** Everything that is only read, over connections that can't write; a read gives `maxBytes` at most, or one row. */
 export class Reads {
   readonly #readers: readonly Connection[]
+  readonly #hidden: HiddenSessions
   readonly #maxBytes: number
   readonly #runs: GroupedReads
   readonly #runHeads: GroupedReads
@@ -32,8 +34,9 @@ export class Reads {
   readonly #sessions: GroupedReads
   #turn = 0
 
-  constructor(readers: readonly Connection[], maxBytes = usualReadBytes) {
+  constructor(readers: readonly Connection[], hidden: HiddenSessions, maxBytes = usualReadBytes) {
     this.#readers = readers
+    this.#hidden = hidden
     this.#maxBytes = maxBytes
     this.#runs = new GroupedReads((requests, count) => this.#all(selectRuns, [rowBytes(maxBytes, count, 1), requests]))
     this.#runHeads = new GroupedReads((requests) => this.#all(selectRunHeads, [requests]))
@@ -49,15 +52,20 @@ export class Reads {
     const [row] = await this.#runs.read(runId)
     if (row === undefined) return undefined
     const record = JSON.parse(row.record_row as string) as RecordRow | LargeRow
-    return isLargeRow(record) ? readRecord(this.#all, runId) : toRunRecord(record)
+    return this.#shown(isLargeRow(record) ? await readRecord(this.#all, runId) : toRunRecord(record))
   }
 
   async findRunHead(runId: string): Promise<RunHead | undefined> {
     const [row] = await this.#runHeads.read(runId)
-    return row && toRunRecord(JSON.parse(row.record_row as string))
+    return this.#shown(row && toRunRecord(JSON.parse(row.record_row as string)))
+  }
+
+  #shown(run: RunRecord | undefined): RunRecord | undefined {
+    return run !== undefined && this.#hidden.has(run.session_id) ? undefined : run
   }
 
   async readHistory(sessionId: string, limit: number, before?: string): Promise<History> {
+    if (this.#hidden.has(sessionId)) return { runs: [], has_more: false }
     const [row] = await (before === undefined
       ? this.#historiesOf(limit).read(sessionId)
       : this.#all(selectHistoryBefore, [rowBytes(this.#maxBytes, 1, limit + 1), sessionId, limit + 1, before]))
@@ -90,6 +98,7 @@ export class Reads {
   }
 
   async readRecords(sessionId: string, after: string | undefined, limit: number): Promise<RunRecord[]> {
+    if (this.#hidden.has(sessionId)) return []
     const rows = await this.#all(selectSizes, [sessionId, after ?? null, limit])
     const looks = rows.map((row) => ({ number: row.run_number as number, bytes: row.bytes as number }))
     const records: [number, RunRecord][] = []
@@ -102,7 +111,7 @@ export class Reads {
   }
 
   listRuns(filter: RunFilter, page: PageRequest): Promise<Page<Run>> {
-    return runPage(this.#all, filter, page)
+    return runPage(this.#all, filter, page, this.#hidden.size > 0)
   }
 
   findHandover(sessionId: string, userId: string, newestRuns: number): Promise<Handover | undefined> {
@@ -128,8 +137,8 @@ export class Reads {
     return rows.map((row) => row.job_session_id as string)
   }
 
-  findCached(key: string, now: string): Promise<RunRecord | undefined> {
-    return readAnswer(this.#all, key, now)
+  async findCached(key: string, now: string): Promise<RunRecord | undefined> {
+    return this.#shown(await readAnswer(this.#all, key, now))
   }
 
   /** Whether there is any use in asking the writer. */

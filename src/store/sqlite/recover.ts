@@ -4,6 +4,7 @@ import { OutputFold } from '../recorded-output.ts'
 import { dropExpiredAnswers } from './answers.ts'
 import { dropExpiredClaims } from './claims.ts'
 import type { Connection } from './connection.ts'
+import { isShown } from './hidden/sessions.ts'
 import { readBatches } from './reading/events.ts'
 import { type All, readRecord } from './reading/records.ts'
 import { refuseRuns } from './refusals/refuse.ts'
@@ -14,7 +15,7 @@ import { touch } from './sessions.ts'
 const selectOrphans = `SELECT run_id, run_session_id, status, begun ->> 'background' AS background, fence, reserve_until,
     input ->> '$[0][4]' AS mark
   FROM runs
-  WHERE status IN ('running', 'queued') AND owner <> ? ORDER BY run_number`
+  WHERE status IN ('running', 'queued') AND owner <> ? AND ${isShown} ORDER BY run_number`
 
 /** Puts in order what an earlier process left, in one transaction of the writer. */
 export async function recover(writer: Connection, owner: string, at: string, now: string): Promise<Recovered> {

@@ -141,6 +141,16 @@ export const summaryJobs = sqliteTable('summary_jobs', {
     .notNull()
     .references(() => sessions.sessionId, { onDelete: 'cascade' }),
   scheduledAt: text('scheduled_at').notNull(),
+  /** How often somebody has begun it. */
+  attempts: integer('job_attempts').notNull().default(0),
+})
+
+/**
+ * Sessions of which rows are there that nobody may see: they are being made of a copy, or have been deleted and their rows
+ * go step by step. What an earlier process left here is removed.
+ */
+export const hiddenSessions = sqliteTable('hidden_sessions', {
+  sessionId: text('hidden_session_id').primaryKey().notNull(),
 })
 
 /** Which run answers a question that was asked before. */

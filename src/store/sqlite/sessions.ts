@@ -2,9 +2,12 @@ import { AppError, notFound } from '../../core/error.ts'
 import type { OwnerKind, SessionChange, SessionOwners, SessionRecord, SessionSeed } from '../../core/session.ts'
 import type { Claim, ClaimRecord } from '../../core/store.ts'
 import type { Summary } from '../../core/summary.ts'
-import { keepClaimsOf, takeClaim } from './claims.ts'
+import { takeClaim } from './claims.ts'
 import type { Connection, SqlValue } from './connection.ts'
 import { ownersOf } from './group.ts'
+import { removeSome } from './hidden/remove.ts'
+import type { GoneSessions } from './hidden/remove-sessions.ts'
+import { hide, isHidden } from './hidden/sessions.ts'
 import { readSession } from './reading/sessions.ts'
 import { sessionColumns, summaryColumns, toJson } from './rows.ts'
 import { newestTurn, removeOwner } from './sharing/handovers.ts'
@@ -27,12 +30,20 @@ export async function createSession(
   const claimed = claim && (await takeClaim(writer, claim, now))
   if (claimed) return { claimed }
   const { session_id, agent_id, team_id, workflow_id, user_id, name, metadata, state, created_at } = seed
+  if (await isHidden(writer, session_id)) throw inTheWay(session_id)
   const fields = [session_id, agent_id, team_id, workflow_id, user_id, name, toJson(metadata), toJson(state)]
   const made = await writer.run(insertSession, [...fields, created_at, created_at, 1, 0])
   if (made === 0) throw new AppError('conflict', `There is a session '${session_id}' already.`)
   const record = await getSession(writer, session_id)
   if (claim) await writer.run('UPDATE claims SET answer = ? WHERE claim_key = ?', [JSON.stringify(record), claim.key])
   return record
+}
+
+/** Of an id of which there are rows that nobody sees. */
+export function inTheWay(sessionId: string): AppError {
+  return new AppError('unavailable', `A session '${sessionId}' is being imported or deleted: try again in a moment.`, {
+    retryAfterSeconds: 1,
+  })
 }
 
 /** In this order, behind those that it has; users with the newest turn as the last that they may read. */
@@ -117,24 +128,20 @@ export async function touch(writer: Connection, sessionId: string, at: string): 
   await writer.run('UPDATE session_owners SET owner_updated_at = ? WHERE owner_session_id = ?', [at, sessionId])
 }
 
-export interface DeletedSessions {
-  count: number
-  /** The numbers of the runs that were in them. */
-  runs: number[]
-}
-
-/** With all that belongs to them. */
-export async function deleteSessions(writer: Connection, sessionIds: readonly string[]): Promise<DeletedSessions> {
+/** With all that belongs to them, at once for every reader. */
+export async function deleteSessions(writer: Connection, sessionIds: readonly string[]): Promise<GoneSessions> {
   const ids = JSON.stringify(sessionIds)
-  const theirRuns = 'run_session_id IN (SELECT value FROM json_each(?))'
-  const runs = await writer.all(`SELECT run_number FROM runs WHERE ${theirRuns}`, [ids])
-  await keepClaimsOf(writer, ids)
-  await writer.run(`DELETE FROM events WHERE event_run_number IN (SELECT run_number FROM runs WHERE ${theirRuns})`, [
-    ids,
-  ])
-  await writer.run(`DELETE FROM runs WHERE ${theirRuns}`, [ids])
   const count = await writer.run('DELETE FROM sessions WHERE session_id IN (SELECT value FROM json_each(?))', [ids])
-  return { count, runs: runs.map((row) => row.run_number as number) }
+  const { runs, isDone } = await removeSome(writer, sessionIds)
+  if (isDone) return { sessionIds, count, runs, left: [] }
+  await hide(writer, sessionIds)
+  // What still runs in them writes no more.
+  await writer.run(
+    `UPDATE runs SET fence = fence + 1 WHERE run_session_id IN (SELECT value FROM json_each(?))
+     AND status IN ('running', 'queued')`,
+    [ids],
+  )
+  return { sessionIds, count, runs, left: [...sessionIds] }
 }
 
 export async function saveSummary(writer: Connection, summary: Summary): Promise<void> {
@@ -152,7 +159,15 @@ export async function saveSummary(writer: Connection, summary: Summary): Promise
 export async function scheduleSummary(writer: Connection, sessionId: string, at: string): Promise<void> {
   const [session] = await writer.all('SELECT 1 FROM sessions WHERE session_id = ?', [sessionId])
   if (session === undefined) throw notFound('session', sessionId)
-  await writer.run('INSERT INTO summary_jobs VALUES (?, ?) ON CONFLICT DO NOTHING', [sessionId, at])
+  const sql = `INSERT INTO summary_jobs (job_session_id, scheduled_at) VALUES (?, ?)
+    ON CONFLICT DO UPDATE SET job_attempts = 0`
+  await writer.run(sql, [sessionId, at])
+}
+
+export async function beginSummaryJob(writer: Connection, sessionId: string): Promise<number> {
+  const sql = 'UPDATE summary_jobs SET job_attempts = job_attempts + 1 WHERE job_session_id = ? RETURNING job_attempts'
+  const [row] = await writer.all(sql, [sessionId])
+  return Number(row?.job_attempts ?? 0)
 }
 
 export async function dropSummaryJob(writer: Connection, sessionId: string): Promise<void> {

@@ -9,11 +9,12 @@ import { freeClaim } from './claims.ts'
 import type { Connection } from './connection.ts'
 import { encodeBatchInTurns } from './event-batch.ts'
 import { type BeginRun, Group, type HotOutcome, type HotWrite, type Known, type MadeTexts } from './group.ts'
+import { isHidden } from './hidden/sessions.ts'
 import { insertHot, toParamsInTurns } from './hot-write.ts'
 import { isLarge } from './large-write.ts'
 import { readRecord } from './reading/records.ts'
 import { fromJson, messageRows } from './rows.ts'
-import { touch } from './sessions.ts'
+import { inTheWay, touch } from './sessions.ts'
 
 /*
  * A hot write by itself, inside the writer's transaction: looks at what is there, then writes by the same statement as a
@@ -42,6 +43,7 @@ async function startRun(writer: Connection, start: RunStart, now: string): Promi
   }
   const [present] = await writer.all('SELECT state FROM sessions WHERE session_id = ?', [run.session_id])
   if (present === undefined && session === null) return { outcome: 'session_missing' }
+  if (present === undefined && (await isHidden(writer, run.session_id))) throw inTheWay(run.session_id)
   const running = run.status === 'running'
   if (running && run.parent_run_id === null && (await isBusy(writer, run.session_id))) return { outcome: 'busy' }
   if ((await writer.all('SELECT 1 FROM runs WHERE run_id = ?', [run.run_id])).length > 0) {
@@ -108,7 +110,7 @@ async function finishRun(writer: Connection, end: RunEnd, large: boolean): Promi
 }
 
 function knowing(sessionId: string, exists: boolean): Known {
-  return { hasSession: (other) => exists && other === sessionId, sessionOf: () => sessionId }
+  return { hasSession: (other) => exists && other === sessionId, sessionOf: () => sessionId, isHidden: () => false }
 }
 
 async function madeTexts(messages: readonly Message[], unchecked = false): Promise<MadeTexts> {
@@ -171,7 +173,7 @@ interface RunLook {
 async function lookUp(writer: Connection, runId: string): Promise<RunLook | undefined> {
   const sql = `SELECT run_session_id, begun ->> 'entity_kind' AS entity_kind, parent_run_id, status, fence,
       ended ->> 'end_seq' AS end_seq, ended IS NOT NULL AS is_ended, recorded_seq, start_state
-    FROM runs WHERE run_id = ?`
+    FROM runs WHERE run_id = ? AND EXISTS (SELECT 1 FROM sessions WHERE session_id = run_session_id)`
   const [row] = await writer.all(sql, [runId])
   if (row === undefined) return undefined
   return {

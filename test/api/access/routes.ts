@@ -27,6 +27,7 @@ export function mountedRoutes(): MountedRoute[] {
     knowledgeApi: { search: true, config: true, content: true, documents: true },
     a2aPrefix: '/api/v1/a2a',
     requestTimeoutMs: 1000,
+    importBytes: 1,
     version: '0',
     startedAtMs: 0,
     clock: Date.now,

@@ -130,11 +130,14 @@ export function testHandovers(store: () => SessionStore): void {
       await give('cid')
       const { session } = (await store().findSession(session_id)) ?? {}
       if (session === undefined) throw new Error('It is gone.')
-      const runs = (await store().readRecords(session_id, undefined, 10)).map((run) => ({ run, events: [] }))
+      const records = await store().readRecords(session_id, undefined, 10)
+      async function* runs() {
+        for (const run of records) yield { run }
+      }
       const handovers = await store().listHandovers(session_id)
       const restore = async (told: typeof handovers | undefined) => {
         await store().deleteSession(session_id)
-        await store().restoreSession({ session, summary: null, runs, handovers: told })
+        await store().restoreSession({ session, summary: null, runs: runs(), handovers: told })
         return store().listHandovers(session_id)
       }
       expect(await restore(handovers)).toMatchObject({ ann: second, bob: third })

@@ -56,7 +56,7 @@ export function testOwners(store: () => SessionStore): void {
     const { session } = (await store().findSession(id)) ?? {}
     if (session === undefined) throw new Error(`There is no session ${id}.`)
     await store().deleteSession(id)
-    await store().restoreSession({ session, summary: null, runs: [] })
+    await store().restoreSession({ session, summary: null, runs: (async function* () {})() })
   }
 
   describe.each([

@@ -62,5 +62,16 @@ export function testSummaries(store: () => SessionStore): void {
       await store().dropSummaryJob('none')
       expect(await store().listSummaryJobs()).toEqual(['a'])
     })
+
+    it('counts how often a job was begun, until somebody asks for it anew', async () => {
+      await store().createSession(seedOf({ session_id: 'counted' }))
+      expect(await store().beginSummaryJob('counted')).toBe(0)
+      await store().scheduleSummary('counted', at(1))
+      expect([await store().beginSummaryJob('counted'), await store().beginSummaryJob('counted')]).toEqual([1, 2])
+      await store().scheduleSummary('counted', at(2))
+      expect(await store().beginSummaryJob('counted')).toBe(1)
+      await store().dropSummaryJob('counted')
+      expect(await store().beginSummaryJob('counted')).toBe(0)
+    })
   })
 }

@@ -1,0 +1,79 @@
+import { jsonInTurns } from '../../../core/json-pieces.ts'
+import { Pace } from '../../../core/pace.ts'
+import type { RunRecord } from '../../../core/run.ts'
+import type { RunPiece } from '../../../core/session.ts'
+import type { SqlValue } from '../connection.ts'
+import { encodeBatchInTurns } from '../event-batch.ts'
+import { startedRunColumns } from '../hot-write.ts'
+import { begunOf, endedOf, messageRows } from '../rows.ts'
+
+/** What is written in one commit, but for a larger row. */
+const stepCharacters = 1024 * 1024
+
+export const copiedRunColumns = [...startedRunColumns, 'fence', 'reserve_until'] as const
+
+/** The rows of one commit. */
+export interface CopyStep {
+  /** Values of `copiedRunColumns`. */
+  runs: SqlValue[][]
+  events: [runId: string, firstSeq: number, batch: string][]
+  /** How many of the runs take a turn in the session. */
+  turns: number
+}
+
+/** Makes rows of the runs of a copy, as they come. */
+export async function* copySteps(pieces: AsyncIterable<RunPiece>): AsyncGenerator<CopyStep> {
+  const pace = new Pace()
+  let step: CopyStep = { runs: [], events: [], turns: 0 }
+  let characters = 0
+  for await (const piece of pieces) {
+    if ('run' in piece) {
+      const row = await rowOf(piece.run)
+      step.runs.push(row)
+      if (piece.run.parent_run_id === null) step.turns++
+      for (const value of row) if (typeof value === 'string') characters += value.length
+    } else {
+      const batch = await encodeBatchInTurns(piece.events)
+      for (const { firstSeq, text } of batch?.parts ?? []) {
+        step.events.push([piece.run_id, firstSeq, text])
+        characters += text.length
+      }
+    }
+    await pace.step()
+    if (characters < stepCharacters) continue
+    yield step
+    step = { runs: [], events: [], turns: 0 }
+    characters = 0
+  }
+  yield step
+}
+
+async function rowOf(run: RunRecord): Promise<SqlValue[]> {
+  const output = run.messages.filter(({ role }) => role === 'assistant')
+  const endSeq = run.end_seq ?? 0
+  const ended = { ...run, completed_at: run.completed_at ?? run.created_at, end_seq: endSeq }
+  const row: Record<(typeof copiedRunColumns)[number], SqlValue> = {
+    run_id: run.run_id,
+    run_session_id: run.session_id,
+    entity_id: run.entity_id,
+    status: run.status,
+    run_user_id: run.user_id,
+    parent_run_id: run.parent_run_id,
+    truncated: run.truncated ? 1 : 0,
+    owner: '',
+    // Its events come later; none of them has a higher number.
+    recorded_seq: Math.max(1, endSeq),
+    run_claim_key: null,
+    run_claim_hash: null,
+    run_claim_expires_at: null,
+    start_state: null,
+    begun: begunOf(run),
+    ended: endedOf(ended),
+    input: await jsonInTurns(messageRows(run.messages.filter(({ role }) => role === 'user'))),
+    output: output.length === 0 ? null : await jsonInTurns(messageRows(output)),
+    last_batch: null,
+    fence: 1,
+    reserve_until: Math.max(1, endSeq),
+  }
+  return copiedRunColumns.map((column) => row[column])
+}
