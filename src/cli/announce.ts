@@ -2,6 +2,7 @@ import { relative } from 'node:path'
 import type { ResolvedConfig } from '../config/types.ts'
 import { version } from '../core/version.ts'
 import { servedModels } from '../server/served-models.ts'
+import { hint } from './hints/called-as.ts'
 import { printJson } from './output.ts'
 import type { Paint } from './paint.ts'
 import { terminalLine } from './terminal-text.ts'
@@ -35,7 +36,7 @@ export function announce(config: ResolvedConfig, { url }: Bound, print: (text: s
   row('docs', `${url}/docs`)
   row('health', url + healthPath)
   const first = config.entities.keys().next().value
-  if (first !== undefined) print(`Talk to it: agentserve chat ${terminalLine(first)}`)
+  if (first !== undefined) print(`Talk to it: ${hint(`chat ${terminalLine(first)}`)}`)
 }
 
 export function formatRow(name: string, value: string, paint: Paint): string {

@@ -1,6 +1,7 @@
 import { ConfigError } from '../config/config-error.ts'
 import { AppError, type ErrorCode, isAppError } from '../core/error.ts'
 import { exit } from './exit-codes.ts'
+import { asCalled } from './hints/called-as.ts'
 import { terminalText } from './terminal-text.ts'
 
 /** A command that was called wrongly: exit code 2. */
@@ -55,7 +56,7 @@ export function describeError(error: unknown): string {
   if (error instanceof ConfigError) return formatConfigError(error)
   if (isAppError(error)) {
     const cause = error.code === 'internal' && error.cause instanceof Error ? `\n${error.cause.stack}` : ''
-    return terminalText(`${error.message}${advice[error.code] ?? ''}${cause}`)
+    return terminalText(`${asCalled(`${error.message}${advice[error.code] ?? ''}`)}${cause}`)
   }
   return terminalText(error instanceof Error ? (error.stack ?? error.message) : String(error))
 }

@@ -1,4 +1,5 @@
 import { guides } from './guides.ts'
+import { asCalled } from './hints/called-as.ts'
 
 /** What a command's help says after its flags: what it does in full, and examples. */
 export function helpAfter(name: string): string {
@@ -6,5 +7,5 @@ export function helpAfter(name: string): string {
   if (guide === undefined) return ''
   const more = guide.page === undefined ? '' : `\n\nMore: docs/${guide.page}.md`
   const examples = guide.examples.map((example) => `  $ ${example}`).join('\n')
-  return `\n${guide.details.replaceAll('`', '')}\n\nExamples:\n${examples}${more}`
+  return asCalled(`\n${guide.details.replaceAll('`', '')}\n\nExamples:\n${examples}${more}`)
 }

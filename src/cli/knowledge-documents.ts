@@ -2,6 +2,7 @@ import type { Client } from '../client/client.ts'
 import { notFound } from '../core/error.ts'
 import type { DocumentRecord } from '../core/knowledge.ts'
 import { formatFields } from './fields.ts'
+import { hint } from './hints/called-as.ts'
 import { printJson, say, write } from './output.ts'
 import { formatTable } from './table.ts'
 import { terminalLine } from './terminal-text.ts'
@@ -40,7 +41,7 @@ export async function listDocuments(client: Client, { collection, json, signal }
       ])
   }
   if (json) return
-  if (rows.length === 0) say('The knowledge base is empty; agentserve ingest fills it.')
+  if (rows.length === 0) say(`The knowledge base is empty; ${hint('ingest')} fills it.`)
   else await write(`${formatTable(['SOURCE', 'CHUNKS', 'CHUNKER', 'UPDATED', 'ID'], rows)}\n`)
 }
 

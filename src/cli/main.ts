@@ -3,6 +3,7 @@ import { version } from '../core/version.ts'
 import type { CommandContext, CommandEntry } from './command.ts'
 import { commands } from './commands.ts'
 import { exit } from './exit-codes.ts'
+import { hint } from './hints/called-as.ts'
 import { leaveQuietlyOnClosedPipe, say } from './output.ts'
 import { watchSignals } from './signals.ts'
 
@@ -30,7 +31,7 @@ async function runCommand(args: readonly string[], context: CommandContext): Pro
     .version(version, '-v, --version')
     .helpOption('-h, --help')
     .exitOverride()
-    .showHelpAfterError('(agentserve --help shows what there is)')
+    .showHelpAfterError(`(${hint('--help')} shows what there is)`)
   // commander asks each command for its options before it parses: only the one that is called is loaded.
   const called = args[0] === 'help' ? args[1] : args[0]
   for (const entry of commands) {
@@ -56,7 +57,7 @@ async function prepare(
     const { helpAfter } = await import('./help-after.ts')
     command.addHelpText('after', helpAfter(entry.name))
   }
-  command.showHelpAfterError(`(agentserve ${entry.name} --help shows what there is)`)
+  command.showHelpAfterError(`(${hint(`${entry.name} --help`)} shows what there is)`)
   command.exitOverride().action(async (...given: unknown[]) => {
     // commander calls with the arguments, the options, and itself.
     const values = given

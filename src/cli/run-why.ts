@@ -1,6 +1,7 @@
 import type { Client } from '../client/client.ts'
 import type { Json } from '../core/json.ts'
 import type { RunTrace, TracedCall, TracedPassage, TracedRetrieval, TracedToolCall } from '../core/trace.ts'
+import { hint } from './hints/called-as.ts'
 import { say, write } from './output.ts'
 import { duration } from './run-line.ts'
 import { formatUsage } from './run-writer.ts'
@@ -22,7 +23,7 @@ export async function printWhy(client: Client, runId: string, json: boolean, sig
       before = messages
     }
     if (!json && calls.length === 0 && number === 0) say('The run has called no model.')
-    if (!json) for (const child of children) say(`Its member's run: agentserve runs show ${terminalLine(child)} --why`)
+    if (!json) for (const child of children) say(`Its member's run: ${hint(`runs show ${terminalLine(child)} --why`)}`)
   }
 }
 

@@ -4,6 +4,7 @@ import type { Client } from '../client/client.ts'
 import { AppError } from '../core/error.ts'
 import type { RunEvent } from '../core/event.ts'
 import type { RunToSave } from '../testing/saved-test.ts'
+import { hint } from './hints/called-as.ts'
 import { printJson, say } from './output.ts'
 import { terminalLine } from './terminal-text.ts'
 
@@ -31,7 +32,7 @@ export async function saveTest(client: Client, sessionId: string, options: SaveT
   if (options.json) printJson({ file: path, entity: test.entity, turns: test.turns.length, tools: test.tools })
   else {
     const turns = `${test.turns.length} turn${test.turns.length === 1 ? '' : 's'}`
-    say(`Wrote ${terminalLine(path)}: ${turns} with '${terminalLine(test.entity)}'. Play it: agentserve test`)
+    say(`Wrote ${terminalLine(path)}: ${turns} with '${terminalLine(test.entity)}'. Play it: ${hint('test')}`)
   }
 }
 

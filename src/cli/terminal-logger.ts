@@ -2,6 +2,7 @@ import { relative } from 'node:path'
 import { excerptOf } from '../config/excerpt.ts'
 import { placeInStack } from '../config/stack-place.ts'
 import type { Logger } from '../core/logger.ts'
+import { asCalled } from './hints/called-as.ts'
 import { say } from './output.ts'
 import { terminalLine, terminalText } from './terminal-text.ts'
 
@@ -19,7 +20,9 @@ export function terminalLogger(options: TerminalLoggerOptions = {}): Logger {
   const { quiet = false, debug = false, places = false, print = say } = options
   const line = (level: keyof Logger, label: string) => (fields: object, message?: string) => {
     const details = Object.entries(fields).map(([name, value]) => `${name}=${toText(value)}`)
-    const text = terminalText(`${label}${[message, ...details].filter((part) => part !== undefined).join(' ')}`)
+    const text = terminalText(
+      `${label}${[message && asCalled(message), ...details].filter((part) => part !== undefined).join(' ')}`,
+    )
     const place = places ? Object.values(fields).map(showPlace).find(Boolean) : undefined
     print(place === undefined ? text : `${text}\n${place}`, level)
   }
@@ -34,7 +37,7 @@ export function terminalLogger(options: TerminalLoggerOptions = {}): Logger {
 
 function toText(value: unknown): string {
   const text = value instanceof Error ? withCause(value) : typeof value === 'string' ? value : JSON.stringify(value)
-  return terminalLine(text ?? '')
+  return terminalLine(asCalled(text ?? ''))
 }
 
 function withCause(error: Error): string {

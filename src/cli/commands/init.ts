@@ -4,6 +4,7 @@ import { AppError } from '../../core/error.ts'
 import { canAsk, choose, confirm } from '../ask.ts'
 import type { CommandModule } from '../command.ts'
 import { exit } from '../exit-codes.ts'
+import { callThrough, packageManager } from '../hints/called-as.ts'
 import { printJson, say } from '../output.ts'
 import { findTaken, listTemplate, type TemplateName, templates, writeTemplateFile } from '../template.ts'
 import { terminalLine } from '../terminal-text.ts'
@@ -52,7 +53,9 @@ function refusal(taken: readonly string[]): AppError {
 
 function nextSteps(target: string, template: TemplateName): string {
   const folder = relative(process.cwd(), target)
-  const first = `npx agentserve ${templates[template].first}   (in another terminal)`
-  const steps = ['npm install', 'npm test', 'npm run dev', first]
+  const manager = packageManager() ?? 'npm'
+  const run = manager === 'npm' || manager === 'bun' ? `${manager} run` : manager
+  const first = `${callThrough[manager]} ${templates[template].first}   (in another terminal)`
+  const steps = [`${manager} install`, `${run} test`.replace('npm run test', 'npm test'), `${run} dev`, first]
   return ['Next:', ...(folder === '' ? steps : [`cd ${folder}`, ...steps]).map((step) => `  ${step}`)].join('\n')
 }

@@ -1,3 +1,5 @@
+import { asCalled } from '../hints/called-as.ts'
+
 /** One thing that was looked at. What is not `ok` says what to do about it. */
 export type Finding =
   | { check: string; state: 'ok'; message: string }
@@ -9,9 +11,9 @@ export function ok(check: string, message: string): Finding {
 
 /** It works, but not as well as it could. */
 export function warning(check: string, message: string, fix: string): Finding {
-  return { check, state: 'warning', message, fix }
+  return { check, state: 'warning', message: asCalled(message), fix: asCalled(fix) }
 }
 
 export function wrong(check: string, message: string, fix: string): Finding {
-  return { check, state: 'wrong', message, fix }
+  return { check, state: 'wrong', message: asCalled(message), fix: asCalled(fix) }
 }

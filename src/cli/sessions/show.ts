@@ -3,6 +3,7 @@ import type { SessionsClient } from '../../client/sessions.ts'
 import { notFound } from '../../core/error.ts'
 import { isEnded } from '../../core/run.ts'
 import { saidIn } from '../answers/said.ts'
+import { hint } from '../hints/called-as.ts'
 import { print, printJson, say } from '../output.ts'
 import { factsOf, toolLines } from '../run-facts.ts'
 import { printWhy } from '../run-why.ts'
@@ -43,7 +44,7 @@ async function showWhy(client: Client, sessionId: string, runId: string, json: b
 async function showEvents(client: Client, run: ShownRun, json: boolean, signal: AbortSignal): Promise<void> {
   if (!json) print(headOf(run))
   if (isEnded(run.status)) await printEvents(client, run, json, signal)
-  else say(`It goes on: agentserve runs tail ${terminalLine(run.run_id)}`)
+  else say(`It goes on: ${hint(`runs tail ${terminalLine(run.run_id)}`)}`)
 }
 
 async function showHistory(client: Client, { runs, messages }: History, signal: AbortSignal): Promise<void> {

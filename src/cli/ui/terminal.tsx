@@ -3,6 +3,7 @@ import { render, renderToString } from 'ink'
 import type { Client } from '../../client/client.ts'
 import { Conversation, type ConversationOptions } from '../chat-conversation.ts'
 import { exit } from '../exit-codes.ts'
+import { hint } from '../hints/called-as.ts'
 import { say } from '../output.ts'
 import { paintFor } from '../paint.ts'
 import { terminalLine } from '../terminal-text.ts'
@@ -34,7 +35,7 @@ export async function chatOnTerminal(client: Client, { signal, ...options }: Ter
     await app.waitUntilExit()
   })
   const { agentId, sessionId, begun } = conversation
-  if (begun) say(`Go on with: agentserve chat ${terminalLine(agentId)} --session ${terminalLine(sessionId)}`)
+  if (begun) say(`Go on with: ${hint(`chat ${terminalLine(agentId)} --session ${terminalLine(sessionId)}`)}`)
   return interrupted || signal.aborted ? exit.interrupted : exit.ok
 }
 
