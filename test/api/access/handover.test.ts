@@ -163,6 +163,18 @@ describe.each(ways)('with %s', (_way, config) => {
     expect((await bob('POST', `${api}/runs/${own.waiting}/resume`, { approved: true })).json.status).toBe('completed')
   })
 
+  test('an answer that an idempotency key gave is not given again in a session of another', async () => {
+    const made = (await ann('POST', `${api}/sessions`, {})).json.session_id
+    const keyed = { 'idempotency-key': `again-${made}` }
+    const ask = () => ann('POST', `${api}/agents/echo/run`, { input: 'once', session_id: made }, keyed)
+    const message = toMessage('sendMessage', { messageId: 'once', contextId: made })
+    const send = async () => (await ann('POST', `${api}/a2a/sendMessage`, message)).json
+    const first = [(await ask()).json.run_id, (await send()).result.task.taskId]
+    expect([(await ask()).json.run_id, (await send()).result.task.taskId]).toEqual(first)
+    await operator('POST', `${api}/sessions/${made}/reuse`, { user_id: 'bob' })
+    expect([(await ask()).status, (await send()).error.code]).toEqual([404, -32602])
+  })
+
   test('the present user sees all of it, in the list of runs as in the history', async () => {
     const turns = [own.team, own.waiting, his.team, his.waiting]
     expect(idsOf(await bob('GET', `${at}/history`))).toEqual(turns)
