@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 // Plain enough that Node versions far too old still parse it and can say what is missing: no static import, no
-// import.meta, no top-level await.
+// import.meta, no top-level await. CommonJS, which Node loads sooner.
 var needed = [22, 19]
 var running = process.versions.node.split('.').map(Number)
 
@@ -9,6 +9,7 @@ else runOnAnotherNode()
 
 function start() {
   var args = process.argv.slice(2)
+  if (servesLong(args)) keepMemorySmall()
   // Commits, DNS and files share libuv's pool; it is sized when it is first used.
   if (process.env.UV_THREADPOOL_SIZE === undefined) process.env.UV_THREADPOOL_SIZE = '16'
   import('node:module')
@@ -45,6 +46,62 @@ function leave() {
 
 function sayUnsettled() {
   console.error('agentserve ended before its work was done: it waited for something that could not come.')
+}
+
+function servesLong(args) {
+  var command = args.filter((arg) => arg[0] !== '-')[0]
+  return command === 'start' || command === 'dev'
+}
+
+/**
+ * glibc keeps for itself what large requests have freed. How much it may keep is read when a process starts, so this process
+ * is replaced by one that has the settings: the same pid, signals and exit code. Settings of the user's own count instead.
+ */
+function keepMemorySmall() {
+  var settings = { MALLOC_ARENA_MAX: '4', MALLOC_MMAP_THRESHOLD_: '131072', MALLOC_TRIM_THRESHOLD_: '131072' }
+  var names = Object.keys(settings)
+  if (process.env.AGENTSERVE_MEMORY === 'set') {
+    // Not for the processes that agents start.
+    names.concat('AGENTSERVE_MEMORY').forEach((name) => {
+      delete process.env[name]
+    })
+    return
+  }
+  var isSet = Object.keys(process.env).some((name) => name.indexOf('MALLOC_') === 0 || name === 'GLIBC_TUNABLES')
+  if (isSet || !canBeReplaced() || !hasGlibc()) return
+  process.execve(
+    process.execPath,
+    [process.argv0].concat(process.execArgv, process.argv.slice(1)),
+    Object.assign({}, process.env, settings, { AGENTSERVE_MEMORY: 'set' }),
+  )
+}
+
+/** Not with a channel to the parent, which would be lost, nor without the right to start programs. */
+function canBeReplaced() {
+  if (typeof process.execve !== 'function' || process.send !== undefined || process.permission !== undefined)
+    return false
+  return isProgram(process.execPath)
+}
+
+function isProgram(path) {
+  try {
+    require('node:fs').accessSync(path, 1)
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** Linux with another C library (musl) does not know the settings. */
+function hasGlibc() {
+  if (process.platform !== 'linux') return false
+  try {
+    return !require('node:fs')
+      .readdirSync('/lib')
+      .some((name) => name.indexOf('ld-musl-') === 0)
+  } catch {
+    return false
+  }
 }
 
 /** The package `node`, when it is installed beside us, brings a Node that is new enough. */
