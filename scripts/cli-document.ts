@@ -10,7 +10,8 @@ export async function cliDocument(): Promise<string> {
   const connecting = commands.filter((command) => hasFlag(command, '--url')).map((command) => `\`${command.name()}\``)
   return [
     '<!-- Made from the commands: `vitest run test/cli/cli-document.test.ts -u` writes it. -->\n\n# Commands',
-    `\`agentserve <command>\`; in a project, \`npx agentserve <command>\`. \`agentserve --help\` lists the commands, \`agentserve help
+    `\`agentserve <command>\`; in a project, \`npx agentserve <command>\` (with other package managers
+\`pnpm exec agentserve\`, \`yarn agentserve\` or \`bunx agentserve\`); hints of the commands are written as you called them. \`agentserve --help\` lists the commands, \`agentserve help
 <command>\` explains one, with examples, and \`agentserve --version\` prints the version.`,
     table(['Command', 'What it does'], rows),
     '## Flags that are the same everywhere',
