@@ -4,7 +4,9 @@ import type { Client } from '../client/client.ts'
 import { type Duration, parseDuration } from '../core/duration.ts'
 import { AppError, isAppError, messageOf } from '../core/error.ts'
 import { hopsHeader, hopsOf, mostHops } from '../core/hops.ts'
+import { shownBytes, type ToolResultLimits } from '../core/limits.ts'
 import { markRunnable, type RunContext, type RunInput, type Runnable } from '../core/runnable.ts'
+import { noLimits } from './limits/bounded.ts'
 import { loadSdk } from './sdk.ts'
 import { checkSettings, duration, isObject, oneOf, wrong } from './setting-check.ts'
 import { toolSource } from './tool-source.ts'
@@ -70,7 +72,9 @@ export function remoteAgent(settings: RemoteAgentSettings): RemoteAgent {
   return toolSource(entity, {
     outside: true,
     names: (key) => [key],
-    open: async (key, context) => [{ name: key, own: key, tool: await asTool(call, key, settings, context) }],
+    open: async (key, context, { limits = noLimits }) => [
+      { name: key, own: key, tool: await asTool(call, key, settings, context, limits.toolResult) },
+    ],
   })
 }
 
@@ -79,18 +83,29 @@ type Call = (input: RunInput, context: RunContext, place: string) => AsyncGenera
 async function asTool(
   call: Call,
   key: string,
-  { agentId, description = `Asks the agent '${agentId}'.` }: RemoteAgentSettings,
+  settings: RemoteAgentSettings,
   context: RunContext,
+  { recordBytes }: ToolResultLimits,
 ): Promise<ToolSet[string]> {
   const { tool } = await loadSdk()
+  const { agentId, description = `Asks the agent '${agentId}'.` } = settings
   return tool({
     description,
     inputSchema: await textInput('message', 'What to say to it, with all that it needs to know.'),
     async execute({ message }, { abortSignal = context.signal }) {
       let text = ''
+      let bytes = 0
       const input: RunInput = { parts: [{ type: 'text', text: message }], text: message }
       for await (const piece of call(input, { ...context, signal: abortSignal }, `${context.entityId} ${key}`)) {
         text += piece
+        bytes += Buffer.byteLength(piece) || 1
+        if (bytes <= recordBytes) continue
+        const most = shownBytes(recordBytes)
+        const way = 'Ask it for less, or set `server.limits.toolResult.record` for more'
+        throw new AppError(
+          'run_failed',
+          `${whereIs(settings)}: its answer has more than ${most}, the limit \`toolResult.record\`. ${way}.`,
+        )
       }
       return text
     },
@@ -100,7 +115,7 @@ async function asTool(
 function createCall(settings: RemoteAgentSettings): Call {
   const { agentId, url, session = 'keep' } = settings
   const timeoutMs = parseDuration(settings.timeout) ?? defaultTimeoutMs
-  const where = `The remote agent '${agentId}' at ${new URL(url).host}`
+  const where = whereIs(settings)
   let opening: Promise<Client> | undefined
   const open = () => {
     opening ??= import('../client/client.ts').then(({ createClient }) =>
@@ -124,8 +139,11 @@ function createCall(settings: RemoteAgentSettings): Call {
       )
       const headers = { [hopsHeader]: String(hops) }
       for await (const event of await a2a.stream({ agentId, content, contextId }, { signal, timeoutMs, headers })) {
-        if (event.type === 'content') yield event.content
-        else if (event.type === 'error') throw new AppError('run_failed', event.message)
+        if (event.type === 'content') {
+          if (typeof event.content !== 'string') throw new AppError('run_failed', 'it sent content that is no text')
+          yield event.content
+        }
+        if (event.type === 'error') throw new AppError('run_failed', event.message)
       }
     } catch (error) {
       signal.throwIfAborted()
@@ -134,6 +152,10 @@ function createCall(settings: RemoteAgentSettings): Call {
       throw new AppError('run_failed', `${where}: ${why}`, { cause: error })
     }
   }
+}
+
+function whereIs({ agentId, url }: RemoteAgentSettings): string {
+  return `The remote agent '${agentId}' at ${new URL(url).host}`
 }
 
 /** Another one for each place that calls: two that waited for each other in one session would wait for ever. */

@@ -4,7 +4,9 @@ import type { RunContext, RunInput, Runnable } from '../core/runnable.ts'
 import { offlineModelName } from '../models/offline.ts'
 import { agent } from './agent.ts'
 import type { AnyAgentSettings } from './agent-settings.ts'
+import type { Binding } from './binding.ts'
 import { deriveContext } from './derived-context.ts'
+import { bounded, noLimits } from './limits/bounded.ts'
 import { readCheckpoint, toCheckpoint } from './model-resume.ts'
 import { paused } from './model-run.ts'
 import { loadSdk } from './sdk.ts'
@@ -60,12 +62,13 @@ export async function route(
   router: Runnable,
   members: readonly Member[],
   input: RunInput,
+  { limits = noLimits }: Binding,
 ): Promise<Outcome> {
   const { context, emit } = run
   let chosen = childOf(context, () => true)?.name
   if (chosen === undefined) {
     runs.set(context, run)
-    for await (const emission of router.run(input, context)) {
+    for await (const emission of bounded(router.run(input, context), limits)) {
       if (typeof emission === 'string') continue
       if (emission.type === 'tool_call') chosen ??= members.find((member) => toolName(member) === emission.name)?.name
       else if (emission.type === 'model_call_start' || emission.type === 'model_call_end') await emit(emission)

@@ -103,7 +103,9 @@ function toPerformance(
   }
   if (mode === 'route') {
     const entity = bindModel(router(settings, members), binding)
-    return modelled(mode, entity, async (run, input) => pauseWith(run, [await route(run, entity, members, input)]))
+    return modelled(mode, entity, async (run, input) =>
+      pauseWith(run, [await route(run, entity, members, input, binding)]),
+    )
   }
   if (mode === 'sequence') return { perform: (run, input) => sequence(run, members, input) }
   if (instructions === undefined) return { perform: (run, input) => parallel(run, members, input, recite) }

@@ -51,7 +51,7 @@ export function composeServices(
   const composed = composeKnowledge(config, { clock, logger })
   const knowledge = composed?.knowledge
   const runs = createRuns({ store, registry, knowledge, logger, clock, requestTimeoutMs, bounds, owner, onRunEnd })
-  const sessions = createSessions(store, runs, clock)
+  const sessions = createSessions(store, runs, clock, bounds)
   const { summarizer, timeoutMs = 0 } = summaryManager ?? {}
   const summaries = createSummaries({ store, clock, logger, summarizer, timeoutMs })
   const retention = createRetention({ store, clock, logger, ...rules })

@@ -1,5 +1,5 @@
 import { AppError } from '../core/error.ts'
-import type { Message } from '../core/message.ts'
+import type { Message, Part } from '../core/message.ts'
 import type { RunRecord } from '../core/run.ts'
 import type { RunInput, Runnable } from '../core/runnable.ts'
 import type { TurnoverMap } from '../core/turnover-map.ts'
@@ -28,6 +28,7 @@ export function createChildren(options: ChildrenOptions): StartChild {
     assertNotInside(parent, entity)
 
     async function start(entityId: string, input: RunInput): Promise<RunExecution> {
+      assertInput(input)
       const { session_id: sessionId, user_id: userId, metadata, run_id: parentRunId } = parent.run
       const request = { entityId, parts: [...input.parts], sessionId, parentRunId, userId, metadata, background: false }
       const run = createRun(request, entity, clock())
@@ -99,6 +100,13 @@ export function createChildren(options: ChildrenOptions): StartChild {
     }
   }
   return startChild
+}
+
+/** Team members are asked by models and by code without types. */
+function assertInput({ parts }: RunInput): void {
+  const isSound = (part: Part) => (part.type === 'text' ? typeof part.text === 'string' : part.data !== undefined)
+  if (Array.isArray(parts) && parts.every((part) => typeof part === 'object' && part !== null && isSound(part))) return
+  throw new AppError('run_failed', 'What is asked of a run inside this one must be texts and data.')
 }
 
 /** Teams that contain each other end with an error and not with the memory. */

@@ -12,6 +12,7 @@ import { timestamp } from '../core/time.ts'
 import { TurnoverMap } from '../core/turnover-map.ts'
 import { createChildren } from './child-runs.ts'
 import { assertSameRequest, toClaim } from './idempotency.ts'
+import { checkGiven, checkMerged } from './limits/given.ts'
 import type { RunBounds } from './limits/run-budget.ts'
 import { beginsEarly, prepareExecution } from './prepare-execution.ts'
 import { PromptReader } from './prompt-reader.ts'
@@ -140,6 +141,11 @@ export function createRuns(options: RunsOptions): RunService {
   async function start(request: StartRun): Promise<RunHandle> {
     assertOpen()
     const runnable = registry.get(request.entityId)
+    checkGiven(request, options.bounds)
+    if (request.state && request.sessionId !== undefined) {
+      checkMerged(await recorded.state(request.sessionId), request.state, options.bounds)
+      assertOpen()
+    }
     const strategy = request.strategy ?? 'enqueue'
     const run = createRun({ ...request, background: request.mode === 'background' }, runnable, clock())
     const seed =

@@ -7,6 +7,7 @@ import type { SessionStore } from '../core/store.ts'
 import type { Clock } from '../core/time.ts'
 import { timestamp } from '../core/time.ts'
 import { earlierAnswer, toClaim } from './idempotency.ts'
+import { checkGiven, type GivenBounds } from './limits/given.ts'
 import type { RunService } from './runs.ts'
 import type { Sessions } from './services.ts'
 import { createSessionCopies } from './session-copies.ts'
@@ -15,7 +16,7 @@ const eventPage = 1000
 const prunedAtOnce = 50
 const prunedForMs = 3_000
 
-export function createSessions(store: SessionStore, runs: RunService, clock: Clock): Sessions {
+export function createSessions(store: SessionStore, runs: RunService, clock: Clock, bounds: GivenBounds): Sessions {
   async function get(sessionId: string): Promise<SessionRecord> {
     const record = await store.findSession(sessionId)
     if (record === undefined) throw notFound('session', sessionId)
@@ -38,6 +39,7 @@ export function createSessions(store: SessionStore, runs: RunService, clock: Clo
   return {
     get,
     async create(seed, idempotency) {
+      checkGiven(seed, bounds)
       const now = clock()
       const session = {
         session_id: seed.session_id ?? createId('ses', now),
@@ -54,7 +56,10 @@ export function createSessions(store: SessionStore, runs: RunService, clock: Clo
       const made = await store.createSession(session, toClaim(idempotency, now))
       return 'claimed' in made ? (earlierAnswer(made.claimed, idempotency) as unknown as SessionRecord) : made
     },
-    update: (sessionId, change, revision) => store.updateSession(sessionId, change, timestamp(clock()), revision),
+    async update(sessionId, change, revision) {
+      checkGiven(change, bounds)
+      return store.updateSession(sessionId, change, timestamp(clock()), revision)
+    },
     async delete(sessionId) {
       await runs.cancelSession(sessionId, 'session_deleted')
       if (!(await store.deleteSession(sessionId))) throw notFound('session', sessionId)

@@ -15,10 +15,11 @@ afterEach(async () => {
 type Given = { [KEY in keyof RunBounds]?: RunBounds[KEY] extends object ? Partial<RunBounds[KEY]> : RunBounds[KEY] }
 
 async function serve(main: Runnable, given: Given, store = memoryStore()) {
-  const { run, toolResult, stateBytes } = defaults.limits
+  const { run, toolResult, metadataBytes, stateBytes } = defaults.limits
   const bounds: RunBounds = {
     run: { ...run, ...given.run },
     toolResult: { ...toolResult, ...given.toolResult },
+    metadataBytes: given.metadataBytes ?? metadataBytes,
     stateBytes: given.stateBytes ?? stateBytes,
   }
   const services = await openServices({ main, echo }, store, 30_000, bounds)

@@ -70,7 +70,7 @@ export async function openServices(
     bounds,
     owner: 'own_test',
   })
-  const sessions = createSessions(store, runs, Date.now)
+  const sessions = createSessions(store, runs, Date.now, bounds)
   return { store, registry, runs, sessions }
 }
 

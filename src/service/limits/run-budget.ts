@@ -3,7 +3,7 @@ import { type Limits, runLimit, shownBytes } from '../../core/limits.ts'
 import type { Recordable } from '../emissions/emission.ts'
 
 /** What runs are held to. */
-export type RunBounds = Pick<Limits, 'run' | 'toolResult' | 'stateBytes'>
+export type RunBounds = Pick<Limits, 'run' | 'toolResult' | 'metadataBytes' | 'stateBytes'>
 
 /** What one run has emitted so far. Every method throws `run_limit` for what is too much, before any of it is kept. */
 export class RunBudget {
