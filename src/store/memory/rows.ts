@@ -65,6 +65,7 @@ export function copy<T>(value: T): T {
   if (Array.isArray(value)) return value.map(copy) as T
   const result: Record<string, unknown> = {}
   for (const [key, item] of Object.entries(value)) {
+    if (typeof item === 'function' || typeof item === 'symbol') continue
     if (key === '__proto__') Object.defineProperty(result, key, { value: copy(item), enumerable: true })
     else result[key] = copy(item)
   }
