@@ -7,6 +7,7 @@ import { type Asked, ask, type Findings, startMixedLoad, verify } from '../test/
 import { createProject, type Project, type RunningServer, serve } from '../test/support/program.ts'
 import { slowClients, stalledReaders, worstBodies } from './crowd.ts'
 import { cutStreams } from './cut-streams.ts'
+import { endlessRuns, hostileValues } from './endless.ts'
 import { brokenUploads, filterComparisons, knowledgeKills } from './knowledge-soak.ts'
 import { memorySlope } from './memory-slope.ts'
 import { soakReloads } from './reloads.ts'
@@ -17,7 +18,8 @@ import { configFile } from './start-up.ts'
  * `--streams` streams that are cut and taken up again (1,000), `--hostile` requests made to do harm (100,000), `--reloads` of a
  * config, half as many of them under load (200), `--runs` through one server whose memory must not grow (500,000), `--slow` clients of headers and as many of
  * bodies (1,000), `--readers` of one run, half of them stalled (1,000), the worst `--bodies` so many times over (1), `--ingestions` that are killed (100), `--filters` compared with the reference
- * (100,000), broken `--uploads` (5,000). `--break` takes the write-ahead log away after each kill, to show that loss
+ * (100,000), broken `--uploads` (5,000), runs with `--values` that nobody expects, on each store (20,000), the runs that never stop
+ * so many times over against the limits as they are, with less than 600 MB (`--endless`, 1). `--break` takes the write-ahead log away after each kill, to show that loss
  * would be found. 0 leaves one out.
  */
 
@@ -35,6 +37,8 @@ const { values: options } = parseArgs({
     ingestions: { type: 'string', default: '100' },
     filters: { type: 'string', default: '100000' },
     uploads: { type: 'string', default: '5000' },
+    values: { type: 'string', default: '20000' },
+    endless: { type: 'string', default: '1' },
     break: { type: 'boolean', default: false },
   },
 })
@@ -58,6 +62,8 @@ try {
   ok = (await knowledgeKills(Number(options.ingestions))) && ok
   ok = (await filterComparisons(Number(options.filters))) && ok
   ok = (await brokenUploads(Number(options.uploads))) && ok
+  ok = (await hostileValues(Number(options.values))) && ok
+  ok = (await endlessRuns(Number(options.endless))) && ok
 } finally {
   await project.remove()
 }

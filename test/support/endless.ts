@@ -8,11 +8,7 @@ export interface EndlessRun {
   agent: string
   /** What the run, or the call of its tool, ended with. */
   said: string
-}
-
-export interface Endless {
-  runs: EndlessRun[]
-  /** The most that the program's process ever had; undefined where the system does not tell. */
+  /** The most that the program's process had until then; undefined where the system does not tell. */
   peakMegabytes: number | undefined
 }
 
@@ -59,7 +55,7 @@ export default defineConfig({
 `
 
 /** Plays agents, a peer and a tool that never stop, one after the other, against the program with these limits. */
-export async function playEndless(limits = '{}'): Promise<Endless> {
+export async function playEndless(limits = '{}'): Promise<EndlessRun[]> {
   await using peer = await openEndlessPeer()
   const project = await createProject({ 'agent.config.js': config(limits, peer.url) })
   const server = await serve(project)
@@ -68,10 +64,11 @@ export async function playEndless(limits = '{}'): Promise<Endless> {
     for (const agent of Object.keys(endlessEnds)) {
       const asked = ask(server.url, agent)
       const echo = await ask(server.url, 'echo')
-      if (echo.status !== 200) throw new Error(`beside '${agent}', echo answered ${echo.status}`)
-      runs.push({ agent, said: await endOf(server.url, await asked) })
+      if (echo.http !== 200) throw new Error(`beside "${agent}", echo answered ${echo.http}`)
+      const said = await endOf(server.url, await asked)
+      runs.push({ agent, said, peakMegabytes: peakOf(server.child.pid) })
     }
-    return { runs, peakMegabytes: peakOf(server.child.pid) }
+    return runs
   } finally {
     await server.kill()
     await project.remove()
@@ -85,11 +82,11 @@ async function ask(url: string, agent: string) {
     body: JSON.stringify({ input: 'go' }),
   })
   const json = (await response.json()) as { run_id?: string; error?: { code: string; message: string; run_id: string } }
-  return { status: response.status, ...json }
+  return { ...json, http: response.status }
 }
 
 async function endOf(url: string, answer: Awaited<ReturnType<typeof ask>>): Promise<string> {
-  if (answer.error !== undefined) return `${answer.status} ${answer.error.code}: ${answer.error.message}`
+  if (answer.error !== undefined) return `${answer.http} ${answer.error.code}: ${answer.error.message}`
   const response = await fetch(`${url}/api/v1/runs/${answer.run_id}/events`)
   const results = (await response.text()).match(/^data: .*"tool_result".*$/gm) ?? []
   return results.join('\n')

@@ -1,0 +1,49 @@
+import { join } from 'node:path'
+import { memoryStore } from '../src/store/memory.ts'
+import { sqliteStore } from '../src/store/sqlite.ts'
+import { endlessEnds, playEndless } from '../test/support/endless.ts'
+import { playHostileRuns } from '../test/support/hostile-runs.ts'
+import { temporaryFolder } from '../test/support/temporary-folder.ts'
+
+/** After each case. */
+const mostMs = 1_000
+const mostMegabytes = 600
+
+/** What types keep out, through every kind of runnable; another agent answers in time after each case. */
+export async function hostileValues(runs: number): Promise<boolean> {
+  if (runs === 0) return true
+  await using folder = await temporaryFolder()
+  const stores = { memory: memoryStore(), sqlite: sqliteStore({ path: join(folder.path, 'sessions.db') }) }
+  let ok = true
+  for (const [name, store] of Object.entries(stores)) {
+    try {
+      const { slowestMs } = await playHostileRuns({ store, runs, mostMs })
+      console.log(
+        `${runs} runs with hostile values on ${name}: the slowest answer beside took ${Math.round(slowestMs)} ms`,
+      )
+    } catch (error) {
+      ok = false
+      console.log(`hostile values on ${name}: ${String(error)}`)
+    }
+  }
+  return ok
+}
+
+/** Runs that never stop by themselves, against the limits as they are. */
+export async function endlessRuns(rounds: number): Promise<boolean> {
+  let ok = true
+  for (let round = 1; round <= rounds; round++) {
+    const runs = await playEndless()
+    const peakMegabytes = runs.at(-1)?.peakMegabytes
+    console.log(runs.map(({ agent, peakMegabytes: peak }) => `${agent} ${peak ?? '?'} MB`).join(', '))
+    for (const { agent, said } of runs) {
+      if (said.includes(endlessEnds[agent] ?? '')) continue
+      ok = false
+      console.log(`${agent} never stops, and ended with: ${said.slice(0, 300)}`)
+    }
+    const isSmall = peakMegabytes === undefined || peakMegabytes < mostMegabytes
+    ok &&= isSmall
+    console.log(`${runs.length} runs that never stop: ${isSmall ? '' : 'too much, '}${peakMegabytes ?? '?'} MB at most`)
+  }
+  return ok
+}
