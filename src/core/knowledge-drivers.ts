@@ -149,9 +149,12 @@ export interface VectorTable {
 
 export interface VectorStore {
   readonly type: string
+  /** Where it keeps them, for people. */
+  readonly location: string
   /** Opens the table, made when it is not there. The name is of `A-Z a-z 0-9 _`. */
   table(name: string, dimensions: number): Promise<VectorTable>
   names(): Promise<string[]>
+  /** Whatever state the table is in. */
   drop(name: string): Promise<void>
   close(): Promise<void>
 }
@@ -250,6 +253,8 @@ export type Ranking = { chunk: number; score: number }[]
  */
 export interface DocumentStore {
   open(): Promise<void>
+  /** Throws when it can't be read, or when the last write failed and one that changes nothing does too. */
+  check(): Promise<void>
   close(): Promise<void>
   collections(): Promise<Collection[]>
   findCollection(name: string): Promise<Collection | undefined>

@@ -1,6 +1,7 @@
 import type { SearchHit } from '../core/knowledge.ts'
 import type { Collection, DocumentStore, Ranking } from '../core/knowledge-drivers.ts'
 import { queryWordsOf } from '../core/terms.ts'
+import { VectorsUnavailable } from './knowledge/vector-guard.ts'
 import { toHits } from './knowledge-hits.ts'
 import type { CollectionIndex } from './knowledge-index.ts'
 import type { SearchSettings } from './knowledge-input.ts'
@@ -24,7 +25,7 @@ export interface Found {
 
 /**
  * Hybrid merges the word and vector lists by reciprocal rank; its scores are parts of the highest sum there can be.
- * Keyword scores are BM25 squeezed into 0–1, vector scores the cosine.
+ * Keyword scores are BM25 squeezed into 0–1, vector scores the cosine. While the vectors can't be used, hybrid is keyword.
  */
 export async function searchCollection(
   documents: DocumentStore,
@@ -37,7 +38,14 @@ export async function searchCollection(
   const depth = Math.max(leastDepth, settings.limit * 3)
   const byWords = async () =>
     mode === 'vector' ? { words: [], keyword: [] } : rankByWords(documents, collection, settings, depth)
-  const byVector = async () => (index ? rankByVector(documents, await index(), settings, depth, signal) : [])
+  const byVector = async () => {
+    try {
+      return index ? await rankByVector(documents, await index(), settings, depth, signal) : []
+    } catch (error) {
+      if (mode === 'vector' || !(error instanceof VectorsUnavailable)) throw error
+      return []
+    }
+  }
   const [{ words, keyword }, vector] = await Promise.all([byWords(), byVector()])
   signal?.throwIfAborted()
   const ranking = mode === 'vector' ? vector : mode === 'keyword' ? keyword : fuse([keyword, vector])

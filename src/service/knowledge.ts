@@ -1,5 +1,5 @@
 import { AppError, notFound } from '../core/error.ts'
-import type { Knowledge, KnowledgeConfig, KnowledgeStatus, Reindexing } from '../core/knowledge.ts'
+import type { Knowledge, KnowledgeStatus, Reindexing } from '../core/knowledge.ts'
 import type {
   Chunker,
   Collection,
@@ -15,10 +15,12 @@ import type {
 import type { Logger } from '../core/logger.ts'
 import type { Clock } from '../core/time.ts'
 import { createBrought } from './knowledge/brought.ts'
+import { describeKnowledge } from './knowledge/description.ts'
 import { createRemoval } from './knowledge/removal.ts'
+import { createVectorGuard } from './knowledge/vector-guard.ts'
 import { assertSameEmbedder, type CollectionIndex, openIndex, rebuild, repair, tableName } from './knowledge-index.ts'
 import { bytesAtOnce, createIngestion } from './knowledge-ingestion.ts'
-import { type ChunkDefaults, collectionName, defaults, limits, parseSearch } from './knowledge-input.ts'
+import { type ChunkDefaults, collectionName, parseSearch } from './knowledge-input.ts'
 import { searchCollection } from './knowledge-search.ts'
 import { createTurns } from './knowledge-turns.ts'
 
@@ -70,9 +72,31 @@ export function createKnowledge(options: KnowledgeOptions): OpenableKnowledge {
     return tidied
   }
 
+  const guard = createVectorGuard({
+    ...options,
+    location: vectors.location,
+    rebuild: (collection) =>
+      turns.exclusive(async () => {
+        if (stopping.signal.aborted) return
+        const previous = await indexes.get(collection.key)?.catch(() => undefined)
+        indexes.delete(collection.key)
+        await previous?.embedder.close()
+        await vectors.drop(tableName(collection))
+        await indexOf(collection)
+      }),
+  })
+  /** Only what the vectors do counts: an embedder that is missing is no reason to make them again. */
+  const watchedTables = (collection: Collection): VectorStore => ({
+    ...vectors,
+    table: (name, dimensions) =>
+      vectors.table(name, dimensions).then(
+        (table) => guard.watch(collection, table),
+        (error: unknown) => Promise.reject(guard.failed(collection, error)),
+      ),
+  })
   const openWithRepair = async (collection: Collection): Promise<CollectionIndex> => {
     await tidyOnce()
-    const index = await openIndex(options, collection)
+    const index = await openIndex({ ...options, vectors: watchedTables(collection) }, collection)
     if (index.missing.size > 0) {
       logger.info({ collection: collection.name, documents: index.missing.size }, 'writing missing vectors again')
       const work: Promise<void> = repair(options, index, stopping.signal).finally(() => repairs.delete(work))
@@ -155,7 +179,10 @@ export function createKnowledge(options: KnowledgeOptions): OpenableKnowledge {
     await turns.exclusive(async () => {
       const previous = await indexes.get(collection.key)?.catch(() => undefined)
       try {
-        const finished = rebuilt.finish()
+        const finished = rebuilt.finish().then((index) => {
+          guard.succeeded(collection)
+          return { ...index, table: guard.watch(index.collection, index.table) }
+        })
         indexes.set(collection.key, finished)
         await finished
       } catch (error) {
@@ -172,6 +199,7 @@ export function createKnowledge(options: KnowledgeOptions): OpenableKnowledge {
 
     async close() {
       stopping.abort(new AppError('unavailable', 'The knowledge base is closing.', { retryAfterSeconds: 1 }))
+      await guard.idle()
       await turns.exclusive(async () => {
         await Promise.all(repairs)
         for (const index of indexes.values()) await index.then((open) => open.embedder.close()).catch(() => undefined)
@@ -200,7 +228,7 @@ export function createKnowledge(options: KnowledgeOptions): OpenableKnowledge {
     ingestMany: ingestion.ingestMany,
 
     async config() {
-      return describe(options, defaultCollection, await embeddingInUse())
+      return describeKnowledge(options, defaultCollection, await embeddingInUse())
     },
 
     async listDocuments(filter, page) {
@@ -248,7 +276,8 @@ export function createKnowledge(options: KnowledgeOptions): OpenableKnowledge {
     status,
 
     async check() {
-      await documents.totals()
+      await documents.check()
+      guard.check()
       const collection = await documents.findCollection(defaultCollection)
       if (collection) assertSameEmbedder(embedders.configured, collection)
     },
@@ -257,30 +286,4 @@ export function createKnowledge(options: KnowledgeOptions): OpenableKnowledge {
 
 function toRecord({ generation: _generation, ...record }: StoredDocument) {
   return record
-}
-
-function describe(options: KnowledgeOptions, collection: string, embedding: Embedding): KnowledgeConfig {
-  const size = options.chunkDefaults?.chunkSize ?? defaults.chunkSize
-  const overlap = options.chunkDefaults?.chunkOverlap ?? Math.min(defaults.chunkOverlap, Math.floor(size / 10))
-  return {
-    available_chunkers: options.chunkers.map(({ name, description }) => ({
-      name,
-      description,
-      default_chunk_size: size,
-      default_chunk_overlap: overlap,
-    })),
-    default_chunker: 'paragraph',
-    available_vector_dbs: [...options.availableVectorDbs],
-    vector_db: { type: options.vectors.type, collection },
-    embedding_model: embedding,
-    readers: options.readers.list(),
-    features: { ...options.features },
-    limits: {
-      max_chunk_size: limits.chunkSize,
-      max_search_limit: limits.search,
-      max_context: limits.context,
-      max_request_bytes: options.maxRequestBytes,
-    },
-    collection,
-  }
 }

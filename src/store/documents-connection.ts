@@ -22,6 +22,7 @@ export interface Connection {
 /** Opens the file, made when it is not there. sqlite3 is loaded here, on first use. */
 export async function openConnection(path: string): Promise<Connection> {
   const { default: sqlite3 } = await import('sqlite3')
+  const translate = translator(path)
   const database = await new Promise<InstanceType<typeof sqlite3.Database>>((resolve, reject) => {
     const opening = new sqlite3.Database(path, (error) => (error ? reject(translate(error)) : resolve(opening)))
   })
@@ -73,9 +74,28 @@ export async function openConnection(path: string): Promise<Connection> {
   }
 }
 
-function translate(error: Error): Error {
-  const code = (error as Error & { code?: string }).code
-  if (code === 'SQLITE_FULL')
-    return new AppError('storage_full', 'The disk is full: the document was not stored.', { cause: error })
-  return error
+const damaged = new Set(['SQLITE_CORRUPT', 'SQLITE_NOTADB'])
+const unusable = new Set(['SQLITE_CANTOPEN', 'SQLITE_IOERR', 'SQLITE_READONLY', 'SQLITE_PERM'])
+
+/** Names the file and the way out where the trouble is the file's. */
+function translator(path: string): (error: Error) => Error {
+  return (error) => {
+    const { code = '' } = error as NodeJS.ErrnoException
+    if (code === 'SQLITE_FULL')
+      return new AppError('storage_full', `The disk is full: nothing was stored in ${path}.`, { cause: error })
+    if (damaged.has(code))
+      return new AppError(
+        'unavailable',
+        `The knowledge base ${path} is damaged (${code}). Stop agentserve, move that file and those named ${path}-wal and ` +
+          `${path}-shm away or restore them from a backup, and start again; then ingest the documents again.`,
+        { cause: error },
+      )
+    if (unusable.has(code))
+      return new AppError(
+        'unavailable',
+        `The knowledge base ${path} can't be read or written (${code}). Look at the disk and at who may write the file.`,
+        { cause: error },
+      )
+    return error
+  }
 }

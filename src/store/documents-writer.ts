@@ -8,6 +8,8 @@ export interface Writer {
   readonly reader: Reader
   /** Whole or not at all, durable when it resolves. The work may be done more than once, each time after a rollback. */
   transaction<T>(work: (connection: Connection) => Promise<T>): Promise<T>
+  /** Of the last transaction, when it could not be written. */
+  failure(): unknown
   /** When all that was asked for is done. */
   idle(): Promise<void>
   close(): Promise<void>
@@ -25,6 +27,7 @@ const groupSize = 8
 export function openWriter(connection: Connection, onRollback: () => void): Writer {
   let last: Promise<unknown> = Promise.resolve()
   let waiting: Waiting[] = []
+  let failure: unknown
 
   const inTurn = <T>(work: () => Promise<T>): Promise<T> => {
     const turn = last.then(work)
@@ -46,10 +49,13 @@ export function openWriter(connection: Connection, onRollback: () => void): Writ
   const settle = async (group: readonly Waiting[]): Promise<void> => {
     try {
       await runAll(group)
+      failure = undefined
       for (const each of group) each.succeed()
     } catch (error) {
-      if (group.length === 1) group[0]?.fail(error)
-      else for (const each of group) await settle([each])
+      if (group.length === 1) {
+        if ((error as NodeJS.ErrnoException).code !== 'SQLITE_CONSTRAINT') failure = error
+        group[0]?.fail(error)
+      } else for (const each of group) await settle([each])
     }
   }
 
@@ -76,6 +82,7 @@ export function openWriter(connection: Connection, onRollback: () => void): Writ
       })
       return done
     },
+    failure: () => failure,
     idle: async () => {
       await last
     },

@@ -95,6 +95,12 @@ export function createDocumentStore(options: DocumentStoreOptions): DocumentStor
       }
     },
 
+    async check() {
+      await all('SELECT 1 FROM document LIMIT 1')
+      if (use().writer.failure() !== undefined)
+        await write((connection) => connection.run('UPDATE counter SET next_value = next_value'))
+    },
+
     async close() {
       if (!opened) return
       const { reader, writer, upkeep } = opened

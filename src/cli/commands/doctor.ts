@@ -127,11 +127,7 @@ async function checkKnowledge(context: CommandContext, options: ProjectOptions):
     if (pending === 0 && chunks === vectors) return ok('knowledge', counts)
     return warning('knowledge', `${counts}; ${pending} documents wait for theirs`, 'agentserve knowledge reindex')
   } catch (error) {
-    return wrong(
-      'knowledge',
-      describeError(error),
-      'see what it says; agentserve knowledge reindex makes the vectors anew',
-    )
+    return wrong('knowledge', describeError(error), 'do what it says')
   }
 }
 

@@ -1,4 +1,4 @@
-import { mkdir } from 'node:fs/promises'
+import { mkdir, rm } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { join, resolve } from 'node:path'
 import { setImmediate as nextTurn } from 'node:timers/promises'
@@ -61,6 +61,7 @@ export function lanceVectors({ folder, indexedFromRows = 15_000, quietMs = 5_000
 
   return {
     type: 'lancedb',
+    location: folder,
     names,
     table(name, dimensions) {
       if (!tableName.test(name)) throw new TypeError(`not a table name: ${name}`)
@@ -76,10 +77,14 @@ export function lanceVectors({ folder, indexedFromRows = 15_000, quietMs = 5_000
       return table
     },
     async drop(name) {
+      if (!tableName.test(name)) throw new TypeError(`not a table name: ${name}`)
       const open = tables.get(name)
       tables.delete(name)
-      await open?.then((table) => table.close())
-      if ((await names()).includes(name)) await (await connection()).dropTable(name)
+      await open?.then((table) => table.close()).catch(() => undefined)
+      const known = await names().catch((): string[] => [])
+      if (known.includes(name)) await connection().then((database) => database.dropTable(name).catch(() => undefined))
+      // What LanceDB does not take for a table any more is in the way of the next.
+      await rm(join(folder, `${name}.lance`), { recursive: true, force: true })
     },
     async close() {
       const open = [...tables.values()]

@@ -6,6 +6,7 @@ export function memoryVectors(): VectorStore {
   const tables = new Map<string, VectorTable>()
   return {
     type: 'memory',
+    location: 'memory',
     names: async () => [...tables.keys()],
     async table(name, dimensions) {
       const table = tables.get(name) ?? memoryTable(dimensions)

@@ -1,0 +1,35 @@
+import type { KnowledgeConfig } from '../../core/knowledge.ts'
+import type { Embedding } from '../../core/knowledge-drivers.ts'
+import type { KnowledgeOptions } from '../knowledge.ts'
+import { defaults, limits } from '../knowledge-input.ts'
+
+/** What there is to choose from, and what is in use. */
+export function describeKnowledge(
+  options: KnowledgeOptions,
+  collection: string,
+  embedding: Embedding,
+): KnowledgeConfig {
+  const size = options.chunkDefaults?.chunkSize ?? defaults.chunkSize
+  const overlap = options.chunkDefaults?.chunkOverlap ?? Math.min(defaults.chunkOverlap, Math.floor(size / 10))
+  return {
+    available_chunkers: options.chunkers.map(({ name, description }) => ({
+      name,
+      description,
+      default_chunk_size: size,
+      default_chunk_overlap: overlap,
+    })),
+    default_chunker: 'paragraph',
+    available_vector_dbs: [...options.availableVectorDbs],
+    vector_db: { type: options.vectors.type, collection },
+    embedding_model: embedding,
+    readers: options.readers.list(),
+    features: { ...options.features },
+    limits: {
+      max_chunk_size: limits.chunkSize,
+      max_search_limit: limits.search,
+      max_context: limits.context,
+      max_request_bytes: options.maxRequestBytes,
+    },
+    collection,
+  }
+}

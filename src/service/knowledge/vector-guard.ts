@@ -1,0 +1,96 @@
+import { AppError, isAppError } from '../../core/error.ts'
+import type { Collection, VectorTable } from '../../core/knowledge-drivers.ts'
+import type { Logger } from '../../core/logger.ts'
+import type { Clock } from '../../core/time.ts'
+
+const rebuildEveryMs = 3_600_000
+/** The disk is full, too many files are open, or they may not be opened: making the vectors again mends none of these. */
+const outside = /no space left|too many open files|permission denied|os error (?:13|24|28)\b/i
+
+/** The vectors of a collection can't be read or written. */
+export class VectorsUnavailable extends AppError {}
+
+export interface VectorGuardOptions {
+  /** Where the vectors are. */
+  location: string
+  clock: Clock
+  logger: Logger
+  /** Throws away the vectors of the collection and begins to make them again. */
+  rebuild(collection: Collection): Promise<void>
+}
+
+export interface VectorGuard {
+  /** The table, whose failures are told here and thrown as `VectorsUnavailable`. */
+  watch(collection: Collection, table: VectorTable): VectorTable
+  /** Has the vectors made again, at most once an hour a collection; gives what to throw. */
+  failed(collection: Collection, cause: unknown): unknown
+  succeeded(collection: Collection): void
+  /** Throws what failed last of a collection whose vectors have not been of use since. */
+  check(): void
+  /** When no rebuild is being begun. */
+  idle(): Promise<void>
+}
+
+export function createVectorGuard({ location, clock, logger, rebuild }: VectorGuardOptions): VectorGuard {
+  const failures = new Map<number, VectorsUnavailable>()
+  const rebuiltMs = new Map<number, number>()
+  const rebuilding = new Set<Promise<void>>()
+
+  const begin = (collection: Collection) => {
+    rebuiltMs.set(collection.key, clock())
+    const work: Promise<void> = rebuild(collection)
+      .catch((error: unknown) => logger.error({ err: error, location }, 'the vectors could not be made again'))
+      .finally(() => rebuilding.delete(work))
+    rebuilding.add(work)
+  }
+  const failed = (collection: Collection, cause: unknown): unknown => {
+    if (isAppError(cause) || (cause as Error | undefined)?.name === 'AbortError') return cause
+    const reason = (cause instanceof Error ? cause.message : String(cause)).split('\n', 1)[0]?.slice(0, 300)
+    const lastMs = rebuiltMs.get(collection.key)
+    const isDue = lastMs === undefined || clock() - lastMs >= rebuildEveryMs
+    const mends = isDue && !outside.test(String(reason))
+    const wayOut = mends
+      ? 'They are being made again from the texts.'
+      : "They are not made again by themselves now: look at the disk, then run 'agentserve knowledge reindex'."
+    const message = `The vectors in ${location} can't be used (${reason}). ${wayOut} Keyword search goes on.`
+    const failure = new VectorsUnavailable('unavailable', message, { cause, retryAfterSeconds: 60 })
+    if (mends || !failures.has(collection.key))
+      logger.error({ err: cause, collection: collection.name, location }, message)
+    failures.set(collection.key, failure)
+    if (mends) begin(collection)
+    return failure
+  }
+  const succeeded = (collection: Collection) => {
+    if (failures.size > 0) failures.delete(collection.key)
+  }
+
+  return {
+    failed,
+    succeeded,
+    watch(collection, table) {
+      const watched = async <T>(work: Promise<T>): Promise<T> => {
+        try {
+          const result = await work
+          succeeded(collection)
+          return result
+        } catch (error) {
+          throw failed(collection, error)
+        }
+      }
+      return {
+        add: (rows) => watched(table.add(rows)),
+        search: (vector, limit, generations) => watched(table.search(vector, limit, generations)),
+        counts: () => watched(table.counts()),
+        count: () => watched(table.count()),
+        removeGenerations: (generations) => watched(table.removeGenerations(generations)),
+        compact: () => watched(table.compact()),
+      }
+    },
+    check() {
+      for (const failure of failures.values()) throw failure
+    },
+    async idle() {
+      await Promise.all(rebuilding)
+    },
+  }
+}
