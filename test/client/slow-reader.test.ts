@@ -42,7 +42,7 @@ test.each(ways)(
   'a slow reader by %s leaves an answer with the server, and gets all of it',
   { timeout: 60_000 },
   async (way) => {
-    const server = await startServer({ sessionStorage: 'memory' }, { talks })
+    const server = await startServer({ sessionStorage: 'memory', limits: { run: { output: '64MB' } } }, { talks })
     const proxy = await openCuttingProxy(server.url)
     const inner = counting((request) => server.server.inject(request))
     const client = clientBy(way, { url: proxy.url, server: inner })

@@ -1,5 +1,6 @@
 import { AppError } from '../../core/error.ts'
 import { endEvent, isFinalEvent, type RunEvent, startEvent } from '../../core/event.ts'
+import { jsonSize } from '../../core/json-size.ts'
 import type { Page, PageRequest } from '../../core/page.ts'
 import { hideMessage } from '../../core/refusal.ts'
 import { isEnded, type Run } from '../../core/run.ts'
@@ -16,6 +17,7 @@ import type {
   RunStarted,
 } from '../../core/store.ts'
 import { judgeEnd, mayResume, startReserve } from '../ended.ts'
+import { eventPageCharacters } from '../event-page.ts'
 import { OutputFold } from '../recorded-output.ts'
 import { takeWithin } from './budget.ts'
 import { insertClaim, readClaim } from './claims.ts'
@@ -174,9 +176,12 @@ export function readEvents(row: RunRow | undefined, after: number, limit: number
   if (row === undefined || limit <= 0) return []
   const { record } = row
   const result: RunEvent[] = after < 1 ? [startEvent(record)] : []
+  let characters = 0
   for (const event of row.events) {
-    if (result.length === limit) return result
-    if (event.seq > after) result.push(copy(event))
+    if (result.length === limit || characters >= eventPageCharacters) return result
+    if (event.seq <= after) continue
+    result.push(copy(event))
+    characters += jsonSize(event, eventPageCharacters)
   }
   const ended = isEnded(record.status) && record.end_seq !== null && record.end_seq > after
   if (ended && result.length < limit) result.push(copy(endEvent(record, record.end_seq ?? 0)))

@@ -4,6 +4,7 @@ import { isEnded, type Run, type RunHead, type RunRecord } from '../../core/run.
 import type { Handover, Session, SessionRecord } from '../../core/session.ts'
 import type { ClaimRecord, History, PruneRule, RunFilter, SessionListFilter } from '../../core/store.ts'
 import type { Summary } from '../../core/summary.ts'
+import { eventPageCharacters } from '../event-page.ts'
 import { readAnswer } from './answers.ts'
 import { readClaim } from './claims.ts'
 import type { Connection, SqlRow, SqlValue } from './connection.ts'
@@ -18,9 +19,6 @@ import { readSessions, sessionPage, toFoundSession } from './reading/sessions.ts
 import { oldestFirst, type RecordRow, summaryColumns, toRunRecord, toSummary } from './rows.ts'
 import { selectHistories, selectHistoryBefore, selectRunHeads, selectRuns, selectSizes } from './selects.ts'
 import { findHandover, isBefore, listHandovers } from './sharing/handovers.ts'
-
-/** Of a page of events. */
-const pageCharacters = 4 * 1024 * 1024
 
 /** Everything that is only read, over connections that can't write; a read gives `maxBytes` at most, or one row. */
 export class Reads {
@@ -89,7 +87,7 @@ export class Reads {
   async readEvents(runId: string, after: number, limit: number): Promise<RunEvent[]> {
     const run = await this.findRunHead(runId)
     if (run === undefined || limit <= 0) return []
-    const most = Math.min(pageCharacters, this.#maxBytes)
+    const most = Math.min(eventPageCharacters, this.#maxBytes)
     const { events, isLast } = await readEventPage(this.#all, runId, Math.max(after, 1), limit, most)
     if (after < 1) events.unshift(startEvent(run))
     if (isLast && isEnded(run.status) && run.end_seq !== null && run.end_seq > after)

@@ -42,6 +42,8 @@ describe('migrations', () => {
     const kit = new URL('../../../node_modules/drizzle-kit/bin.cjs', import.meta.url).pathname
     const { stdout } = await promisify(execFile)(process.execPath, [kit, 'generate', '--config', config], {
       cwd: folder,
+      // It leaves a folder of its own where temporary files are.
+      env: { ...process.env, TMPDIR: folder },
     })
     expect(stdout).toContain('No schema changes')
   })
