@@ -58,7 +58,7 @@ function servesLong(args) {
  * is replaced by one that has the settings: the same pid, signals and exit code. Settings of the user's own count instead.
  */
 function keepMemorySmall() {
-  var settings = { MALLOC_ARENA_MAX: '4', MALLOC_MMAP_THRESHOLD_: '131072', MALLOC_TRIM_THRESHOLD_: '131072' }
+  var settings = { MALLOC_ARENA_MAX: '4', MALLOC_MMAP_THRESHOLD_: '1048576', MALLOC_TRIM_THRESHOLD_: '1048576' }
   var names = Object.keys(settings)
   if (process.env.AGENTSERVE_MEMORY === 'set') {
     // Not for the processes that agents start.
