@@ -29,21 +29,20 @@ export async function hostileValues(runs: number): Promise<boolean> {
   return ok
 }
 
-/** Runs that never stop by themselves, against the limits as they are. */
+/** Runs that never stop by themselves, each in a process of its own, against the limits as they are. */
 export async function endlessRuns(rounds: number): Promise<boolean> {
   let ok = true
   for (let round = 1; round <= rounds; round++) {
-    const runs = await playEndless()
-    const peakMegabytes = runs.at(-1)?.peakMegabytes
-    console.log(runs.map(({ agent, peakMegabytes: peak }) => `${agent} ${peak ?? '?'} MB`).join(', '))
-    for (const { agent, said } of runs) {
-      if (said.includes(endlessEnds[agent] ?? '')) continue
-      ok = false
-      console.log(`${agent} never stops, and ended with: ${said.slice(0, 300)}`)
+    for (const [agent, end] of Object.entries(endlessEnds)) {
+      const [run] = await playEndless('{}', [agent])
+      const hasEnded = run?.said.includes(end) === true
+      const isSmall = (run?.peakMegabytes ?? 0) < mostMegabytes
+      ok &&= hasEnded && isSmall
+      const ended = hasEnded ? `ended with ${end}` : `ended with: ${run?.said.slice(0, 300)}`
+      console.log(
+        `'${agent}' never stops, and ${ended}; ${run?.peakMegabytes ?? '?'} MB at most${isSmall ? '' : ', too much'}`,
+      )
     }
-    const isSmall = peakMegabytes === undefined || peakMegabytes < mostMegabytes
-    ok &&= isSmall
-    console.log(`${runs.length} runs that never stop: ${isSmall ? '' : 'too much, '}${peakMegabytes ?? '?'} MB at most`)
   }
   return ok
 }

@@ -55,13 +55,13 @@ export default defineConfig({
 `
 
 /** Plays agents, a peer and a tool that never stop, one after the other, against the program with these limits. */
-export async function playEndless(limits = '{}'): Promise<EndlessRun[]> {
+export async function playEndless(limits = '{}', agents = Object.keys(endlessEnds)): Promise<EndlessRun[]> {
   await using peer = await openEndlessPeer()
   const project = await createProject({ 'agent.config.js': config(limits, peer.url) })
-  const server = await serve(project)
+  const server = await serve(project, 'start')
   try {
     const runs: EndlessRun[] = []
-    for (const agent of Object.keys(endlessEnds)) {
+    for (const agent of agents) {
       const asked = ask(server.url, agent)
       const echo = await ask(server.url, 'echo')
       if (echo.http !== 200) throw new Error(`beside "${agent}", echo answered ${echo.http}`)
