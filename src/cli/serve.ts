@@ -34,6 +34,16 @@ export async function serve(context: CommandContext, options: ServeOptions, dev:
   const onStray = (error: unknown) =>
     server.services.logger.error({ error }, 'an agent left a promise that failed without anybody to handle it')
   process.on('unhandledRejection', onStray)
+  // What is thrown outside any promise may have left anything half done.
+  const onUncaught = (error: unknown) => {
+    server.services.logger.error(
+      { error, ...server.underWay() },
+      'the server must end: an error that nobody could catch',
+    )
+    say(`The server ends: ${error instanceof Error ? error.message : String(error)} (the log says what ran).`)
+    process.exit(exit.failure)
+  }
+  process.on('uncaughtException', onUncaught)
   const endLimit = limitYoungGeneration()
   try {
     const bound = await server.ready
@@ -59,6 +69,7 @@ export async function serve(context: CommandContext, options: ServeOptions, dev:
     await terminal?.close()
     endLimit()
     process.off('unhandledRejection', onStray)
+    process.off('uncaughtException', onUncaught)
   }
   await ended
   return context.stoppedBy() === 'SIGINT' ? exit.interrupted : exit.ok

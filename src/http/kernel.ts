@@ -24,6 +24,8 @@ export interface Kernel {
   /** The same pipeline with no socket. Host is `localhost` unless given. */
   inject(request: InjectRequest): Promise<InjectResponse>
   listen(address: ListenAddress): Promise<Bound>
+  /** Of the requests that have not been answered to their end. */
+  requestIds(): string[]
   /**
    * Accepts nothing new and closes idle connections; what runs gets the deadline, then it is cut. Producers of streams
    * should have ended them before. Resolves when every connection is closed.
@@ -75,6 +77,7 @@ export function createKernel(options: KernelOptions = {}): Kernel {
       pipeline.setTable(createRouteTable(routes))
     },
     handle: (request, response) => pipeline.serve(request, response, false),
+    requestIds: () => pipeline.requestIds(),
     inject,
     async listen(address) {
       pipeline.setBoundHost(address.host)

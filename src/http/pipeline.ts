@@ -29,6 +29,8 @@ export interface Pipeline {
   interrupt(socket: object, error: AppError): boolean
   /** New requests are `unavailable`, connections close after their answer. */
   startClosing(onIdle: () => void): void
+  /** Of the requests that have not been answered to their end. */
+  requestIds(): string[]
   /** Cuts what still runs. */
   cut(): void
   /** Resolves when nothing runs any more. */
@@ -201,6 +203,7 @@ export function createPipeline(settings: KernelSettings): Pipeline {
     startClosing(onIdle) {
       whenClosing = onIdle
     },
+    requestIds: () => active.values().map(({ requestId }) => requestId),
     cut() {
       for (const exchange of active.values()) {
         exchange.answered = true

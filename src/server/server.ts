@@ -240,6 +240,7 @@ export function composeServer(initial: ResolvedConfig, { program, onRunEnd }: Se
   mount()
   return {
     services,
+    underWay: () => ({ run_ids: runs.ids(), request_ids: kernel.requestIds() }),
     ready: ready.promise,
     start,
     registerAgent(id, entity) {

@@ -48,6 +48,8 @@ export interface OpenServer extends Server {
   /** Resolves when the knowledge sources that the config names have been taken in, as far as they could be. */
   ingested(): Promise<void>
   readonly services: Services
+  /** The ids of runs and requests that have not ended. */
+  underWay(): { run_ids: string[]; request_ids: string[] }
 }
 
 /** What differs between the command line and somebody's program. */

@@ -11,7 +11,10 @@ import {
 } from './prompt-record.ts'
 import type { RecordedRuns } from './recorded-runs.ts'
 
-/** Makes the prompts of one run's model calls whole again. Its calls must be read in their order, from the first. */
+/**
+ * Makes the prompts of one run's model calls whole again. Its calls must be read in their order, from the first, or from
+ * behind one of which is known what it was told.
+ */
 export class PromptReader {
   readonly #run: Pick<RunHead, 'run_id' | 'session_id' | 'parent_run_id'>
   readonly #recorded: RecordedRuns
@@ -20,9 +23,10 @@ export class PromptReader {
   /** What the call that was read last was told; undefined when that can't be made whole. */
   last: ToldCall | undefined
 
-  constructor(run: Pick<RunHead, 'run_id' | 'session_id' | 'parent_run_id'>, recorded: RecordedRuns) {
+  constructor(run: Pick<RunHead, 'run_id' | 'session_id' | 'parent_run_id'>, recorded: RecordedRuns, last?: ToldCall) {
     this.#run = run
     this.#recorded = recorded
+    this.last = last
   }
 
   async read(call: ModelCallStart): Promise<void> {

@@ -3,31 +3,64 @@ import type { ModelCallStart, RunEvent, Stamp } from '../core/event.ts'
 import type { Json } from '../core/json.ts'
 import type { PageRequest } from '../core/page.ts'
 import type { RunHead } from '../core/run.ts'
+import type { SessionStore } from '../core/store.ts'
 import type { RunTrace, TracedCall, TracedRetrieval, TracedToolCall } from '../core/trace.ts'
-import type { PromptReader } from './prompt-reader.ts'
-import { toFields } from './prompt-record.ts'
+import { PromptReader } from './prompt-reader.ts'
+import { type ToldCall, toFields } from './prompt-record.ts'
+import type { RecordedRuns } from './recorded-runs.ts'
 
 /** A page is full when its prompts have so many characters. */
 const pageCharacters = 4_000_000
 
-/** What was recorded of a run as its model calls saw it, in pages of calls. `batches` are its events from the first on. */
-export async function traceRun(
-  run: RunHead,
-  batches: AsyncIterable<readonly RunEvent[]>,
-  reader: PromptReader,
-  page: PageRequest,
-): Promise<RunTrace> {
-  const { run_id, session_id, parent_run_id, entity_id, entity_kind, status } = run
-  const tracer = new Tracer(reader, placeOf(page.cursor), page.limit)
-  for await (const events of batches) for (const event of events) await tracer.add(event)
-  const { calls, children: child_run_ids, next } = tracer
-  const about = { run_id, session_id, parent_run_id, entity_id, entity_kind, status, child_run_ids }
-  return { ...about, calls, count: calls.length, next_cursor: next }
+const eventsAtOnce = 20_000
+const childrenAtOnce = 1_000
+/** Pages that may be continued without reading what came before them. */
+const keptPlaces = 16
+
+/** What was recorded of runs as their model calls saw it, in pages of calls, each of which costs what is in it. */
+export function createTraces(store: SessionStore, recorded: RecordedRuns) {
+  /** By run and cursor: what the last call of the page before was told. */
+  const places = new Map<string, ToldCall | undefined>()
+
+  async function childrenOf(runId: string): Promise<string[]> {
+    const ids: string[] = []
+    for (let cursor: string | undefined; ; ) {
+      const { items, next } = await store.listRuns({ parent_run_id: runId }, { limit: childrenAtOnce, cursor })
+      ids.push(...items.map(({ run_id }) => run_id))
+      if (next === null) return ids.reverse()
+      cursor = next
+    }
+  }
+
+  return async (run: RunHead, page: PageRequest): Promise<RunTrace> => {
+    const { run_id, session_id, parent_run_id, entity_id, entity_kind, status } = run
+    const after = placeOf(page.cursor)
+    const isKnown = places.has(`${run_id} ${after}`)
+    const reader = new PromptReader(run, recorded, places.get(`${run_id} ${after}`))
+    const tracer = new Tracer(reader, after, page.limit)
+    for (let last = isKnown ? after : 0; tracer.next === null; ) {
+      const events = await store.readEvents(run_id, last, eventsAtOnce)
+      if (events.length === 0) break
+      for (const event of events) {
+        const begun = tracer.add(event)
+        if (begun !== undefined) await begun
+        if (tracer.next !== null) break
+        last = event.seq
+      }
+    }
+    const { calls, next } = tracer
+    if (next !== null) {
+      places.set(`${run_id} ${next}`, reader.last)
+      const [oldest] = places.keys()
+      if (places.size > keptPlaces && oldest !== undefined) places.delete(oldest)
+    }
+    const about = { run_id, session_id, parent_run_id, entity_id, entity_kind, status }
+    return { ...about, child_run_ids: await childrenOf(run_id), calls, count: calls.length, next_cursor: next }
+  }
 }
 
 class Tracer {
   readonly calls: TracedCall[] = []
-  readonly children: string[] = []
   next: string | null = null
   readonly #reader: PromptReader
   readonly #after: number
@@ -43,10 +76,15 @@ class Tracer {
     this.#limit = limit
   }
 
-  async add(event: RunEvent): Promise<void> {
+  /** Waits for what a call needs that is read; nothing else does. */
+  add(event: RunEvent): Promise<void> | undefined {
+    if (event.type === 'model_call_start') return this.#begin(event)
+    this.#addTo(event)
+    return undefined
+  }
+
+  #addTo(event: Exclude<RunEvent, ModelCallStart>): void {
     switch (event.type) {
-      case 'model_call_start':
-        return this.#begin(event)
       case 'model_call_end':
         if (this.#open?.call_id !== event.call_id) return
         this.#open.finish_reason = event.finish_reason
@@ -60,7 +98,8 @@ class Tracer {
         if (this.#open?.finish_reason === null) this.#open.reasoning += event.text
         return
       case 'tool_call':
-        return this.#addToolCall(event)
+        this.#addToolCall(event)
+        return
       case 'tool_result': {
         const call = this.#toolCalls.get(event.call_id)
         if (call === undefined) return
@@ -80,9 +119,6 @@ class Tracer {
         if (passage !== undefined) Object.assign(passage, source)
         return
       }
-      case 'step_start':
-        if (event.child_run_id !== undefined && !this.children.includes(event.child_run_id))
-          this.children.push(event.child_run_id)
     }
   }
 

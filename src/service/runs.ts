@@ -23,7 +23,7 @@ import type { RunExecution } from './run-execution.ts'
 import { cancelWith, liveHandle, recordedHandle } from './run-handle.ts'
 import { createRun, createSeed, toRefusal } from './run-request.ts'
 import { cancelPaused, notWaiting, prepareResume } from './run-resume.ts'
-import { traceRun } from './run-trace.ts'
+import { createTraces } from './run-trace.ts'
 import type { Registry, ResumeAnswer, RunHandle, Runs, StartRun } from './services.ts'
 import { SessionLanes } from './session-lanes.ts'
 
@@ -58,11 +58,14 @@ export interface RunService extends Runs {
   settled(): Promise<void>
   /** Runs under way or waiting. */
   readonly active: number
+  /** Their ids. */
+  ids(): string[]
 }
 
 export function createRuns(options: RunsOptions): RunService {
   const { store, registry, logger, clock } = options
   const recorded = createRecordedRuns(store)
+  const trace = createTraces(store, recorded)
   const live = new TurnoverMap<string, RunExecution>()
   const beginning = new Set<string>()
   /** Waiting runs whose entity is not registered. */
@@ -272,10 +275,7 @@ export function createRuns(options: RunsOptions): RunService {
         async () => new PromptReader(await head(runId), recorded),
         () => events(runId, 0),
       ),
-    async trace(runId, page) {
-      const run = await head(runId)
-      return traceRun(run, recorded.events(run, 0), new PromptReader(run, recorded), page)
-    },
+    trace: async (runId, page) => trace(await head(runId), page),
     adopt(queued) {
       for (const left of [...stranded.values(), ...queued]) {
         const { run } = left
@@ -317,6 +317,7 @@ export function createRuns(options: RunsOptions): RunService {
     async settled() {
       await Promise.allSettled(live.values().map((execution) => execution.done))
     },
+    ids: () => live.values().map(({ run }) => run.run_id),
     get active() {
       return live.size
     },

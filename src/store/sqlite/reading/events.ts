@@ -3,8 +3,10 @@ import { decodeBatch } from '../event-batch.ts'
 import { selectBatch, selectEvents } from '../selects.ts'
 import type { All } from './records.ts'
 
-/** A batch is some kilobytes, or one large event. */
+/** A batch is some kilobytes, or one large event; who asks for few events wants few of them. */
 const batchesAtOnce = 4
+const mostBatches = 32
+const fewEvents = 1_000
 const largeBytes = 256 * 1024
 
 interface RecordedBatch {
@@ -13,9 +15,14 @@ interface RecordedBatch {
 }
 
 /** What was recorded of a run behind the event `after`, a batch at a time; a large one is read by itself. */
-export async function* readBatches(all: All, runId: string, after: number): AsyncGenerator<RecordedBatch> {
+export async function* readBatches(
+  all: All,
+  runId: string,
+  after: number,
+  atOnce = mostBatches,
+): AsyncGenerator<RecordedBatch> {
   for (let last = after; ; ) {
-    const rows = await all(selectEvents, [runId, last + 1, batchesAtOnce, largeBytes])
+    const rows = await all(selectEvents, [runId, last + 1, atOnce, largeBytes])
     for (const { place, batch } of rows) {
       const text = batch ?? (await all(selectBatch, [runId, place as number]))[0]?.batch
       // The run is gone.
@@ -25,7 +32,7 @@ export async function* readBatches(all: All, runId: string, after: number): Asyn
       last = events.at(-1)?.seq ?? last
       yield { events, characters: text.length }
     }
-    if (rows.length < batchesAtOnce) return
+    if (rows.length < atOnce) return
   }
 }
 
@@ -39,7 +46,7 @@ export async function readEventPage(
 ): Promise<{ events: RunEvent[]; isLast: boolean }> {
   const events: RunEvent[] = []
   let characters = 0
-  for await (const batch of readBatches(all, runId, after)) {
+  for await (const batch of readBatches(all, runId, after, limit > fewEvents ? mostBatches : batchesAtOnce)) {
     for (const event of batch.events) events.push(event)
     characters += batch.characters
     if (events.length >= limit) return { events: events.slice(0, limit), isLast: false }

@@ -1,0 +1,95 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { cp, mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import type { SessionStore } from '../../../src/core/store.ts'
+import { sqliteStore } from '../../../src/store/sqlite.ts'
+import { endOf, messageOf, seedOf, started } from '../../contract/session-store/builders.ts'
+import { countedWrites, killAt, killSteps } from '../../support/kill-at/kills.ts'
+
+const child = join(import.meta.dirname, '../../support/kill-at/copies-child.ts')
+const text = 'words of a run '.repeat(100_000)
+let folder: string
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'agentserve-kills-'))
+})
+afterEach(() => rm(folder, { recursive: true }))
+
+async function withStore<T>(name: string, work: (store: SessionStore) => Promise<T>): Promise<T> {
+  const store = sqliteStore({ path: join(folder, name, 'sessions.db') })
+  await store.open()
+  try {
+    return await work(store)
+  } finally {
+    await store.close()
+  }
+}
+
+/** Another process does it in this folder, and is killed at a write; gives the writes that it came to. */
+async function kill(name: string, operation: string, at: number | undefined): Promise<string[]> {
+  const log = join(folder, 'log')
+  const env = { PATH: process.env.PATH ?? '', ...killAt({ at, when: join(folder, name, 'armed'), log }) }
+  const running = spawn(process.execPath, [child, join(folder, name), operation], { env, stdio: 'inherit' })
+  const [code, signal] = await once(running, 'exit')
+  // How often the file is checkpointed is not the same each time, so the last write may never come.
+  expect(code === 0 || (at !== undefined && signal === 'SIGKILL')).toBe(true)
+  return countedWrites(log)
+}
+
+/** What anybody sees of the session `of` and its runs: nothing, or the whole. */
+function look(name: string): Promise<string[]> {
+  return withStore(name, async (store) => {
+    const seen: string[] = []
+    const { items } = await store.listSessions({}, { limit: 10 })
+    // Without runs it is the namesake that the other process made afterwards.
+    const filled = items.filter(({ run_count }) => run_count > 0)
+    for (const { session_id } of filled) {
+      const runs = await store.readRecords(session_id, undefined, 100)
+      const whole = runs.length === 12 && runs.every(({ messages }) => messages.length === 2)
+      seen.push(whole ? 'whole' : `half: ${session_id} ${runs.length}`)
+    }
+    const { items: runs } = await store.listRuns({}, { limit: 100 })
+    if (runs.length !== 12 * filled.length) seen.push(`half: ${runs.length} runs of ${filled.length} sessions`)
+    return seen
+  })
+}
+
+async function prepare(): Promise<void> {
+  await withStore('origin', async (store) => {
+    await store.createSession(seedOf({ session_id: 'of' }))
+    for (let n = 0; n < 12; n++) {
+      const { runId } = await started(store, { run: { session_id: 'of' }, session: null, text })
+      await store.finishRun(endOf(runId, { messages: [messageOf(runId, 'assistant', 'an answer')] }))
+    }
+  })
+}
+
+test.each([
+  ['copy', [['whole'], ['whole', 'whole']]],
+  ['delete', [['whole'], []]],
+  ['prune', [['whole'], []]],
+])(
+  'a kill at any write of a %s leaves all of it or nothing',
+  async (operation, allowed) => {
+    await prepare()
+    await cp(join(folder, 'origin'), join(folder, 'counted'), { recursive: true })
+    const writes = await kill('counted', operation, undefined)
+    expect(writes.length).toBeGreaterThan(5)
+    const done = allowed.at(-1)
+    expect(await look('counted')).toEqual(done)
+    for (const at of killSteps(writes.length, 6)) {
+      const name = `${operation}-${at}`
+      await cp(join(folder, 'origin'), join(folder, name), { recursive: true })
+      await kill(name, operation, at)
+      const seen = await look(name)
+      expect(allowed).toContainEqual(seen)
+      // The process after the kill has taken out what was left, or goes on with it.
+      expect(await look(name)).toEqual(seen)
+      await rm(join(folder, name), { recursive: true })
+    }
+  },
+  120_000,
+)
