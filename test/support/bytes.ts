@@ -1,8 +1,8 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
-/** The files below a folder in which this text is found, as bytes, wherever it stands. */
-export async function filesWith(folder: string, text: string): Promise<string[]> {
+/** The files below a folder in which this text, or these bytes, are found, wherever they stand. */
+export async function filesWith(folder: string, text: string | Buffer): Promise<string[]> {
   const found: string[] = []
   for (const entry of await readdir(folder, { recursive: true, withFileTypes: true })) {
     if (!entry.isFile()) continue

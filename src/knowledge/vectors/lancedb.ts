@@ -5,6 +5,8 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Connection, Index, Table } from '@lancedb/lancedb'
 import type { VectorRow, VectorStore, VectorTable } from '../../core/knowledge-drivers.ts'
 import { releaseBytes } from '../../core/release-bytes.ts'
+import { mustRewrite } from './deletions.ts'
+import { gathered } from './gathered.ts'
 import { toHalves } from './half-float.ts'
 import { type TemporaryFolder, temporaryFolder } from './temporary-folder.ts'
 import { whereIn } from './where.ts'
@@ -68,7 +70,14 @@ export function lanceVectors({ folder, indexedFromRows = 15_000, quietMs = 5_000
       const known = tables.get(name)
       if (known) return known
       const table = connection()
-        .then((database) => openTable(database, name, dimensions, { indexedFromRows, quietMs, temporary }))
+        .then((database) =>
+          openTable(database, name, dimensions, {
+            indexedFromRows,
+            quietMs,
+            temporary,
+            folder: join(folder, `${name}.lance`),
+          }),
+        )
         .catch((error: unknown) => {
           tables.delete(name)
           throw error
@@ -104,7 +113,10 @@ function sharedArrow(): typeof import('apache-arrow') {
   return createRequire(import.meta.url)('apache-arrow')
 }
 
-type Upkeep = Required<Pick<LanceOptions, 'indexedFromRows' | 'quietMs'>> & { temporary: TemporaryFolder }
+type Upkeep = Required<Pick<LanceOptions, 'indexedFromRows' | 'quietMs'>> & {
+  temporary: TemporaryFolder
+  folder: string
+}
 type OpenTable = VectorTable & { close(): Promise<void> }
 
 async function openTable(database: Connection, name: string, dimensions: number, upkeep: Upkeep): Promise<OpenTable> {
@@ -199,31 +211,10 @@ function assertLength(vector: VectorRow['vector'], dimensions: number): void {
     throw new Error(`a vector of ${vector.length} dimensions in a table of ${dimensions}`)
 }
 
-/** Rows that come while others are being written are written together: each write is a file. */
-function gathered(write: (rows: readonly VectorRow[]) => Promise<void>) {
-  let group: { rows: VectorRow[]; written: Promise<void> } | undefined
-  let last: Promise<unknown> = Promise.resolve()
-  return {
-    add(rows: readonly VectorRow[]): Promise<void> {
-      if (!group) {
-        const opened: VectorRow[] = []
-        const written = last.then(() => {
-          group = undefined
-          return write(opened)
-        })
-        group = { rows: opened, written }
-        last = written.catch(() => undefined)
-      }
-      group.rows.push(...rows)
-      return group.written
-    },
-  }
-}
-
 /** LanceDB takes writers one at a time best. What they leave is put in order when there are many, or when it is quiet. */
 function serialWrites(
   table: Table,
-  { indexedFromRows, quietMs, temporary }: Upkeep,
+  { indexedFromRows, quietMs, temporary, folder }: Upkeep,
   makeIndex: () => Promise<Index>,
   onQuiet: () => void,
 ) {
@@ -241,6 +232,15 @@ function serialWrites(
     sinceCompaction = 0
     await temporary.during(() => table.optimize({ cleanupOlderThan: new Date() }))
   }
+  const rewrite = async () => {
+    // Writes every row anew as it is, so that the files that hold deleted ones are of no use any more.
+    await table.update({ valuesSql: { generation: 'generation' } })
+    await optimize()
+  }
+  const rewriteWhenDue = () =>
+    inTurn(async () => {
+      if (await mustRewrite(folder, await table.countRows())) await rewrite()
+    })
   /** Beside the writes, which go on: what they add meanwhile is searched without the index. */
   const build = async () => {
     const rows = await table.countRows()
@@ -256,6 +256,7 @@ function serialWrites(
     timer = setTimeout(() => {
       void last.then(onQuiet)
       if (sinceCompaction >= fewWrites) void inTurn(optimize).catch(() => undefined)
+      void rewriteWhenDue().catch(() => undefined)
       building ??= last.then(build).then(
         () => (building = undefined),
         () => (building = undefined),
@@ -263,6 +264,8 @@ function serialWrites(
     }, quietMs).unref()
   }
   whenQuiet()
+  // Where nobody writes any more, a large table's time comes too.
+  const hourly = setInterval(whenQuiet, 3_600_000).unref()
 
   return {
     run: (work: (target: Table) => Promise<unknown>) =>
@@ -275,6 +278,7 @@ function serialWrites(
     compact: () => inTurn(optimize),
     async close() {
       clearTimeout(timer)
+      clearInterval(hourly)
       if (sinceCompaction >= fewWrites) await inTurn(optimize)
       await last
       await building
