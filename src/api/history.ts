@@ -1,4 +1,6 @@
-import { json } from '../http/reply.ts'
+import { isLargeJson } from '../core/json-pieces.ts'
+import { encodeInTurns } from '../http/encode.ts'
+import { json, stream } from '../http/reply.ts'
 import type { Services, SessionHistory } from '../service/services.ts'
 import { History, HistoryQuery } from '../wire/history.ts'
 import { parseQuery } from '../wire/parse.ts'
@@ -30,20 +32,55 @@ export function historyRoutes({ sessions }: Services, { prefix }: ApiSettings): 
           () => sessions.get(id),
           () => parseQuery(HistoryQuery, request.query),
         )
-        return json(toHistory(id, await sessions.history(id, query.num_messages, query.stream_events)))
+        const history = await sessions.history(id, query.num_messages, query.stream_events)
+        if (history.events === undefined) return json(toHistory(id, history))
+        return stream(withEvents(toHistory(id, history), history.events), 'application/json; charset=utf-8')
       },
     ),
   ]
 }
 
 function toHistory(sessionId: string, history: SessionHistory): History {
-  const { events } = history
-  const eventsOf = (runId: string) => (events?.get(runId) ?? []).map((event) => toWireEvent(event, false))
   return {
     session_id: sessionId,
     messages: history.runs.flatMap((run) => run.messages),
-    runs: history.runs.map((run) => (events ? { ...toRun(run), events: eventsOf(run.run_id) } : toRun(run))),
+    runs: history.runs.map(toRun),
     summary: history.summary,
     has_more: history.has_more,
   }
+}
+
+/** The same JSON with `events` in each run, written as they are read: all of them together may have hundreds of megabytes. */
+async function* withEvents(
+  { runs, ...rest }: History,
+  read: NonNullable<SessionHistory['events']>,
+): AsyncGenerator<string | Uint8Array> {
+  yield '{'
+  for (const [name, value] of Object.entries(rest)) {
+    yield `${JSON.stringify(name)}:`
+    yield* encodeInTurns(value)
+    yield ','
+  }
+  yield '"runs":['
+  for (const [place, run] of runs.entries()) {
+    yield `${place === 0 ? '' : ','}${JSON.stringify(run).slice(0, -1)},"events":[`
+    let before = ''
+    for await (const events of read(run.run_id)) {
+      let small = ''
+      for (const event of events) {
+        const wire = toWireEvent(event, false)
+        small += before
+        before = ','
+        if (!isLargeJson(wire)) small += JSON.stringify(wire)
+        else {
+          yield small
+          small = ''
+          yield* encodeInTurns(wire)
+        }
+      }
+      if (small !== '') yield small
+    }
+    yield ']}'
+  }
+  yield ']}'
 }

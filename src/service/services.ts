@@ -131,8 +131,8 @@ export interface CreateSession extends Partial<SessionOwners> {
 
 export interface SessionHistory extends History {
   summary: Summary | null
-  /** Of each run shown, by run id, when asked for. */
-  events?: Map<string, RunEvent[]>
+  /** Of a run shown, when asked for: page by page, as they are asked for. */
+  events?: (runId: string) => AsyncIterable<RunEvent[]>
 }
 
 export type MessageFilter = Omit<MessageSearch, 'words'>

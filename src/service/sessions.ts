@@ -23,13 +23,12 @@ export function createSessions(store: SessionStore, runs: RunService, clock: Clo
     return record
   }
 
-  async function readEvents(runId: string): Promise<RunEvent[]> {
-    const events: RunEvent[] = []
+  async function* readEvents(runId: string): AsyncGenerator<RunEvent[]> {
     for (let after = 0; ; ) {
       const page = await store.readEvents(runId, after, eventPage)
       const last = page.at(-1)
-      if (last === undefined) return events
-      events.push(...page)
+      if (last === undefined) return
+      yield page
       after = last.seq
     }
   }
@@ -98,9 +97,7 @@ export function createSessions(store: SessionStore, runs: RunService, clock: Clo
       const history = await store.readHistory(sessionId, interactions, before)
       const summary = (await store.findSummary(sessionId)) ?? null
       if (!withEvents) return { ...history, summary }
-      const events = new Map<string, RunEvent[]>()
-      for (const run of history.runs) events.set(run.run_id, await readEvents(run.run_id))
-      return { ...history, summary, events }
+      return { ...history, summary, events: readEvents }
     },
   }
 }

@@ -63,8 +63,11 @@ test('shows the latest interactions with their events', async () => {
     'three',
     'three',
   ])
-  const events = history.events?.get(history.runs[0]?.run_id ?? '')
-  expect(events?.map((event) => event.type)).toEqual(['run_start', 'text_delta', 'run_end'])
+  const types: string[] = []
+  for await (const page of history.events?.(history.runs[0]?.run_id ?? '') ?? []) {
+    types.push(...page.map((event) => event.type))
+  }
+  expect(types).toEqual(['run_start', 'text_delta', 'run_end'])
   await expect(sessions.history('gone', 2, false)).rejects.toMatchObject({ code: 'session_not_found' })
 })
 
