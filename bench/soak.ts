@@ -9,6 +9,7 @@ import { slowClients, stalledReaders, worstBodies } from './crowd.ts'
 import { cutStreams } from './cut-streams.ts'
 import { endlessRuns, hostileValues } from './endless.ts'
 import { brokenUploads, filterComparisons, knowledgeKills } from './knowledge-soak.ts'
+import { largeSession } from './large-session.ts'
 import { memorySlope } from './memory-slope.ts'
 import { soakReloads } from './reloads.ts'
 import { configFile } from './start-up.ts'
@@ -19,7 +20,7 @@ import { configFile } from './start-up.ts'
  * config, half as many of them under load (200), `--runs` through one server whose memory must not grow (500,000), `--slow` clients of headers and as many of
  * bodies (1,000), `--readers` of one run, half of them stalled (1,000), the worst `--bodies` so many times over (1), `--ingestions` that are killed (100), `--filters` compared with the reference
  * (100,000), broken `--uploads` (5,000), runs with `--values` that nobody expects, on each store (20,000), the runs that never stop
- * so many times over against the limits as they are, with less than 600 MB (`--endless`, 1). `--break` takes the write-ahead log away after each kill, to show that loss
+ * so many times over against the limits as they are, with less than 600 MB (`--endless`, 1). a session of so many `--large` runs (60). `--break` takes the write-ahead log away after each kill, to show that loss
  * would be found. 0 leaves one out.
  */
 
@@ -39,6 +40,7 @@ const { values: options } = parseArgs({
     uploads: { type: 'string', default: '5000' },
     values: { type: 'string', default: '20000' },
     endless: { type: 'string', default: '1' },
+    large: { type: 'string', default: '60' },
     break: { type: 'boolean', default: false },
   },
 })
@@ -59,6 +61,7 @@ try {
   ok = (await slow(project, Number(options.slow))) && ok
   ok = (await readers(project, Number(options.readers))) && ok
   ok = (await bodies(project, Number(options.bodies))) && ok
+  ok = (await large(project, Number(options.large))) && ok
   ok = (await knowledgeKills(Number(options.ingestions))) && ok
   ok = (await filterComparisons(Number(options.filters))) && ok
   ok = (await brokenUploads(Number(options.uploads))) && ok
@@ -199,6 +202,12 @@ async function bodies(project: Project, rounds: number): Promise<boolean> {
     }
   }
   return longestMs <= 100
+}
+
+/** Everything that can be done with a session of so many runs of 10 MB. */
+async function large(project: Project, runs: number): Promise<boolean> {
+  if (runs === 0) return true
+  return (await withServer(project, (server) => largeSession(server, runs))).ok
 }
 
 async function withServer<T>(project: Project, work: (server: RunningServer) => Promise<T>): Promise<T> {

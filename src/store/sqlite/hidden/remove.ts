@@ -4,7 +4,7 @@ import { takeStep } from '../reading/budget.ts'
 import { recordBytes } from '../selects.ts'
 
 /** What one commit takes out: little enough that nobody waits long for it. */
-const stepBytes = 8 * 1024 * 1024
+const stepBytes = 2 * 1024 * 1024
 const runsAtOnce = 200
 const batchesAtOnce = 1_000
 
