@@ -210,6 +210,10 @@ async function withRealIds(line: string): Promise<string> {
     const agentId = cancels ? 'waits' : line.includes('/resume') ? 'asks' : 'echo'
     const run = await post(`/api/v1/agents/${agentId}/run`, input)
     real = real.replace(/\bses_\w+/, String(run.session_id)).replace(/\brun_\w+/, String(run.run_id))
+    if (line.includes('/shared/agent/docs')) {
+      for (const agentId of ['docs', 'echo'])
+        await post(`/api/v1/sessions/${run.session_id}/reuse`, { agent_id: agentId })
+    }
   }
   if (/\bdoc_\w+/.test(line)) {
     const document = await post('/api/v1/knowledge/content', { content: 'To be deleted.', source: 'deleted.txt' })
@@ -274,8 +278,11 @@ function outline(value: unknown, shown: unknown): unknown {
 }
 
 test.each(calls)('$place: $line', async ({ line }) => {
-  const output = /--output (\S+)/.exec(line)?.[1]
-  if (output !== undefined) await rm(join(project.folder, output), { force: true })
+  // Neither replaces what is there.
+  const output = /--output (\S+)| backup (\S+)| restore \S+ --data (\S+)/.exec(line)?.slice(1).find(Boolean)
+  if (output !== undefined) await rm(join(project.folder, output), { force: true, recursive: true })
+  // Nobody may use the folder meanwhile.
+  if (line.includes('--compact')) return void (await alone(line))
   const words = [...(await withRealIds(line)).matchAll(/"([^"]*)"|(\S+)/g)].map(
     ([, quoted, plain]) => quoted ?? plain ?? '',
   )
@@ -287,6 +294,18 @@ test.each(calls)('$place: $line', async ({ line }) => {
   running.child.kill('SIGINT')
   expect(await running.finished).toMatchObject({ code: 130 })
 })
+
+async function alone(line: string): Promise<void> {
+  const own = await createProject({ 'note.md': '# A note\n' })
+  try {
+    for (const words of ['ingest note.md', line.replace(/^.*?agentserve /, '')]) {
+      const end = await command(own, words.split(' '))
+      expect(end.code, end.stderr).toBe(0)
+    }
+  } finally {
+    await own.remove()
+  }
+}
 
 const questions: [question: string, words: string, source: string][] = [
   ['What is the default request timeout?', '30 seconds', 'docs/configuration.md'],
