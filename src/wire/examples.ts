@@ -152,6 +152,7 @@ export const examples: Readonly<Record<string, unknown>> = {
   PruneSessionsRequest: { updated_before: at, agent_id: 'docs' },
   SessionsPruned: { deleted: 12, has_more: false },
   SessionCopyLine: { type: 'end', runs: 1, events: 5 },
+  UserCopyLine: { type: 'user_end', sessions: 1, runs: 2 },
   SessionDeleted: { session_id: sessionId, deleted: true },
   Summary: summary,
   SummaryAnswer: { summary },

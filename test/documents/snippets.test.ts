@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { symlink } from 'node:fs/promises'
+import { readFile, symlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { expect, test } from 'vitest'
@@ -30,9 +30,23 @@ test('every TypeScript of the documents type-checks as strictly as a new project
 }, 120_000)
 
 test('no block is of a language that nothing tests', () => {
-  expect([...new Set(blocks.map(({ language }) => language))].sort()).toEqual(['json', 'sh', 'text', 'ts'])
+  expect([...new Set(blocks.map(({ language }) => language))].sort()).toEqual([
+    'dockerfile',
+    'json',
+    'sh',
+    'text',
+    'ts',
+  ])
   const texts = blocks.filter(({ language }) => language === 'text')
   const follows = (place: string) => blocks[blocks.findIndex((block) => block.place === place) - 1]
   // They show the stream of the command before them.
   expect(texts.filter(({ place }) => follows(place)?.text.startsWith('curl -N ') !== true)).toEqual([])
+})
+
+test('the recipe of a container has the settings of memory that the program gives itself', async () => {
+  const program = await readFile(join(root, 'bin/agentserve.js'), 'utf8')
+  const own = [...program.matchAll(/(MALLOC_\w+): '(\d+)'/g)].map(([, name, value]) => `${name}=${value}`)
+  const recipes = blocks.filter(({ language }) => language === 'dockerfile')
+  expect(recipes).toHaveLength(1)
+  expect(recipes[0]?.text.match(/MALLOC_\w+=\d+/g)?.sort()).toEqual(own.sort())
 })
