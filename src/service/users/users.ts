@@ -52,7 +52,9 @@ export function createUsers({ store, sessions, runs, clock }: Options): Users {
     for await (const { sessionId, isOwn } of sessionsOf(userId)) {
       if (!isOwn) shared.push(sessionId)
       else {
-        yield { session: await sessions.export(sessionId, true) }
+        const found = await unlessGone(sessions.export(sessionId, true))
+        if (found === undefined) continue
+        yield { session: found.value }
         sessionCount++
       }
     }
@@ -105,13 +107,12 @@ export function createUsers({ store, sessions, runs, clock }: Options): Users {
   }
 }
 
-/** False when somebody else was faster, or it has ended by itself. */
-async function unlessGone(work: Promise<unknown>): Promise<boolean> {
+/** Undefined when somebody else was faster, or it has ended by itself. */
+async function unlessGone<T>(work: Promise<T>): Promise<{ value: T } | undefined> {
   try {
-    await work
-    return true
+    return { value: await work }
   } catch (error) {
     if (!isAppError(error) || !['session_not_found', 'run_not_found', 'conflict'].includes(error.code)) throw error
-    return false
+    return undefined
   }
 }
