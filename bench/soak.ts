@@ -2,7 +2,7 @@ import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
-import { outliveHostile } from '../test/support/hostile-server.ts'
+import { type Guard, outliveHostile } from '../test/support/hostile-server.ts'
 import { type Asked, ask, type Findings, startMixedLoad, verify } from '../test/support/mixed-load.ts'
 import { createProject, type Project, type RunningServer, serve } from '../test/support/program.ts'
 import { slowClients, stalledReaders, worstBodies } from './crowd.ts'
@@ -16,7 +16,7 @@ import { configFile } from './start-up.ts'
 
 /*
  * Proofs that take too long for the tests: `--rounds` kills at random moments under mixed load (500), `--stops` SIGTERMs (20),
- * `--streams` streams that are cut and taken up again (1,000), `--hostile` requests made to do harm (100,000), `--reloads` of a
+ * `--streams` streams that are cut and taken up again (1,000), `--hostile` requests made to do harm, on servers with and without keys (100,000), `--reloads` of a
  * config, half as many of them under load (200), `--runs` through one server whose memory must not grow (500,000), `--slow` clients of headers and as many of
  * bodies (1,000), `--readers` of one run, half of them stalled (1,000), the worst `--bodies` so many times over (1), `--ingestions` that are killed (100), `--filters` compared with the reference
  * (100,000), broken `--uploads` (5,000), runs with `--values` that nobody expects, on each store (20,000), the runs that never stop
@@ -148,19 +148,28 @@ async function streams(project: Project, count: number): Promise<boolean> {
   return wrong.length === 0
 }
 
+/** Half of them on a server without keys, a quarter each on one with keys and on one with keys behind a proxy. */
 async function hostile(count: number): Promise<boolean> {
   if (count === 0) return true
-  const { wrong, failures, ...outcome } = await outliveHostile(
-    count,
-    Date.now() % 1_000_000,
-    Math.min(hostileWarmUp, count / 10),
-  )
-  for (const what of [...wrong, ...failures]) console.error(`hostile requests: ${what}`)
+  let sound = await hostileOn('nothing', count / 2)
+  sound = (await hostileOn('keys', count / 4)) && sound
+  return (await hostileOn('keys behind a proxy', count / 4)) && sound
+}
+
+async function hostileOn(guard: Guard, count: number): Promise<boolean> {
+  const seed = Date.now() % 1_000_000
+  const warmUp = Math.min(hostileWarmUp, Math.ceil(count / 5))
+  const { wrong, failures, statuses, codes, ...outcome } = await outliveHostile(Math.ceil(count), seed, warmUp, guard)
+  for (const what of [...wrong, ...failures]) console.error(`hostile requests, seed ${seed}: ${what}`)
   const { requests, grownMb, readiness, exitCode } = outcome
+  const answers = [...statuses].toSorted().map(([status, times]) => `${status || 'cut'} ${times}`)
+  const server = [...codes].filter(([code]) => code.startsWith('5')).map(([code, times]) => `${code} ${times}`)
   console.log(
-    `${requests} hostile requests: ${wrong.length} answered wrongly, ${failures.length} failures in the log;` +
+    `${requests} hostile requests on a server that asks for ${guard}` +
+      `: ${wrong.length} answered wrongly, ${failures.length} failures in the log;` +
       ` ${Math.round(grownMb)} MB more than when warm, readiness ${readiness}, exit ${exitCode}`,
   )
+  console.log(`their answers: ${answers.join(', ')}; of the server's errors: ${server.join(', ') || 'none'}`)
   return wrong.length + failures.length === 0 && readiness === 200 && exitCode === 0 && grownMb <= 50
 }
 

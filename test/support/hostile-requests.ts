@@ -1,4 +1,6 @@
 import fc from 'fast-check'
+import { type HostileCaller, hostileCallers, type Keys, type Right } from './hostile/callers.ts'
+import { copyMediaType, hostileImports } from './hostile/imports.ts'
 
 /*
  * Requests that no client of ours would send, made from the server's own OpenAPI document: every operation, with each
@@ -13,6 +15,21 @@ export interface HostileRequest {
   target: string
   headers: Record<string, string>
   body: Uint8Array | undefined
+  /** How the body goes: with its length, in chunks, or so that it ends before it is whole. */
+  framing: 'length' | 'chunked' | 'cut'
+  /** Whose key it has. */
+  right: Right
+}
+
+/** What a server has, for requests to name. */
+export interface HostileTarget {
+  document: OpenApiDocument
+  /** Of things that exist, by the name of the path's first word; may grow while requests are made. */
+  ids: ReadonlyMap<string, string[]>
+  /** An export of a session with a run. */
+  copy: string
+  /** Undefined: it asks for none. */
+  keys: Keys | undefined
 }
 
 interface Schema {
@@ -71,6 +88,12 @@ const anything = fc.oneof(
   fc.constantFrom<unknown>(null, true, false, [], {}, [[]], { a: { b: [1] } }, { constructor: { prototype: {} } }),
   fc.jsonValue({ maxDepth: 4 }),
 )
+const oversized = fc
+  .constantFrom(64 * 1024 - 8, 64 * 1024 + 1, 1024 * 1024 + 1)
+  .map((bytes) => ({ a: 'x'.repeat(bytes) }))
+const oddEnds = ['/', '//', '/%', '/%00', '%zz', '?', '?=&&=', '#', ';a=1']
+/** How often they are chosen, where it is not once: what takes a file or is about everybody. */
+const shares: Record<string, number> = { importSession: 8, exportUser: 2, eraseUser: 2, unshareSession: 2 }
 const contentTypes = [
   'application/json',
   'application/json; charset=utf-8',
@@ -86,15 +109,19 @@ const contentTypes = [
 ]
 const headerValue = fc.string({ unit: fc.constantFrom(...'abc019 "*,;=/-:.é'), maxLength: 30 })
 
-/** `ids` are those of things that exist, by the name of the path's first word; it may grow while requests are made. */
-export function hostileRequests(
-  document: OpenApiDocument,
-  ids: ReadonlyMap<string, string[]>,
-): fc.Arbitrary<HostileRequest> {
+export function hostileRequests({ document, ids, copy, keys }: HostileTarget): fc.Arbitrary<HostileRequest> {
+  const some = (things: string) => ids.get(things) ?? []
+  const names = { sessions: some('sessions'), runs: some('runs'), users: some('users') }
+  const imports = hostileImports(copy, names, anything)
+  const callers = hostileCallers(keys)
   const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => ({ path, method: method.toUpperCase(), operation })),
   )
-  return fc.constantFrom(...operations).chain(({ path, method, operation }) =>
+  const shared = operations.map((arbitrary) => ({
+    weight: shares[arbitrary.operation.operationId] ?? 1,
+    arbitrary: fc.constant(arbitrary),
+  }))
+  return fc.oneof(...shared).chain(({ path, method, operation }) =>
     fc
       .record({
         method: fc.oneof(
@@ -103,18 +130,27 @@ export function hostileRequests(
         ),
         target: targetOf(path, operation),
         headers: headersOf(operation),
-        body: bodyOf(operation),
+        body: operation.operationId === 'importSession' ? imports : bodyOf(operation),
+        framing: fc.oneof(
+          { weight: 14, arbitrary: fc.constant('length' as const) },
+          { weight: 3, arbitrary: fc.constant('chunked' as const) },
+          { weight: operation.operationId === 'importSession' ? 5 : 1, arbitrary: fc.constant('cut' as const) },
+        ),
+        caller: callers,
       })
-      .map(({ body, headers, ...rest }) => ({ operation: operation.operationId, ...rest, headers, body })),
+      .map(({ caller, ...rest }) => called(operation, rest, caller)),
   )
 
   function targetOf(path: string, { parameters = [] }: Operation): fc.Arbitrary<string> {
     const things = path.split('/').find((part) => ids.has(part)) ?? ''
-    const known = fc.nat().map((number) => {
-      const some = ids.get(things) ?? []
-      return some[number % Math.max(1, some.length)] ?? 'none'
-    })
-    const id = fc.oneof({ weight: 3, arbitrary: known }, { weight: 1, arbitrary: awkwardText })
+    const id = (name: string) => {
+      const known = fc.nat().map((number) => {
+        const known = some(ids.has(name) ? name : things)
+        return known[number % Math.max(1, known.length)] ?? 'none'
+      })
+      return fc.oneof({ weight: 3, arbitrary: known }, { weight: 1, arbitrary: awkwardText })
+    }
+    const values = [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => id(name))
     const query = parameters.filter((parameter) => parameter.in === 'query')
     const pairs = fc.array(
       fc.tuple(
@@ -123,11 +159,14 @@ export function hostileRequests(
       ),
       { maxLength: 4 },
     )
-    const odd = fc.constantFrom('', '', '', '', '/', '//', '/%', '/%00', '%zz', '?', '?=&&=', '#', ';a=1')
-    return fc.tuple(fc.array(id, { minLength: 3, maxLength: 3 }), pairs, odd).map(([values, given, end]) => {
+    const odd = fc.oneof(
+      { weight: 9, arbitrary: fc.constant('') },
+      { weight: 1, arbitrary: fc.constantFrom(...oddEnds) },
+    )
+    return fc.tuple(fc.tuple(...values), pairs, odd).map(([given, pairs, end]) => {
       let next = 0
-      const filled = path.replace(/\{\w+\}/g, () => percent(values[next++ % 3] ?? ''))
-      const search = given.map(([name, value]) => `${percent(name)}=${percent(value)}`).join('&')
+      const filled = path.replace(/\{\w+\}/g, () => percent(given[next++] ?? ''))
+      const search = pairs.map(([name, value]) => `${percent(name)}=${percent(value)}`).join('&')
       return `${filled}${end}${search === '' ? '' : `?${search}`}`
     })
   }
@@ -174,7 +213,11 @@ export function hostileRequests(
     if (schema.enum !== undefined) return fc.constantFrom(...schema.enum)
     const type = Array.isArray(schema.type) ? schema.type[0] : schema.type
     if (schema.properties !== undefined) {
-      const fields = Object.entries(schema.properties).map(([name, field]) => [name, nearly(field, depth + 1)] as const)
+      const fields = Object.entries(schema.properties).map(([name, field]) => {
+        const sound = nearly(field, depth + 1)
+        if (name !== 'metadata' && name !== 'state') return [name, sound] as const
+        return [name, fc.oneof({ weight: 9, arbitrary: sound }, { weight: 1, arbitrary: oversized })] as const
+      })
       return fc.record(Object.fromEntries(fields), { requiredKeys: [] })
     }
     if (type === 'array') return fc.array(nearly(schema.items ?? {}, depth + 1), { maxLength: 4 })
@@ -183,6 +226,17 @@ export function hostileRequests(
     if (type === 'boolean') return fc.boolean()
     return anything
   }
+}
+
+/** A copy goes as what it is, mostly; the caller's headers win over those that chance has put there. */
+function called(
+  { operationId: operation }: Operation,
+  { headers, ...rest }: Omit<HostileRequest, 'operation' | 'right'>,
+  caller: HostileCaller,
+): HostileRequest {
+  const isCopy = operation === 'importSession' && headers['Content-Type'] === 'application/json'
+  const type: Record<string, string> = isCopy ? { 'Content-Type': copyMediaType } : {}
+  return { operation, ...rest, headers: { ...headers, ...type, ...caller.headers }, right: caller.right }
 }
 
 function headersOf(operation: Operation): fc.Arbitrary<Record<string, string>> {
@@ -208,41 +262,3 @@ function percent(text: string): string {
 function encode(text: string): Uint8Array {
   return new TextEncoder().encode(text)
 }
-
-/** Bytes that are no HTTP, or HTTP that a careful server refuses; each ends what the client says. */
-export const hostileBytes: readonly string[] = [
-  '',
-  '\r\n\r\n',
-  'GET',
-  'GET / HTTP/1.1\r\n\r\n',
-  'GET / HTTP/9.9\r\nHost: localhost\r\n\r\n',
-  'GET  / HTTP/1.1\r\nHost: localhost\r\n\r\n',
-  'get / http/1.1\r\nhost: localhost\r\n\r\n',
-  'GET / HTTP/1.1\r\nHost: localhost\r\nHost: evil.example\r\n\r\n',
-  'GET / HTTP/1.1\r\nHost: evil.example\r\n\r\n',
-  'GET http://evil.example/ HTTP/1.1\r\nHost: localhost\r\n\r\n',
-  'GET //evil.example/%2e%2e/ HTTP/1.1\r\nHost: localhost\r\n\r\n',
-  'GET * HTTP/1.1\r\nHost: localhost\r\n\r\n',
-  'OPTIONS * HTTP/1.1\r\nHost: localhost\r\n\r\n',
-  'CONNECT localhost:1 HTTP/1.1\r\nHost: localhost\r\n\r\n',
-  'GET / HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n',
-  'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n',
-  '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03',
-  `GET /${'a'.repeat(20_000)} HTTP/1.1\r\nHost: localhost\r\n\r\n`,
-  `GET / HTTP/1.1\r\nHost: localhost\r\n${'A: b\r\n'.repeat(200)}\r\n`,
-  `GET / HTTP/1.1\r\nHost: localhost\r\nA: ${'b'.repeat(20_000)}\r\n\r\n`,
-  'GET / HTTP/1.1\r\nHost: localhost\r\nA : b\r\n\r\n',
-  'GET / HTTP/1.1\r\nHost: localhost\r\nA: b\r\n c\r\n\r\n',
-  'GET / HTTP/1.1\r\nHost: localhost\r\nA: \0\r\n\r\n',
-  'GET / HTTP/1.1\nHost: localhost\n\n',
-  'POST /api/v1/sessions HTTP/1.1\r\nHost: localhost\r\nContent-Length: -1\r\n\r\n{}',
-  'POST /api/v1/sessions HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\n{}',
-  'POST /api/v1/sessions HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n{}',
-  'POST /api/v1/sessions HTTP/1.1\r\nHost: localhost\r\nContent-Length: 99999999999\r\n\r\n{}',
-  'POST /api/v1/sessions HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n{}\r\n0\r\n\r\n',
-  'POST /api/v1/sessions HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\nX: y\r\n\r\n',
-  'POST /api/v1/sessions HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n',
-  'POST /api/v1/sessions HTTP/1.1\r\nHost: localhost\r\nExpect: 200-ok\r\nContent-Length: 2\r\n\r\n{}',
-  'POST /api/v1/sessions HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n{"a":',
-  'HEAD /health HTTP/1.1\r\nHost: localhost\r\n\r\nGET /x HTTP/1.1\r\nHost: localhost\r\n\r\n',
-]
