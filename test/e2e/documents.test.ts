@@ -250,7 +250,7 @@ function toRequest(line: string): CurlRequest {
       const [name = '', field = ''] = value().split(/=(.*)/s)
       if (field.startsWith('@')) form.append(name, new Blob([files[field.slice(1)] ?? '']), field.slice(1))
       else form.append(name, field)
-    } else if (word === '>') value()
+    } else if (word === '>' || word === '-o') value()
     else if (!['-i', '-N'].includes(word)) throw new Error(`What does curl's ${word} do in ${line}?`)
   }
   request.method ||= request.body === undefined ? 'GET' : 'POST'
