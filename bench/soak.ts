@@ -162,7 +162,7 @@ async function hostileOn(guard: Guard, count: number): Promise<boolean> {
   const { wrong, failures, statuses, codes, ...outcome } = await outliveHostile(Math.ceil(count), seed, warmUp, guard)
   for (const what of [...wrong, ...failures]) console.error(`hostile requests, seed ${seed}: ${what}`)
   const { requests, grownMb, readiness, exitCode } = outcome
-  const answers = [...statuses].toSorted().map(([status, times]) => `${status || 'cut'} ${times}`)
+  const answers = [...statuses].toSorted().map(([status, times]) => `${status || 'no HTTP'} ${times}`)
   const server = [...codes].filter(([code]) => code.startsWith('5')).map(([code, times]) => `${code} ${times}`)
   console.log(
     `${requests} hostile requests on a server that asks for ${guard}` +
