@@ -1,6 +1,6 @@
 import type { Keys } from './hostile/callers.ts'
 import { residentBytes, sendHostile } from './hostile-load.ts'
-import { createProject, serve } from './program.ts'
+import { createProject, type RunningServer, serve } from './program.ts'
 
 /** What the server asks of those who call it. */
 export type Guard = 'nothing' | 'keys' | 'keys behind a proxy'
@@ -47,8 +47,9 @@ export async function outliveHostile(
 ): Promise<HostileOutcome> {
   const project = await createProject({ 'agent.config.ts': configOf(guard) })
   const given = guard === 'nothing' ? undefined : keys
+  let server: RunningServer | undefined
   try {
-    const server = await serve(project, 'start')
+    server = await serve(project, 'start')
     // What is loaded on first use (LanceDB, document readers), and a heap of the size that this takes, are no growth.
     const content = JSON.stringify({ content: 'A text about nothing much.' })
     const headers = { 'Content-Type': 'application/json', 'X-API-Key': keys.operator }
@@ -71,6 +72,8 @@ export async function outliveHostile(
       failures: stderr.split('\n').filter((line) => /"level":[56]0|fail|uncaught|unhandled/i.test(line)),
     }
   } finally {
+    // Nothing, after it has been stopped.
+    await server?.kill()
     await project.remove()
   }
 }
