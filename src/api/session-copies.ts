@@ -52,33 +52,36 @@ export function sessionCopyRoutes(
     return json(record.session, 201, { Location: location, ETag: etagOf(record) })
   }
   return [
-    documented(
-      {
-        method: 'POST',
-        path: `${path}/:id/fork`,
-        operationId: 'forkSession',
-        scope: 'sessions',
-        tag,
-        summary: 'Begin another session with the runs of this one',
-        description:
-          'The runs up to one, with their messages and events, are copied under new ids. `metadata.forked_from` names the ' +
-          'session and the last run. The state is the present one of the session.',
-        params,
-        headers,
-        body: { required: false, content: { 'application/json': ForkSessionRequest } },
-        responses: { 201: made },
-        errors: ['session_not_found', 'run_not_found', 'conflict', 'idempotency_mismatch'],
-      },
-      async (request) => {
-        const id = pathId(request)
-        const { run_id: runId, session_id: sessionId } = await readFor(
-          () => sessions.get(id),
-          async () => parseBody(ForkSessionRequest, await request.body.json()),
-        )
-        const fork = () => sessions.fork(id, { runId, sessionId })
-        return answer(await readIdempotency(request, 'POST /sessions/fork'), fork)
-      },
-    ),
+    {
+      takesLong: true,
+      ...documented(
+        {
+          method: 'POST',
+          path: `${path}/:id/fork`,
+          operationId: 'forkSession',
+          scope: 'sessions',
+          tag,
+          summary: 'Begin another session with the runs of this one',
+          description:
+            'The runs up to one, with their messages and events, are copied under new ids. `metadata.forked_from` names the ' +
+            'session and the last run. The state is the present one of the session.',
+          params,
+          headers,
+          body: { required: false, content: { 'application/json': ForkSessionRequest } },
+          responses: { 201: made },
+          errors: ['session_not_found', 'run_not_found', 'conflict', 'idempotency_mismatch'],
+        },
+        async (request) => {
+          const id = pathId(request)
+          const { run_id: runId, session_id: sessionId } = await readFor(
+            () => sessions.get(id),
+            async () => parseBody(ForkSessionRequest, await request.body.json()),
+          )
+          const fork = () => sessions.fork(id, { runId, sessionId })
+          return answer(await readIdempotency(request, 'POST /sessions/fork'), fork)
+        },
+      ),
+    },
     documented(
       {
         method: 'GET',
@@ -106,6 +109,7 @@ export function sessionCopyRoutes(
     ),
     {
       maxBodyBytes: importBytes,
+      takesLong: true,
       ...documented(
         {
           method: 'POST',

@@ -140,7 +140,7 @@ export function createPipeline(settings: KernelSettings): Pipeline {
       let reply = admit(exchange, table)
       if (reply === undefined) {
         if (active.size - streams > limits.requests && exchange.route?.scope !== 'open') throw overloaded()
-        exchange.startDeadline((error) => answerInstead(exchange, error))
+        if (exchange.route?.takesLong !== true) exchange.startDeadline((error) => answerInstead(exchange, error))
         reply = await exchange.route?.handler(exchange)
         exchange.stopDeadline()
         exchange.releaseBody()

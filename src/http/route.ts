@@ -10,6 +10,8 @@ export interface RouteAccess {
   scope: Access
   /** Bytes that the body may have; default: the server's `maxRequestSize`. */
   maxBodyBytes?: number | undefined
+  /** The answer may take as long as the work does, whatever `requestTimeout` says. */
+  takesLong?: boolean
 }
 
 /** One route. `path` has its parameters as `:name`; `HEAD`, `OPTIONS` and the trailing slash are the kernel's. */
