@@ -111,7 +111,7 @@ export function sqliteStore(options: SqliteStoreOptions): SessionStore {
       })
       const removal = new Removal({
         hidden,
-        work: (work) => writer.work(work),
+        work: (work, characters) => writer.work(work, characters),
         onRemoved: (runs) => {
           search.forget(runs)
           if (opened !== undefined) freed(opened)
@@ -179,7 +179,10 @@ export function sqliteStore(options: SqliteStoreOptions): SessionStore {
 
   async function removing(store: Opened, remove: (connection: Connection) => Promise<GoneSessions>): Promise<number> {
     const { writer, known, hidden, removal, search } = store
-    const { count, runs } = await removeSessions({ hidden, known, removal, work: (work) => writer.work(work) }, remove)
+    const { count, runs } = await removeSessions(
+      { hidden, known, removal, work: (work, characters) => writer.work(work, characters) },
+      remove,
+    )
     search.forget(runs)
     if (count > 0) freed(store)
     return count
@@ -241,7 +244,11 @@ export function sqliteStore(options: SqliteStoreOptions): SessionStore {
       }),
     restoreSession: (copy, head = () => copy) =>
       using(async ({ writer, known, hidden, removal }) => {
-        const made = await restoreInSteps({ hidden, removal, work: (work) => writer.work(work) }, copy, head)
+        const made = await restoreInSteps(
+          { hidden, removal, work: (work, characters) => writer.work(work, characters) },
+          copy,
+          head,
+        )
         known.sawSession(copy.session.session_id)
         return made
       }),
@@ -271,7 +278,7 @@ export function sqliteStore(options: SqliteStoreOptions): SessionStore {
     findRun: (runId) => reading((reads) => reads.findRun(runId)),
     findRunHead: (runId) => reading((reads) => reads.findRunHead(runId)),
     listRuns: (filter, page) => reading((reads) => reads.listRuns(filter, page)),
-    readEvents: (runId, after, limit) => reading((reads) => reads.readEvents(runId, after, limit)),
+    readEvents: (runId, after, limit, types) => reading((reads) => reads.readEvents(runId, after, limit, types)),
     readHistory: (sessionId, limit, before) =>
       using(async ({ reads, known }) => {
         const history = await reads.readHistory(sessionId, limit, before)

@@ -23,6 +23,7 @@ interface WaitingHot extends Waiting<HotOutcome> {
 }
 interface WaitingWork extends Waiting<unknown> {
   work: (writer: Connection) => Promise<unknown>
+  characters: number
 }
 interface HotUnit extends Unit {
   items: WaitingHot[]
@@ -64,10 +65,10 @@ export class Writer {
     return new Promise((resolve, reject) => this.#enqueue({ write, large: isLarge(write), resolve, reject }))
   }
 
-  /** In the transaction of a group, by itself: an error undoes this work alone. */
-  work<T>(work: (writer: Connection) => Promise<T>): Promise<T> {
+  /** In the transaction of a group, by itself: an error undoes this work alone. `characters`: about as many as it writes or deletes. */
+  work<T>(work: (writer: Connection) => Promise<T>, characters = 0): Promise<T> {
     return new Promise<T>((resolve, reject) => {
-      this.#enqueue({ work, resolve: resolve as (value: unknown) => void, reject })
+      this.#enqueue({ work, characters, resolve: resolve as (value: unknown) => void, reject })
     })
   }
 
@@ -152,7 +153,10 @@ export class Writer {
     if (alone && (await this.#writeWhole(units))) return
     await this.#inTransaction(async () => {
       await this.#apply(units, alone)
-      for (const item of works) item.outcome = await this.#alone(() => item.work(connection))
+      for (const item of works) {
+        item.outcome = await this.#alone(() => item.work(connection))
+        this.#characters += item.characters
+      }
     })
   }
 

@@ -19,33 +19,37 @@ export interface CopyStep {
   events: [runId: string, firstSeq: number, batch: string][]
   /** How many of the runs take a turn in the session. */
   turns: number
+  /** About as many as its rows have. */
+  characters: number
 }
 
 /** Makes rows of the runs of a copy, as they come. */
 export async function* copySteps(pieces: AsyncIterable<RunPiece>): AsyncGenerator<CopyStep> {
   const pace = new Pace()
-  let step: CopyStep = { runs: [], events: [], turns: 0 }
-  let characters = 0
+  let step: CopyStep = emptyStep()
   for await (const piece of pieces) {
     if ('run' in piece) {
       const row = await rowOf(piece.run)
       step.runs.push(row)
       if (piece.run.parent_run_id === null) step.turns++
-      for (const value of row) if (typeof value === 'string') characters += value.length
+      for (const value of row) if (typeof value === 'string') step.characters += value.length
     } else {
       const batch = await encodeBatchInTurns(piece.events)
       for (const { firstSeq, text } of batch?.parts ?? []) {
         step.events.push([piece.run_id, firstSeq, text])
-        characters += text.length
+        step.characters += text.length
       }
     }
     await pace.step()
-    if (characters < stepCharacters) continue
+    if (step.characters < stepCharacters) continue
     yield step
-    step = { runs: [], events: [], turns: 0 }
-    characters = 0
+    step = emptyStep()
   }
   yield step
+}
+
+function emptyStep(): CopyStep {
+  return { runs: [], events: [], turns: 0, characters: 0 }
 }
 
 async function rowOf(run: RunRecord): Promise<SqlValue[]> {

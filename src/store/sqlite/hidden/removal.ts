@@ -1,11 +1,11 @@
 import type { Logger } from '../../../core/logger.ts'
 import type { Connection } from '../connection.ts'
-import { removeSome } from './remove.ts'
+import { removedAtOnce, removeSome } from './remove.ts'
 import { type HiddenSessions, unhide } from './sessions.ts'
 
 interface Options {
   hidden: HiddenSessions
-  work: <T>(work: (writer: Connection) => Promise<T>) => Promise<T>
+  work: <T>(work: (writer: Connection) => Promise<T>, characters?: number) => Promise<T>
   /** These runs are gone. */
   onRemoved: (runs: readonly number[]) => void
   logger: Logger
@@ -72,7 +72,7 @@ export class Removal {
         const removed = await removeSome(writer, [sessionId])
         if (removed.isDone) await unhide(writer, [sessionId])
         return removed
-      })
+      }, removedAtOnce)
       if (isDone) hidden.delete(sessionId)
       onRemoved(runs)
       if (isDone) return

@@ -1,6 +1,7 @@
 import type { Connection } from '../connection.ts'
 import type { KnownRows } from '../known.ts'
 import type { Removal } from './removal.ts'
+import { removedAtOnce } from './remove.ts'
 import type { HiddenSessions } from './sessions.ts'
 
 /** Sessions that nobody sees any more. */
@@ -17,7 +18,7 @@ interface Options {
   hidden: HiddenSessions
   known: KnownRows
   removal: Removal
-  work: <T>(work: (writer: Connection) => Promise<T>) => Promise<T>
+  work: <T>(work: (writer: Connection) => Promise<T>, characters?: number) => Promise<T>
 }
 
 /** Hides them in the commit in which `remove` deletes them, and has what is left of them removed. */
@@ -34,7 +35,7 @@ export async function removeSessions(
       for (const id of left) hidden.add(id)
       for (const id of sessionIds) known.forgetSession(id)
       return { left, sessionIds, ...rest }
-    })
+    }, removedAtOnce)
     removal.add(gone.left)
     return gone
   } catch (error) {

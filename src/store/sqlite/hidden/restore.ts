@@ -8,7 +8,7 @@ import type { HiddenSessions } from './sessions.ts'
 export interface RestoreOptions {
   hidden: HiddenSessions
   removal: Removal
-  work: <T>(work: (writer: Connection) => Promise<T>) => Promise<T>
+  work: <T>(work: (writer: Connection) => Promise<T>, characters?: number) => Promise<T>
 }
 
 /** Writes a copy in steps, each asked for when the one before is durable; takes out what it has written when it fails. */
@@ -29,7 +29,9 @@ export async function restoreInSteps(
       const present = step
       if (present === undefined) throw new Error('A copy has at least one step.')
       turns += present.turns
-      if (done && !isBegun) return await work((writer) => writeAtOnce(writer, head(), present))
+      if (done && !isBegun) {
+        return await work((writer) => writeAtOnce(writer, head(), present), present.characters)
+      }
       if (!isBegun) {
         await work(async (writer) => {
           await beginCopy(writer, id)
@@ -37,7 +39,7 @@ export async function restoreInSteps(
           isBegun = true
         })
       }
-      await work((writer) => writeStep(writer, present))
+      await work((writer) => writeStep(writer, present), present.characters)
       if (done) break
       step = following
     }
