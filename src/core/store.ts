@@ -288,9 +288,9 @@ export interface SessionStore {
   listRuns(filter: RunFilter, page: PageRequest): Promise<Page<Run>>
   /**
    * Recorded events with `seq > after`, in order, at most `limit`, fewer when they are large, none at the end; the start and
-   * end events (core/event.ts) included.
+   * end events (core/event.ts) included. `types` given: the caller needs no others, and a store may leave those out.
    */
-  readEvents(runId: string, after: number, limit: number): Promise<RunEvent[]>
+  readEvents(runId: string, after: number, limit: number, types?: readonly RunEvent['type'][]): Promise<RunEvent[]>
   /** The newest `limit` runs of a session, with `before` of those put in before that run; the cost does not grow with the session. */
   readHistory(sessionId: string, limit: number, before?: string): Promise<History>
   /**

@@ -160,7 +160,7 @@ export function activeSessions(store: SessionStore, limits: Partial<MemoryLimits
     findRun: (runId) => store.findRun(runId),
     findRunHead: (runId) => store.findRunHead?.(runId) ?? store.findRun(runId),
     listRuns: (filter, page) => store.listRuns(filter, page),
-    readEvents: (runId, after, limit) => store.readEvents(runId, after, limit),
+    readEvents: (runId, after, limit, types) => store.readEvents(runId, after, limit, types),
     async readHistory(sessionId, limit, before) {
       if (before !== undefined) return store.readHistory(sessionId, limit, before)
       const known = memory.find(sessionId)

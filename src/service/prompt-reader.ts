@@ -1,7 +1,8 @@
-import type { ModelCallStart, RunEvent } from '../core/event.ts'
+import type { ModelCallStart, RunEvent, Stamp } from '../core/event.ts'
 import type { RunHead } from '../core/run.ts'
 import {
   fromPromptRecord,
+  isIndependent,
   type ToldCall,
   type TurnTexts,
   toFields,
@@ -22,15 +23,24 @@ export class PromptReader {
   #all = false
   /** What the call that was read last was told; undefined when that can't be made whole. */
   last: ToldCall | undefined
+  /** The number of the latest call that can be read without the calls before it; 0 when none has been read. */
+  independent: number
 
-  constructor(run: Pick<RunHead, 'run_id' | 'session_id' | 'parent_run_id'>, recorded: RecordedRuns, last?: ToldCall) {
+  constructor(
+    run: Pick<RunHead, 'run_id' | 'session_id' | 'parent_run_id'>,
+    recorded: RecordedRuns,
+    last?: ToldCall,
+    independent = 0,
+  ) {
     this.#run = run
     this.#recorded = recorded
     this.last = last
+    this.independent = independent
   }
 
-  async read(call: ModelCallStart): Promise<void> {
+  async read(call: ModelCallStart & Stamp): Promise<void> {
     const { prompt } = call
+    if (prompt === undefined || isIndependent(prompt)) this.independent = call.seq
     if (prompt === undefined) this.last = toldIn(call)
     else {
       await this.#readTurns(turnsNeeded(prompt))

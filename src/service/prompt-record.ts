@@ -53,13 +53,18 @@ export function toPromptRecord(
       place++
     }
   }
-  const same = (['tools', 'settings'] as const).filter((key) => before !== undefined && told[key] === before[key])
+  const same = (['tools', 'settings'] as const).filter((key) => told[key] !== undefined && told[key] === before?.[key])
   return { pieces, digest: digestOf(messages), ...(same.length === 0 ? {} : { same }) }
 }
 
 /** How many turns back the reader of this record has to know. */
 export function turnsNeeded({ pieces }: PromptRecord): number {
   return Math.max(0, ...pieces.map((piece) => ('turns' in piece ? piece.turns[0] : 0)))
+}
+
+/** Whether it refers to nothing of the call before. */
+export function isIndependent({ pieces, same }: PromptRecord): boolean {
+  return same === undefined && !pieces.some((piece) => 'same' in piece)
 }
 
 /** Undefined when what the record refers to is not what it was. */

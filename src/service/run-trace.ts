@@ -12,15 +12,31 @@ import type { RecordedRuns } from './recorded-runs.ts'
 /** A page is full when its prompts have so many characters. */
 const pageCharacters = 4_000_000
 
-const eventsAtOnce = 20_000
+/** Read first, since most pages end soon. */
+const fewEvents = 2_000
+const manyEvents = 20_000
+/** What a trace tells of that is not a call's text; a source belongs to what was found before it. */
+const tracedTypes = ['model_call_start', 'model_call_end', 'tool_call', 'tool_result', 'retrieval'] as const
 const childrenAtOnce = 1_000
-/** Pages that may be continued without reading what came before them. */
+/** Pages that may be continued without reading again what their last call was told. */
 const keptPlaces = 16
 
 /** What was recorded of runs as their model calls saw it, in pages of calls, each of which costs what is in it. */
 export function createTraces(store: SessionStore, recorded: RecordedRuns) {
   /** By run and cursor: what the last call of the page before was told. */
   const places = new Map<string, ToldCall | undefined>()
+
+  /** Reads the calls from one that depends on no other up to `after`. */
+  async function readUpTo(reader: PromptReader, runId: string, { after, independent }: Place): Promise<void> {
+    for (let last = Math.max(0, independent - 1); last < after; ) {
+      const events = await store.readEvents(runId, last, Math.min(manyEvents, after - last), ['model_call_start'])
+      if (events.length === 0) return
+      for (const event of events) {
+        last = event.seq
+        if (event.type === 'model_call_start' && last <= after) await reader.read(event)
+      }
+    }
+  }
 
   async function childrenOf(runId: string): Promise<string[]> {
     const ids: string[] = []
@@ -34,19 +50,32 @@ export function createTraces(store: SessionStore, recorded: RecordedRuns) {
 
   return async (run: RunHead, page: PageRequest): Promise<RunTrace> => {
     const { run_id, session_id, parent_run_id, entity_id, entity_kind, status } = run
-    const after = placeOf(page.cursor)
-    const isKnown = places.has(`${run_id} ${after}`)
-    const reader = new PromptReader(run, recorded, places.get(`${run_id} ${after}`))
-    const tracer = new Tracer(reader, after, page.limit)
-    for (let last = isKnown ? after : 0; tracer.next === null; ) {
-      const events = await store.readEvents(run_id, last, eventsAtOnce)
+    const place = placeOf(page.cursor)
+    const { after } = place
+    const key = `${run_id} ${page.cursor}`
+    const reader = new PromptReader(run, recorded, places.get(key), place.independent)
+    if (after > 0 && !places.has(key)) await readUpTo(reader, run_id, place)
+    const tracer = new Tracer(reader, page.limit)
+    let skips = false
+    let atOnce = fewEvents
+    reading: for (let last = after; tracer.next === null; ) {
+      const events = await store.readEvents(run_id, last, atOnce, skips ? tracer.types : undefined)
       if (events.length === 0) break
       for (const event of events) {
+        if (skips && tracer.begins(event)) {
+          // It is read again, with what follows it.
+          last = event.seq - 1
+          skips = false
+          continue reading
+        }
         const begun = tracer.add(event)
         if (begun !== undefined) await begun
         if (tracer.next !== null) break
         last = event.seq
       }
+      // Far from a call, the rest is looked through for what a trace tells of.
+      skips ||= !tracer.takesText
+      atOnce = manyEvents
     }
     const { calls, next } = tracer
     if (next !== null) {
@@ -63,17 +92,30 @@ class Tracer {
   readonly calls: TracedCall[] = []
   next: string | null = null
   readonly #reader: PromptReader
-  readonly #after: number
   readonly #limit: number
   readonly #toolCalls = new Map<string, TracedToolCall>()
   #retrievals: TracedRetrieval[] = []
   #open: TracedCall | undefined
   #characters = 0
 
-  constructor(reader: PromptReader, after: number, limit: number) {
+  constructor(reader: PromptReader, limit: number) {
     this.#reader = reader
-    this.#after = after
     this.#limit = limit
+  }
+
+  /** Whether texts that come now are those of a call. */
+  get takesText(): boolean {
+    return this.#open?.finish_reason === null
+  }
+
+  /** What may come that it takes, when no text is. */
+  get types(): readonly RunEvent['type'][] {
+    return this.#retrievals.length === 0 ? tracedTypes : [...tracedTypes, 'source']
+  }
+
+  /** Whether it takes more types of events from then on. */
+  begins({ type }: RunEvent): boolean {
+    return type === 'model_call_start' || (type === 'retrieval' && this.#retrievals.length === 0)
   }
 
   /** Waits for what a call needs that is read; nothing else does. */
@@ -129,11 +171,10 @@ class Tracer {
     if (this.next !== null) return
     const last = this.calls.at(-1)
     if (last !== undefined && (this.calls.length === this.#limit || this.#characters > pageCharacters)) {
-      this.next = String(last.seq)
+      this.next = `${last.seq}.${this.#reader.independent}`
       return
     }
     await this.#reader.read(event)
-    if (event.seq <= this.#after) return
     const told = this.#reader.last
     this.#characters += told?.messages.reduce((sum, text) => sum + text.length, 0) ?? 0
     const { messages = null, tools = null, settings = null } = told === undefined ? rest(event) : toFields(told)
@@ -156,8 +197,15 @@ function rest({ prompt, messages }: ModelCallStart): { messages?: Json; tools?: 
   return prompt === undefined && messages !== undefined ? { messages } : {}
 }
 
-function placeOf(cursor: string | undefined): number {
-  if (cursor === undefined) return 0
-  if (/^\d{1,15}$/.test(cursor)) return Number(cursor)
+/** The number of the call that a page continues behind, and of one before it that depends on no other. */
+interface Place {
+  after: number
+  independent: number
+}
+
+function placeOf(cursor: string | undefined): Place {
+  if (cursor === undefined) return { after: 0, independent: 0 }
+  const [, after, independent = 0] = /^(\d{1,15})(?:\.(\d{1,15}))?$/.exec(cursor) ?? []
+  if (after !== undefined) return { after: Number(after), independent: Math.min(Number(independent), Number(after)) }
   throw invalid('This is not a cursor that this list gave; leave it out to begin at the first page.', 'cursor')
 }

@@ -13,7 +13,7 @@ import type { HiddenSessions } from './hidden/sessions.ts'
 import { runPage } from './pages.ts'
 import { countSessions } from './prune.ts'
 import { requestsAtOnce, rowBytes, takeStep, usualReadBytes } from './reading/budget.ts'
-import { readEventPage } from './reading/events.ts'
+import { readBatchesWith, readEventPage } from './reading/events.ts'
 import { isLargeRow, type LargeRow, readNumbered, readRecord, readTurns } from './reading/records.ts'
 import { readSessions, sessionPage, toFoundSession } from './reading/sessions.ts'
 import { oldestFirst, type RecordRow, summaryColumns, toRunRecord, toSummary } from './rows.ts'
@@ -84,11 +84,17 @@ export class Reads {
   }
 
   /** The run is read before its events, so that an end is never seen without what came before it. */
-  async readEvents(runId: string, after: number, limit: number): Promise<RunEvent[]> {
+  async readEvents(
+    runId: string,
+    after: number,
+    limit: number,
+    types?: readonly RunEvent['type'][],
+  ): Promise<RunEvent[]> {
     const run = await this.findRunHead(runId)
     if (run === undefined || limit <= 0) return []
     const most = Math.min(eventPageCharacters, this.#maxBytes)
-    const { events, isLast } = await readEventPage(this.#all, runId, Math.max(after, 1), limit, most)
+    const batches = types && readBatchesWith(this.#all, runId, Math.max(after, 1), types)
+    const { events, isLast } = await readEventPage(this.#all, runId, Math.max(after, 1), limit, most, batches)
     if (after < 1) events.unshift(startEvent(run))
     if (isLast && isEnded(run.status) && run.end_seq !== null && run.end_seq > after)
       events.push(endEvent(run, run.end_seq))

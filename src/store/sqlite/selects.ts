@@ -116,6 +116,20 @@ export const selectEvents = `SELECT first_seq AS place, iif(octet_length(batch) 
     WHERE run_id = ?1 AND last_batch IS NOT NULL AND recorded_seq >= ?2
   ORDER BY place LIMIT ?3`
 
+const hasSign = (batch: string, signs: number) =>
+  Array.from({ length: signs }, (_, at) => `instr(${batch}, ?${5 + at}) > 0`).join(' OR ')
+
+/** The same places; `found` is 1, and `batch` given, for those that have one of so many texts, ?5 and on. */
+export const selectEventsWith = (
+  signs: number,
+) => `SELECT place, found, iif(found AND octet_length(looked) <= ?4, looked, NULL) AS batch FROM (
+    SELECT first_seq AS place, batch AS looked, ${hasSign('batch', signs)} AS found FROM events
+      WHERE event_run_number = ${numberOfRun} AND first_seq >= ifnull(
+        (SELECT max(first_seq) FROM events WHERE event_run_number = ${numberOfRun} AND first_seq <= ?2), 0)
+    UNION ALL SELECT ${lastPlace}, last_batch, ${hasSign('last_batch', signs)} FROM runs
+      WHERE run_id = ?1 AND last_batch IS NOT NULL AND recorded_seq >= ?2
+    ORDER BY place LIMIT ?3)`
+
 /** Of the run ?1 the batch at the place ?2. */
 export const selectBatch = `SELECT batch FROM events WHERE event_run_number = ${numberOfRun} AND first_seq = ?2
   UNION ALL SELECT last_batch FROM runs WHERE run_id = ?1 AND ?2 = ${lastPlace}`
