@@ -52,7 +52,10 @@ export async function serveHugeSession(runCount: number): Promise<HugeServer> {
     if (turn !== undefined && events !== undefined) sendEvents(response, Number(turn))
     else if (turn !== undefined) {
       reads++
-      send(response, { ...toRun(Number(turn)), messages: [{ role: 'user', parts: [{ type: 'text', text: `turn ${turn}` }], content: `turn ${turn}` }] })
+      send(response, {
+        ...toRun(Number(turn)),
+        messages: [{ role: 'user', parts: [{ type: 'text', text: `turn ${turn}` }], content: `turn ${turn}` }],
+      })
     } else if (pathname.endsWith('/sessions')) {
       send(response, { sessions: [{ ...session, run_count: runCount }], count: 1, next_cursor: null })
     } else {
