@@ -101,6 +101,8 @@ async function expectHarm(config: Parameters<typeof startVictim>[0], attack: Att
     expect(kept.summary).not.toBeNull()
     const ids = (records: Record<string, string>[], field: string) => records.map((record) => record[field])
     expect(ids(after.sessions.sessions, 'session_id')).not.toContain('doomed')
+    expect(ids(after.sessions.sessions, 'session_id')).not.toContain('theirs')
+    expect(kept.shared_with.agent_ids).not.toContain('earlier')
     expect(after.runs.runs.length).toBeGreaterThan(before.runs.runs.length)
     const running = after.runs.runs.find(({ run_id }: { run_id: string }) => run_id === open.doomed.run)
     expect(running.status).toBe('cancelled')

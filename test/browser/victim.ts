@@ -24,6 +24,7 @@ const bodies: Record<string, unknown> = {
   updateSession: { name: 'renamed by WAY' },
   deleteSession: { ignored: 'WAY' },
   reuseSession: { user_id: 'intruder' },
+  unshareSession: { ignored: 'WAY' },
   forkSession: { ignored: 'WAY' },
   pruneSessions: { updated_before: '2000-01-01T00:00:00.000Z', ignored: 'WAY' },
   createSummary: { ignored: 'WAY' },
@@ -35,6 +36,7 @@ const bodies: Record<string, unknown> = {
   ingestContent: { content: 'Poison that came by WAY.', source: 'WAY' },
   ingestMany: { documents: [{ source: 'many WAY', content: 'Poison in numbers that came by WAY.' }] },
   deleteDocument: { ignored: 'WAY' },
+  eraseUser: { ignored: 'WAY' },
   reindexKnowledge: { collection: 'default' },
   sendMessage: message('sendMessage'),
   streamMessage: message('streamMessage'),
@@ -69,7 +71,9 @@ export async function startVictim(config: { allowOrigins?: string[]; allowHosts?
   const server = await startServer({ ...config, logger, summaryManager: { summarizer, timeoutMs: 5_000 } }, { waits })
   const { call } = server
 
-  await call('POST', '/api/v1/sessions', { session_id: 'kept' })
+  await call('POST', '/api/v1/sessions', { session_id: 'kept', agent_id: 'earlier' })
+  await call('POST', '/api/v1/sessions/kept/reuse', { agent_id: 'echo' })
+  await call('POST', '/api/v1/sessions', { session_id: 'theirs', user_id: 'erased' })
   await call('POST', '/api/v1/agents/echo/run', { input: secret, session_id: 'kept' })
   await call('POST', '/api/v1/sessions', { session_id: 'doomed', name: secret })
   const running = (await call('POST', '/api/v1/agents/waits/run', { input: 'wait', background: true })).json.run_id
@@ -88,7 +92,7 @@ export async function startVictim(config: { allowOrigins?: string[]; allowHosts?
   for (const [template, item] of Object.entries<Record<string, { operationId: string }>>(paths)) {
     for (const [method, { operationId }] of Object.entries(item)) {
       const id = template.includes('/sessions/')
-        ? method === 'delete'
+        ? operationId === 'deleteSession'
           ? 'doomed'
           : 'kept'
         : template.includes('/runs/')
@@ -98,7 +102,8 @@ export async function startVictim(config: { allowOrigins?: string[]; allowHosts?
           : template.includes('/agents/')
             ? 'echo'
             : document
-      const path = template.replace('{id}', id).replace('{file}', 'docs.js')
+      const others = { id, file: 'docs.js', kind: 'agent', owner_id: 'earlier', user_id: 'erased' }
+      const path = template.replace(/{(\w+)}/g, (_, name: keyof typeof others) => others[name])
       const isImport = operationId === 'importSession'
       const body = isImport ? exported : JSON.stringify(bodies[operationId] ?? {})
       const type = isImport ? 'application/x-ndjson' : 'application/json'
