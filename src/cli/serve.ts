@@ -16,6 +16,16 @@ import { limitYoungGeneration } from './young-generation.ts'
 
 /** Serves until a signal comes or the server gives up. `dev`: with the terminal of `dev`, and reloading unless told not to. */
 export async function serve(context: CommandContext, options: ServeOptions, dev: boolean): Promise<number> {
+  try {
+    return await serveUntilStopped(context, options, dev)
+  } catch (error) {
+    // SIGTERM asks a server to end, also one that is still starting.
+    if (context.stoppedBy() === 'SIGTERM' && error instanceof Error && error.name === 'AbortError') return exit.ok
+    throw error
+  }
+}
+
+async function serveUntilStopped(context: CommandContext, options: ServeOptions, dev: boolean): Promise<number> {
   const json = options.json === true
   const terminal = dev
     ? createDevTerminal({ json, open: options.open === true, again: options.again === true })
