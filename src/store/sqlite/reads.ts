@@ -47,19 +47,23 @@ export class Reads {
   }
 
   async findRun(runId: string): Promise<RunRecord | undefined> {
+    const before = this.#hidden.ids
     const [row] = await this.#runs.read(runId)
     if (row === undefined) return undefined
     const record = JSON.parse(row.record_row as string) as RecordRow | LargeRow
-    return this.#shown(isLargeRow(record) ? await readRecord(this.#all, runId) : toRunRecord(record))
+    return this.#shown(isLargeRow(record) ? await readRecord(this.#all, runId) : toRunRecord(record), before)
   }
 
   async findRunHead(runId: string): Promise<RunHead | undefined> {
+    const before = this.#hidden.ids
     const [row] = await this.#runHeads.read(runId)
-    return this.#shown(row && toRunRecord(JSON.parse(row.record_row as string)))
+    return this.#shown(row && toRunRecord(JSON.parse(row.record_row as string)), before)
   }
 
-  #shown(run: RunRecord | undefined): RunRecord | undefined {
-    return run !== undefined && this.#hidden.has(run.session_id) ? undefined : run
+  /** `before`: what was hidden when the read began. */
+  #shown(run: RunRecord | undefined, before: ReadonlySet<string>): RunRecord | undefined {
+    if (run === undefined) return undefined
+    return before.has(run.session_id) || this.#hidden.has(run.session_id) ? undefined : run
   }
 
   async readHistory(sessionId: string, limit: number, before?: string): Promise<History> {
@@ -142,7 +146,8 @@ export class Reads {
   }
 
   async findCached(key: string, now: string): Promise<RunRecord | undefined> {
-    return this.#shown(await readAnswer(this.#all, key, now))
+    const before = this.#hidden.ids
+    return this.#shown(await readAnswer(this.#all, key, now), before)
   }
 
   /** Whether there is any use in asking the writer. */

@@ -5,7 +5,12 @@ import type { Connection } from '../connection.ts'
  * go step by step. The file says the same, for the next process; this is for readers, who must not pay for a look.
  */
 export class HiddenSessions {
-  readonly #ids = new Set<string>()
+  #ids: ReadonlySet<string> = new Set()
+
+  /** Those of now, whatever is hidden or shown later: a read that began before rows went may still have found them. */
+  get ids(): ReadonlySet<string> {
+    return this.#ids
+  }
 
   get size(): number {
     return this.#ids.size
@@ -16,11 +21,13 @@ export class HiddenSessions {
   }
 
   add(sessionId: string): void {
-    this.#ids.add(sessionId)
+    this.#ids = new Set(this.#ids).add(sessionId)
   }
 
   delete(sessionId: string): void {
-    this.#ids.delete(sessionId)
+    const ids = new Set(this.#ids)
+    ids.delete(sessionId)
+    this.#ids = ids
   }
 }
 
