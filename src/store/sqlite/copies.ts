@@ -1,5 +1,4 @@
 import { AppError } from '../../core/error.ts'
-import { jsonInTurns } from '../../core/json-pieces.ts'
 import type { SessionHead, SessionRecord } from '../../core/session.ts'
 import type { Connection, SqlValue } from './connection.ts'
 import { type CopyStep, copiedRunColumns } from './hidden/copy-steps.ts'
@@ -51,7 +50,7 @@ export async function writeStep(writer: Connection, { runs, events }: CopyStep):
   await writer.run(
     `INSERT INTO events (event_run_number, first_seq, batch)
      SELECT run_number, value ->> 1, value ->> 2 FROM json_each(?) CROSS JOIN runs ON run_id = value ->> 0`,
-    [await jsonInTurns(events)],
+    [events],
   )
 }
 

@@ -16,7 +16,8 @@ export const copiedRunColumns = [...startedRunColumns, 'fence', 'reserve_until']
 export interface CopyStep {
   /** Values of `copiedRunColumns`. */
   runs: SqlValue[][]
-  events: [runId: string, firstSeq: number, batch: string][]
+  /** JSON of rows of run id, first number and batch: made before the commit, in which others wait. */
+  events: string
   /** How many of the runs take a turn in the session. */
   turns: number
   /** About as many as its rows have. */
@@ -26,7 +27,7 @@ export interface CopyStep {
 /** Makes rows of the runs of a copy, as they come. */
 export async function* copySteps(pieces: AsyncIterable<RunPiece>): AsyncGenerator<CopyStep> {
   const pace = new Pace()
-  let step: CopyStep = emptyStep()
+  let step = emptyStep()
   for await (const piece of pieces) {
     if ('run' in piece) {
       const row = await rowOf(piece.run)
@@ -42,13 +43,21 @@ export async function* copySteps(pieces: AsyncIterable<RunPiece>): AsyncGenerato
     }
     await pace.step()
     if (step.characters < stepCharacters) continue
-    yield step
+    yield await toStep(step)
     step = emptyStep()
   }
-  yield step
+  yield await toStep(step)
 }
 
-function emptyStep(): CopyStep {
+interface Collected extends Omit<CopyStep, 'events'> {
+  events: [runId: string, firstSeq: number, batch: string][]
+}
+
+async function toStep(step: Collected): Promise<CopyStep> {
+  return { ...step, events: await jsonInTurns(step.events) }
+}
+
+function emptyStep(): Collected {
   return { runs: [], events: [], turns: 0, characters: 0 }
 }
 
