@@ -112,9 +112,10 @@ export function sqliteStore(options: SqliteStoreOptions): SessionStore {
       const removal = new Removal({
         hidden,
         work: (work, characters) => writer.work(work, characters),
-        onRemoved: (runs) => {
+        onRemoved: (runs, isDone) => {
           search.forget(runs)
-          if (opened !== undefined) freed(opened)
+          // Not after each step: the writer waits while the WAL is emptied.
+          if (isDone && opened !== undefined) freed(opened)
         },
         logger,
       })

@@ -6,8 +6,8 @@ import { type HiddenSessions, unhide } from './sessions.ts'
 interface Options {
   hidden: HiddenSessions
   work: <T>(work: (writer: Connection) => Promise<T>, characters?: number) => Promise<T>
-  /** These runs are gone. */
-  onRemoved: (runs: readonly number[]) => void
+  /** These runs are gone; `isDone`: and with them the last of their session. */
+  onRemoved: (runs: readonly number[], isDone: boolean) => void
   logger: Logger
 }
 
@@ -74,7 +74,7 @@ export class Removal {
         return removed
       }, removedAtOnce)
       if (isDone) hidden.delete(sessionId)
-      onRemoved(runs)
+      onRemoved(runs, isDone)
       if (isDone) return
       // Others have as long to write as this has taken.
       await this.#pause(performance.now() - begunMs)
