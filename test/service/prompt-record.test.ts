@@ -24,7 +24,7 @@ it('refers to turns that stand in the prompt whole, and to what the call before 
   expect(fromPromptRecord(call(record), undefined, turns)).toEqual(first)
   const second = told('system', 'b', 'B', 'c', 'C', 'now', 'more')
   const next = toPromptRecord(second, first, turns)
-  expect(next).toMatchObject({ pieces: [{ same: [0, 6] }, expect.anything()], same: ['tools', 'settings'] })
+  expect(next).toMatchObject({ pieces: [{ same: [0, 6] }, expect.anything()], same: ['tools'] })
   expect(fromPromptRecord(call(next), first, turns)).toEqual(second)
 })
 
