@@ -1,7 +1,7 @@
 import { streamText } from 'ai'
 import { silentLogger } from '../src/core/logger.ts'
 import type { RunContext } from '../src/core/runnable.ts'
-import { agent } from '../src/runnables/agent.ts'
+import { agent } from '../src/runnables/agent/agent.ts'
 import { type Model, scriptedModel } from './scripted-model.ts'
 
 /*

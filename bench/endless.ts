@@ -1,6 +1,6 @@
 import { join } from 'node:path'
-import { memoryStore } from '../src/store/memory.ts'
-import { sqliteStore } from '../src/store/sqlite.ts'
+import { memoryStore } from '../src/store/sessions/memory/store.ts'
+import { sqliteStore } from '../src/store/sessions/sqlite/store.ts'
 import { endlessEnds, playEndless } from '../test/support/endless.ts'
 import { playHostileRuns } from '../test/support/hostile-runs.ts'
 import { temporaryFolder } from '../test/support/temporary-folder.ts'

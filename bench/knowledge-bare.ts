@@ -1,8 +1,8 @@
 import { join } from 'node:path'
-import { queryWordsOf } from '../src/core/terms.ts'
+import { queryWordsOf } from '../src/core/text/terms.ts'
 import { lexicalEmbedder } from '../src/knowledge/embedders/lexical.ts'
 import { lanceVectors } from '../src/knowledge/vectors/lancedb.ts'
-import { createDocumentStore } from '../src/store/documents.ts'
+import { createDocumentStore } from '../src/store/documents/store.ts'
 
 /** What a hybrid search asks of SQLite and of LanceDB, side by side and with nothing round it. */
 export async function openBare(folder: string) {

@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createDocumentStore } from '../src/store/documents.ts'
+import { createDocumentStore } from '../src/store/documents/store.ts'
 import { compareFilters, embedding, fillForFilters } from '../test/support/filter-comparison.ts'
 import { knowledgeFolder } from '../test/support/knowledge.ts'
 import { findDamage, ingestUntilKilled } from '../test/support/knowledge-kills.ts'

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import type { SessionStore } from '../src/core/store.ts'
-import { sqliteStore } from '../src/store/sqlite.ts'
+import { sqliteStore } from '../src/store/sessions/sqlite/store.ts'
 import { endOf, messageOf, seedOf, startOf } from '../test/contract/session-store/builders.ts'
 
 /*

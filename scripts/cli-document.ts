@@ -1,7 +1,7 @@
 import { Command } from 'commander'
+import { addConnectFlags, addProjectFlags } from '../src/cli/command/flags.ts'
 import { defineAll } from '../src/cli/define-all.ts'
-import { addConnectFlags, addProjectFlags } from '../src/cli/flags.ts'
-import { guides } from '../src/cli/guides.ts'
+import { guides } from '../src/cli/help/guides.ts'
 
 /** docs/cli.md, from the commands as they are. */
 export async function cliDocument(): Promise<string> {

@@ -1,8 +1,8 @@
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'
-import { components } from '../src/wire/component.ts'
-import { type JsonSchema, toJsonSchemas } from '../src/wire/json-schema.ts'
+import { components } from '../src/wire/document/component.ts'
+import { type JsonSchema, toJsonSchemas } from '../src/wire/document/json-schema.ts'
 
 const folder = join(import.meta.dirname, '../src/wire')
 
@@ -16,7 +16,7 @@ export interface Shapes {
 /** What crosses the network, from the schemas that validate it. */
 export async function readShapes(): Promise<Shapes> {
   const byType = new Map<string, string>()
-  for (const file of await readdir(folder)) {
+  for (const file of (await readdir(folder, { recursive: true })).filter((name) => name.endsWith('.ts'))) {
     for (const [type, schema] of Object.entries(await import(join(folder, file)))) {
       const name = schema instanceof z.ZodType ? components.get(schema)?.id : undefined
       if (name !== undefined) byType.set(type, name)

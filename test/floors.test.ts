@@ -30,10 +30,10 @@ describe('checkFloors', () => {
     const complaints = tree({
       'core/run.ts': "import type { Json } from './json.ts'\nimport type { LanguageModel } from 'ai'",
       'core/json.ts': 'export type Json = string',
-      'store/sqlite.ts': "import sqlite3 from 'sqlite3'\nimport type { Run } from '../core/run.ts'",
+      'store/sqlite/open.ts': "import sqlite3 from 'sqlite3'\nimport type { Run } from '../../core/run.ts'",
       'client/client.ts': "import type { Body } from '../wire/body.ts'",
       'wire/body.ts': "import { z } from 'zod'",
-      'server.ts': "import { open } from './store/sqlite.ts'",
+      'server.ts': "import { open } from './store/sqlite/open.ts'",
       'index.ts': "export { createServer } from './server.ts'\nexport { tool } from 'ai'",
     })
     expect(complaints).toEqual([])
@@ -50,6 +50,33 @@ describe('checkFloors', () => {
     expect(tree({ [file]: source, [target]: 'export {}' })).toEqual([`${file} must not import ${target}`])
   })
 
+  it.each([
+    ['up', 'cli/terminal/table.ts', '../command/exit.ts', 'cli/command/exit.ts: terminal is not above command'],
+    [
+      'sideways',
+      'store/documents/a.ts',
+      '../sessions/memory/b.ts',
+      'store/sessions/memory/b.ts: documents is not above sessions/memory',
+    ],
+    [
+      'from the words of a room into a folder',
+      'core/run.ts',
+      './text/terms.ts',
+      'core/text/terms.ts: . is not above text',
+    ],
+  ])('reports an import that goes %s among the folders of a room, types excepted', (_, file, specifier, complaint) => {
+    const [target = ''] = complaint.split(': ')
+    expect(tree({ [file]: `import { a } from '${specifier}'`, [target]: '' })).toEqual([
+      `${file} must not import ${complaint}`,
+    ])
+    expect(tree({ [file]: `import type { A } from '${specifier}'`, [target]: '' })).toEqual([])
+  })
+
+  it('reports a folder without a place', () => {
+    const complaint = 'core/new/a.ts is in a folder that the table of floors does not name'
+    expect(tree({ 'core/new/a.ts': '' })).toEqual([complaint])
+  })
+
   it('reports a circle once, and lets types and first-use imports close one', () => {
     const closing = (last: string) => tree({ 'core/a.ts': "import { b } from './b.ts'", 'core/b.ts': last })
     expect(closing("import { a } from './a.ts'")).toEqual(['circle: core/a.ts → core/b.ts → core/a.ts'])
@@ -63,7 +90,7 @@ describe('checkFloors', () => {
     ['config/load.ts', "import { generateText } from 'ai'", 'ai'],
     ['api/runs.ts', "import { createServer } from 'node:http'", 'node:http'],
     ['server.ts', "const { render } = await import('ink')", 'ink'],
-    ['runnables/agent.ts', "import { z } from 'zod'", 'zod'],
+    ['runnables/agent/agent.ts', "import { z } from 'zod'", 'zod'],
     ['service/runs.ts', "const sqlite3 = require('sqlite3')", 'sqlite3'],
   ])('reports a library away from home: %s %s', (file, source, library) => {
     expect(tree({ [file]: source })).toEqual([`${file} must not import ${library}`])
@@ -71,7 +98,7 @@ describe('checkFloors', () => {
 
   it('lets types of a library pass where the table says so', () => {
     expect(tree({ 'core/request.ts': "import type { IncomingHttpHeaders } from 'node:http'" })).toEqual([])
-    expect(tree({ 'runnables/workflow.ts': "import type { ZodType } from 'zod'" })).toEqual([])
+    expect(tree({ 'runnables/workflow/workflow.ts': "import type { ZodType } from 'zod'" })).toEqual([])
     expect(tree({ 'core/runnable.ts': "import type { ZodType } from 'zod'" })).not.toEqual([])
   })
 

@@ -1,7 +1,7 @@
 import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { sqliteStore } from '../../src/store/sqlite.ts'
+import { sqliteStore } from '../../src/store/sessions/sqlite/store.ts'
 import { type Project, type RunningServer, serve } from '../../test/support/program.ts'
 import type { Files } from './disk.ts'
 import type { Answered } from './recording.ts'

@@ -1,9 +1,9 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { findSources } from '../../src/config/sources.ts'
-import type { SearchHit, SearchMode } from '../../src/core/knowledge.ts'
+import type { SearchHit, SearchMode } from '../../src/core/knowledge/knowledge.ts'
 import { findQuotes } from '../../src/models/quote.ts'
-import { openConnection } from '../../src/store/documents-connection.ts'
+import { openConnection } from '../../src/store/documents/connection.ts'
 import { knowledgeFolder } from '../../test/support/knowledge.ts'
 import { type Question, type QuestionKind, questions } from './questions.ts'
 

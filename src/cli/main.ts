@@ -1,22 +1,23 @@
 import { Command, CommanderError } from 'commander'
 import { version } from '../core/version.ts'
-import type { CommandContext, CommandEntry } from './command.ts'
+import { exit } from './command/exit-codes.ts'
+import type { CommandContext, CommandEntry } from './command/module.ts'
+import { watchSignals } from './command/signals.ts'
 import { commands } from './commands.ts'
-import { exit } from './exit-codes.ts'
-import { hint } from './hints/called-as.ts'
-import { leaveQuietlyOnClosedPipe, say } from './output.ts'
-import { watchSignals } from './signals.ts'
+import { hint } from './terminal/called-as.ts'
+import { leaveQuietlyOnClosedPipe, say } from './terminal/output.ts'
 
 /** Runs one command line (without `node` and the script) and resolves with its exit code. Never throws. */
 export async function main(args: readonly string[]): Promise<number> {
   leaveQuietlyOnClosedPipe()
   const signals = watchSignals()
   try {
-    return await runCommand(args, signals.context)
+    const defineAll = async () => (await import('./define-all.ts')).defineAll()
+    return await runCommand(args, { ...signals.context, defineAll })
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? exit.ok : exit.usage
     if (signals.context.stoppedBy() !== undefined) return exit.interrupted
-    const { describeError, exitCodeOf } = await import('./exit.ts')
+    const { describeError, exitCodeOf } = await import('./command/exit.ts')
     say(describeError(error))
     return exitCodeOf(error)
   } finally {
@@ -54,7 +55,7 @@ async function prepare(
   const { command: module } = await entry.load()
   module.define(command)
   if (args.some((arg) => ['help', '--help', '-h'].includes(arg))) {
-    const { helpAfter } = await import('./help-after.ts')
+    const { helpAfter } = await import('./help/help-after.ts')
     command.addHelpText('after', helpAfter(entry.name))
   }
   command.showHelpAfterError(`(${hint(`${entry.name} --help`)} shows what there is)`)

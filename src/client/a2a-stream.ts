@@ -1,9 +1,9 @@
 import { AppError } from '../core/error.ts'
 import type { A2AStreamEvent } from '../wire/a2a.ts'
-import type { Connection, OpenAnswer } from './connection.ts'
-import { ServerError, withRun } from './error.ts'
-import { isPassing, pause } from './retry.ts'
-import { parseEvent, readStream, reconnectWaitMs } from './stream.ts'
+import type { Connection, OpenAnswer } from './transport/connection.ts'
+import { ServerError, withRun } from './transport/error.ts'
+import { isPassing, pause } from './transport/retry.ts'
+import { parseEvent, readStream, reconnectWaitMs } from './transport/stream.ts'
 
 export interface FollowTaskOptions {
   /** The stream as it was opened. */

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import type { A2AMessage, A2AMethod, A2APart, A2ARequest, A2AStreamEvent, A2ASuccess, A2ATask } from '../wire/a2a.ts'
-import { toRpcRefusal } from './a2a-error.ts'
 import { followTask } from './a2a-stream.ts'
-import type { CallOptions, Connection } from './connection.ts'
-import { parse } from './json.ts'
-import { defaultReconnects } from './stream.ts'
+import { toRpcRefusal } from './transport/a2a-error.ts'
+import type { CallOptions, Connection } from './transport/connection.ts'
+import { parse } from './transport/json.ts'
+import { defaultReconnects } from './transport/stream.ts'
 
 export interface A2AInput {
   agentId: string

@@ -1,6 +1,6 @@
-import type { CallOptions, Connection } from './connection.ts'
-import { toNetworkError } from './error.ts'
 import { linesOf } from './session-copies.ts'
+import type { CallOptions, Connection } from './transport/connection.ts'
+import { toNetworkError } from './transport/error.ts'
 
 /** For keys with the scope `admin`. */
 export interface AdminClient {

@@ -3,12 +3,17 @@ import type { EntityKind } from '../core/run.ts'
 import type { Agent, AgentList } from '../wire/agent.ts'
 import { type A2AClient, createA2AClient } from './a2a.ts'
 import { type AdminClient, createAdminClient } from './admin.ts'
-import { type CallOptions, Connection } from './connection.ts'
 import { createKnowledgeClient, type KnowledgeClient } from './knowledge.ts'
 import { createRunsClient, type RunsClient } from './runs.ts'
 import { createServerClient, type ServerClient } from './server.ts'
 import { createSessionsClient, type SessionsClient } from './sessions.ts'
-import { createFetchTransport, createUndiciTransport, type OpenTransport, type Transport } from './transport.ts'
+import { type CallOptions, Connection } from './transport/connection.ts'
+import {
+  createFetchTransport,
+  createUndiciTransport,
+  type OpenTransport,
+  type Transport,
+} from './transport/transport.ts'
 
 export interface ClientOptions {
   /** The server, `http://127.0.0.1:8080`; a path in it goes before every other. Not needed with a `transport`. */

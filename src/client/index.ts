@@ -1,7 +1,7 @@
 export { AppError, type ErrorCode, type ErrorDetail, isAppError } from '../core/error.ts'
 export type { RunEvent } from '../core/event.ts'
 export type { Json, JsonObject } from '../core/json.ts'
-export type { ChunkerType, Filters, IngestResult, Reindexing, SearchMode } from '../core/knowledge.ts'
+export type { ChunkerType, Filters, IngestResult, Reindexing, SearchMode } from '../core/knowledge/knowledge.ts'
 export type { EntityKind, RunStatus } from '../core/run.ts'
 export type { A2AMessage, A2APart, A2AStreamEvent, A2ATask } from '../wire/a2a.ts'
 export type { Agent, AgentList } from '../wire/agent.ts'
@@ -36,8 +36,6 @@ export type { Summary, SummaryScheduled } from '../wire/summary.ts'
 export type { A2ACallOptions, A2AClient, A2AInput, A2AStream, A2AStreamOptions } from './a2a.ts'
 export type { AdminClient, UsersClient } from './admin.ts'
 export { type AgentsClient, type Client, type ClientOptions, createClient } from './client.ts'
-export type { CallOptions, KeyedOptions } from './connection.ts'
-export { ServerError } from './error.ts'
 export type {
   DocumentsClient,
   IngestContent,
@@ -50,5 +48,7 @@ export type { PageOptions, RunInput, RunsClient, StreamOptions } from './runs.ts
 export type { ServerClient } from './server.ts'
 export type { SessionCopiesClient } from './session-copies.ts'
 export type { MessageFilter, SessionFilter, SessionListFilter, SessionsClient, SummaryClient } from './sessions.ts'
-export type { RunStream } from './stream.ts'
-export type { ClientRequest, ClientResponse, Transport } from './transport.ts'
+export type { CallOptions, KeyedOptions } from './transport/connection.ts'
+export { ServerError } from './transport/error.ts'
+export type { RunStream } from './transport/stream.ts'
+export type { ClientRequest, ClientResponse, Transport } from './transport/transport.ts'

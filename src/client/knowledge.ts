@@ -1,5 +1,5 @@
 import { AppError } from '../core/error.ts'
-import type { Filters, IngestResult, Reindexing, SearchMode } from '../core/knowledge.ts'
+import type { Filters, IngestResult, Reindexing, SearchMode } from '../core/knowledge/knowledge.ts'
 import type {
   ContentRequest,
   Document,
@@ -12,10 +12,10 @@ import type {
   ReindexEvent,
   SearchAnswer,
 } from '../wire/knowledge.ts'
-import type { CallOptions, Connection, KeyedOptions } from './connection.ts'
-import { toStreamedError } from './error.ts'
 import type { PageOptions } from './runs.ts'
-import { parseEvent, readStream } from './stream.ts'
+import type { CallOptions, Connection, KeyedOptions } from './transport/connection.ts'
+import { toStreamedError } from './transport/error.ts'
+import { parseEvent, readStream } from './transport/stream.ts'
 
 export interface SearchSettings {
   /** 1–100, default 10. */

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import { AppError, isAppError } from '../core/error.ts'
 import type { RunEvent } from '../core/event.ts'
-import type { Call, Connection, KeyedOptions, OpenAnswer } from './connection.ts'
-import { ServerError } from './error.ts'
-import { isAtWork } from './retry.ts'
 import type { RunInput, StreamOptions } from './runs.ts'
-import { defaultReconnects, followRun, type RunStream } from './stream.ts'
+import type { Call, Connection, KeyedOptions, OpenAnswer } from './transport/connection.ts'
+import { ServerError } from './transport/error.ts'
+import { isAtWork } from './transport/retry.ts'
+import { defaultReconnects, followRun, type RunStream } from './transport/stream.ts'
 
 const cancelMs = 5000
 

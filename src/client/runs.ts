@@ -1,9 +1,9 @@
 import type { RunStatus } from '../core/run.ts'
 import type { ResumeRequest, RunAccepted, RunDetail, RunList, RunRequest, RunResult } from '../wire/run.ts'
 import type { RunTrace } from '../wire/run-trace.ts'
-import type { CallOptions, Connection, KeyedOptions } from './connection.ts'
 import { createRunStreams } from './run-stream.ts'
-import type { RunStream } from './stream.ts'
+import type { CallOptions, Connection, KeyedOptions } from './transport/connection.ts'
+import type { RunStream } from './transport/stream.ts'
 
 /** What a run is asked for; how it is answered is the method's. */
 export type RunInput = Omit<RunRequest, 'stream' | 'background'>

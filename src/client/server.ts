@@ -1,6 +1,6 @@
 import type { JsonObject } from '../core/json.ts'
 import type { Health, Readiness } from '../wire/health.ts'
-import type { CallOptions, Connection } from './connection.ts'
+import type { CallOptions, Connection } from './transport/connection.ts'
 
 /** The server itself. */
 export interface ServerClient {

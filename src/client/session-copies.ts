@@ -1,6 +1,6 @@
 import type { ForkSessionRequest, Session } from '../wire/session.ts'
-import type { CallOptions, Connection, KeyedOptions } from './connection.ts'
-import { toNetworkError } from './error.ts'
+import type { CallOptions, Connection, KeyedOptions } from './transport/connection.ts'
+import { toNetworkError } from './transport/error.ts'
 
 const mediaType = 'application/x-ndjson'
 

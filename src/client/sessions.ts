@@ -14,9 +14,9 @@ import type {
   UpdateSessionRequest,
 } from '../wire/session.ts'
 import type { SummaryAnswer, SummaryScheduled } from '../wire/summary.ts'
-import type { CallOptions, Connection, KeyedOptions } from './connection.ts'
 import type { PageOptions } from './runs.ts'
 import { createSessionCopiesClient, type SessionCopiesClient } from './session-copies.ts'
+import type { CallOptions, Connection, KeyedOptions } from './transport/connection.ts'
 
 export interface SessionFilter {
   agent_id?: string | undefined

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { defaults } from './defaults.ts'
 import type { ConfigParts } from './parts.ts'
+import { defaults } from './settings/defaults.ts'
 import type { UserConfig } from './types.ts'
 
 /** What is served when there is no config file: `docs` over ./docs and the README, as far as they exist, and `echo`. */

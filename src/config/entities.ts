@@ -1,8 +1,8 @@
 import { isAppError } from '../core/error.ts'
 import type { EntityKind } from '../core/run.ts'
 import type { Runnable } from '../core/runnable.ts'
-import { type Complain, show } from './check.ts'
 import type { ConfigParts, EntityBinding } from './parts.ts'
+import { type Complain, show } from './settings/check.ts'
 import type { UserConfig } from './types.ts'
 
 const kinds = [

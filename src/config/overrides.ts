@@ -1,7 +1,7 @@
-import { isHost } from './address.ts'
-import { apiKey } from './auth/keys.ts'
-import { type Check, type Complain, is, listOf } from './check.ts'
 import type { Environment } from './environment.ts'
+import { isHost } from './settings/address.ts'
+import { type Check, type Complain, is, listOf } from './settings/check.ts'
+import { apiKey } from './settings/keys.ts'
 
 /** What the command line says; it wins over the environment, which wins over the file. */
 export interface ConfigFlags {

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { relative } from 'node:path'
-import { within } from '../core/within.ts'
+import { within } from '../runtime/within.ts'
 import { ConfigError } from './config-error.ts'
 import { excerptOf } from './excerpt.ts'
 

@@ -31,7 +31,7 @@ export interface ModelCallStart {
   /** In the record, in place of what it says of `messages`, `tools` and `settings`. */
   prompt?: PromptRecord
 }
-/** A prompt without what is recorded elsewhere; `service/prompt-record.ts` writes and reads it. */
+/** A prompt without what is recorded elsewhere; `service/prompts/record.ts` writes and reads it. */
 export interface PromptRecord {
   pieces: PromptPiece[]
   /** Of the whole prompt. */

@@ -1,6 +1,6 @@
 import type { EmittedEvent, RunEvent } from './event.ts'
 import type { Json, JsonObject } from './json.ts'
-import type { Knowledge } from './knowledge.ts'
+import type { Knowledge } from './knowledge/knowledge.ts'
 import type { Logger } from './logger.ts'
 import type { Message, Part } from './message.ts'
 import type { EntityKind, RunRecord } from './run.ts'

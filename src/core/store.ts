@@ -1,7 +1,6 @@
 import type { RunEvent, SourceEvent } from './event.ts'
 import type { Json, JsonObject } from './json.ts'
 import type { Message, Role } from './message.ts'
-import type { SearchWord } from './message-search.ts'
 import type { Page, PageRequest } from './page.ts'
 import type { CancellationReason, Run, RunError, RunHead, RunRecord, RunStatus, Usage } from './run.ts'
 import type {
@@ -16,6 +15,7 @@ import type {
   SessionSeed,
 } from './session.ts'
 import type { Summary } from './summary.ts'
+import type { SearchWord } from './text/message-search.ts'
 
 /*
  * The port of everything durable about sessions and runs. A promise that resolves means: it survives a power cut (for

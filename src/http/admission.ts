@@ -1,5 +1,5 @@
 import { AppError, invalid } from '../core/error.ts'
-import { refuseAnnouncedSize } from './bodies/body.ts'
+import { refuseAnnouncedSize } from './body/body.ts'
 import type { Exchange } from './exchange.ts'
 import type { KernelSettings } from './options.ts'
 import { createRateLimit } from './rate-limit.ts'

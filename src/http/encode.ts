@@ -1,5 +1,5 @@
-import { jsonPieces } from '../core/json-pieces.ts'
-import { nextTurn } from '../core/turn.ts'
+import { jsonPieces } from '../runtime/json-pieces.ts'
+import { nextTurn } from '../runtime/yield.ts'
 
 const charactersATurn = 256 * 1024
 

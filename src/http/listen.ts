@@ -1,7 +1,7 @@
 import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { plainAddress } from '../core/access/server-proof.ts'
 import { AppError, invalid } from '../core/error.ts'
-import { plainAddress } from '../core/server-proof.ts'
 
 export interface ListenAddress {
   /** Undefined: every interface. */

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Readable } from 'node:stream'
-import type { Scope } from '../core/scope.ts'
+import type { Scope } from '../core/access/scope.ts'
 
 /** One part of a multipart body. */
 export type MultipartPart =

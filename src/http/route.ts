@@ -1,5 +1,5 @@
+import type { Access } from '../core/access/scope.ts'
 import type { AppError } from '../core/error.ts'
-import type { Access } from '../core/scope.ts'
 import type { Reply } from './reply.ts'
 import type { HttpRequest } from './request.ts'
 

@@ -1,6 +1,6 @@
 import { join, resolve } from 'node:path'
 import { invalid } from '../core/error.ts'
-import type { Chunker, Embedders, Preparer, Readers, VectorStore } from '../core/knowledge-drivers.ts'
+import type { Chunker, Embedders, Preparer, Readers, VectorStore } from '../core/knowledge/drivers.ts'
 import { chunkers } from './chunkers/all.ts'
 import { createEmbedders, type EmbedderOptions } from './embedders/all.ts'
 import { createPreparer } from './preparing/preparer.ts'

@@ -1,5 +1,5 @@
-import { editDistance } from '../core/edit-distance.ts'
-import type { SearchHit } from '../core/knowledge.ts'
+import type { SearchHit } from '../core/knowledge/knowledge.ts'
+import { editDistance } from '../core/text/edit-distance.ts'
 import { clip, contentWords, type Span, sameWord, splitSentences, trimSpan } from './sentence.ts'
 
 /** A passage exactly as it stands in its source. */

@@ -2,9 +2,9 @@ import type { ResolvedServerConfig } from '../config/types.ts'
 import type { SessionStore } from '../core/store.ts'
 import type { HttpRequest } from '../http/request.ts'
 import type { Route } from '../http/route.ts'
-import { limitRuns } from '../service/run-quota.ts'
+import { limitRuns } from '../service/access/run-quota.ts'
+import { scopeToUser } from '../service/access/user-scope.ts'
 import type { Services } from '../service/services.ts'
-import { scopeToUser } from '../service/user-scope.ts'
 
 /**
  * The routes that `mount` makes, each answered by those of its caller: over services that show what the caller's user may

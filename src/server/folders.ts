@@ -1,5 +1,5 @@
 import { dirname } from 'node:path'
-import { defaults } from '../config/defaults.ts'
+import { defaults } from '../config/settings/defaults.ts'
 import type { ResolvedConfig, ResolvedServerConfig } from '../config/types.ts'
 import { timestamp } from '../core/time.ts'
 import { version } from '../core/version.ts'

@@ -4,7 +4,7 @@ import { resolve } from 'node:path'
 import { fileTooLarge, maxFileBytes } from '../config/file-limit.ts'
 import { isBelow, unreachable } from '../config/source-places.ts'
 import { findSources } from '../config/sources.ts'
-import type { IngestInput, IngestOutcome, Knowledge } from '../core/knowledge.ts'
+import type { IngestInput, IngestOutcome, Knowledge } from '../core/knowledge/knowledge.ts'
 import type { Logger } from '../core/logger.ts'
 
 export interface IngestSourcesOptions {

@@ -2,8 +2,8 @@ import type { ResolvedConfig } from '../config/types.ts'
 import type { Logger } from '../core/logger.ts'
 import type { Clock } from '../core/time.ts'
 import { createKnowledgeDrivers } from '../knowledge/drivers.ts'
-import { createKnowledge, type OpenableKnowledge } from '../service/knowledge.ts'
-import { createDocumentStore } from '../store/documents.ts'
+import { createKnowledge, type OpenableKnowledge } from '../service/knowledge/knowledge.ts'
+import { createDocumentStore } from '../store/documents/store.ts'
 
 export interface ComposedKnowledge {
   knowledge: OpenableKnowledge

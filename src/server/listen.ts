@@ -1,5 +1,5 @@
 import type { ResolvedServerConfig } from '../config/types.ts'
-import { isHashedKey } from '../core/api-key.ts'
+import { isHashedKey } from '../core/access/api-key.ts'
 import { AppError, isAppError } from '../core/error.ts'
 import type { Logger } from '../core/logger.ts'
 import type { Kernel } from '../http/kernel.ts'

@@ -1,10 +1,10 @@
 import type { ConfigParts } from '../config/parts.ts'
 import { isRunnable, type Runnable } from '../core/runnable.ts'
 import { offlineSummarizer, SummaryManager } from '../models/summarizer.ts'
-import { agent } from '../runnables/agent.ts'
-import { type Binding, bindModel } from '../runnables/binding.ts'
-import { isSdkAgent, toRunnable } from '../runnables/host.ts'
-import { createMcpServers } from '../runnables/mcp.ts'
+import { agent } from '../runnables/agent/agent.ts'
+import { isSdkAgent, toRunnable } from '../runnables/agent/host.ts'
+import { type Binding, bindModel } from '../runnables/base/binding.ts'
+import { createMcpServers } from '../runnables/mcp/mcp.ts'
 
 /** What the configuration needs of the rooms above it. */
 export const configParts: ConfigParts = {

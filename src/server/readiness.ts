@@ -1,4 +1,4 @@
-import type { Knowledge } from '../core/knowledge.ts'
+import type { Knowledge } from '../core/knowledge/knowledge.ts'
 import type { SessionStore } from '../core/store.ts'
 import type { Readiness } from '../wire/health.ts'
 

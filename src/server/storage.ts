@@ -17,7 +17,7 @@ export async function restoreArchive(options: RestoreOptions): Promise<Manifest>
 
 /** The database files of the configuration, whether they are there or not. */
 export async function storageFiles(config: ResolvedConfig): Promise<StorageFile[]> {
-  const { searchPathOf } = await import('../store/sqlite/search-file.ts')
+  const { searchPathOf } = await import('../store/sessions/sqlite/search/search-file.ts')
   const { sessionStorage, vectorDb, embedding } = config.server
   const files: StorageFile[] = []
   if (typeof sessionStorage === 'object' && 'path' in sessionStorage) {

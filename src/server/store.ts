@@ -1,9 +1,9 @@
 import type { ResolvedServerConfig } from '../config/types.ts'
 import type { Logger } from '../core/logger.ts'
 import type { SessionStore } from '../core/store.ts'
-import { activeSessions } from '../service/active-sessions.ts'
-import { memoryStore } from '../store/memory.ts'
-import { sqliteStore } from '../store/sqlite.ts'
+import { activeSessions } from '../store/cached/cached-store.ts'
+import { memoryStore } from '../store/sessions/memory/store.ts'
+import { sqliteStore } from '../store/sessions/sqlite/store.ts'
 
 /** The store that the configuration names. `onFatal`: it acknowledges nothing any more. */
 export function createStore(

@@ -1,6 +1,6 @@
 import type { RunEvent } from '../core/event.ts'
 import type { Json, JsonObject } from '../core/json.ts'
-import type { Knowledge } from '../core/knowledge.ts'
+import type { Knowledge } from '../core/knowledge/knowledge.ts'
 import type { Logger } from '../core/logger.ts'
 import type { Part } from '../core/message.ts'
 import type { Page, PageRequest } from '../core/page.ts'

@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import type { EntityInfo } from '../core/runnable.ts'
-import { component } from './component.ts'
+import { component } from './document/component.ts'
+import { oneOf } from './document/field.ts'
 import { EntityKind } from './event.ts'
-import { oneOf } from './field.ts'
 
 /** An agent, team or workflow as it is listed. */
 export const Agent = component(

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { component } from './component.ts'
+import { component } from './document/component.ts'
 
 /** The one error body. */
 export const ErrorBody = component(

@@ -6,11 +6,11 @@ import type {
   KnowledgeStatus as CoreStatus,
   DocumentRecord,
   IngestResult,
-} from '../core/knowledge.ts'
-import { chunkerTypes, searchModes } from '../core/knowledge.ts'
-import { component } from './component.ts'
+} from '../core/knowledge/knowledge.ts'
+import { chunkerTypes, searchModes } from '../core/knowledge/knowledge.ts'
+import { component } from './document/component.ts'
+import { integer, jsonObject, oneOf, said, text, timestamp } from './document/field.ts'
 import { RunError } from './event.ts'
-import { integer, jsonObject, oneOf, said, text, timestamp } from './field.ts'
 import { listOf, pageQuery } from './list.ts'
 
 const collection = text(1, 256).optional()

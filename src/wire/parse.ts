@@ -1,6 +1,6 @@
 import type { z } from 'zod'
 import { AppError, type ErrorDetail } from '../core/error.ts'
-import { isObject } from './field.ts'
+import { isObject } from './document/field.ts'
 
 type Kind = 'number' | 'boolean' | 'object' | 'text'
 

@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import type { RunTrace as CoreRunTrace } from '../core/trace.ts'
-import { component } from './component.ts'
+import { component } from './document/component.ts'
+import { json, jsonObject, timestamp } from './document/field.ts'
 import { EntityKind, RunStatus, Usage } from './event.ts'
-import { json, jsonObject, timestamp } from './field.ts'
 import { pageQuery } from './list.ts'
 
 const place = { line_start: z.int().exactOptional(), line_end: z.int().exactOptional(), page: z.int().exactOptional() }

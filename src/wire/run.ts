@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import { type Run as CoreRun, runStatuses } from '../core/run.ts'
-import { component } from './component.ts'
+import { component } from './document/component.ts'
+import { flag, id, integer, json, jsonObject, oneOf, said, text, timestamp } from './document/field.ts'
 import { EntityKind, RunError, RunStatus, Source, Usage } from './event.ts'
-import { flag, id, integer, json, jsonObject, oneOf, said, text, timestamp } from './field.ts'
 import { listOf, pageQuery } from './list.ts'
 import { Message, Part } from './message.ts'
 

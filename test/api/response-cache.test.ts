@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { z } from 'zod'
 import type { Runnable } from '../../src/core/runnable.ts'
-import { agent } from '../../src/runnables/agent.ts'
-import { runContext } from '../../src/runnables/run-context.ts'
-import { tool } from '../../src/runnables/tool.ts'
+import { agent } from '../../src/runnables/agent/agent.ts'
+import { runContext } from '../../src/runnables/base/run-context.ts'
+import { tool } from '../../src/runnables/tools/tool.ts'
 import { answer, callTool, scripted } from '../runnables/fixture.ts'
 import { type RunningTestServer, startServer } from '../support/server.ts'
 

@@ -1,5 +1,5 @@
 import { silentLogger } from '../../src/core/logger.ts'
-import { agent } from '../../src/runnables/agent.ts'
+import { agent } from '../../src/runnables/agent/agent.ts'
 import { startServer } from '../support/server.ts'
 
 /** As the hostile page gets it; `WAY` in the body becomes the way that it goes. */

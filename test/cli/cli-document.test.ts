@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { cliDocument } from '../../scripts/cli-document.ts'
 import { commands } from '../../src/cli/commands.ts'
-import { guides } from '../../src/cli/guides.ts'
+import { guides } from '../../src/cli/help/guides.ts'
 
 it('docs/cli.md is what the commands say of themselves', async () => {
   await expect(`${await cliDocument()}\n`).toMatchFileSnapshot('../../docs/cli.md')

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Client, createClient } from '../../src/client/client.ts'
-import type { ClientRequest } from '../../src/client/transport.ts'
+import type { ClientRequest } from '../../src/client/transport/transport.ts'
 import { offlineSummarizer } from '../../src/models/summarizer.ts'
-import { agent } from '../../src/runnables/agent.ts'
+import { agent } from '../../src/runnables/agent/agent.ts'
 import { clientBy, collect, ways } from '../support/client-ways.ts'
 import { type RunningTestServer, startServer } from '../support/server.ts'
 

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { type Client, type ClientOptions, createClient } from '../../src/client/client.ts'
-import { ServerError } from '../../src/client/error.ts'
-import { mayRepeat, waitMsBefore } from '../../src/client/retry.ts'
+import { ServerError } from '../../src/client/transport/error.ts'
+import { mayRepeat, waitMsBefore } from '../../src/client/transport/retry.ts'
 import { AppError } from '../../src/core/error.ts'
 import { answer, openScriptedServer, type Script } from '../support/scripted-server.ts'
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Client, createClient } from '../../src/client/client.ts'
-import { ServerError } from '../../src/client/error.ts'
+import { ServerError } from '../../src/client/transport/error.ts'
 import { type CuttingProxy, openCuttingProxy } from '../support/cutting-proxy.ts'
 import { createProject, type Project, type RunningServer, serve } from '../support/program.ts'
 

@@ -1,6 +1,6 @@
 import { afterEach, expect, test } from 'vitest'
-import type { Transport } from '../../src/client/transport.ts'
-import { agent } from '../../src/runnables/agent.ts'
+import type { Transport } from '../../src/client/transport/transport.ts'
+import { agent } from '../../src/runnables/agent/agent.ts'
 import { clientBy, ways } from '../support/client-ways.ts'
 import { openCuttingProxy } from '../support/cutting-proxy.ts'
 import { startServer } from '../support/server.ts'

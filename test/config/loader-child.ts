@@ -1,5 +1,5 @@
 import { ConfigError } from '../../src/config/config-error.ts'
-import { type LoadOptions, loadConfig } from '../../src/config/load.ts'
+import { type LoadOptions, loadConfig } from '../../src/config/load/load.ts'
 
 /* Runs the loader where Node alone imports modules: vitest would put its own loader in the way. */
 

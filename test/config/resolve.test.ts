@@ -3,15 +3,15 @@ import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { ConfigError } from '../../src/config/config-error.ts'
-import { defaults } from '../../src/config/defaults.ts'
 import type { Environment } from '../../src/config/environment.ts'
 import type { ConfigFlags } from '../../src/config/overrides.ts'
 import type { ConfigParts } from '../../src/config/parts.ts'
 import { type ResolveOptions, resolveConfig } from '../../src/config/resolve.ts'
+import { defaults } from '../../src/config/settings/defaults.ts'
 import type { ServerConfig, SummaryManagerLike, UserConfig } from '../../src/config/types.ts'
 import { AppError } from '../../src/core/error.ts'
 import { isRunnable, markRunnable, type Runnable } from '../../src/core/runnable.ts'
-import { createMcpServers } from '../../src/runnables/mcp.ts'
+import { createMcpServers } from '../../src/runnables/mcp/mcp.ts'
 
 const manager: SummaryManagerLike = { summarizer: { name: 'test', summarize: async () => '' }, timeoutMs: 1 }
 

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest'
-import type { VectorStore } from '../../src/core/knowledge-drivers.ts'
+import type { VectorStore } from '../../src/core/knowledge/drivers.ts'
 
 const vector = (...values: number[]) => Float32Array.from(values)
 const row = (chunk: number, generation: number, ...values: number[]) => ({

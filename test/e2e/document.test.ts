@@ -1,9 +1,9 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { offlineSummarizer } from '../../src/models/summarizer.ts'
-import { agent } from '../../src/runnables/agent.ts'
-import { components } from '../../src/wire/component.ts'
-import { examples } from '../../src/wire/examples.ts'
+import { agent } from '../../src/runnables/agent/agent.ts'
+import { components } from '../../src/wire/document/component.ts'
+import { examples } from '../../src/wire/document/examples.ts'
 import { type RunningTestServer, startServer } from '../support/server.ts'
 import { parseWhatwg } from '../support/whatwg-sse.ts'
 

@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { examples } from '../../src/wire/examples.ts'
+import { examples } from '../../src/wire/document/examples.ts'
 import { createProject, serve } from '../support/program.ts'
 
 /* Secrets everywhere that a person puts them; then every operation, and every failure that might tell of one. */

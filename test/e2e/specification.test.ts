@@ -403,7 +403,7 @@ describe('configuration', () => {
   test('limits the size of requests and the time they take, and allows named origins', async () => {
     const limited = await startServer(
       { maxRequestSize: '1KB', requestTimeout: 50, allowOrigins: ['https://app.example'], sessionStorage: 'memory' },
-      { slow: (await import('../../src/runnables/agent.ts')).agent({ run: () => never() }) },
+      { slow: (await import('../../src/runnables/agent/agent.ts')).agent({ run: () => never() }) },
     )
     const large = await limited.call('POST', `${api}/agents/echo/run`, { input: 'x'.repeat(2000) })
     expect(large).toMatchObject({ status: 413, json: { error: { code: 'payload_too_large' } } })
@@ -420,7 +420,7 @@ describe('configuration', () => {
   })
 
   test('attaches a custom health handler, and resyncs the documentation', async () => {
-    const { agent } = await import('../../src/runnables/agent.ts')
+    const { agent } = await import('../../src/runnables/agent/agent.ts')
     const custom = await startServer({ sessionStorage: 'memory' })
     custom.server
       .healthRouter()

@@ -1,9 +1,9 @@
 import { cp, readdir, rm, utimes } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { versions } from '../../src/store/documents-schema.ts'
+import { versions } from '../../src/store/documents/schema.ts'
+import { migrations } from '../../src/store/sessions/sqlite/schema/migrations.ts'
 import { Connection } from '../../src/store/sqlite/connection.ts'
-import { migrations } from '../../src/store/sqlite/migrations.ts'
 import { command, createProject, type Project, root } from '../support/program.ts'
 
 /* Data folders as earlier versions wrote them, and as this one does (test/support/data-folder/write.ts). */

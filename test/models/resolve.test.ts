@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { MockLanguageModelV4 } from 'ai/test'
 import { describe, expect, it } from 'vitest'
 import { describeModel, resolveModel } from '../../src/models/resolve.ts'
-import { agent } from '../../src/runnables/agent.ts'
+import { agent } from '../../src/runnables/agent/agent.ts'
 import { collect } from '../runnables/fixture.ts'
 import { chunk, openEndpoint, refuse, streamWords } from './endpoint.ts'
 

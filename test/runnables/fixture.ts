@@ -1,6 +1,6 @@
 import { MockLanguageModelV4, simulateReadableStream } from 'ai/test'
 import type { EmittedEvent } from '../../src/core/event.ts'
-import type { Knowledge, SearchHit } from '../../src/core/knowledge.ts'
+import type { Knowledge, SearchHit } from '../../src/core/knowledge/knowledge.ts'
 import { silentLogger } from '../../src/core/logger.ts'
 import type { Message, Part } from '../../src/core/message.ts'
 import type { RunContext, Runnable } from '../../src/core/runnable.ts'

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { tool } from '../../src/runnables/tool.ts'
+import { tool } from '../../src/runnables/tools/tool.ts'
 
 export const weather = tool({
   description: 'Tells the weather.',

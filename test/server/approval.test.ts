@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { agent } from '../../src/runnables/agent.ts'
-import { tool } from '../../src/runnables/tool.ts'
+import { agent } from '../../src/runnables/agent/agent.ts'
+import { tool } from '../../src/runnables/tools/tool.ts'
 import { answer, callTool, scripted } from '../runnables/fixture.ts'
 import { type RunningTestServer, startServer } from '../support/server.ts'
 

@@ -5,9 +5,9 @@ import { expect, onTestFinished, test } from 'vitest'
 import type { ServerConfig } from '../../src/config/types.ts'
 import { type Logger, silentLogger } from '../../src/core/logger.ts'
 import { offlineSummarizer } from '../../src/models/summarizer.ts'
-import { agent } from '../../src/runnables/agent.ts'
+import { agent } from '../../src/runnables/agent/agent.ts'
 import { createServer } from '../../src/server.ts'
-import { memoryStore } from '../../src/store/memory.ts'
+import { memoryStore } from '../../src/store/sessions/memory/store.ts'
 import { type RunningTestServer, startServer } from '../support/server.ts'
 
 /* Each field of the server's configuration: set, and seen to make the difference that decisions.md says. */

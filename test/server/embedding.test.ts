@@ -6,7 +6,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { silentLogger } from '../../src/core/logger.ts'
 import type { HttpRequest } from '../../src/http/request.ts'
 import type { Route } from '../../src/http/route.ts'
-import { agent } from '../../src/runnables/agent.ts'
+import { agent } from '../../src/runnables/agent/agent.ts'
 import { createA2A, createServer } from '../../src/server.ts'
 import { startServer } from '../support/server.ts'
 

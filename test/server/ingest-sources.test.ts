@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { silentLogger } from '../../src/core/logger.ts'
 import { ingestSources } from '../../src/server/ingest-sources.ts'
-import type { OpenableKnowledge } from '../../src/service/knowledge.ts'
+import type { OpenableKnowledge } from '../../src/service/knowledge/knowledge.ts'
 import { type KnowledgeFolder, knowledgeFolder } from '../support/knowledge.ts'
 
 let place: KnowledgeFolder

@@ -9,10 +9,10 @@ import type { ServerConfig, UserConfig } from '../../src/config/types.ts'
 import { AppError } from '../../src/core/error.ts'
 import { silentLogger } from '../../src/core/logger.ts'
 import type { SessionStore } from '../../src/core/store.ts'
-import { agent } from '../../src/runnables/agent.ts'
+import { agent } from '../../src/runnables/agent/agent.ts'
 import { configParts, createServer, openServer } from '../../src/server.ts'
 import { lockDataFolder } from '../../src/store/data-folder.ts'
-import { memoryStore } from '../../src/store/memory.ts'
+import { memoryStore } from '../../src/store/sessions/memory/store.ts'
 
 async function temporaryFolder(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'agentserve-lifecycle-'))

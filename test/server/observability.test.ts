@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { agent } from '../../src/runnables/agent.ts'
+import { agent } from '../../src/runnables/agent/agent.ts'
 import { type RunningTestServer, startServer } from '../support/server.ts'
 
 const api = '/api/v1'

@@ -1,5 +1,5 @@
 import { type Client, type ClientOptions, createClient } from '../../src/client/client.ts'
-import type { Transport } from '../../src/client/transport.ts'
+import type { Transport } from '../../src/client/transport/transport.ts'
 
 /** What a client can go over. */
 export const ways = ['undici', 'fetch', 'inject'] as const

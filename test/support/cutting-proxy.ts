@@ -1,5 +1,5 @@
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
-import type { Transport } from '../../src/client/transport.ts'
+import type { Transport } from '../../src/client/transport/transport.ts'
 
 export interface Cutter {
   /** From now on, the connection that has carried so many bytes of answers is lost; 0: as soon as there is an answer. */

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
-import { chunkRows } from '../../src/core/chunk.ts'
-import type { Filters } from '../../src/core/knowledge.ts'
-import type { Collection, DocumentStore, NewChunks, NewGeneration } from '../../src/core/knowledge-drivers.ts'
-import { type Filterable, matchesFilters } from '../../src/core/knowledge-filter.ts'
+import { chunkRows } from '../../src/core/knowledge/chunk.ts'
+import type { Collection, DocumentStore, NewChunks, NewGeneration } from '../../src/core/knowledge/drivers.ts'
+import { type Filterable, matchesFilters } from '../../src/core/knowledge/filter.ts'
+import type { Filters } from '../../src/core/knowledge/knowledge.ts'
 
 export const embedding = { provider: 'lexical', model: 'm', dimensions: 4 }
 

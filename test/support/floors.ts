@@ -16,25 +16,68 @@ interface Floor {
   rooms: readonly string[]
   types?: readonly string[]
   except?: readonly string[]
+  /**
+   * The folders of the room from top to bottom, `.` for the room itself: each imports from those below it. Folders that
+   * share an entry do not import each other. A room without the list has no folders. Types pass freely inside a room.
+   */
+  folders?: readonly string[]
 }
 
+const ground = ['core', 'runtime']
 const floors: Record<string, Floor> = {
-  core: { rooms: [] },
-  wire: { rooms: ['core'] },
-  http: { rooms: ['core'] },
-  store: { rooms: ['core'] },
-  knowledge: { rooms: ['core'] },
-  models: { rooms: ['core'] },
-  runnables: { rooms: ['core', 'models', 'client'] },
-  service: { rooms: ['core'] },
-  config: { rooms: ['core'], types: ['*'] },
+  core: { rooms: [], folders: ['knowledge', 'text', 'access', '.'] },
+  runtime: { rooms: ['core'] },
+  wire: { rooms: ground, folders: ['.', 'document'] },
+  http: { rooms: ground, folders: ['.', 'security', 'body'] },
+  store: {
+    rooms: ground,
+    folders: [
+      'cached',
+      'backup',
+      'sessions/sqlite',
+      'sessions/sqlite/search sessions/sqlite/hidden',
+      'sessions/sqlite/writing',
+      'sessions/sqlite/reading',
+      'sessions/memory documents',
+      'rules upkeep .',
+      'sqlite',
+      'sessions/sqlite/schema',
+    ],
+  },
+  knowledge: { rooms: ground, folders: ['.', 'preparing', 'vectors embedders readers', 'chunkers', 'words'] },
+  models: { rooms: ground },
+  runnables: {
+    rooms: [...ground, 'models', 'client'],
+    folders: ['team workflow', 'agent mcp', 'model', 'tools', 'limits', 'base'],
+  },
+  service: {
+    rooms: ground,
+    folders: ['access', 'sessions', 'runs', 'prompts', 'events', 'limits knowledge', '.'],
+  },
+  config: { rooms: ground, types: ['*'], folders: ['load', '.', 'settings'] },
   web: { rooms: [] },
-  api: { rooms: ['core', 'wire', 'http', 'service', 'web'] },
-  protocols: { rooms: ['core', 'wire', 'http', 'service', 'web'] },
-  client: { rooms: ['core'], types: ['wire'] },
+  api: {
+    rooms: [...ground, 'wire', 'http', 'service', 'web'],
+    folders: ['.', 'sessions knowledge server openapi', 'runs', 'route'],
+  },
+  protocols: { rooms: [...ground, 'wire', 'http', 'service', 'web'], folders: ['a2a', '.'] },
+  client: { rooms: ground, types: ['wire'], folders: ['.', 'transport'] },
   server: { rooms: ['*'], except: ['cli', 'client', 'index'] },
-  cli: { rooms: ['config', 'client', 'server', 'core', 'testing'] },
-  testing: { rooms: ['core', 'runnables', 'models', 'server'], types: ['config'] },
+  cli: {
+    rooms: [...ground, 'config', 'client', 'server', 'testing'],
+    folders: [
+      '.',
+      'commands',
+      'commands/sessions commands/doctor',
+      'commands/runs',
+      'browse dev init help',
+      'chat ingest connect',
+      'knowledge runs markdown',
+      'command',
+      'terminal',
+    ],
+  },
+  testing: { rooms: [...ground, 'runnables', 'models', 'server'], types: ['config'] },
   index: { rooms: ['*'], except: ['cli'] },
 }
 
@@ -67,6 +110,7 @@ export function checkFloors(files: ReadonlyMap<string, string>): string[] {
   const edges = new Map<string, string[]>()
   for (const [file, source] of files) {
     const targets: string[] = []
+    complaints.push(...checkListed(file))
     for (const found of parseImports(source)) {
       const target = resolve(file, found.specifier, files)
       if (target === undefined) complaints.push(...checkLibrary(file, found))
@@ -114,13 +158,36 @@ function checkRoom(file: string, target: string, found: Import): string[] {
   const complaints: string[] = []
   if (found.reexport && found.kind === 'value' && !doors.has(file))
     complaints.push(`${file} passes on ${target}: only a door may`)
-  if (from === to) return complaints
+  if (from === to) return found.kind === 'type' ? complaints : [...complaints, ...checkFolder(file, target)]
   const floor = floors[from]
   if (floor === undefined) return [...complaints, `${file} is in a room that has no floor`]
   const allowed = found.kind === 'type' ? [...floor.rooms, ...(floor.types ?? [])] : floor.rooms
   const open = allowed.includes('*') || allowed.includes(to)
   if (!open || floor.except?.includes(to)) complaints.push(`${file} must not import ${target}`)
   return complaints
+}
+
+function folderOf(file: string): string {
+  return file.split('/').slice(1, -1).join('/') || '.'
+}
+
+/** From the top, 0 on; -1 for a folder that the table does not name. */
+function levelOf(room: string, folder: string): number {
+  const folders = floors[room]?.folders ?? ['.']
+  return folders.findIndex((level) => level.split(' ').includes(folder))
+}
+
+function checkListed(file: string): string[] {
+  const room = roomOf(file)
+  if (!(room in floors) || levelOf(room, folderOf(file)) >= 0) return []
+  return [`${file} is in a folder that the table of floors does not name`]
+}
+
+function checkFolder(file: string, target: string): string[] {
+  const [from, to] = [folderOf(file), folderOf(target)]
+  const room = roomOf(file)
+  if (from === to || levelOf(room, from) < levelOf(room, to)) return []
+  return [`${file} must not import ${target}: ${from} is not above ${to}`]
 }
 
 function checkLibrary(file: string, found: Import): string[] {

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { lanceVectors } from '../../src/knowledge/vectors/lancedb.ts'
-import { openConnection } from '../../src/store/documents-connection.ts'
+import { openConnection } from '../../src/store/documents/connection.ts'
 import type { KnowledgeFolder } from './knowledge.ts'
 
 const child = join(import.meta.dirname, 'ingest-child.ts')

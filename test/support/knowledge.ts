@@ -3,8 +3,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { silentLogger } from '../../src/core/logger.ts'
 import { createKnowledgeDrivers, type KnowledgeDriverOptions } from '../../src/knowledge/drivers.ts'
-import { createKnowledge, type KnowledgeOptions, type OpenableKnowledge } from '../../src/service/knowledge.ts'
-import { createDocumentStore } from '../../src/store/documents.ts'
+import {
+  createKnowledge,
+  type KnowledgeOptions,
+  type OpenableKnowledge,
+} from '../../src/service/knowledge/knowledge.ts'
+import { createDocumentStore } from '../../src/store/documents/store.ts'
 
 export interface KnowledgeFolder {
   folder: string

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { ServerConfig } from '../../src/config/types.ts'
 import { silentLogger } from '../../src/core/logger.ts'
-import { agent } from '../../src/runnables/agent.ts'
+import { agent } from '../../src/runnables/agent/agent.ts'
 import { createServer, type Server } from '../../src/server.ts'
 
 export interface RunningTestServer {

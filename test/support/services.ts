@@ -1,14 +1,14 @@
-import { defaults } from '../../src/config/defaults.ts'
+import { defaults } from '../../src/config/settings/defaults.ts'
 import type { RunEvent } from '../../src/core/event.ts'
 import { silentLogger } from '../../src/core/logger.ts'
 import { markRunnable, type RunContext, type RunInput, type Runnable } from '../../src/core/runnable.ts'
 import type { SessionStore } from '../../src/core/store.ts'
 import type { RunBounds } from '../../src/service/limits/run-budget.ts'
 import { createRegistry } from '../../src/service/registry.ts'
-import { createRuns } from '../../src/service/runs.ts'
+import { createRuns } from '../../src/service/runs/runs.ts'
 import type { StartRun } from '../../src/service/services.ts'
-import { createSessions } from '../../src/service/sessions.ts'
-import { memoryStore } from '../../src/store/memory.ts'
+import { createSessions } from '../../src/service/sessions/sessions.ts'
+import { memoryStore } from '../../src/store/sessions/memory/store.ts'
 
 /** A runnable of kind agent from a generator. */
 export function runnable(run: Runnable['run'], more: Partial<Runnable> = {}): Runnable {

@@ -1,4 +1,4 @@
-import type { EditKey } from '../ui/edit-line.ts'
+import type { EditKey } from '../terminal/edit-line.ts'
 
 /** What a key asks for; undefined: nothing here. */
 export type Action =

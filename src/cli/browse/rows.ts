@@ -1,8 +1,8 @@
 import type { Client } from '../../client/client.ts'
 import type { EntityKind } from '../../core/run.ts'
 import type { Session } from '../../core/session.ts'
-import { saidIn } from '../answers/said.ts'
-import { terminalLine } from '../terminal-text.ts'
+import { saidIn } from '../terminal/message-text.ts'
+import { terminalLine } from '../terminal/text.ts'
 import type { Row } from './row-list.ts'
 import { clip } from './transcript.ts'
 

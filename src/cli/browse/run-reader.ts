@@ -1,8 +1,8 @@
 import type { Client } from '../../client/client.ts'
 import { isAppError } from '../../core/error.ts'
 import { type EntityKind, isEnded, type Run, type RunStatus } from '../../core/run.ts'
-import { saidIn } from '../answers/said.ts'
-import { describeError } from '../exit.ts'
+import { describeError } from '../command/exit.ts'
+import { saidIn } from '../terminal/message-text.ts'
 import { clip, Transcript } from './transcript.ts'
 
 /** What is kept of a run that is not shown. */

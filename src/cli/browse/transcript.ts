@@ -1,13 +1,13 @@
 import { isFinalEvent, type RunEvent, type SourceEvent } from '../../core/event.ts'
 import type { RunStatus, Usage } from '../../core/run.ts'
-import { fencedJson } from '../answers/said.ts'
-import { BlockSplitter } from '../chat-blocks.ts'
-import { formatMs } from '../chat-conversation.ts'
-import { showEvent } from '../chat-event.ts'
-import type { Entry } from '../chat-screen.ts'
-import { between } from '../run-line.ts'
-import { formatSource, uncited } from '../source-line.ts'
-import { createTerminalFilter, terminalLine, terminalText } from '../terminal-text.ts'
+import { formatMs } from '../chat/conversation.ts'
+import type { Entry } from '../chat/screen.ts'
+import { BlockSplitter } from '../markdown/blocks.ts'
+import { showEvent } from '../runs/activity.ts'
+import { between } from '../runs/line.ts'
+import { formatSource, uncited } from '../runs/source-line.ts'
+import { fencedJson } from '../terminal/message-text.ts'
+import { createTerminalFilter, terminalLine, terminalText } from '../terminal/text.ts'
 
 export type TranscriptEntry = Omit<Entry, 'id'>
 

@@ -1,12 +1,12 @@
 import { Argument } from 'commander'
 import type { EntityInfo } from '../../core/runnable.ts'
-import type { CommandModule } from '../command.ts'
-import { withClient } from '../connect.ts'
-import { UsageError } from '../exit.ts'
-import { formatFields } from '../fields.ts'
-import { addConnectFlags, type ConnectOptions } from '../flags.ts'
-import { print, printJson } from '../output.ts'
-import { formatTable } from '../table.ts'
+import { UsageError } from '../command/exit.ts'
+import { addConnectFlags, type ConnectOptions } from '../command/flags.ts'
+import type { CommandModule } from '../command/module.ts'
+import { withClient } from '../connect/connect.ts'
+import { formatFields } from '../terminal/fields.ts'
+import { print, printJson } from '../terminal/output.ts'
+import { formatTable } from '../terminal/table.ts'
 
 export const command: CommandModule<ConnectOptions> = {
   define: (command) =>

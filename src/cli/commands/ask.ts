@@ -1,12 +1,12 @@
 import { dirname } from 'node:path'
 import type { Client } from '../../client/client.ts'
-import type { CommandModule } from '../command.ts'
-import { withClient } from '../connect.ts'
-import { sayIfEmpty } from '../empty-knowledge.ts'
-import { addConnectFlags, type ConnectOptions } from '../flags.ts'
-import { ingestPaths } from '../ingest-paths.ts'
-import { createIngestReport } from '../ingest-report.ts'
-import { findDataFolder } from '../project.ts'
+import { addConnectFlags, type ConnectOptions } from '../command/flags.ts'
+import type { CommandModule } from '../command/module.ts'
+import { withClient } from '../connect/connect.ts'
+import { findDataFolder } from '../connect/project.ts'
+import { ingestPaths } from '../ingest/paths.ts'
+import { createIngestReport } from '../ingest/report.ts'
+import { sayIfEmpty } from '../knowledge/empty.ts'
 
 interface AskOptions extends ConnectOptions {
   agent?: string
@@ -20,7 +20,7 @@ export const command: CommandModule<AskOptions> = {
       .option('--agent <id>', 'who answers (default: docs, else the first that has knowledge)'),
   async run(context, { agent, ...options }, message = '', ...paths) {
     const { signal } = context
-    const { chatByLines } = await import('../chat-lines.ts')
+    const { chatByLines } = await import('../chat/lines.ts')
     return withClient(options, context, async (client) => {
       if (paths.length > 0) {
         const report = createIngestReport({ json: false, quiet: true })

@@ -1,10 +1,10 @@
-import { writeWhole } from '../backup/write-whole.ts'
-import type { CommandModule } from '../command.ts'
-import { withClient } from '../connect.ts'
-import { addConnectFlags, type ConnectOptions } from '../flags.ts'
-import { printJson, say } from '../output.ts'
-import { createProgress } from '../progress.ts'
-import { terminalLine } from '../terminal-text.ts'
+import { addConnectFlags, type ConnectOptions } from '../command/flags.ts'
+import type { CommandModule } from '../command/module.ts'
+import { withClient } from '../connect/connect.ts'
+import { writeWhole } from '../connect/write-archive.ts'
+import { printJson, say } from '../terminal/output.ts'
+import { createProgress } from '../terminal/progress.ts'
+import { terminalLine } from '../terminal/text.ts'
 
 export const command: CommandModule<ConnectOptions> = {
   define: (command) =>

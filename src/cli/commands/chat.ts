@@ -1,11 +1,11 @@
 import { readFile } from 'node:fs/promises'
 import type { Client } from '../../client/client.ts'
 import { isAppError } from '../../core/error.ts'
-import type { CommandModule } from '../command.ts'
-import { withClient } from '../connect.ts'
-import { UsageError } from '../exit.ts'
-import { addConnectFlags, type ConnectOptions } from '../flags.ts'
-import { importUi } from '../import-ui.ts'
+import { UsageError } from '../command/exit.ts'
+import { addConnectFlags, type ConnectOptions } from '../command/flags.ts'
+import type { CommandModule } from '../command/module.ts'
+import { withClient } from '../connect/connect.ts'
+import { importUi } from '../terminal/import-ui.ts'
 
 interface ChatOptions extends ConnectOptions {
   message?: string
@@ -34,10 +34,10 @@ export const command: CommandModule<ChatOptions> = {
       const kind = onTerminal || options.continue ? await findKind(client, agentId) : undefined
       const sessionId = options.continue ? await findLatest(client, agentId, kind) : options.session
       if (onTerminal) {
-        const { chatOnTerminal } = await importUi(() => import('../ui/terminal.tsx'))
+        const { chatOnTerminal } = await importUi(() => import('../chat/terminal.tsx'))
         return chatOnTerminal(client, { agentId, kind, sessionId, signal })
       }
-      const { chatByLines } = await import('../chat-lines.ts')
+      const { chatByLines } = await import('../chat/lines.ts')
       return chatByLines(client, { agentId, sessionId, message, json, signal })
     })
   },

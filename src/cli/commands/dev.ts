@@ -1,6 +1,6 @@
-import type { CommandModule } from '../command.ts'
-import { addServeFlags, type ServeOptions } from '../flags.ts'
-import { serve } from '../serve.ts'
+import { addServeFlags, type ServeOptions } from '../command/flags.ts'
+import type { CommandModule } from '../command/module.ts'
+import { serve } from '../dev/serve.ts'
 
 export const command: CommandModule<ServeOptions> = {
   define: (command) =>

@@ -1,13 +1,13 @@
 import { relative, resolve } from 'node:path'
 import { Option } from 'commander'
 import { AppError } from '../../core/error.ts'
-import { canAsk, choose, confirm } from '../ask.ts'
-import type { CommandModule } from '../command.ts'
-import { exit } from '../exit-codes.ts'
-import { callThrough, packageManager } from '../hints/called-as.ts'
-import { printJson, say } from '../output.ts'
-import { findTaken, listTemplate, type TemplateName, templates, writeTemplateFile } from '../template.ts'
-import { terminalLine } from '../terminal-text.ts'
+import { exit } from '../command/exit-codes.ts'
+import type { CommandModule } from '../command/module.ts'
+import { findTaken, listTemplate, type TemplateName, templates, writeTemplateFile } from '../init/template.ts'
+import { callThrough, packageManager } from '../terminal/called-as.ts'
+import { canAsk, choose, confirm } from '../terminal/confirm.ts'
+import { printJson, say } from '../terminal/output.ts'
+import { terminalLine } from '../terminal/text.ts'
 
 interface InitOptions {
   template?: TemplateName

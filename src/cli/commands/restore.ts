@@ -1,10 +1,10 @@
-import type { CommandModule } from '../command.ts'
-import { addProjectFlags, type ProjectOptions } from '../flags.ts'
-import { printJson, say } from '../output.ts'
-import { createProgress } from '../progress.ts'
-import { findDataFolder } from '../project.ts'
-import { toReadError } from '../sessions/file-error.ts'
-import { terminalLine } from '../terminal-text.ts'
+import { addProjectFlags, type ProjectOptions } from '../command/flags.ts'
+import type { CommandModule } from '../command/module.ts'
+import { toReadError } from '../connect/file-error.ts'
+import { findDataFolder } from '../connect/project.ts'
+import { printJson, say } from '../terminal/output.ts'
+import { createProgress } from '../terminal/progress.ts'
+import { terminalLine } from '../terminal/text.ts'
 
 export const command: CommandModule<ProjectOptions> = {
   define: (command) => void addProjectFlags(command).argument('<file>', 'what agentserve backup wrote'),

@@ -1,16 +1,16 @@
 import { Argument, Option } from 'commander'
 import { runStatuses } from '../../core/run.ts'
-import type { CommandModule } from '../command.ts'
-import { withClient } from '../connect.ts'
-import { addConnectFlags, integerBetween } from '../flags.ts'
-import { checkCall, type RunsAction, type RunsOptions } from '../runs/action.ts'
+import { addConnectFlags, integerBetween } from '../command/flags.ts'
+import type { CommandModule } from '../command/module.ts'
+import { withClient } from '../connect/connect.ts'
+import { checkCall, type RunsAction, type RunsOptions } from './runs/action.ts'
 
 /** An action's file is loaded when it is called. */
 const actions: Record<string, () => Promise<RunsAction>> = {
-  list: async () => (await import('../runs/list.ts')).listRuns,
-  show: async () => (await import('../runs/show.ts')).showRun,
-  tail: async () => (await import('../runs/tail.ts')).tailRun,
-  cancel: async () => (await import('../runs/cancel.ts')).cancelRun,
+  list: async () => (await import('./runs/list.ts')).listRuns,
+  show: async () => (await import('./runs/show.ts')).showRun,
+  tail: async () => (await import('./runs/tail.ts')).tailRun,
+  cancel: async () => (await import('./runs/cancel.ts')).cancelRun,
 }
 
 export const command: CommandModule<RunsOptions> = {

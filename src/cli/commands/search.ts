@@ -1,13 +1,13 @@
 import { Option } from 'commander'
-import { type Filters, type HitExplanation, type SearchMode, searchModes } from '../../core/knowledge.ts'
-import type { CommandModule } from '../command.ts'
-import { withClient } from '../connect.ts'
-import { sayIfEmpty } from '../empty-knowledge.ts'
-import { addConnectFlags, type ConnectOptions, integerBetween } from '../flags.ts'
-import { parseMetadata } from '../ingest-metadata.ts'
-import { print, printJson, say } from '../output.ts'
-import { formatPlace } from '../source-line.ts'
-import { terminalLine } from '../terminal-text.ts'
+import { type Filters, type HitExplanation, type SearchMode, searchModes } from '../../core/knowledge/knowledge.ts'
+import { addConnectFlags, type ConnectOptions, integerBetween } from '../command/flags.ts'
+import type { CommandModule } from '../command/module.ts'
+import { withClient } from '../connect/connect.ts'
+import { parseMetadata } from '../ingest/metadata.ts'
+import { sayIfEmpty } from '../knowledge/empty.ts'
+import { formatPlace } from '../runs/source-line.ts'
+import { print, printJson, say } from '../terminal/output.ts'
+import { terminalLine } from '../terminal/text.ts'
 
 interface SearchOptions extends ConnectOptions {
   limit?: number

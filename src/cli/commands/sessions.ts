@@ -1,26 +1,26 @@
 import { Argument, Option } from 'commander'
-import type { CommandModule } from '../command.ts'
-import { withClient } from '../connect.ts'
-import { UsageError } from '../exit.ts'
-import { addConnectFlags, integerBetween } from '../flags.ts'
-import type { SessionsAction, SessionsOptions } from '../sessions/action.ts'
-import { opensBrowser } from '../sessions/browse.ts'
+import { UsageError } from '../command/exit.ts'
+import { addConnectFlags, integerBetween } from '../command/flags.ts'
+import type { CommandModule } from '../command/module.ts'
+import { withClient } from '../connect/connect.ts'
+import type { SessionsAction, SessionsOptions } from './sessions/action.ts'
+import { opensBrowser } from './sessions/browse.ts'
 
 /** An action's file is loaded when it is called. */
 const actions: Record<string, () => Promise<SessionsAction>> = {
-  browse: async () => (await import('../sessions/browse.ts')).browseSessions,
-  list: async () => (await import('../sessions/list.ts')).listSessions,
-  show: async () => (await import('../sessions/show.ts')).showSession,
-  tail: async () => (await import('../sessions/tail.ts')).tailSession,
-  search: async () => (await import('../sessions/search.ts')).searchSessions,
-  summary: async () => (await import('../sessions/summary.ts')).summariseSession,
-  fork: async () => (await import('../sessions/fork.ts')).forkSession,
-  reuse: async () => (await import('../sessions/reuse.ts')).reuseSession,
-  export: async () => (await import('../sessions/export.ts')).exportSessions,
-  import: async () => (await import('../sessions/import.ts')).importSessions,
-  delete: async () => (await import('../sessions/delete.ts')).deleteSession,
-  prune: async () => (await import('../sessions/prune.ts')).pruneSessions,
-  'save-test': async () => (await import('../sessions/save-test.ts')).saveSessionTest,
+  browse: async () => (await import('./sessions/browse.ts')).browseSessions,
+  list: async () => (await import('./sessions/list.ts')).listSessions,
+  show: async () => (await import('./sessions/show.ts')).showSession,
+  tail: async () => (await import('./sessions/tail.ts')).tailSession,
+  search: async () => (await import('./sessions/search.ts')).searchSessions,
+  summary: async () => (await import('./sessions/summary.ts')).summariseSession,
+  fork: async () => (await import('./sessions/fork.ts')).forkSession,
+  reuse: async () => (await import('./sessions/reuse.ts')).reuseSession,
+  export: async () => (await import('./sessions/export.ts')).exportSessions,
+  import: async () => (await import('./sessions/import.ts')).importSessions,
+  delete: async () => (await import('./sessions/delete.ts')).deleteSession,
+  prune: async () => (await import('./sessions/prune.ts')).pruneSessions,
+  'save-test': async () => (await import('./sessions/save-test.ts')).saveSessionTest,
 }
 
 export const command: CommandModule<SessionsOptions> = {

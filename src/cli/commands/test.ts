@@ -2,11 +2,11 @@ import { glob, readFile, writeFile } from 'node:fs/promises'
 import type { UserConfig } from '../../config/types.ts'
 import { disposeWithin } from '../../config/unsettled.ts'
 import type { Difference, PlayedTest } from '../../testing/play.ts'
-import type { CommandModule } from '../command.ts'
-import { UsageError } from '../exit.ts'
-import { exit } from '../exit-codes.ts'
-import { print, printJson, say } from '../output.ts'
-import { terminalLine } from '../terminal-text.ts'
+import { UsageError } from '../command/exit.ts'
+import { exit } from '../command/exit-codes.ts'
+import type { CommandModule } from '../command/module.ts'
+import { print, printJson, say } from '../terminal/output.ts'
+import { terminalLine } from '../terminal/text.ts'
 
 interface TestOptions {
   config?: string
@@ -59,7 +59,7 @@ async function findTests(): Promise<string[]> {
 }
 
 async function load(named: string | undefined, signal: AbortSignal) {
-  const { loadConfig } = await import('../../config/load.ts')
+  const { loadConfig } = await import('../../config/load/load.ts')
   const { configParts } = await import('../../server.ts')
   const { builtInConfig } = await import('../../config/built-in.ts')
   const { user, root, file } = await loadConfig({ folder: process.cwd(), file: named, signal })

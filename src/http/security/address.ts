@@ -1,5 +1,5 @@
 import { BlockList, isIP, isIPv4 } from 'node:net'
-import { parseAddressRanges } from '../../core/address-range.ts'
+import { parseAddressRanges } from '../../core/access/address-range.ts'
 
 /** Finds the address that a request comes from. */
 export type AddressOf = (peer: string | undefined, forwardedFor: string | undefined) => string | undefined

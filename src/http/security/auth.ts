@@ -1,8 +1,8 @@
 import { timingSafeEqual } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
-import { hashOfKey, hashOfPresentedKey } from '../../core/api-key.ts'
+import { hashOfKey, hashOfPresentedKey } from '../../core/access/api-key.ts'
+import type { Scope } from '../../core/access/scope.ts'
 import { AppError } from '../../core/error.ts'
-import type { Scope } from '../../core/scope.ts'
 
 /** An API key and what may be done with it. */
 export interface AuthKey {

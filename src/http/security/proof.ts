@@ -1,4 +1,4 @@
-import { challengeHeader, isProofText, placeOf, proofFor, proofHeader } from '../../core/server-proof.ts'
+import { challengeHeader, isProofText, placeOf, proofFor, proofHeader } from '../../core/access/server-proof.ts'
 import type { Exchange } from '../exchange.ts'
 
 const lowerChallengeHeader = challengeHeader.toLowerCase()

@@ -1,5 +1,5 @@
+import { type Access, type Scope, scopesOf } from '../../core/access/scope.ts'
 import { AppError } from '../../core/error.ts'
-import { type Access, type Scope, scopesOf } from '../../core/scope.ts'
 
 type Granted = ReadonlySet<Scope> | undefined
 

@@ -1,4 +1,4 @@
-import type { Chunker } from '../../core/knowledge-drivers.ts'
+import type { Chunker } from '../../core/knowledge/drivers.ts'
 import { codeChunker } from './code.ts'
 import { markdownChunker } from './markdown.ts'
 import { characterChunker, paragraphChunker, sentenceChunker } from './plain.ts'

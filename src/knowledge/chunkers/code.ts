@@ -1,4 +1,4 @@
-import type { Chunker } from '../../core/knowledge-drivers.ts'
+import type { Chunker } from '../../core/knowledge/drivers.ts'
 import { atLine, atWord, type CutFinder, cutPieces } from './cut.ts'
 import { lineNumbering } from './lines.ts'
 

@@ -1,5 +1,5 @@
-import type { ChunkOptions } from '../../core/knowledge-drivers.ts'
-import { boundaryAfter, boundaryBefore, isBoundary } from '../graphemes.ts'
+import type { ChunkOptions } from '../../core/knowledge/drivers.ts'
+import { boundaryAfter, boundaryBefore, isBoundary } from '../words/graphemes.ts'
 
 /** The last good place to cut in `(after, limit]`, or undefined. Kinds are tried from the best to the least. */
 export type CutFinder = (text: string, after: number, limit: number) => number | undefined

@@ -1,4 +1,4 @@
-import type { Chunker, ChunkOptions, ReadText, Span } from '../../core/knowledge-drivers.ts'
+import type { Chunker, ChunkOptions, ReadText, Span } from '../../core/knowledge/drivers.ts'
 
 export interface DocumentSpan extends Span {
   page?: number

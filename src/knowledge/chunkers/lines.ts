@@ -1,4 +1,4 @@
-import type { Span } from '../../core/knowledge-drivers.ts'
+import type { Span } from '../../core/knowledge/drivers.ts'
 
 /** Gives pieces, in the order of their starts, the numbers of their first and last line. */
 export function lineNumbering(text: string): (start: number, end: number, headingPath?: string[]) => Span {

@@ -1,4 +1,4 @@
-import type { Heading } from '../../core/knowledge-drivers.ts'
+import type { Heading } from '../../core/knowledge/drivers.ts'
 import { headingText, plainTitle } from './markdown-title.ts'
 
 export interface MarkdownBlock {

@@ -1,4 +1,4 @@
-import type { Heading } from '../../core/knowledge-drivers.ts'
+import type { Heading } from '../../core/knowledge/drivers.ts'
 
 /** The titles above each place, outermost first; asked for places in order. */
 export function headingPaths(outline: readonly Heading[] = []): (at: number) => string[] {

@@ -1,5 +1,5 @@
 import { AppError, invalid } from '../../core/error.ts'
-import type { Embedders, Embedding } from '../../core/knowledge-drivers.ts'
+import type { Embedders, Embedding } from '../../core/knowledge/drivers.ts'
 import { lexicalEmbedder, lexicalEmbedding } from './lexical.ts'
 import { downloadModel } from './model-download.ts'
 import { type ModelType, modelCacheFolder } from './model-files.ts'

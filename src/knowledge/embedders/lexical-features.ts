@@ -1,4 +1,4 @@
-import type { Vocabulary } from '../vocabulary.ts'
+import type { Vocabulary } from '../words/vocabulary.ts'
 
 const wordSeed = 0x811c9dc5
 const gramSeed = 0x9dc5811c

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import type { Embedder, Embedding, TermFrequencies } from '../../core/knowledge-drivers.ts'
-import { queryWordsOf, trigramsOf, wordsOf } from '../../core/terms.ts'
-import { createVocabulary, type Vocabulary } from '../vocabulary.ts'
+import type { Embedder, Embedding, TermFrequencies } from '../../core/knowledge/drivers.ts'
+import { queryWordsOf, trigramsOf, wordsOf } from '../../core/text/terms.ts'
+import { createVocabulary, type Vocabulary } from '../words/vocabulary.ts'
 import { createFeatureSums, eachFeature, placeBits, putFeature } from './lexical-features.ts'
 
 export const lexicalEmbedding: Embedding = { provider: 'lexical', model: 'hashed-ngrams-1', dimensions: 1 << placeBits }

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path'
 import { Readable, Transform } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { AppError } from '../../core/error.ts'
-import type { DownloadProgress } from '../../core/knowledge-drivers.ts'
+import type { DownloadProgress } from '../../core/knowledge/drivers.ts'
 import { type ModelType, modelFiles, weightsFile } from './model-files.ts'
 
 export interface ModelDownload {

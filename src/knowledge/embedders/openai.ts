@@ -1,5 +1,5 @@
 import { AppError } from '../../core/error.ts'
-import type { Embedder, Embedding } from '../../core/knowledge-drivers.ts'
+import type { Embedder, Embedding } from '../../core/knowledge/drivers.ts'
 import { normalised } from './lexical.ts'
 import { createGate, type Gate } from './request-gate.ts'
 

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { AppError } from '../../core/error.ts'
-import type { Embedder, Embedding } from '../../core/knowledge-drivers.ts'
+import type { Embedder, Embedding } from '../../core/knowledge/drivers.ts'
 import { normalised } from './lexical.ts'
 import { findModelFiles, isModelName, type ModelType } from './model-files.ts'
 import { type EmbeddingProcess, libraryUrl, startEmbeddingProcess } from './transformers-process.ts'

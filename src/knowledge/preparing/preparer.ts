@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os'
 import { Worker } from 'node:worker_threads'
 import { AppError, type ErrorCode, type ErrorDetail } from '../../core/error.ts'
-import type { PreparedDocument, PrepareRequest, Preparer } from '../../core/knowledge-drivers.ts'
+import type { PreparedDocument, PrepareRequest, Preparer } from '../../core/knowledge/drivers.ts'
 import { needsParser } from '../readers/all.ts'
 import { parsersAtOnce } from '../readers/parsers.ts'
 import { createFairTurns } from './fair-turns.ts'

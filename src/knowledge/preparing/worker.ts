@@ -2,7 +2,7 @@ import { readlinkSync } from 'node:fs'
 import { getPriority, setPriority } from 'node:os'
 import { parentPort, workerData } from 'node:worker_threads'
 import { isAppError } from '../../core/error.ts'
-import type { PreparedDocument, PrepareRequest } from '../../core/knowledge-drivers.ts'
+import type { PreparedDocument, PrepareRequest } from '../../core/knowledge/drivers.ts'
 import { createPreparing } from './prepare.ts'
 import type { PrepareReply } from './preparer.ts'
 

@@ -1,5 +1,5 @@
-import type { Readers, ReadText } from '../../core/knowledge-drivers.ts'
-import { unreadable } from '../../core/knowledge-filter.ts'
+import type { Readers, ReadText } from '../../core/knowledge/drivers.ts'
+import { unreadable } from '../../core/knowledge/filter.ts'
 import { codeReader } from './code.ts'
 import { dataReader } from './data.ts'
 import { declaredCharset, decodeText } from './decode.ts'

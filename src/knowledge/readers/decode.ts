@@ -1,4 +1,4 @@
-import { unreadable } from '../../core/knowledge-filter.ts'
+import { unreadable } from '../../core/knowledge/filter.ts'
 import { binaryKind } from './signatures.ts'
 
 export interface Decoded {

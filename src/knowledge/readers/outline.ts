@@ -1,4 +1,4 @@
-import type { Heading } from '../../core/knowledge-drivers.ts'
+import type { Heading } from '../../core/knowledge/drivers.ts'
 
 interface Line {
   start: number

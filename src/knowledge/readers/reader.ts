@@ -1,4 +1,4 @@
-import type { ReadText } from '../../core/knowledge-drivers.ts'
+import type { ReadText } from '../../core/knowledge/drivers.ts'
 
 /** What a reader finds; `reader` and what is true of all texts is added by whoever called it. */
 export type Found = Omit<ReadText, 'reader'>

@@ -1,4 +1,4 @@
-import type { VectorRow } from '../../core/knowledge-drivers.ts'
+import type { VectorRow } from '../../core/knowledge/drivers.ts'
 
 /** Rows that come while others are being written are written together: each write is a file. */
 export function gathered(write: (rows: readonly VectorRow[]) => Promise<void>) {

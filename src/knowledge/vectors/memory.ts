@@ -1,4 +1,4 @@
-import type { VectorRow, VectorStore, VectorTable } from '../../core/knowledge-drivers.ts'
+import type { VectorRow, VectorStore, VectorTable } from '../../core/knowledge/drivers.ts'
 import { fromHalves } from './half-float.ts'
 
 /** Vectors in this process, gone with it. */

@@ -1,6 +1,6 @@
 import type { Json } from '../../core/json.ts'
 import type { Message, Part } from '../../core/message.ts'
-import { parseJson } from '../../http/json-guard.ts'
+import { parseJson } from '../../http/body/json-guard.ts'
 import type { A2AMessage, A2APart } from '../../wire/a2a.ts'
 
 /** The answer's messages as the dialect has them: data as a JSON string, empty text left out. */

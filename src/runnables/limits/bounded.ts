@@ -1,6 +1,6 @@
-import { jsonSize } from '../../core/json-size.ts'
 import { type Limits, runLimit, shownBytes } from '../../core/limits.ts'
 import type { Emission } from '../../core/runnable.ts'
+import { jsonSize } from '../../runtime/json-size.ts'
 
 /** What agents and teams are held to while nobody else sees what they do. */
 export type RunnableLimits = Pick<Limits, 'run' | 'toolResult'>

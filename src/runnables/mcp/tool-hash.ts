@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { McpToolDefinition } from '../mcp-connection.ts'
+import type { McpToolDefinition } from './connection.ts'
 
 const known = new WeakMap<readonly McpToolDefinition[], ReadonlyMap<string, string>>()
 

@@ -3,7 +3,7 @@ import { mkdir, open, readFile, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { messageOf } from '../../core/error.ts'
 import type { Logger } from '../../core/logger.ts'
-import { toToolName } from '../tool-source.ts'
+import { toToolName } from '../tools/source.ts'
 
 /** Hashes of tools by the server's own names. */
 export type ToolHashes = ReadonlyMap<string, string>

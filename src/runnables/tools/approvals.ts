@@ -1,9 +1,9 @@
 import type { ToolSet } from 'ai'
 import { AppError } from '../../core/error.ts'
-import type { AnyAgentSettings } from '../agent-settings.ts'
-import { describe, isObject, wrong } from '../setting-check.ts'
-import { type OpenedTool, type OpenedTools, sourceOf, toToolName } from '../tool-source.ts'
+import type { AnyAgentSettings } from '../agent/settings.ts'
+import { describe, isObject, wrong } from '../base/setting-check.ts'
 import { hintAt, unknownTool } from './names.ts'
+import { type OpenedTool, type OpenedTools, sourceOf, toToolName } from './source.ts'
 
 export type ToolApproval = AnyAgentSettings['toolApproval']
 type Decide = (...args: never[]) => unknown

@@ -1,9 +1,9 @@
 import type { ToolSet } from 'ai'
 import type { Runnable } from '../../core/runnable.ts'
-import type { AnyAgentSettings } from '../agent-settings.ts'
-import type { Binding } from '../binding.ts'
-import { byName, type CheckedSource, type CheckPlace, type OpenedTool, sourceOf, toToolName } from '../tool-source.ts'
+import type { AnyAgentSettings } from '../agent/settings.ts'
+import type { Binding } from '../base/binding.ts'
 import { decideApprovals } from './approvals.ts'
+import { byName, type CheckedSource, type CheckPlace, type OpenedTool, sourceOf, toToolName } from './source.ts'
 
 /** An entry of an agent's `tools` whose tools are known only once it is asked. */
 export interface ToolEntry {

@@ -1,5 +1,5 @@
 import { AppError } from '../../core/error.ts'
-import { nearest } from '../../core/nearest.ts'
+import { nearest } from '../../core/text/nearest.ts'
 
 const mostShown = 20
 

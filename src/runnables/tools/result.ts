@@ -1,7 +1,7 @@
 import type { ToolSet } from 'ai'
 import { AppError, messageOf } from '../../core/error.ts'
 import { isLonger, shownBytes, type ToolResultLimits } from '../../core/limits.ts'
-import { jsonText } from '../json-value.ts'
+import { jsonText } from '../base/json-value.ts'
 import { WaitingCall } from './waiting-call.ts'
 
 type Tool = ToolSet[string]

@@ -1,5 +1,5 @@
 import type { FlexibleSchema } from 'ai'
-import { loadSdk } from '../sdk.ts'
+import { loadSdk } from '../base/sdk.ts'
 
 /**
  * The input of a tool of ours: one text under this name. What a model gives instead is not executed; it is told what is

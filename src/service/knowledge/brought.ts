@@ -1,5 +1,5 @@
-import type { BroughtSources } from '../../core/knowledge.ts'
-import type { DocumentStore } from '../../core/knowledge-drivers.ts'
+import type { DocumentStore } from '../../core/knowledge/drivers.ts'
+import type { BroughtSources } from '../../core/knowledge/knowledge.ts'
 
 /** `remove` deletes a document with its vectors; one that is gone already is no trouble. */
 export function createBrought(

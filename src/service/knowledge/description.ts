@@ -1,7 +1,7 @@
-import type { KnowledgeConfig } from '../../core/knowledge.ts'
-import type { Embedding } from '../../core/knowledge-drivers.ts'
-import type { KnowledgeOptions } from '../knowledge.ts'
-import { defaults, limits } from '../knowledge-input.ts'
+import type { Embedding } from '../../core/knowledge/drivers.ts'
+import type { KnowledgeConfig } from '../../core/knowledge/knowledge.ts'
+import { defaults, limits } from './input.ts'
+import type { KnowledgeOptions } from './knowledge.ts'
 
 /** What there is to choose from, and what is in use. */
 export function describeKnowledge(

@@ -1,7 +1,7 @@
 import { isAppError } from '../../core/error.ts'
-import type { Collection, DocumentStore } from '../../core/knowledge-drivers.ts'
-import type { CollectionIndex } from '../knowledge-index.ts'
-import type { Turns } from '../knowledge-turns.ts'
+import type { Collection, DocumentStore } from '../../core/knowledge/drivers.ts'
+import type { CollectionIndex } from './index-document.ts'
+import type { Turns } from './lock.ts'
 
 export interface RemovalDrivers {
   documents: DocumentStore

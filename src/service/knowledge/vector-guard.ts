@@ -1,5 +1,5 @@
 import { AppError, isAppError } from '../../core/error.ts'
-import type { Collection, VectorTable } from '../../core/knowledge-drivers.ts'
+import type { Collection, VectorTable } from '../../core/knowledge/drivers.ts'
 import type { Logger } from '../../core/logger.ts'
 import type { Clock } from '../../core/time.ts'
 

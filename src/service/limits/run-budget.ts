@@ -1,6 +1,6 @@
 import type { EmittedEvent } from '../../core/event.ts'
 import { type Limits, runLimit, shownBytes } from '../../core/limits.ts'
-import type { Recordable } from '../emissions/emission.ts'
+import type { Recordable } from '../events/to-event.ts'
 
 /** What runs are held to. */
 export type RunBounds = Pick<Limits, 'run' | 'toolResult' | 'metadataBytes' | 'stateBytes'>

@@ -4,7 +4,7 @@ import { type FileHandle, mkdir, open, readdir, rename, rm, rmdir } from 'node:f
 import { basename, dirname, join, resolve } from 'node:path'
 import { AppError } from '../../core/error.ts'
 import { lockDataFolder } from '../data-folder.ts'
-import { assertSpace } from '../upkeep/space.ts'
+import { assertSpace } from '../sqlite/space.ts'
 import { type Manifest, type ManifestMember, manifestName, maxManifestBytes, parseManifest } from './manifest.ts'
 import { type TarMember, TarReader } from './tar.ts'
 import { verifyDatabase } from './verify.ts'

@@ -1,9 +1,9 @@
 import { AppError } from '../../core/error.ts'
-import type { Connection as DocumentsConnection } from '../documents-connection.ts'
-import { indexTables, versions } from '../documents-schema.ts'
+import type { Connection as DocumentsConnection } from '../documents/connection.ts'
+import { indexTables, versions } from '../documents/schema.ts'
+import { migrations } from '../sessions/sqlite/schema/migrations.ts'
+import { applicationIds } from '../sqlite/application.ts'
 import { Connection, type SqlRow } from '../sqlite/connection.ts'
-import { migrations } from '../sqlite/migrations.ts'
-import { applicationIds } from '../upkeep/application.ts'
 import { type ManifestMember, sessionsName } from './manifest.ts'
 
 /** From here on the index tables of a collection are made as they are today. */

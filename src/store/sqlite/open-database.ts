@@ -1,10 +1,10 @@
 import { chmod, mkdir, open } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { AppError } from '../../core/error.ts'
-import { applicationIds, newFile } from '../upkeep/application.ts'
-import { keepVersion, removeOldVersions } from '../upkeep/version-copy.ts'
+import { type Migration, migrations } from '../sessions/sqlite/schema/migrations.ts'
+import { applicationIds, newFile } from './application.ts'
 import { Connection } from './connection.ts'
-import { type Migration, migrations } from './migrations.ts'
+import { keepVersion, removeOldVersions } from './version-copy.ts'
 
 export type Synchronous = 'FULL' | 'NORMAL'
 

@@ -1,6 +1,6 @@
 import { stat } from 'node:fs/promises'
+import { applicationIds } from '../sqlite/application.ts'
 import { Connection, type SqlRow } from '../sqlite/connection.ts'
-import { applicationIds } from './application.ts'
 
 export type FileKind = keyof typeof applicationIds
 

@@ -1,8 +1,8 @@
 import { open, rename, rm, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { Connection } from '../sqlite/connection.ts'
-import { copyBytes } from './file-copy.ts'
-import { assertSpace } from './space.ts'
+import { copyBytes } from '../sqlite/file-copy.ts'
+import { assertSpace } from '../sqlite/space.ts'
 
 const lookEveryMs = 100
 

@@ -1,6 +1,6 @@
 import type { Logger } from '../../core/logger.ts'
-import type { Connection } from '../documents-connection.ts'
-import type { Writer } from '../documents-writer.ts'
+import type { Connection } from '../documents/connection.ts'
+import type { Writer } from '../documents/writer.ts'
 import { mergeStep } from './index-merge.ts'
 import { Shrinking } from './shrinking.ts'
 

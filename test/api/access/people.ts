@@ -1,7 +1,7 @@
 import type { ServerConfig } from '../../../src/config/types.ts'
 import { offlineSummarizer } from '../../../src/models/summarizer.ts'
-import { agent } from '../../../src/runnables/agent.ts'
-import { team } from '../../../src/runnables/team.ts'
+import { agent } from '../../../src/runnables/agent/agent.ts'
+import { team } from '../../../src/runnables/team/team.ts'
 import { type Answer, type RunningTestServer, startServer } from '../../support/server.ts'
 
 export const api = '/api/v1'

@@ -1,10 +1,10 @@
+import type { ApiSettings } from '../../../src/api/route/settings.ts'
 import { apiRoutes } from '../../../src/api/routes.ts'
-import type { ApiSettings } from '../../../src/api/settings.ts'
-import type { Access } from '../../../src/core/scope.ts'
+import type { Access } from '../../../src/core/access/scope.ts'
 import { a2aRoutes } from '../../../src/protocols/a2a/a2a.ts'
 import { a2aDocs } from '../../../src/protocols/a2a/docs.ts'
 import type { Services } from '../../../src/service/services.ts'
-import type { RouteDoc } from '../../../src/wire/route-doc.ts'
+import type { RouteDoc } from '../../../src/wire/document/route-doc.ts'
 
 export interface MountedRoute {
   method: string

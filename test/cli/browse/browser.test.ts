@@ -4,7 +4,7 @@ import type { BrowserKey } from '../../../src/cli/browse/keys.ts'
 import type { Layout } from '../../../src/cli/browse/line-cache.ts'
 import { createClient } from '../../../src/client/client.ts'
 import { silentLogger } from '../../../src/core/logger.ts'
-import { agent } from '../../../src/runnables/agent.ts'
+import { agent } from '../../../src/runnables/agent/agent.ts'
 import { createServer } from '../../../src/server.ts'
 
 const noKey: BrowserKey = {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { searchWordsOf } from '../../../src/core/message-search.ts'
 import type { SessionStore } from '../../../src/core/store.ts'
+import { searchWordsOf } from '../../../src/core/text/message-search.ts'
 import { at, claimOf, endOf, messageOf, seedOf, startOf, textEvents } from './builders.ts'
 
 /** In a session, a run of a user that said and answered something, under a key. */

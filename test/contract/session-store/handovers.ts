@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { searchWordsOf } from '../../../src/core/message-search.ts'
 import type { OwnerKind } from '../../../src/core/session.ts'
 import type { SessionStore } from '../../../src/core/store.ts'
+import { searchWordsOf } from '../../../src/core/text/message-search.ts'
 import { at, endOf, seedOf, started } from './builders.ts'
 
 /** Which part of a session an earlier user may still read. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { searchWordsOf } from '../../../src/core/message-search.ts'
 import type { SessionStore } from '../../../src/core/store.ts'
+import { searchWordsOf } from '../../../src/core/text/message-search.ts'
 import { allPages, at, endOf, seedOf, started } from './builders.ts'
 
 const lists = {

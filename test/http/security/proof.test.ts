@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto'
 import { afterEach, describe, expect, it } from 'vitest'
-import { isProof, placeOf } from '../../../src/core/server-proof.ts'
+import { isProof, placeOf } from '../../../src/core/access/server-proof.ts'
 import { createKernel, type Kernel } from '../../../src/http/kernel.ts'
 import { json } from '../../../src/http/reply.ts'
 

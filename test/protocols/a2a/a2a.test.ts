@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { toOpenApi } from '../../../src/api/openapi-document.ts'
+import { toOpenApi } from '../../../src/api/openapi/document.ts'
 import { AppError, type ErrorCode } from '../../../src/core/error.ts'
 import type { Route } from '../../../src/http/route.ts'
 import { a2aRoutes, createA2A } from '../../../src/protocols/a2a/a2a.ts'

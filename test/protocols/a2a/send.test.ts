@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { AppError } from '../../../src/core/error.ts'
 import type { RunInput } from '../../../src/core/runnable.ts'
-import { memoryStore } from '../../../src/store/memory.ts'
+import { memoryStore } from '../../../src/store/sessions/memory/store.ts'
 import type { A2ASuccess } from '../../../src/wire/a2a.ts'
 import { A2AFailure, A2AResponse } from '../../../src/wire/a2a.ts'
 import { openA2A, rpc } from '../../support/a2a.ts'

@@ -7,9 +7,9 @@ import { archive } from '../../../src/store/backup/archive.ts'
 import { type Manifest, manifestName } from '../../../src/store/backup/manifest.ts'
 import { restoreArchive } from '../../../src/store/backup/restore.ts'
 import { TarReader, tarEnd, tarHeader, tarPadding } from '../../../src/store/backup/tar.ts'
-import { createDocumentStore } from '../../../src/store/documents.ts'
+import { createDocumentStore } from '../../../src/store/documents/store.ts'
+import { sqliteStore } from '../../../src/store/sessions/sqlite/store.ts'
 import { Connection } from '../../../src/store/sqlite/connection.ts'
-import { sqliteStore } from '../../../src/store/sqlite.ts'
 import { startOf } from '../../contract/session-store/builders.ts'
 
 type Files = [name: string, bytes: Buffer][]

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { SessionStore } from '../../../src/core/store.ts'
-import { sqliteStore } from '../../../src/store/sqlite.ts'
+import { sqliteStore } from '../../../src/store/sessions/sqlite/store.ts'
 import { endOf, messageOf, seedOf, started } from '../../contract/session-store/builders.ts'
 import { countedWrites, killAt, killSteps } from '../../support/kill-at/kills.ts'
 

@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { silentLogger } from '../../../src/core/logger.ts'
+import { sqliteStore } from '../../../src/store/sessions/sqlite/store.ts'
 import { Checkpoints } from '../../../src/store/sqlite/checkpoints.ts'
 import type { Connection } from '../../../src/store/sqlite/connection.ts'
-import { sqliteStore } from '../../../src/store/sqlite.ts'
 import { startOf } from '../../contract/session-store/builders.ts'
 
 /** Commits until a checkpoint has begun and failed with this code; gives what was called broken. */

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { createSessionCopies } from '../../../src/service/session-copies.ts'
-import { sqliteStore } from '../../../src/store/sqlite.ts'
+import { createSessionCopies } from '../../../src/service/sessions/copies.ts'
+import { sqliteStore } from '../../../src/store/sessions/sqlite/store.ts'
 
 /* Copies, deletes or prunes the session `of`, and waits until all of that is in the file. */
 

@@ -1,0 +1,114 @@
+import type { Knowledge } from '../../core/knowledge/knowledge.ts'
+import { json, sse } from '../../http/reply.ts'
+import {
+  Document,
+  DocumentDeleted,
+  DocumentList,
+  DocumentsQuery,
+  KnowledgeStatus,
+  ReindexEvent,
+  ReindexRequest,
+} from '../../wire/knowledge.ts'
+import { toList } from '../../wire/list.ts'
+import { parseBody, parseQuery } from '../../wire/parse.ts'
+import { type DocumentedRoute, documented } from '../route/documented.ts'
+import { pathId } from '../route/path-id.ts'
+import { acceptsEvents } from '../runs/stream.ts'
+import { reindexFrames } from './reindex-stream.ts'
+
+const tag = 'Knowledge'
+const params = { id: 'The document.' }
+
+/** The documents of the knowledge base and the state of their index. */
+export function documentRoutes(knowledge: Knowledge, path: string): DocumentedRoute[] {
+  const statusAnswer = { description: 'The state.', content: { 'application/json': KnowledgeStatus } }
+  return [
+    documented(
+      {
+        method: 'GET',
+        path: `${path}/documents`,
+        operationId: 'listDocuments',
+        scope: 'knowledge:read',
+        tag,
+        summary: 'List documents',
+        query: DocumentsQuery,
+        responses: { 200: { description: 'A page of documents.', content: { 'application/json': DocumentList } } },
+        errors: [],
+      },
+      async (request) => {
+        const { limit, cursor, ...filter } = parseQuery(DocumentsQuery, request.query)
+        return json(toList('documents', await knowledge.listDocuments(filter, { limit, cursor })))
+      },
+    ),
+    documented(
+      {
+        method: 'GET',
+        path: `${path}/documents/:id`,
+        operationId: 'getDocument',
+        scope: 'knowledge:read',
+        tag,
+        summary: 'Describe a document',
+        params,
+        responses: { 200: { description: 'The document.', content: { 'application/json': Document } } },
+        errors: ['document_not_found'],
+      },
+      async (request) => json(await knowledge.getDocument(pathId(request))),
+    ),
+    documented(
+      {
+        method: 'DELETE',
+        path: `${path}/documents/:id`,
+        operationId: 'deleteDocument',
+        scope: 'knowledge:write',
+        tag,
+        summary: 'Delete a document with its chunks',
+        params,
+        responses: { 200: { description: 'It is gone.', content: { 'application/json': DocumentDeleted } } },
+        errors: ['document_not_found'],
+      },
+      async (request) => {
+        const id = pathId(request)
+        await knowledge.deleteDocument(id)
+        return json({ document_id: id, deleted: true })
+      },
+    ),
+    documented(
+      {
+        method: 'POST',
+        path: `${path}/reindex`,
+        operationId: 'reindexKnowledge',
+        scope: 'knowledge:write',
+        tag,
+        summary: 'Embed every chunk again',
+        description:
+          'As a stream, with `Accept: text/event-stream`, it takes as long as it needs, says how far it is, and ends when its ' +
+          'reader leaves.',
+        body: { required: false, content: { 'application/json': ReindexRequest } },
+        responses: {
+          200: { ...statusAnswer, content: { ...statusAnswer.content, 'text/event-stream': ReindexEvent } },
+        },
+        errors: ['conflict', 'storage_full', 'timeout'],
+      },
+      async (request) => {
+        const { embedder } = parseBody(ReindexRequest, await request.body.json())
+        const { signal } = request
+        if (acceptsEvents(request))
+          return sse(reindexFrames((progress) => knowledge.reindex({ embedder, progress, signal })))
+        return json(await knowledge.reindex({ embedder, signal: AbortSignal.any([signal, request.deadline]) }))
+      },
+    ),
+    documented(
+      {
+        method: 'GET',
+        path: `${path}/status`,
+        operationId: 'getKnowledgeStatus',
+        scope: 'knowledge:read',
+        tag,
+        summary: 'How many documents, chunks and vectors there are',
+        responses: { 200: statusAnswer },
+        errors: [],
+      },
+      async () => json(await knowledge.status()),
+    ),
+  ]
+}

@@ -1,0 +1,136 @@
+import { json } from '../../http/reply.ts'
+import type { HttpRequest } from '../../http/request.ts'
+import type { Services } from '../../service/services.ts'
+import { PlainText } from '../../wire/document/route-doc.ts'
+import {
+  ContentForm,
+  ContentRequest,
+  ContentSettings,
+  IngestAnswer,
+  KnowledgeConfig,
+  ManyAnswer,
+  ManyRequest,
+  SearchAnswer,
+  SearchQuery,
+  SearchRequest,
+} from '../../wire/knowledge.ts'
+import { parseBody, parseQuery } from '../../wire/parse.ts'
+import { type DocumentedRoute, documented } from '../route/documented.ts'
+import { readIdempotency } from '../route/idempotency.ts'
+import type { ApiSettings } from '../route/settings.ts'
+import { readContent } from './content.ts'
+import { documentRoutes } from './documents.ts'
+
+const tag = 'Knowledge'
+
+/** The routes of the knowledge base that are switched on; none without one. */
+export function knowledgeRoutes(services: Services, settings: ApiSettings): DocumentedRoute[] {
+  const { knowledge, once } = services
+  if (knowledge === undefined) return []
+  const { search, config, content, documents } = settings.knowledgeApi
+  const path = `${settings.prefix}/knowledge`
+  const searchRoute = documented(
+    {
+      method: 'POST',
+      path: `${path}/search`,
+      operationId: 'searchKnowledge',
+      scope: 'knowledge:read',
+      tag,
+      summary: 'Find passages',
+      query: SearchQuery,
+      body: { required: true, content: { 'application/json': SearchRequest } },
+      responses: { 200: { description: 'The best passages first.', content: { 'application/json': SearchAnswer } } },
+      errors: ['collection_not_found', 'timeout'],
+    },
+    async (request) => {
+      const query = parseBody(SearchRequest, await request.body.json())
+      const { explain = query.explain } = parseQuery(SearchQuery, request.query)
+      const { results, mode } = await knowledge.search({ ...query, explain }, eitherSignal(request))
+      return json({ results, count: results.length, mode })
+    },
+  )
+  const configRoute = documented(
+    {
+      method: 'GET',
+      path: `${path}/config`,
+      operationId: 'getKnowledgeConfig',
+      scope: 'knowledge:read',
+      tag,
+      summary: 'What chunkers, readers, vector database and embedding model there are',
+      responses: { 200: { description: 'The configuration.', content: { 'application/json': KnowledgeConfig } } },
+      errors: [],
+    },
+    async () => json({ ...(await knowledge.config()), features: { search, content, documents } }),
+  )
+  const contentRoute = documented(
+    {
+      method: 'POST',
+      path: `${path}/content`,
+      operationId: 'ingestContent',
+      scope: 'knowledge:write',
+      tag,
+      summary: 'Add or replace a document',
+      description: 'The query parameters are for text/plain; JSON and forms have them as fields.',
+      query: ContentSettings,
+      headers: { 'Idempotency-Key': 'The same key and content again give the first answer.' },
+      body: {
+        required: true,
+        content: {
+          'application/json': ContentRequest,
+          'multipart/form-data': ContentForm,
+          'text/plain': PlainText,
+        },
+      },
+      responses: {
+        201: { description: 'A new document.', content: { 'application/json': IngestAnswer } },
+        200: { description: 'It replaced one, or changed nothing.', content: { 'application/json': IngestAnswer } },
+      },
+      errors: ['conflict', 'idempotency_mismatch', 'unreadable_document', 'storage_full', 'timeout'],
+    },
+    async (request) => {
+      const input = await readContent(request)
+      const idempotency = await readIdempotency(request, 'POST /knowledge/content')
+      const answer = await once(idempotency, async () => ({
+        ...(await knowledge.ingest(input, eitherSignal(request), callerOf(request))),
+      }))
+      return json(answer, answer.replaced || answer.unchanged ? 200 : 201)
+    },
+  )
+  const manyRoute = documented(
+    {
+      method: 'POST',
+      path: `${path}/documents`,
+      operationId: 'ingestMany',
+      scope: 'knowledge:write',
+      tag,
+      summary: 'Add or replace many documents',
+      description:
+        'Each that can not be read is an outcome of its own; the others are stored. The same again changes nothing.',
+      body: { required: true, content: { 'application/json': ManyRequest } },
+      responses: { 200: { description: 'In the order asked.', content: { 'application/json': ManyAnswer } } },
+      errors: ['conflict', 'storage_full', 'timeout'],
+    },
+    async (request) => {
+      const { documents: items, collection } = parseBody(ManyRequest, await request.body.json())
+      const given = items.map((item) => ({ ...item, collection }))
+      const results = await knowledge.ingestMany(given, eitherSignal(request), callerOf(request))
+      return json({ results, count: results.length })
+    },
+  )
+  return [
+    ...(search ? [searchRoute] : []),
+    ...(config ? [configRoute] : []),
+    ...(content ? [contentRoute, manyRoute] : []),
+    ...(documents ? documentRoutes(knowledge, path) : []),
+  ]
+}
+
+/** Apart from the sources of the config, which the server ingests itself. */
+function callerOf({ caller }: HttpRequest): string {
+  return `key:${caller}`
+}
+
+/** Aborts when the client has left or the request's time is over. */
+export function eitherSignal(request: HttpRequest): AbortSignal {
+  return AbortSignal.any([request.signal, request.deadline])
+}

@@ -1,0 +1,156 @@
+import { invalid } from '../../core/error.ts'
+import { json, sse } from '../../http/reply.ts'
+import type { HttpRequest } from '../../http/request.ts'
+import type { Services, StartRun } from '../../service/services.ts'
+import { Agent, AgentList, AgentsQuery } from '../../wire/agent.ts'
+import type { DocResponse, RouteDoc } from '../../wire/document/route-doc.ts'
+import { RunEvent } from '../../wire/event.ts'
+import { parseBody, parseQuery } from '../../wire/parse.ts'
+import { RunAccepted, RunRequest, RunResult, StreamQuery } from '../../wire/run.ts'
+import { type DocumentedRoute, documented } from '../route/documented.ts'
+import { readIdempotency } from '../route/idempotency.ts'
+import { wantsPrompts } from '../route/included-prompts.ts'
+import { pathId, readFor } from '../route/path-id.ts'
+import type { ApiSettings } from '../route/settings.ts'
+import { toRunAnswer } from './answer.ts'
+import { acceptsEvents, toFrames } from './stream.ts'
+
+const tag = 'Agents'
+const runHeaders = { 'X-Run-Id': 'The run.', 'X-Session-Id': 'Its session.' }
+const streamAnswer = { description: 'Server-sent events: `id` is the number, `event` the type, `data` the event.' }
+
+/** List and run agents, teams and workflows. */
+export function agentRoutes(services: Services, settings: ApiSettings): DocumentedRoute[] {
+  const path = `${settings.prefix}/agents`
+  const params = { id: 'The agent, team or workflow.' }
+  const examples = { id: services.registry.ids() }
+  const run: Omit<RouteDoc, 'path' | 'operationId' | 'summary' | 'responses'> = {
+    method: 'POST',
+    scope: 'run',
+    tag,
+    params,
+    examples,
+    query: StreamQuery,
+    headers: { 'Idempotency-Key': 'The same key and body again give the first run, never a second one.' },
+    body: { required: true, content: { 'application/json': RunRequest } },
+    errors: [
+      'agent_not_found',
+      'session_not_found',
+      'conflict',
+      'run_cancelled',
+      'idempotency_mismatch',
+      'run_failed',
+      'run_limit',
+      'run_interrupted',
+      'timeout',
+    ],
+  }
+  const stream: DocResponse = { ...streamAnswer, content: { 'text/event-stream': RunEvent }, headers: runHeaders }
+  return [
+    documented(
+      {
+        method: 'GET',
+        path,
+        operationId: 'listAgents',
+        scope: 'any',
+        tag,
+        summary: 'List what can be run',
+        query: AgentsQuery,
+        responses: { 200: { description: 'All of them.', content: { 'application/json': AgentList } } },
+        errors: [],
+      },
+      (request) => {
+        const agents = services.registry.list(parseQuery(AgentsQuery, request.query).kind)
+        return json({ agents, count: agents.length })
+      },
+    ),
+    documented(
+      {
+        method: 'GET',
+        path: `${path}/:id`,
+        operationId: 'getAgent',
+        scope: 'any',
+        tag,
+        summary: 'Describe one',
+        params,
+        examples,
+        responses: { 200: { description: 'The agent.', content: { 'application/json': Agent } } },
+        errors: ['agent_not_found'],
+      },
+      (request) => json(services.registry.info(pathId(request))),
+    ),
+    documented(
+      {
+        ...run,
+        path: `${path}/:id/run`,
+        operationId: 'runAgent',
+        summary: 'Run an agent',
+        description:
+          'Waits for the answer; streams it with `stream` or `Accept: text/event-stream`; returns at once with `background`.',
+        responses: {
+          200: {
+            ...stream,
+            description: 'The answer, or the stream.',
+            content: { 'application/json': RunResult, ...stream.content },
+          },
+          202: {
+            description: 'Accepted to run in the background.',
+            content: { 'application/json': RunAccepted },
+            headers: { Location: 'Where the run is.', ...runHeaders },
+          },
+        },
+      },
+      (request) => startRun(services, settings, request, false),
+    ),
+    documented(
+      {
+        ...run,
+        path: `${path}/:id/run/stream`,
+        operationId: 'streamAgent',
+        summary: 'Run an agent and stream what happens',
+        responses: { 200: stream },
+      },
+      (request) => startRun(services, settings, request, true),
+    ),
+  ]
+}
+
+async function startRun(services: Services, settings: ApiSettings, request: HttpRequest, streamed: boolean) {
+  const entityId = pathId(request)
+  const { start, prompts } = await readFor(
+    () => services.registry.get(entityId),
+    () => readStart(request, entityId, streamed),
+  )
+  const handle = await services.runs.start(start)
+  request.body.release?.()
+  const headers = { 'X-Run-Id': handle.runId, 'X-Session-Id': handle.sessionId }
+  if (start.mode === 'plain') return json(toRunAnswer(await handle.result(), settings.requestTimeoutMs), 200, headers)
+  if (start.mode === 'stream') {
+    const events = handle.events()
+    return sse(toFrames(prompts ? services.runs.withPrompts(handle.runId, events) : events, prompts), headers)
+  }
+  const { status } = await services.runs.get(handle.runId)
+  const accepted: RunAccepted = { run_id: handle.runId, session_id: handle.sessionId, status }
+  return json(accepted, 202, { Location: `${settings.prefix}/runs/${handle.runId}`, ...headers })
+}
+
+async function readStart(request: HttpRequest, entityId: string, streamed: boolean) {
+  const body = parseBody(RunRequest, await request.body.json())
+  if (body.background && (streamed || body.stream))
+    throw invalid('background and stream exclude each other.', 'background')
+  const start: StartRun = {
+    entityId,
+    parts: typeof body.input === 'string' ? [{ type: 'text', text: body.input }] : body.input.parts,
+    sessionId: body.session_id,
+    unknownSession: 'refuse',
+    userId: body.user_id,
+    metadata: body.metadata,
+    state: body.state,
+    strategy: body.multitask_strategy,
+    mode: body.background ? 'background' : streamed || body.stream || acceptsEvents(request) ? 'stream' : 'plain',
+    onDisconnect: body.on_disconnect,
+    signal: request.signal,
+    idempotency: await readIdempotency(request, 'POST /agents/run'),
+  }
+  return { start, prompts: wantsPrompts(request, parseQuery(StreamQuery, request.query).include) }
+}

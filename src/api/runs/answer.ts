@@ -1,0 +1,79 @@
+import { AppError } from '../../core/error.ts'
+import type { Run, RunRecord } from '../../core/run.ts'
+import type { RunDetail, RunResult } from '../../wire/run.ts'
+
+/** A run as sessions, lists and the history show it. */
+export function toRun(record: RunRecord): Run {
+  const { run_id, session_id, parent_run_id, entity_id, entity_kind, status, created_at, started_at, completed_at } =
+    record
+  const { cancellation_reason, error, cache_hit, usage } = record
+  return {
+    run_id,
+    session_id,
+    parent_run_id,
+    entity_id,
+    entity_kind,
+    status,
+    created_at,
+    started_at,
+    completed_at,
+    cancellation_reason,
+    error,
+    cache_hit,
+    usage,
+  }
+}
+
+/** The answer of a run that has ended well or waits for input; throws what became of every other one. */
+export function toRunAnswer(record: RunRecord, requestTimeoutMs: number): RunResult {
+  const about = { runId: record.run_id, sessionId: record.session_id }
+  if (record.status === 'failed') {
+    const code = record.error?.code === 'run_limit' ? 'run_limit' : 'run_failed'
+    throw new AppError(code, record.error?.message ?? 'The run failed.', about)
+  }
+  if (record.status === 'interrupted')
+    throw new AppError('run_interrupted', record.error?.message ?? 'The run was interrupted.', about)
+  if (record.status === 'cancelled' && record.cancellation_reason === 'timeout') {
+    throw new AppError('timeout', `The run did not end within requestTimeout (${requestTimeoutMs} ms).`, about)
+  }
+  if (record.status === 'cancelled') {
+    throw new AppError('run_cancelled', `The run was cancelled: ${record.cancellation_reason ?? 'requested'}.`, about)
+  }
+  return toRunResult(record)
+}
+
+function toRunResult(record: RunRecord): RunResult {
+  return {
+    run_id: record.run_id,
+    session_id: record.session_id,
+    agent_id: record.entity_id,
+    status: record.status,
+    content: contentOf(record),
+    messages: record.messages,
+    sources: record.sources,
+    usage: record.usage,
+    cache_hit: record.cache_hit,
+    metadata: record.metadata,
+    created_at: record.created_at,
+    completed_at: record.completed_at,
+  }
+}
+
+export function toRunDetail(record: RunRecord): RunDetail {
+  return {
+    ...toRunResult(record),
+    parent_run_id: record.parent_run_id,
+    entity_id: record.entity_id,
+    entity_kind: record.entity_kind,
+    started_at: record.started_at,
+    cancellation_reason: record.cancellation_reason,
+    error: record.error,
+    truncated: record.truncated,
+  }
+}
+
+function contentOf(record: RunRecord): string {
+  let content = ''
+  for (const message of record.messages) if (message.role === 'assistant') content += message.content
+  return content
+}

@@ -1,0 +1,204 @@
+import { invalid } from '../../core/error.ts'
+import type { RunRecord } from '../../core/run.ts'
+import { json, sse } from '../../http/reply.ts'
+import type { HttpRequest } from '../../http/request.ts'
+import type { Services, StartRun } from '../../service/services.ts'
+import { RunEvent } from '../../wire/event.ts'
+import { toList } from '../../wire/list.ts'
+import { parseBody, parseQuery } from '../../wire/parse.ts'
+import {
+  CancelRequest,
+  ResumeRequest,
+  RunDetail,
+  RunEventsQuery,
+  RunList,
+  RunsQuery,
+  StreamQuery,
+} from '../../wire/run.ts'
+import { RunTrace, RunTraceQuery } from '../../wire/run-trace.ts'
+import { type DocumentedRoute, documented } from '../route/documented.ts'
+import { wantsPrompts } from '../route/included-prompts.ts'
+import { pathId, readFor } from '../route/path-id.ts'
+import type { ApiSettings } from '../route/settings.ts'
+import { toRunAnswer, toRunDetail } from './answer.ts'
+import { acceptsEvents, toFrames } from './stream.ts'
+
+const tag = 'Runs'
+const params = { id: 'The run.' }
+const runAnswer = { description: 'The run.', content: { 'application/json': RunDetail } }
+
+/** List, read, follow, cancel and resume runs. */
+export function runRoutes({ runs }: Services, settings: ApiSettings): DocumentedRoute[] {
+  const path = `${settings.prefix}/runs`
+  return [
+    documented(
+      {
+        method: 'GET',
+        path,
+        operationId: 'listRuns',
+        scope: 'sessions',
+        tag,
+        summary: 'List runs, the newest first',
+        query: RunsQuery,
+        responses: { 200: { description: 'A page of runs.', content: { 'application/json': RunList } } },
+        errors: [],
+      },
+      async (request) => {
+        const { limit, cursor, ...filter } = parseQuery(RunsQuery, request.query)
+        return json(toList('runs', await runs.list(filter, { limit, cursor })))
+      },
+    ),
+    documented(
+      {
+        method: 'GET',
+        path: `${path}/:id`,
+        operationId: 'getRun',
+        scope: 'run',
+        tag,
+        summary: 'Read a run, live or recorded',
+        params,
+        responses: { 200: runAnswer },
+        errors: ['run_not_found'],
+      },
+      async (request) => json(toRunDetail(await runs.get(pathId(request)))),
+    ),
+    documented(
+      {
+        method: 'POST',
+        path: `${path}/:id/cancel`,
+        operationId: 'cancelRun',
+        scope: 'run',
+        tag,
+        summary: 'Cancel a run',
+        params,
+        body: { required: false, content: { 'application/json': CancelRequest } },
+        responses: { 200: runAnswer },
+        errors: ['run_not_found', 'conflict'],
+      },
+      async (request) => {
+        const id = pathId(request)
+        const { reason } = await readFor(
+          () => runs.get(id),
+          async () => parseBody(CancelRequest, await request.body.json()),
+        )
+        return json(toRunDetail(await runs.cancel(id, reason)))
+      },
+    ),
+    documented(
+      {
+        method: 'POST',
+        path: `${path}/:id/resume`,
+        operationId: 'resumeRun',
+        scope: 'run',
+        tag,
+        summary: 'Give a waiting run what it waits for, or continue an interrupted workflow',
+        params,
+        body: { required: false, content: { 'application/json': ResumeRequest } },
+        query: StreamQuery,
+        responses: {
+          200: {
+            description: 'The run when it has ended or waits again, or the stream of what happens from here on.',
+            content: { ...runAnswer.content, 'text/event-stream': RunEvent },
+          },
+          202: { ...runAnswer, description: 'It goes on in the background.' },
+        },
+        errors: ['run_not_found', 'conflict', 'run_failed', 'run_limit', 'run_cancelled', 'timeout'],
+      },
+      async (request) => {
+        const id = pathId(request)
+        const { mode, prompts, body } = await readFor(
+          () => runs.get(id),
+          () => readResume(request, () => runs.get(id)),
+        )
+        const { approved, input, on_disconnect: onDisconnect } = body
+        const handle = await runs.resume(id, { approved, input, onDisconnect, mode, signal: request.signal })
+        request.body.release?.()
+        if (mode === 'background') return json(toRunDetail(await runs.get(id)), 202)
+        if (mode === 'stream')
+          return sse(toFrames(prompts ? runs.withPrompts(id, handle.events()) : handle.events(), prompts), {
+            'X-Run-Id': id,
+          })
+        const ended = await handle.result()
+        toRunAnswer(ended, settings.requestTimeoutMs)
+        return json(toRunDetail(ended))
+      },
+    ),
+    documented(
+      {
+        method: 'GET',
+        path: `${path}/:id/events`,
+        operationId: 'followRun',
+        scope: 'run',
+        tag,
+        summary: 'Follow a run from any event on',
+        description: 'Without a gap or a repeat, also after the run has ended and after a restart.',
+        params,
+        query: RunEventsQuery,
+        headers: { 'Last-Event-ID': 'The last event that was seen.' },
+        responses: {
+          200: {
+            description: 'Server-sent events, until the run has ended.',
+            content: { 'text/event-stream': RunEvent },
+            headers: { 'X-Run-Id': 'The run.' },
+          },
+        },
+        errors: ['run_not_found'],
+      },
+      async (request) => {
+        const id = pathId(request)
+        const { after, prompts } = await readFor(
+          () => runs.get(id),
+          () => readPosition(request),
+        )
+        const events = await runs.events(id, after, request.signal)
+        return sse(toFrames(prompts ? runs.withPrompts(id, events) : events, prompts), { 'X-Run-Id': id })
+      },
+    ),
+    documented(
+      {
+        method: 'GET',
+        path: `${path}/:id/trace`,
+        operationId: 'traceRun',
+        scope: ['sessions', 'prompts'],
+        tag,
+        summary: 'Read why a run answered as it did',
+        description: 'For each model call: the exact prompt, passages with their scores, tool inputs and outputs.',
+        params,
+        query: RunTraceQuery,
+        responses: {
+          200: { description: 'A page of its model calls.', content: { 'application/json': RunTrace } },
+        },
+        errors: ['run_not_found'],
+      },
+      async (request) => {
+        const id = pathId(request)
+        const page = await readFor(
+          () => runs.head(id),
+          () => parseQuery(RunTraceQuery, request.query),
+        )
+        return json(await runs.trace(id, page))
+      },
+    ),
+  ]
+}
+
+async function readResume(request: HttpRequest, find: () => Promise<RunRecord>) {
+  const body = parseBody(ResumeRequest, await request.body.json())
+  const streamed = body.stream || acceptsEvents(request)
+  if (body.background && body.stream) throw invalid('background and stream exclude each other.', 'background')
+  const background = !streamed && (body.background ?? (await find()).background)
+  const mode: StartRun['mode'] = streamed ? 'stream' : background ? 'background' : 'plain'
+  return { body, mode, prompts: wantsPrompts(request, parseQuery(StreamQuery, request.query).include) }
+}
+
+/** A client that reconnects repeats the URL that it began with, so `Last-Event-ID` is the later word. */
+function readPosition(request: HttpRequest): { after: number; prompts: boolean } {
+  const { after = 0, include } = parseQuery(RunEventsQuery, request.query)
+  const prompts = wantsPrompts(request, include)
+  const last = request.headers['last-event-id']
+  if (last === undefined || last === '') return { after, prompts }
+  if (typeof last !== 'string' || !/^\d{1,15}$/.test(last)) {
+    throw invalid('Last-Event-ID must be the number of an event.', 'Last-Event-ID')
+  }
+  return { after: Number(last), prompts }
+}

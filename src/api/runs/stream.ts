@@ -1,0 +1,71 @@
+import type { RunEvent } from '../../core/event.ts'
+import { encodeEvent } from '../../core/sse.ts'
+import type { Frames } from '../../http/reply.ts'
+import type { HttpRequest } from '../../http/request.ts'
+
+/** Whether the request says by its headers that it wants a stream. */
+export function acceptsEvents(request: HttpRequest): boolean {
+  return request.headers.accept?.toLowerCase().includes('text/event-stream') === true
+}
+
+/** An event as it goes out: prompts, and what runs go on from, only to those who ask for them. */
+export function toWireEvent(event: RunEvent, prompts: boolean): RunEvent {
+  if (prompts) return event
+  if (event.type === 'model_call_start') {
+    const { type, run_id, seq, at, call_id, model } = event
+    return { type, run_id, seq, at, call_id, model }
+  }
+  if (event.type === 'input_required') {
+    const { messages: _, ...shown } = event
+    return shown
+  }
+  if (event.type === 'step_end') {
+    const { state: _, ...shown } = event
+    return shown
+  }
+  return event
+}
+
+/**
+ * Batches of events as server-sent events. Not an async generator, whose `return()` would wait for the batch under way:
+ * a reader that leaves must be let go at once.
+ */
+export function toFrames(batches: AsyncIterable<readonly RunEvent[]>, prompts: boolean): AsyncIterable<Frames> {
+  return {
+    [Symbol.asyncIterator]() {
+      const iterator = batches[Symbol.asyncIterator]()
+      return {
+        async next() {
+          const { done, value } = await iterator.next()
+          return done ? { done, value: undefined } : { done: false, value: toFrame(value, prompts) }
+        },
+        async return() {
+          await iterator.return?.()
+          return { done: true, value: undefined }
+        },
+      }
+    },
+  }
+}
+
+/** A page of the record may have many readers at once; the few events of a batch that just happened cost less than this. */
+const sharedFrom = 8
+const shared = new WeakMap<readonly RunEvent[], Uint8Array>()
+
+function toFrame(batch: readonly RunEvent[], prompts: boolean): Frames {
+  if (prompts || batch.length < sharedFrom) return encodeFrame(batch, prompts)
+  let bytes = shared.get(batch)
+  if (bytes === undefined) {
+    bytes = Buffer.from(encodeFrame(batch, prompts))
+    shared.set(batch, bytes)
+  }
+  return bytes
+}
+
+function encodeFrame(batch: readonly RunEvent[], prompts: boolean): string {
+  let frames = ''
+  for (const event of batch) {
+    frames += encodeEvent({ id: event.seq, event: event.type, data: toWireEvent(event, prompts) })
+  }
+  return frames
+}

@@ -1,0 +1,27 @@
+import { stream } from '../../http/reply.ts'
+import type { Services } from '../../service/services.ts'
+import { Archive, archiveMediaType } from '../../wire/archive.ts'
+import { type DocumentedRoute, documented } from '../route/documented.ts'
+import type { ApiSettings } from '../route/settings.ts'
+
+/** Everything that the server keeps, in one file. */
+export function backupRoutes({ backup }: Services, { prefix }: ApiSettings): DocumentedRoute[] {
+  return [
+    documented(
+      {
+        method: 'GET',
+        path: `${prefix}/backup`,
+        operationId: 'getBackup',
+        scope: 'admin',
+        tag: 'Server',
+        summary: 'Read a backup of everything that is kept',
+        description:
+          'A tar archive of the sessions and the documents, for `agentserve restore`. It begins when the copies are made, ' +
+          'however long that takes.',
+        responses: { 200: { description: 'The archive.', content: { [archiveMediaType]: Archive } } },
+        errors: ['conflict', 'storage_full'],
+      },
+      () => stream(backup(), archiveMediaType, { 'Content-Disposition': 'attachment; filename="agentserve.tar"' }),
+    ),
+  ]
+}

@@ -1,0 +1,96 @@
+import { createHash } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
+import { createRequire } from 'node:module'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { AppError } from '../../core/error.ts'
+import { bytes, empty } from '../../http/reply.ts'
+import type { HttpRequest } from '../../http/request.ts'
+import { docsPage, docsScript, pageStyle, swaggerFiles } from '../../web/docs-page.ts'
+import { PlainText } from '../../wire/document/route-doc.ts'
+import { type DocumentedRoute, documented } from '../route/documented.ts'
+import { matches } from '../route/etag.ts'
+import { pathId } from '../route/path-id.ts'
+import { htmlReply } from './html.ts'
+
+/** Swagger UI sets styles on elements and has its icons as data; nothing else may load, and nothing from elsewhere. */
+const policy = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self' 'unsafe-inline'",
+  "img-src 'self' data:",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join('; ')
+
+interface Asset {
+  bytes: Uint8Array
+  etag: string
+  mediaType: string
+}
+
+/** The interactive documentation: a page of ours round Swagger UI, every asset served from here. */
+export function docsRoutes(): DocumentedRoute[] {
+  return [
+    documented(
+      {
+        method: 'GET',
+        path: '/docs',
+        operationId: 'getDocs',
+        tag: 'Server',
+        summary: 'The interactive documentation',
+        scope: 'open',
+        responses: { 200: { description: 'The page.', content: { 'text/html': PlainText } } },
+        errors: [],
+      },
+      () => htmlReply(docsPage, policy),
+    ),
+    documented(
+      {
+        method: 'GET',
+        path: '/docs/assets/:file',
+        operationId: 'getDocsAsset',
+        tag: 'Server',
+        summary: 'A file of the documentation page',
+        scope: 'open',
+        params: { file: 'Its name.' },
+        responses: {
+          200: { description: 'The file.', content: { 'text/javascript': PlainText, 'text/css': PlainText } },
+          304: { description: 'Not changed.' },
+        },
+        errors: ['route_not_found'],
+      },
+      (request) => assetReply(request),
+    ),
+  ]
+}
+
+async function assetReply(request: HttpRequest) {
+  const asset = await findAsset(pathId(request, 'file'))
+  if (asset === undefined) throw new AppError('route_not_found', `There is nothing at ${request.path}.`)
+  const headers = { ETag: asset.etag, 'Cache-Control': 'no-cache' }
+  if (matches(request.headers['if-none-match'], asset.etag)) return empty(304, headers)
+  return bytes(asset.bytes, asset.mediaType, headers)
+}
+
+async function findAsset(file: string): Promise<Asset | undefined> {
+  const own = file === 'docs.js' ? docsScript : file === 'page.css' ? pageStyle : undefined
+  if (own === undefined && !swaggerFiles.includes(file)) return undefined
+  const content = own === undefined ? await readSwaggerFile(file) : Buffer.from(own)
+  const etag = `"${createHash('sha256').update(content).digest('base64url').slice(0, 22)}"`
+  const mediaType = file.endsWith('.js') ? 'text/javascript; charset=utf-8' : 'text/css; charset=utf-8'
+  return { bytes: content, etag, mediaType }
+}
+
+/** Beside the built program; from source, where the package is installed. */
+async function readSwaggerFile(file: string): Promise<Uint8Array> {
+  try {
+    return await readFile(fileURLToPath(new URL(`./web/${file}`, import.meta.url)))
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
+    const manifest = createRequire(import.meta.url).resolve('swagger-ui-dist/package.json')
+    return await readFile(join(dirname(manifest), file))
+  }
+}

@@ -1,0 +1,40 @@
+import { json } from '../../http/reply.ts'
+import { homePage } from '../../web/home-page.ts'
+import { AnyObject, PlainText } from '../../wire/document/route-doc.ts'
+import { type DocumentedRoute, documented } from '../route/documented.ts'
+import type { ApiSettings } from '../route/settings.ts'
+import { htmlReply } from './html.ts'
+
+const policy = "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+
+/** `GET /`: where things are, as a page for browsers and as JSON for everything else. */
+export function homeRoutes({ prefix, healthPath, a2aPrefix, version }: ApiSettings): DocumentedRoute[] {
+  const places = {
+    docs: '/docs',
+    openapi: '/openapi.yaml',
+    health: healthPath,
+    agents: `${prefix}/agents`,
+    sessions: `${prefix}/sessions`,
+    a2a: `${a2aPrefix}/sendMessage`,
+  }
+  return [
+    documented(
+      {
+        method: 'GET',
+        path: '/',
+        operationId: 'getHome',
+        tag: 'Server',
+        summary: 'Where things are',
+        scope: 'open',
+        responses: {
+          200: { description: 'The places.', content: { 'application/json': AnyObject, 'text/html': PlainText } },
+        },
+        errors: [],
+      },
+      (request) => {
+        if (request.headers.accept?.includes('text/html')) return htmlReply(homePage(places, version), policy)
+        return json({ service: 'agentserve', version, ...places }, 200, { Vary: 'Accept' })
+      },
+    ),
+  ]
+}

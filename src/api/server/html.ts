@@ -1,0 +1,10 @@
+import type { Reply } from '../../http/reply.ts'
+
+/** A page with the policy that says what it may load. */
+export function htmlReply(html: string, policy: string): Reply {
+  return {
+    status: 200,
+    headers: { 'Content-Security-Policy': policy, 'Cache-Control': 'no-cache', Vary: 'Accept' },
+    body: { kind: 'text', text: html, mediaType: 'text/html; charset=utf-8' },
+  }
+}

@@ -1,0 +1,25 @@
+import { text } from '../../http/reply.ts'
+import { PlainText } from '../../wire/document/route-doc.ts'
+import { type DocumentedRoute, documented } from '../route/documented.ts'
+import type { ApiSettings } from '../route/settings.ts'
+
+const mediaType = 'text/plain; version=0.0.4; charset=utf-8'
+
+/** What a Prometheus asks for. Needs a key where there are keys. */
+export function metricsRoutes({ metrics }: ApiSettings): DocumentedRoute[] {
+  return [
+    documented(
+      {
+        method: 'GET',
+        path: '/metrics',
+        operationId: 'getMetrics',
+        scope: 'metrics',
+        tag: 'Server',
+        summary: 'Counters of requests, runs and the process',
+        description: "In Prometheus' text format.",
+        responses: { 200: { description: 'The counters.', content: { 'text/plain': PlainText } } },
+      },
+      () => text(metrics(), mediaType),
+    ),
+  ]
+}

@@ -1,0 +1,197 @@
+import { AppError, isAppError } from '../../core/error.ts'
+import type { RunEvent } from '../../core/event.ts'
+import type { Json } from '../../core/json.ts'
+import type { RunPiece, SessionCopy, SessionHead, SessionRecord } from '../../core/session.ts'
+import { parseJson, parseJsonInTurns } from '../../http/body/json-guard.ts'
+import { encodeInTurns } from '../../http/encode.ts'
+import { json, stream } from '../../http/reply.ts'
+import { isLargeJson } from '../../runtime/json-pieces.ts'
+import { Pace } from '../../runtime/time-slice.ts'
+import type { Idempotency, Services, SessionPiece } from '../../service/services.ts'
+import { parseBody, parseQuery } from '../../wire/parse.ts'
+import { ForkSessionRequest, Session } from '../../wire/session.ts'
+import {
+  CopyReader,
+  CopyWriter,
+  copyMediaType,
+  ExportQuery,
+  ImportQuery,
+  SessionCopyLine,
+} from '../../wire/session-copy.ts'
+import { type DocumentedRoute, documented } from '../route/documented.ts'
+import { etagOf } from '../route/etag.ts'
+import { readIdempotency, streamWithIdempotency } from '../route/idempotency.ts'
+import { maySeePrompts } from '../route/included-prompts.ts'
+import { pathId, readFor } from '../route/path-id.ts'
+import type { ApiSettings } from '../route/settings.ts'
+import { toWireEvent } from '../runs/stream.ts'
+
+const tag = 'Sessions'
+const params = { id: 'The session.' }
+/** Of a copy: a run with all that was said in it. */
+const maxLineBytes = 64 * 1024 * 1024
+/** A longer line is parsed in turns of the event loop. */
+const largeLine = 1024 * 1024
+const lineEnd = Buffer.from('\n')
+const made = {
+  description: 'The new session.',
+  content: { 'application/json': Session },
+  headers: { ETag: 'Of this state of the session.', Location: 'Where the session is.' },
+}
+const headers = { 'Idempotency-Key': 'The same key and body again give the first answer.' }
+
+/** Whole sessions out, in, and beside each other. */
+export function sessionCopyRoutes(
+  { sessions, once }: Services,
+  { prefix, importBytes }: ApiSettings,
+): DocumentedRoute[] {
+  const path = `${prefix}/sessions`
+  const answer = async (idempotency: Idempotency | undefined, make: () => Promise<SessionRecord>) => {
+    const record = (await once(idempotency, make as () => Promise<Json & SessionRecord>)) satisfies SessionRecord
+    const location = `${path}/${encodeURIComponent(record.session.session_id)}`
+    return json(record.session, 201, { Location: location, ETag: etagOf(record) })
+  }
+  return [
+    {
+      takesLong: true,
+      ...documented(
+        {
+          method: 'POST',
+          path: `${path}/:id/fork`,
+          operationId: 'forkSession',
+          scope: 'sessions',
+          tag,
+          summary: 'Begin another session with the runs of this one',
+          description:
+            'The runs up to one, with their messages and events, are copied under new ids. `metadata.forked_from` names the ' +
+            'session and the last run. The state is the present one of the session.',
+          params,
+          headers,
+          body: { required: false, content: { 'application/json': ForkSessionRequest } },
+          responses: { 201: made },
+          errors: ['session_not_found', 'run_not_found', 'conflict', 'idempotency_mismatch'],
+        },
+        async (request) => {
+          const id = pathId(request)
+          const { run_id: runId, session_id: sessionId } = await readFor(
+            () => sessions.get(id),
+            async () => parseBody(ForkSessionRequest, await request.body.json()),
+          )
+          const fork = () => sessions.fork(id, { runId, sessionId })
+          return answer(await readIdempotency(request, 'POST /sessions/fork'), fork)
+        },
+      ),
+    },
+    documented(
+      {
+        method: 'GET',
+        path: `${path}/:id/export`,
+        operationId: 'exportSession',
+        scope: 'sessions',
+        tag,
+        summary: 'Read a whole session as JSON lines',
+        description:
+          'The session, each run followed by its events, and a last line of type `end`. Runs that have not ended are left out. ' +
+          'Importing it gives the same session again. Exact prompts are in it for keys with the scope `prompts`.',
+        params,
+        query: ExportQuery,
+        responses: { 200: { description: 'One JSON object a line.', content: { [copyMediaType]: SessionCopyLine } } },
+        errors: ['session_not_found'],
+      },
+      async (request) => {
+        const id = pathId(request)
+        const { events } = await readFor(
+          () => sessions.get(id),
+          () => parseQuery(ExportQuery, request.query),
+        )
+        return stream(toCopyLines(await sessions.export(id, events), maySeePrompts(request)), copyMediaType)
+      },
+    ),
+    {
+      maxBodyBytes: importBytes,
+      takesLong: true,
+      ...documented(
+        {
+          method: 'POST',
+          path: `${path}/import`,
+          scope: 'sessions',
+          operationId: 'importSession',
+          tag,
+          summary: 'Make a session of what was exported',
+          description:
+            'The whole session or nothing. An id that is taken is 409; with `new_ids` everything gets new ones. The body may ' +
+            'have as much as `limits.importSize` says, and a line 64 MB.',
+          headers,
+          query: ImportQuery,
+          body: { required: true, content: { [copyMediaType]: SessionCopyLine } },
+          responses: { 201: made },
+          errors: ['conflict', 'idempotency_mismatch'],
+        },
+        async (request) => {
+          const { new_ids: newIds } = parseQuery(ImportQuery, request.query)
+          const { mediaType } = request.body
+          if (mediaType !== undefined && mediaType !== copyMediaType) {
+            throw new AppError('unsupported_media_type', `This route takes ${copyMediaType}, not ${mediaType}.`)
+          }
+          const { lines, idempotency } = streamWithIdempotency(request, 'POST /sessions/import', maxLineBytes)
+          return answer(idempotency, async () => sessions.import(await readCopy(lines), { newIds }))
+        },
+      ),
+    },
+  ]
+}
+
+/** As they are recorded with `prompts`, else without exact prompts. */
+export function toCopyEvents(events: readonly RunEvent[], prompts: boolean): readonly RunEvent[] {
+  return prompts ? events : events.map((event) => toWireEvent(event, false))
+}
+
+/** The lines of one session. */
+export async function* toCopyLines(pieces: AsyncIterable<SessionPiece>, prompts: boolean): AsyncGenerator<Uint8Array> {
+  const writer = new CopyWriter()
+  for await (const piece of pieces) {
+    if ('session' in piece) yield* toLine(writer.session(piece))
+    else if ('events' in piece) yield* toLine(writer.events(piece.run_id, toCopyEvents(piece.events, prompts)))
+    else yield* toLine(writer.run(piece.run))
+  }
+  yield* toLine(writer.end())
+}
+
+/** One line, in pieces, since it may have megabytes. */
+export async function* toLine(line: object): AsyncGenerator<Uint8Array> {
+  if (isLargeJson(line)) {
+    yield* encodeInTurns(line)
+    yield lineEnd
+  } else yield Buffer.from(`${JSON.stringify(line)}\n`)
+}
+
+/** The first line says whose copy it is; the others are read as its runs are asked for. */
+async function readCopy(lines: AsyncGenerator<string>): Promise<SessionCopy> {
+  const pieces = readPieces(lines)
+  const { value: first } = await pieces.next()
+  if (first === undefined || !('session' in first))
+    throw new CopyReader().complaint('the first line must be of type session')
+  return { ...first, runs: pieces as AsyncGenerator<RunPiece> }
+}
+
+async function* readPieces(lines: AsyncGenerator<string>): AsyncGenerator<SessionHead | RunPiece> {
+  const reader = new CopyReader()
+  const pace = new Pace()
+  for await (const line of lines) {
+    reader.nextLine()
+    if (line.trim() === '') continue
+    const piece = reader.add(await readLine(line, reader))
+    if (piece !== undefined) yield piece
+    await pace.step()
+  }
+  reader.finish()
+}
+
+async function readLine(line: string, reader: CopyReader): Promise<unknown> {
+  try {
+    return await (line.length > largeLine ? parseJsonInTurns(line) : parseJson(line))
+  } catch (error) {
+    if (isAppError(error)) throw reader.complaint(error.message.replace(/\.$/, ''))
+    throw error
+  }
+}

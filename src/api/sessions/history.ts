@@ -1,0 +1,86 @@
+import { encodeInTurns } from '../../http/encode.ts'
+import { json, stream } from '../../http/reply.ts'
+import { isLargeJson } from '../../runtime/json-pieces.ts'
+import type { Services, SessionHistory } from '../../service/services.ts'
+import { History, HistoryQuery } from '../../wire/history.ts'
+import { parseQuery } from '../../wire/parse.ts'
+import { type DocumentedRoute, documented } from '../route/documented.ts'
+import { pathId, readFor } from '../route/path-id.ts'
+import type { ApiSettings } from '../route/settings.ts'
+import { toRun } from '../runs/answer.ts'
+import { toWireEvent } from '../runs/stream.ts'
+
+/** What was said in a session. */
+export function historyRoutes({ sessions }: Services, { prefix }: ApiSettings): DocumentedRoute[] {
+  return [
+    documented(
+      {
+        method: 'GET',
+        path: `${prefix}/sessions/:id/history`,
+        operationId: 'getHistory',
+        scope: 'sessions',
+        tag: 'Sessions',
+        summary: 'Read the conversation',
+        params: { id: 'The session.' },
+        query: HistoryQuery,
+        responses: { 200: { description: 'The latest interactions.', content: { 'application/json': History } } },
+        errors: ['session_not_found'],
+      },
+      async (request) => {
+        const id = pathId(request)
+        const query = await readFor(
+          () => sessions.get(id),
+          () => parseQuery(HistoryQuery, request.query),
+        )
+        const history = await sessions.history(id, query.num_messages, query.stream_events)
+        if (history.events === undefined) return json(toHistory(id, history))
+        return stream(withEvents(toHistory(id, history), history.events), 'application/json; charset=utf-8')
+      },
+    ),
+  ]
+}
+
+function toHistory(sessionId: string, history: SessionHistory): History {
+  return {
+    session_id: sessionId,
+    messages: history.runs.flatMap((run) => run.messages),
+    runs: history.runs.map(toRun),
+    summary: history.summary,
+    has_more: history.has_more,
+  }
+}
+
+/** The same JSON with `events` in each run, written as they are read: all of them together may have hundreds of megabytes. */
+async function* withEvents(
+  { runs, ...rest }: History,
+  read: NonNullable<SessionHistory['events']>,
+): AsyncGenerator<string | Uint8Array> {
+  yield '{'
+  for (const [name, value] of Object.entries(rest)) {
+    yield `${JSON.stringify(name)}:`
+    yield* encodeInTurns(value)
+    yield ','
+  }
+  yield '"runs":['
+  for (const [place, run] of runs.entries()) {
+    yield `${place === 0 ? '' : ','}${JSON.stringify(run).slice(0, -1)},"events":[`
+    let before = ''
+    for await (const events of read(run.run_id)) {
+      let small = ''
+      for (const event of events) {
+        const wire = toWireEvent(event, false)
+        small += before
+        before = ','
+        if (!isLargeJson(wire)) small += JSON.stringify(wire)
+        else {
+          yield small
+          small = ''
+          yield* encodeInTurns(wire)
+        }
+      }
+      if (small !== '') yield small
+    }
+    yield ']}'
+  }
+  yield ']}'
+}

@@ -1,0 +1,242 @@
+import { invalid } from '../../core/error.ts'
+import type { OwnerKind } from '../../core/session.ts'
+import { empty, json } from '../../http/reply.ts'
+import { assertScopes } from '../../http/security/scope.ts'
+import type { Services } from '../../service/services.ts'
+import { toList } from '../../wire/list.ts'
+import { parseBody, parseQuery } from '../../wire/parse.ts'
+import { RunList, SessionRunsQuery } from '../../wire/run.ts'
+import {
+  CreateSessionRequest,
+  PruneSessionsRequest,
+  ReuseSessionRequest,
+  Session,
+  SessionDeleted,
+  SessionList,
+  SessionsPruned,
+  SessionsQuery,
+  UpdateSessionRequest,
+} from '../../wire/session.ts'
+import { type DocumentedRoute, documented } from '../route/documented.ts'
+import { etagOf, matches, requiredRevision } from '../route/etag.ts'
+import { readIdempotency } from '../route/idempotency.ts'
+import { pathId, readFor } from '../route/path-id.ts'
+import type { ApiSettings } from '../route/settings.ts'
+
+const tag = 'Sessions'
+const params = { id: 'The session.' }
+const sessionAnswer = { description: 'The session.', content: { 'application/json': Session } }
+const ownerKinds = ['user', 'agent', 'team', 'workflow'] as const satisfies readonly OwnerKind[]
+const withTag = { ...sessionAnswer, headers: { ETag: 'Of this state of the session.' } }
+
+/** Create, read, change, delete, list and share sessions, and the runs of one. */
+export function sessionRoutes({ sessions, runs }: Services, { prefix }: ApiSettings): DocumentedRoute[] {
+  const path = `${prefix}/sessions`
+  return [
+    documented(
+      {
+        method: 'POST',
+        path,
+        operationId: 'createSession',
+        scope: 'sessions',
+        tag,
+        summary: 'Create a session',
+        headers: { 'Idempotency-Key': 'The same key and body again give the first answer.' },
+        body: { required: false, content: { 'application/json': CreateSessionRequest } },
+        responses: { 201: { ...withTag, headers: { ...withTag.headers, Location: 'Where the session is.' } } },
+        errors: ['conflict', 'idempotency_mismatch'],
+      },
+      async (request) => {
+        const seed = parseBody(CreateSessionRequest, await request.body.json())
+        const record = await sessions.create(withoutAbsent(seed), await readIdempotency(request, 'POST /sessions'))
+        const location = `${path}/${encodeURIComponent(record.session.session_id)}`
+        return json(record.session, 201, { Location: location, ETag: etagOf(record) })
+      },
+    ),
+    documented(
+      {
+        method: 'GET',
+        path,
+        operationId: 'listSessions',
+        scope: 'sessions',
+        tag,
+        summary: 'List sessions, the latest change first',
+        description: 'A session is found under its present owners and under those that it had before `reuse`.',
+        query: SessionsQuery,
+        responses: { 200: { description: 'A page of sessions.', content: { 'application/json': SessionList } } },
+        errors: [],
+      },
+      async (request) => {
+        const { limit, cursor, ...filter } = parseQuery(SessionsQuery, request.query)
+        return json(toList('sessions', await sessions.list(filter, { limit, cursor })))
+      },
+    ),
+    documented(
+      {
+        method: 'GET',
+        path: `${path}/:id`,
+        operationId: 'getSession',
+        scope: 'sessions',
+        tag,
+        summary: 'Read a session',
+        params,
+        headers: { 'If-None-Match': 'An ETag: 304 while the session is still the same.' },
+        responses: { 200: withTag, 304: { description: 'Not changed.' } },
+        errors: ['session_not_found'],
+      },
+      async (request) => {
+        const record = await sessions.get(pathId(request))
+        const etag = etagOf(record)
+        if (matches(request.headers['if-none-match'], etag)) return empty(304, { ETag: etag })
+        return json(record.session, 200, { ETag: etag })
+      },
+    ),
+    documented(
+      {
+        method: 'PUT',
+        path: `${path}/:id`,
+        operationId: 'updateSession',
+        scope: 'sessions',
+        tag,
+        summary: 'Change a session',
+        description: 'Fields given are replaced whole, `null` clears, absent ones stay.',
+        params,
+        headers: { 'If-Match': 'An ETag: 412 when the session has changed since.' },
+        body: { required: true, content: { 'application/json': UpdateSessionRequest } },
+        responses: { 200: withTag },
+        errors: ['session_not_found', 'precondition_failed'],
+      },
+      async (request) => {
+        const id = pathId(request)
+        const present = () => sessions.get(id)
+        const { change, revision } = await readFor(present, async () => ({
+          change: parseBody(UpdateSessionRequest, (await request.body.json()) ?? null, 'keep'),
+          revision: await requiredRevision(request.headers['if-match'], present),
+        }))
+        const record = await sessions.update(id, withoutAbsent(change), revision)
+        return json(record.session, 200, { ETag: etagOf(record) })
+      },
+    ),
+    documented(
+      {
+        method: 'DELETE',
+        path: `${path}/:id`,
+        operationId: 'deleteSession',
+        scope: 'sessions',
+        tag,
+        summary: 'Delete a session with everything in it',
+        description: 'What runs in it is cancelled first.',
+        params,
+        responses: { 200: { description: 'It is gone.', content: { 'application/json': SessionDeleted } } },
+        errors: ['session_not_found'],
+      },
+      async (request) => {
+        const id = pathId(request)
+        await sessions.delete(id)
+        return json({ session_id: id, deleted: true })
+      },
+    ),
+    documented(
+      {
+        method: 'POST',
+        path: `${path}/:id/reuse`,
+        operationId: 'reuseSession',
+        scope: 'sessions',
+        tag,
+        summary: 'Attach a session to another agent, team, workflow or user',
+        description: 'The ids given become the present ones; the earlier ones stay in `shared_with`.',
+        params,
+        body: { required: true, content: { 'application/json': ReuseSessionRequest } },
+        responses: { 200: withTag },
+        errors: ['session_not_found'],
+      },
+      async (request) => {
+        const id = pathId(request)
+        const owners = await readFor(
+          () => sessions.get(id),
+          async () => parseBody(ReuseSessionRequest, await request.body.json()),
+        )
+        const record = await sessions.reuse(id, withoutAbsent(owners))
+        return json(record.session, 200, { ETag: etagOf(record) })
+      },
+    ),
+    documented(
+      {
+        method: 'DELETE',
+        path: `${path}/:id/shared/:kind/:owner_id`,
+        operationId: 'unshareSession',
+        scope: 'sessions',
+        tag,
+        summary: 'Take the name of an earlier owner out of a session',
+        description: 'An earlier user then sees nothing of it any more. For the present user and operators.',
+        params: { ...params, kind: '`user`, `agent`, `team` or `workflow`.', owner_id: 'The name in `shared_with`.' },
+        examples: { kind: ownerKinds },
+        responses: { 204: { description: 'It is not there any more.' } },
+        errors: ['session_not_found', 'owner_not_found'],
+      },
+      async (request) => {
+        const id = pathId(request)
+        const named = pathId(request, 'kind')
+        const kind = await readFor(
+          () => sessions.get(id),
+          () => ownerKinds.find((known) => known === named) ?? Promise.reject(unknownKind(named)),
+        )
+        await sessions.unshare(id, kind, pathId(request, 'owner_id'))
+        return empty(204)
+      },
+    ),
+    documented(
+      {
+        method: 'POST',
+        path: `${path}/prune`,
+        operationId: 'pruneSessions',
+        scope: 'sessions',
+        tag,
+        summary: 'Delete sessions that have not changed for long',
+        description:
+          'With everything in them, but none with a run that is running or queued. The owners are those of the list of sessions. ' +
+          'It stops after some seconds and then says that there are more. Without `user_id` it is about all users and needs the ' +
+          'scope `admin`, unless the key belongs to a user.',
+        body: { required: true, content: { 'application/json': PruneSessionsRequest } },
+        responses: { 200: { description: 'How many are gone.', content: { 'application/json': SessionsPruned } } },
+        errors: [],
+      },
+      async (request) => {
+        const { updated_before, ...filter } = parseBody(PruneSessionsRequest, await request.body.json())
+        if (request.userId === undefined && filter.user_id === undefined) assertScopes(request.scopes, 'admin')
+        return json(await sessions.prune({ olderThan: updated_before, filter }))
+      },
+    ),
+    documented(
+      {
+        method: 'GET',
+        path: `${path}/:id/runs`,
+        operationId: 'listSessionRuns',
+        scope: 'sessions',
+        tag,
+        summary: 'List the runs of a session, the newest first',
+        params,
+        query: SessionRunsQuery,
+        responses: { 200: { description: 'A page of runs.', content: { 'application/json': RunList } } },
+        errors: ['session_not_found'],
+      },
+      async (request) => {
+        const session_id = pathId(request)
+        await sessions.get(session_id)
+        const { limit, cursor, ...filter } = parseQuery(SessionRunsQuery, request.query)
+        return json(toList('runs', await runs.list({ ...filter, session_id }, { limit, cursor })))
+      },
+    ),
+  ]
+}
+
+function unknownKind(named: string) {
+  return invalid(`'${named}' is no kind of owner; the kinds are ${ownerKinds.join(', ')}.`, 'kind')
+}
+
+type Present<T> = { [K in keyof T]?: Exclude<T[K], undefined> }
+
+/** Without the fields that are undefined, which a spread would write over others. */
+function withoutAbsent<T extends object>(fields: T): Present<T> {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Present<T>
+}

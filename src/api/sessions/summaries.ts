@@ -1,0 +1,62 @@
+import { json } from '../../http/reply.ts'
+import type { Services } from '../../service/services.ts'
+import { parseQuery } from '../../wire/parse.ts'
+import { SummaryAnswer, SummaryQuery, SummaryScheduled } from '../../wire/summary.ts'
+import { type DocumentedRoute, documented } from '../route/documented.ts'
+import { pathId, readFor } from '../route/path-id.ts'
+import type { ApiSettings } from '../route/settings.ts'
+
+const tag = 'Sessions'
+const params = { id: 'The session.' }
+const summaryAnswer = { description: 'The summary.', content: { 'application/json': SummaryAnswer } }
+
+/** The latest summary of a session, and the making of one. */
+export function summaryRoutes({ summaries, sessions }: Services, { prefix }: ApiSettings): DocumentedRoute[] {
+  const path = `${prefix}/sessions/:id/summary`
+  return [
+    documented(
+      {
+        method: 'GET',
+        path,
+        operationId: 'getSummary',
+        scope: 'sessions',
+        tag,
+        summary: 'Read the latest summary',
+        params,
+        responses: { 200: summaryAnswer },
+        errors: ['session_not_found', 'summary_not_found'],
+      },
+      async (request) => json({ summary: await summaries.get(pathId(request)) }),
+    ),
+    documented(
+      {
+        method: 'POST',
+        path,
+        operationId: 'createSummary',
+        scope: 'sessions',
+        tag,
+        summary: 'Summarise a session',
+        params,
+        query: SummaryQuery,
+        responses: {
+          200: summaryAnswer,
+          202: {
+            description: 'It will be written, also over a restart.',
+            content: { 'application/json': SummaryScheduled },
+          },
+        },
+        errors: ['session_not_found', 'summary_failed', 'summary_not_configured', 'timeout'],
+      },
+      async (request) => {
+        const id = pathId(request)
+        const query = await readFor(
+          () => sessions.get(id),
+          () => parseQuery(SummaryQuery, request.query),
+        )
+        if (!query.async) return json({ summary: await summaries.generate(id) })
+        await summaries.schedule(id)
+        return json({ status: 'scheduled', session_id: id }, 202)
+      },
+    ),
+  ]
+}

@@ -1,0 +1,152 @@
+import { Box, Text, useInput, usePaste, useWindowSize } from 'ink'
+import { type ReactNode, useEffect, useSyncExternalStore } from 'react'
+import { Input } from '../chat/input.tsx'
+import type { Paint } from '../terminal/paint.ts'
+import { type BrowserScreen, frameRows, type SessionBrowser } from './browser.ts'
+import { keyHelp } from './keys.ts'
+import type { Row } from './row-list.ts'
+import { sinceWhen } from './since-when.ts'
+
+export interface SessionBrowserProps {
+  browser: SessionBrowser
+  paint: Paint
+}
+
+/** The whole terminal: a head, a list or a conversation, and what the keys do. */
+export function SessionBrowserScreen({ browser, paint }: SessionBrowserProps): ReactNode {
+  const { columns, rows } = useWindowSize()
+  const screen = useSyncExternalStore(browser.subscribe, browser.get)
+  useEffect(() => browser.resize(columns, rows), [browser, columns, rows])
+  useInput((input, key) => {
+    if (key.eventType !== 'release') browser.key(input, key)
+  })
+  usePaste((text) => browser.paste(text))
+  const height = Math.max(1, rows - frameRows)
+  return (
+    <Box flexDirection="column" height={rows} width={columns} overflow="hidden">
+      <Head screen={screen} paint={paint} />
+      <Box flexDirection="column" height={height} marginY={1} flexShrink={0} overflow="hidden">
+        <Body screen={screen} paint={paint} columns={columns} height={height} />
+      </Box>
+      <Foot screen={screen} paint={paint} columns={columns} />
+    </Box>
+  )
+}
+
+function Head({ screen, paint }: { screen: BrowserScreen; paint: Paint }): ReactNode {
+  const { session, searched, lost } = screen
+  const what = session === undefined ? (searched === '' ? 'Sessions' : `Found: ${searched}`) : session.row.title
+  const about = lost ? paint.red('Connection lost, trying again') : paint.dim(headOf(session))
+  return (
+    <Box flexShrink={0} height={1} justifyContent="space-between" columnGap={2}>
+      <Text wrap="truncate">{paint.bold(what)}</Text>
+      <Box flexShrink={lost ? 0 : 1}>
+        <Text wrap="truncate">{about}</Text>
+      </Box>
+    </Box>
+  )
+}
+
+function headOf(session: BrowserScreen['session']): string {
+  if (session === undefined) return ''
+  const { row, live, atEnd } = session
+  const id = row.title === row.sessionId ? [] : [row.sessionId]
+  return [...(live ? ['live'] : []), ...(atEnd ? [] : ['more below']), ...id].join(' · ')
+}
+
+type BodyProps = { screen: BrowserScreen; paint: Paint; columns: number; height: number }
+
+function Body({ screen, paint, columns, height }: BodyProps): ReactNode {
+  const { dialog, session, rows, searched, loading } = screen
+  if (dialog === 'help') return <Help paint={paint} />
+  if (session === undefined) {
+    if (rows.length > 0) return rows.map((row) => <Line key={row.key} row={row} paint={paint} columns={columns} />)
+    if (loading) return <Text>{paint.dim('Reading…')}</Text>
+    return <Text>{paint.dim(searched === '' ? 'No sessions yet.' : 'Nothing was found. Esc shows all sessions.')}</Text>
+  }
+  if (session.empty) return <Text>{paint.dim('Nothing has been said in this session yet.')}</Text>
+  return session.lines.slice(0, height).map((line, place) => (
+    // biome-ignore lint/suspicious/noArrayIndexKey: lines of the window, which stay where they are.
+    <Text key={place} wrap="truncate">
+      {line === '' ? ' ' : line}
+    </Text>
+  ))
+}
+
+function Help({ paint }: { paint: Paint }): ReactNode {
+  return keyHelp.map(([keys, about]) => (
+    <Box key={keys}>
+      <Box width={19} flexShrink={0}>
+        <Text>{paint.cyan(keys)}</Text>
+      </Box>
+      <Text wrap="truncate">{about}</Text>
+    </Box>
+  ))
+}
+
+const marks: Partial<Record<NonNullable<Row['last']>['status'], string>> = {
+  running: 'at work',
+  queued: 'queued',
+  input_required: 'waits for you',
+  failed: 'failed',
+  cancelled: 'cancelled',
+  interrupted: 'interrupted',
+}
+
+function Line({
+  row,
+  paint,
+  columns,
+}: {
+  row: BrowserScreen['rows'][number]
+  paint: Paint
+  columns: number
+}): ReactNode {
+  const { title, owner, runs, last, at, words, isSelected } = row
+  const mark = last === undefined ? undefined : marks[last.status]
+  const colour = last?.status === 'failed' ? paint.red : paint.yellow
+  const about = [
+    ...(owner === undefined ? [] : [owner.id]),
+    ...(runs === undefined ? [] : [`${runs} ${runs === 1 ? 'run' : 'runs'}`]),
+  ].join(' · ')
+  return (
+    <Box flexDirection="column" height={2} flexShrink={0}>
+      <Box height={1} columnGap={2}>
+        <Box flexGrow={1} width={Math.max(1, columns - 10)}>
+          <Text wrap="truncate">{isSelected ? paint.bold(paint.cyan(`› ${title}`)) : `  ${title}`}</Text>
+        </Box>
+        <Box flexShrink={0}>
+          <Text>{paint.dim(sinceWhen(at, Date.now()))}</Text>
+        </Box>
+      </Box>
+      <Box height={1}>
+        <Text wrap="truncate">
+          {`    ${paint.dim(about)}${mark === undefined ? '' : `${about === '' ? '' : ' · '}${colour(mark)}`}${paint.dim(`  ${words ?? ''}`)}`}
+        </Text>
+      </Box>
+    </Box>
+  )
+}
+
+function Foot({ screen, paint, columns }: { screen: BrowserScreen; paint: Paint; columns: number }): ReactNode {
+  const { dialog, typed, message, session, searched } = screen
+  if (dialog === 'search') {
+    return <Input line={typed} prompt={paint.cyan('Search: ')} columns={Math.max(1, columns - 10)} rows={1} />
+  }
+  const title = session?.row.title ?? screen.rows.find(({ isSelected }) => isSelected)?.title ?? ''
+  const text =
+    dialog === 'delete'
+      ? paint.yellow(`Delete for good? y or n  ${title}`)
+      : (message ?? paint.dim(keysOf(session !== undefined, searched !== '', dialog)))
+  return (
+    <Box height={1} flexShrink={0}>
+      <Text wrap="truncate">{text}</Text>
+    </Box>
+  )
+}
+
+function keysOf(isOpen: boolean, isSearched: boolean, dialog: BrowserScreen['dialog']): string {
+  if (dialog === 'help') return 'Any key goes back'
+  if (isOpen) return '? help · Esc back · c chat · d delete · q leave'
+  return `? help · Enter opens · / search · ${isSearched ? 'Esc all · ' : ''}q leave`
+}

@@ -1,0 +1,127 @@
+import { writeFile } from 'node:fs/promises'
+import { createId } from '../../core/id.ts'
+import { saidAsMarkdown } from '../terminal/message-text.ts'
+import { terminalLine, terminalText } from '../terminal/text.ts'
+import type { Conversation } from './conversation.ts'
+
+interface ChatCommand {
+  usage: string
+  about: string
+  run(conversation: Conversation, argument: string): Promise<void> | void
+}
+
+const commands: Record<string, ChatCommand> = {
+  new: { usage: '/new', about: 'begin a new session', run: beginAnew },
+  sessions: { usage: '/sessions', about: 'list the latest sessions', run: listSessions },
+  switch: { usage: '/switch <number or id>', about: 'go on with another session', run: switchTo },
+  agent: { usage: '/agent [id]', about: 'list the agents, or go on in this session with another', run: takeAgent },
+  summary: { usage: '/summary', about: 'summarise the session', run: summarise },
+  sources: { usage: '/sources', about: 'show what the last answer rests on', run: showSources },
+  save: { usage: '/save [file]', about: 'write the conversation to a Markdown file', run: save },
+  clear: { usage: '/clear', about: 'clear the screen', run: () => {} },
+  help: { usage: '/help', about: 'show this', run: help },
+}
+
+/** The name of the command that a line calls, known or not. `/etc/hosts` calls none. */
+export function commandIn(line: string): string | undefined {
+  return /^\/([a-z]+)(?:\s|$)/.exec(line)?.[1]
+}
+
+/** Runs a line that calls a command. What fails is thrown. */
+export async function runCommand(conversation: Conversation, line: string): Promise<void> {
+  const name = commandIn(line) ?? ''
+  const command = Object.hasOwn(commands, name) ? commands[name] : undefined
+  if (command === undefined) conversation.note(`There is no /${name}. /help lists the commands.`)
+  else await command.run(conversation, line.slice(name.length + 1).trim())
+}
+
+function beginAnew(conversation: Conversation): void {
+  conversation.sessionId = createId('ses')
+  conversation.begun = false
+  conversation.sources = []
+  conversation.note('A new session.')
+}
+
+async function latest({ client }: Conversation) {
+  return (await client.sessions.list({}, { limit: 10 })).sessions
+}
+
+async function listSessions(conversation: Conversation): Promise<void> {
+  const sessions = await latest(conversation)
+  if (sessions.length === 0) return conversation.note('No sessions yet.')
+  const lines = sessions.map((session, place) => {
+    const owner = session.agent_id ?? session.team_id ?? session.workflow_id ?? '-'
+    const name = session.name === null ? session.session_id : `${session.name} (${session.session_id})`
+    const here = session.session_id === conversation.sessionId ? '  (this one)' : ''
+    const when = session.updated_at.slice(0, 16).replace('T', ' ')
+    const runs = `${session.run_count} ${session.run_count === 1 ? 'run' : 'runs'}`
+    return `${place + 1}  ${terminalLine(`${when} · ${owner} · ${runs} · ${name}`)}${here}`
+  })
+  conversation.note([...lines, '/switch <number> goes on with one.'].join('\n'))
+}
+
+async function switchTo(conversation: Conversation, argument: string): Promise<void> {
+  const number = /^\d{1,2}$/.test(argument) ? Number(argument) : undefined
+  const sessionId = number === undefined ? argument : (await latest(conversation))[number - 1]?.session_id
+  if (sessionId === undefined || sessionId === '') return conversation.note('Which one? /sessions lists them.')
+  const session = await conversation.client.sessions.get(sessionId)
+  conversation.sessionId = session.session_id
+  conversation.begun = true
+  conversation.sources = []
+  conversation.note(`Session ${terminalLine(session.session_id)}`)
+  await conversation.showHistory()
+}
+
+async function takeAgent(conversation: Conversation, argument: string): Promise<void> {
+  if (argument === '') {
+    const { agents } = await conversation.client.agents.list()
+    const lines = agents.map(({ id, kind, description }) =>
+      terminalLine(`${id} · ${kind}${description === null ? '' : ` · ${description}`}`),
+    )
+    return conversation.note(lines.join('\n'))
+  }
+  const agent = await conversation.client.agents.get(argument)
+  conversation.agentId = agent.id
+  conversation.kind = agent.kind
+  conversation.note(`You talk to ${terminalLine(agent.id)} now.`)
+}
+
+async function summarise(conversation: Conversation): Promise<void> {
+  if (!conversation.begun) return conversation.note('Nothing has been said yet.')
+  conversation.note('Summarising…')
+  const { content } = await conversation.client.sessions.summary.generate(conversation.sessionId)
+  conversation.screen.say('markdown', terminalText(content))
+}
+
+function showSources(conversation: Conversation): void {
+  const { sources } = conversation
+  conversation.note(sources.length === 0 ? 'The last answer names no sources.' : sources.join('\n'))
+}
+
+async function save(conversation: Conversation, argument: string): Promise<void> {
+  const { client, sessionId, begun } = conversation
+  if (!begun) return conversation.note('Nothing has been said yet.')
+  const { messages, has_more } = await client.sessions.history(sessionId, { interactions: 1000 })
+  const file = argument === '' ? `${sessionId.replaceAll(':', '-')}.md` : argument
+  const text = messages.map(
+    ({ role, parts }) => `## ${role === 'user' ? 'You' : 'Answer'}\n\n${saidAsMarkdown(parts).trim()}\n`,
+  )
+  try {
+    await writeFile(file, `# Session ${sessionId}\n\n${text.join('\n')}`, { flag: 'wx' })
+  } catch (error) {
+    const taken = error instanceof Error && 'code' in error && error.code === 'EEXIST'
+    if (taken) return conversation.note(`${terminalLine(file)} is there already; name another file.`)
+    throw error
+  }
+  conversation.note(`Saved ${has_more ? 'the latest 1000 exchanges' : 'the conversation'} to ${terminalLine(file)}.`)
+}
+
+function help(conversation: Conversation): void {
+  const shown = Object.values(commands)
+  const width = Math.max(...shown.map(({ usage }) => usage.length))
+  const keys = [
+    'Enter sends; Shift-Enter, Alt-Enter or \\ at the end of the line begins another line.',
+    'Up and Down go through what you have said. Ctrl-C clears the line\nand cancels the answer; where there is nothing to clear or to cancel, it leaves.',
+  ]
+  conversation.note([...shown.map(({ usage, about }) => `${usage.padEnd(width)}  ${about}`), ...keys].join('\n'))
+}

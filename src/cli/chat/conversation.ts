@@ -1,0 +1,253 @@
+import type { Client } from '../../client/client.ts'
+import { isAppError } from '../../core/error.ts'
+import { createId } from '../../core/id.ts'
+import type { EntityKind, Usage } from '../../core/run.ts'
+import { describeError } from '../command/exit.ts'
+import type { Question, TurnEnd, TurnEvent } from '../runs/activity.ts'
+import { formatSource } from '../runs/source-line.ts'
+import { saidAsMarkdown, saidIn } from '../terminal/message-text.ts'
+import { terminalLine, terminalText } from '../terminal/text.ts'
+import { ChatScreen } from './screen.ts'
+import type { ResumedTurn } from './turn.ts'
+import { resumeTurn, runTurn } from './turn.ts'
+
+export interface ConversationOptions {
+  agentId: string
+  kind: EntityKind | undefined
+  /** None: a new one. */
+  sessionId: string | undefined
+}
+
+/** As many interactions of a session are shown when it is opened. */
+const shownInteractions = 20
+
+/** What is said between a person and an agent, and what the screen shows of it. */
+export class Conversation {
+  readonly screen = new ChatScreen()
+  readonly client: Client
+  agentId: string
+  kind: EntityKind | undefined
+  sessionId: string
+  /** Whether the session exists, as far as we know. */
+  begun: boolean
+  sources: string[] = []
+  /** What was typed before, the latest last. */
+  readonly typed: string[] = []
+  #running: AbortController | undefined
+  #waiting: { questions: Question[]; answers: Map<string, unknown>; end: TurnEnd } | undefined
+
+  constructor(client: Client, { agentId, kind, sessionId }: ConversationOptions) {
+    this.client = client
+    this.agentId = agentId
+    this.kind = kind
+    this.sessionId = sessionId ?? createId('ses')
+    this.begun = sessionId !== undefined
+  }
+
+  get busy(): boolean {
+    return this.#running !== undefined
+  }
+
+  note(text: string): void {
+    this.screen.say('note', text)
+  }
+
+  /** Sends a message, or answers what the run waits for. */
+  async send(text: string): Promise<void> {
+    if (this.#waiting !== undefined) return this.#answer(text)
+    this.screen.say('user', terminalText(text).replaceAll('\t', '    '))
+    this.screen.say('name', terminalLine(this.agentId))
+    this.sources = []
+    const { agentId, sessionId } = this
+    await this.#follow((signal) => runTurn(this.client, { agentId, message: text, sessionId, follow: true, signal }))
+  }
+
+  /** Ends the run that is at work or waits; false when there is none. */
+  cancel(): boolean {
+    if (this.#running !== undefined) {
+      this.#running.abort()
+      return true
+    }
+    const runId = this.#waiting?.end.runId
+    if (this.#waiting === undefined) return false
+    this.#waiting = undefined
+    this.screen.set({ question: undefined })
+    if (runId !== undefined) void this.client.runs.cancel(runId).catch((error) => this.#fail(error))
+    this.note('Cancelled.')
+    return true
+  }
+
+  /** As `showHistory`; a session that is new, or a server that keeps none, has nothing to show. */
+  async open(signal: AbortSignal): Promise<void> {
+    try {
+      await this.showHistory(signal)
+    } catch (error) {
+      if (!isAppError(error) || !/^(session|route)_not_found$/.test(error.code)) throw error
+      this.begun = false
+    }
+  }
+
+  /** Shows the end of what has been said in the session. */
+  async showHistory(signal?: AbortSignal): Promise<void> {
+    const history = await this.client.sessions.history(this.sessionId, { interactions: shownInteractions, signal })
+    if (history.has_more) this.note('There are earlier messages; /save keeps them all.')
+    for (const { role, content, parts, run_id } of history.messages) {
+      const said = role === 'user' ? saidIn(parts) : saidAsMarkdown(parts)
+      const text = terminalText(said).replaceAll('\t', '    ')
+      if (role === 'user') {
+        if (content !== '') this.typed.push(terminalText(content).replaceAll('\t', '    '))
+        this.screen.say('user', text)
+        continue
+      }
+      const run = history.runs.find((one) => one.run_id === run_id)
+      this.screen.say('name', terminalLine(run?.entity_id ?? this.agentId))
+      this.screen.begin(0)
+      await this.screen.text(text)
+      this.screen.end()
+      if (run !== undefined && run.status !== 'completed') this.note(`The run is ${run.status}.`)
+    }
+  }
+
+  leave(): void {
+    this.#running?.abort()
+    this.screen.close()
+  }
+
+  async #follow(start: (signal: AbortSignal) => AsyncIterable<TurnEvent>): Promise<void> {
+    const running = new AbortController()
+    this.#running = running
+    const since = Date.now()
+    this.screen.begin(since)
+    const questions: Question[] = []
+    let end: TurnEnd | undefined
+    try {
+      for await (const event of start(running.signal)) {
+        if (event.type === 'question') questions.push(event.question)
+        else if (event.type === 'end') end = event.end
+        else await this.#show(event)
+      }
+    } catch (error) {
+      this.screen.end()
+      if (running.signal.aborted) this.note('Cancelled.')
+      else this.#fail(error)
+    }
+    this.#running = undefined
+    this.screen.end()
+    if (end === undefined) return
+    this.begun = true
+    this.sessionId = end.sessionId ?? this.sessionId
+    this.note(summarise(Date.now() - since, end.usage))
+    this.#wait(end, questions)
+  }
+
+  async #show(event: Exclude<TurnEvent, { type: 'question' | 'end' }>): Promise<void> {
+    const { screen } = this
+    if (event.type === 'text') await screen.text(event.text)
+    else if (event.type === 'started') this.begun = true
+    else if (event.type === 'tool_call') screen.startWork(event.callId, `${event.name} ${event.input}`)
+    else if (event.type === 'step_start') screen.startWork(event.stepId, event.name)
+    else if (event.type === 'tool_result') {
+      this.#worked(screen.endWork(event.callId) ?? event.name, event.durationMs, event.error)
+    } else if (event.type === 'step_end') {
+      const failure = event.error ?? (event.status === 'completed' ? undefined : event.status)
+      this.#worked(screen.endWork(event.stepId) ?? 'step', event.durationMs, failure)
+    } else if (event.type === 'usage') screen.set({ tokens: screen.get().tokens + event.usage.total_tokens })
+    else if (event.type === 'source') {
+      this.sources.push(formatSource(event.source))
+      this.note(formatSource(event.source))
+    } else if (event.type === 'connection') screen.set({ connectionLost: event.lost })
+    else screen.say('error', event.message)
+  }
+
+  #worked(what: string, durationMs: number, failure: string | undefined): void {
+    const mark = failure === undefined ? '✓' : '✗'
+    this.note(`${mark} ${what} ${formatMs(durationMs)}${failure === undefined ? '' : `: ${failure}`}`)
+  }
+
+  #wait(end: TurnEnd, questions: Question[]): void {
+    if (end.status === 'interrupted' && this.kind === 'workflow') {
+      questions = [
+        { callId: undefined, prompt: 'Go on with the run?', about: undefined, schema: undefined, wants: 'approval' },
+      ]
+    } else if (end.status !== 'input_required') return
+    this.#waiting = { questions, answers: new Map(), end }
+    this.#askNext()
+  }
+
+  #askNext(): void {
+    const question = this.#waiting?.questions[0]
+    if (question === undefined) return
+    this.screen.say('name', question.prompt)
+    if (question.about !== undefined) this.note(question.about)
+    this.screen.set({ question: question.wants === 'approval' ? 'y or n' : 'answer' })
+  }
+
+  async #answer(text: string): Promise<void> {
+    const waiting = this.#waiting
+    const question = waiting?.questions[0]
+    if (waiting === undefined || question === undefined) return
+    const answer = question.wants === 'approval' ? readDecision(text) : readInput(text, question)
+    if (answer === undefined) {
+      this.note('y for yes, n for no; what follows the n is told as the reason.')
+      return
+    }
+    this.screen.say('user', terminalText(text))
+    waiting.questions.shift()
+    waiting.answers.set(question.callId ?? '', answer)
+    if (waiting.questions.length > 0) return this.#askNext()
+    this.#waiting = undefined
+    this.screen.set({ question: undefined })
+    const { end, answers } = waiting
+    if (end.status === 'interrupted' && !Object(answer).approved) return
+    const turn = { runId: end.runId ?? '', sessionId: this.sessionId, after: end.seq, answer: toAnswer(answers) }
+    await this.#follow((signal) => resumeTurn(this.client, { ...turn, signal }))
+  }
+
+  #fail(error: unknown): void {
+    this.screen.say('error', describeError(error))
+  }
+}
+
+interface Decision {
+  approved: boolean
+  reason?: string
+}
+
+function readDecision(text: string): Decision | undefined {
+  const word = /^(y|yes|n|no)\b[\s,:]*/i.exec(text)
+  if (word === null) return undefined
+  const approved = /^y/i.test(text)
+  const reason = text.slice(word[0].length)
+  return reason === '' ? { approved } : { approved, reason }
+}
+
+/** JSON where something else than a text is wanted. */
+function readInput(text: string, { schema }: Question): { input: unknown } {
+  if (schema?.type === 'string') return { input: text }
+  try {
+    return { input: JSON.parse(text) }
+  } catch {
+    return { input: text }
+  }
+}
+
+function toAnswer(answers: Map<string, unknown>): ResumedTurn['answer'] {
+  const approved: Record<string, boolean> = {}
+  let input: ResumedTurn['answer']['input']
+  for (const [callId, answer] of answers) {
+    if (typeof answer !== 'object' || answer === null) continue
+    if ('approved' in answer && callId !== '') approved[callId] = answer.approved === true
+    if ('reason' in answer) input = answer.reason as string
+    if ('input' in answer) input = answer.input as typeof input
+  }
+  return { ...(Object.keys(approved).length > 0 ? { approved } : {}), ...(input === undefined ? {} : { input }) }
+}
+
+function summarise(durationMs: number, usage: Usage | null): string {
+  const tokens = usage === null ? '' : ` · ${usage.input_tokens} tokens in, ${usage.output_tokens} out`
+  return `${formatMs(durationMs)}${tokens}`
+}
+
+export function formatMs(durationMs: number): string {
+  return durationMs < 1000 ? `${Math.round(durationMs)} ms` : `${(durationMs / 1000).toFixed(1)} s`
+}

@@ -1,0 +1,43 @@
+import { Box, Text } from 'ink'
+import type { ReactNode } from 'react'
+import type { Line } from '../terminal/edit-line.ts'
+
+export interface InputProps {
+  line: Line
+  prompt: ReactNode
+  columns: number
+  /** No more lines of it are shown than these, those around the cursor. */
+  rows: number
+}
+
+/** What is being typed, with the cursor. */
+export function Input({ line, prompt, columns, rows }: InputProps): ReactNode {
+  const { before, at, after } = around(line, columns * rows, rows)
+  return (
+    <Box maxHeight={rows} overflow="hidden" flexShrink={0}>
+      <Box flexShrink={0}>
+        <Text>{prompt}</Text>
+      </Box>
+      <Text>
+        {before}
+        <Text inverse>{at === '\n' || at === '' ? ' ' : at}</Text>
+        {at === '\n' ? '\n' : ''}
+        {after}
+      </Text>
+    </Box>
+  )
+}
+
+const segmenter = new Intl.Segmenter(undefined, { granularity: 'grapheme' })
+
+/** A long paste is cut down to what fits, from its line at most `rows - 1` above the cursor's. */
+function around({ text, cursor }: Line, most: number, rows: number): { before: string; at: string; after: string } {
+  const half = Math.floor(most / 2)
+  let before = text.slice(Math.max(0, cursor - half), cursor)
+  const lines = before.split('\n')
+  if (lines.length > rows - 1) before = lines.slice(-(rows - 1)).join('\n')
+  const rest = text.slice(cursor, cursor + half)
+  const [first] = segmenter.segment(rest.slice(0, 64))
+  const at = first?.segment ?? ''
+  return { before, at, after: rest.slice(at.length) }
+}

@@ -1,0 +1,125 @@
+import type { Client } from '../../client/client.ts'
+import { isFinalEvent, type RunEvent } from '../../core/event.ts'
+import type { RunStatus, Usage } from '../../core/run.ts'
+import { showEvent, type TurnEvent } from '../runs/activity.ts'
+import { terminalLine } from '../terminal/text.ts'
+
+interface Reading {
+  /** Whether text is shown from here, behind what has been shown; otherwise it comes over A2A and only counts. */
+  takesText: boolean
+  /** Called at the first event. */
+  onLife?: () => unknown
+}
+
+/** The record of one run, put in order with the text that comes another way: what is recorded behind a text waits for it. */
+export class RunReader {
+  runId: string | undefined
+  hasEnded = false
+  readonly signal: AbortSignal
+  readonly #client: Client
+  readonly #push: (event: TurnEvent) => Promise<void>
+  #sessionId: string | undefined
+  #after = 0
+  #shownChars = 0
+  #shownSeq = 0
+  #failure: string | undefined
+  #status: RunStatus | undefined
+  #usage: Usage | null = null
+  #textHasEnded = false
+  #behind: { chars: number; go: () => void } | undefined
+  #stop = new AbortController()
+
+  constructor(client: Client, push: (event: TurnEvent) => Promise<void>, signal: AbortSignal) {
+    this.#client = client
+    this.#push = push
+    this.signal = signal
+  }
+
+  begin(runId: string | undefined, sessionId: string | undefined, after: number): void {
+    this.runId = runId
+    this.#sessionId = sessionId
+    this.#after = after
+    this.#shownSeq = after
+    void this.#push({ type: 'started', runId })
+  }
+
+  say(event: TurnEvent): Promise<void> {
+    return this.#push(event)
+  }
+
+  text(text: string): Promise<void> {
+    this.#shownChars += text.length
+    if (this.#behind !== undefined && this.#shownChars >= this.#behind.chars) this.#behind.go()
+    return this.#push({ type: 'text', text })
+  }
+
+  /** No more text comes the other way; `whole` unless it was cut. */
+  textEnded(whole: boolean): void {
+    this.#textHasEnded = true
+    if (!whole) this.#stop.abort()
+    this.#behind?.go()
+  }
+
+  /** Reads from the start, leaving out what has been shown. Resolves at the run's end or pause; rejects when it is cut. */
+  async read({ takesText, onLife }: Reading): Promise<void> {
+    if (this.runId === undefined) return
+    const signal = takesText ? this.signal : AbortSignal.any([this.signal, this.#stop.signal])
+    let chars = 0
+    for await (const event of await this.#client.runs.events(this.runId, { after: this.#after, signal })) {
+      await onLife?.()
+      onLife = undefined
+      const text = textOf(event)
+      if (text === undefined) {
+        if (!takesText) await this.#reached(chars)
+        if (signal.aborted) return
+        if (event.seq > this.#shownSeq) await this.#show(event)
+        continue
+      }
+      chars += text.length
+      if (takesText && chars > this.#shownChars) await this.text(text.slice(text.length - (chars - this.#shownChars)))
+    }
+  }
+
+  async finish(failure: string | undefined): Promise<void> {
+    const pauses = this.#status === 'input_required'
+    const message = this.#failure ?? failure
+    if (message !== undefined && !pauses) await this.#push({ type: 'error', message })
+    const [sessionId, runId, status, usage] = [this.#sessionId, this.runId, this.#status, this.#usage]
+    await this.#push({ type: 'end', end: { sessionId, runId, status, usage, seq: this.#shownSeq } })
+  }
+
+  async #show(event: RunEvent): Promise<void> {
+    this.#shownSeq = event.seq
+    if (event.type === 'source') return this.#push({ type: 'source', source: event })
+    if (isFinalEvent(event)) {
+      this.hasEnded = true
+      this.#status = event.type === 'run_end' ? event.status : 'failed'
+      if (event.type === 'run_end') {
+        this.#usage = event.usage
+        this.#failure = explain(event.status, event.cancellation_reason)
+      } else this.#failure = terminalLine(event.error.message)
+      return
+    }
+    const shown = showEvent(event)
+    if (shown !== undefined) await this.#push(shown)
+  }
+
+  async #reached(chars: number): Promise<void> {
+    if (this.#textHasEnded || this.#shownChars >= chars) return
+    await new Promise<void>((go) => {
+      this.#behind = { chars, go }
+    })
+    this.#behind = undefined
+  }
+}
+
+function textOf(event: RunEvent): string | undefined {
+  if (event.type === 'text_delta') return event.text
+  return event.type === 'data' ? JSON.stringify(event.data) : undefined
+}
+
+function explain(status: RunStatus, reason: string | undefined): string | undefined {
+  if (status === 'interrupted') return 'The run was interrupted because the server stopped while it was at work.'
+  if (status === 'cancelled') return `The run was cancelled${reason === undefined ? '' : `: ${terminalLine(reason)}`}.`
+  return undefined
+}

@@ -1,0 +1,35 @@
+import { Box, Text } from 'ink'
+import type { ReactNode } from 'react'
+import { wrapJoined } from '../markdown/joined.ts'
+import { Markdown } from '../markdown/markdown.tsx'
+import type { Paint } from '../terminal/paint.ts'
+import type { Entry } from './screen.ts'
+
+export interface SaidProps {
+  entry: Omit<Entry, 'id'>
+  columns: number
+  paint: Paint
+}
+
+/** Something that was said or has happened, as chat and the session browser show it. */
+export function Said({ entry, columns, paint }: SaidProps): ReactNode {
+  const { kind, joined } = entry
+  const apart = kind === 'markdown' ? !joined : kind === 'user' || kind === 'name'
+  // A width of its own: without one the layout rounds widths of what is inside, and the terminal cuts what was rounded up.
+  return (
+    <Box marginTop={apart ? 1 : 0} width={columns} flexDirection="column" flexShrink={0}>
+      <Words entry={entry} columns={columns} paint={paint} />
+    </Box>
+  )
+}
+
+function Words({ entry: { kind, text }, columns, paint }: SaidProps): ReactNode {
+  if (kind === 'markdown') return <Markdown text={text} columns={columns} paint={paint} />
+  return <Text>{wrapJoined(painted(kind, text, paint), columns)}</Text>
+}
+
+function painted(kind: Entry['kind'], text: string, paint: Paint): string {
+  if (kind === 'note') return paint.dim(text.replace(/^/gm, '  '))
+  if (kind === 'error') return paint.red(text)
+  return kind === 'user' ? paint.cyan(`> ${text.replaceAll('\n', '\n  ')}`) : paint.bold(paint.green(text))
+}

@@ -1,0 +1,59 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { render, renderToString } from 'ink'
+import type { Client } from '../../client/client.ts'
+import { exit } from '../command/exit-codes.ts'
+import { Markdown } from '../markdown/markdown.tsx'
+import { withoutAutoWrap } from '../terminal/auto-wrap.ts'
+import { hint } from '../terminal/called-as.ts'
+import { say } from '../terminal/output.ts'
+import { paintFor } from '../terminal/paint.ts'
+import { terminalLine } from '../terminal/text.ts'
+import { Chat } from './chat.tsx'
+import { Conversation, type ConversationOptions } from './conversation.ts'
+
+export interface TerminalChat extends ConversationOptions {
+  signal: AbortSignal
+}
+
+/** The chat on a terminal, until its user leaves; says then how to go on with the session. Gives the exit code. */
+export async function chatOnTerminal(client: Client, { signal, ...options }: TerminalChat): Promise<number> {
+  const conversation = new Conversation(client, options)
+  if (conversation.begun) await conversation.open(signal)
+  const { stdout } = process
+  let interrupted = false
+  const onInterrupt = () => {
+    interrupted = true
+  }
+  await withoutAutoWrap(stdout, async () => {
+    const app = render(<Chat {...{ conversation, signal, paint: paintFor(stdout), onInterrupt }} />, {
+      exitOnCtrlC: false,
+      interactive: true,
+      incrementalRendering: true,
+      kittyKeyboard: { mode: 'auto' },
+    })
+    void warmUp()
+    await app.waitUntilExit()
+  })
+  const { agentId, sessionId, begun } = conversation
+  if (begun) say(`Go on with: ${hint(`chat ${terminalLine(agentId)} --session ${terminalLine(sessionId)}`)}`)
+  return interrupted || signal.aborted ? exit.interrupted : exit.ok
+}
+
+const sample = [
+  '# A *b*',
+  'A **b** `c` [d](http://e)',
+  '- a\n- b',
+  '1. a',
+  '> a',
+  '~~~ts\nconst a = 1\n~~~',
+  '|a|\n|-|\n|b|',
+]
+
+/** Draws one of each while nobody waits: what has never run takes several times as long, and a first answer may come at once. */
+async function warmUp(): Promise<void> {
+  const paint = paintFor({})
+  for (const text of [...sample, ...sample]) {
+    await sleep(20)
+    renderToString(<Markdown text={text} columns={80} paint={paint} />)
+  }
+}

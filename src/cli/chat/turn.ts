@@ -1,0 +1,163 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Client } from '../../client/client.ts'
+import { isAppError } from '../../core/error.ts'
+import type { SourceEvent } from '../../core/event.ts'
+import type { Json } from '../../core/json.ts'
+import type { TurnEvent } from '../runs/activity.ts'
+import { uncited } from '../runs/source-line.ts'
+import { createTerminalFilter, terminalLine } from '../terminal/text.ts'
+import { Feed } from './feed.ts'
+import { RunReader } from './record.ts'
+
+export interface Turn {
+  agentId: string
+  message: string
+  /** None: the server makes a session, and `end` says which. */
+  sessionId: string | undefined
+  /**
+   * Whether the run outlives the connection: a stream that is cut is then taken up again from the run's record, and leaving
+   * cancels the run by name, which takes a `sessionId`. Otherwise the server cancels a run whose reader has gone.
+   */
+  follow: boolean
+  signal: AbortSignal
+}
+
+/** A run that goes on after a pause. */
+export interface ResumedTurn extends Pick<Turn, 'sessionId' | 'signal'> {
+  runId: string
+  /** The number of the last event before the pause. */
+  after: number
+  answer: { approved?: Record<string, boolean>; input?: Json }
+}
+
+const cancelMs = 3000
+/** As much of an answer is searched for what it cites itself. */
+const citingChars = 1024 * 1024
+
+/**
+ * One message and its answer: the text as it comes over A2A, and beside it what the run records (tools, steps, sources,
+ * questions), which a server without X-Run-Id does not tell. Aborting or leaving cancels the run.
+ */
+export function runTurn(client: Client, turn: Turn): AsyncGenerator<TurnEvent, void, void> {
+  return shown(client, turn.signal, turn.follow ? turn.sessionId : undefined, (reader) => talk(client, turn, reader))
+}
+
+/** Answers what a paused run waits for, or takes an interrupted workflow up again, and gives what happens from there. */
+export function resumeTurn(client: Client, turn: ResumedTurn): AsyncGenerator<TurnEvent, void, void> {
+  const { runId, sessionId, after, answer, signal } = turn
+  return shown(client, signal, sessionId, async (reader) => {
+    reader.begin(runId, sessionId, after)
+    await client.runs.resume(runId, { ...answer, background: true }, { signal: reader.signal })
+    await takeUp(reader)
+    return reader.finish(undefined)
+  })
+}
+
+async function* shown(
+  client: Client,
+  signal: AbortSignal,
+  cancelIn: string | undefined,
+  work: (reader: RunReader) => Promise<void>,
+): AsyncGenerator<TurnEvent, void, void> {
+  const feed = new Feed<TurnEvent>()
+  const leaving = new AbortController()
+  const reader = new RunReader(client, (event) => feed.push(event), AbortSignal.any([signal, leaving.signal]))
+  const done = work(reader).then(
+    () => feed.end(),
+    (error: unknown) => feed.end({ error }),
+  )
+  const clean = createTerminalFilter()
+  const sources: SourceEvent[] = []
+  let answer = ''
+  let ended = false
+  const abort = () => feed.end({ error: signal.reason })
+  signal.addEventListener('abort', abort, { once: true })
+  try {
+    for await (const event of feed) {
+      if (event.type === 'source') {
+        sources.push(event.source)
+        continue
+      }
+      if (event.type === 'text') {
+        const text = clean(event.text)
+        if (answer.length < citingChars) answer += text
+        yield { type: 'text', text }
+        continue
+      }
+      if (event.type === 'end') {
+        ended = true
+        for (const source of uncited(sources, answer)) yield { type: 'source', source }
+      }
+      yield event
+    }
+    ended = true
+  } catch (error) {
+    ended = !signal.aborted
+    throw error
+  } finally {
+    signal.removeEventListener('abort', abort)
+    leaving.abort()
+    feed.end()
+    await done
+    if (!ended && cancelIn !== undefined) await cancel(client, reader.runId, cancelIn)
+  }
+}
+
+async function talk(client: Client, turn: Turn, reader: RunReader): Promise<void> {
+  const { agentId, message, sessionId, follow } = turn
+  const onDisconnect = follow ? ('continue' as const) : undefined
+  const input = { agentId, content: message, contextId: sessionId, onDisconnect }
+  // A cut is shown, and the record taken up.
+  const stream = await client.a2a.stream(input, { signal: reader.signal, reconnects: 0 })
+  reader.begin(stream.runId, stream.sessionId ?? sessionId, 0)
+  const record = reader.read({ takesText: false }).catch((error: unknown) => error)
+  let failure: string | undefined
+  let cut: unknown
+  try {
+    for await (const event of stream) {
+      if (event.type === 'content') await reader.text(event.content)
+      else if (event.type === 'error') failure = terminalLine(event.message)
+    }
+  } catch (error) {
+    cut = error
+  }
+  reader.textEnded(cut === undefined)
+  const lost = await record
+  if (cut !== undefined && (!follow || reader.runId === undefined || !isUnavailable(cut))) throw cut
+  if (reader.runId !== undefined && !reader.hasEnded && (cut !== undefined || (follow && isUnavailable(lost)))) {
+    await takeUp(reader)
+  }
+  await reader.finish(failure)
+}
+
+/** Reads the record to its end, however often the connection is lost, for about five minutes. */
+async function takeUp(reader: RunReader): Promise<void> {
+  let lost = false
+  for (let tries = 0; ; tries++) {
+    try {
+      await reader.read({ takesText: true, onLife: () => lost && reader.say({ type: 'connection', lost: false }) })
+      return
+    } catch (error) {
+      reader.signal.throwIfAborted()
+      if (!isUnavailable(error) || tries >= 60) throw error
+    }
+    if (!lost) await reader.say({ type: 'connection', lost: true })
+    lost = true
+    await sleep(Math.min(2000, 100 * 2 ** tries), undefined, { signal: reader.signal })
+  }
+}
+
+async function cancel(client: Client, known: string | undefined, sessionId: string): Promise<void> {
+  const options = { timeoutMs: cancelMs }
+  try {
+    // A run that has not said anything yet has not told its id either.
+    const runId = known ?? (await client.sessions.runs(sessionId, {}, { ...options, limit: 1 })).runs[0]?.run_id
+    if (runId !== undefined) await client.runs.cancel(runId, undefined, options)
+  } catch {
+    // It has ended in the same moment, or the server can't be reached: there is nothing else to try.
+  }
+}
+
+function isUnavailable(error: unknown): boolean {
+  return isAppError(error) && error.code === 'unavailable'
+}

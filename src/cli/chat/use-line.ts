@@ -1,0 +1,70 @@
+import { type Key, useInput, usePaste } from 'ink'
+import { useRef, useState } from 'react'
+import { editLine, emptyLine, insert, type Line } from '../terminal/edit-line.ts'
+
+export interface LineOptions {
+  /** What was typed before, the latest last. */
+  typed: readonly string[]
+  /** Takes a finished line; false leaves it where it is. */
+  submit(text: string): boolean
+  /** Ctrl-C, with what was typed; that is cleared. */
+  cancel(cleared: string): void
+  /** Ctrl-D where nothing is typed. */
+  leave(): void
+}
+
+/** The line that is typed: editing, several lines, and what was typed before. */
+export function useLine({ typed, submit, cancel, leave }: LineOptions): Line {
+  const [shown, show] = useState(emptyLine)
+  // Several keys may come before the next drawing.
+  const now = useRef({ line: emptyLine, place: 0, draft: '' })
+  const setLine = (line: Line) => {
+    now.current.line = line
+    show(line)
+  }
+
+  const finish = (present: Line) => {
+    if (present.text.trim() === '' || !submit(present.text.trim())) return setLine(present)
+    now.current.place = 0
+    setLine(emptyLine)
+  }
+  const enter = (key: Pick<Key, 'shift' | 'meta'>) => {
+    const { line } = now.current
+    if (key.shift || key.meta) return setLine(insert(line, '\n'))
+    const { text, cursor } = line
+    if (text[cursor - 1] !== '\\') return finish(line)
+    setLine(insert({ text: text.slice(0, cursor - 1) + text.slice(cursor), cursor: cursor - 1 }, '\n'))
+  }
+  const recall = (up: boolean) => {
+    const { line, place, draft } = now.current
+    const next = Math.max(0, Math.min(typed.length, place + (up ? 1 : -1)))
+    if (next === place) return
+    if (place === 0) now.current.draft = line.text
+    const text = next === 0 ? draft : (typed[typed.length - next] ?? '')
+    now.current.place = next
+    setLine({ text, cursor: text.length })
+  }
+
+  useInput((input, key) => {
+    if (key.eventType === 'release') return
+    const { line } = now.current
+    if (key.ctrl && input === 'c') {
+      cancel(line.text.trim())
+      now.current.place = 0
+      return setLine(emptyLine)
+    }
+    if (key.ctrl && input === 'd' && line.text === '') return leave()
+    if (key.return) return enter(key)
+    if (input === '\n' || (key.ctrl && input === 'j')) return setLine(insert(line, '\n'))
+    // Keys that came faster than they were read: typed ahead, with Enter at the end, which is \n before raw mode is on.
+    if (/^[^\r\n]+[\r\n]$/.test(input)) {
+      now.current.line = insert(line, input.slice(0, -1))
+      return enter(key)
+    }
+    const next = editLine(line, input, key)
+    if ((key.upArrow || key.downArrow) && next === line) recall(key.upArrow)
+    else setLine(next)
+  })
+  usePaste((text) => setLine(insert(now.current.line, text)))
+  return shown
+}

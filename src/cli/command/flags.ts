@@ -1,0 +1,71 @@
+import { type Command, InvalidArgumentError } from 'commander'
+import type { ConfigFlags } from '../../config/overrides.ts'
+
+/** Which configuration and which data. */
+export interface ProjectOptions {
+  config?: string
+  data?: string
+  json?: boolean
+}
+
+/** Which server; without `url` the running one, or one in this process. */
+export interface ConnectOptions extends ProjectOptions {
+  url?: string
+  key?: string
+}
+
+export interface ServeOptions extends ProjectOptions {
+  host?: string
+  port?: number
+  watch?: boolean
+  open?: boolean
+  again?: boolean
+  allowHost?: string[]
+  allowUnauthenticated?: boolean
+}
+
+export function addProjectFlags(command: Command): Command {
+  return command
+    .option('--config <file>', 'the config file (default: agent.config.ts here)')
+    .option('--data <folder>', 'the data folder (default: .agentserve)')
+    .option('--json', 'data as JSON, one value a line')
+}
+
+export function addConnectFlags(command: Command): Command {
+  return addProjectFlags(command)
+    .option('--url <url>', 'a server to talk to (default: the running one, else one in this process)')
+    .option('--key <key>', 'the API key for it (default: AGENTSERVE_KEY)')
+}
+
+export function addServeFlags(command: Command): Command {
+  return addProjectFlags(command)
+    .option('--host <host>', 'the address to listen on (default: 127.0.0.1)')
+    .option('--port <port>', 'the port, 0 picks one (default: 8080 or the next free one)', parsePort)
+    .option('--allow-host <name>', 'a Host name to answer to; may be given again', collect)
+    .option('--allow-unauthenticated', 'listen beyond this machine without API keys')
+}
+
+export function toConfigFlags(options: ServeOptions): ConfigFlags {
+  return {
+    data: options.data,
+    host: options.host,
+    port: options.port,
+    allowHosts: options.allowHost,
+    allowUnauthenticated: options.allowUnauthenticated,
+  }
+}
+
+/** For a flag whose value must be an integer within bounds. */
+export function integerBetween(least: number, most: number): (text: string) => number {
+  return (text) => {
+    const number = Number(text)
+    if (/^\d{1,9}$/.test(text) && number >= least && number <= most) return number
+    throw new InvalidArgumentError(`It must be an integer from ${least} to ${most}.`)
+  }
+}
+
+const parsePort = integerBetween(0, 65_535)
+
+function collect(value: string, earlier: string[] = []): string[] {
+  return [...earlier, ...value.split(',').flatMap((name) => name.trim() || [])]
+}

@@ -1,0 +1,26 @@
+import { say } from '../terminal/output.ts'
+import { exit } from './exit-codes.ts'
+import type { CommandContext } from './module.ts'
+
+/** More than a server takes for its work and its last events. */
+const mostMs = 15_000
+
+/** The first SIGINT or SIGTERM aborts the context's signal; the second ends the process at once, and so does time. */
+export function watchSignals(): { context: Omit<CommandContext, 'defineAll'>; close(): void } {
+  const controller = new AbortController()
+  let stoppedBy: NodeJS.Signals | undefined
+  const stop = (signal: NodeJS.Signals) => {
+    if (stoppedBy !== undefined) process.exit(exit.interrupted)
+    stoppedBy = signal
+    setTimeout(() => {
+      say(`Not everything has ended after ${mostMs / 1000} s; leaving it.`)
+      process.exit(exit.interrupted)
+    }, mostMs).unref()
+    controller.abort(new DOMException(`Stopped by ${signal}.`, 'AbortError'))
+  }
+  process.on('SIGINT', stop).on('SIGTERM', stop)
+  return {
+    context: { signal: controller.signal, stoppedBy: () => stoppedBy },
+    close: () => void process.off('SIGINT', stop).off('SIGTERM', stop),
+  }
+}

@@ -1,0 +1,65 @@
+import type { ResolvedConfig } from '../../../config/types.ts'
+import { checkFile, compactFiles, type FileState, storageFiles } from '../../../server/storage.ts'
+import { createProgress } from '../../terminal/progress.ts'
+import { type Finding, ok, warning, wrong } from './finding.ts'
+
+/** Less free space than this is not worth a word. */
+const tellFreeBytes = 16 * 1024 * 1024
+const tellFreeShare = 0.2
+
+/** Whether the database files can be opened; `whole` reads them to their end. */
+export async function* checkStorage(config: ResolvedConfig, whole: boolean): AsyncGenerator<Finding> {
+  for (const file of await storageFiles(config)) {
+    const state = await checkFile(file, whole)
+    if (state.state === 'absent') continue
+    if (state.state !== 'ok') yield wrong('storage', describeDamage(state), wayOut(state))
+    else yield describeSound(state, whole)
+  }
+}
+
+/** Gives free space back, with a bar on a terminal. */
+export async function* compactStorage(config: ResolvedConfig): AsyncGenerator<Finding> {
+  const before: FileState[] = []
+  for (const file of await storageFiles(config)) {
+    const state = await checkFile(file, true)
+    if (state.state === 'ok') before.push(state)
+    else if (state.state !== 'absent') yield wrong('storage', describeDamage(state), wayOut(state))
+  }
+  const progress = createProgress()
+  try {
+    await compactFiles(config, before, (path, done, total) =>
+      progress.update(megabytes(done), megabytes(total), `MB ${path}`),
+    )
+  } finally {
+    progress.end()
+  }
+  for (const file of before) {
+    const { bytes } = await checkFile(file, false)
+    yield ok('storage', `${file.path}: ${megabytes(file.bytes)} MB before, ${megabytes(bytes)} MB now`)
+  }
+}
+
+function describeSound({ path, bytes, freeBytes, counts }: FileState, whole: boolean): Finding {
+  const counted = Object.entries(counts).map(([name, count]) => `, ${count} ${name}`)
+  const message = `${path}: ${megabytes(bytes)} MB, ${megabytes(freeBytes)} MB of them free${counted.join('')}${whole ? '; sound' : ''}`
+  if (freeBytes < tellFreeBytes || freeBytes < bytes * tellFreeShare) return ok('storage', message)
+  return warning('storage', message, 'agentserve doctor --compact gives the free space back, while no server runs')
+}
+
+function describeDamage({ state, path, problems }: FileState): string {
+  const what = state === 'foreign' ? 'is no database of agentserve' : 'is damaged'
+  return `${path} ${what}: ${problems.join('; ')}`
+}
+
+function wayOut({ kind, state, path }: FileState): string {
+  if (kind === 'search') return `delete ${path}; the next search makes it again`
+  const restore = 'restore a backup with agentserve restore <file> --data <new folder>'
+  if (kind === 'knowledge') return `${restore}, or move ${path} away and ingest your documents again`
+  const aside = `move ${path} away and start anew`
+  if (state === 'foreign') return `${restore}, or ${aside}`
+  return `${restore}; or save what can be read with agentserve sessions export --all --output saved.jsonl, ${aside}, and import that`
+}
+
+function megabytes(bytes: number): number {
+  return Math.round(bytes / 100_000) / 10
+}

@@ -1,0 +1,55 @@
+import type { ResolvedConfig } from '../../../config/types.ts'
+import { silentLogger } from '../../../core/logger.ts'
+import { nearest } from '../../../core/text/nearest.ts'
+import { servedToolEntries } from '../../../server/tool-entries.ts'
+import { describeError, UsageError } from '../../command/exit.ts'
+import { type Finding, ok, warning, wrong } from './finding.ts'
+
+const check = 'tools'
+
+/** Asks every MCP server that an agent uses for its tools, as a run would. */
+export async function* checkTools(config: ResolvedConfig, signal: AbortSignal): AsyncGenerator<Finding> {
+  for (const { entityId, entry, check: ask } of servedToolEntries(config)) {
+    const place = `${entityId}: ${entry}`
+    try {
+      const { from, tools } = await ask({ logger: silentLogger, signal })
+      const changed = tools.filter(({ asks }) => asks !== undefined).map(({ own }) => own)
+      if (changed.length === 0) yield ok(check, `${place}: ${tools.length} tools of ${from}`)
+      else {
+        yield warning(
+          check,
+          `${place}: ${changed.join(', ')} of ${from} changed since first seen; every call asks`,
+          `agentserve doctor --accept-tools ${entry}, if the change is right`,
+        )
+      }
+    } catch (error) {
+      signal.throwIfAborted()
+      yield wrong(check, `${place}: ${describeError(error)}`, 'mend what it says; until then its runs fail')
+    }
+  }
+}
+
+/** Takes the tools of an entry for what they say of themselves now. Throws UsageError when no agent has the entry. */
+export async function* acceptTools(
+  config: ResolvedConfig,
+  entry: string,
+  signal: AbortSignal,
+): AsyncGenerator<Finding> {
+  const entries = servedToolEntries(config)
+  const meant = entries.filter((one) => one.entry === entry)
+  if (meant.length === 0) {
+    const known = [...new Set(entries.map((one) => one.entry))]
+    const hint = nearest(entry, known)
+    const there = known.length === 0 ? 'no agent has one.' : `there are ${known.join(', ')}.`
+    throw new UsageError(
+      `No agent has an MCP server as the entry '${entry}' of its tools; ${hint === undefined ? there : `did you mean '${hint}'?`}`,
+    )
+  }
+  for (const { entityId, check: ask } of meant) {
+    const { from, tools, accept } = await ask({ logger: silentLogger, signal })
+    const changed = tools.filter(({ asks }) => asks !== undefined).map(({ own }) => own)
+    await accept()
+    const what = changed.length === 0 ? 'none had changed' : `changed: ${changed.join(', ')}`
+    yield ok(check, `${entityId}: ${entry}: the tools of ${from} are confirmed (${what})`)
+  }
+}

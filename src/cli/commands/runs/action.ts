@@ -1,0 +1,56 @@
+import type { Client } from '../../../client/client.ts'
+import type { RunStatus } from '../../../core/run.ts'
+import { UsageError } from '../../command/exit.ts'
+import type { ConnectOptions } from '../../command/flags.ts'
+
+/** The flags of all actions of `runs`; each action says which are its own. */
+export interface RunsOptions extends ConnectOptions {
+  session?: string
+  agent?: string
+  team?: string
+  workflow?: string
+  status?: RunStatus
+  limit?: number
+  cursor?: string
+  reason?: string
+  events?: boolean
+  why?: boolean
+}
+
+/** One call of an action. */
+export interface RunsCall {
+  client: Client
+  /** Absent for `list`. */
+  runId: string
+  options: RunsOptions
+  json: boolean
+  signal: AbortSignal
+}
+
+/** Resolves with the exit code, default 0. */
+export type RunsAction = (call: RunsCall) => Promise<number | undefined>
+
+/** Throws UsageError unless the action has what it needs and nothing else. */
+export function checkCall(action: string, args: readonly string[], options: RunsOptions): void {
+  const wanted = action === 'list' ? 0 : 1
+  if (args.length < wanted)
+    throw new UsageError(`runs ${action} needs the id of a run; agentserve runs list shows them.`)
+  if (args.length > wanted) throw new UsageError(`runs ${action} takes ${wanted === 0 ? 'no id' : 'one run'}.`)
+  for (const [name, of] of Object.entries(flags)) {
+    if (options[name as keyof RunsOptions] !== undefined && of !== action)
+      throw new UsageError(`--${name} goes with ${of}.`)
+  }
+}
+
+const flags: Readonly<Record<string, string>> = {
+  session: 'list',
+  agent: 'list',
+  team: 'list',
+  workflow: 'list',
+  status: 'list',
+  limit: 'list',
+  cursor: 'list',
+  reason: 'cancel',
+  events: 'show',
+  why: 'show',
+}

@@ -1,0 +1,42 @@
+import type { Run } from '../../../core/run.ts'
+import { between, duration } from '../../runs/line.ts'
+import { print, printJson, say } from '../../terminal/output.ts'
+import { formatTable } from '../../terminal/table.ts'
+import { terminalLine } from '../../terminal/text.ts'
+import type { RunsAction } from './action.ts'
+
+const defaultLimit = 20
+const pageLimit = 100
+
+/** The newest runs of all sessions, page after page as far as `--limit` goes. */
+export const listRuns: RunsAction = async ({ client, options, json, signal }) => {
+  const { session, agent, team, workflow, status, limit = defaultLimit } = options
+  const filter = { session_id: session, agent_id: agent ?? team ?? workflow, status }
+  const runs: Run[] = []
+  let cursor: string | undefined | null = options.cursor
+  do {
+    const want = Math.min(pageLimit, limit - runs.length)
+    const page = await client.runs.list(filter, { limit: want, cursor, signal })
+    runs.push(...page.runs)
+    if (json) for (const run of page.runs) printJson(run)
+    cursor = page.next_cursor
+  } while (cursor !== null && runs.length < limit)
+  if (!json) {
+    if (runs.length === 0) say('No such runs.')
+    else print(formatTable(['RUN', 'AGENT', 'STATUS', 'TOOK', 'TOKENS', 'CREATED', 'SESSION'], runs.map(toRow)))
+  }
+  if (cursor !== null) say(`There are more: add --cursor ${terminalLine(cursor)}`)
+  return undefined
+}
+
+function toRow(run: Run): string[] {
+  return [
+    run.run_id,
+    run.entity_id,
+    run.status,
+    run.completed_at === null ? '-' : duration(between(run.started_at ?? run.created_at, run.completed_at)),
+    run.usage === null ? '-' : `${run.usage.input_tokens} + ${run.usage.output_tokens}`,
+    run.created_at,
+    run.session_id,
+  ]
+}

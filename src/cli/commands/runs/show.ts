@@ -1,0 +1,71 @@
+import type { Client } from '../../../client/client.ts'
+import type { RunsClient } from '../../../client/runs.ts'
+import type { RunEvent } from '../../../core/event.ts'
+import type { Role } from '../../../core/message.ts'
+import { factsOf, toolLines } from '../../runs/facts.ts'
+import { duration } from '../../runs/line.ts'
+import { formatSource } from '../../runs/source-line.ts'
+import { printWhy } from '../../runs/why.ts'
+import { inShort } from '../../runs/writer.ts'
+import { saidIn } from '../../terminal/message-text.ts'
+import { print, printJson, write } from '../../terminal/output.ts'
+import { terminalJson, terminalLine, terminalText } from '../../terminal/text.ts'
+import type { RunsAction } from './action.ts'
+
+type RunDetail = Awaited<ReturnType<RunsClient['get']>>
+
+export const showRun: RunsAction = async ({ client, runId, options: { events, why }, json, signal }) => {
+  if (why) {
+    await printWhy(client, runId, json, signal)
+    return undefined
+  }
+  const run = await client.runs.get(runId, { signal })
+  if (events) await printEvents(client, run, json, signal)
+  else if (json) printJson(run)
+  else print(formatRunDetail(run, await toolLines(client, run, signal)))
+  return undefined
+}
+
+/** Each event in a line, those of a run that goes on as they happen. */
+export async function printEvents(
+  client: Client,
+  run: { run_id: string; started_at: string | null; created_at: string },
+  json: boolean,
+  signal: AbortSignal,
+): Promise<void> {
+  const begunAt = Date.parse(run.started_at ?? run.created_at)
+  for await (const event of await client.runs.events(run.run_id, { signal })) {
+    await write(json ? `${terminalJson(event)}\n` : eventLine(event, begunAt))
+  }
+}
+
+/** Number, time since the start, type, and what else there is. */
+function eventLine({ run_id: _run, seq, at, type, ...rest }: RunEvent, begunAt: number): string {
+  const since = duration(Math.max(0, Date.parse(at) - begunAt))
+  return `${String(seq).padStart(5)} ${since.padStart(9)}  ${type.padEnd(16)} ${inShort(rest, 400)}\n`
+}
+
+function formatRunDetail(run: RunDetail, tools: readonly string[]): string {
+  const names = [run.session_id, ...(run.parent_run_id === null ? [] : [`part of ${run.parent_run_id}`])]
+  const saidBy = (role: Role) =>
+    run.messages
+      .filter((message) => message.role === role)
+      .map(({ parts }) => saidIn(parts))
+      .join('\n')
+  const error = run.error === null ? [] : [`error    ${terminalLine(`${run.error.code}: ${run.error.message}`)}`]
+  return [
+    `${run.run_id}  ${run.entity_kind} ${terminalLine(run.entity_id)}`,
+    `session  ${names.map(terminalLine).join('  ')}`,
+    `status   ${factsOf(run).join('  ')}${run.truncated ? '  the last moment may be missing' : ''}`,
+    ...tools.map((line, place) => `${place === 0 ? 'tools    ' : '         '}${line}`),
+    ...error,
+    '',
+    ...said('input', saidBy('user')),
+    ...said('output', saidBy('assistant')),
+    ...run.sources.map(formatSource),
+  ].join('\n')
+}
+
+function said(title: string, text: string): string[] {
+  return text === '' ? [] : [title, terminalText(text).replace(/^/gm, '  '), '']
+}

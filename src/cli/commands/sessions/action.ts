@@ -1,0 +1,49 @@
+import type { Client } from '../../../client/client.ts'
+import { UsageError } from '../../command/exit.ts'
+import type { ConnectOptions } from '../../command/flags.ts'
+
+/** The flags of all actions of `sessions`; each action says which are its own. */
+export interface SessionsOptions extends ConnectOptions {
+  limit?: number
+  all?: boolean
+  agent?: string
+  team?: string
+  workflow?: string
+  user?: string
+  /** True with `--events`, false with `--no-events`. */
+  events?: boolean
+  why?: string
+  olderThan?: string
+  dryRun?: boolean
+  yes?: boolean
+  at?: string
+  as?: string
+  new?: boolean
+  format?: 'jsonl' | 'markdown'
+  output?: string
+  newIds?: boolean
+  to?: string
+  liveTools?: boolean
+}
+
+/** One call of an action. */
+export interface SessionsCall {
+  /** Connects for as long as the work takes. What was called wrongly is said before. */
+  withClient<T>(work: (client: Client) => Promise<T>): Promise<T>
+  /** What stands after the action: ids, words, a file. */
+  args: readonly string[]
+  options: SessionsOptions
+  json: boolean
+  signal: AbortSignal
+}
+
+/** Resolves with the exit code, default 0. */
+export type SessionsAction = (call: SessionsCall) => Promise<number | undefined>
+
+/** The id of the one session that an action is about. Throws UsageError when there is none or more than one. */
+export function oneSession(action: string, args: readonly string[]): string {
+  const [sessionId, more] = args
+  if (sessionId === undefined) throw new UsageError(`sessions ${action} needs the id of a session.`)
+  if (more !== undefined) throw new UsageError(`sessions ${action} takes one session.`)
+  return sessionId
+}

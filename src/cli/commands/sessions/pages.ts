@@ -1,0 +1,62 @@
+import type { SessionFilter, SessionsClient } from '../../../client/sessions.ts'
+import { parseDuration } from '../../../core/duration.ts'
+import { UsageError } from '../../command/exit.ts'
+import type { SessionsOptions } from './action.ts'
+
+const mostAPage = 100
+const usualLimit = 20
+
+interface ListPage {
+  next_cursor: string | null
+}
+
+/** The items of a list page by page: `limit` of them, or all. Gives where it stopped; null at the end. */
+export async function* readPages<P extends ListPage, T>(
+  read: (page: { limit: number; cursor: string | undefined }) => Promise<P>,
+  itemsOf: (page: P) => T[],
+  limit: number | undefined,
+): AsyncGenerator<T[], string | null> {
+  let left = limit ?? Number.POSITIVE_INFINITY
+  for (let next: string | undefined; ; ) {
+    const page = await read({ limit: Math.min(left, mostAPage), cursor: next })
+    const items = itemsOf(page)
+    yield items
+    left -= items.length
+    if (page.next_cursor === null || left <= 0) return page.next_cursor
+    next = page.next_cursor
+  }
+}
+
+export function filterOf({ agent, team, workflow, user }: SessionsOptions): SessionFilter {
+  return { agent_id: agent, team_id: team, workflow_id: workflow, user_id: user }
+}
+
+/** How many of a list are asked for; undefined: all. */
+export function limitOf({ limit, all }: SessionsOptions): number | undefined {
+  return all === true ? undefined : (limit ?? usualLimit)
+}
+
+/** The time that `--older-than` means. */
+export function updatedBefore({ olderThan }: SessionsOptions): string | undefined {
+  if (olderThan === undefined) return undefined
+  const ms = parseDuration(olderThan)
+  const time = ms === undefined ? Number.NaN : Date.now() - ms
+  if (!(time >= 0)) throw new UsageError(`--older-than takes a time such as 12h or 30d, not '${olderThan}'.`)
+  return new Date(time).toISOString()
+}
+
+type ListedSession = Awaited<ReturnType<SessionsClient['list']>>['sessions'][number]
+
+export const tableHead = ['SESSION', 'AGENT', 'USER', 'RUNS', 'LAST RUN', 'UPDATED', 'NAME'] as const
+
+export function toRow(session: ListedSession): string[] {
+  return [
+    session.session_id,
+    session.agent_id ?? session.team_id ?? session.workflow_id ?? session.runs.at(-1)?.entity_id ?? '-',
+    session.user_id ?? '-',
+    String(session.run_count),
+    session.runs.at(-1)?.status ?? '-',
+    session.updated_at,
+    session.name ?? '',
+  ]
+}

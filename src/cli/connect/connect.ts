@@ -1,0 +1,73 @@
+import { randomBytes } from 'node:crypto'
+import { type Client, createClient } from '../../client/client.ts'
+import type { ConnectOptions } from '../command/flags.ts'
+import type { CommandContext } from '../command/module.ts'
+import { terminalLogger } from '../terminal/logger.ts'
+import { findNamedServer } from './named-server.ts'
+import { findDataFolder, loadProject } from './project.ts'
+import { findRunningServer } from './running-server.ts'
+import { serverKey } from './server-key.ts'
+import { waitForFolder } from './wait-for-folder.ts'
+
+export interface Connection {
+  client: Client
+  close(): Promise<void>
+}
+
+/**
+ * The server to talk to: `--url`, else the one that runs on the data folder, else one in this process, which owns the
+ * folder until `close`.
+ */
+export async function connect(options: ConnectOptions, context: CommandContext): Promise<Connection> {
+  const dataFolder = await findDataFolder(options)
+  const named = findNamedServer(options)
+  if (named !== undefined) return toConnection(createClient(named))
+  const running = async () => {
+    const found = await findRunningServer(dataFolder, (hint) => serverKey(options, hint, context.signal))
+    return found === undefined ? undefined : toConnection(found.client)
+  }
+  const open = () => openInProcess(options, context.signal)
+  return (await running()) ?? waitForFolder({ dataFolder, open, instead: running, signal: context.signal })
+}
+
+/** Runs the work with a connection that is closed afterwards, whatever happens. */
+export async function withClient<T>(
+  options: ConnectOptions,
+  context: CommandContext,
+  work: (client: Client) => Promise<T>,
+): Promise<T> {
+  const connection = await connect(options, context)
+  try {
+    return await work(connection.client)
+  } finally {
+    await connection.close()
+  }
+}
+
+async function openInProcess(options: ConnectOptions, signal: AbortSignal): Promise<Connection> {
+  const { openServer } = await import('../../server.ts')
+  const { config } = await loadProject(options, { data: options.data }, terminalLogger({ quiet: true }), { signal })
+  const { prefix, a2aPrefix, healthPath, authKeys } = config.server
+  // Whoever has the folder may do everything with it, and of a hashed key nobody here knows the text.
+  const own = { key: randomBytes(32).toString('base64url'), id: 'key:command', userId: undefined, scopes: undefined }
+  const keys = authKeys.length === 0 ? [] : [...authKeys, own]
+  const server = openServer({ ...config, server: { ...config.server, authKeys: keys, allowOrigins: [] } })
+  const client = createClient({
+    transport: (request) => server.inject(request),
+    key: own.key,
+    prefix,
+    a2aPrefix,
+    healthPath,
+  })
+  try {
+    await client.health()
+  } catch (error) {
+    await server.shutdown({ deadline: 0 })
+    throw error
+  }
+  return { client, close: () => server.shutdown() }
+}
+
+function toConnection(client: Client): Connection {
+  return { client, close: () => client.close() }
+}

@@ -1,0 +1,36 @@
+import { fromEnvFile, fromEnvironment } from '../../config/environment.ts'
+import { adviseUnauthorized, UsageError } from '../command/exit.ts'
+import type { ConnectOptions } from '../command/flags.ts'
+
+export interface NamedServer {
+  url: string
+  key: string | undefined
+}
+
+/**
+ * The server that `--url` or AGENTSERVE_URL names, with the key from where its address comes from: a key of another source
+ * is another server's. When the server wants a key, the error says why that one was not sent.
+ */
+export function findNamedServer({ url, key }: ConnectOptions): NamedServer | undefined {
+  if (url !== undefined) {
+    if (key === undefined && process.env.AGENTSERVE_KEY) {
+      adviseUnauthorized('AGENTSERVE_KEY is not sent to the server of --url. Give the key with --key.')
+    }
+    return { url, key }
+  }
+  const inEnvironment = fromEnvironment('AGENTSERVE_URL')
+  const named = inEnvironment ?? fromEnvFile('AGENTSERVE_URL')
+  if (!named) return undefined
+  if (key !== undefined) {
+    throw new UsageError('--key goes with --url: AGENTSERVE_URL names the server here, and AGENTSERVE_KEY its key.')
+  }
+  const [source, other] = inEnvironment === undefined ? ['.env', 'the environment'] : ['the environment', '.env']
+  const [own, theirs] = [fromEnvironment('AGENTSERVE_KEY'), fromEnvFile('AGENTSERVE_KEY')]
+  const [sent, kept] = inEnvironment === undefined ? [theirs, own] : [own, theirs]
+  if (!sent && kept) {
+    adviseUnauthorized(
+      `AGENTSERVE_KEY of ${other} is not sent, because AGENTSERVE_URL comes from ${source}. Set both in one place.`,
+    )
+  }
+  return { url: named, key: sent || undefined }
+}

@@ -1,0 +1,48 @@
+import { dirname, resolve } from 'node:path'
+import type { LoadOptions } from '../../config/load/load.ts'
+import type { ConfigFlags } from '../../config/overrides.ts'
+import { resolveDataFolder } from '../../config/resolve.ts'
+import type { ResolvedConfig } from '../../config/types.ts'
+import type { Logger } from '../../core/logger.ts'
+import type { ProjectOptions } from '../command/flags.ts'
+
+export interface Project {
+  config: ResolvedConfig
+  /** What a change of calls for a reload. */
+  files: string[]
+  /** When reading them began, in milliseconds since the epoch. */
+  readAtMs: number
+}
+
+/** Reads and decides the configuration as it is now. `onLateFile` and `signal`: see `loadConfig`. Throws ConfigError. */
+export async function loadProject(
+  options: ProjectOptions,
+  flags: ConfigFlags,
+  logger: Logger | undefined,
+  { onLateFile, signal }: Pick<LoadOptions, 'onLateFile' | 'signal'> = {},
+): Promise<Project> {
+  const readAtMs = Date.now()
+  const [{ loadConfig }, { resolveConfig }, { configParts }] = await Promise.all([
+    import('../../config/load/load.ts'),
+    import('../../config/resolve.ts'),
+    import('../../server.ts'),
+  ])
+  const { user, file, root, files } = await loadConfig({
+    folder: process.cwd(),
+    file: options.config,
+    onLateFile,
+    signal,
+  })
+  const environment = process.env
+  const config = resolveConfig({ user, file, root, purpose: 'program', flags, environment, parts: configParts })
+  config.server.logger ??= logger
+  return { config, files, readAtMs }
+}
+
+/** Where the data are, without running the config; the `.env` beside it has a say. */
+export async function findDataFolder(options: ProjectOptions): Promise<string> {
+  const { applyEnvFile } = await import('../../config/environment.ts')
+  const root = options.config === undefined ? process.cwd() : dirname(resolve(options.config))
+  await applyEnvFile(root)
+  return resolveDataFolder(root, options.data ?? (process.env.AGENTSERVE_DATA || undefined))
+}

@@ -1,0 +1,66 @@
+import { randomBytes } from 'node:crypto'
+import { join } from 'node:path'
+import { type Client, createClient } from '../../client/client.ts'
+import { createUndiciTransport } from '../../client/transport/transport.ts'
+import { challengeHeader, isProof, placeOf, proofBytes, proofHeader } from '../../core/access/server-proof.ts'
+import { say } from '../terminal/output.ts'
+import { terminalLine } from '../terminal/text.ts'
+import { readServerFile, type ServerHint } from './server-file.ts'
+
+export interface RunningServer {
+  hint: ServerHint
+  client: Client
+}
+
+const answerMs = 2_000
+/** A command may look for its server many times. */
+const said = new Set<string>()
+
+/**
+ * The server that owns this data folder, if one answers and proves that it wrote the folder's `server.json`; only then is
+ * `keyFor` asked for the key that the client sends. Says on stderr why a file that is there is not used.
+ */
+export async function findRunningServer(
+  dataFolder: string,
+  keyFor?: (hint: ServerHint) => Promise<string | undefined>,
+): Promise<RunningServer | undefined> {
+  const path = join(dataFolder, 'server.json')
+  const file = await readServerFile(path)
+  if (file === undefined) return undefined
+  if ('refusal' in file) return ignore(path, file.refusal)
+  const { hint } = file
+  const state = await challenge(hint)
+  if (state === 'silent') return undefined
+  if (state === 'unproved') return ignore(path, `what answers at ${hint.url} did not prove that it wrote it`)
+  const { url, prefix, a2a_prefix: a2aPrefix, health_path: healthPath } = hint
+  return { hint, client: createClient({ url, key: await keyFor?.(hint), prefix, a2aPrefix, healthPath }) }
+}
+
+function ignore(path: string, reason: string): undefined {
+  const line = `${terminalLine(path)} is ignored: ${terminalLine(reason)}. Continuing without a running server.`
+  if (!said.has(line)) say(line)
+  said.add(line)
+  return undefined
+}
+
+/** `silent`: nothing listens there any more. No redirect is followed, and no key sent. */
+async function challenge({
+  url,
+  secret,
+  health_path = '/health',
+}: ServerHint): Promise<'proved' | 'unproved' | 'silent'> {
+  const { hostname, port } = new URL(url)
+  const place = placeOf(hostname.replace(/^\[(.*)\]$/, '$1'), Number(port || 80))
+  const text = randomBytes(proofBytes).toString('base64url')
+  const transport = createUndiciTransport(url)
+  try {
+    const headers = { [challengeHeader]: text }
+    const signal = AbortSignal.timeout(answerMs)
+    const answer = await transport.send({ method: 'GET', url: health_path, headers, signal })
+    return isProof(answer.headers[proofHeader.toLowerCase()], secret, text, place) ? 'proved' : 'unproved'
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'ECONNREFUSED' ? 'silent' : 'unproved'
+  } finally {
+    await transport.close()
+  }
+}

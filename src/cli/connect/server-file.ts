@@ -1,0 +1,90 @@
+import { constants } from 'node:fs'
+import { type FileHandle, open, stat } from 'node:fs/promises'
+import { networkInterfaces } from 'node:os'
+import { dirname } from 'node:path'
+import { isProofText, plainAddress } from '../../core/access/server-proof.ts'
+
+/** What a running server tells of itself in `server.json` of its data folder. */
+export interface ServerHint {
+  pid: number
+  /** Of one of this machine's own addresses, with its port and nothing behind it. */
+  url: string
+  /** Where its routes are; absent means the defaults. */
+  prefix?: string | undefined
+  a2a_prefix?: string | undefined
+  health_path?: string | undefined
+  /** With which it proves itself. */
+  secret: string
+  /** Its routes want a key. */
+  auth: boolean
+}
+
+/** `refusal`: why a file that is there is not used. */
+export type ServerFile = { hint: ServerHint } | { refusal: string } | undefined
+
+const mostBytes = 64 * 1024
+const maskOfOthers = 0o066
+const { O_RDONLY, O_NONBLOCK = 0, O_NOFOLLOW = 0 } = constants
+
+/** Reads `server.json`; undefined when there is none. Only the user's own file counts, which nobody else may read or write. */
+export async function readServerFile(path: string): Promise<ServerFile> {
+  let file: FileHandle | undefined
+  try {
+    // Neither a link nor a pipe: what is checked is what is read.
+    file = await open(path, O_RDONLY | O_NONBLOCK | O_NOFOLLOW)
+    const { uid, mode, size } = await file.stat()
+    if (size > mostBytes) return { refusal: 'it is too large' }
+    const folder = await stat(dirname(path))
+    // Windows keeps neither: the user's profile is closed to others, and elsewhere the proof decides.
+    const user = process.geteuid?.()
+    if (user !== undefined && folder.uid !== user) return { refusal: 'its folder belongs to another user' }
+    if (user !== undefined && uid !== user) return { refusal: 'it belongs to another user' }
+    if (user !== undefined && (mode & maskOfOthers) !== 0) {
+      return { refusal: 'other users may read or write it (chmod 600 forbids it)' }
+    }
+    return readHint(await file.readFile('utf8'))
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    return code === 'ENOENT' || code === 'ENOTDIR' ? undefined : { refusal: `it can't be read (${code ?? error})` }
+  } finally {
+    await file?.close()
+  }
+}
+
+function readHint(text: string): ServerFile {
+  const hint = parse(text)
+  if (hint === undefined || typeof hint.pid !== 'number') return { refusal: 'it is damaged' }
+  if (!isProofText(hint.secret)) return { refusal: 'it has no secret, so no server can prove that it wrote it' }
+  const url = ownUrl(hint.url)
+  if (url === undefined) return { refusal: 'it names no address of this machine' }
+  const { pid, secret } = hint
+  const places = { prefix: path(hint.prefix), a2a_prefix: path(hint.a2a_prefix), health_path: path(hint.health_path) }
+  return { hint: { url, pid, secret, ...places, auth: hint.auth === true } }
+}
+
+function parse(text: string): Record<string, unknown> | undefined {
+  try {
+    const value: unknown = JSON.parse(text)
+    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : undefined
+  } catch {
+    return undefined
+  }
+}
+
+function path(value: unknown): string | undefined {
+  return typeof value === 'string' && /^(?:\/[^\s?#]*)?$/.test(value) ? value : undefined
+}
+
+/** The URL of a literal address of this machine, else undefined: a name may mean one program today and another tomorrow. */
+function ownUrl(value: unknown): string | undefined {
+  const url = typeof value === 'string' ? URL.parse(value) : null
+  if (url?.protocol !== 'http:' || url.href !== `http://${url.host}/`) return undefined
+  const address = url.hostname.replace(/^\[(.*)\]$/, '$1')
+  const isLoopback = address === '::1' || /^127\.\d+\.\d+\.\d+$/.test(address)
+  return isLoopback || ownAddresses().has(address) ? `http://${url.host}` : undefined
+}
+
+function ownAddresses(): Set<string> {
+  const all = Object.values(networkInterfaces()).flatMap((addresses = []) => addresses)
+  return new Set(all.map(({ address }) => plainAddress(address)))
+}

@@ -1,0 +1,56 @@
+import { randomUUID } from 'node:crypto'
+import { access, open, rename, rm } from 'node:fs/promises'
+import { AppError } from '../../core/error.ts'
+import { toWriteError } from './file-error.ts'
+
+/** What ends an archive. */
+const endBytes = 1024
+
+/**
+ * Writes an archive beside its place, for its owner alone, and gives it its name when it is whole and on the disk. Throws
+ * `conflict` when there is a file of that name. Gives its size.
+ */
+export async function writeWhole(
+  path: string,
+  pieces: AsyncIterable<Uint8Array>,
+  signal: AbortSignal,
+  onBytes: (done: number) => void,
+): Promise<number> {
+  const part = `${path}.${randomUUID().slice(0, 8)}.part`
+  try {
+    await assertFree(path)
+    const file = await open(part, 'wx', 0o600)
+    let bytes = 0
+    let last: Uint8Array = new Uint8Array()
+    try {
+      for await (const piece of pieces) {
+        signal.throwIfAborted()
+        for (let at = 0; at < piece.length; ) at += (await file.write(piece, at)).bytesWritten
+        bytes += piece.length
+        last = piece.length >= endBytes ? piece : Buffer.concat([last, piece])
+        last = last.subarray(-endBytes)
+        onBytes(bytes)
+      }
+      if (last.length < endBytes || last.some((byte) => byte !== 0))
+        throw new AppError('unavailable', 'The backup was cut short: try again.')
+      await file.sync()
+    } finally {
+      await file.close()
+    }
+    await assertFree(path)
+    await rename(part, path)
+    return bytes
+  } catch (error) {
+    throw toWriteError(error, path)
+  } finally {
+    await rm(part, { force: true })
+  }
+}
+
+async function assertFree(path: string): Promise<void> {
+  const isThere = await access(path).then(
+    () => true,
+    () => false,
+  )
+  if (isThere) throw Object.assign(new Error('there is a file'), { code: 'EEXIST' })
+}

@@ -1,0 +1,125 @@
+import type { ResolvedConfig } from '../../config/types.ts'
+import type { Logger } from '../../core/logger.ts'
+import type { RunRecord } from '../../core/run.ts'
+import { unusedModels } from '../../server/served-models.ts'
+import type { OpenServer } from '../../server.ts'
+import { readKeys } from '../terminal/keys.ts'
+import { limitLines } from '../terminal/line-limit.ts'
+import { terminalLogger } from '../terminal/logger.ts'
+import { openBrowser } from '../terminal/open-browser.ts'
+import { say } from '../terminal/output.ts'
+import { paintFor } from '../terminal/paint.ts'
+import { announce, type Bound, formatRow, servedIds } from './announce.ts'
+import { type AskAgain, createAskAgain } from './ask-again.ts'
+import { knowledgeState } from './knowledge-state.ts'
+import { createRunLines } from './run-lines.ts'
+
+export interface DevTerminal {
+  readonly logger: Logger
+  onRunEnd(run: RunRecord): void
+  /** Says what is served, and does from then on what keys ask for. */
+  begin(serving: Serving): void
+  /** A new config is served. */
+  reloaded(config: ResolvedConfig): void
+  close(): Promise<void>
+}
+
+export interface DevTerminalOptions {
+  /** What is served has been told on stdout. */
+  json: boolean
+  open: boolean
+  again: boolean
+}
+
+export interface Serving {
+  server: OpenServer
+  config: ResolvedConfig
+  bound: Bound
+  watching: boolean
+  reload: () => Promise<void>
+}
+
+const logLinesPerSecond = 20
+const keyHelp = 'o docs   r reload   a again   c clear   q quit'
+
+/** What `dev` shows and the keys that it knows: for a terminal with colours, else plain lines on stderr. */
+export function createDevTerminal(options: DevTerminalOptions): DevTerminal {
+  const paint = paintFor(process.stderr)
+  const { stderr } = process
+  let serving: Serving | undefined
+  let again: AskAgain | undefined
+  let stopKeys: (() => void) | undefined
+  let knowledge: string | undefined
+
+  const logLimit = limitLines(logLinesPerSecond, (counts) =>
+    say(`… and more messages: ${[...counts].map(([level, count]) => `${count} ${level}`).join(', ')}`),
+  )
+  const logger = terminalLogger({
+    places: true,
+    print(text, level) {
+      if (logLimit.take(level)) say(level === 'info' ? text : level === 'error' ? paint.red(text) : paint.yellow(text))
+    },
+  })
+  const runs = () => (serving as Serving).server.services.runs
+  const lines = createRunLines(runs, say, () => ({ paint, columns: stderr.isTTY ? stderr.columns : undefined }))
+
+  async function showKnowledge({ server }: Serving): Promise<void> {
+    const state = await knowledgeState(server).catch(() => undefined)
+    if (state === undefined || state === knowledge) return
+    knowledge = state
+    say(formatRow('knowledge', state, paint))
+  }
+
+  async function showUnusedModels(config: ResolvedConfig): Promise<void> {
+    for (const { evidence, install, write } of await unusedModels(config)) {
+      const first = install === undefined ? '' : `${install}, and `
+      say(formatRow('model', `${evidence}; to use it: ${first}${write}`, paint))
+    }
+  }
+
+  function openDocs({ bound }: Serving): void {
+    const page = `${bound.url}/docs`
+    openBrowser(page, () => say(`No browser could be opened; the page is ${page}`))
+  }
+
+  function onKey(key: string, now: Serving): void {
+    if (key === 'o') openDocs(now)
+    else if (key === 'r') void now.reload()
+    else if (key === 'a') again?.toggle()
+    else if (key === 'c') stderr.write(`\x1b[2J\x1b[3J\x1b[H${paint.dim(keyHelp)}\n`)
+    else if (key === 'q') process.emit('SIGTERM', 'SIGTERM')
+    else if (key === 'h' || key === '?' || key === '\r') say(paint.dim(keyHelp))
+  }
+
+  return {
+    logger,
+    onRunEnd(run) {
+      lines.show(run)
+      again?.ended(run)
+    },
+    begin(now) {
+      serving = now
+      if (!options.json) announce(now.config, now.bound, say, paint)
+      again = createAskAgain({ runs: runs(), lines, print: say, paint, on: options.again })
+      stopKeys = readKeys((key) => onKey(key, now))
+      if (stopKeys !== undefined) say(paint.dim(keyHelp))
+      else if (now.watching && !options.json) say('Watching the config; Ctrl-C stops.')
+      if (options.open) openDocs(now)
+      void showKnowledge(now)
+      void showUnusedModels(now.config)
+    },
+    reloaded(config) {
+      if (serving === undefined) return
+      if (servedIds(config) !== servedIds(serving.config)) say(formatRow('serving', servedIds(config), paint))
+      serving = { ...serving, config }
+      again?.edited()
+      void showKnowledge(serving)
+    },
+    async close() {
+      stopKeys?.()
+      again?.close()
+      logLimit.close()
+      await lines.close()
+    },
+  }
+}

@@ -1,0 +1,18 @@
+import type { OpenServer } from '../../server.ts'
+import { hint } from '../terminal/called-as.ts'
+
+/** What the knowledge base holds once the config's sources are in; undefined when there is none. */
+export async function knowledgeState(server: OpenServer): Promise<string | undefined> {
+  const { knowledge } = server.services
+  if (knowledge === undefined) return undefined
+  await server.ingested()
+  // An empty one needs no vector database, which takes time and memory to open.
+  if ((await knowledge.listDocuments({}, { limit: 1 })).items.length === 0) return `empty; ${hint('ingest')} fills it`
+  const { documents, chunks, pending, embedding_model } = await knowledge.status()
+  const waiting = pending === 0 ? '' : `, ${pending} documents wait for their vectors`
+  return `${count(documents, 'document')}, ${count(chunks, 'chunk')}, ${embedding_model.provider} embeddings${waiting}`
+}
+
+function count(number: number, thing: string): string {
+  return `${number} ${thing}${number === 1 ? '' : 's'}`
+}

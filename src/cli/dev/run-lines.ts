@@ -1,0 +1,65 @@
+import type { RunRecord } from '../../core/run.ts'
+import type { OpenServer } from '../../server.ts'
+import { between, formatRun, type LineStyle, type RunFacts } from '../runs/line.ts'
+import { limitLines } from '../terminal/line-limit.ts'
+
+type Runs = OpenServer['services']['runs']
+
+const linesPerSecond = 10
+/** Of a very long run, the first so many events are looked at. */
+const eventLimit = 5_000
+
+export interface RunLines {
+  /** A run has ended. Costs a count when too many do. */
+  show(run: RunRecord): void
+  /** Prints in turn with the lines of the runs that have ended before. */
+  after(print: () => void): void
+  close(): Promise<void>
+}
+
+/** One line for each run that ends, in their order, as far as a person could read them. */
+export function createRunLines(runs: () => Runs, print: (text: string) => void, style: () => LineStyle): RunLines {
+  let printing = Promise.resolve()
+  const limit = limitLines(linesPerSecond, (counts) => {
+    const all = [...counts.values()].reduce((sum, count) => sum + count, 0)
+    const each = [...counts].map(([status, count]) => `${count} ${status}`).join(', ')
+    after(() => print(`… and ${all} more: ${each}`))
+  })
+  function after(work: () => void | Promise<void>): void {
+    printing = printing.then(work)
+  }
+  return {
+    show(run) {
+      if (!limit.take(run.status)) return
+      after(async () => {
+        // A server that is being closed reads no more; the line does without.
+        const facts = await readFacts(runs, run).catch(() => noFacts)
+        print(formatRun(run, facts, style()))
+      })
+    },
+    after,
+    async close() {
+      limit.close()
+      await printing
+    },
+  }
+}
+
+const noFacts: RunFacts = { firstTokenMs: undefined, tools: new Map(), toolErrors: [] }
+
+async function readFacts(runs: () => Runs, run: RunRecord): Promise<RunFacts> {
+  const tools = new Map<string, number>()
+  const toolErrors: string[] = []
+  let firstTokenMs: number | undefined
+  let count = 0
+  for await (const events of await runs().events(run.run_id, 0)) {
+    for (const event of events) {
+      if (event.type === 'text_delta') firstTokenMs ??= between(run.started_at ?? run.created_at, event.at)
+      else if (event.type === 'tool_call') tools.set(event.name, (tools.get(event.name) ?? 0) + 1)
+      else if (event.type === 'tool_result' && event.error) toolErrors.push(`${event.name}: ${event.error.message}`)
+    }
+    count += events.length
+    if (count >= eventLimit) break
+  }
+  return { firstTokenMs, tools, toolErrors }
+}

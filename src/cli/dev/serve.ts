@@ -1,0 +1,127 @@
+import { AppError } from '../../core/error.ts'
+import type { OpenServer } from '../../server.ts'
+import { exit } from '../command/exit-codes.ts'
+import { type ServeOptions, toConfigFlags } from '../command/flags.ts'
+import type { CommandContext } from '../command/module.ts'
+import { loadProject, type Project } from '../connect/project.ts'
+import { findRunningServer } from '../connect/running-server.ts'
+import { waitForFolder } from '../connect/wait-for-folder.ts'
+import { say } from '../terminal/output.ts'
+import { paintFor } from '../terminal/paint.ts'
+import { announce, announceJson } from './announce.ts'
+import { createDevTerminal, type DevTerminal } from './dev-terminal.ts'
+import { createReloader, type Reloader } from './reload.ts'
+import { type SourceWatch, watchSources } from './watch-sources.ts'
+import { limitYoungGeneration } from './young-generation.ts'
+
+/** Serves until a signal comes or the server gives up. `dev`: with the terminal of `dev`, and reloading unless told not to. */
+export async function serve(context: CommandContext, options: ServeOptions, dev: boolean): Promise<number> {
+  try {
+    return await serveUntilStopped(context, options, dev)
+  } catch (error) {
+    // SIGTERM asks a server to end, also one that is still starting.
+    if (context.stoppedBy() === 'SIGTERM' && error instanceof Error && error.name === 'AbortError') return exit.ok
+    throw error
+  }
+}
+
+async function serveUntilStopped(context: CommandContext, options: ServeOptions, dev: boolean): Promise<number> {
+  const json = options.json === true
+  const terminal = dev
+    ? createDevTerminal({ json, open: options.open === true, again: options.again === true })
+    : undefined
+  let reloader: Reloader | undefined
+  let sources: SourceWatch | undefined
+  /** What runs have imported before there was a reloader. */
+  const lateFiles: string[] = []
+  const onLateFile = (file: string) => void (reloader === undefined ? lateFiles.push(file) : reloader.add(file))
+  const load = (signal: AbortSignal) =>
+    loadProject(options, toConfigFlags(options), terminal?.logger, { onLateFile, signal })
+  const project = await load(context.signal)
+  const { config } = project
+  const { server, ended } = await open(project, context, terminal?.onRunEnd)
+  // An agent's own stray promise must not end the conversations of the others.
+  const onStray = (error: unknown) =>
+    server.services.logger.error({ error }, 'an agent left a promise that failed without anybody to handle it')
+  process.on('unhandledRejection', onStray)
+  // What is thrown outside any promise may have left anything half done.
+  const onUncaught = (error: unknown) => {
+    server.services.logger.error(
+      { error, ...server.underWay() },
+      'the server must end: an error that nobody could catch',
+    )
+    say(`The server ends: ${error instanceof Error ? error.message : String(error)} (the log says what ran).`)
+    process.exit(exit.failure)
+  }
+  process.on('uncaughtException', onUncaught)
+  const endLimit = limitYoungGeneration()
+  try {
+    const bound = await server.ready
+    if (json) announceJson(config, bound)
+    if (terminal === undefined && !json) announce(config, bound, say, paintFor(process.stderr))
+    if (terminal !== undefined) {
+      const watch = options.watch !== false
+      if (watch) sources = watchSources(config, server)
+      const onReloaded = (next: Project) => {
+        sources?.update(next.config)
+        terminal.reloaded(next.config)
+      }
+      reloader = createReloader({ project, server, load, watch, print: say, onReloaded })
+      for (const file of lateFiles) reloader.add(file)
+      terminal.begin({ server, config, bound, watching: watch, reload: reloader.reload })
+    }
+    await Promise.race([ended, aborted(context.signal)])
+  } finally {
+    if (context.stoppedBy() !== undefined) say('Stopping …')
+    await reloader?.close()
+    await sources?.close()
+    await server.shutdown()
+    await terminal?.close()
+    endLimit()
+    process.off('unhandledRejection', onStray)
+    process.off('uncaughtException', onUncaught)
+  }
+  await ended
+  return context.stoppedBy() === 'SIGINT' ? exit.interrupted : exit.ok
+}
+
+interface Opened {
+  server: OpenServer
+  /** Settles when the server has been shut down; rejects when it could not go on. */
+  ended: Promise<void>
+}
+
+async function open(
+  { config }: Project,
+  { signal }: CommandContext,
+  onRunEnd: DevTerminal['onRunEnd'] | undefined,
+): Promise<Opened> {
+  const { openServer } = await import('../../server.ts')
+  const { dataFolder } = config
+  return waitForFolder({
+    dataFolder,
+    signal,
+    async open() {
+      const server = openServer(config, onRunEnd)
+      const ended = server.start()
+      ended.catch(() => {})
+      await Promise.race([server.ready, ended])
+      return { server, ended }
+    },
+    async instead() {
+      const other = await findRunningServer(dataFolder)
+      if (other === undefined) return undefined
+      await other.client.close()
+      const { url, pid } = other.hint
+      throw new AppError(
+        'unavailable',
+        `${dataFolder} is served at ${url} already (process ${pid}): stop it, or give --data.`,
+      )
+    },
+  })
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return Promise.resolve()
+  return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }))
+}

@@ -1,0 +1,82 @@
+import type { Client } from '../../client/client.ts'
+import { UsageError } from '../command/exit.ts'
+import { type FileResult, type IngestFiles, ingestContent, ingestFiles, sizeLimit, whySkipped } from './files.ts'
+import { pruneDocuments } from './prune.ts'
+import type { IngestReport } from './report.ts'
+
+export interface IngestPaths extends Omit<IngestFiles, 'sources'> {
+  /** Files, folders, globs, web addresses, `-`. */
+  paths: readonly string[]
+  /** What stdin is called. */
+  name?: string | undefined
+  prune?: boolean | undefined
+  /** Without a word of what pruning does not look at. */
+  quiet?: boolean | undefined
+  /** The files of an earlier pass: documents of those that are gone since are deleted. */
+  before?: ReadonlySet<string> | undefined
+  allowHttp?: boolean | undefined
+  allowPrivate?: boolean | undefined
+}
+
+/** Ingests what the paths name, and gives its files; throws UsageError when one of them names nothing. */
+export async function ingestPaths(
+  client: Client,
+  wanted: IngestPaths,
+  report: IngestReport,
+): Promise<ReadonlySet<string>> {
+  const { root, paths, before } = wanted
+  const { ingestAddress, uniqueAddresses } = await import('./address.ts')
+  const addresses = uniqueAddresses(paths.filter(isAddress))
+  const places = paths.filter((path) => !isAddress(path) && path !== '-')
+  const { sources, skipped } = places.length === 0 ? none : await findFiles(root, places, before !== undefined)
+  report.begin(sources.length + skipped.length + addresses.length + (paths.includes('-') ? 1 : 0))
+  for (const result of skipped) report.add(result)
+  if (paths.includes('-')) report.add(await ingestStdin(client, wanted))
+  for (const address of addresses) report.add(await ingestAddress(client, address, wanted))
+  for await (const result of ingestFiles(client, { ...wanted, sources })) report.add(result)
+  const found = new Set(sources)
+  for await (const result of pruneDocuments(client, found, { ...wanted, paths: places })) report.add(result)
+  return found
+}
+
+export function isAddress(path: string): boolean {
+  return /^https?:\/\//i.test(path)
+}
+
+async function ingestStdin(client: Client, wanted: IngestPaths): Promise<FileResult> {
+  const source = wanted.name ?? 'stdin'
+  const limit = sizeLimit(client, wanted.signal)
+  const pieces: Buffer[] = []
+  let size = 0
+  try {
+    for await (const piece of process.stdin) {
+      pieces.push(piece)
+      size += piece.length
+      await limit(size)
+    }
+  } catch (error) {
+    return { source, outcome: 'skipped', chunks: 0, reason: whySkipped(error) }
+  }
+  return ingestContent(client, { source, bytes: Buffer.concat(pieces) }, wanted)
+}
+
+interface FoundFiles {
+  sources: string[]
+  skipped: FileResult[]
+}
+
+const none: FoundFiles = { sources: [], skipped: [] }
+
+async function findFiles(root: string, paths: readonly string[], mayBeNone: boolean): Promise<FoundFiles> {
+  const { findSources } = await import('../../config/sources.ts')
+  const skipped: FileResult[] = []
+  const notes = {
+    skipped: (source: string, reason: string) => void skipped.push({ source, outcome: 'skipped', chunks: 0, reason }),
+  }
+  const sources = await findSources(root, paths, notes).catch((error: Error) => {
+    throw new UsageError(`${error.message.charAt(0).toUpperCase()}${error.message.slice(1)}.`)
+  })
+  if (sources.length === 0 && skipped.length === 0 && !mayBeNone)
+    throw new UsageError(`There is no file to ingest in ${paths.join(', ')}.`)
+  return { sources, skipped }
+}

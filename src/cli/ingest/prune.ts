@@ -1,0 +1,63 @@
+import { stat } from 'node:fs/promises'
+import { resolve } from 'node:path'
+import type { Client } from '../../client/client.ts'
+import { isBelow, unreachable } from '../../config/source-places.ts'
+import { toSource } from '../../config/sources.ts'
+import { allDocuments } from '../knowledge/documents.ts'
+import { say } from '../terminal/output.ts'
+import { terminalLine } from '../terminal/text.ts'
+import type { FileResult, IngestFiles } from './files.ts'
+
+export interface PruneDocuments extends Omit<IngestFiles, 'sources'> {
+  /** Files, folders, globs. */
+  paths: readonly string[]
+  prune?: boolean | undefined
+  /** Says nothing of what is not looked at. */
+  quiet?: boolean | undefined
+  /** The files of an earlier pass. */
+  before?: ReadonlySet<string> | undefined
+}
+
+/**
+ * Deletes documents whose files are gone: those of the folders given when pruning, and those that were there before. What
+ * is in a folder that is empty or not there stays, since the disk that it is on may not be there.
+ */
+export async function* pruneDocuments(
+  client: Client,
+  found: ReadonlySet<string>,
+  { root, paths, settings, dryRun, prune, quiet, before, signal }: PruneDocuments,
+): AsyncGenerator<FileResult> {
+  const folders = prune === true ? await foldersIn(root, paths) : []
+  const isWatched = (source: string) => before?.has(source) === true && !found.has(source)
+  if (prune === true && quiet !== true && folders.length < paths.length)
+    say('--prune looks at folders alone: what files and globs no longer name is kept.')
+  if (folders.length === 0 && ![...(before ?? [])].some(isWatched)) return
+  const lost = await unreachable(root, paths)
+  const gone: { id: string; source: string; chunks: number }[] = []
+  let kept = 0
+  const filter = { collection: settings.collection }
+  for await (const { document_id: id, source, name, chunk_count: chunks } of allDocuments(client, filter, signal)) {
+    // What is made from a file is named after it.
+    if (name !== source) continue
+    if (found.has(source) || !(isWatched(source) || folders.some((folder) => isBelow(folder, source)))) continue
+    if (lost.some((folder) => isBelow(folder, source))) kept++
+    else gone.push({ id, source, chunks })
+  }
+  const named = lost.map(terminalLine).join(', ')
+  if (kept === 1) say(`1 document is kept, since its folder is empty or not there: ${named}`)
+  if (kept > 1) say(`${kept} documents are kept, since their folder is empty or not there: ${named}`)
+  for (const { id, source, chunks } of gone) {
+    if (dryRun !== true) await client.knowledge.documents.delete(id, { signal })
+    yield { source, outcome: 'pruned', chunks }
+  }
+}
+
+/** Relative to the root; '' is the root itself. */
+async function foldersIn(root: string, paths: readonly string[]): Promise<string[]> {
+  const folders: string[] = []
+  for (const path of paths) {
+    const kind = await stat(resolve(root, path)).catch(() => undefined)
+    if (kind?.isDirectory()) folders.push(toSource(root, resolve(root, path)))
+  }
+  return folders
+}

@@ -1,0 +1,66 @@
+import { printJson, say } from '../terminal/output.ts'
+import { createProgress } from '../terminal/progress.ts'
+import { terminalLine } from '../terminal/text.ts'
+import type { FileResult } from './files.ts'
+
+const outcomes = ['added', 'replaced', 'unchanged', 'pruned', 'skipped'] as const
+
+/** Shows how far ingestion is and, at the end, what became of each file. */
+export interface IngestReport {
+  begin(files: number): void
+  add(result: FileResult): void
+  end(): void
+  /** Whether there was something and none of it could be ingested. */
+  failed(): boolean
+}
+
+export interface IngestReportOptions {
+  json?: boolean
+  dryRun?: boolean
+  /** Speaks at the end only when something is new, or could not be read. */
+  quiet?: boolean
+}
+
+export function createIngestReport({ json, dryRun, quiet }: IngestReportOptions): IngestReport {
+  const counts = new Map<FileResult['outcome'], number>()
+  const skipped: FileResult[] = []
+  const progress = createProgress()
+  const startedMs = performance.now()
+  let total = 0
+  let done = 0
+  let chunks = 0
+
+  const state = (): string => {
+    const seconds = (performance.now() - startedMs) / 1000
+    const rate = done / Math.max(seconds, 0.001)
+    const left = Math.ceil((total - done) / Math.max(rate, 0.001))
+    return `files, ${chunks} chunks, ${Math.round(rate)}/s, ${left} s left`
+  }
+
+  return {
+    begin(files) {
+      total = files
+    },
+    add(result) {
+      done++
+      chunks += result.outcome === 'pruned' ? 0 : result.chunks
+      counts.set(result.outcome, (counts.get(result.outcome) ?? 0) + 1)
+      if (result.outcome === 'skipped') skipped.push(result)
+      if (json) printJson(result)
+      progress.update(done, Math.max(done, total), `${state()}  ${result.source}`)
+    },
+    end() {
+      progress.end()
+      if (done === 0 || (quiet && counts.get('unchanged') === done)) return
+      const words = outcomes.flatMap((name) => {
+        const count = counts.get(name) ?? 0
+        return count > 0 || name !== 'pruned' ? `${count} ${name}` : []
+      })
+      const seconds = ((performance.now() - startedMs) / 1000).toFixed(1)
+      const what = dryRun ? 'would be' : `${chunks} chunks, ${seconds} s`
+      say(`${done} ${done === 1 ? 'file' : 'files'}, ${what}: ${words.join(', ')}.`)
+      for (const { source, reason } of skipped) say(`  skipped ${terminalLine(source)}: ${terminalLine(reason ?? '')}`)
+    },
+    failed: () => done > 0 && skipped.length === done,
+  }
+}

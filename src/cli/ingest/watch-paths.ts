@@ -1,0 +1,46 @@
+import { realpath } from 'node:fs/promises'
+import { resolve } from 'node:path'
+import { globBase } from '../../config/sources.ts'
+
+const quietMs = 200
+const ignored = /(?:^|[\\/])(?:\.[^\\/]+|node_modules)$/
+
+export interface WatchPaths {
+  root: string
+  /** Files, folders and globs. */
+  paths: readonly string[]
+  /** Called when changes have been quiet for a moment; never while an earlier call is at work. */
+  onChange(): unknown
+  onError(error: unknown): void
+}
+
+/** Resolves when changes are seen. */
+export async function watchPaths({ root, paths, onChange, onError }: WatchPaths): Promise<{ close(): Promise<void> }> {
+  const { watch } = await import('chokidar')
+  const named = paths.map((path) => resolve(root, globBase(path) ?? path))
+  // Links in the folders are not followed, as they are not where files are looked for; a place may be one itself.
+  const places = await Promise.all(named.map((place) => realpath(place).catch(() => place)))
+  const watcher = watch(places, { ignoreInitial: true, ignored, followSymlinks: false })
+  let work: Promise<unknown> = Promise.resolve()
+  let timer: NodeJS.Timeout | undefined
+  const touch = () => {
+    clearTimeout(timer)
+    timer = setTimeout(() => {
+      work = work.then(onChange).catch(onError)
+    }, quietMs)
+  }
+  watcher.on('all', touch)
+  // What the system says too: chokidar takes no notice of what happens in a folder while it reads it.
+  watcher.on('raw', (_event, name) => {
+    if (!name || !ignored.test(name)) touch()
+  })
+  watcher.on('error', onError)
+  await new Promise<void>((done) => watcher.once('ready', () => done()))
+  return {
+    async close() {
+      clearTimeout(timer)
+      await watcher.close()
+      await work
+    },
+  }
+}

@@ -1,0 +1,27 @@
+import type { KnowledgeConfig } from '../../core/knowledge/knowledge.ts'
+import { formatFields } from '../terminal/fields.ts'
+import { formatTable } from '../terminal/table.ts'
+
+/** What the knowledge base is, and what there is to choose from. */
+export function formatKnowledgeConfig(config: KnowledgeConfig): string {
+  const { collection, vector_db, embedding_model, available_vector_dbs, default_chunker, limits } = config
+  const { provider, model, dimensions } = embedding_model
+  const about = formatFields([
+    ['collection', collection],
+    ['vector database', `${vector_db.type} (there are ${available_vector_dbs.join(', ')})`],
+    ['embedder', `${provider === model ? model : `${provider} ${model}`} (${dimensions} dimensions)`],
+    ['chunker', `${default_chunker}, unless the format has its own`],
+    ['limits', `${limits.max_chunk_size} characters a chunk, ${limits.max_search_limit} hits a search`],
+  ])
+  const chunkers = config.available_chunkers.map((one) => [
+    one.name,
+    `${one.default_chunk_size}, ${one.default_chunk_overlap}`,
+    one.description,
+  ])
+  const readers = config.readers.map(({ name, extensions }) => [name, extensions.join(' ')])
+  return [
+    about,
+    formatTable(['CHUNKER', 'SIZE, OVERLAP', 'WHAT IT DOES'], chunkers),
+    formatTable(['READER', 'FILES'], readers),
+  ].join('\n')
+}

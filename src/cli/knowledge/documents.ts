@@ -1,0 +1,105 @@
+import type { Client } from '../../client/client.ts'
+import { notFound } from '../../core/error.ts'
+import type { DocumentRecord } from '../../core/knowledge/knowledge.ts'
+import { hint } from '../terminal/called-as.ts'
+import { formatFields } from '../terminal/fields.ts'
+import { printJson, say, write } from '../terminal/output.ts'
+import { formatTable } from '../terminal/table.ts'
+import { terminalLine } from '../terminal/text.ts'
+
+interface Options {
+  collection: string | undefined
+  json: boolean
+  signal: AbortSignal
+}
+
+/** Every document, newest first, page by page. */
+export async function* allDocuments(
+  client: Client,
+  filter: { collection?: string | undefined; source?: string | undefined },
+  signal: AbortSignal,
+): AsyncGenerator<DocumentRecord> {
+  for (let cursor: string | undefined; ; ) {
+    const page = await client.knowledge.documents.list(filter, { limit: 100, cursor, signal })
+    yield* page.documents
+    if (page.next_cursor === null) return
+    cursor = page.next_cursor
+  }
+}
+
+export async function listDocuments(client: Client, { collection, json, signal }: Options): Promise<void> {
+  const rows: string[][] = []
+  for await (const document of allDocuments(client, { collection }, signal)) {
+    if (json) printJson(document)
+    else
+      rows.push([
+        terminalLine(document.source),
+        String(document.chunk_count),
+        document.chunker_type,
+        document.updated_at,
+        document.document_id,
+      ])
+  }
+  if (json) return
+  if (rows.length === 0) say(`The knowledge base is empty; ${hint('ingest')} fills it.`)
+  else await write(`${formatTable(['SOURCE', 'CHUNKS', 'CHUNKER', 'UPDATED', 'ID'], rows)}\n`)
+}
+
+/** Deletes by id or by source. Throws `document_not_found` for one that there is not, after those before it are gone. */
+export async function deleteDocuments(
+  client: Client,
+  names: readonly string[],
+  { collection, json, signal }: Options,
+): Promise<void> {
+  for (const name of names) {
+    for (const id of await findDocuments(client, name, collection, signal)) {
+      const deleted = await client.knowledge.documents.delete(id, { signal })
+      if (json) printJson(deleted)
+      else say(`Deleted ${terminalLine(name)}.`)
+    }
+  }
+}
+
+/** What is kept of these documents, by id or by source. Throws `document_not_found` as `deleteDocuments` does. */
+export async function showDocuments(
+  client: Client,
+  names: readonly string[],
+  { collection, json, signal }: Options,
+): Promise<void> {
+  for (const name of names) {
+    for (const id of await findDocuments(client, name, collection, signal)) {
+      const document = await client.knowledge.documents.get(id, { signal })
+      if (json) printJson(document)
+      else await write(`${formatDocument(document)}\n`)
+    }
+  }
+}
+
+async function findDocuments(
+  client: Client,
+  name: string,
+  collection: string | undefined,
+  signal: AbortSignal,
+): Promise<string[]> {
+  const ids = name.startsWith('doc_') ? [name] : []
+  for await (const { document_id } of allDocuments(client, { collection, source: name }, signal)) ids.push(document_id)
+  if (ids.length === 0) throw notFound('document', name)
+  return ids
+}
+
+function formatDocument(document: DocumentRecord): string {
+  const { chunk_count, chunker_type, chunk_size, chunk_overlap, metadata, reader_metadata } = document
+  return formatFields([
+    ['document', document.document_id],
+    ['source', document.source],
+    ['name', document.name],
+    ['media type', document.media_type],
+    ['chunks', `${chunk_count} (${chunker_type}, ${chunk_size} characters, overlap ${chunk_overlap})`],
+    ['collection', document.collection],
+    ['metadata', Object.keys(metadata).length === 0 ? null : JSON.stringify(metadata)],
+    ['reader', JSON.stringify(reader_metadata)],
+    ['hash', document.content_hash],
+    ['created', document.created_at],
+    ['updated', document.updated_at],
+  ])
+}

@@ -1,0 +1,27 @@
+import type { Tokens } from 'marked'
+import stringWidth from 'string-width'
+import type { Paint } from '../terminal/paint.ts'
+import { formatInline } from './inline.ts'
+import { widestOf } from './joined.ts'
+
+/** Columns side by side where they fit; else each row as a list of what is under which head. */
+export function formatMarkdownTable(table: Tokens.Table, columns: number, paint: Paint): string {
+  const head = table.header.map(({ tokens }) => paint.bold(formatInline(tokens, paint)))
+  const rows = table.rows.map((row) => row.map(({ tokens }) => formatInline(tokens, paint)))
+  const widths = head.map((_, place) => Math.max(...[head, ...rows].map((row) => stringWidth(row[place] ?? ''))))
+  const widest = head.map((_, place) => Math.max(...[head, ...rows].map((row) => widestOf(row[place] ?? ''))))
+  const total = widest.reduce((sum, width) => sum + width, 3 * (widths.length - 1))
+  if (total > columns) {
+    return rows.map((row) => row.map((cell, place) => `${head[place] ?? ''}: ${cell}`).join('\n')).join('\n\n')
+  }
+  const line = (row: readonly string[]) =>
+    row.map((cell, place) => pad(cell, widths[place] ?? 0, table.align[place] ?? 'left')).join(' │ ')
+  const rule = widths.map((width) => '─'.repeat(width)).join('─┼─')
+  return [line(head), rule, ...rows.map(line)].join('\n')
+}
+
+function pad(cell: string, width: number, align: 'left' | 'right' | 'center'): string {
+  const missing = width - stringWidth(cell)
+  const before = align === 'right' ? missing : align === 'center' ? Math.floor(missing / 2) : 0
+  return ' '.repeat(before) + cell + ' '.repeat(missing - before)
+}

@@ -1,0 +1,85 @@
+import type { InputRequired, RunEvent, SourceEvent } from '../../core/event.ts'
+import type { Json, JsonObject } from '../../core/json.ts'
+import type { RunStatus, Usage } from '../../core/run.ts'
+import { terminalLine } from '../terminal/text.ts'
+
+/** What a run waits for. */
+export interface Question {
+  callId: string | undefined
+  prompt: string
+  /** What there is to decide about, in short. */
+  about: string | undefined
+  /** Of the input that is wanted; undefined where a yes or no is. */
+  schema: JsonObject | undefined
+  wants: 'approval' | 'input'
+}
+
+/** What a person sees of a run; every text is safe for the terminal. */
+export type TurnEvent =
+  | { type: 'started'; runId: string | undefined }
+  | { type: 'text'; text: string }
+  | { type: 'tool_call'; callId: string; name: string; input: string }
+  | { type: 'tool_result'; callId: string; name: string; error: string | undefined; durationMs: number }
+  | { type: 'step_start'; stepId: string; name: string }
+  | { type: 'step_end'; stepId: string; status: string; error: string | undefined; durationMs: number }
+  | { type: 'usage'; usage: Usage }
+  | { type: 'source'; source: SourceEvent }
+  | { type: 'question'; question: Question }
+  | { type: 'connection'; lost: boolean }
+  | { type: 'error'; message: string }
+  | { type: 'end'; end: TurnEnd }
+
+export interface TurnEnd {
+  sessionId: string | undefined
+  runId: string | undefined
+  /** Undefined from a server that keeps no record. */
+  status: RunStatus | undefined
+  usage: Usage | null
+  /** Number of the last event: a run that is resumed goes on behind it. */
+  seq: number
+}
+
+const mostShown = 160
+
+/** Undefined for what is not shown as it happens. */
+export function showEvent(event: RunEvent): TurnEvent | undefined {
+  switch (event.type) {
+    case 'tool_call':
+      return { type: 'tool_call', callId: event.call_id, name: terminalLine(event.name), input: inShort(event.input) }
+    case 'tool_result':
+      return {
+        type: 'tool_result',
+        callId: event.call_id,
+        name: terminalLine(event.name),
+        error: event.error === undefined ? undefined : terminalLine(event.error.message),
+        durationMs: event.duration_ms,
+      }
+    case 'step_start':
+      return { type: 'step_start', stepId: event.step_id, name: terminalLine(event.name) }
+    case 'step_end':
+      return {
+        type: 'step_end',
+        stepId: event.step_id,
+        status: event.status,
+        error: event.error === undefined ? undefined : terminalLine(event.error.message),
+        durationMs: event.duration_ms,
+      }
+    case 'model_call_end':
+      return event.usage === null ? undefined : { type: 'usage', usage: event.usage }
+    case 'input_required':
+      return { type: 'question', question: toQuestion(event) }
+    default:
+      return undefined
+  }
+}
+
+function toQuestion({ call_id: callId, prompt, data, schema }: InputRequired): Question {
+  const about = data === undefined ? undefined : inShort(data)
+  const wants = callId !== undefined && schema === undefined ? 'approval' : 'input'
+  return { callId, prompt: terminalLine(prompt), about, schema, wants }
+}
+
+function inShort(value: Json): string {
+  const line = terminalLine((JSON.stringify(value) ?? '').slice(0, mostShown * 4))
+  return line.length > mostShown ? `${line.slice(0, mostShown)}…` : line
+}

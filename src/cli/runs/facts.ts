@@ -1,0 +1,48 @@
+import type { Client } from '../../client/client.ts'
+import type { RunEvent } from '../../core/event.ts'
+import { isEnded, type Run } from '../../core/run.ts'
+import { terminalLine } from '../terminal/text.ts'
+import { between, duration } from './line.ts'
+import { formatUsage } from './writer.ts'
+
+/** Of a very long run, the first so many events are looked at. */
+const eventLimit = 20_000
+
+/** The lines that say what an ended run's tools did: `weather ×2  14 ms`, and what they failed with. */
+export async function toolLines(client: Client, run: Run, signal: AbortSignal): Promise<string[]> {
+  if (!isEnded(run.status)) return []
+  const stop = new AbortController()
+  let count = 0
+  const calls = new Map<string, { times: number; ms: number }>()
+  const failures: string[] = []
+  const events = await client.runs.events(run.run_id, { signal: AbortSignal.any([signal, stop.signal]) })
+  for await (const event of events) {
+    if (++count > eventLimit) break
+    if (event.type === 'tool_result') addResult(event)
+  }
+  stop.abort()
+  return [
+    ...[...calls].map(([name, { times, ms }]) => `${name}${times > 1 ? ` ×${times}` : ''}  ${duration(ms)}`),
+    ...failures.map((text) => `✗ ${text}`),
+  ]
+
+  function addResult({ name, duration_ms, error }: Extract<RunEvent, { type: 'tool_result' }>): void {
+    const shown = terminalLine(name)
+    const { times, ms } = calls.get(shown) ?? { times: 0, ms: 0 }
+    calls.set(shown, { times: times + 1, ms: ms + duration_ms })
+    if (error !== undefined) failures.push(terminalLine(`${name}: ${error.message}`))
+  }
+}
+
+/** What is known of a run without its events: status, when, how long, tokens, and why it ended so. */
+export function factsOf(run: Run): string[] {
+  const began = run.started_at ?? run.created_at
+  const took = run.completed_at === null ? [] : [`took ${duration(between(began, run.completed_at))}`]
+  return [
+    run.cancellation_reason === null ? run.status : `${run.status} (${terminalLine(run.cancellation_reason)})`,
+    run.created_at,
+    ...took,
+    ...(run.usage === null ? [] : [formatUsage(run.usage)]),
+    ...(run.cache_hit ? ['from the cache'] : []),
+  ]
+}

@@ -1,0 +1,60 @@
+import type { RunRecord } from '../../core/run.ts'
+import type { Paint } from '../terminal/paint.ts'
+import { terminalLine } from '../terminal/text.ts'
+
+/** What only the events of a run tell. */
+export interface RunFacts {
+  /** Undefined when nothing was said. */
+  firstTokenMs: number | undefined
+  /** How often each was called. */
+  tools: ReadonlyMap<string, number>
+  /** What tools threw, which their model was told. */
+  toolErrors: readonly string[]
+}
+
+export interface LineStyle {
+  paint: Paint
+  /** Undefined: as wide as it is. */
+  columns: number | undefined
+}
+
+/** One run in one line, with what went wrong in lines below. */
+export function formatRun(run: RunRecord, facts: RunFacts, { paint, columns }: LineStyle): string {
+  const status = statusWords[run.status] ?? run.status
+  const colour = { completed: paint.green, failed: paint.red }[run.status as string] ?? paint.yellow
+  const line = (session: string) =>
+    [
+      status.padEnd(9),
+      `${run.parent_run_id === null ? '' : '↳ '}${terminalLine(run.entity_id)}`,
+      session,
+      ...(facts.firstTokenMs === undefined ? [] : [`first ${duration(facts.firstTokenMs)}`]),
+      `total ${duration(between(run.started_at ?? run.created_at, run.completed_at))}`,
+      ...(run.usage === null ? [] : [`${run.usage.input_tokens} + ${run.usage.output_tokens} tokens`]),
+      ...[...facts.tools].map(([name, times]) => terminalLine(name) + (times > 1 ? ` ×${times}` : '')),
+      ...(run.cache_hit ? ['from the cache'] : []),
+      ...(run.cancellation_reason === null ? [] : [terminalLine(run.cancellation_reason)]),
+    ].join('  ')
+  const whole = line(run.session_id)
+  const fits = columns === undefined || whole.length <= columns
+  const shown = fits ? whole : line(`…${run.session_id.slice(-6)}`)
+  const painted = colour(status.padEnd(9)) + shown.slice(9)
+  const below = (text: string) => `\n  ${terminalLine(text).slice(0, shownCharacters)}`
+  const toolErrors = facts.toolErrors.slice(0, shownToolErrors).map((text) => paint.yellow(below(text)))
+  const error = run.error === null ? '' : paint.red(below(`${run.error.code}: ${run.error.message}`))
+  return painted + toolErrors.join('') + error
+}
+
+const shownCharacters = 500
+const shownToolErrors = 3
+
+const statusWords: Partial<Record<RunRecord['status'], string>> = { input_required: 'waits' }
+
+export function duration(ms: number): string {
+  if (ms < 1_000) return `${Math.round(ms)} ms`
+  if (ms < 60_000) return `${(ms / 1_000).toFixed(1)} s`
+  return `${Math.floor(ms / 60_000)} min ${Math.round((ms % 60_000) / 1_000)} s`
+}
+
+export function between(from: string, to: string | null): number {
+  return to === null ? 0 : Math.max(0, Date.parse(to) - Date.parse(from))
+}

@@ -1,0 +1,22 @@
+import { terminalLine } from '../terminal/text.ts'
+
+/** Where a passage is: `docs/getting-started.md:12`, or with the page. */
+export function formatPlace(place: {
+  source: string
+  line_start?: number | undefined
+  page?: number | undefined
+}): string {
+  const source = terminalLine(place.source)
+  if (place.line_start !== undefined) return `${source}:${place.line_start}`
+  return place.page === undefined ? source : `${source} (page ${place.page})`
+}
+
+/** As an answer cites it: `[1] docs/getting-started.md:12`. */
+export function formatSource(source: Parameters<typeof formatPlace>[0] & { index: number }): string {
+  return `[${source.index}] ${formatPlace(source)}`
+}
+
+/** The sources that an answer does not cite in so many words itself, as the offline answers do. */
+export function uncited<T extends Parameters<typeof formatSource>[0]>(sources: readonly T[], answer: string): T[] {
+  return sources.filter((source) => !answer.includes(formatSource(source)))
+}

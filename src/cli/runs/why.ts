@@ -1,0 +1,115 @@
+import type { Client } from '../../client/client.ts'
+import type { Json } from '../../core/json.ts'
+import type { RunTrace, TracedCall, TracedPassage, TracedRetrieval, TracedToolCall } from '../../core/trace.ts'
+import { hint } from '../terminal/called-as.ts'
+import { say, write } from '../terminal/output.ts'
+import { terminalJson, terminalLine, terminalText } from '../terminal/text.ts'
+import { duration } from './line.ts'
+import { formatPlace } from './source-line.ts'
+import { formatUsage } from './writer.ts'
+
+const pageLimit = 20
+
+/** Prints what each model call of a run was told and gave; as JSON one call a line. Throws `run_not_found`. */
+export async function printWhy(client: Client, runId: string, json: boolean, signal: AbortSignal): Promise<void> {
+  let before: readonly string[] = []
+  let number = 0
+  for await (const { calls, child_run_ids: children } of pages(client, runId, signal)) {
+    for (const call of calls) {
+      const messages = (Array.isArray(call.messages) ? call.messages : [call.messages]).map((one) =>
+        JSON.stringify(one),
+      )
+      await write(json ? `${terminalJson(call)}\n` : formatCall(call, ++number, countSame(messages, before)))
+      before = messages
+    }
+    if (!json && calls.length === 0 && number === 0) say('The run has called no model.')
+    if (!json) for (const child of children) say(`Its member's run: ${hint(`runs show ${terminalLine(child)} --why`)}`)
+  }
+}
+
+async function* pages(client: Client, runId: string, signal: AbortSignal): AsyncGenerator<RunTrace> {
+  for (let cursor: string | undefined; ; ) {
+    const page = await client.runs.trace(runId, { limit: pageLimit, cursor, signal })
+    yield { ...page, child_run_ids: page.next_cursor === null ? page.child_run_ids : [] }
+    if (page.next_cursor === null) return
+    cursor = page.next_cursor
+  }
+}
+
+function countSame(messages: readonly string[], before: readonly string[]): number {
+  let count = 0
+  while (count < messages.length && messages[count] === before[count]) count++
+  return count
+}
+
+function formatCall(call: TracedCall, number: number, same: number): string {
+  const { model, finish_reason: reason, usage, duration_ms: ms } = call
+  const facts = [
+    reason ?? 'goes on',
+    ...(usage === null ? [] : [formatUsage(usage)]),
+    ...(ms === null ? [] : [duration(ms)]),
+  ]
+  const messages = Array.isArray(call.messages) ? call.messages.slice(same) : undefined
+  return [
+    `call ${number}  ${terminalLine(model)}  ${facts.map(terminalLine).join('  ')}`,
+    ...(call.settings === null ? [] : [`  settings  ${terminalJson(call.settings)}`]),
+    ...(Array.isArray(call.tools) ? [`  tools     ${call.tools.map(nameOf).join(', ')}`] : []),
+    ...call.retrievals.flatMap(formatRetrieval),
+    ...(same === 0 ? [] : [`  (the first ${same} messages as in the call before)`]),
+    ...(messages ?? [call.messages]).flatMap(formatMessage),
+    '  → gave',
+    ...indented(call.reasoning, '    (reasoning) '),
+    ...indented(call.text, '    '),
+    ...call.tool_calls.flatMap(formatToolCall),
+    '\n',
+  ].join('\n')
+}
+
+function formatRetrieval({ query, passages }: TracedRetrieval): string[] {
+  return [`  searched  ${terminalLine(query)}`, ...passages.map(formatPassage)]
+}
+
+function formatPassage(passage: TracedPassage): string {
+  const { index, score, chunk_id: id } = passage
+  return `    ${index === null ? ' - ' : `[${index}]`} ${formatPlace(passage)}  ${score.toFixed(3)}  ${terminalLine(id)}`
+}
+
+function formatToolCall({ name, input, output, error, duration_ms: ms }: TracedToolCall): string[] {
+  const outcome =
+    error !== undefined
+      ? [`      ✗ ${terminalLine(error.message)}`]
+      : output === undefined
+        ? []
+        : indented(textOf(output), '      ← ')
+  return [`    → ${terminalLine(name)} ${terminalJson(input)}${ms === null ? '' : `  ${duration(ms)}`}`, ...outcome]
+}
+
+/** A message of a prompt; what is no message is shown as it is. */
+function formatMessage(message: Json): string[] {
+  if (message === null) return ['  The prompt can not be made whole any more.']
+  if (typeof message !== 'object' || Array.isArray(message) || typeof message.role !== 'string')
+    return [`  ${terminalJson(message)}`]
+  const { role, content } = message
+  const parts = Array.isArray(content) ? content.flatMap(formatPart) : indented(textOf(content ?? null), '    ')
+  return [`  ${terminalLine(role)}`, ...parts]
+}
+
+function formatPart(part: Json): string[] {
+  if (typeof part !== 'object' || part === null || Array.isArray(part)) return [`    ${terminalJson(part)}`]
+  if (part.type === 'text' && typeof part.text === 'string') return indented(part.text, '    ')
+  return [`    ${terminalJson(part)}`]
+}
+
+function textOf(value: Json): string {
+  return typeof value === 'string' ? value : JSON.stringify(value)
+}
+
+function indented(text: string, margin: string): string[] {
+  if (text === '') return []
+  return [margin + terminalText(text).replaceAll('\n', `\n${' '.repeat(margin.length)}`)]
+}
+
+function nameOf(tool: Json): string {
+  const name = typeof tool === 'object' && tool !== null && !Array.isArray(tool) ? tool.name : undefined
+  return terminalLine(typeof name === 'string' ? name : JSON.stringify(tool))
+}

@@ -1,0 +1,98 @@
+import { isFinalEvent, type RunEvent } from '../../core/event.ts'
+import type { Usage } from '../../core/run.ts'
+import { exit } from '../command/exit-codes.ts'
+import { formatJson } from '../terminal/message-text.ts'
+import { createTerminalFilter, terminalLine, terminalText } from '../terminal/text.ts'
+import { duration } from './line.ts'
+import { formatSource } from './source-line.ts'
+
+const shownCharacters = 160
+
+/** For those who follow a run: a server may be gone for about half a minute. */
+export const followReconnects = 10
+
+/** Puts a run's events into text as they come: its answer as it is, everything else in lines of its own. */
+export interface RunWriter {
+  /** Empty for what is not shown. */
+  toText(event: RunEvent): string
+  /** One line of our own, behind whatever has been written. */
+  toLine(text: string): string
+}
+
+export function createRunWriter(): RunWriter {
+  let filter = createTerminalFilter()
+  let inLine = false
+  let startedAt: number | undefined
+
+  function toLine(text: string): string {
+    const before = inLine ? '\n' : ''
+    inLine = false
+    filter = createTerminalFilter()
+    return `${before}${text}\n`
+  }
+
+  return {
+    toLine,
+    toText(event) {
+      startedAt ??= Date.parse(event.at)
+      if (event.type === 'text_delta') {
+        const text = filter(event.text)
+        if (text !== '') inLine = !text.endsWith('\n')
+        return text
+      }
+      const line = isFinalEvent(event) ? endLine(event, Date.parse(event.at) - startedAt) : lineOf(event)
+      return line === undefined ? '' : toLine(line)
+    },
+  }
+}
+
+/** What the exit code says of how a run ended: a failed, a stopped or a waiting one is a failure. */
+export function exitCodeOfEnd(event: RunEvent): number {
+  return event.type === 'run_end' && event.status === 'completed' ? exit.ok : exit.failure
+}
+
+export function formatUsage({ input_tokens, output_tokens }: Usage): string {
+  return `${input_tokens} + ${output_tokens} tokens`
+}
+
+/** A value as JSON on one line, cut where it says enough. */
+export function inShort(value: unknown, characters = shownCharacters): string {
+  const line = terminalLine((JSON.stringify(value) ?? '').slice(0, characters * 4))
+  return line.length > characters ? `${line.slice(0, characters)}…` : line
+}
+
+function endLine(event: Extract<RunEvent, { type: 'run_end' | 'run_error' }>, ms: number): string {
+  if (event.type === 'run_error') return `✗ ${terminalLine(`${event.error.code}: ${event.error.message}`)}`
+  const { status, usage, cache_hit: cached, cancellation_reason: reason } = event
+  const why = reason === undefined ? '' : ` (${terminalLine(reason)})`
+  const tokens = usage === null ? [] : [formatUsage(usage)]
+  return ['■', status + why, duration(Math.max(0, ms)), ...tokens, ...(cached ? ['from the cache'] : [])].join('  ')
+}
+
+function lineOf(event: RunEvent): string | undefined {
+  switch (event.type) {
+    case 'data':
+      return terminalText(formatJson(event.data))
+    case 'tool_call':
+      return `→ ${terminalLine(event.name)} ${inShort(event.input)}`
+    case 'tool_result': {
+      const took = duration(event.duration_ms)
+      if (event.error !== undefined) return `✗ ${terminalLine(`${event.name}: ${event.error.message}`)}  ${took}`
+      return `← ${terminalLine(event.name)} ${inShort(event.output)}  ${took}`
+    }
+    case 'retrieval':
+      return `⌕ ${inShort(event.query)}  ${event.results.length} passages`
+    case 'source':
+      return formatSource(event)
+    case 'step_start':
+      return `▸ ${terminalLine(event.name)}`
+    case 'step_end':
+      return event.error === undefined ? undefined : `✗ ${terminalLine(event.error.message)}`
+    case 'input_required':
+      return `? ${terminalLine(event.prompt)}`
+    case 'run_resumed':
+      return '▸ goes on'
+    default:
+      return undefined
+  }
+}

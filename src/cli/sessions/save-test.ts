@@ -1,8 +1,0 @@
-import { saveTest } from '../save-test.ts'
-import { oneSession, type SessionsAction } from './action.ts'
-
-export const saveSessionTest: SessionsAction = async ({ withClient, args, options: { to, liveTools }, json }) => {
-  const sessionId = oneSession('save-test', args)
-  await withClient((client) => saveTest(client, sessionId, { to, liveTools, json }))
-  return undefined
-}

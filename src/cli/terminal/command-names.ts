@@ -1,0 +1,22 @@
+/** In the order of the help. */
+export const commandNames = [
+  'dev',
+  'start',
+  'ask',
+  'chat',
+  'ingest',
+  'search',
+  'knowledge',
+  'sessions',
+  'runs',
+  'agents',
+  'test',
+  'users',
+  'backup',
+  'restore',
+  'init',
+  'doctor',
+  'completion',
+] as const
+
+export type CommandName = (typeof commandNames)[number]

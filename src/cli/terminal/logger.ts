@@ -1,0 +1,54 @@
+import { relative } from 'node:path'
+import { excerptOf } from '../../config/excerpt.ts'
+import { placeInStack } from '../../config/load/stack-place.ts'
+import type { Logger } from '../../core/logger.ts'
+import { asCalled } from './called-as.ts'
+import { say } from './output.ts'
+import { terminalLine, terminalText } from './text.ts'
+
+export interface TerminalLoggerOptions {
+  /** Only what needs attention. */
+  quiet?: boolean
+  debug?: boolean
+  /** Shows where in the user's code an error came from, with the lines around. */
+  places?: boolean
+  print?: (text: string, level: keyof Logger) => void
+}
+
+/** One plain line on stderr for each message, instead of JSON. */
+export function terminalLogger(options: TerminalLoggerOptions = {}): Logger {
+  const { quiet = false, debug = false, places = false, print = say } = options
+  const line = (level: keyof Logger, label: string) => (fields: object, message?: string) => {
+    const details = Object.entries(fields).map(([name, value]) => `${name}=${toText(value)}`)
+    const text = terminalText(
+      `${label}${[message && asCalled(message), ...details].filter((part) => part !== undefined).join(' ')}`,
+    )
+    const place = places ? Object.values(fields).map(showPlace).find(Boolean) : undefined
+    print(place === undefined ? text : `${text}\n${place}`, level)
+  }
+  const nothing = () => {}
+  return {
+    debug: debug ? line('debug', 'debug: ') : nothing,
+    info: quiet ? nothing : line('info', ''),
+    warn: line('warn', 'warning: '),
+    error: line('error', 'error: '),
+  }
+}
+
+function toText(value: unknown): string {
+  const text = value instanceof Error ? withCause(value) : typeof value === 'string' ? value : JSON.stringify(value)
+  return terminalLine(asCalled(text ?? ''))
+}
+
+function withCause(error: Error): string {
+  return error.cause instanceof Error ? `${error.message} (${error.cause.message})` : error.message
+}
+
+function showPlace(value: unknown): string | undefined {
+  const place = placeInStack(value)
+  if (place === undefined) return undefined
+  const { file, line, column } = place
+  const where = `  at ${relative(process.cwd(), file) || file}:${line}`
+  const excerpt = excerptOf(file, line, column)?.replace(/^/gm, '  ')
+  return terminalText(excerpt === undefined ? where : `${where}\n${excerpt}`)
+}

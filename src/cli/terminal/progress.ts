@@ -1,0 +1,28 @@
+import { terminalLine } from './text.ts'
+
+export interface Progress {
+  update(done: number, total: number, label: string): void
+  /** Takes the bar away. */
+  end(): void
+}
+
+const barWidth = 24
+const drawEveryMs = 50
+
+/** A bar on stderr when that is a terminal, else nothing. */
+export function createProgress(stream: NodeJS.WriteStream = process.stderr): Progress {
+  if (!stream.isTTY) return { update() {}, end() {} }
+  let drawnMs = 0
+  return {
+    update(done, total, label) {
+      const nowMs = performance.now()
+      if (nowMs - drawnMs < drawEveryMs && done < total) return
+      drawnMs = nowMs
+      const filled = total === 0 ? barWidth : Math.round((done / total) * barWidth)
+      const bar = '█'.repeat(filled) + '░'.repeat(barWidth - filled)
+      const line = `${bar} ${done}/${total} ${terminalLine(label)}`
+      stream.write(`\r\x1b[K${line.slice(0, Math.max(10, stream.columns - 1))}`)
+    },
+    end: () => void stream.write('\r\x1b[K'),
+  }
+}

@@ -1,0 +1,50 @@
+import { AppError, type ErrorCode } from '../../core/error.ts'
+import { ServerError, toRetryAfter } from './error.ts'
+import type { ClientResponse } from './transport.ts'
+
+const codes: Record<number, ErrorCode> = {
+  [-32700]: 'invalid_request',
+  [-32600]: 'invalid_request',
+  [-32601]: 'invalid_request',
+  [-32602]: 'invalid_request',
+}
+
+/** What an answer of the dialect refuses with; undefined when it is a result. Of the reason, the dialect has little more than words. */
+export function toRpcRefusal(name: string): (text: string, response: ClientResponse) => AppError | undefined {
+  return (text, response) => {
+    const body = read(text)
+    if (isObject(body?.result) && isObject(body.result.task)) return undefined
+    if (!isObject(body?.error)) return new AppError('internal', `${name} answered something that is not A2A.`)
+    const { headers, status } = response
+    const message = String(body.error.message)
+    const retryAfterSeconds = toRetryAfter(headers['retry-after'])
+    return new ServerError(codeOf(Number(body.error.code), message, retryAfterSeconds), message, {
+      status,
+      requestId: headers['x-request-id'],
+      retryAfterSeconds,
+      runId: headers['x-run-id'],
+      sessionId: headers['x-session-id'],
+    })
+  }
+}
+
+function codeOf(code: number, message: string, retryAfterSeconds: number | undefined): ErrorCode {
+  if (message.startsWith('agent not found')) return 'agent_not_found'
+  const known = codes[code]
+  if (retryAfterSeconds === undefined) return known ?? 'run_failed'
+  // What passes by itself is either trouble of the server or the same request still at work.
+  return known === undefined ? 'unavailable' : 'conflict'
+}
+
+function read(text: string): Record<string, unknown> | undefined {
+  try {
+    const value: unknown = JSON.parse(text)
+    return isObject(value) ? value : undefined
+  } catch {
+    return undefined
+  }
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null
+}

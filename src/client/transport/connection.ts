@@ -1,0 +1,209 @@
+import { randomUUID } from 'node:crypto'
+import { AppError } from '../../core/error.ts'
+import { Limit } from './deadline.ts'
+import { errorOf, toNetworkError, toServerError } from './error.ts'
+import { parse } from './json.ts'
+import { isAtWork, mayRepeat, pause, type Repeat, waitMsBefore } from './retry.ts'
+import type { ClientRequest, ClientResponse, Transport } from './transport.ts'
+
+const maxAnswerBytes = 64 * 1024 * 1024
+
+export interface CallOptions {
+  signal?: AbortSignal | undefined
+  /** Of the whole answer, repeats included; for a stream, until it begins. */
+  timeoutMs?: number | undefined
+}
+
+/** Of what changes something and may be sent twice, because an `Idempotency-Key` goes with it. */
+export interface KeyedOptions extends CallOptions {
+  /** Another call with the same key and body gives the first one's answer, for 24 hours. Default: a new one for each call. */
+  idempotencyKey?: string | undefined
+}
+
+export interface Call extends KeyedOptions {
+  method: 'GET' | 'POST' | 'PUT' | 'DELETE'
+  path: string
+  query?: Record<string, string | number | boolean | undefined>
+  /** Sent as JSON. */
+  body?: unknown
+  /** Sent as it is. */
+  raw?: { bytes: Uint8Array; mediaType: string }
+  headers?: Record<string, string>
+  repeat: Repeat
+  /** Waits for a model or an index: no time limit but one given for this call. */
+  long?: boolean
+  /** A status beyond 2xx whose body is an answer all the same, unless it is an error's. */
+  answeredBy?: number
+  /** What a successful answer refuses with, where refusals come as such. */
+  refusal?: (text: string, response: ClientResponse) => AppError | undefined
+}
+
+export interface ConnectionOptions {
+  transport: Transport
+  /** What errors call the other end. */
+  name: string
+  key: string | undefined
+  /** Sent with every request. */
+  headers: Record<string, string> | undefined
+  timeoutMs: number
+  retries: number
+}
+
+/** An answer whose body is still to be read; `end` lets go of it. */
+export interface OpenAnswer extends ClientResponse {
+  end(): void
+}
+
+/** Sends requests to one server, again where that is harmless, and turns what fails into AppErrors. */
+export class Connection {
+  readonly name: string
+  readonly #options: ConnectionOptions
+  readonly #open = new Set<Limit>()
+  #closed: AppError | undefined
+
+  constructor(options: ConnectionOptions) {
+    this.name = options.name
+    this.#options = options
+  }
+
+  /** The JSON object of a successful answer. */
+  async json<T>(call: Call): Promise<T> {
+    return (await this.answer<T>(call)).value
+  }
+
+  async answer<T>(call: Call): Promise<{ value: T; headers: Record<string, string> }> {
+    const { text, headers } = await this.text(call)
+    return { value: parse<T>(text, this.name), headers }
+  }
+
+  /** A successful answer as it is. An earlier request with the same key that is still at work is waited for. */
+  async text(call: Call): Promise<{ text: string; headers: Record<string, string> }> {
+    return this.#limited(call, async (limit) => {
+      const answer = await this.#repeating(call, limit, true, async (request) => {
+        const response = await this.#options.transport(request)
+        const text = await readText(response.body, this.name)
+        const isAnswer = response.status < 300 || (response.status === call.answeredBy && errorOf(text) === undefined)
+        if (!isAnswer) throw toServerError(response, text, this.name)
+        const refusal = call.refusal?.(text, response)
+        if (refusal !== undefined) throw refusal
+        return { text, headers: response.headers }
+      })
+      limit.release()
+      return answer
+    })
+  }
+
+  /** The head of a stream, of events unless `mediaType` says otherwise; its body is the caller's to read and to end. */
+  async open(call: Call, mediaType = 'text/event-stream'): Promise<OpenAnswer> {
+    return this.#limited(call, async (limit) => {
+      const streamed = { ...call, headers: { ...call.headers, accept: mediaType } }
+      const answer = await this.#repeating(streamed, limit, false, async (request) => {
+        const response = await this.#options.transport(request)
+        if (response.status < 300 && hasType(response, mediaType)) return response
+        const text = await readText(response.body, this.name)
+        if (response.status >= 300) throw toServerError(response, text, this.name)
+        throw call.refusal?.(text, response) ?? notAStream(response, this.name)
+      })
+      limit.stopClock()
+      return { ...answer, end: () => limit.end() }
+    })
+  }
+
+  get isClosed(): boolean {
+    return this.#closed !== undefined
+  }
+
+  /** Cuts what is still open. */
+  close(): void {
+    this.#closed = new AppError('unavailable', 'The client has been closed.')
+    for (const limit of this.#open) limit.end(this.#closed)
+  }
+
+  async #limited<T>(call: Call, work: (limit: Limit) => Promise<T>): Promise<T> {
+    if (this.#closed !== undefined) throw this.#closed
+    const timeoutMs = call.timeoutMs ?? (call.long ? undefined : this.#options.timeoutMs)
+    const limit = new Limit({ signal: call.signal, timeoutMs, name: this.name }, (ended) => this.#open.delete(ended))
+    this.#open.add(limit)
+    try {
+      return await work(limit)
+    } catch (error) {
+      limit.end()
+      throw error
+    }
+  }
+
+  /** `waits`: for an earlier request with the same key, however often it takes. */
+  async #repeating<T>(
+    call: Call,
+    { signal }: Limit,
+    waits: boolean,
+    attempt: (request: ClientRequest) => Promise<T>,
+  ): Promise<T> {
+    const request = { ...this.#toRequest(call), signal }
+    for (let failures = 0; ; ) {
+      try {
+        signal.throwIfAborted()
+        return await attempt(request)
+      } catch (error) {
+        signal.throwIfAborted()
+        const known = toNetworkError(error, this.name)
+        const isWaiting = waits && call.repeat === 'keyed' && isAtWork(known)
+        const mayTry = isWaiting || (failures < this.#options.retries && mayRepeat(known, call.repeat))
+        const waitMs = mayTry ? waitMsBefore(known, failures) : undefined
+        if (waitMs === undefined) throw known
+        if (!isWaiting) failures++
+        await pause(waitMs, signal)
+      }
+    }
+  }
+
+  #toRequest(call: Call): Omit<ClientRequest, 'signal'> {
+    const headers: Record<string, string> = {
+      ...this.#options.headers,
+      accept: 'application/json',
+      ...call.headers,
+    }
+    if (this.#options.key !== undefined) headers.authorization = `Bearer ${this.#options.key}`
+    if (call.repeat === 'keyed') headers['idempotency-key'] = call.idempotencyKey ?? randomUUID()
+    const request = { method: call.method, url: call.path + toQuery(call.query), headers }
+    if (call.raw !== undefined) {
+      headers['content-type'] = call.raw.mediaType
+      return { ...request, body: call.raw.bytes }
+    }
+    if (call.body === undefined) return request
+    headers['content-type'] = 'application/json'
+    return { ...request, body: JSON.stringify(call.body) }
+  }
+}
+
+function hasType({ headers }: ClientResponse, mediaType: string): boolean {
+  return (headers['content-type'] ?? '').split(';', 1)[0]?.trim().toLowerCase() === mediaType
+}
+
+function notAStream({ headers }: ClientResponse, name: string): AppError {
+  const type = headers['content-type'] ?? 'something without a type'
+  return new AppError('internal', `${name} answered ${type} where a stream was due.`)
+}
+
+/** The whole of a body, as far as it is not too large. */
+async function readText(body: AsyncIterable<Uint8Array>, name: string): Promise<string> {
+  const chunks: Uint8Array[] = []
+  let size = 0
+  for await (const chunk of body) {
+    size += chunk.byteLength
+    if (size > maxAnswerBytes) {
+      throw new AppError('payload_too_large', `${name} answered more than ${maxAnswerBytes} bytes.`)
+    }
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks).toString('utf8')
+}
+
+function toQuery(query: Call['query']): string {
+  const parameters = new URLSearchParams()
+  for (const [name, value] of Object.entries(query ?? {})) {
+    if (value !== undefined) parameters.set(name, String(value))
+  }
+  const text = parameters.toString()
+  return text === '' ? '' : `?${text}`
+}

@@ -1,0 +1,156 @@
+import { lookup } from 'node:dns/promises'
+import type { LookupFunction } from 'node:net'
+import ipaddr from 'ipaddr.js'
+import { AppError, isAppError } from '../../core/error.ts'
+import { version } from '../../core/version.ts'
+import { acceptedCodings, decoded } from './content-coding.ts'
+
+export interface DownloadOptions {
+  /** Else only `https:`. */
+  allowHttp: boolean
+  /** Else only addresses of the public internet, wherever a redirect leads. */
+  allowPrivate: boolean
+  signal: AbortSignal
+  /** Default 20 MB. */
+  maxBytes?: number | undefined
+  /** Of all of it; default 30 s. */
+  timeoutMs?: number | undefined
+  /** What was kept of an earlier answer: the page is sent only when it has changed. */
+  known?: Validators | undefined
+}
+
+export interface Validators {
+  etag?: string | undefined
+  lastModified?: string | undefined
+}
+
+export interface Page {
+  /** Without its Content-Encoding. */
+  bytes: Uint8Array
+  /** As the server says it, parameters included. */
+  mediaType: string | undefined
+  validators: Validators
+}
+
+const maxRedirects = 5
+
+/** The address as it may be kept and shown: without its fragment, which no server sees, and without a user and password. */
+export function publicAddress(address: string): string {
+  return address.replace(/#.*$/s, '').replace(/^(https?:\/\/)[^/?]*@/i, '$1')
+}
+
+/**
+ * Fetches a page from the internet; undefined: it is as it is known. Addresses are checked where the connection is made, so
+ * that no name can point somewhere else in between. A user and password in the address go to its own origin alone. Throws
+ * `invalid_request`, `payload_too_large` or `unavailable` with the reason.
+ */
+export async function download(given: string, options: DownloadOptions): Promise<Page | undefined> {
+  const { Agent, request } = await import('undici')
+  const { maxBytes = 20_000_000, timeoutMs = 30_000, known = {} } = options
+  const signal = AbortSignal.any([options.signal, AbortSignal.timeout(timeoutMs)])
+  const dispatcher = new Agent({ connect: options.allowPrivate ? {} : { lookup: publicLookup } })
+  const address = publicAddress(given)
+  try {
+    const credentials = credentialsOf(given)
+    let url = checkedUrl(address, options)
+    const { origin } = url
+    for (let redirects = 0; ; redirects++) {
+      const headers = {
+        accept: 'text/html, text/*, */*;q=0.5',
+        'accept-encoding': acceptedCodings,
+        'user-agent': `agentserve/${version}`,
+        ...(known.etag === undefined ? {} : { 'if-none-match': known.etag }),
+        ...(known.lastModified === undefined ? {} : { 'if-modified-since': known.lastModified }),
+        ...(credentials === undefined || url.origin !== origin ? {} : { authorization: credentials }),
+      }
+      const answer = await request(url, { dispatcher, signal, headers })
+      const header = (name: string) => {
+        const value = answer.headers[name]
+        return typeof value === 'string' ? value : undefined
+      }
+      const location = header('location')
+      if (answer.statusCode === 304 && (known.etag ?? known.lastModified) !== undefined) return undefined
+      if (answer.statusCode >= 300 && answer.statusCode < 400 && location !== undefined) {
+        await answer.body.dump()
+        if (redirects === maxRedirects) throw refused(`${address} redirects more than ${maxRedirects} times.`)
+        url = checkedUrl(publicAddress(new URL(location, url).href), options)
+        continue
+      }
+      if (answer.statusCode !== 200) throw new AppError('unavailable', `${address} answered ${answer.statusCode}.`)
+      if (Number(header('content-length')) > maxBytes) throw tooLarge(address, maxBytes)
+      const body = decoded(answer.body, header('content-encoding'), address)
+      const bytes = await readAtMost(body, maxBytes, address)
+      const validators = { etag: header('etag'), lastModified: header('last-modified') }
+      return { bytes, mediaType: header('content-type'), validators }
+    }
+  } catch (error) {
+    options.signal.throwIfAborted()
+    const known = isAppError(error) ? error : (error as Error).cause
+    if (isAppError(known)) throw known
+    const reason = signal.aborted ? `it took longer than ${timeoutMs} ms` : reasonOf(error)
+    throw new AppError('unavailable', `${address} can't be fetched: ${reason}.`, { cause: error })
+  } finally {
+    await dispatcher.destroy()
+  }
+}
+
+function checkedUrl(address: string, { allowHttp, allowPrivate }: DownloadOptions): URL {
+  const url = URL.parse(address)
+  if (!url || !/^https?:$/.test(url.protocol)) throw refused(`'${address}' is not an https:// address.`)
+  if (url.protocol === 'http:' && !allowHttp) throw refused(`${address} is not encrypted; --allow-http fetches it.`)
+  // An IP literal is connected to without a look-up.
+  const host = url.hostname.replace(/^\[|\]$/g, '')
+  if (!allowPrivate && ipaddr.isValid(host)) assertPublic(host)
+  return url
+}
+
+const publicLookup: LookupFunction = (hostname, options, callback) => {
+  lookup(hostname, { ...options, all: true }).then(
+    (found) => {
+      try {
+        for (const { address } of found) assertPublic(address)
+      } catch (error) {
+        return callback(error as NodeJS.ErrnoException, '')
+      }
+      if (options.all) callback(null, found)
+      else callback(null, found[0]?.address ?? '', found[0]?.family)
+    },
+    (error: NodeJS.ErrnoException) => callback(error, ''),
+  )
+}
+
+function assertPublic(address: string): void {
+  if (ipaddr.process(address).range() !== 'unicast')
+    throw refused(`${address} is not an address of the public internet; --allow-private fetches it.`)
+}
+
+async function readAtMost(body: AsyncIterable<Uint8Array>, maxBytes: number, address: string): Promise<Uint8Array> {
+  const pieces: Uint8Array[] = []
+  let size = 0
+  for await (const piece of body) {
+    size += piece.byteLength
+    if (size > maxBytes) throw tooLarge(address, maxBytes)
+    pieces.push(piece)
+  }
+  return Buffer.concat(pieces)
+}
+
+function credentialsOf(address: string): string | undefined {
+  const { username = '', password = '' } = URL.parse(address) ?? {}
+  if (username === '' && password === '') return undefined
+  const pair = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`
+  return `Basic ${Buffer.from(pair).toString('base64')}`
+}
+
+function tooLarge(address: string, maxBytes: number): AppError {
+  return new AppError('payload_too_large', `${address} has more than ${maxBytes / 1e6} MB.`)
+}
+
+function refused(message: string): AppError {
+  return new AppError('invalid_request', message)
+}
+
+function reasonOf(error: unknown): string {
+  const { code, message } = error as NodeJS.ErrnoException
+  return code ?? message
+}

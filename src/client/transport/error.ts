@@ -1,0 +1,175 @@
+import { AppError, type AppErrorOptions, type ErrorCode, type ErrorDetail, isAppError } from '../../core/error.ts'
+import type { ClientResponse } from './transport.ts'
+
+/** An error that the server answered with. What goes wrong on the way there and back is an AppError without a status. */
+export class ServerError extends AppError {
+  readonly status: number
+  /** By which the server's log knows the request. */
+  readonly requestId: string | undefined
+
+  constructor(code: ErrorCode, message: string, answer: ServerErrorOptions) {
+    super(code, message, answer)
+    this.status = answer.status
+    this.requestId = answer.requestId
+  }
+}
+
+export interface ServerErrorOptions extends AppErrorOptions {
+  status: number
+  requestId: string | undefined
+}
+
+const codes: Record<ErrorCode, true> = {
+  invalid_request: true,
+  unauthorized: true,
+  forbidden: true,
+  route_not_found: true,
+  session_not_found: true,
+  run_not_found: true,
+  agent_not_found: true,
+  summary_not_found: true,
+  document_not_found: true,
+  collection_not_found: true,
+  owner_not_found: true,
+  method_not_allowed: true,
+  request_timeout: true,
+  conflict: true,
+  run_cancelled: true,
+  precondition_failed: true,
+  payload_too_large: true,
+  unsupported_media_type: true,
+  misdirected_request: true,
+  idempotency_mismatch: true,
+  unreadable_document: true,
+  rate_limited: true,
+  headers_too_large: true,
+  internal: true,
+  run_failed: true,
+  run_interrupted: true,
+  run_limit: true,
+  summary_failed: true,
+  summary_not_configured: true,
+  unavailable: true,
+  timeout: true,
+  storage_full: true,
+}
+
+const byStatus: Record<number, ErrorCode> = {
+  401: 'unauthorized',
+  403: 'forbidden',
+  404: 'route_not_found',
+  405: 'method_not_allowed',
+  408: 'request_timeout',
+  409: 'conflict',
+  412: 'precondition_failed',
+  413: 'payload_too_large',
+  415: 'unsupported_media_type',
+  421: 'misdirected_request',
+  429: 'rate_limited',
+  431: 'headers_too_large',
+  502: 'unavailable',
+  503: 'unavailable',
+  504: 'timeout',
+  507: 'storage_full',
+}
+
+/** For an answer whose body does not say: a proxy's page, or a code that a newer server has and we have not. */
+export function codeOfStatus(status: number): ErrorCode {
+  return byStatus[status] ?? (status >= 500 ? 'internal' : 'invalid_request')
+}
+
+/** The server's error, as it was thrown there: code, message, details, ids and Retry-After survive. */
+export function toServerError(response: ClientResponse, text: string, where: string): ServerError {
+  const { status, headers } = response
+  const error = errorOf(text)
+  const about = { status, requestId: headers['x-request-id'], retryAfterSeconds: toRetryAfter(headers['retry-after']) }
+  if (error === undefined) {
+    const message = `${where} answered ${status} without an error that this client understands.`
+    return new ServerError(codeOfStatus(status), message, about)
+  }
+  const code = isErrorCode(error.code) ? error.code : codeOfStatus(status)
+  const message = typeof error.message === 'string' ? error.message : `${where} answered ${status}.`
+  return new ServerError(code, message, {
+    ...about,
+    allow: headers.allow?.split(/, */),
+    details: Array.isArray(error.details) ? error.details.filter(isDetail) : undefined,
+    runId: typeof error.run_id === 'string' ? error.run_id : undefined,
+    sessionId: typeof error.session_id === 'string' ? error.session_id : undefined,
+  })
+}
+
+/** The same error, saying which run it is about. */
+export function withRun(error: unknown, runId: string): unknown {
+  if (!isAppError(error) || error.runId !== undefined) return error
+  const { code, message, details, retryAfterSeconds } = error
+  const options = { runId, details, retryAfterSeconds, cause: error }
+  if (!(error instanceof ServerError)) return new AppError(code, message, options)
+  return new ServerError(code, message, { ...options, status: error.status, requestId: error.requestId })
+}
+
+/** Seconds from now, of a number of them or of a date (RFC 9110 10.2.3). */
+export function toRetryAfter(header: string | undefined): number | undefined {
+  if (header === undefined) return undefined
+  const seconds = /^\d+$/.test(header) ? Number(header) : (Date.parse(header) - Date.now()) / 1000
+  return Number.isFinite(seconds) ? Math.max(0, seconds) : undefined
+}
+
+/** What the error body says; undefined when the text is none. */
+export function errorOf(text: string): Record<string, unknown> | undefined {
+  try {
+    const body: unknown = JSON.parse(text)
+    if (typeof body !== 'object' || body === null || !('error' in body)) return undefined
+    const { error } = body
+    return typeof error === 'object' && error !== null ? (error as Record<string, unknown>) : undefined
+  } catch {
+    return undefined
+  }
+}
+
+function isDetail(value: unknown): value is ErrorDetail {
+  const { path, message } = Object(value) as Record<string, unknown>
+  return typeof path === 'string' && typeof message === 'string'
+}
+
+/** What an event says of a failure. */
+export function toStreamedError({ code, message }: { code: string; message: string }): AppError {
+  return new AppError(isErrorCode(code) ? code : 'internal', message)
+}
+
+function isErrorCode(value: unknown): value is ErrorCode {
+  return typeof value === 'string' && Object.hasOwn(codes, value)
+}
+
+const explanations: Record<string, string> = {
+  ECONNREFUSED: 'nothing listens there; is the server running?',
+  ENOTFOUND: 'the host name is unknown',
+  EAI_AGAIN: 'the host name could not be looked up',
+  ECONNRESET: 'the connection was cut',
+  UND_ERR_SOCKET: 'the connection was cut',
+  ETIMEDOUT: 'the connection timed out',
+  UND_ERR_CONNECT_TIMEOUT: 'the connection timed out',
+}
+
+const beforeAnythingWasSent = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'UND_ERR_CONNECT_TIMEOUT'])
+
+/** Whether the server can't have seen the request. */
+export function isUndelivered({ cause }: AppError): boolean {
+  return beforeAnythingWasSent.has(systemCode(cause) ?? '')
+}
+
+/** What the network said, with the URL and in words; an AppError stays what it is. */
+export function toNetworkError(error: unknown, where: string): AppError {
+  if (isAppError(error)) return error
+  const code = systemCode(error)
+  const said = error instanceof Error ? error.message : String(error)
+  const why = (code === undefined ? undefined : explanations[code]) ?? said
+  return new AppError('unavailable', `No answer from ${where}: ${why}`, { cause: error })
+}
+
+// `fetch` and happy-eyeballs connections wrap the error that says what happened.
+function systemCode(error: unknown, depth = 0): string | undefined {
+  if (typeof error !== 'object' || error === null || depth > 3) return undefined
+  if ('code' in error && typeof error.code === 'string') return error.code
+  if ('errors' in error && Array.isArray(error.errors)) return systemCode(error.errors[0], depth + 1)
+  return 'cause' in error ? systemCode(error.cause, depth + 1) : undefined
+}

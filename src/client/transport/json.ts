@@ -1,0 +1,13 @@
+import { AppError } from '../../core/error.ts'
+
+/** Every answer of the API is a JSON object. */
+export function parse<T>(text: string, name: string): T {
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch (cause) {
+    throw new AppError('internal', `${name} answered something that is not JSON; is it an agentserve?`, { cause })
+  }
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as T
+  throw new AppError('internal', `${name} answered JSON that is not an object; is it an agentserve?`)
+}

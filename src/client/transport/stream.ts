@@ -1,0 +1,116 @@
+import { AppError } from '../../core/error.ts'
+import { isFinalEvent, type RunEvent } from '../../core/event.ts'
+import { parseSse, type SseEvent } from '../../core/sse.ts'
+import type { Connection, OpenAnswer } from './connection.ts'
+import { toNetworkError, withRun } from './error.ts'
+import { isPassing, pause } from './retry.ts'
+
+export const defaultReconnects = 5
+const reconnectMs = 200
+const longestReconnectMs = 5000
+
+/**
+ * The events of an open stream. Ends quietly when the stream does; a cut, or silence longer than `silenceMs` (heartbeats
+ * count as life), is `unavailable`. Leaving lets go of the connection.
+ */
+export async function* readStream(answer: OpenAnswer, silenceMs: number, name: string): AsyncGenerator<SseEvent> {
+  try {
+    yield* parseSse(watch(answer, silenceMs))
+  } catch (error) {
+    throw toNetworkError(error, name)
+  } finally {
+    answer.end()
+  }
+}
+
+async function* watch(answer: OpenAnswer, silenceMs: number): AsyncGenerator<Uint8Array> {
+  const chunks = answer.body[Symbol.asyncIterator]()
+  let silent = false
+  const give = () => {
+    silent = true
+    answer.end()
+  }
+  try {
+    for (;;) {
+      const timer = setTimeout(give, silenceMs)
+      const chunk = await chunks.next().finally(() => clearTimeout(timer))
+      if (chunk.done) return
+      yield chunk.value
+    }
+  } catch (error) {
+    throw silent ? new AppError('unavailable', `The stream has been silent for ${silenceMs} ms.`) : error
+  } finally {
+    // A body that ended in an error has nothing left to let go of.
+    await chunks.return?.().catch(() => {})
+  }
+}
+
+/** The JSON of an event, which must be an object with a `type`. */
+export function parseEvent<T extends { type: string }>(event: SseEvent, name: string): T {
+  try {
+    const value: unknown = JSON.parse(event.data)
+    if (typeof value === 'object' && value !== null && 'type' in value) return value as T
+  } catch {
+    // Said below.
+  }
+  throw new AppError('internal', `${name} sent an event that is not JSON with a type.`)
+}
+
+/** The events of one run, with where they come from. */
+export interface RunStream extends AsyncIterable<RunEvent> {
+  readonly runId: string
+  readonly sessionId: string | undefined
+}
+
+export interface FollowOptions {
+  /** The stream as it was opened. */
+  answer: OpenAnswer
+  runId: string
+  /** Only events with a larger number are given. */
+  after: number
+  /** How often in a row a stream that was cut is taken up again. */
+  reconnects: number
+  silenceMs: number
+  signal: AbortSignal | undefined
+  /** Opens the run's events behind a number. */
+  reopen: (after: number) => Promise<OpenAnswer>
+  connection: Connection
+}
+
+/**
+ * A run's events to the final one, without a gap or a repeat: a stream that is cut is taken up behind the last number seen.
+ * Throws the last failure when that does not help.
+ */
+export async function* followRun(options: FollowOptions): AsyncGenerator<RunEvent, void, void> {
+  const { connection, reconnects, silenceMs, signal } = options
+  let after = options.after
+  let answer: OpenAnswer | undefined = options.answer
+  let failures = 0
+  for (;;) {
+    try {
+      answer ??= await options.reopen(after)
+      for await (const message of readStream(answer, silenceMs, connection.name)) {
+        const event = parseEvent<RunEvent>(message, connection.name)
+        if (event.seq <= after) continue
+        after = event.seq
+        failures = 0
+        yield event
+        if (isFinalEvent(event)) return
+      }
+      throw new AppError('unavailable', `The stream of run '${options.runId}' ended before the run did.`)
+    } catch (error) {
+      signal?.throwIfAborted()
+      if (!isPassing(error) || failures >= reconnects || connection.isClosed) throw withRun(error, options.runId)
+    }
+    answer = undefined
+    await pause(reconnectWaitMs(failures), signal)
+    failures++
+  }
+}
+
+/** At once the first time: a cut is most often over as soon as it is seen. */
+export function reconnectWaitMs(failures: number): number {
+  return failures === 0
+    ? 0
+    : Math.min(longestReconnectMs, reconnectMs * 2 ** (failures - 1)) * (0.5 + Math.random() / 2)
+}

@@ -1,0 +1,138 @@
+import { realpath, stat } from 'node:fs/promises'
+import { dirname, join, relative, resolve } from 'node:path'
+import { cosmiconfig } from 'cosmiconfig'
+import { within } from '../../runtime/within.ts'
+import { ConfigError } from '../config-error.ts'
+import { applyEnvFile } from '../environment.ts'
+import { isPlain, show } from '../settings/check.ts'
+import type { UserConfig } from '../types.ts'
+import { describeUnsettled } from '../unsettled.ts'
+import { importFresh } from './fresh-import.ts'
+import { describeLoadError } from './load-error.ts'
+
+/** In this order; the first that exists is the config. */
+const searchPlaces = ['agent.config.ts', 'agent.config.mts', 'agent.config.js', 'agent.config.mjs', 'package.json']
+
+export interface LoadOptions {
+  /** The only folder that is searched; parents never are. */
+  folder: string
+  /** The file that `--config` names, from `folder`. */
+  file?: string | undefined
+  /** Told of a local file that is imported when the config has been loaded already, by a run say. */
+  onLateFile?: ((file: string) => void) | undefined
+  /** How long the config may take; default ten seconds. */
+  patienceMs?: number | undefined
+  /** Ends the waiting for it with its reason. */
+  signal?: AbortSignal | undefined
+}
+
+const defaultPatienceMs = 10_000
+
+export interface LoadedConfig {
+  /** Undefined: there is no config file. */
+  file: string | undefined
+  /** The folder of the file, else the one that was searched. */
+  root: string
+  /** Undefined: there is no config file. */
+  user: UserConfig | undefined
+  /** What a change of calls for a reload: the config, the local files it imported, `.env`; without a config, where one may come. */
+  files: string[]
+}
+
+/**
+ * Finds and runs the user's config, every time as it is on disk, after the variables of the `.env` beside it. Throws
+ * ConfigError with file, line and the lines around, also when the config does not settle in time.
+ */
+export async function loadConfig(options: LoadOptions): Promise<LoadedConfig> {
+  const { folder, file, patienceMs: ms = defaultPatienceMs, signal } = options
+  const files = new Set<string>()
+  const late = () => {
+    const named = file === undefined ? undefined : resolve(folder, file)
+    const root = named === undefined ? resolve(folder) : dirname(named)
+    const watched = [...files, join(root, '.env'), ...(named === undefined ? candidates(root) : [named])]
+    const [first = named ?? join(root, '.env')] = files
+    return describeUnsettled(first, [...files], ms, [...new Set(watched)])
+  }
+  return within(load(options, files), { ms, late, signal })
+}
+
+async function load(options: LoadOptions, files: Set<string>): Promise<LoadedConfig> {
+  const named = options.file === undefined ? undefined : await namedFile(options.folder, options.file)
+  const root = named === undefined ? resolve(options.folder) : dirname(named)
+  const envFile = await applyEnvFile(root)
+  let loaded = false
+  try {
+    const explorer = createExplorer(files, (path) => {
+      if (loaded) options.onLateFile?.(path)
+      else files.add(path)
+    })
+    const result = named === undefined ? await explorer.search(root) : await explorer.load(named)
+    if (result === null) return { file: undefined, root, user: undefined, files: [...candidates(root), envFile] }
+    files.add(result.filepath)
+    const user = readUserConfig(result.config, result.filepath)
+    loaded = true
+    return { file: result.filepath, root, user, files: [...files, envFile] }
+  } catch (error) {
+    const { filepath } = error as { filepath?: string }
+    const failed = await describeLoadError(error, named ?? filepath ?? root, files)
+    throw withFiles(failed, [...files, envFile, ...(named === undefined ? candidates(root) : [named])])
+  }
+}
+
+function createExplorer(files: ReadonlySet<string>, onFile: (path: string) => void) {
+  // cosmiconfig takes an error of code ENOENT for a file that isn't there and looks on: ours carries another code.
+  const loadModule = async (path: string) => {
+    try {
+      const module = await importFresh(await realpath(path), onFile)
+      const value = await module.default
+      if (value === undefined) throw noExport(path)
+      return value
+    } catch (error) {
+      throw await describeLoadError(error, path, files)
+    }
+  }
+  return cosmiconfig('agentserve', {
+    searchPlaces,
+    searchStrategy: 'none',
+    mergeSearchPlaces: false,
+    ignoreEmptySearchPlaces: false,
+    cache: false,
+    loaders: { '.ts': loadModule, '.mts': loadModule, '.js': loadModule, '.mjs': loadModule },
+  })
+}
+
+async function namedFile(folder: string, file: string): Promise<string> {
+  const path = resolve(folder, file)
+  const found = await stat(path).catch(() => undefined)
+  if (found === undefined)
+    throw new ConfigError(`--config ${file}: there is no such file.`, { file: path, files: [path] })
+  if (!found.isFile()) throw new ConfigError(`--config ${file}: is not a file.`, { file: path })
+  return path
+}
+
+function noExport(file: string): ConfigError {
+  return new ConfigError(`${name(file)} has no default export; write export default defineConfig({ … }).`, { file })
+}
+
+function readUserConfig(value: unknown, file: string): UserConfig {
+  if (value === undefined) throw noExport(file)
+  if (!isPlain(value)) {
+    throw new ConfigError(`${name(file)}: the default export is ${show(value)}; allowed: defineConfig({ … }).`, {
+      file,
+    })
+  }
+  return value
+}
+
+function withFiles(error: ConfigError, files: string[]): ConfigError {
+  const { message, file, line, excerpt, details, cause } = error
+  return new ConfigError(message, { file, line, excerpt, details, cause, files: [...new Set(files)] })
+}
+
+function candidates(root: string): string[] {
+  return searchPlaces.map((place) => join(root, place))
+}
+
+function name(file: string): string {
+  return relative(process.cwd(), file) || file
+}

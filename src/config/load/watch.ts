@@ -1,0 +1,114 @@
+import { stat } from 'node:fs/promises'
+import { dirname, join, resolve } from 'node:path'
+import type { FSWatcher } from 'chokidar'
+import { defaults } from '../settings/defaults.ts'
+
+export interface ConfigWatch {
+  /** Watches these files from now on, whether they exist or not; `readAtMs` as in the options. */
+  update(files: readonly string[], readAtMs: number): void
+  /** Watches one more; tells of it at once when it has changed since the last `readAtMs`. */
+  add(file: string): void
+  close(): Promise<void>
+}
+
+export interface ConfigWatchOptions {
+  files: readonly string[]
+  /** When they were read, in milliseconds since the epoch: what has changed since is told of at once. */
+  readAtMs: number
+  /** Called when changes have been quiet for a moment; never while an earlier call is at work. */
+  onChange: (changed: readonly string[]) => Promise<void>
+  onError: (error: unknown) => void
+}
+
+/** File systems stamp with a clock that is some milliseconds late. */
+const clockSlackMs = 10
+
+/** Resolves when changes are seen; none since `readAtMs` is missed. */
+export async function watchConfig(options: ConfigWatchOptions): Promise<ConfigWatch> {
+  const { watch } = await import('chokidar')
+  // Folders, not files: an editor that puts a new file in the old one's place would end a watch of the file.
+  const watcher: FSWatcher = watch(foldersOf(options.files), { ignoreInitial: true, depth: 0 })
+  let watched = new Set(options.files)
+  let touched = new Set<string>()
+  let { readAtMs } = options
+  /** As they were when last told of: every change is heard of more than once. */
+  const seen = new Map<string, string>()
+  let timer: NodeJS.Timeout | undefined
+  let work = Promise.resolve()
+
+  const fire = () => {
+    timer = undefined
+    work = work
+      .then(async () => {
+        const candidates = [...touched]
+        touched = new Set()
+        const changed: string[] = []
+        for (const path of candidates) {
+          const state = await stateOf(path)
+          if (seen.get(path) === state) continue
+          seen.set(path, state)
+          changed.push(path)
+        }
+        if (changed.length > 0) await options.onChange(changed)
+      })
+      .catch(options.onError)
+  }
+  const touch = (path: string) => {
+    if (!watched.has(path)) return
+    touched.add(path)
+    clearTimeout(timer)
+    timer = setTimeout(fire, defaults.reloadQuietMs)
+  }
+  watcher.on('all', (_event, path) => touch(path))
+  // What the system says, as soon as it says it: chokidar looks twice, and keeps a second change within 50 ms to itself.
+  watcher.on('raw', (_event, name, details) => {
+    const { watchedPath } = (details ?? {}) as { watchedPath?: string }
+    if (watchedPath === undefined) return
+    touch(watchedPath)
+    if (name) touch(join(watchedPath, name))
+  })
+  watcher.on('error', options.onError)
+  await new Promise<void>((done) => watcher.once('ready', () => done()))
+  /** What was said of a file while nobody watched it is lost; its time is not. */
+  const lookAt = async (file: string) => {
+    const found = await stat(file).catch(() => undefined)
+    if (found !== undefined && found.mtimeMs > readAtMs - clockSlackMs) touch(file)
+  }
+  for (const file of options.files) await lookAt(file)
+
+  return {
+    update(files, nextReadAtMs) {
+      const earlier = new Set(foldersOf([...watched]))
+      const added = files.filter((file) => !watched.has(file))
+      watched = new Set(files)
+      readAtMs = nextReadAtMs
+      const folders = new Set(foldersOf(files))
+      watcher.unwatch([...earlier].filter((folder) => !folders.has(folder)))
+      watcher.add([...folders].filter((folder) => !earlier.has(folder)))
+      for (const file of added) void lookAt(file)
+    },
+    add(file) {
+      watched.add(file)
+      watcher.add(dirname(file))
+      void lookAt(file)
+    },
+    async close() {
+      clearTimeout(timer)
+      await watcher.close()
+      await work
+    },
+  }
+}
+
+async function stateOf(path: string): Promise<string> {
+  try {
+    const { mtimeMs, ctimeMs, size, ino } = await stat(path)
+    return [mtimeMs, ctimeMs, size, ino].join()
+  } catch {
+    return 'gone'
+  }
+}
+
+function foldersOf(files: readonly string[]): string[] {
+  return [...new Set(files.map((file) => dirname(resolve(file))))]
+}

@@ -1,0 +1,202 @@
+import type { JsonObject } from '../json.ts'
+import type { Page, PageRequest } from '../page.ts'
+
+export const searchModes = ['hybrid', 'vector', 'keyword'] as const
+export type SearchMode = (typeof searchModes)[number]
+
+export const chunkerTypes = ['character', 'sentence', 'paragraph', 'markdown', 'code'] as const
+export type ChunkerType = (typeof chunkerTypes)[number]
+
+export type FilterValue = string | number | boolean
+/** All keys must match; a list matches any of its values. */
+export type Filters = Record<string, FilterValue | FilterValue[]>
+
+export interface Chunk {
+  chunk_id: string
+  document_id: string
+  content: string
+  source: string
+  metadata: JsonObject
+  chunk_index: number
+  chunk_size: number
+  chunk_overlap: number
+  chunker_type: ChunkerType
+  /** Offsets into the document's text, in UTF-16 code units. */
+  start_offset: number
+  end_offset: number
+  line_start?: number
+  line_end?: number
+  page?: number
+}
+
+export interface SearchHit extends Chunk {
+  /** 0–1, higher is better. */
+  score: number
+  explain?: HitExplanation
+}
+
+/** Why a hit is where it is: its places, from 1, in the lists that were merged; null where it is in none. */
+export interface HitExplanation {
+  rank: number
+  keyword_rank: number | null
+  keyword_score: number | null
+  vector_rank: number | null
+  vector_score: number | null
+  /** The line that has the most of the query's words, and what it says. */
+  line: number | null
+  text: string
+  /** The words that were looked for, those like a misspelt one included. */
+  words: string[]
+}
+
+export interface SearchQuery {
+  query: string
+  /** 1–100, default 10. */
+  limit?: number | undefined
+  filters?: Filters | undefined
+  mode?: SearchMode | undefined
+  /** Neighbouring chunks to put round each hit, 0–5, default 0. */
+  context?: number | undefined
+  collection?: string | undefined
+  /** Gives each hit its `explain`. */
+  explain?: boolean | undefined
+}
+
+export interface SearchResult {
+  results: SearchHit[]
+  mode: SearchMode
+}
+
+/** What a document is made from: text, or bytes whose reader is found by media type and name. */
+export interface IngestInput {
+  content: string | Uint8Array
+  /** A label, never a path that is opened. */
+  name?: string | undefined
+  media_type?: string | undefined
+  /** The document's identity in its collection; default: `name`, else `text:` and a hash of the content. */
+  source?: string | undefined
+  metadata?: JsonObject | undefined
+  chunker_type?: ChunkerType | undefined
+  chunk_size?: number | undefined
+  chunk_overlap?: number | undefined
+  collection?: string | undefined
+}
+
+export interface IngestResult {
+  document_id: string
+  chunk_ids: string[]
+  chunk_count: number
+  chunker_type: ChunkerType
+  chunk_size: number
+  chunk_overlap: number
+  collection: string
+  replaced: boolean
+  unchanged: boolean
+}
+
+/** A document to ingest, or, without content, to ask about: is what has this hash there already? */
+export interface IngestItem extends Omit<IngestInput, 'content'> {
+  content?: string | undefined
+  /** SHA-256 of the bytes in hexadecimal; used when there is no content. */
+  content_hash?: string | undefined
+}
+
+export interface IngestOutcome {
+  source: string
+  /** `needed`: it is new or has changed, and there was no content. */
+  outcome: 'added' | 'replaced' | 'unchanged' | 'needed' | 'failed'
+  /** Null when there is no such document. */
+  document_id: string | null
+  chunk_count: number
+  /** Why it failed. */
+  error?: { code: string; message: string }
+}
+
+export interface DocumentRecord {
+  document_id: string
+  source: string
+  name: string | null
+  media_type: string | null
+  metadata: JsonObject
+  /** What the reader said of the text, `chunk_size` and `chunk_overlap` included. */
+  reader_metadata: JsonObject
+  content_hash: string
+  chunk_count: number
+  chunk_size: number
+  chunk_overlap: number
+  chunker_type: ChunkerType
+  collection: string
+  created_at: string
+  updated_at: string
+}
+
+export interface KnowledgeConfig {
+  available_chunkers: {
+    name: ChunkerType
+    description: string
+    default_chunk_size: number
+    default_chunk_overlap: number
+  }[]
+  default_chunker: ChunkerType
+  available_vector_dbs: string[]
+  vector_db: { type: string; collection: string }
+  embedding_model: { provider: string; model: string; dimensions: number }
+  readers: { name: string; media_types: string[]; extensions: string[] }[]
+  features: { search: boolean; content: boolean; documents: boolean }
+  limits: { max_chunk_size: number; max_search_limit: number; max_context: number; max_request_bytes: number }
+  collection: string
+}
+
+export interface KnowledgeStatus {
+  collection: string
+  documents: number
+  chunks: number
+  vectors: number
+  embedding_model: { provider: string; model: string; dimensions: number }
+  /** Documents whose vectors are still to be written. */
+  pending: number
+  /** While everything is embedded again. */
+  reindexing?: Reindexing | undefined
+}
+
+/** How far it is: bytes of the model that is downloaded, then chunks. */
+export interface Reindexing {
+  step: 'download' | 'embed'
+  done: number
+  total: number
+}
+
+/** Which documents come from the sources of the config, so that those whose files are gone can be told from all others. */
+export interface BroughtSources {
+  list(collection?: string): Promise<Set<string>>
+  /** These and no others, durable when it resolves. */
+  remember(sources: ReadonlySet<string>, collection?: string): Promise<void>
+  /** Deletes their documents; gives how many there were. */
+  delete(sources: readonly string[], collection?: string): Promise<number>
+}
+
+/** The knowledge base as the service offers it. Errors: `invalid_request`, `unreadable_document`, `document_not_found`, `storage_full`. */
+export interface Knowledge {
+  search(query: SearchQuery, signal?: AbortSignal): Promise<SearchResult>
+  /** Callers, whatever names them, have equal turns: the slow documents of one do not hold up those of another. */
+  ingest(input: IngestInput, signal?: AbortSignal, caller?: string): Promise<IngestResult>
+  /** In the order of the items. One that can't be ingested is an outcome of its own; trouble with the storage is thrown. */
+  ingestMany(items: readonly IngestItem[], signal?: AbortSignal, caller?: string): Promise<IngestOutcome[]>
+  config(): Promise<KnowledgeConfig>
+  listDocuments(
+    filter: { source?: string | undefined; collection?: string | undefined },
+    page: PageRequest,
+  ): Promise<Page<DocumentRecord>>
+  getDocument(documentId: string): Promise<DocumentRecord>
+  deleteDocument(documentId: string): Promise<void>
+  brought: BroughtSources
+  /** Embeds every chunk again, with another embedder when one is named, whose model is downloaded. */
+  reindex(options?: {
+    embedder?: string | undefined
+    progress?: (now: Reindexing) => void
+    signal?: AbortSignal | undefined
+  }): Promise<KnowledgeStatus>
+  status(): Promise<KnowledgeStatus>
+  /** Throws when it could not answer. */
+  check(): Promise<void>
+}

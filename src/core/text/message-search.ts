@@ -1,0 +1,120 @@
+import { type Message, textOf } from '../message.ts'
+import { wordsOf } from './terms.ts'
+
+/** A word that a message must have, or the beginning of one. */
+export interface SearchWord {
+  word: string
+  isBeginning: boolean
+}
+
+/** Words are taken from so many characters at once, so that whoever goes through a long text can let others in between. */
+const pieceCharacters = 16 * 1024
+const snippetBefore = 60
+const snippetCharacters = 200
+const cutCharacters = 20
+const ascii = /^[\0-\x7f]*$/
+
+/** What is looked for: all words of the query, in any order, `open*` for those that begin so. Empty when there is no word in it. */
+export function searchWordsOf(query: string): SearchWord[] {
+  const found = new Map<string, SearchWord>()
+  for (const term of query.split(/\s+/)) {
+    // Lower case first: whoever looks for `maxBytes` means that, not its parts.
+    const words = wordsOf(term.toLowerCase())
+    for (const [place, word] of words.entries()) {
+      const isBeginning = term.endsWith('*') && place === words.length - 1
+      found.set(`${word}${isBeginning ? '*' : ''}`, { word, isBeginning })
+    }
+  }
+  return [...found.values()]
+}
+
+/** What can be found of a message: its text, and its data as JSON. */
+export function searchTextOf({ content, parts }: Pick<Message, 'content' | 'parts'>): string {
+  const data = parts.flatMap((part) => (part.type === 'data' ? [JSON.stringify(part.data)] : []))
+  return [content, ...data].join('\n')
+}
+
+export function messageText(parts: Message['parts']): string {
+  return searchTextOf({ content: textOf(parts), parts })
+}
+
+interface Piece {
+  at: number
+  text: string
+}
+
+/** Cuts between words wherever there are spaces. */
+export function* piecesOf(text: string): Generator<Piece> {
+  for (let at = 0; at < text.length; ) {
+    let end = Math.min(text.length, at + pieceCharacters)
+    if (end < text.length) {
+      const space = Math.max(text.lastIndexOf(' ', end), text.lastIndexOf('\n', end))
+      if (space > at) end = space + 1
+    }
+    yield { at, text: text.slice(at, end) }
+    at = end
+  }
+}
+
+/**
+ * Whether all words are in the text: a snippet round the first of them that comes, or undefined. Yields after each piece of
+ * a long text.
+ */
+export function* findWords(text: string, wanted: readonly SearchWord[]): Generator<void, string | undefined> {
+  if (ascii.test(text) && !mayHold(text, wanted)) return undefined
+  const missing = new Set(wanted)
+  let place: number | undefined
+  for (const piece of piecesOf(text)) {
+    const words = wordsOf(piece.text)
+    const known = new Set(words)
+    for (const one of missing) if (isAmong(one, known, words)) missing.delete(one)
+    if (place === undefined && missing.size < wanted.length) place = piece.at + placeIn(piece.text, wanted)
+    if (missing.size === 0) return snippetAt(text, place ?? 0)
+    yield
+  }
+  return undefined
+}
+
+function isAmong({ word, isBeginning }: SearchWord, known: ReadonlySet<string>, words: readonly string[]): boolean {
+  return known.has(word) || (isBeginning && words.some((other) => other.startsWith(word)))
+}
+
+/** Quicker than taking words, and never wrong about what is not there: words of ASCII text are parts of it. */
+function mayHold(text: string, wanted: readonly SearchWord[]): boolean {
+  const lower = text.toLowerCase()
+  return wanted.every(({ word }) => lower.includes(word))
+}
+
+/** Where the first wanted word is. */
+function placeIn(text: string, wanted: readonly SearchWord[]): number {
+  for (const { 0: chunk, index } of text.matchAll(/\S+/g)) {
+    const words = wordsOf(chunk)
+    const known = new Set(words)
+    const found = wanted.find((one) => isAmong(one, known, words))
+    if (found !== undefined) return index + Math.max(0, chunk.toLowerCase().indexOf(found.word))
+  }
+  return 0
+}
+
+/** On one line, from word to word where words are short. */
+function snippetAt(text: string, place: number): string {
+  let from = Math.max(0, place - snippetBefore)
+  let to = Math.min(text.length, from + snippetCharacters)
+  if (from > 0) {
+    const space = text.slice(from, Math.min(place, from + cutCharacters)).search(/\s/)
+    if (space >= 0) from += space + 1
+    else if (isLowSurrogate(text, from)) from++
+  }
+  if (to < text.length) {
+    const space = text.slice(to - cutCharacters, to).search(/\s\S*$/)
+    if (space >= 0) to += space - cutCharacters
+    else if (isLowSurrogate(text, to)) to--
+  }
+  const shown = text.slice(from, to).replace(/\s+/g, ' ').trim()
+  return `${from > 0 ? '…' : ''}${shown}${to < text.length ? '…' : ''}`
+}
+
+function isLowSurrogate(text: string, at: number): boolean {
+  const code = text.charCodeAt(at)
+  return code >= 0xdc00 && code <= 0xdfff
+}

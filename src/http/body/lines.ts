@@ -1,0 +1,59 @@
+import { AppError } from '../../core/error.ts'
+import { nextTurn } from '../../runtime/yield.ts'
+import { decodeText, toUtf8 } from './media-type.ts'
+
+export interface LineLimits {
+  /** Bytes of one line, its end not counted. */
+  maxLineBytes: number
+  /** Asked before more of an unfinished line is kept; resolves when there is room for it. */
+  keep(bytes: number): Promise<void> | undefined
+  /** A line is done with. */
+  forget(bytes: number): void
+}
+
+const lineFeed = 0x0a
+const largeBytes = 1024 * 1024
+
+/**
+ * Cuts bytes into lines of text, ends left out. The next piece is asked for when all lines of the last have been taken. An
+ * empty last line is none. Throws `payload_too_large` for a line that is too long, `invalid_request` for bytes that are not
+ * of the charset.
+ */
+export async function* linesOf(
+  pieces: AsyncIterable<Buffer>,
+  contentType: string | undefined,
+  { maxLineBytes, keep, forget }: LineLimits,
+): AsyncGenerator<string> {
+  let begun: Buffer[] = []
+  let bytes = 0
+  let number = 1
+  const add = async (part: Buffer) => {
+    if (bytes + part.length > maxLineBytes) {
+      throw new AppError('payload_too_large', `Line ${number} is longer than ${maxLineBytes} bytes.`)
+    }
+    await keep(part.length)
+    bytes += part.length
+    begun.push(part)
+  }
+  const take = async () => {
+    const line = begun.length === 1 && begun[0] !== undefined ? begun[0] : Buffer.concat(begun, bytes)
+    begun = []
+    if (line.length > largeBytes) await nextTurn()
+    return decodeText(line, undefined)
+  }
+  for await (const piece of toUtf8(pieces, contentType)) {
+    let at = 0
+    for (let end = piece.indexOf(lineFeed); end !== -1; end = piece.indexOf(lineFeed, at)) {
+      if (end > at) await add(piece.subarray(at, end))
+      yield await take()
+      forget(bytes)
+      bytes = 0
+      number++
+      at = end + 1
+    }
+    if (at < piece.length) await add(piece.subarray(at))
+  }
+  if (bytes === 0) return
+  yield await take()
+  forget(bytes)
+}

@@ -1,0 +1,108 @@
+import type { OutputInterface, ToolSet } from 'ai'
+import { parseDuration } from '../../core/duration.ts'
+import type { ModelSetting } from '../../core/model.ts'
+import { type AnswerCache, markRunnable, type Runnable } from '../../core/runnable.ts'
+import { offlineModelName } from '../../models/offline.ts'
+import { describeModel } from '../../models/resolve.ts'
+import { type Binding, bindable } from '../base/binding.ts'
+import { insideRun } from '../base/run-context.ts'
+import { bounded, noLimits } from '../limits/bounded.ts'
+import { toolEntries, withToolEntries } from '../tools/check.ts'
+import { claimTools } from '../tools/source.ts'
+import type { Answering } from './call.ts'
+import { checkAgentSettings } from './check.ts'
+import { fingerprint } from './fingerprint.ts'
+import { checksInput, guarded } from './guardrails.ts'
+import { defaultHistoryRuns } from './memory.ts'
+import { modelAnswer, searchToolName } from './model-answer.ts'
+import { offlineAnswering } from './offline-answer.ts'
+import { ownAnswer } from './own-answer.ts'
+import { hookedRun } from './run-hook.ts'
+import type { AgentContext, AgentSettings, AnyAgentSettings, ToolsContext } from './settings.ts'
+
+/**
+ * An agent from the settings of the AI SDK's `ToolLoopAgent` and agentserve's own. Without a `model` it takes the config's;
+ * without that too it quotes from its knowledge base. Wrong settings throw `invalid_request` naming the key.
+ */
+export function agent<
+  TOOLS extends ToolSet = Record<never, never>,
+  CONTEXT extends AgentContext = AgentContext,
+  OUTPUT extends OutputInterface = never,
+>(settings: AgentSettings<TOOLS, CONTEXT, OUTPUT> & ToolsContext<TOOLS>): Runnable {
+  const anySettings = settings as unknown as AnyAgentSettings
+  checkAgentSettings(anySettings)
+  return build(anySettings, {})
+}
+
+type Cache = NonNullable<AnyAgentSettings['cache']>
+
+function build(settings: AnyAgentSettings, binding: Binding): Runnable {
+  const { run: own, name, description, cache, knowledge, timeout, effects = 'any' } = settings
+  const model = own === undefined ? modelOf(settings, binding) : undefined
+  claimTools(settings.tools, binding)
+  const timeoutMs = typeof timeout === 'object' ? timeout.totalMs : parseDuration(timeout)
+  const answer =
+    own !== undefined
+      ? ownAnswer(own)
+      : model === undefined
+        ? offlineAnswering(settings)
+        : modelAnswer(settings, model, binding)
+  const entity: Runnable = {
+    kind: 'agent',
+    name,
+    description,
+    model: own !== undefined ? undefined : model === undefined ? offlineModelName : describeModel(model),
+    tools: listTools(settings),
+    knowledge: knowledge !== undefined,
+    effects,
+    cache: cache === undefined ? undefined : toCache(settings, cache, model),
+    timeoutMs,
+    ...(checksInput(settings.guardrails) ? { checksInput: true } : {}),
+    run: effects === 'none' ? surround(answer, settings, binding) : inside(surround(answer, settings, binding)),
+  }
+  return bindable(withToolEntries(markRunnable(entity), toolEntries(settings, binding)), (next) =>
+    build(settings, next),
+  )
+}
+
+function modelOf({ model }: AnyAgentSettings, binding: Binding): ModelSetting | undefined {
+  const wanted = model ?? binding.model
+  return binding.standIns?.model === undefined ? wanted : binding.standIns.model(wanted)
+}
+
+function surround(
+  answer: Answering,
+  { guardrails, hooks }: AnyAgentSettings,
+  { limits = noLimits }: Binding,
+): Answering {
+  // What an output guardrail has to see first is held back.
+  const held: Answering = (input, context) => bounded(answer(input, context), limits)
+  const checked = guardrails === undefined ? answer : guarded(held, guardrails)
+  return hooks?.run === undefined ? checked : hookedRun(checked, hooks.run)
+}
+
+function inside(answer: Answering): Answering {
+  return (input, context) => insideRun(context, () => answer(input, context))
+}
+
+function toCache(settings: AnyAgentSettings, { ttl, shared }: Cache, model: ModelSetting | undefined): AnswerCache {
+  const common = { ttlMs: parseDuration(ttl) ?? 0, shared }
+  const version = fingerprint({ ...settings, model: model ?? offlineModelName })
+  // What code and tools look at besides the prompt can't be told.
+  if (version === undefined) return { ...common, reads: 'context', runs: 1000 }
+  return { ...common, version, reads: 'prompt', runs: settings.memory?.runs ?? defaultHistoryRuns }
+}
+
+function listTools({ tools, knowledge }: AnyAgentSettings): Runnable['tools'] {
+  const own = describeTools(tools ?? {})
+  const searches = typeof knowledge === 'object' && knowledge.mode === 'tool'
+  return searches ? [...own, { name: searchToolName, description: 'Searches the knowledge base.' }] : own
+}
+
+/** A tool's description may be made from its context; lists show only one that is a text. */
+export function describeTools(tools: ToolSet): { name: string; description?: string | undefined }[] {
+  return Object.entries(tools).map(([name, { description }]) => ({
+    name,
+    description: typeof description === 'string' ? description : undefined,
+  }))
+}

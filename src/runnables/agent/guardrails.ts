@@ -1,0 +1,121 @@
+import { AppError, messageOf } from '../../core/error.ts'
+import type { StepEnd, StepStart } from '../../core/event.ts'
+import { createId } from '../../core/id.ts'
+import type { Json } from '../../core/json.ts'
+import { type Emission, inputCheck } from '../../core/runnable.ts'
+import { describe, isObject } from '../base/setting-check.ts'
+import { type Answering, callOf } from './call.ts'
+import type { AgentRunContext } from './settings.ts'
+
+/** Nothing: it may pass. Or why it may not: the reason becomes the answer. */
+// biome-ignore lint/suspicious/noConfusingVoidType: a check that has nothing to say returns nothing
+export type Verdict = { refuse: string } | undefined | void
+
+/** An answer as it stands complete, before anybody has seen it. */
+export interface CheckedAnswer<DATA = Json> {
+  readonly text: string
+  /** What `output` made of it; undefined without `output`. */
+  readonly data: DATA | undefined
+}
+
+export type InputGuardrail = (call: AgentRunContext) => Verdict | Promise<Verdict>
+export type OutputGuardrail<DATA = Json> = (
+  answer: CheckedAnswer<DATA>,
+  call: AgentRunContext,
+) => Verdict | Promise<Verdict>
+
+/** Checks of what goes in and what comes out, one after the other; the first that refuses ends the run with its reason. */
+export interface AgentGuardrails<DATA = Json> {
+  input?: InputGuardrail | readonly InputGuardrail[]
+  /** With one the answer is held back until every check has passed it. */
+  output?: OutputGuardrail<DATA> | readonly OutputGuardrail<DATA>[]
+}
+
+/**
+ * An answer between its guardrails. Each check is a step of the run; one that refuses is a failed step, its reason is the
+ * whole answer, and what was refused is nowhere: not in the stream and not in the record, where a mark takes the place of an
+ * input. A check that throws fails the run.
+ */
+export function guarded(answer: Answering, { input: before, output: after }: AgentGuardrails): Answering {
+  const inputChecks = listOf(before)
+  const outputChecks = listOf(after)
+  return async function* run(input, context): AsyncGenerator<Emission> {
+    const call = callOf(input, context)
+    // What goes on after a pause was let in when it began.
+    for (const [place, check] of context.resumed === undefined ? inputChecks.entries() : []) {
+      const refusal = yield* checkpoint(nameOf('input', check, place), () => check(call))
+      if (refusal === undefined) continue
+      context[inputCheck]?.refuseInput(input.parts)
+      return yield refusal
+    }
+    if (inputChecks.length > 0 && context.resumed === undefined) context[inputCheck]?.passInput(input.parts)
+    if (outputChecks.length === 0) return yield* answer(input, context)
+    const held: Emission[] = []
+    let text = ''
+    let data: Json | undefined
+    for await (const emission of answer(input, context)) {
+      if (isHeldBack(emission)) held.push(emission)
+      else yield emission
+      if (typeof emission === 'string') text += emission
+      else if (emission.type === 'text_delta') text += emission.text
+      else if (emission.type === 'data') data = emission.data
+    }
+    for (const [place, check] of outputChecks.entries()) {
+      const refusal = yield* checkpoint(nameOf('output', check, place), () => check({ text, data }, call))
+      if (refusal !== undefined) return yield refusal
+    }
+    yield* held
+  }
+}
+
+/** One check as a step of the run; gives the reason when it refuses. */
+async function* checkpoint(
+  name: string,
+  check: () => Verdict | Promise<Verdict>,
+): AsyncGenerator<StepStart | StepEnd, string | undefined> {
+  const step_id = createId('step')
+  const startedAt = Date.now()
+  const end = (rest: Pick<StepEnd, 'status' | 'error'>): StepEnd => {
+    return { type: 'step_end', step_id, ...rest, duration_ms: Date.now() - startedAt }
+  }
+  yield { type: 'step_start', step_id, name }
+  let refusal: string | undefined
+  try {
+    refusal = reasonOf(await check(), name)
+  } catch (error) {
+    yield end({ status: 'failed', error: { message: messageOf(error) } })
+    throw error
+  }
+  yield end(refusal === undefined ? { status: 'completed' } : { status: 'failed', error: { message: refusal } })
+  return refusal
+}
+
+function reasonOf(verdict: unknown, name: string): string | undefined {
+  if (verdict === undefined) return undefined
+  if (isObject(verdict) && typeof verdict.refuse === 'string' && verdict.refuse !== '') return verdict.refuse
+  throw new AppError(
+    'run_failed',
+    `The ${name} gave ${describe(verdict)}; it may give nothing, or { refuse: 'the reason' }.`,
+  )
+}
+
+/** What the reader is not to see before it is checked; a pause comes after what was said before it. */
+const heldBack: ReadonlySet<string> = new Set(['text_delta', 'reasoning_delta', 'data', 'source', 'input_required'])
+
+function isHeldBack(emission: Emission): boolean {
+  return typeof emission === 'string' || heldBack.has(emission.type)
+}
+
+/** Whether there is a check of what goes in. */
+export function checksInput(guardrails: AgentGuardrails | undefined): boolean {
+  return listOf(guardrails?.input).length > 0
+}
+
+function listOf<T extends object>(one: T | readonly T[] | undefined): readonly T[] {
+  if (one === undefined) return []
+  return Array.isArray(one) ? one : [one as T]
+}
+
+function nameOf(side: 'input' | 'output', { name }: { name: string }, place: number): string {
+  return `${side} guardrail ${name === '' || name === side ? place + 1 : name}`
+}

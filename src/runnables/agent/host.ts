@@ -1,0 +1,93 @@
+import type { OutputInterface, ToolSet } from 'ai'
+import { promptText } from '../../core/message.ts'
+import { isModelObject } from '../../core/model.ts'
+import type { EntityKind } from '../../core/run.ts'
+import { isRunnable, markRunnable, type Runnable } from '../../core/runnable.ts'
+import { describeModel } from '../../models/resolve.ts'
+import { type Binding, bindable } from '../base/binding.ts'
+import { isObject, wrong } from '../base/setting-check.ts'
+import { bounded, noLimits } from '../limits/bounded.ts'
+import { resumedMessages } from '../model/checkpoint.ts'
+import { historyMessages } from '../model/prompt.ts'
+import { runAgent, type SdkAgent } from '../model/run.ts'
+import { isStructured, structured } from '../model/structured.ts'
+import { approvalRule, checkApprovalNames, type ToolApproval } from '../tools/approvals.ts'
+import { checkResult as check } from '../tools/result.ts'
+import { describeTools } from './agent.ts'
+
+/** What an `Agent` of the AI SDK is known by, with whatever tools, context and output it has. */
+export interface HostableAgent {
+  readonly version: 'agent-v1'
+  readonly id: string | undefined
+  readonly tools: object
+  stream(options: never): PromiseLike<unknown>
+}
+
+/** Whether this is an `Agent` of the AI SDK, of whatever copy of it. */
+export function isSdkAgent(value: unknown): value is HostableAgent {
+  return isObject(value) && value.version === 'agent-v1' && typeof value.stream === 'function'
+}
+
+/** Any `Agent` of the AI SDK as it is: it sees the session's messages and answers; structured output becomes data. */
+export function hostAgent(hosted: HostableAgent, { limits = noLimits }: Binding = {}): Runnable {
+  const agent = hosted as unknown as SdkAgent
+  const { settings } = agent as {
+    settings?: { model?: unknown; output?: OutputInterface; toolApproval?: ToolApproval; prepareCall?: unknown }
+  }
+  if (typeof settings?.model === 'string') {
+    throw wrong(
+      'model',
+      `The AI SDK agent has the model '${settings.model}' as a text, which the AI SDK sends to a paid gateway; give it a model object, or use agent({ model })`,
+    )
+  }
+  if (settings?.toolApproval !== undefined) {
+    const problem = approvalRule(settings.toolApproval)
+    if (problem !== undefined) throw wrong('toolApproval', `The AI SDK agent: \`toolApproval\` ${problem}`)
+    // What `prepareCall` brings is known to the agent alone.
+    if (settings.prepareCall === undefined) checkApprovalNames(settings.toolApproval, agent.tools ?? {}, [])
+  }
+  const checkResult = (name: string, output: unknown) => {
+    const tool = (agent.tools as ToolSet | undefined)?.[name]
+    check(name, output, tool?.toModelOutput !== undefined, limits.toolResult)
+  }
+  const entity = markRunnable({
+    kind: 'agent',
+    name: agent.id,
+    model: isModelObject(settings?.model) ? describeModel(settings.model) : undefined,
+    tools: describeTools(agent.tools ?? {}),
+    knowledge: false,
+    effects: 'any',
+    async *run(input, context) {
+      const tools = new Map(Object.keys(agent.tools ?? {}).map((name) => [name, {}]))
+      const resumed = resumedMessages(context, tools)
+      const messages = resumed?.messages ?? [
+        ...historyMessages(await context.history()),
+        { role: 'user' as const, content: promptText(input.parts) },
+      ]
+      const events = runAgent({
+        agent,
+        messages,
+        signal: context.signal,
+        tools,
+        denied: resumed?.denied,
+        checkResult,
+      })
+      yield* isStructured(settings?.output) ? structured(bounded(events, limits), settings.output) : events
+    },
+  } satisfies Runnable)
+  return bindable(entity, (binding) => hostAgent(hosted, binding))
+}
+
+/** What a config entry under `agents`, `teams` or `workflows` is run as. Throws `invalid_request` for what can't be run. */
+export function toRunnable(kind: EntityKind, value: unknown): Runnable {
+  if (isRunnable(value)) {
+    if (value.kind === kind) return value
+    throw wrong(
+      '',
+      `This is ${value.kind === 'agent' ? 'an agent' : `a ${value.kind}`}, and it stands under \`${kind}s\`; move it to \`${value.kind}s\``,
+    )
+  }
+  if (kind === 'agent' && isSdkAgent(value)) return hostAgent(value)
+  const hint = kind === 'agent' ? 'agent({ … }), or an Agent of the AI SDK' : `${kind}({ … })`
+  throw wrong('', `This is not ${kind === 'agent' ? 'an agent' : `a ${kind}`}; write ${hint}`)
+}

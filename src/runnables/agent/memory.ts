@@ -1,0 +1,58 @@
+import type { ModelMessage } from 'ai'
+import { type Message, promptText } from '../../core/message.ts'
+import type { RunContext } from '../../core/runnable.ts'
+import { historyMessages } from '../model/prompt.ts'
+import type { AgentMemory } from './settings.ts'
+
+export const defaultHistoryRuns = 20
+const charactersPerToken = 4
+/** What was being recorded while the summary was written is told twice rather than not at all. */
+const overlapMs = 1000
+
+/**
+ * What a model is told of the session: its summary and the runs since, the newest as many as fit into the budget. A run
+ * is told whole or not at all; no message is ever cut.
+ */
+export async function remember(memory: AgentMemory | undefined, context: RunContext): Promise<ModelMessage[]> {
+  const { runs = defaultHistoryRuns, tokens = Number.POSITIVE_INFINITY, summary: wanted = runs > 0 } = memory ?? {}
+  const summary = wanted ? await context.summary() : undefined
+  let interactions = byRun(runs === 0 ? [] : await context.history(runs))
+  let left = tokens
+  const told: ModelMessage[] = []
+  if (summary !== undefined && summary.content !== '') {
+    const content = `Summary of the conversation so far:\n${summary.content}`
+    if (tokensOf(content) <= left) {
+      left -= tokensOf(content)
+      told.push({ role: 'user', content })
+      const since = new Date(Date.parse(summary.created_at) - overlapMs).toISOString()
+      interactions = interactions.filter((messages) => messages.some((message) => message.created_at >= since))
+    }
+  }
+  let first = interactions.length
+  while (first > 0) {
+    const cost = costOf(interactions[first - 1] ?? [])
+    if (cost > left) break
+    left -= cost
+    first--
+  }
+  return [...told, ...historyMessages(interactions.slice(first).flat())]
+}
+
+/** About a token for every four characters: right enough for a budget, and the same for every model. */
+export function tokensOf(text: string): number {
+  return Math.ceil(text.length / charactersPerToken)
+}
+
+function costOf(messages: readonly Message[]): number {
+  return messages.reduce((sum, { parts }) => sum + tokensOf(promptText(parts)), 0)
+}
+
+function byRun(history: readonly Message[]): Message[][] {
+  const interactions: Message[][] = []
+  for (const message of history) {
+    const latest = interactions.at(-1)
+    if (latest?.[0]?.run_id === message.run_id) latest.push(message)
+    else interactions.push([message])
+  }
+  return interactions
+}

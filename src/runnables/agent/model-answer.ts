@@ -1,0 +1,113 @@
+import type { ModelMessage, ToolSet } from 'ai'
+import { AppError, messageOf } from '../../core/error.ts'
+import type { EmittedEvent } from '../../core/event.ts'
+import { promptText } from '../../core/message.ts'
+import type { ModelObject, ModelSetting } from '../../core/model.ts'
+import type { RunContext, RunInput } from '../../core/runnable.ts'
+import { describeModel, resolveModel } from '../../models/resolve.ts'
+import type { Binding } from '../base/binding.ts'
+import { EventQueue } from '../base/event-queue.ts'
+import { loadSdk } from '../base/sdk.ts'
+import { bounded, noLimits } from '../limits/bounded.ts'
+import { StepLimit } from '../limits/step-limit.ts'
+import { resumedMessages } from '../model/checkpoint.ts'
+import { hookedModel } from '../model/hook.ts'
+import { ModelObserver } from '../model/observer.ts'
+import { runAgent } from '../model/run.ts'
+import { type Approve, sdkAgents } from '../model/sdk-agent.ts'
+import { isStructured, structured } from '../model/structured.ts'
+import { equipTools } from '../model/tool-calls.ts'
+import { decideApprovals } from '../tools/approvals.ts'
+import { openTools, toToolSet } from '../tools/source.ts'
+import { textInput } from '../tools/text-input.ts'
+import { waitsInside } from '../tools/waiting-call.ts'
+import { callOf } from './call.ts'
+import { remember } from './memory.ts'
+import { passagesText, retrieve, sourceEvent } from './passages.ts'
+import type { AgentKnowledge, AnyAgentSettings } from './settings.ts'
+
+export const searchToolName = 'search_knowledge'
+
+/** An agent's way of answering with a model; the model is resolved at its first run. */
+export function modelAnswer(settings: AnyAgentSettings, setting: ModelSetting, binding: Binding) {
+  const { root, limits = noLimits } = binding
+  const stopWhen = [settings.stopWhen ?? []].flat()
+  const isLimited = stopWhen.every((condition) => condition === waitsInside)
+  const label = describeModel(setting)
+  const knowledge = settings.knowledge === true ? {} : settings.knowledge
+  const hook = settings.hooks?.modelCall
+  const createAgent = sdkAgents(settings, root)
+  let resolving: Promise<ModelObject> | undefined
+  const resolve = () => {
+    resolving ??= resolveModel(setting, { root }).catch((error: unknown) => {
+      resolving = undefined
+      // What the server lacks is no fault of the request.
+      throw new AppError('run_failed', messageOf(error), { cause: error })
+    })
+    return resolving
+  }
+  async function* firstMessages(input: RunInput, context: RunContext): AsyncGenerator<EmittedEvent, ModelMessage[]> {
+    const messages = await remember(settings.memory, context)
+    const question = promptText(input.parts)
+    let prompt = question
+    if (knowledge !== undefined && knowledge.mode !== 'tool' && input.text.trim() !== '') {
+      const { hits, event } = await retrieve(knowledge, input.text, context)
+      yield event
+      for (const [place, hit] of hits.entries()) yield sourceEvent(hit, place + 1)
+      if (hits.length > 0) prompt = `${passagesText(hits)}\n\n${question}`
+    }
+    messages.push({ role: 'user', content: prompt } satisfies ModelMessage)
+    return messages
+  }
+  return async function* run(input: RunInput, context: RunContext): AsyncGenerator<EmittedEvent> {
+    const queue = new EventQueue<EmittedEvent>()
+    const search =
+      knowledge?.mode === 'tool' ? { [searchToolName]: await searchTool(knowledge, context, queue) } : undefined
+    const configured = binding.standIns?.tools?.(settings.tools ?? {}) ?? settings.tools ?? {}
+    const opened = await openTools(configured, search, context, binding)
+    const tools = toToolSet(opened)
+    const approve: Approve = (approval, more) => decideApprovals(approval, opened, configured, more)
+    if (settings.prepareCall === undefined) approve(settings.toolApproval)
+    const resumed = resumedMessages(context, opened)
+    const messages = resumed?.messages ?? (yield* firstMessages(input, context))
+    const observer = new ModelObserver()
+    const equip = async (model: ModelObject) => {
+      const watched = await observer.watch(model)
+      return hook === undefined ? watched : hookedModel(watched, hook, callOf(input, context))
+    }
+    const equipped = equipTools(tools, settings, () => callOf(input, context), limits)
+    const steps = isLimited ? new StepLimit(limits.run.steps, context.resumed) : undefined
+    const agent = await createAgent({
+      model: await equip(await resolve()),
+      tools: equipped,
+      equip,
+      approve,
+      stopWhen: steps && [...stopWhen, steps.stop],
+    })
+    const { signal } = context
+    const told = { queue, observer, label, setting, steps, tools: opened, denied: resumed?.denied }
+    const events = runAgent({ agent, messages, signal, ...told })
+    yield* isStructured(settings.output) ? structured(bounded(events, limits), settings.output) : events
+  }
+}
+
+async function searchTool(
+  knowledge: AgentKnowledge,
+  context: RunContext,
+  queue: EventQueue<EmittedEvent>,
+): Promise<ToolSet[string]> {
+  const { tool } = await loadSdk()
+  let found = context.resumed?.events.filter((event) => event.type === 'source').length ?? 0
+  return tool({
+    description: 'Searches the knowledge base and gives the passages that fit best, numbered, with their sources.',
+    inputSchema: await textInput('query', 'What to look for, in the words of the documents.'),
+    async execute({ query }) {
+      const { hits, event } = await retrieve(knowledge, query, context)
+      const first = found + 1
+      found += hits.length
+      void queue.push(event)
+      for (const [place, hit] of hits.entries()) void queue.push(sourceEvent(hit, first + place))
+      return hits.length === 0 ? 'Nothing was found.' : passagesText(hits, first)
+    },
+  })
+}

@@ -1,0 +1,39 @@
+import type { EmittedEvent } from '../../core/event.ts'
+import type { SearchHit } from '../../core/knowledge/knowledge.ts'
+import type { RunContext, RunInput } from '../../core/runnable.ts'
+import { noModelText, offlineAnswer, offlineModelName } from '../../models/offline.ts'
+import { findQuotes, type Quote } from '../../models/quote.ts'
+import { ModelEvents } from '../model/events.ts'
+import { retrieve, sourceEvent } from './passages.ts'
+import type { AnyAgentSettings } from './settings.ts'
+
+/** An agent's way of answering without a model: quotes from its knowledge base, or what to do to get more than that. */
+export function offlineAnswering(settings: AnyAgentSettings) {
+  const knowledge = settings.knowledge === true ? {} : settings.knowledge
+  return async function* run({ text }: RunInput, context: RunContext): AsyncGenerator<string | EmittedEvent> {
+    const events = new ModelEvents()
+    if (knowledge === undefined) {
+      yield events.startCall(offlineModelName, [{ role: 'user', content: text }])
+      yield noModelText
+      yield* events.endCall(null, 'stop')
+      return
+    }
+    const { hits, event } =
+      text.trim() === '' ? { hits: [], event: undefined } : await retrieve(knowledge, text, context)
+    if (event !== undefined) yield event
+    const quotes = findQuotes(text, hits)
+    for (const [place, quote] of quotes.entries()) yield sourceEvent(quotedPart(quote), place + 1)
+    yield events.startCall(offlineModelName, [{ role: 'user', content: text }])
+    for await (const piece of offlineAnswer(quotes)) {
+      context.signal.throwIfAborted()
+      yield piece
+    }
+    yield* events.endCall(null, 'stop')
+  }
+}
+
+/** The source names the lines that are quoted, not those of the whole chunk. */
+function quotedPart({ hit, text, line }: Quote): SearchHit {
+  if (line === undefined) return hit
+  return { ...hit, line_start: line, line_end: line + text.split('\n').length - 1 }
+}

@@ -1,0 +1,64 @@
+import { AppError, messageOf } from '../../core/error.ts'
+import type { Json } from '../../core/json.ts'
+
+/** The value as JSON would carry it; what JSON can't carry becomes its text. */
+export function toJson(value: unknown): Json {
+  try {
+    const text = jsonText(value)
+    return text === undefined ? null : (JSON.parse(text) as Json)
+  } catch {
+    return messageOf(value)
+  }
+}
+
+/** The JSON of a value, bytes as their number; undefined for what has none. Throws for what JSON can't carry. */
+export function jsonText(value: unknown): string | undefined {
+  return JSON.stringify(value, (_key, part: unknown) =>
+    part instanceof Uint8Array ? `${part.byteLength} bytes` : part,
+  )
+}
+
+type Callable = (...args: never[]) => unknown
+
+/** A value as it comes back from the journal. */
+export type Journaled<T> = unknown extends T
+  ? T
+  : // biome-ignore lint/suspicious/noConfusingVoidType: a step may give nothing
+    [T] extends [Json | undefined | void]
+    ? T
+    : T extends Json | undefined
+      ? T
+      : T extends { toJSON(): infer JSON }
+        ? Journaled<JSON>
+        : T extends readonly unknown[]
+          ? { [KEY in keyof T]: Journaled<T[KEY]> }
+          : T extends object
+            ? { [KEY in keyof T as T[KEY] extends Callable ? never : KEY]: Journaled<T[KEY]> }
+            : never
+
+/** The value as JSON carries it. Throws `run_failed` for what would not come back as it was: bytes, maps, sets, circles. */
+export function toJournal(subject: string, value: unknown): Json | undefined {
+  if (value === undefined) return undefined
+  try {
+    const text = JSON.stringify(value, (_key, part: unknown) => {
+      if (ArrayBuffer.isView(part) || part instanceof Map || part instanceof Set || part instanceof ArrayBuffer) {
+        throw new TypeError(`${part.constructor.name} is no JSON`)
+      }
+      return part
+    })
+    return text === undefined ? undefined : (JSON.parse(text) as Json)
+  } catch (cause) {
+    const message = `${subject} gave something that can't be recorded: ${messageOf(cause)}.`
+    throw new AppError('run_failed', message, { cause })
+  }
+}
+
+/** The session's state as JSON, for the step that has changed it. */
+export function textOfState(state: object, step: string): string {
+  try {
+    return JSON.stringify(state)
+  } catch (cause) {
+    const message = `The session's state after step '${step}' is not JSON: ${messageOf(cause)}.`
+    throw new AppError('run_failed', message, { cause })
+  }
+}

@@ -1,0 +1,32 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
+import { AppError } from '../../core/error.ts'
+import type { JsonObject } from '../../core/json.ts'
+import type { RunContext } from '../../core/runnable.ts'
+
+const running = new AsyncLocalStorage<RunContext>()
+
+/**
+ * The run in which the calling code runs: that of a tool, a step, a hook or an agent's own `run`. `STATE` is what the
+ * caller knows about the session's state. Throws `internal` outside of a run.
+ */
+export function runContext<STATE extends object = JsonObject>(): RunContext<STATE> {
+  const context = running.getStore()
+  if (context === undefined) throw new AppError('internal', 'runContext() was called outside of a run.')
+  return context as RunContext<object> as RunContext<STATE>
+}
+
+/** Streams what `work` gives, all of it inside the run. */
+export function insideRun<T>(context: RunContext, work: () => AsyncIterable<T>): AsyncIterable<T> {
+  return {
+    [Symbol.asyncIterator]() {
+      const iterator = running.run(context, () => work()[Symbol.asyncIterator]())
+      return {
+        next: () => running.run(context, () => iterator.next()),
+        return: async () => {
+          await running.run(context, () => iterator.return?.())
+          return { done: true, value: undefined }
+        },
+      }
+    },
+  }
+}

@@ -1,0 +1,306 @@
+import { resolve } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { CallToolResult, ListToolsResult, MCPClient } from '@ai-sdk/mcp'
+import { parseDuration } from '../../core/duration.ts'
+import { AppError, messageOf } from '../../core/error.ts'
+import type { Logger } from '../../core/logger.ts'
+import { version } from '../../core/version.ts'
+import { openHttp } from './http.ts'
+import { McpChild } from './process.ts'
+import { hideSecrets, plainLine } from './redact.ts'
+import { isEndpoint, type McpServer } from './settings.ts'
+import { StdioTransport } from './stdio.ts'
+
+const defaultTimeoutMs = 60_000
+const firstPauseMs = 200
+const longestPauseMs = 5_000
+const mostFailures = 5
+const restMs = 60_000
+/** What ends sooner than this has failed, even when nobody was waiting for it. */
+const steadyMs = 10_000
+const mostPages = 100
+const farewellMs = 1_000
+
+export type McpToolDefinition = ListToolsResult['tools'][number]
+
+interface Live {
+  /** Once it has said who it is. */
+  client: MCPClient | undefined
+  startedAt: number
+  tools: Promise<McpToolDefinition[]> | undefined
+  calls: number
+  ready: boolean
+  /** Why it can't be used any more. */
+  lost: string | undefined
+  close(): Promise<void>
+}
+
+/**
+ * One MCP server, started with the first need and again when it has died: at once, then after growing pauses; five
+ * failures in a row, and it is left alone for a minute. Errors are `run_failed` in words for the user.
+ */
+export class McpConnection {
+  readonly #name: string
+  readonly #server: McpServer
+  readonly #root: string
+  readonly #messageBytes: number
+  readonly #closed = new AbortController()
+  #live: Promise<Live> | undefined
+  #logger: Logger | undefined
+  #failures = 0
+  #failedAt = 0
+  #lastFailure = ''
+  #endings = new Set<Promise<void>>()
+
+  /** `messageBytes`: of one message that it sends. */
+  constructor(name: string, server: McpServer, root: string, messageBytes: number) {
+    this.#name = name
+    this.#messageBytes = messageBytes
+    this.#server = server
+    this.#root = root
+  }
+
+  /** What the server offers, as it last said. */
+  async tools(logger: Logger, signal: AbortSignal): Promise<McpToolDefinition[]> {
+    const live = await this.#open(logger, signal)
+    live.tools ??= this.#listTools(live)
+    try {
+      return await abortable(live.tools, signal)
+    } catch (error) {
+      live.tools = undefined
+      signal.throwIfAborted()
+      throw this.#failure(live.lost ?? this.#say(error), error)
+    }
+  }
+
+  /** What a tool answers; an answer that says that it is an error is thrown by nobody here. Never made twice. */
+  async call(
+    tool: string,
+    input: Record<string, unknown>,
+    logger: Logger,
+    signal: AbortSignal,
+  ): Promise<CallToolResult> {
+    for (let again = false; ; again = true) {
+      const live = await this.#open(logger, signal)
+      try {
+        const result = await this.#callOnce(live, tool, input, signal)
+        this.#failures = 0
+        return result
+      } catch (error) {
+        signal.throwIfAborted()
+        // The server has forgotten the session, so it has not looked at the call.
+        if (statusOf(error) === 404 && !again) this.#lose(live, 'its session is gone')
+        else throw this.#callFailure(live, tool, error)
+      }
+    }
+  }
+
+  /** Its process is gone, or its connections are cut, when this resolves. It can't be used afterwards. */
+  async close(): Promise<void> {
+    this.#closed.abort(this.#failure('it was closed'))
+    const live = await this.#live?.catch(() => undefined)
+    if (live !== undefined) this.#end(live)
+    await Promise.all(this.#endings)
+  }
+
+  /** Lets it be started again at once, whatever has been. */
+  forgive(): void {
+    this.#failures = 0
+  }
+
+  #open(logger: Logger, signal: AbortSignal): Promise<Live> {
+    this.#logger = logger
+    if (this.#closed.signal.aborted) return Promise.reject(this.#closed.signal.reason)
+    this.#live ??= this.#start().catch((error: unknown) => {
+      this.#live = undefined
+      throw error
+    })
+    return abortable(this.#live, signal)
+  }
+
+  async #start(): Promise<Live> {
+    await this.#pause()
+    const timeoutMs = parseDuration(this.#server.startTimeout) ?? defaultTimeoutMs
+    const signal = AbortSignal.any([this.#closed.signal, AbortSignal.timeout(timeoutMs)])
+    try {
+      const live = await this.#connect(signal)
+      live.tools = this.#listTools(live)
+      await abortable(live.tools, signal).catch((error: unknown) => {
+        const known = live.lost === undefined ? error : new Error(live.lost)
+        this.#end(live)
+        throw known
+      })
+      if (live.lost !== undefined) throw new Error(live.lost)
+      live.ready = true
+      return live
+    } catch (error) {
+      this.#closed.signal.throwIfAborted()
+      const why = signal.aborted ? `it was not ready within ${timeoutMs} ms` : this.#say(error)
+      this.#countFailure(why)
+      throw this.#failure(`it did not start: ${why}`, error)
+    }
+  }
+
+  /** After a failure: waits; after too many: throws. */
+  async #pause(): Promise<void> {
+    this.#closed.signal.throwIfAborted()
+    if (this.#failures === 0) return
+    const since = performance.now() - this.#failedAt
+    if (this.#failures >= mostFailures && since < restMs) {
+      const seconds = Math.ceil((restMs - since) / 1000)
+      throw this.#failure(`it failed ${this.#failures} times (${this.#lastFailure}); the next try is in ${seconds} s`)
+    }
+    const pauseMs = this.#failures === 1 ? 0 : Math.min(longestPauseMs, firstPauseMs * 2 ** (this.#failures - 2))
+    const signal = this.#closed.signal
+    if (since < pauseMs) await sleep(pauseMs - since, undefined, { signal }).catch(() => signal.throwIfAborted())
+  }
+
+  async #connect(signal: AbortSignal): Promise<Live> {
+    const { createMCPClient } = await import('@ai-sdk/mcp')
+    const common = { clientName: 'agentserve', version, initializationOptions: { signal } }
+    if (isEndpoint(this.#server)) {
+      const live: Live = this.#prepare(() => line.close())
+      const onBreak = (why: string) => this.#lose(live, `the connection broke: ${this.#say(why)}`)
+      const line = await openHttp(this.#server, this.#messageBytes, onBreak)
+      try {
+        live.client = await createMCPClient({ ...common, transport: line.transport })
+        return live
+      } catch (error) {
+        await line.close()
+        throw error
+      }
+    }
+    const folder = resolve(this.#root, this.#server.cwd ?? '.')
+    const child = await McpChild.start(this.#server, folder, (line) => this.#log(line))
+    const live = this.#prepare(() => child.close())
+    const transport = new StdioTransport(child, {
+      messageBytes: this.#messageBytes,
+      onNotification: (method) => {
+        if (method === 'notifications/tools/list_changed') live.tools = undefined
+      },
+      onTooLong: (why) => this.#lose(live, why),
+    })
+    void child.ended.then((how) => this.#lose(live, `it ended (${how})`))
+    try {
+      // Servers of today take `initialize` first and nothing else.
+      live.client = await createMCPClient({ ...common, transport, protocolVersionDiscovery: false })
+      return live
+    } catch (error) {
+      await child.close()
+      throw live.lost === undefined ? error : new Error(live.lost)
+    }
+  }
+
+  #prepare(close: () => Promise<void>): Live {
+    const startedAt = performance.now()
+    return { client: undefined, startedAt, tools: undefined, calls: 0, ready: false, lost: undefined, close }
+  }
+
+  async #listTools(live: Live): Promise<McpToolDefinition[]> {
+    const tools: McpToolDefinition[] = []
+    const timeout = parseDuration(this.#server.startTimeout) ?? defaultTimeoutMs
+    let cursor: string | undefined
+    for (let page = 0; page < mostPages; page++) {
+      const params = cursor === undefined ? undefined : { cursor }
+      const result = await clientOf(live).listTools({ ...(params && { params }), options: { timeout } })
+      tools.push(...result.tools)
+      cursor = result.nextCursor
+      if (cursor === undefined) break
+    }
+    return tools
+  }
+
+  async #callOnce(
+    live: Live,
+    name: string,
+    input: Record<string, unknown>,
+    signal: AbortSignal,
+  ): Promise<CallToolResult> {
+    const timeout = parseDuration(this.#server.timeout) ?? defaultTimeoutMs
+    // Of this call alone, so that a run that ends later cancels nothing that is over.
+    const own = new AbortController()
+    const stop = () => own.abort(signal.reason)
+    signal.addEventListener('abort', stop, { once: true })
+    live.calls++
+    try {
+      return await clientOf(live).callTool({ name, arguments: input, options: { signal: own.signal, timeout } })
+    } finally {
+      live.calls--
+      signal.removeEventListener('abort', stop)
+    }
+  }
+
+  #callFailure(live: Live, tool: string, error: unknown): AppError {
+    if (live.lost !== undefined) return this.#failure(`in the middle of the call of '${tool}', ${live.lost}`, error)
+    if (error instanceof TypeError) this.#lose(live, this.#say(error))
+    return this.#failure(`the call of '${tool}' failed: ${this.#say(error)}`, error)
+  }
+
+  #lose(live: Live, why: string): void {
+    if (live.lost !== undefined) return
+    live.lost = why
+    this.#end(live)
+    if (!live.ready) return
+    if (live.calls > 0 || performance.now() - live.startedAt < steadyMs) this.#countFailure(why)
+    this.#live = undefined
+    if (!this.#closed.signal.aborted) this.#logger?.warn({ mcp_server: this.#name, reason: why }, 'MCP server was lost')
+  }
+
+  #end(live: Live): void {
+    live.lost ??= 'it was closed'
+    const closing = farewell(live).finally(() => live.close())
+    this.#endings.add(closing)
+    void closing.finally(() => this.#endings.delete(closing))
+  }
+
+  #countFailure(why: string): void {
+    this.#failures++
+    this.#failedAt = performance.now()
+    this.#lastFailure = why
+  }
+
+  #log(line: string): void {
+    const text = this.#hide(plainLine(line))
+    if (text !== '') this.#logger?.info({ mcp_server: this.#name, text }, 'MCP server says')
+  }
+
+  #say(error: unknown): string {
+    const cause = error instanceof Error && error.cause instanceof Error ? `: ${messageOf(error.cause)}` : ''
+    return this.#hide(plainLine(messageOf(error) + cause))
+  }
+
+  #hide(text: string): string {
+    return hideSecrets(text, isEndpoint(this.#server) ? this.#server.headers : this.#server.env)
+  }
+
+  #failure(why: string, cause?: unknown): AppError {
+    return new AppError('run_failed', `The MCP server '${this.#name}': ${why.replace(/\.$/, '')}.`, { cause })
+  }
+}
+
+function clientOf({ client }: Live): MCPClient {
+  if (client === undefined) throw new Error('it has not started')
+  return client
+}
+
+/** Over HTTP this ends the session there; a server that does not answer is not waited for. */
+async function farewell({ client }: Live): Promise<void> {
+  const waiting = new AbortController()
+  const late = sleep(farewellMs, undefined, { signal: waiting.signal }).catch(() => {})
+  await Promise.race([client?.close().catch(() => {}), late])
+  waiting.abort()
+}
+
+function statusOf(error: unknown): unknown {
+  return typeof error === 'object' && error !== null && 'statusCode' in error ? error.statusCode : undefined
+}
+
+/** The work goes on for whoever else waits for it. */
+function abortable<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const stop = () => reject(signal.reason)
+    if (signal.aborted) stop()
+    signal.addEventListener('abort', stop, { once: true })
+    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', stop))
+  })
+}

@@ -1,0 +1,251 @@
+import { resolve } from 'node:path'
+import type { CallToolResult } from '@ai-sdk/mcp'
+import type { ToolSet } from 'ai'
+import { AppError } from '../../core/error.ts'
+import type { Binding } from '../base/binding.ts'
+import { checkSettings, describe, wrong } from '../base/setting-check.ts'
+import { unknownTool } from '../tools/names.ts'
+import { type CheckPlace, toolSource } from '../tools/source.ts'
+import { McpConnection, type McpToolDefinition } from './connection.ts'
+import { checkMcpServer, isEndpoint, type McpServer } from './settings.ts'
+import { hashTools } from './tool-hash.ts'
+import { ToolRecord } from './tool-record.ts'
+
+export interface McpOptions {
+  /** The only tools that this agent gets. */
+  tools?: readonly string[]
+  /** Whether a call waits until somebody allows it: all, or those of these tools, by the server's own names. */
+  needsApproval?: boolean | readonly string[]
+  /** The only tools, by the server's own names, whose calls need nobody who allows them. Instead of `needsApproval`. */
+  trusted?: readonly string[]
+}
+
+/**
+ * The tools of an MCP server, as an entry of an agent's `tools`: `tools: { files: mcp('files') }` gives it `files_read`,
+ * `files_write` and so on. A name means an entry of the config's `mcpServers`. Wrong settings throw `invalid_request`.
+ */
+export function mcp(server: string | McpServer, options: McpOptions = {}): ToolSet[string] {
+  if (typeof server !== 'string') checkMcpServer('mcp()', server)
+  else if (server === '') throw wrong('', 'mcp() needs the name of a server, or how to start one')
+  checkSettings('mcp()', options, {
+    tools: 'array',
+    needsApproval: (value) => (typeof value === 'boolean' ? undefined : listOfNames(value, 'true, false or ')),
+    trusted: listOfNames,
+  })
+  if (options.needsApproval !== undefined && options.trusted !== undefined) {
+    throw wrong(
+      'trusted',
+      'mcp() has `needsApproval` and `trusted`; leave one of them out: all tools but the `trusted` ones ask',
+    )
+  }
+  const description = `Tools of the MCP server ${typeof server === 'string' ? server : placeOf(server)}`
+  const list = async (key: string, { logger, signal }: CheckPlace, { mcp }: Binding, keep: boolean) => {
+    if (mcp === undefined) throw wrong(`tools.${key}`, 'mcp() works in an agent that a server runs')
+    const connection = mcp.get(server)
+    const definitions = await connection.tools(logger, signal)
+    const names = definitions.map(({ name }) => name)
+    for (const setting of ['needsApproval', 'trusted'] as const) {
+      const wanted = options[setting]
+      const unknown = Array.isArray(wanted) ? wanted.find((name) => !names.includes(name)) : undefined
+      if (unknown !== undefined) throw unknownTool(key, `\`${setting}\` of mcp()`, unknown, names)
+    }
+    const hashes = hashTools(definitions)
+    const record = mcp.record(server)
+    const changed = await record.changed(hashes, logger, keep)
+    const only = options.tools ?? mcp.find(server)?.tools
+    const chosen = definitions.filter(({ name }) => only === undefined || only.includes(name))
+    const about = ({ name }: McpToolDefinition) => ({
+      name: `${key}_${name}`,
+      own: name,
+      hash: hashes.get(name),
+      asks: changed.has(name)
+        ? `It has changed since it was first seen; \`agentserve doctor --accept-tools ${key}\` confirms it.`
+        : undefined,
+      needsApproval: asks(options, name),
+    })
+    return { connection, record, hashes, chosen, about }
+  }
+  return toolSource(
+    { type: 'dynamic', description },
+    {
+      outside: true,
+      claim: (binding) => binding.mcp?.claim(server),
+      async open(key, context, binding) {
+        const { connection, chosen, about } = await list(key, context, binding, true)
+        const toTool = await mcpTools(connection, context)
+        return chosen.map((definition) => {
+          const { needsApproval, ...known } = about(definition)
+          return { ...known, tool: toTool(definition, needsApproval) }
+        })
+      },
+      async check(key, at, binding) {
+        const { record, hashes, chosen, about } = await list(key, at, binding, false)
+        return {
+          from: `the MCP server ${typeof server === 'string' ? server : placeOf(server)}`,
+          tools: chosen.map((definition) => ({ ...about(definition), tool: {} as ToolSet[string] })),
+          accept: () => record.accept(hashes, at.logger),
+        }
+      },
+    },
+  )
+}
+
+function asks({ needsApproval = false, trusted }: McpOptions, name: string): boolean {
+  if (trusted !== undefined) return !trusted.includes(name)
+  return typeof needsApproval === 'boolean' ? needsApproval : needsApproval.includes(name)
+}
+
+function listOfNames(value: unknown, or = ''): string | undefined {
+  const isList = Array.isArray(value) && value.every((name) => typeof name === 'string' && name !== '')
+  return isList ? undefined : `must be ${or}a list of the server's own names of tools`
+}
+
+/** What it is called in lists and messages: other arguments, and the rest of an address, may hold a key. */
+function placeOf(server: McpServer): string {
+  if (isEndpoint(server)) return new URL(server.url).host
+  const first = server.args?.find((argument) => !['-y', '--yes'].includes(argument))
+  return first === undefined || first.startsWith('-') ? server.command : `${server.command} ${first}`
+}
+
+/** Where it is, without what may change or is nobody's business. */
+function placeIn(server: McpServer): object {
+  if (isEndpoint(server)) return { url: server.url }
+  return { command: server.command, args: server.args ?? [], cwd: server.cwd ?? '.' }
+}
+
+/** The MCP servers that one config may use. */
+export interface McpServers {
+  /** The settings of a server; undefined for a name that the config does not have. */
+  find(server: string | McpServer): McpServer | undefined
+  /** Keeps a server for this config; throws `invalid_request` for a name that it does not have. Starts nothing. */
+  claim(server: string | McpServer): void
+  get(server: string | McpServer): McpConnection
+  /** What its tools said of themselves. */
+  record(server: string | McpServer): ToolRecord
+  /** Ends what no other config has claimed. */
+  close(): Promise<void>
+}
+
+/** All connections of this process: a server whose settings did not change stays up over a reload. */
+const connections = new Map<string, { connection: McpConnection; holders: number }>()
+
+/** What the tools of servers said, for as long as this process lives; some of it is in files too. */
+const records = new Map<string, ToolRecord>()
+
+/**
+ * The servers of a config; `named` are its `mcpServers`, none of whose messages may have more than so many bytes. What their
+ * tools say of themselves is kept in `dataFolder`; without one only in this process. Throws `invalid_request` naming the key.
+ */
+export function createMcpServers(
+  named: Readonly<Record<string, unknown>>,
+  root: string,
+  messageBytes: number,
+  dataFolder?: string,
+): McpServers {
+  const servers = new Map<string, McpServer>()
+  for (const [name, server] of Object.entries(named)) {
+    checkMcpServer('an MCP server', server)
+    servers.set(name, server)
+  }
+  const held = new Set<string>()
+  let closed = false
+  const settingsOf = (server: string | McpServer) => (typeof server === 'string' ? servers.get(server) : server)
+  const hold = (server: string | McpServer): McpConnection => {
+    const settings = settingsOf(server)
+    if (settings === undefined) {
+      const known = servers.size === 0 ? 'it has none' : `it has ${[...servers.keys()].join(', ')}`
+      throw wrong('', `There is no MCP server ${describe(server)} in \`mcpServers\`; ${known}`)
+    }
+    if (closed) throw new AppError('run_failed', 'The MCP servers of this config have been closed.')
+    const name = typeof server === 'string' ? server : placeOf(server)
+    const key = JSON.stringify([name, resolve(root), settings, messageBytes])
+    const entry = connections.get(key) ?? {
+      connection: new McpConnection(name, settings, root, messageBytes),
+      holders: 0,
+    }
+    connections.set(key, entry)
+    if (!held.has(key)) {
+      held.add(key)
+      entry.holders++
+      entry.connection.forgive()
+    }
+    return entry.connection
+  }
+  return {
+    find: settingsOf,
+    claim: (server) => void hold(server),
+    get: hold,
+    record(server) {
+      const name = typeof server === 'string' ? server : placeOf(server)
+      // In a file a server of the config is known by its name, so that new settings are no new server.
+      const identity =
+        dataFolder === undefined
+          ? JSON.stringify([name, resolve(root), settingsOf(server)])
+          : JSON.stringify(typeof server === 'string' ? { name } : placeIn(server))
+      const key = JSON.stringify([dataFolder ?? null, identity])
+      const record = records.get(key) ?? new ToolRecord(name, identity, dataFolder)
+      records.set(key, record)
+      return record
+    },
+    async close() {
+      closed = true
+      const closing: Promise<void>[] = []
+      for (const key of held) {
+        const entry = connections.get(key)
+        if (entry === undefined || --entry.holders > 0) continue
+        connections.delete(key)
+        closing.push(entry.connection.close())
+      }
+      held.clear()
+      await Promise.all(closing)
+    },
+  }
+}
+
+async function mcpTools(connection: McpConnection, { logger, signal }: CheckPlace) {
+  const { dynamicTool, jsonSchema } = await import('ai')
+  return ({ name, description, inputSchema }: McpToolDefinition, needsApproval: boolean): ToolSet[string] =>
+    dynamicTool({
+      ...(description === undefined ? {} : { description }),
+      needsApproval,
+      inputSchema: jsonSchema(schemaOf(inputSchema)),
+      execute: async (input, { abortSignal = signal }) =>
+        outputOf(await connection.call(name, (input ?? {}) as Record<string, unknown>, logger, abortSignal)),
+      toModelOutput: ({ output }) => toModelOutput(output),
+    })
+}
+
+function schemaOf(inputSchema: McpToolDefinition['inputSchema']) {
+  return { ...inputSchema, type: 'object' as const, properties: inputSchema.properties ?? {} } as Parameters<
+    typeof import('ai').jsonSchema
+  >[0]
+}
+
+/** Texts alone become one text, data alone stays data; what the server calls an error is thrown. */
+function outputOf(result: CallToolResult): unknown {
+  const { content, structuredContent } = result
+  const parts = Array.isArray(content) ? (content as { type: string; text?: string }[]) : undefined
+  const texts = parts?.map(({ type, text }) => (type === 'text' ? text : undefined))
+  const text = texts?.every((part) => part !== undefined) ? texts.join('\n') : undefined
+  if (result.isError === true) throw new Error(text ?? JSON.stringify(content))
+  if (parts?.length === 0 && structuredContent !== undefined) return structuredContent
+  return text ?? result
+}
+
+type ModelOutput = Awaited<ReturnType<NonNullable<ToolSet[string]['toModelOutput']>>>
+
+/** Pictures go to the model as pictures; the rest as text. */
+function toModelOutput(output: unknown): ModelOutput {
+  if (typeof output === 'string') return { type: 'text', value: output }
+  const content = (output as { content?: unknown }).content
+  if (!Array.isArray(content)) return { type: 'text', value: JSON.stringify(output) }
+  return {
+    type: 'content',
+    value: content.map((part: { type: string; text?: string; data?: string; mimeType?: string }) => {
+      if (part.type === 'image' && part.data !== undefined && part.mimeType !== undefined) {
+        return { type: 'file' as const, mediaType: part.mimeType, data: { type: 'data' as const, data: part.data } }
+      }
+      return { type: 'text' as const, text: part.type === 'text' ? (part.text ?? '') : JSON.stringify(part) }
+    }),
+  }
+}

@@ -1,0 +1,157 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { stat } from 'node:fs/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { eachLine } from './lines.ts'
+import type { McpProcess } from './settings.ts'
+
+/** What a child gets of our environment; anything else must be named in `env`. */
+const inherited =
+  process.platform === 'win32'
+    ? [
+        'APPDATA',
+        'LOCALAPPDATA',
+        'HOMEDRIVE',
+        'HOMEPATH',
+        'PATH',
+        'PATHEXT',
+        'SYSTEMDRIVE',
+        'SYSTEMROOT',
+        'TEMP',
+        'USERPROFILE',
+      ]
+    : ['HOME', 'LANG', 'LOGNAME', 'PATH', 'SHELL', 'TERM', 'TMPDIR', 'USER']
+
+/** Of what it says on stderr, which goes into the log. */
+const longestLine = 16 * 1024
+const patienceMs = 1_000
+const lastWordsMs = 500
+
+/** Process groups that live, killed with us should we end without closing them. */
+const groups = new Set<number>()
+
+/** The process of an MCP server, with all that it starts itself. */
+export class McpChild {
+  readonly #child: ChildProcess
+  /** How it ended, in words, when it has. */
+  readonly ended: Promise<string>
+  #closing: Promise<void> | undefined
+  #draining: Promise<unknown> | undefined
+
+  /** Resolves when it runs; throws what the system says when it can't. `say` gets each line of its stderr. */
+  static async start(server: McpProcess, folder: string, say: (line: string) => void): Promise<McpChild> {
+    const found = await stat(folder).catch(() => undefined)
+    if (found?.isDirectory() !== true) throw new Error(`there is no folder '${folder}' to run it in`)
+    const child = spawn(server.command, server.args ?? [], {
+      cwd: folder,
+      env: environmentOf(server),
+      stdio: ['pipe', 'pipe', 'pipe'],
+      // A group of its own: what `npx` starts ends with it, and Ctrl-C in the terminal leaves the end to us.
+      detached: process.platform !== 'win32',
+      windowsHide: true,
+    })
+    const started = new McpChild(child, say)
+    await once(child, 'spawn').catch((error: NodeJS.ErrnoException) => {
+      if (error.code !== 'ENOENT') throw error
+      throw new Error(`there is no program '${server.command}'; is it installed, and in PATH?`)
+    })
+    return started
+  }
+
+  private constructor(child: ChildProcess, say: (line: string) => void) {
+    this.#child = child
+    child.once('spawn', () => child.pid !== undefined && remember(child.pid))
+    child.stdin?.on('error', () => {})
+    child.stdout?.on('error', () => {})
+    if (child.stderr !== null) eachLine(child.stderr, longestLine, say)
+    this.ended = new Promise((resolve) => {
+      child.once('error', (error) => resolve(error.message))
+      child.once('exit', (code, signal) => {
+        this.#signalGroup('SIGKILL')
+        if (child.pid !== undefined) forget(child.pid)
+        const end = () => resolve(signal === null ? `exit code ${code}` : `signal ${signal}`)
+        // Its last words may still be in the pipe; somebody who left the group may hold that open.
+        const timer = setTimeout(end, lastWordsMs)
+        child.once('close', () => {
+          clearTimeout(timer)
+          end()
+        })
+      })
+    })
+  }
+
+  get output(): NodeJS.ReadableStream | null {
+    return this.#child.stdout
+  }
+
+  /** Resolves when more can be taken. */
+  async write(line: string): Promise<void> {
+    const { stdin } = this.#child
+    if (stdin === null || !stdin.writable) throw new Error('it takes no more input')
+    if (stdin.write(line)) return
+    this.#draining ??= once(stdin, 'drain').finally(() => {
+      this.#draining = undefined
+    })
+    await Promise.race([this.#draining, this.ended])
+  }
+
+  /** Closes its stdin, then asks it to end, then makes it. Resolves when it is gone. */
+  close(): Promise<void> {
+    this.#closing ??= this.#close()
+    return this.#closing
+  }
+
+  async #close(): Promise<void> {
+    this.#child.stdin?.end()
+    if (await this.#endsSoon()) return
+    this.#signalGroup('SIGTERM')
+    if (await this.#endsSoon()) return
+    this.#signalGroup('SIGKILL')
+    await this.ended
+  }
+
+  async #endsSoon(): Promise<boolean> {
+    const waiting = new AbortController()
+    const late = sleep(patienceMs, false, { signal: waiting.signal }).catch(() => false)
+    const ended = await Promise.race([this.ended.then(() => true), late])
+    waiting.abort()
+    return ended
+  }
+
+  #signalGroup(signal: NodeJS.Signals): void {
+    if (this.#child.pid === undefined) return
+    if (process.platform === 'win32') this.#child.kill(signal)
+    else killGroup(this.#child.pid, signal)
+  }
+}
+
+function environmentOf({ env }: McpProcess): Record<string, string> {
+  const all: Record<string, string> = {}
+  for (const name of inherited) {
+    const value = process.env[name]
+    if (value !== undefined) all[name] = value
+  }
+  return { ...all, ...env }
+}
+
+function remember(pid: number): void {
+  if (groups.size === 0) process.on('exit', killAll)
+  groups.add(pid)
+}
+
+function forget(pid: number): void {
+  groups.delete(pid)
+  if (groups.size === 0) process.off('exit', killAll)
+}
+
+function killAll(): void {
+  for (const pid of groups) killGroup(pid, 'SIGKILL')
+}
+
+function killGroup(pid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(-pid, signal)
+  } catch {
+    // Nobody is left in it.
+  }
+}

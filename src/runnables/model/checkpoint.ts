@@ -1,0 +1,93 @@
+import type { ModelMessage, ToolApprovalResponse } from 'ai'
+import type { Json } from '../../core/json.ts'
+import type { Resumption, RunContext } from '../../core/runnable.ts'
+
+/** What a model's run goes on from. */
+export interface Checkpoint {
+  messages: ModelMessage[]
+  /** Runs that calls of tools wait for, by the call's id. */
+  inside?: Record<string, string>
+  /** What the tools said of themselves whose calls wait for approval, by the call's id. */
+  hashes?: Record<string, string>
+}
+
+/** What is known of the tools of a run, by the model's names. */
+export type KnownTools = ReadonlyMap<string, { hash?: string | undefined }>
+
+/** As it is recorded: bytes as base64, which the AI SDK takes as well. */
+export function toCheckpoint(checkpoint: Checkpoint): Json {
+  const text = JSON.stringify(checkpoint, function (this: Record<string, unknown>, key, value: unknown) {
+    // A Buffer has become something else by the time it is the value.
+    const original = this[key]
+    return original instanceof Uint8Array ? Buffer.from(original).toString('base64') : value
+  })
+  return JSON.parse(text) as Json
+}
+
+/** Undefined when the run has not paused in a model's answer. */
+export function readCheckpoint(resumed: Resumption | undefined): Checkpoint | undefined {
+  const last = resumed?.events.findLast((event) => event.type === 'input_required' && event.messages !== undefined)
+  return last?.type === 'input_required' ? (last.messages as unknown as Checkpoint) : undefined
+}
+
+export interface ResumedMessages {
+  messages: ModelMessage[]
+  /** Calls that were allowed and are not made, and why. */
+  denied: ReadonlyMap<string, string>
+}
+
+/** The messages with which a paused run goes on; undefined for one that begins. */
+export function resumedMessages({ resumed }: RunContext, tools: KnownTools): ResumedMessages | undefined {
+  const checkpoint = readCheckpoint(resumed)
+  return resumed && checkpoint && withDecisions(checkpoint, resumed, tools)
+}
+
+/** The messages with what was decided about the tool calls that waited for approval. What was allowed holds for the tool as it was then. */
+function withDecisions(
+  { messages, hashes = {} }: Checkpoint,
+  { approved, input }: Resumption,
+  tools: KnownTools,
+): ResumedMessages {
+  const denied = new Map<string, string>()
+  const open = openCalls(messages)
+  if (open.length === 0) return { messages: [...messages], denied }
+  const said = typeof input === 'string' ? { reason: input } : {}
+  const content = open.map(({ approvalId, callId, name }): ToolApprovalResponse => {
+    const decision = (typeof approved === 'object' ? approved[callId] : approved) === true
+    const problem = decision && name !== undefined ? problemOf(name, hashes[callId], tools) : undefined
+    if (problem !== undefined) denied.set(callId, problem)
+    const reason = problem === undefined ? said : { reason: problem }
+    return { type: 'tool-approval-response', approvalId, approved: decision && problem === undefined, ...reason }
+  })
+  return { messages: [...messages, { role: 'tool', content }], denied }
+}
+
+function problemOf(name: string, hash: string | undefined, tools: KnownTools): string | undefined {
+  const tool = tools.get(name)
+  if (tool === undefined) return `The tool '${name}' is gone, so the call was not made.`
+  if (hash === undefined || tool.hash === hash) return undefined
+  return `The tool '${name}' has changed since the call was asked for, so the call was not made.`
+}
+
+/** The tool calls that wait for approval. */
+function openCalls(
+  messages: readonly ModelMessage[],
+): { approvalId: string; callId: string; name?: string | undefined }[] {
+  const open = new Map<string, string>()
+  const names = new Map<string, string>()
+  for (const { content } of messages) {
+    if (typeof content === 'string') continue
+    for (const part of content) {
+      if (part.type === 'tool-call') names.set(part.toolCallId, part.toolName)
+      else if (part.type === 'tool-approval-request') open.set(part.approvalId, part.toolCallId)
+      else if (part.type === 'tool-approval-response') open.delete(part.approvalId)
+    }
+  }
+  return [...open].map(([approvalId, callId]) => ({ approvalId, callId, name: names.get(callId) }))
+}
+
+/** By the id of each call that waits for approval, what its tool says of itself. */
+export function hashesOfOpen(messages: readonly ModelMessage[], tools: KnownTools): Record<string, string> {
+  const hashes = openCalls(messages).map(({ callId, name }) => [callId, name && tools.get(name)?.hash] as const)
+  return Object.fromEntries(hashes.filter((pair): pair is [string, string] => pair[1] !== undefined))
+}

@@ -1,0 +1,163 @@
+import type { Agent, ModelMessage, OutputInterface, ToolSet } from 'ai'
+import { isAppError } from '../../core/error.ts'
+import type { EmittedEvent, InputRequired } from '../../core/event.ts'
+import type { ModelSetting } from '../../core/model.ts'
+import { modelFailure } from '../../models/failure.ts'
+import type { ModelParams } from '../agent/hooks.ts'
+import type { AgentContext } from '../agent/settings.ts'
+import { EventQueue } from '../base/event-queue.ts'
+import type { StepLimit } from '../limits/step-limit.ts'
+import { WaitingCall } from '../tools/waiting-call.ts'
+import { hashesOfOpen, type KnownTools, toCheckpoint } from './checkpoint.ts'
+import { ModelEvents } from './events.ts'
+import type { ModelObserver } from './observer.ts'
+import { settingsOf, toolsOf } from './settings.ts'
+
+/** Any agent of the AI SDK that takes no call options. */
+export type SdkAgent = Agent<never, ToolSet, AgentContext, OutputInterface>
+
+export interface ModelRun {
+  agent: SdkAgent
+  messages: ModelMessage[]
+  signal: AbortSignal
+  /** Where tools put events of their own; ends with the run. */
+  queue?: EventQueue<EmittedEvent>
+  /** Of the agent's models, where they can be watched; else the AI SDK says what it is about to send. */
+  observer?: ModelObserver
+  /** What the model is called; left out, the provider's and the model's own names. */
+  label?: string
+  setting?: ModelSetting | undefined
+  /** The run's tools. */
+  tools?: KnownTools | undefined
+  /** Calls that somebody has allowed and that are not made, and why. */
+  denied?: ReadonlyMap<string, string> | undefined
+  /** Absent: somebody else says when the model has had enough steps. */
+  steps?: StepLimit | undefined
+  /** Of tools that are not ours to check: throws for a result that can't be recorded. */
+  checkResult?: ((tool: string, output: unknown) => void) | undefined
+}
+
+/**
+ * Streams an agent's answer as events. Ends when the answer does, or when tool calls wait for somebody: the last event then
+ * holds what to go on from. A reader that leaves stops the model call.
+ */
+export function runAgent(run: ModelRun): AsyncIterableIterator<EmittedEvent, undefined> {
+  const queue = run.queue ?? new EventQueue<EmittedEvent>()
+  const reader = queue[Symbol.asyncIterator]()
+  const stopping = new AbortController()
+  const stop = () => {
+    stopping.abort(run.signal.reason)
+    queue.close({ error: run.signal.reason })
+  }
+  let begun = false
+  const begin = () => {
+    begun = true
+    if (run.signal.aborted) return stop()
+    run.signal.addEventListener('abort', stop, { once: true })
+    void pump(run, queue, stopping.signal).finally(() => run.signal.removeEventListener('abort', stop))
+  }
+  return {
+    next() {
+      if (!begun) begin()
+      return reader.next()
+    },
+    async return() {
+      stopping.abort()
+      await reader.return?.()
+      return { done: true, value: undefined }
+    },
+    [Symbol.asyncIterator]() {
+      return this
+    },
+  }
+}
+
+/** Never rejects: what goes wrong closes the queue. */
+async function pump(run: ModelRun, queue: EventQueue<EmittedEvent>, abortSignal: AbortSignal): Promise<void> {
+  const events = new ModelEvents(run.denied)
+  let label = run.label ?? 'model'
+  try {
+    const asked: InputRequired[] = []
+    let spoken = false
+    let stepBegins = false
+    if (run.observer !== undefined) {
+      run.observer.onCall = (params) => {
+        // The attempt before failed, and nothing else tells of its end.
+        if (!stepBegins) for (const event of events.endCall(null, 'error')) void queue.offer(event)
+        stepBegins = false
+        const told = { tools: toolsOf(params.tools), settings: settingsOf(params) }
+        return queue.offer(events.startCall(label, params.prompt, told))
+      }
+    }
+    const waiting = new Map<string, WaitingCall>()
+    const result = await run.agent.stream({
+      messages: run.messages,
+      abortSignal,
+      onStepStart: (step) => {
+        label = run.label ?? `${step.provider}/${step.modelId}`
+        stepBegins = true
+        return run.observer === undefined ? queue.offer(events.startCall(label, ...announced(step))) : undefined
+      },
+    })
+    for await (const part of result.fullStream) {
+      if (part.type === 'tool-result' && (part.output as unknown) instanceof WaitingCall) {
+        waiting.set(part.toolCallId, part.output as unknown as WaitingCall)
+        continue
+      }
+      if (part.type === 'tool-result') run.checkResult?.(part.toolName, part.output)
+      for (const event of events.of(part)) {
+        if (event.type === 'input_required') asked.push(event)
+        else {
+          // The first fragment is on its way before anything else is done.
+          const wait = spoken ? queue.offer(event) : queue.push(event)
+          spoken ||= event.type === 'text_delta'
+          if (wait !== undefined) await wait
+        }
+      }
+    }
+    if (asked.length + waiting.size > 0) {
+      // Asked for only here: it rejects with whatever the stream fails with, and then nobody would hear of it.
+      const messages = [...run.messages, ...(await result.responseMessages)]
+      const hashes = run.tools && hashesOfOpen(messages, run.tools)
+      for (const event of paused(asked, messages, waiting, hashes)) await queue.push(event)
+    } else if (run.steps?.failure !== undefined) throw run.steps.failure
+    queue.close()
+  } catch (error) {
+    for (const event of events.endCall(null, 'error')) await queue.push(event)
+    queue.close({ error: isAppError(error) ? error : modelFailure(error, label, run.setting) })
+  }
+}
+
+/** What is asked for, by the model's calls and inside them; the last event holds what the run goes on from. */
+export function paused(
+  asked: readonly InputRequired[],
+  messages: ModelMessage[],
+  waiting: ReadonlyMap<string, WaitingCall>,
+  hashes: Record<string, string> = {},
+): InputRequired[] {
+  const all = [...asked, ...[...waiting.values()].flatMap(({ asks }) => asks)]
+  const inside = Object.fromEntries([...waiting].map(([callId, { runId }]) => [callId, runId]))
+  const checkpoint = toCheckpoint({
+    messages,
+    ...(waiting.size === 0 ? {} : { inside }),
+    ...(Object.keys(hashes).length === 0 ? {} : { hashes }),
+  })
+  return all.map((event, place) => (place === all.length - 1 ? { ...event, messages: checkpoint } : event))
+}
+
+interface Announcement {
+  instructions?: unknown
+  messages: readonly unknown[]
+  promptMessages?: unknown
+  stepTools?: ModelParams['tools']
+  stepToolChoice?: ModelParams['toolChoice']
+  providerOptions?: ModelParams['providerOptions']
+}
+
+/** The prompt in the provider's form where the SDK shows it, else instructions and messages as they were given to it; and what else it shows. */
+function announced(step: Announcement) {
+  const { instructions, messages, promptMessages, stepTools, stepToolChoice, providerOptions } = step
+  const given = instructions === undefined ? messages : [{ role: 'system', content: instructions }, ...messages]
+  const settings = settingsOf({ toolChoice: stepToolChoice, providerOptions })
+  return [promptMessages ?? given, { tools: toolsOf(stepTools), settings }] as const
+}

@@ -1,0 +1,80 @@
+import type { ToolLoopAgentSettings, ToolSet } from 'ai'
+import type { Duration } from '../../core/duration.ts'
+import type { ModelObject, ModelSetting } from '../../core/model.ts'
+import { resolveModel } from '../../models/resolve.ts'
+import type { AnyAgentSettings } from '../agent/settings.ts'
+import { loadSdk } from '../base/sdk.ts'
+import type { ToolApproval } from '../tools/approvals.ts'
+import type { SdkAgent } from './run.ts'
+import { isStructured, wholeOutput } from './structured.ts'
+
+/** What one run brings: its tools, its model, and what is put round every model that a step may name. */
+export interface RunParts {
+  model: ModelObject
+  tools: ToolSet
+  equip: (model: ModelObject) => ModelObject | Promise<ModelObject>
+  approve: Approve
+  /** In place of the settings'. */
+  stopWhen?: AnyAgentSettings['stopWhen'] | undefined
+}
+
+/** What the AI SDK is given as `toolApproval`; `more` are names of tools that a call adds. Throws for one that no tool has. */
+export type Approve = (approval: ToolApproval, more?: readonly string[]) => ToolApproval
+
+/** Makes the AI SDK's agent for one run after the other; what does not change between them is done once. */
+export function sdkAgents(settings: AnyAgentSettings, root: string | undefined) {
+  const { name, description, knowledge, memory, cache, guardrails, hooks, effects, run, ...sdk } = settings
+  const { timeout, output, prepareStep, prepareCall, toolApproval, ...rest } = sdk
+  const common = {
+    // The run fails with the error; without this the SDK prints it as well.
+    onError: () => {},
+    ...rest,
+    ...(output === undefined ? {} : { output: isStructured(output) ? wholeOutput(output) : output }),
+    ...(typeof timeout === 'object' ? { timeout: withoutTools(timeout) } : {}),
+  }
+  return async ({ model, tools, equip, approve, stopWhen }: RunParts): Promise<SdkAgent> => {
+    const { ToolLoopAgent } = await loadSdk()
+    const whole = {
+      ...common,
+      model,
+      ...(stopWhen === undefined ? {} : { stopWhen }),
+      ...(Object.keys(tools).length === 0 ? {} : { tools }),
+      ...(prepareStep === undefined ? {} : { prepareStep: withResolvedModel(prepareStep, root, equip) }),
+      ...(prepareCall === undefined
+        ? { toolApproval: approve(toolApproval) }
+        : { toolApproval, prepareCall: withApprovals(withResolvedModel(prepareCall, root, equip), approve) }),
+    } as unknown as ToolLoopAgentSettings<never, ToolSet>
+    return new ToolLoopAgent(whole) as unknown as SdkAgent
+  }
+}
+
+/** A step or a call may name another model; a name is resolved as everywhere, and never left to the SDK. */
+function withResolvedModel<OPTIONS extends { model?: unknown }, RESULT>(
+  prepare: (options: OPTIONS) => RESULT,
+  root: string | undefined,
+  equip: RunParts['equip'],
+) {
+  return async (options: OPTIONS): Promise<Awaited<RESULT>> => {
+    const prepared = await prepare(options)
+    const model = (prepared as { model?: unknown } | undefined)?.model
+    if (model === undefined || model === options.model) return prepared
+    return { ...prepared, model: await equip(await resolveModel(model as ModelSetting, { root })) }
+  }
+}
+
+/** A call may bring tools and decisions of its own; one that says nothing of decisions keeps the agent's. */
+function withApprovals<OPTIONS extends { toolApproval?: unknown }, RESULT extends object | undefined>(
+  prepare: (options: OPTIONS) => Promise<RESULT>,
+  approve: Approve,
+) {
+  return async (options: OPTIONS) => {
+    const prepared: { toolApproval?: unknown; tools?: object } = (await prepare(options)) ?? options
+    const { toolApproval = options.toolApproval, tools = {} } = prepared
+    return { ...prepared, toolApproval: approve(toolApproval as ToolApproval, Object.keys(tools)) }
+  }
+}
+
+/** Limits of tools are kept by the tools themselves, which hold also for one that does not heed its signal. */
+function withoutTools({ toolMs, tools, ...rest }: Exclude<NonNullable<AnyAgentSettings['timeout']>, Duration>) {
+  return rest
+}

@@ -1,0 +1,70 @@
+import type { LanguageModelUsage, OutputInterface } from 'ai'
+import { AppError, messageOf } from '../../core/error.ts'
+import type { EmittedEvent, ModelCallEnd } from '../../core/event.ts'
+import { toJson } from '../base/json-value.ts'
+
+/** Whether the answer is data: every `output` but the AI SDK's `Output.text()`. */
+export function isStructured(output: OutputInterface | undefined): output is OutputInterface {
+  return output !== undefined && output.name !== 'text'
+}
+
+/** `output` as it is used here: nobody reads partial values, and making them would cost more with every fragment. */
+export function wholeOutput(output: OutputInterface): OutputInterface {
+  return { ...output, parsePartialOutput: async ({ text }) => ({ partial: text }) }
+}
+
+/**
+ * A model's events with its answer as one `data` event, checked by `output`, in place of the text that carries it. What a
+ * model says before it calls tools stays text. An answer that does not fit fails the run, its text kept.
+ */
+export async function* structured(
+  events: AsyncIterable<EmittedEvent>,
+  output: OutputInterface,
+): AsyncGenerator<EmittedEvent> {
+  let held: EmittedEvent[] = []
+  let text = ''
+  let end: ModelCallEnd | undefined
+  for await (const event of events) {
+    if (event.type === 'text_delta') {
+      held.push(event)
+      text += event.text
+      continue
+    }
+    if (event.type === 'model_call_start' || event.type === 'input_required') {
+      yield* held
+      held = []
+      text = ''
+    }
+    if (event.type === 'model_call_end') end = event
+    yield event
+  }
+  // It stopped after tools, or waits for their approval: this was not the answer.
+  if (end === undefined || end.finish_reason === 'tool-calls') return yield* held
+  let data: unknown
+  try {
+    data = await output.parseCompleteOutput({ text }, contextOf(end))
+  } catch (error) {
+    yield* held
+    throw misfit(error, end)
+  }
+  yield { type: 'data', data: toJson(data) }
+}
+
+function contextOf({ usage, finish_reason }: ModelCallEnd) {
+  const counted = {
+    inputTokens: usage?.input_tokens,
+    outputTokens: usage?.output_tokens,
+    totalTokens: usage?.total_tokens,
+  } as LanguageModelUsage
+  const response = { id: '', timestamp: new Date(0), modelId: '' }
+  return { response, usage: counted, finishReason: finish_reason as 'stop' }
+}
+
+function misfit(error: unknown, { finish_reason }: ModelCallEnd): AppError {
+  const cause = error instanceof Error && error.cause !== undefined ? error.cause : error
+  const cut = finish_reason === 'length' ? ' It was cut off at the limit of output tokens.' : ''
+  const why = messageOf(cause).slice(0, 1_000)
+  return new AppError('run_failed', `The model's answer does not fit the agent's \`output\`: ${why}.${cut}`, {
+    cause: error,
+  })
+}

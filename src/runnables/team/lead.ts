@@ -1,0 +1,189 @@
+import type { ModelMessage, ToolSet } from 'ai'
+import { AppError, messageOf } from '../../core/error.ts'
+import type { RunContext, RunInput, Runnable } from '../../core/runnable.ts'
+import { offlineModelName } from '../../models/offline.ts'
+import { agent } from '../agent/agent.ts'
+import type { AnyAgentSettings } from '../agent/settings.ts'
+import type { Binding } from '../base/binding.ts'
+import { deriveContext } from '../base/derived-context.ts'
+import { loadSdk } from '../base/sdk.ts'
+import { wrong } from '../base/setting-check.ts'
+import { bounded, noLimits } from '../limits/bounded.ts'
+import { readCheckpoint, toCheckpoint } from '../model/checkpoint.ts'
+import { paused } from '../model/run.ts'
+import { toolSource } from '../tools/source.ts'
+import { textInput } from '../tools/text-input.ts'
+import { WaitingCall, waitsInside } from '../tools/waiting-call.ts'
+import { ask, askNext, childOf, entityOf, goOn, type Member, type Outcome, type TeamRun } from './member.ts'
+
+type Leading = { [KEY in 'model' | 'instructions' | 'stopWhen']: AnyAgentSettings[KEY] | undefined }
+
+const runs = new WeakMap<RunContext, TeamRun>()
+
+/** The agent that delegates: each member is a tool of its, with the task in the model's own words. */
+export function leader(settings: Leading, members: readonly Member[]): Runnable {
+  const { stopWhen = [] } = settings
+  return agent({
+    instructions:
+      'You lead a team. Delegate to its members by calling their tools, then answer from what they say, in your own words.',
+    ...given(settings),
+    tools: { members: memberTools(members, true) },
+    stopWhen: [...[stopWhen].flat(), waitsInside],
+  } as Parameters<typeof agent>[0])
+}
+
+/** The agent that chooses who answers. */
+export function router(settings: Leading, members: readonly Member[]): Runnable {
+  return agent({
+    instructions: 'Choose the member of the team who should answer, by calling its tool.',
+    ...given(settings),
+    tools: { members: memberTools(members, false) },
+    toolChoice: 'required',
+  } as Parameters<typeof agent>[0])
+}
+
+function given(settings: Leading): object {
+  return Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== undefined))
+}
+
+/** `lead`: what the model says is what the team says. */
+export async function lead(run: TeamRun, leader: Runnable, members: readonly Member[], input: RunInput): Promise<void> {
+  const context = await takeUp(run, members)
+  if (context === undefined) return
+  runs.set(context, run)
+  for await (const emission of leader.run(input, context)) {
+    await run.emit(typeof emission === 'string' ? { type: 'text_delta', text: emission } : emission)
+  }
+}
+
+/** `route`: the member that the model chooses answers with the user's own words before it. */
+export async function route(
+  run: TeamRun,
+  router: Runnable,
+  members: readonly Member[],
+  input: RunInput,
+  { limits = noLimits }: Binding,
+): Promise<Outcome> {
+  const { context, emit } = run
+  let chosen = childOf(context, () => true)?.name
+  if (chosen === undefined) {
+    runs.set(context, run)
+    for await (const emission of bounded(router.run(input, context), limits)) {
+      if (typeof emission === 'string') continue
+      if (emission.type === 'tool_call') chosen ??= members.find((member) => toolName(member) === emission.name)?.name
+      else if (emission.type === 'model_call_start' || emission.type === 'model_call_end') await emit(emission)
+    }
+  }
+  const member = members.find(({ name }) => name === chosen)
+  if (member === undefined) throw new AppError('run_failed', 'The model chose no member of the team.')
+  return askNext(run, member, input, true)
+}
+
+/** Throws `run_failed` when there is no model to lead with. */
+export function assertModel(mode: string, { model }: Runnable): void {
+  if (model !== offlineModelName) return
+  throw new AppError(
+    'run_failed',
+    `A team in mode '${mode}' needs a model: set \`model\` in the team or in the config, or take mode 'sequence' or 'parallel'.`,
+  )
+}
+
+function memberTools(members: readonly Member[], execute: boolean) {
+  const names = members.map(toolName)
+  const twice = names.findIndex((name, place) => names.indexOf(name) < place)
+  if (twice >= 0) {
+    const [one, other] = members.filter((_, place) => names[place] === names[twice])
+    throw wrong(
+      'members',
+      `team(): the members '${one?.name}' and '${other?.name}' have the same name for the model, '${names[twice]}'; rename one of them`,
+    )
+  }
+  return toolSource(
+    { description: 'The members of the team.' },
+    {
+      async open(_key, context) {
+        const { tool } = await loadSdk()
+        const inputSchema = await textInput('task', 'What is asked of the member, with all that it has to know.')
+        const toTool = (member: Member): ToolSet[string] => {
+          const { description } = entityOf(member, context)
+          const about = { description: description ?? `Asks '${member.name}'.`, inputSchema }
+          return execute ? tool({ ...about, execute: ({ task }) => delegate(context, member, task) }) : tool(about)
+        }
+        return members.map((member) => ({ name: toolName(member), own: member.name, tool: toTool(member) }))
+      },
+    },
+  )
+}
+
+async function delegate(context: RunContext, member: Member, task: string): Promise<string | WaitingCall> {
+  const run = runs.get(context)
+  if (run === undefined) throw new AppError('internal', 'A member was asked outside of its team.')
+  const outcome = await ask(run, member, { parts: [{ type: 'text', text: task }], text: task }, false)
+  return 'text' in outcome ? outcome.text : new WaitingCall(outcome.runId, outcome.asks)
+}
+
+function toolName({ name }: Member): string {
+  return `ask_${name.replace(/[^A-Za-z0-9_-]+/g, '_')}`.slice(0, 64)
+}
+
+/** The members that waited go on first. Undefined when one of them waits again: the run pauses with it. */
+async function takeUp(run: TeamRun, members: readonly Member[]): Promise<RunContext | undefined> {
+  const { context, emit } = run
+  const { resumed } = context
+  const checkpoint = readCheckpoint(resumed)
+  if (resumed === undefined || checkpoint?.inside === undefined) return deriveContext(context, {})
+  const waiting = new Map<string, WaitingCall>()
+  const outputs = new Map<string, { type: 'text' | 'error-text'; value: string }>()
+  await Promise.all(
+    Object.entries(checkpoint.inside).map(async ([callId, runId]) => {
+      const waits = childOf(context, ({ child_run_id }) => child_run_id === runId)
+      const member = members.find(({ name }) => name === waits?.name)
+      if (waits === undefined || member === undefined)
+        throw new AppError('run_failed', `The member of '${runId}' is gone.`)
+      const startedAt = Date.now()
+      const end = (outcome: { output: string } | { error: { message: string } }) =>
+        emit({
+          type: 'tool_result',
+          call_id: callId,
+          name: toolName(member),
+          ...outcome,
+          duration_ms: Date.now() - startedAt,
+        })
+      try {
+        const outcome = await goOn(run, member, waits, false)
+        if (!('text' in outcome)) return void waiting.set(callId, new WaitingCall(outcome.runId, outcome.asks))
+        outputs.set(callId, { type: 'text', value: outcome.text })
+        await end({ output: outcome.text })
+      } catch (error) {
+        // As for any tool: the model is told.
+        context.signal.throwIfAborted()
+        outputs.set(callId, { type: 'error-text', value: messageOf(error) })
+        await end({ error: { message: messageOf(error) } })
+      }
+    }),
+  )
+  const messages = withOutputs(checkpoint.messages, outputs)
+  if (waiting.size > 0) {
+    for (const event of paused([], messages, waiting)) await emit(event)
+    return undefined
+  }
+  const place = resumed.events.findLastIndex((event) => event.type === 'input_required' && event.messages !== undefined)
+  const events = resumed.events.map((event, at) =>
+    at === place && event.type === 'input_required' ? { ...event, messages: toCheckpoint({ messages }) } : event,
+  )
+  return deriveContext(context, { resumed: { ...resumed, events } })
+}
+
+function withOutputs(
+  messages: readonly ModelMessage[],
+  outputs: ReadonlyMap<string, { type: 'text' | 'error-text'; value: string }>,
+): ModelMessage[] {
+  return messages.map((message) => {
+    if (message.role !== 'tool') return message
+    const content = message.content.map((part) => {
+      const output = part.type === 'tool-result' ? outputs.get(part.toolCallId) : undefined
+      return part.type === 'tool-result' && output !== undefined ? { ...part, output } : part
+    })
+    return { ...message, content }
+  })
+}

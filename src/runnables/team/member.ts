@@ -1,0 +1,114 @@
+import { AppError } from '../../core/error.ts'
+import type { EmittedEvent, InputRequired, RunEvent, StepEnd } from '../../core/event.ts'
+import { createId } from '../../core/id.ts'
+import { promptText } from '../../core/message.ts'
+import type { RunRecord } from '../../core/run.ts'
+import type { ChildRun, RunContext, RunInput, Runnable } from '../../core/runnable.ts'
+import type { Journal } from '../base/journal.ts'
+
+export interface Member {
+  /** Its id, or what it calls itself; no two of a team have the same. */
+  name: string
+  entity: string | Runnable
+}
+
+export interface TeamRun {
+  context: RunContext
+  /** The members' steps that are recorded already. */
+  journal: Journal
+  emit: (event: EmittedEvent) => Promise<void>
+}
+
+/** What a member said, or what it waits for in its run. */
+export type Outcome = { text: string } | { runId: string; asks: readonly InputRequired[] }
+
+export function entityOf({ entity }: Member, context: RunContext): Runnable {
+  return typeof entity === 'string' ? context.entity(entity) : entity
+}
+
+/** Asks a member as the next step of its name: one that is recorded is not asked again, one that waited goes on. */
+export async function askNext(run: TeamRun, member: Member, input: RunInput, aloud: boolean): Promise<Outcome> {
+  const { key, id } = run.journal.next('step', member.name)
+  const known = await run.journal.enter(key, member.name)
+  if (known !== undefined) {
+    const { status, output, error } = known as StepEnd
+    if (status === 'failed') throw new AppError('run_failed', error?.message ?? 'The member failed.')
+    return { text: typeof output === 'string' ? output : '' }
+  }
+  const waits = id === undefined ? undefined : childOf(run.context, ({ step_id }) => step_id === id)
+  return waits === undefined ? ask(run, member, input, aloud) : goOn(run, member, waits, aloud)
+}
+
+/** Runs a member inside the team's run, as a step of it. `aloud`: what it says is what the team says. */
+export async function ask(run: TeamRun, member: Member, input: RunInput, aloud: boolean): Promise<Outcome> {
+  const child = await run.context.child(entityOf(member, run.context), { entityId: member.name, input })
+  return follow(run, member, child, createId('step'), aloud)
+}
+
+/** Gives a member that waits what the team's run was given. */
+export async function goOn(run: TeamRun, member: Member, waits: Waiting, aloud: boolean): Promise<Outcome> {
+  const child = await run.context.child(entityOf(member, run.context), { runId: waits.runId })
+  return follow(run, member, child, waits.stepId, aloud)
+}
+
+interface Waiting {
+  runId: string
+  stepId: string
+}
+
+/** The newest run of a member whose step is the one that is meant. */
+export function childOf(
+  { resumed }: RunContext,
+  isMeant: (start: Extract<RunEvent, { type: 'step_start' }>) => boolean,
+): (Waiting & { name: string }) | undefined {
+  const start = resumed?.events.findLast((event) => event.type === 'step_start' && isMeant(event))
+  if (start?.type !== 'step_start' || start.child_run_id === undefined) return undefined
+  return { runId: start.child_run_id, stepId: start.step_id, name: start.name }
+}
+
+async function follow(
+  run: TeamRun,
+  { name }: Member,
+  child: ChildRun,
+  step_id: string,
+  aloud: boolean,
+): Promise<Outcome> {
+  const startedAt = Date.now()
+  await run.emit({ type: 'step_start', step_id, name, child_run_id: child.runId })
+  const asks: InputRequired[] = []
+  for await (const batch of child.events()) {
+    for (const { run_id: _run, seq: _seq, at: _at, ...event } of batch) {
+      if (event.type === 'input_required') {
+        const { messages: _messages, ...shown } = event
+        asks.push(shown)
+      } else if (aloud && isSaid(event)) await run.emit(event)
+    }
+  }
+  const result = await child.result()
+  if (result.status === 'input_required') return { runId: child.runId, asks }
+  const end = (rest: Pick<StepEnd, 'status' | 'output' | 'error'>) => {
+    const usage = result.usage === null ? {} : { usage: result.usage }
+    return run.emit({ type: 'step_end', step_id, ...rest, ...usage, duration_ms: Date.now() - startedAt })
+  }
+  if (result.status === 'completed') {
+    const text = answerOf(result)
+    await end({ status: 'completed', output: text })
+    return { text }
+  }
+  run.context.signal.throwIfAborted()
+  const message =
+    result.error?.message ?? `'${name}' was ${result.status}: ${result.cancellation_reason ?? 'no reason given'}.`
+  await end({ status: 'failed', error: { message } })
+  throw new AppError('run_failed', message)
+}
+
+function isSaid(event: { type: string }): event is EmittedEvent {
+  return ['text_delta', 'reasoning_delta', 'data', 'source'].includes(event.type)
+}
+
+function answerOf({ messages }: RunRecord): string {
+  return messages
+    .filter(({ role }) => role === 'assistant')
+    .map(({ parts }) => promptText(parts))
+    .join('\n')
+}

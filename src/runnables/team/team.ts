@@ -1,0 +1,198 @@
+import { type Duration, parseDuration } from '../../core/duration.ts'
+import type { EmittedEvent } from '../../core/event.ts'
+import type { ModelSetting } from '../../core/model.ts'
+import {
+  type Emission,
+  isRunnable,
+  markRunnable,
+  type RunContext,
+  type RunInput,
+  type Runnable,
+} from '../../core/runnable.ts'
+import { agent } from '../agent/agent.ts'
+import { type HostableAgent, hostAgent, isSdkAgent } from '../agent/host.ts'
+import type { AnyAgentSettings } from '../agent/settings.ts'
+import { type Binding, bindable, bindModel } from '../base/binding.ts'
+import { EventQueue } from '../base/event-queue.ts'
+import { Journal } from '../base/journal.ts'
+import { insideRun } from '../base/run-context.ts'
+import { checkSettings, describe, duration, oneOf, wrong } from '../base/setting-check.ts'
+import { toolEntriesOf, withToolEntries } from '../tools/check.ts'
+import { assertModel, lead, leader, route, router } from './lead.ts'
+import { askNext, type Member, type Outcome, type TeamRun } from './member.ts'
+
+export interface TeamSettings {
+  name?: string
+  description?: string
+  /** Ids of entities of the same config, or entities themselves; at least one. */
+  members: readonly (string | Runnable | HostableAgent)[]
+  /**
+   * `sequence` (default): one after the other, each with the user's input and the answers so far; the last one answers.
+   * `parallel`: all at once; with `instructions` a model answers from theirs, else their answers stand one after the other.
+   * `route`: a model chooses who answers. `lead`: a model delegates to members as it sees fit, and answers.
+   */
+  mode?: 'lead' | 'route' | 'parallel' | 'sequence'
+  /** Of the one who leads, routes or puts together. Left out: the config's. */
+  model?: ModelSetting
+  instructions?: AnyAgentSettings['instructions']
+  /** When a lead has had enough turns, as in the AI SDK; default: the server's limit `run.steps`, which fails the run. */
+  stopWhen?: AnyAgentSettings['stopWhen']
+  /** Limit of a background run. */
+  timeout?: Duration
+}
+
+/**
+ * A team. Each time a member is asked it runs inside the team's run, with a record of its own, as a step of it; it has the
+ * session's history and state, and ends with the team's run at the latest. A member that fails, fails the run, but for a lead,
+ * who is told. One that waits for input makes the team's run wait. Wrong settings throw `invalid_request` naming the key.
+ */
+export function team(settings: TeamSettings): Runnable {
+  checkSettings('team()', settings, {
+    name: 'string',
+    description: 'string',
+    members: 'array',
+    mode: oneOf('lead', 'route', 'parallel', 'sequence'),
+    model: 'any',
+    instructions: 'any',
+    stopWhen: 'any',
+    timeout: duration,
+  })
+  if (settings.members === undefined || settings.members.length === 0) {
+    throw wrong('members', 'team(): `members` must name at least one entity')
+  }
+  return build(settings, settings.members.map(toMember), {})
+}
+
+function toMember(member: unknown, index: number): Member {
+  if (typeof member === 'string' && member !== '') return { name: member, entity: member }
+  const entity = isRunnable(member) ? member : isSdkAgent(member) ? hostAgent(member) : undefined
+  if (entity !== undefined) return { name: entity.name ?? `member ${index + 1}`, entity }
+  throw wrong(`members.${index}`, `team(): \`members.${index}\` must be an id or an entity, not ${describe(member)}`)
+}
+
+type Perform = (run: TeamRun, input: RunInput) => Promise<unknown>
+
+function build(settings: TeamSettings, members: readonly Member[], binding: Binding): Runnable {
+  const { model, perform } = toPerformance(settings, members, binding)
+  const entity: Runnable = markRunnable({
+    kind: 'team',
+    name: settings.name,
+    description: settings.description,
+    model,
+    tools: [],
+    knowledge: false,
+    effects: 'any',
+    timeoutMs: parseDuration(settings.timeout),
+    run: (input, context) => insideRun(context, () => stream(perform, input, context)),
+  })
+  const bindMember = (next: Binding) => (member: Member) =>
+    typeof member.entity === 'string' ? member : { ...member, entity: bindModel(member.entity, next) }
+  const inside = members.flatMap(({ entity }) => (typeof entity === 'string' ? [] : toolEntriesOf(entity)))
+  return bindable(withToolEntries(entity, inside), (next) => build(settings, members.map(bindMember(next)), next))
+}
+
+function toPerformance(
+  { mode = 'sequence', model, instructions, stopWhen }: TeamSettings,
+  members: readonly Member[],
+  binding: Binding,
+): { model?: string | undefined; perform: Perform } {
+  const settings = { model, instructions, stopWhen }
+  if (mode === 'lead') {
+    const entity = bindModel(leader(settings, members), binding)
+    return modelled(mode, entity, (run, input) => lead(run, entity, members, input))
+  }
+  if (mode === 'route') {
+    const entity = bindModel(router(settings, members), binding)
+    return modelled(mode, entity, async (run, input) =>
+      pauseWith(run, [await route(run, entity, members, input, binding)]),
+    )
+  }
+  if (mode === 'sequence') return { perform: (run, input) => sequence(run, members, input) }
+  if (instructions === undefined) return { perform: (run, input) => parallel(run, members, input, recite) }
+  const writer = bindModel(agent({ ...(model === undefined ? {} : { model }), instructions }), binding)
+  return modelled(mode, writer, (run, input) =>
+    parallel(run, members, input, (_run, answers) => relay(run, writer, withAnswers(input, answers))),
+  )
+}
+
+function modelled(mode: string, entity: Runnable, perform: Perform) {
+  return {
+    model: entity.model,
+    perform: async (run: TeamRun, input: RunInput) => {
+      assertModel(mode, entity)
+      await perform(run, input)
+    },
+  }
+}
+
+async function* stream(perform: Perform, input: RunInput, context: RunContext): AsyncGenerator<Emission> {
+  const queue = new EventQueue<EmittedEvent>()
+  // What members ask for is the members' business.
+  const events = (context.resumed?.events ?? []).filter(({ type }) => type !== 'input_required')
+  const journal = new Journal(events, (error) => queue.close({ error }))
+  const stop = () => queue.close({ error: context.signal.reason })
+  context.signal.addEventListener('abort', stop, { once: true })
+  perform({ context, journal, emit: (event) => queue.push(event) }, input).then(
+    () => queue.close(),
+    (error: unknown) => queue.close({ error }),
+  )
+  try {
+    yield* queue
+  } finally {
+    context.signal.removeEventListener('abort', stop)
+  }
+}
+
+interface Answer {
+  name: string
+  text: string
+}
+
+async function sequence(run: TeamRun, members: readonly Member[], input: RunInput): Promise<void> {
+  const answers: Answer[] = []
+  for (const member of members) {
+    const outcome = await askNext(run, member, withAnswers(input, answers), member === members.at(-1))
+    if (await pauseWith(run, [outcome])) return
+    if ('text' in outcome) answers.push({ name: member.name, text: outcome.text })
+  }
+}
+
+async function parallel(
+  run: TeamRun,
+  members: readonly Member[],
+  input: RunInput,
+  say: (run: TeamRun, answers: Answer[]) => Promise<void>,
+): Promise<void> {
+  const outcomes = await Promise.all(members.map((member) => askNext(run, member, input, false)))
+  if (await pauseWith(run, outcomes)) return
+  const answers = outcomes.map((outcome, place) => {
+    return { name: members[place]?.name ?? '', text: 'text' in outcome ? outcome.text : '' }
+  })
+  await say(run, answers)
+}
+
+/** Asks on the members' behalf. False when none of them waits. */
+async function pauseWith(run: TeamRun, outcomes: readonly Outcome[]): Promise<boolean> {
+  const asks = outcomes.flatMap((outcome) => ('asks' in outcome ? outcome.asks : []))
+  for (const event of asks) await run.emit(event)
+  return asks.length > 0
+}
+
+async function recite(run: TeamRun, answers: Answer[]): Promise<void> {
+  const text = answers.map((answer) => `${answer.name}:\n${answer.text}`).join('\n\n')
+  await run.emit({ type: 'text_delta', text })
+}
+
+async function relay(run: TeamRun, entity: Runnable, input: RunInput): Promise<void> {
+  for await (const emission of entity.run(input, run.context)) {
+    await run.emit(typeof emission === 'string' ? { type: 'text_delta', text: emission } : emission)
+  }
+}
+
+/** The answers stand in a part of their own, after the user's, which stay as they came. */
+function withAnswers({ parts, text }: RunInput, answers: readonly Answer[]): RunInput {
+  if (answers.length === 0) return { parts, text }
+  const said = answers.map((answer) => `Answer of ${answer.name}:\n${answer.text}`).join('\n\n')
+  const added = `\n\nAnswers of the team so far:\n\n${said}`
+  return { parts: [...parts, { type: 'text', text: added }], text: text + added }
+}

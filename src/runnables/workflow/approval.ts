@@ -1,0 +1,44 @@
+import { AppError } from '../../core/error.ts'
+import type { EmittedEvent, InputRequired } from '../../core/event.ts'
+import type { Json } from '../../core/json.ts'
+import { approvalId, type Decision, type Journal } from '../base/journal.ts'
+import { toJournal } from '../base/json-value.ts'
+import { wrong } from '../base/setting-check.ts'
+import { isInsideStep, moveTo } from './step.ts'
+
+/**
+ * Waits until somebody approves: the run pauses as `input_required`, for as long as it takes and over restarts. Gives the
+ * `input` that came with the approval. Throws `run_cancelled` when it was refused, which ends the run unless it is caught.
+ */
+export type Approve = (name: string, data?: unknown) => Promise<Json | undefined>
+
+export function createApprove(
+  journal: Journal,
+  emit: (event: EmittedEvent) => Promise<void>,
+  wait: () => Promise<never>,
+): Approve {
+  return (name, data) => {
+    if (typeof name !== 'string' || name === '') throw wrong('name', 'approve() needs a name')
+    if (isInsideStep()) throw wrong(name, `approve('${name}') stands inside a step, which can't pause; take it out`)
+    const { key, number } = journal.next('approval', name)
+    const id = approvalId(name, number)
+    const { after } = moveTo(id)
+    const ask = async () => {
+      const known = await journal.enter(key, name, after)
+      if (known !== undefined) return decided(name, known as Decision)
+      const asked: InputRequired = { type: 'input_required', call_id: id, prompt: `Approve '${name}'?` }
+      const shown = toJournal(`approve('${name}')`, data)
+      if (shown !== undefined) asked.data = shown
+      if (after !== undefined) asked.after = after
+      await emit(asked)
+      return wait()
+    }
+    return ask()
+  }
+}
+
+function decided(name: string, { approved, input }: Decision): Json | undefined {
+  if (approved) return input
+  const reason = typeof input === 'string' && input !== '' ? `: ${input}` : '.'
+  throw new AppError('run_cancelled', `'${name}' was not approved${reason}`)
+}

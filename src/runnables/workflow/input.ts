@@ -1,0 +1,69 @@
+import { AppError } from '../../core/error.ts'
+import type { RunContext, RunInput } from '../../core/runnable.ts'
+
+interface Issue {
+  message: string
+  path?: readonly (PropertyKey | { key: PropertyKey })[] | undefined
+}
+type Outcome<T> = { value: T; issues?: undefined } | { issues: readonly Issue[] }
+
+/** Any schema that follows Standard Schema: zod, valibot, arktype. */
+export interface InputSchema<T = unknown> {
+  readonly '~standard': {
+    readonly version: 1
+    readonly vendor: string
+    readonly validate: (value: unknown) => Outcome<T> | Promise<Outcome<T>>
+    readonly types?: { readonly input: unknown; readonly output: T } | undefined
+  }
+}
+
+export function isInputSchema(value: unknown): value is InputSchema {
+  return (typeof value === 'object' || typeof value === 'function') && value !== null && '~standard' in value
+}
+
+/**
+ * The checked input: of the first data part; else of the text read as JSON, or of the text itself. Throws `invalid_request`
+ * naming the path (`input.topic`).
+ */
+export async function readInput<T>(schema: InputSchema<T>, { parts, text }: RunInput): Promise<T> {
+  const data = parts.find((part) => part.type === 'data')
+  const candidates = data === undefined ? readings(text) : [data.data]
+  let first: readonly Issue[] | undefined
+  for (const candidate of candidates) {
+    const outcome = await schema['~standard'].validate(candidate)
+    if (outcome.issues === undefined) return outcome.value
+    first ??= outcome.issues
+  }
+  throw wrongValue("The workflow's input is wrong", 'input', first ?? [], ' Send it as a data part, or as JSON text.')
+}
+
+/** The session's state as the schema wants it, in the very object of the context. Throws `invalid_request` naming the path. */
+export async function readState<T extends object>(
+  schema: InputSchema<T> | undefined,
+  { state }: RunContext,
+): Promise<T> {
+  if (schema !== undefined) {
+    const outcome = await schema['~standard'].validate(state)
+    if (outcome.issues !== undefined)
+      throw wrongValue("The session's state does not suit the workflow", 'state', outcome.issues)
+    Object.assign(state, outcome.value)
+  }
+  return state as object as T
+}
+
+function readings(text: string): unknown[] {
+  try {
+    return [JSON.parse(text), text]
+  } catch {
+    return [text]
+  }
+}
+
+function wrongValue(what: string, root: string, issues: readonly Issue[], hint = ''): AppError {
+  const details = issues.map(({ path = [], message }) => {
+    const keys = path.map((key) => String(typeof key === 'object' ? key.key : key))
+    return { path: [root, ...keys].join('.'), message }
+  })
+  const listed = details.map(({ path, message }) => `${path}: ${message}`).join('; ')
+  return new AppError('invalid_request', `${what}: ${listed}.${hint}`, { details })
+}

@@ -1,0 +1,192 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
+import { setTimeout as wait } from 'node:timers/promises'
+import { type Duration, parseDuration } from '../../core/duration.ts'
+import { AppError, messageOf } from '../../core/error.ts'
+import type { EmittedEvent, StepEnd, StepStart } from '../../core/event.ts'
+import { createId } from '../../core/id.ts'
+import type { Json, JsonObject } from '../../core/json.ts'
+import type { Journal } from '../base/journal.ts'
+import { type Journaled, toJournal } from '../base/json-value.ts'
+import { checkSettings, duration, wholeNumber, wrong } from '../base/setting-check.ts'
+
+export interface StepOptions {
+  /** How often a failed attempt is made again, 0–100; default 0. */
+  retries?: number
+  /** The pause before the first of them, which doubles from one to the next up to 10 s; default 200 ms. */
+  backoff?: Duration
+  /** Limit of one attempt; none by default. */
+  timeout?: Duration
+}
+
+export interface StepContext {
+  /** Ends with the run and with the attempt's timeout. */
+  readonly signal: AbortSignal
+  /** From 1. */
+  readonly attempt: number
+  /** The same for every attempt of this step of this run, over crashes too: what others know a repeated call by. */
+  readonly idempotencyKey: string
+}
+
+type Work<T> = (context: StepContext) => T | Promise<T>
+
+/**
+ * Runs a piece of work as a step of the run and gives its result as JSON has it. The result is durable before the next step
+ * can begin, and a step that has one never runs again. Steps may run at the same time, and inside each other.
+ */
+export interface Step {
+  <T>(name: string, work: Work<T>): Promise<Journaled<T>>
+  <T>(name: string, options: StepOptions, work: Work<T>): Promise<Journaled<T>>
+}
+
+export interface StepSurroundings {
+  runId: string
+  emit: (event: EmittedEvent) => Promise<void>
+  /** Resolves when what was emitted is durable. */
+  recorded: () => Promise<void>
+  signal: AbortSignal
+  journal: Journal
+  /** The session's state, when it has changed since it was asked for. */
+  changedState: (step: string) => JsonObject | undefined
+  /** A step begins; what it gives is called when it has ended. */
+  enter: () => () => void
+}
+
+const firstPauseMs = 200
+const longestPauseMs = 10_000
+
+/** Where in a workflow the calling code stands. */
+interface Place {
+  /** The step that it is inside of. */
+  outer?: { id: string; key: string } | undefined
+  /** The step or approval that it has come to before. */
+  after?: string | undefined
+}
+const places = new AsyncLocalStorage<Place>()
+
+/** Runs a workflow's own code, from its beginning. */
+export function beginAt<T>(work: () => T): T {
+  return places.run({}, work)
+}
+
+/** Where the calling code stands; from now on it stands behind `id`. Not after an `await`: it is the caller's place. */
+export function moveTo(id: string): Place {
+  const place = places.getStore() ?? {}
+  places.enterWith({ ...place, after: id })
+  return place
+}
+
+/** Whether the calling code runs inside a step. */
+export function isInsideStep(): boolean {
+  return places.getStore()?.outer !== undefined
+}
+
+/** The `step` of one run. */
+export function createStep(surroundings: StepSurroundings): Step {
+  const { runId, emit, recorded, signal, journal, changedState, enter } = surroundings
+
+  const step = (name: string, ...rest: unknown[]): Promise<unknown> => {
+    const work = rest.pop() as Work<unknown>
+    const options = (rest[0] ?? {}) as StepOptions
+    if (typeof name !== 'string' || name === '') throw wrong('name', 'step() needs a name')
+    if (typeof work !== 'function') throw wrong(name, `step('${name}') needs a function as its last argument`)
+    checkSettings(`step('${name}')`, options, { retries: wholeNumber(0, 100), backoff: duration, timeout: duration })
+    const outer = places.getStore()?.outer
+    const { key, number, id = createId('step') } = journal.next('step', name, outer?.id)
+    const { after } = moveTo(id)
+    const leave = enter()
+    const idempotencyKey = `${outer?.key ?? runId}/${encodeURIComponent(name)}#${number}`
+    const start: StepStart = { type: 'step_start', step_id: id, name }
+    if (outer !== undefined) start.parent_id = outer.id
+    if (after !== undefined) start.after = after
+    const done = run(start, key, idempotencyKey, options, work).finally(leave)
+    // A step that nobody waits for may fail after the run has ended; its failure is in its step_end.
+    done.catch(() => {})
+    return done
+  }
+
+  async function run(
+    start: StepStart,
+    key: string,
+    idempotencyKey: string,
+    options: StepOptions,
+    work: Work<unknown>,
+  ): Promise<unknown> {
+    signal.throwIfAborted()
+    const { step_id: id, name, after, parent_id } = start
+    const known = await journal.enter(key, name, after, parent_id)
+    if (known !== undefined) return resultOf(known as StepEnd)
+    signal.throwIfAborted()
+    const startedAt = Date.now()
+    const end = async (rest: Pick<StepEnd, 'status' | 'output' | 'error'>) => {
+      const state = changedState(name)
+      const duration_ms = Date.now() - startedAt
+      await emit({ type: 'step_end', step_id: id, ...rest, duration_ms, ...(state === undefined ? {} : { state }) })
+      await recorded()
+    }
+    await emit(start)
+    let output: Json | undefined
+    try {
+      const inside = { outer: { id, key: idempotencyKey } }
+      const attempt = (context: StepContext) => places.run(inside, () => work(context))
+      output = toJournal(`step('${name}')`, await attempts(name, options, attempt, signal, idempotencyKey))
+    } catch (error) {
+      await end(signal.aborted ? { status: 'cancelled' } : { status: 'failed', error: { message: messageOf(error) } })
+      throw error
+    }
+    await end({ status: 'completed', ...(output === undefined ? {} : { output }) })
+    signal.throwIfAborted()
+    return output
+  }
+
+  return step as Step
+}
+
+function resultOf(end: StepEnd): Json | undefined {
+  if (end.status === 'failed') throw new AppError('run_failed', end.error?.message ?? 'The step failed.')
+  return end.output
+}
+
+async function attempts<T>(
+  name: string,
+  { retries = 0, backoff, timeout }: StepOptions,
+  work: Work<T>,
+  signal: AbortSignal,
+  idempotencyKey: string,
+): Promise<T> {
+  const pauseMs = parseDuration(backoff) ?? firstPauseMs
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await limited(name, parseDuration(timeout), signal, (own) =>
+        work({ signal: own, attempt, idempotencyKey }),
+      )
+    } catch (error) {
+      if (signal.aborted || attempt > retries) throw error
+      await wait(Math.min(pauseMs * 2 ** (attempt - 1), Math.max(pauseMs, longestPauseMs)), undefined, { signal })
+    }
+  }
+}
+
+/** Ends with the run's signal and the time limit even when the work heeds neither; its late outcome is dropped. */
+async function limited<T>(
+  name: string,
+  timeoutMs: number | undefined,
+  signal: AbortSignal,
+  work: (signal: AbortSignal) => T | Promise<T>,
+): Promise<T> {
+  const own = new AbortController()
+  const stopped = Promise.withResolvers<never>()
+  const stop = (reason: unknown) => {
+    own.abort(reason)
+    stopped.reject(reason)
+  }
+  const onAbort = () => stop(signal.reason)
+  signal.addEventListener('abort', onAbort, { once: true })
+  const late = new AppError('run_failed', `The step '${name}' took longer than its limit of ${timeoutMs} ms.`)
+  const timer = timeoutMs === undefined ? undefined : setTimeout(stop, timeoutMs, late)
+  try {
+    return await Promise.race([(async () => work(own.signal))(), stopped.promise])
+  } finally {
+    clearTimeout(timer)
+    signal.removeEventListener('abort', onAbort)
+  }
+}

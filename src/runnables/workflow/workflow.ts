@@ -1,0 +1,148 @@
+import { type Duration, parseDuration } from '../../core/duration.ts'
+import type { EmittedEvent } from '../../core/event.ts'
+import type { JsonObject } from '../../core/json.ts'
+import type { Part } from '../../core/message.ts'
+import { type Emission, markRunnable, type RunContext, type RunInput, type Runnable } from '../../core/runnable.ts'
+import { deriveContext } from '../base/derived-context.ts'
+import { EventQueue } from '../base/event-queue.ts'
+import { Journal } from '../base/journal.ts'
+import { textOfState, toJournal } from '../base/json-value.ts'
+import { insideRun } from '../base/run-context.ts'
+import { checkSettings, describe, duration, type SettingRule, wrong } from '../base/setting-check.ts'
+import { type Approve, createApprove } from './approval.ts'
+import { type InputSchema, isInputSchema, readInput, readState } from './input.ts'
+import { beginAt, createStep, type Step } from './step.ts'
+
+export interface WorkflowContext<INPUT, STATE extends object = JsonObject> extends RunContext<STATE> {
+  /** What the schema gave; without one the run's text. */
+  readonly input: INPUT
+  readonly text: string
+  readonly parts: readonly Part[]
+  readonly step: Step
+  readonly approve: Approve
+}
+
+export interface WorkflowSettings<INPUT, STATE extends object = JsonObject> {
+  name?: string
+  description?: string
+  /** A zod schema, or any that follows Standard Schema. */
+  input?: InputSchema<INPUT>
+  /** Of the session's state; what it fills in is there when the workflow begins. */
+  state?: InputSchema<STATE>
+  /** Limit of a background run. */
+  timeout?: Duration
+  /**
+   * What it returns is the answer: a string as it is, anything else as JSON text, `undefined` as nothing. When a run is
+   * resumed it is called again: its steps and approvals then give what they gave before, and what stands outside of them is
+   * done again.
+   */
+  run: (context: WorkflowContext<INPUT, STATE>) => unknown
+}
+
+const schema: SettingRule = (value) =>
+  isInputSchema(value) ? undefined : `must be a schema (zod, for example), not ${describe(value)}`
+
+/**
+ * A workflow: plain TypeScript whose steps are recorded as they end, so that a run that was cut short goes on where it was.
+ * Wrong settings throw `invalid_request` naming the key.
+ */
+export function workflow<INPUT = string, STATE extends object = JsonObject>(
+  settings: WorkflowSettings<INPUT, STATE>,
+): Runnable {
+  checkSettings('workflow()', settings, {
+    name: 'string',
+    description: 'string',
+    input: schema,
+    state: schema,
+    timeout: duration,
+    run: 'function',
+  })
+  if (settings.run === undefined) throw wrong('run', 'workflow(): `run` is missing')
+  return markRunnable({
+    kind: 'workflow',
+    name: settings.name,
+    description: settings.description,
+    tools: [],
+    knowledge: false,
+    effects: 'any',
+    timeoutMs: parseDuration(settings.timeout),
+    run: (input, context) => insideRun(context, () => execute(settings, input, context)),
+  })
+}
+
+async function* execute<INPUT, STATE extends object>(
+  settings: WorkflowSettings<INPUT, STATE>,
+  { text, parts }: RunInput,
+  context: RunContext,
+): AsyncGenerator<Emission> {
+  const input = settings.input === undefined ? (text as INPUT) : await readInput(settings.input, { text, parts })
+  const state = await readState(settings.state, context)
+  context.signal.throwIfAborted()
+  const { runId } = context
+  const queue = new EventQueue<EmittedEvent>()
+  const emit = (event: EmittedEvent) => queue.push(event)
+  const left = new AbortController()
+  const signal = AbortSignal.any([context.signal, left.signal])
+  const journal = new Journal(context.resumed?.events ?? [], (error) => queue.close({ error }))
+  let underWay = 0
+  let waiting = 0
+  // Paused when nothing but approvals is waited for; what follows a step has begun by then.
+  const pauseWhenIdle = () => setImmediate(() => underWay === 0 && waiting > 0 && queue.close())
+  const enter = () => {
+    underWay++
+    return () => {
+      underWay--
+      pauseWhenIdle()
+    }
+  }
+  const wait = () => {
+    waiting++
+    pauseWhenIdle()
+    return new Promise<never>(() => {})
+  }
+  const changedState = watchState(context.state)
+  const step = createStep({ runId, emit, recorded: () => context.recorded(), signal, journal, changedState, enter })
+  const approve = createApprove(journal, emit, wait)
+  // Steps say that they were cancelled before the stream ends, whatever the workflow's own code does about the signal.
+  const stop = () => setImmediate(() => queue.close({ error: context.signal.reason }))
+  context.signal.addEventListener('abort', stop, { once: true })
+  let output: unknown
+  const work = async () => settings.run(deriveContext(context, { input, text, parts, step, approve, state, signal }))
+  beginAt(work).then(
+    (result) => {
+      output = result
+      queue.close()
+    },
+    (error: unknown) => queue.close({ error }),
+  )
+  try {
+    yield* queue
+    if (waiting > 0) return
+    await journal.assertComplete()
+  } finally {
+    // The reader left, or the run has ended: steps that nobody waited for end too.
+    context.signal.removeEventListener('abort', stop)
+    left.abort()
+  }
+  if (output === undefined) return
+  const answer = typeof output === 'string' ? output : JSON.stringify(toJournal('The workflow', output) ?? null)
+  const rest = restOf(answer, context)
+  if (rest !== '') yield rest
+}
+
+/** What of the answer is not recorded yet: the process may have died between the answer and the end. */
+function restOf(answer: string, context: RunContext): string {
+  let said = ''
+  for (const event of context.resumed?.events ?? []) if (event.type === 'text_delta') said += event.text
+  return answer.startsWith(said) ? answer.slice(said.length) : answer
+}
+
+function watchState(state: JsonObject): (step: string) => JsonObject | undefined {
+  let before = JSON.stringify(state)
+  return (step) => {
+    const now = textOfState(state, step)
+    if (now === before) return undefined
+    before = now
+    return JSON.parse(now) as JsonObject
+  }
+}

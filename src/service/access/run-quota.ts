@@ -1,0 +1,31 @@
+import { AppError } from '../../core/error.ts'
+import type { RunHandle, Runs } from '../services.ts'
+
+/** The same runs, of which one caller may have at most `most` that wait or run; more are `rate_limited`. */
+export function limitRuns(runs: Runs, most: number): Runs {
+  let count = 0
+
+  async function counted(begin: () => Promise<RunHandle>): Promise<RunHandle> {
+    if (count >= most) {
+      throw new AppError('rate_limited', `This key has ${most} runs under way, as many as it may: wait for one to end.`)
+    }
+    count++
+    const leave = () => {
+      count--
+    }
+    try {
+      const handle = await begin()
+      void handle.result().then(leave, leave)
+      return handle
+    } catch (error) {
+      leave()
+      throw error
+    }
+  }
+
+  return {
+    ...runs,
+    start: (options) => counted(() => runs.start(options)),
+    resume: (runId, answer) => counted(() => runs.resume(runId, answer)),
+  }
+}

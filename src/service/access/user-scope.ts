@@ -1,0 +1,182 @@
+import { AppError, isAppError, notFound } from '../../core/error.ts'
+import type { RunHead } from '../../core/run.ts'
+import type { Session } from '../../core/session.ts'
+import type { SessionStore } from '../../core/store.ts'
+import type { Services } from '../services.ts'
+import { createReading } from '../sessions/shared-reading.ts'
+import { noSummary } from '../sessions/summaries.ts'
+
+/**
+ * The services as one user may use them: sessions that are the user's, of those that were handed over to another what was
+ * there until then, and runs that are the user's or in what may be read. Everything else does not exist, ids included; what
+ * is made belongs to the user, and only what is the user's now can be changed. Agents and knowledge are everybody's.
+ */
+export function scopeToUser(
+  services: Services,
+  store: Pick<SessionStore, 'findHandover' | 'isBefore'>,
+  userId: string,
+): Services {
+  const { sessions, runs, summaries } = services
+  const reading = createReading(services, store, userId)
+
+  async function ownSession(sessionId: string): Promise<void> {
+    const { session } = await sessions.get(sessionId)
+    if (session.user_id !== userId) throw notFound('session', sessionId)
+  }
+
+  async function findSession(sessionId: string): Promise<Session | undefined> {
+    try {
+      return (await sessions.get(sessionId)).session
+    } catch (error) {
+      if (isAppError(error) && error.code === 'session_not_found') return undefined
+      throw error
+    }
+  }
+
+  /** Made before its first run, so that of two users who name the same new session one gets it, and the other none. */
+  async function makeSession(sessionId: string, entityId: string): Promise<void> {
+    const { kind } = services.registry.get(entityId)
+    try {
+      await sessions.create({ session_id: sessionId, [`${kind}_id`]: entityId, user_id: userId })
+    } catch (error) {
+      if (!isAppError(error) || error.code !== 'conflict') throw error
+      await ownSession(sessionId)
+    }
+  }
+
+  /** For changes: the run is in a session of the user, or the user's in one of nobody. */
+  async function ownRun(runId: string): Promise<void> {
+    const run: RunHead = await runs.head(runId)
+    const session = await findSession(run.session_id)
+    const isOwn = session?.user_id === userId || (session?.user_id === null && run.user_id === userId)
+    if (!isOwn) throw notFound('run', runId)
+  }
+
+  function assertOwn(given: string | null | undefined): void {
+    if (given !== undefined && given !== null && given !== userId) {
+      throw new AppError('forbidden', `This key belongs to the user '${userId}' and can't act for another.`)
+    }
+  }
+
+  function refuseAdmin(): never {
+    throw new AppError('forbidden', `This key belongs to the user '${userId}' and can't act for everybody.`)
+  }
+
+  return {
+    ...services,
+    backup: () => refuseAdmin(),
+    users: { export: () => refuseAdmin(), erase: async () => refuseAdmin() },
+    sessions: {
+      async create(seed, idempotency) {
+        assertOwn(seed.user_id)
+        return sessions.create({ ...seed, user_id: userId }, idempotency)
+      },
+      async get(sessionId) {
+        const { record, part } = await reading.session(sessionId)
+        return part === undefined ? record : { ...record, session: part.session }
+      },
+      async update(sessionId, change, revision) {
+        await ownSession(sessionId)
+        return sessions.update(sessionId, change, revision)
+      },
+      async delete(sessionId) {
+        await ownSession(sessionId)
+        return sessions.delete(sessionId)
+      },
+      async list(filter, page) {
+        if (filter.user_id !== undefined && filter.user_id !== userId) return { items: [], next: null }
+        const found = await sessions.list({ ...filter, user_id: userId }, page)
+        return { ...found, items: await reading.listed(found.items) }
+      },
+      async reuse(sessionId, owners) {
+        await ownSession(sessionId)
+        assertOwn(owners.user_id)
+        return sessions.reuse(sessionId, owners)
+      },
+      async unshare(sessionId, kind, ownerId) {
+        await ownSession(sessionId)
+        return sessions.unshare(sessionId, kind, ownerId)
+      },
+      async fork(sessionId, fork) {
+        await ownSession(sessionId)
+        return sessions.fork(sessionId, { ...fork, userId })
+      },
+      async export(sessionId, withEvents) {
+        const { part } = await reading.session(sessionId)
+        return sessions.export(sessionId, withEvents, part && { ...part, session: ownCopyOf(part.session) })
+      },
+      async import(copy, options) {
+        assertOwn(copy.session.user_id)
+        return sessions.import(copy, { ...options, userId })
+      },
+      async prune(rule) {
+        assertOwn(rule.filter.user_id)
+        return sessions.prune({ ...rule, presentUser: userId })
+      },
+      async search(query, filter, page) {
+        if (filter.user_id !== undefined && filter.user_id !== userId) return { items: [], next: null }
+        return sessions.search(query, { ...filter, reader: userId }, page)
+      },
+      async history(sessionId, interactions, withEvents) {
+        const { part } = await reading.session(sessionId)
+        if (part === undefined) return sessions.history(sessionId, interactions, withEvents)
+        const history = (before?: string) => sessions.history(sessionId, interactions, withEvents, before)
+        return { ...(await reading.until(sessionId, history)), summary: part.session.summary }
+      },
+    },
+    runs: {
+      async start(options) {
+        assertOwn(options.userId)
+        const { sessionId, entityId, unknownSession } = options
+        if (sessionId !== undefined) {
+          const session = await findSession(sessionId)
+          if (session === undefined && unknownSession === 'create') await makeSession(sessionId, entityId)
+          // One that another has answers as one that nobody has, after the same work.
+          else if (session?.user_id !== userId) throw notFound('session', sessionId)
+        }
+        return runs.start({ ...options, userId })
+      },
+      get: (runId) => reading.run(runs.get(runId), runId),
+      head: (runId) => reading.run(runs.head(runId), runId),
+      list: (filter, page) => reading.runs(filter, page),
+      async cancel(runId, reason) {
+        await ownRun(runId)
+        return runs.cancel(runId, reason)
+      },
+      async resume(runId, answer) {
+        await ownRun(runId)
+        return runs.resume(runId, answer)
+      },
+      async events(runId, after, signal) {
+        await reading.run(runs.head(runId), runId)
+        return runs.events(runId, after, signal)
+      },
+      withPrompts: runs.withPrompts,
+      async trace(runId, page) {
+        await reading.run(runs.head(runId), runId)
+        return runs.trace(runId, page)
+      },
+    },
+    summaries: {
+      async get(sessionId) {
+        const { part } = await reading.session(sessionId)
+        if (part === undefined) return summaries.get(sessionId)
+        if (part.session.summary === null) throw noSummary(sessionId)
+        return part.session.summary
+      },
+      async schedule(sessionId) {
+        await ownSession(sessionId)
+        return summaries.schedule(sessionId)
+      },
+      async generate(sessionId) {
+        await ownSession(sessionId)
+        return summaries.generate(sessionId)
+      },
+    },
+  }
+
+  /** What an earlier user takes away is the user's. */
+  function ownCopyOf(session: Session): Session {
+    return { ...session, user_id: userId, shared_with: { ...session.shared_with, user_ids: [] } }
+  }
+}

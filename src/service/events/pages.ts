@@ -1,0 +1,34 @@
+import type { RunEvent } from '../../core/event.ts'
+
+/** What one reader holds at a time, whatever it does with it: a thousand that have stalled must fit into memory. */
+const pageCharacters = 32 * 1024
+const mostEvents = 500
+const firstEvents = 64
+/** Of an event without text, as it goes out. */
+const usualCharacters = 200
+
+/** The events from this place on that make a page: at least one, if there is one. */
+export function pageFrom(events: readonly RunEvent[], from: number): RunEvent[] {
+  let characters = 0
+  let end = from
+  while (end < events.length && end - from < mostEvents && (end === from || characters < pageCharacters)) {
+    characters += charactersOf(events[end])
+    end++
+  }
+  return events.slice(from, end)
+}
+
+/** How many events to ask for after such a page; without one, at first. */
+export function nextLimit(page?: readonly RunEvent[]): number {
+  if (page === undefined || page.length === 0) return firstEvents
+  const characters = page.reduce((sum, event) => sum + charactersOf(event), 0)
+  return Math.max(1, Math.min(mostEvents, Math.floor((pageCharacters * page.length) / characters)))
+}
+
+function charactersOf(event: RunEvent | undefined): number {
+  if (event === undefined) return 0
+  if ('text' in event) return usualCharacters + event.text.length
+  if (event.type === 'tool_result' || event.type === 'tool_call' || event.type === 'model_call_start')
+    return 20 * usualCharacters
+  return usualCharacters
+}

@@ -1,0 +1,84 @@
+import { notFound } from '../../core/error.ts'
+import type { RunEvent } from '../../core/event.ts'
+import type { JsonObject } from '../../core/json.ts'
+import { isWithheld } from '../../core/refusal.ts'
+import type { RunHead, RunRecord } from '../../core/run.ts'
+import type { History, SessionStore } from '../../core/store.ts'
+import { nextLimit } from './pages.ts'
+import { sharePages } from './shared-pages.ts'
+
+const historyLimit = 2000
+
+export interface RecordedRuns {
+  /** Throws `run_not_found`. */
+  get(runId: string): Promise<RunRecord>
+  /** Throws `run_not_found`. */
+  head(runId: string): Promise<RunHead>
+  /** Of a run that is not under way. Not an async generator, which would hold the page that its reader has taken. */
+  events(run: RunHead, after: number, signal?: AbortSignal): AsyncIterable<readonly RunEvent[]>
+  /** At most so many runs before this one, the latest last. `waiting`: how many runs stand in its session's lane. */
+  latestTurns(run: RunRecord, runs: number, waiting: number): Promise<RunRecord[]>
+  /** The same, whatever has come since. */
+  turnsBefore(runId: string, sessionId: string, runs: number): Promise<RunRecord[]>
+  /** A copy that the caller may change. */
+  state(sessionId: string): Promise<JsonObject>
+}
+
+export function createRecordedRuns(store: SessionStore): RecordedRuns {
+  const readPage = sharePages((runId, after, limit) => store.readEvents(runId, after, limit))
+  return {
+    async get(runId) {
+      const run = await store.findRun(runId)
+      if (run === undefined) throw notFound('run', runId)
+      return run
+    },
+    async head(runId) {
+      const run = await (store.findRunHead?.(runId) ?? store.findRun(runId))
+      if (run === undefined) throw notFound('run', runId)
+      return run
+    },
+    events: (run, after, signal) => ({
+      [Symbol.asyncIterator]() {
+        let next = after
+        let limit = nextLimit()
+        return {
+          async next() {
+            const events = signal?.aborted ? [] : await readPage(run, next, limit)
+            const last = events.at(-1)
+            if (last === undefined) return { done: true, value: undefined }
+            next = last.seq
+            limit = nextLimit(events)
+            return { done: false, value: events }
+          },
+        }
+      },
+    }),
+    // Runs that came later, waiting or given up, stand between this one and what came before it.
+    async latestTurns(run, runs, waiting) {
+      if (runs <= 0) return []
+      for (let limit = runs + Math.max(1, waiting); ; limit *= 2) {
+        const history = await store.readHistory(run.session_id, limit)
+        const place = history.runs.findIndex((other) => other.run_id === run.run_id)
+        const earlier = place === -1 ? history.runs : history.runs.slice(0, place)
+        const begun = earlier.filter((other) => other.status !== 'queued' && !isWithheld(other))
+        if (begun.length >= runs || isAll(history, limit)) return begun.slice(-runs)
+      }
+    },
+    async turnsBefore(runId, sessionId, runs) {
+      for (let limit = runs; ; limit *= 2) {
+        const history = await store.readHistory(sessionId, limit, runId)
+        const begun = history.runs.filter((other) => other.status !== 'queued' && !isWithheld(other))
+        if (begun.length >= runs || isAll(history, limit)) return begun.slice(-runs)
+      }
+    },
+    async state(sessionId) {
+      if (store.readState === undefined) return { ...(await store.findSession(sessionId))?.session.state }
+      return { ...(await store.readState(sessionId)) }
+    },
+  }
+}
+
+/** Whether asking for more runs would give no more: there are none, or these are so large that no more come at once. */
+function isAll({ runs, has_more }: History, limit: number): boolean {
+  return !has_more || runs.length < limit || limit > historyLimit
+}

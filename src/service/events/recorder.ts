@@ -1,0 +1,196 @@
+import type { EmittedEvent, RunEvent, RunResumedEvent, Stamp } from '../../core/event.ts'
+import { endEvent, startEvent } from '../../core/event.ts'
+import type { Logger } from '../../core/logger.ts'
+import type { RunRecord } from '../../core/run.ts'
+import type { RunBatch, SessionStore } from '../../core/store.ts'
+import type { Clock } from '../../core/time.ts'
+import { timestamp } from '../../core/time.ts'
+import { RunLog } from './log.ts'
+
+const flushAfterMs = 50
+const flushAfterCharacters = 4096
+/** How many numbers a run may use before its next batch is durable. */
+export const reserve = 1000
+const heldLimit = 1024 * 1024
+/** What an event counts for at least, unless it is text. */
+const eventCharacters = 256
+/** Before it looks again whether the start is durable. */
+const pauseMs = 5
+
+export interface RecorderOptions {
+  store: SessionStore
+  clock: Clock
+  logger: Logger
+  run: RunRecord
+  fence: number
+  /** The event with which the run goes on after a pause; the store has it when the start is durable. */
+  resumed: (RunResumedEvent & Stamp) | undefined
+  /** The store takes no more of this run: it has been deleted, or somebody else has it. */
+  onRefused: () => void
+  /** Events could not be written; they are held again. */
+  onFailure: (error: unknown) => void
+}
+
+/**
+ * Numbers the events of one run, shows them in `log`, and has them recorded in batches. Nothing is shown before the
+ * run's start is durable, nor under a number beyond the durable reservation.
+ */
+export class RunRecorder {
+  readonly log: RunLog
+  readonly #options: RecorderOptions
+  #fence: number
+  #seq: number
+  #reservedUntil: number
+  #recordedSeq: number
+  #startDurable = false
+  #started = false
+  #stopped = false
+  #checked = false
+  #held: RunEvent[] = []
+  #heldCharacters = 0
+  #appending: Promise<void> | undefined
+  #flushTimer: NodeJS.Timeout | undefined
+
+  constructor(options: RecorderOptions) {
+    this.#options = options
+    this.#fence = options.fence
+    this.#seq = options.resumed?.seq ?? 1
+    this.#recordedSeq = this.#seq
+    this.#reservedUntil = this.#seq - 1 + reserve
+    this.log = new RunLog((after, limit) => options.store.readEvents(options.run.run_id, after, limit), this.#seq)
+  }
+
+  get fence(): number {
+    return this.#fence
+  }
+
+  /** The first event, once; it is never stored, so it may be pushed as late as the end. */
+  start(): void {
+    if (this.#started) return
+    this.#started = true
+    this.log.push(this.#options.resumed ?? startEvent(this.#options.run))
+  }
+
+  startIsDurable(fence: number): void {
+    this.#fence = fence
+    this.#startDurable = true
+    this.#release()
+  }
+
+  /** Gives a promise when so much waits for the store that the run has to wait too. `characters`: of the event's JSON, or its text. */
+  add(body: EmittedEvent, characters: number): Promise<void> | undefined {
+    const { run, clock } = this.#options
+    const seq = ++this.#seq
+    const at = timestamp(clock())
+    const event: RunEvent =
+      body.type === 'text_delta'
+        ? { type: 'text_delta', run_id: run.run_id, seq, at, text: body.text }
+        : { ...body, run_id: run.run_id, seq, at }
+    this.log.push(event, characters)
+    this.#held.push(event)
+    this.#heldCharacters += body.type === 'text_delta' ? characters : Math.max(characters, eventCharacters)
+    this.#release()
+    if (this.#heldCharacters >= flushAfterCharacters) this.#flush()
+    else this.#flushLater()
+    return this.#heldCharacters >= heldLimit ? this.#room() : undefined
+  }
+
+  async #room(): Promise<void> {
+    while (this.#heldCharacters >= heldLimit && !this.#stopped) {
+      this.#flush()
+      await (this.#appending ?? new Promise((resolve) => setTimeout(resolve, pauseMs)))
+    }
+  }
+
+  /** Resolves when everything added so far is in the store; once the run has ended it is the end that says so. */
+  async recorded(): Promise<void> {
+    const seq = this.#seq
+    while (this.#recordedSeq < seq && !this.#stopped) {
+      this.#flush()
+      await (this.#appending ?? new Promise((resolve) => setImmediate(resolve)))
+    }
+  }
+
+  /** The run's message may be seen; the next batch says so. */
+  inputIsChecked(): void {
+    this.#checked = true
+  }
+
+  /** No batch begins after this. */
+  stop(): void {
+    this.#stopped = true
+    clearTimeout(this.#flushTimer)
+  }
+
+  /** A batch that is on its way to the store. */
+  get appending(): Promise<void> | undefined {
+    return this.#appending
+  }
+
+  /** What no batch has taken. */
+  takeHeld(): RunEvent[] {
+    const events = this.#held
+    this.#held = []
+    this.#heldCharacters = 0
+    return events
+  }
+
+  takeNumber(): number {
+    return ++this.#seq
+  }
+
+  /** The end is durable: readers get everything. */
+  end(run: RunRecord): void {
+    this.log.push(endEvent(run, run.end_seq ?? this.#seq))
+    this.#startDurable = true
+    this.log.release(this.#seq)
+    this.log.close()
+  }
+
+  // Numbers beyond the durable reservation stay unseen until a batch has extended it.
+  #release(): void {
+    if (this.#startDurable) this.log.release(Math.min(this.#seq, this.#reservedUntil))
+  }
+
+  #flushLater(): void {
+    this.#flushTimer ??= setTimeout(() => this.#flush(), flushAfterMs)
+  }
+
+  #flush(): void {
+    clearTimeout(this.#flushTimer)
+    this.#flushTimer = undefined
+    if (this.#appending !== undefined || this.#held.length === 0 || this.#stopped || !this.#startDurable) return
+    const events = this.takeHeld()
+    const last = events.at(-1)?.seq ?? this.#seq
+    const batch: RunBatch = {
+      run_id: this.#options.run.run_id,
+      fence: this.#fence,
+      events,
+      reserve_until: last + reserve,
+    }
+    if (this.#checked) {
+      batch.checked = true
+      this.#checked = false
+    }
+    this.#appending = this.#append(batch, last).finally(() => {
+      this.#appending = undefined
+      if (this.#held.length > 0 && !this.#stopped) this.#flushLater()
+    })
+  }
+
+  async #append(batch: RunBatch, last: number): Promise<void> {
+    try {
+      if (await this.#options.store.appendEvents(batch)) {
+        this.#reservedUntil = batch.reserve_until
+        this.#recordedSeq = last
+        this.log.recorded(last)
+        this.#release()
+      } else this.#options.onRefused()
+    } catch (error) {
+      // Numbers make a second try harmless; the end carries what could not be appended.
+      this.#options.logger.error({ error, run_id: batch.run_id }, 'events could not be recorded')
+      this.#held = [...batch.events, ...this.#held]
+      this.#options.onFailure(error)
+    }
+  }
+}

@@ -1,0 +1,59 @@
+import { AppError, messageOf } from '../../core/error.ts'
+import type { EmittedEvent, ReasoningDelta, TextDelta } from '../../core/event.ts'
+import type { Emission } from '../../core/runnable.ts'
+import { isDeeper } from '../../runtime/json-size.ts'
+import { isEventType, problemOfEvent } from './emission-shape.ts'
+
+/** SQLite reads no JSON that is nested deeper than 1,000 levels, and an event stands inside others when it is read. */
+export const deepestJson = 500
+
+/** An event that is no delta, and how many characters its JSON has. */
+export interface Recordable {
+  event: Exclude<EmittedEvent, TextDelta | ReasoningDelta>
+  characters: number
+}
+
+/** Of a delta its own copy; undefined for every other event. Throws `run_failed` for a delta without text. */
+export function toDelta(emission: Emission): TextDelta | ReasoningDelta | undefined {
+  if (typeof emission === 'string') return { type: 'text_delta', text: emission }
+  const { type, text } = (emission ?? {}) as { type?: unknown; text?: unknown }
+  if (type !== 'text_delta' && type !== 'reasoning_delta') return undefined
+  if (typeof text !== 'string') throw new AppError('run_failed', `The agent emitted a ${type} without text.`)
+  return { type, text }
+}
+
+/**
+ * What a runnable emitted as an event that can be recorded, and that the runnable can't change any more. Throws
+ * `run_failed` for what is no event of a runnable, lacks something or holds what is no JSON.
+ */
+export function toRecordable(emission: Emission, budget: { assertNoGiant(characters: number): void }): Recordable {
+  const type: unknown = (emission as { type?: unknown } | null | undefined)?.type
+  if (!isEventType(type)) {
+    throw new AppError('run_failed', 'The agent emitted something that is no event of a run.')
+  }
+  const subject = `The agent emitted a ${type}${nameOf(emission)}`
+  const text = textOf(emission, subject)
+  budget.assertNoGiant(text.length)
+  const event = JSON.parse(text) as EmittedEvent | null
+  const problem = event?.type === type ? problemOfEvent(type, event) : 'that turns into something else as JSON'
+  if (problem !== undefined) throw new AppError('run_failed', `${subject} ${problem}.`)
+  if (text.length > 2 * deepestJson && isDeeper(event, deepestJson)) {
+    throw new AppError('run_failed', `${subject} that is nested deeper than ${deepestJson} levels.`)
+  }
+  return { event: event as Recordable['event'], characters: text.length }
+}
+
+function textOf(emission: Emission, subject: string): string {
+  try {
+    return JSON.stringify(emission) ?? 'null'
+  } catch (cause) {
+    const why = messageOf(cause).split('\n', 1)[0]
+    throw new AppError('run_failed', `${subject} that is not JSON: ${why}.`, { cause })
+  }
+}
+
+/** Which tool or step it is about. */
+function nameOf(emission: Emission): string {
+  const { name } = emission as { name?: unknown }
+  return typeof name === 'string' ? ` of '${name.slice(0, 100)}'` : ''
+}

@@ -1,0 +1,190 @@
+import { chunkRows } from '../../core/knowledge/chunk.ts'
+import type {
+  DocumentStore,
+  NewChunks,
+  NewGeneration,
+  PreparedDocument,
+  Preparer,
+  StoredDocument,
+  VectorRow,
+} from '../../core/knowledge/drivers.ts'
+import type { Logger } from '../../core/logger.ts'
+import { releaseBytes } from '../../runtime/release-bytes.ts'
+import type { CollectionIndex } from './index-document.ts'
+
+/** Each write of vectors is a file, and each transaction a sync of the disk: so many chunks share one. */
+const groupChunks = 1_000
+/** As much as one transaction takes; it holds up no one but who writes documents. */
+const chunksATransaction = 1_000
+const chunksAnEmbedding = 200
+const longestWaitMs = 100
+
+export interface Committable {
+  collection: string
+  document: Omit<NewGeneration, 'generation'>
+  prepared: PreparedDocument
+  previous: StoredDocument | undefined
+  signal: AbortSignal
+}
+
+export interface CommitDrivers {
+  documents: DocumentStore
+  preparer: Preparer
+  logger: Logger
+  /** The collection's index, made with the collection when it is not there. */
+  openCollection(name: string): Promise<CollectionIndex>
+}
+
+/** Stores documents, those that are ready at about the same time together. */
+export interface Commits {
+  /**
+   * Stores what `prepare` makes; a group waits for it a little. Resolves when the document is current; when it could not
+   * be stored, what was written of it is removed.
+   */
+  add(prepare: () => Promise<Committable>): Promise<void>
+}
+
+interface Waiting extends Committable {
+  settled: PromiseWithResolvers<void>
+}
+
+export function createCommits(drivers: CommitDrivers): Commits {
+  let waiting: Waiting[] = []
+  let chunks = 0
+  let expected = 0
+  let timer: NodeJS.Timeout | undefined
+
+  const flush = () => {
+    clearTimeout(timer)
+    timer = undefined
+    const groups = Map.groupBy(waiting, (each) => each.collection)
+    waiting = []
+    chunks = 0
+    for (const group of groups.values()) void commit(drivers, group)
+  }
+  const flushWhenDue = () => {
+    if (chunks === 0) return
+    if (chunks >= groupChunks || expected === 0) flush()
+    else timer ??= setTimeout(flush, longestWaitMs)
+  }
+
+  return {
+    async add(prepare) {
+      expected++
+      let ready: Waiting | undefined
+      try {
+        ready = { ...(await prepare()), settled: Promise.withResolvers<void>() }
+        waiting.push(ready)
+        chunks += chunkCount(ready)
+      } finally {
+        expected--
+        flushWhenDue()
+      }
+      await ready.settled.promise
+    },
+  }
+}
+
+async function commit(drivers: CommitDrivers, group: readonly Waiting[]): Promise<void> {
+  try {
+    await store(drivers, group)
+    for (const { settled, prepared } of group) {
+      for (const { texts, words } of prepared.rows) {
+        releaseBytes(texts)
+        releaseBytes(words)
+      }
+      if (prepared.vectors) releaseBytes(prepared.vectors)
+      settled.resolve()
+    }
+  } catch (error) {
+    drivers.preparer.forgetWords()
+    // One document must not fail for another: each is tried again on its own.
+    if (group.length > 1) for (const each of group) await commit(drivers, [each])
+    else for (const { settled } of group) settled.reject(error)
+  }
+}
+
+type Reserved = Waiting & { generation: number; firstChunk: number }
+
+async function store(drivers: CommitDrivers, group: readonly Waiting[]): Promise<void> {
+  const { documents } = drivers
+  const index = await drivers.openCollection(group[0]?.collection ?? '')
+  const places = await documents.reserve(group.map(chunkCount))
+  const reserved = group.flatMap((each, at): Reserved[] => (places[at] ? [{ ...each, ...places[at] }] : []))
+  try {
+    await addVectors(index, reserved)
+    for (const each of reserved) each.signal.throwIfAborted()
+    const key = index.collection.key
+    const small = reserved.filter(({ prepared }) => prepared.rows.length === 1)
+    if (small.length > 0)
+      await documents.publish(
+        key,
+        small.map((each) => lastOf(each)),
+      )
+    for (const large of reserved) if (!small.includes(large)) await publishLarge(documents, key, large)
+  } catch (error) {
+    await remove(
+      drivers,
+      index,
+      reserved.map(({ generation }) => generation),
+    )
+    throw error
+  }
+  const replaced = group.flatMap(({ previous }) => (previous ? [previous.generation] : []))
+  if (replaced.length > 0) await remove(drivers, index, replaced)
+}
+
+async function addVectors(index: CollectionIndex, group: readonly Reserved[]): Promise<void> {
+  const { dimensions } = index.collection.embedding
+  const rows: VectorRow[] = []
+  for (const { prepared, generation, firstChunk, signal } of group) {
+    const { vectors, texts } = prepared
+    if (vectors)
+      for (let at = 0; at < prepared.chunkIds.length; at++)
+        rows.push({
+          chunk: firstChunk + at,
+          generation,
+          vector: vectors.subarray(at * dimensions, (at + 1) * dimensions),
+        })
+    for (let from = 0; texts && from < texts.length; from += chunksAnEmbedding) {
+      const made = await index.embedder.embedTexts(texts.slice(from, from + chunksAnEmbedding), signal)
+      for (const [at, vector] of made.entries()) rows.push({ chunk: firstChunk + from + at, generation, vector })
+    }
+  }
+  for (let from = 0; from < rows.length; from += chunksATransaction)
+    await index.table.add(rows.slice(from, from + chunksATransaction))
+}
+
+async function publishLarge(documents: DocumentStore, collection: number, large: Reserved): Promise<void> {
+  const { generation, firstChunk } = large
+  for (const rows of large.prepared.rows.slice(0, -1)) {
+    large.signal.throwIfAborted()
+    await documents.addChunks(collection, { generation, firstChunk, rows, newWords: [] })
+  }
+  await documents.publish(collection, [lastOf(large)])
+}
+
+function chunkCount({ prepared }: Committable): number {
+  return prepared.chunkIds.length
+}
+
+function lastOf(each: Reserved): NewChunks & { document: NewGeneration } {
+  const { generation, firstChunk } = each
+  const { rows, newWords } = each.prepared
+  return { generation, firstChunk, rows: rows.at(-1) ?? chunkRows([]), newWords, document: current(each) }
+}
+
+function current({ document, generation }: Reserved): NewGeneration {
+  return { ...document, generation }
+}
+
+/** What is left over is never shown, and gone at the latest when the knowledge base is opened again. */
+async function remove(drivers: CommitDrivers, index: CollectionIndex, generations: readonly number[]): Promise<void> {
+  try {
+    await drivers.documents.sweep(generations)
+    await index.table.removeGenerations(generations)
+    for (const generation of generations) index.missing.delete(generation)
+  } catch (error) {
+    drivers.logger.warn({ err: error, generations }, 'old versions of documents could not be removed yet')
+  }
+}

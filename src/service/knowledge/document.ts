@@ -1,0 +1,152 @@
+import { createHash } from 'node:crypto'
+import { isDeepStrictEqual } from 'node:util'
+import { createId } from '../../core/id.ts'
+import type {
+  Collection,
+  DocumentStore,
+  Embedders,
+  NewGeneration,
+  PreparedDocument,
+  Preparer,
+  StoredDocument,
+} from '../../core/knowledge/drivers.ts'
+import type { IngestInput, IngestResult } from '../../core/knowledge/knowledge.ts'
+import { type Clock, timestamp } from '../../core/time.ts'
+import type { Commits } from './commit.ts'
+import type { IngestSettings } from './input.ts'
+
+export interface IngestDrivers {
+  documents: DocumentStore
+  embedders: Embedders
+  preparer: Preparer
+  clock: Clock
+  commits: Commits
+}
+
+export type DocumentSettings = IngestSettings & { source: string; hash: string }
+
+export function hashOf(content: string | Uint8Array): string {
+  return createHash('sha256').update(content).digest('hex')
+}
+
+/** What there is under the source already. */
+export interface Known {
+  collection: Collection | undefined
+  previous: StoredDocument | undefined
+}
+
+type Find = (collection: string, source: string) => Promise<Known>
+
+/** Finds what is known of documents; those that are asked for at the same moment are looked up together. */
+export function createFind(documents: DocumentStore): Find {
+  let asked: { collection: string; source: string; found: PromiseWithResolvers<Known> }[] = []
+  const lookUp = async () => {
+    const all = asked
+    asked = []
+    for (const [name, group] of Map.groupBy(all, (each) => each.collection)) {
+      try {
+        const collection = await documents.findCollection(name)
+        const sources = group.map(({ source }) => source)
+        const known = collection && (await documents.findBySources(collection.key, sources))
+        for (const { source, found } of group) found.resolve({ collection, previous: known?.get(source) })
+      } catch (error) {
+        for (const { found } of group) found.reject(error)
+      }
+    }
+  }
+  return (collection, source) => {
+    if (asked.length === 0) setImmediate(() => void lookUp())
+    const found = Promise.withResolvers<Known>()
+    asked.push({ collection, source, found })
+    return found.promise
+  }
+}
+
+export function isUnchanged(previous: StoredDocument, settings: DocumentSettings): boolean {
+  return (
+    previous.content_hash === settings.hash &&
+    previous.name === settings.name &&
+    previous.media_type === settings.mediaType &&
+    previous.chunk_size === settings.size &&
+    previous.chunk_overlap === settings.overlap &&
+    previous.chunker_type === (settings.chunker ?? previous.reader_metadata.suggested_chunker) &&
+    isDeepStrictEqual(previous.metadata, settings.metadata)
+  )
+}
+
+/**
+ * Reads, cuts, embeds and stores one document. Its vectors are written before its generation becomes current, so that
+ * whoever finds the document finds all of it.
+ */
+export async function ingestDocument(
+  drivers: IngestDrivers,
+  content: IngestInput['content'],
+  settings: DocumentSettings,
+  { collection, previous }: Known,
+  { signal, caller }: { signal: AbortSignal; caller: string },
+): Promise<IngestResult> {
+  const now = drivers.clock()
+  const embedding = collection?.embedding ?? (await drivers.embedders.resolve())
+  const { source, chunker, size, overlap } = settings
+  const name = settings.name ?? undefined
+  const mediaType = settings.mediaType ?? undefined
+  let done: IngestResult | undefined
+  await drivers.commits.add(async () => {
+    const cutting = { chunker, size, overlap, collection: settings.collection, now, embedding }
+    const prepared = await drivers.preparer.prepare({ content, name, mediaType, source, caller, ...cutting }, signal)
+    const document = toDocument(prepared, settings, previous, now)
+    done = result({ ...document, collection: settings.collection }, prepared.chunkIds, previous !== undefined)
+    return { collection: settings.collection, document, prepared, previous, signal }
+  })
+  return done as IngestResult
+}
+
+function toDocument(
+  prepared: PreparedDocument,
+  settings: DocumentSettings,
+  previous: StoredDocument | undefined,
+  now: number,
+): Omit<NewGeneration, 'generation'> {
+  return {
+    document_id: previous?.document_id ?? createId('doc', now),
+    source: settings.source,
+    name: settings.name,
+    media_type: settings.mediaType,
+    metadata: settings.metadata,
+    reader_metadata: {
+      ...prepared.metadata,
+      suggested_chunker: prepared.suggestedChunker,
+      chunk_size: settings.size,
+      chunk_overlap: settings.overlap,
+    },
+    content_hash: settings.hash,
+    chunk_count: prepared.chunkIds.length,
+    chunk_size: settings.size,
+    chunk_overlap: settings.overlap,
+    chunker_type: prepared.chunker,
+    updated_at: timestamp(now),
+  }
+}
+
+export function result(
+  document: Pick<
+    StoredDocument,
+    'document_id' | 'chunk_count' | 'chunker_type' | 'chunk_size' | 'chunk_overlap' | 'collection'
+  >,
+  chunkIds: string[],
+  replaced: boolean,
+  unchanged = false,
+): IngestResult {
+  const { document_id, chunk_count, chunker_type, chunk_size, chunk_overlap, collection } = document
+  return {
+    document_id,
+    chunk_ids: chunkIds,
+    chunk_count,
+    chunker_type,
+    chunk_size,
+    chunk_overlap,
+    collection,
+    replaced,
+    unchanged,
+  }
+}

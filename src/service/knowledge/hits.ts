@@ -1,0 +1,110 @@
+import type { Collection, CurrentChunk, DocumentStore, Ranking } from '../../core/knowledge/drivers.ts'
+import type { HitExplanation, SearchHit } from '../../core/knowledge/knowledge.ts'
+import { wordsOf } from '../../core/text/terms.ts'
+import type { SearchSettings } from './input.ts'
+import type { Found } from './search.ts'
+import { stitch } from './stitch.ts'
+
+/** A hit that shows so much of an earlier one again says nothing new. */
+const sharedPart = 0.5
+
+/** The best of what was found, each stretch of a document once. */
+export async function toHits(
+  documents: DocumentStore,
+  collection: Collection,
+  found: Found,
+  settings: SearchSettings,
+): Promise<SearchHit[]> {
+  const { ranking, keyword, vector, words } = found
+  const hits: SearchHit[] = []
+  const shown = new Map<number, Stretch[]>()
+  for (let at = 0; at < ranking.length && hits.length < settings.limit; ) {
+    const next = ranking.slice(at, at + settings.limit)
+    const chunks = await documents.current(
+      collection.key,
+      next.map((each) => each.chunk),
+    )
+    const byKey = new Map(chunks.map((chunk) => [chunk.key, chunk]))
+    for (const { chunk: key, score } of next) {
+      at++
+      const chunk = byKey.get(key)
+      if (!chunk || hits.length === settings.limit) continue
+      const earlier = shown.get(chunk.generation) ?? []
+      if (earlier.some((stretch) => repeats(chunk, stretch))) continue
+      const stretch = await stretchOf(documents, chunk, settings.context)
+      shown.set(chunk.generation, [...earlier, stretch])
+      const hit = toHit(chunk, stretch, Math.max(0, Math.min(1, score)))
+      const places = { rank: hits.length + 1, keyword: placeIn(keyword, key), vector: placeIn(vector, key) }
+      hits.push(settings.explain ? { ...hit, explain: explain(hit, places, words) } : hit)
+    }
+  }
+  return hits
+}
+
+type Stretch = Pick<CurrentChunk, 'content' | 'startOffset' | 'endOffset' | 'lineStart' | 'lineEnd'>
+
+function repeats(chunk: Stretch, earlier: Stretch): boolean {
+  const shared = Math.min(chunk.endOffset, earlier.endOffset) - Math.max(chunk.startOffset, earlier.startOffset)
+  return shared >= (chunk.endOffset - chunk.startOffset) * sharedPart
+}
+
+async function stretchOf(documents: DocumentStore, chunk: CurrentChunk, context: number): Promise<Stretch> {
+  if (context === 0) return chunk
+  return stitch(await documents.range(chunk.generation, chunk.index - context, chunk.index + context)) ?? chunk
+}
+
+function toHit(chunk: CurrentChunk, stretch: Stretch, score: number): SearchHit {
+  return {
+    chunk_id: chunk.id,
+    document_id: chunk.documentId,
+    content: stretch.content,
+    score,
+    source: chunk.source,
+    metadata: {
+      ...(chunk.headingPath.length === 0 ? {} : { heading_path: chunk.headingPath }),
+      ...chunk.metadata,
+    },
+    chunk_index: chunk.index,
+    chunk_size: chunk.chunkSize,
+    chunk_overlap: chunk.chunkOverlap,
+    chunker_type: chunk.chunkerType,
+    start_offset: stretch.startOffset,
+    end_offset: stretch.endOffset,
+    line_start: stretch.lineStart,
+    line_end: stretch.lineEnd,
+    ...(chunk.page === undefined ? {} : { page: chunk.page }),
+  }
+}
+
+interface Place {
+  rank: number | null
+  score: number | null
+}
+
+function placeIn(ranking: Ranking, key: number): Place {
+  const at = ranking.findIndex(({ chunk }) => chunk === key)
+  return { rank: at === -1 ? null : at + 1, score: ranking[at]?.score ?? null }
+}
+
+function explain(
+  hit: SearchHit,
+  { rank, keyword, vector }: { rank: number; keyword: Place; vector: Place },
+  words: string[],
+): HitExplanation {
+  let best = { matches: -1, at: 0, text: '' }
+  for (const [at, text] of hit.content.split('\n').entries()) {
+    const inLine = new Set(wordsOf(text))
+    const matches = words.filter((word) => inLine.has(word)).length
+    if (text.trim() !== '' && matches > best.matches) best = { matches, at, text: text.trim() }
+  }
+  return {
+    rank,
+    keyword_rank: keyword.rank,
+    keyword_score: keyword.score,
+    vector_rank: vector.rank,
+    vector_score: vector.score,
+    line: hit.line_start === undefined ? null : hit.line_start + best.at,
+    text: best.text,
+    words,
+  }
+}

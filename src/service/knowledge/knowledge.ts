@@ -1,0 +1,289 @@
+import { AppError, notFound } from '../../core/error.ts'
+import type {
+  Chunker,
+  Collection,
+  DocumentStore,
+  DownloadProgress,
+  Embedders,
+  Embedding,
+  Preparer,
+  Readers,
+  StoredDocument,
+  VectorStore,
+} from '../../core/knowledge/drivers.ts'
+import type { Knowledge, KnowledgeStatus, Reindexing } from '../../core/knowledge/knowledge.ts'
+import type { Logger } from '../../core/logger.ts'
+import type { Clock } from '../../core/time.ts'
+import { createBrought } from './brought.ts'
+import { describeKnowledge } from './description.ts'
+import { assertSameEmbedder, type CollectionIndex, openIndex, rebuild, repair, tableName } from './index-document.ts'
+import { bytesAtOnce, createIngestion } from './ingestion.ts'
+import { type ChunkDefaults, collectionName, parseSearch } from './input.ts'
+import { createTurns } from './lock.ts'
+import { createRemoval } from './removal.ts'
+import { searchCollection } from './search.ts'
+import { createVectorGuard } from './vector-guard.ts'
+
+export interface KnowledgeOptions {
+  documents: DocumentStore
+  vectors: VectorStore
+  embedders: Embedders
+  readers: Pick<Readers, 'list'>
+  chunkers: readonly Pick<Chunker, 'name' | 'description'>[]
+  preparer: Preparer
+  clock: Clock
+  logger: Logger
+  /** The collection of whoever names none; default `default`. */
+  collection?: string | undefined
+  chunkDefaults?: ChunkDefaults | undefined
+  availableVectorDbs: readonly string[]
+  features: { search: boolean; content: boolean; documents: boolean }
+  maxRequestBytes: number
+}
+
+export interface OpenableKnowledge extends Knowledge {
+  /** Opens the document store only; vectors and embedder are opened with the first search or ingestion. */
+  open(): Promise<void>
+  /** Cancels ingestion and re-embedding under way, waits for their end, and closes everything. */
+  close(): Promise<void>
+}
+
+export function createKnowledge(options: KnowledgeOptions): OpenableKnowledge {
+  const { documents, vectors, embedders, logger } = options
+  const defaultCollection = collectionName(options.collection, 'default')
+  const turns = createTurns(bytesAtOnce)
+  const indexes = new Map<number, Promise<CollectionIndex>>()
+  const repairs = new Set<Promise<void>>()
+  let stopping = new AbortController()
+  let tidied: Promise<void> | undefined
+  let reindexing: Reindexing | undefined
+
+  /** Once, before the first vector is read or written: what a crash left behind goes. */
+  const tidy = async () => {
+    await documents.sweep()
+    const known = new Set((await documents.collections()).map(tableName))
+    for (const name of await vectors.names()) if (!known.has(name)) await vectors.drop(name)
+  }
+  const tidyOnce = () => {
+    tidied ??= tidy().catch((error: unknown) => {
+      tidied = undefined
+      throw error
+    })
+    return tidied
+  }
+
+  const guard = createVectorGuard({
+    ...options,
+    location: vectors.location,
+    rebuild: (collection) =>
+      turns.exclusive(async () => {
+        if (stopping.signal.aborted) return
+        const previous = await indexes.get(collection.key)?.catch(() => undefined)
+        indexes.delete(collection.key)
+        await previous?.embedder.close()
+        await vectors.drop(tableName(collection))
+        await indexOf(collection)
+      }),
+  })
+  /** Only what the vectors do counts: an embedder that is missing is no reason to make them again. */
+  const watchedTables = (collection: Collection): VectorStore => ({
+    ...vectors,
+    table: (name, dimensions) =>
+      vectors.table(name, dimensions).then(
+        (table) => guard.watch(collection, table),
+        (error: unknown) => Promise.reject(guard.failed(collection, error)),
+      ),
+  })
+  const openWithRepair = async (collection: Collection): Promise<CollectionIndex> => {
+    await tidyOnce()
+    const index = await openIndex({ ...options, vectors: watchedTables(collection) }, collection)
+    if (index.missing.size > 0) {
+      logger.info({ collection: collection.name, documents: index.missing.size }, 'writing missing vectors again')
+      const work: Promise<void> = repair(options, index, stopping.signal).finally(() => repairs.delete(work))
+      repairs.add(work)
+    }
+    return index
+  }
+  const indexOf = (collection: Collection): Promise<CollectionIndex> => {
+    const open = indexes.get(collection.key)
+    if (open) return open
+    const opening = openWithRepair(collection).catch((error: unknown) => {
+      indexes.delete(collection.key)
+      throw error
+    })
+    indexes.set(collection.key, opening)
+    return opening
+  }
+  const openCollection = async (name: string): Promise<CollectionIndex> => {
+    const known = await documents.findCollection(name)
+    return indexOf(known ?? (await documents.ensureCollection(name, await embedders.resolve())))
+  }
+  const stoppable = (signal: AbortSignal | undefined) =>
+    signal ? AbortSignal.any([signal, stopping.signal]) : stopping.signal
+
+  const ingestion = createIngestion({
+    ...options,
+    collection: defaultCollection,
+    turns,
+    openCollection,
+    stopping: () => stopping.signal,
+  })
+
+  const removal = createRemoval({ documents, turns, indexOf })
+
+  /** What the default collection uses, or would. */
+  const embeddingInUse = async (): Promise<Embedding> => {
+    const known = await documents.findCollection(defaultCollection)
+    if (known) return known.embedding
+    const { provider, model } = embedders.configured
+    if (provider === 'openai') return { provider, model: model ?? '', dimensions: 0 }
+    return embedders.resolve().catch(() => ({ provider, model: model ?? '', dimensions: 0 }))
+  }
+
+  const status = async (): Promise<KnowledgeStatus> => {
+    const collection = await documents.findCollection(defaultCollection)
+    const embedding = await embeddingInUse()
+    const work = reindexing && { reindexing }
+    if (!collection)
+      return {
+        collection: defaultCollection,
+        documents: 0,
+        chunks: 0,
+        vectors: 0,
+        embedding_model: embedding,
+        pending: 0,
+        ...work,
+      }
+    const index = await indexOf(collection)
+    const totals = await documents.totals(collection.key)
+    return {
+      collection: defaultCollection,
+      ...totals,
+      vectors: await index.table.count(),
+      embedding_model: embedding,
+      pending: index.missing.size,
+      ...work,
+    }
+  }
+
+  const reindexCollection = async (
+    collection: Collection,
+    provider: string | undefined,
+    signal: AbortSignal,
+    progress: (chunks: number) => void,
+  ): Promise<void> => {
+    await tidyOnce()
+    const configured = embedders.configured.provider === 'auto' ? collection.embedding.provider : undefined
+    const embedding = await embedders.resolve(provider ?? configured)
+    const rebuilt = await rebuild(options, collection, embedding, signal, progress)
+    await turns.exclusive(async () => {
+      const previous = await indexes.get(collection.key)?.catch(() => undefined)
+      try {
+        const finished = rebuilt.finish().then((index) => {
+          guard.succeeded(collection)
+          return { ...index, table: guard.watch(index.collection, index.table) }
+        })
+        indexes.set(collection.key, finished)
+        await finished
+      } catch (error) {
+        indexes.delete(collection.key)
+        await rebuilt.discard()
+        throw error
+      }
+      await previous?.embedder.close()
+    })
+  }
+
+  return {
+    open: () => documents.open(),
+
+    async close() {
+      stopping.abort(new AppError('unavailable', 'The knowledge base is closing.', { retryAfterSeconds: 1 }))
+      await guard.idle()
+      await turns.exclusive(async () => {
+        await Promise.all(repairs)
+        for (const index of indexes.values()) await index.then((open) => open.embedder.close()).catch(() => undefined)
+        indexes.clear()
+        tidied = undefined
+        await options.preparer.close()
+        await vectors.close()
+        await documents.close()
+      })
+      stopping = new AbortController()
+    },
+
+    async search(query, signal) {
+      const settings = parseSearch(query, defaultCollection)
+      const collection = await documents.findCollection(settings.collection)
+      if (!collection && settings.named) throw notFound('collection', settings.collection)
+      if (!collection) return { results: [], mode: settings.mode }
+      const index = settings.mode === 'keyword' ? undefined : () => indexOf(collection)
+      return {
+        results: await searchCollection(documents, collection, index, settings, signal),
+        mode: settings.mode,
+      }
+    },
+
+    ingest: ingestion.ingest,
+    ingestMany: ingestion.ingestMany,
+
+    async config() {
+      return describeKnowledge(options, defaultCollection, await embeddingInUse())
+    },
+
+    async listDocuments(filter, page) {
+      const name = filter.collection
+      const collection = name === undefined ? undefined : await documents.findCollection(collectionName(name, name))
+      if (name !== undefined && !collection) throw notFound('collection', name)
+      const found = await documents.listDocuments({ collection: collection?.key, source: filter.source }, page)
+      return { items: found.items.map(toRecord), next: found.next }
+    },
+
+    getDocument: async (documentId) => toRecord(await documents.getDocument(documentId)),
+
+    deleteDocument: removal.deleteDocument,
+    brought: createBrought(documents, defaultCollection, removal.removeDocument),
+
+    async reindex({ embedder, progress = () => {}, signal } = {}) {
+      if (reindexing !== undefined) throw new AppError('conflict', 'The knowledge base is being reindexed already.')
+      const tell = (now: Reindexing) => {
+        reindexing = now
+        progress(now)
+      }
+      reindexing = { step: 'embed', done: 0, total: 0 }
+      const download = ({ loadedBytes, totalBytes }: DownloadProgress) =>
+        tell({ step: 'download', done: loadedBytes, total: totalBytes })
+      try {
+        if (embedder !== undefined)
+          await embedders.download(embedder, { progress: download, signal: stoppable(signal) })
+        const { chunks: total } = await documents.totals()
+        let done = 0
+        const count = (chunks: number) => {
+          done += chunks
+          tell({ step: 'embed', done, total: Math.max(done, total) })
+        }
+        count(0)
+        for (const collection of await documents.collections())
+          await reindexCollection(collection, embedder, stoppable(signal), count)
+      } finally {
+        reindexing = undefined
+      }
+      const collection = await documents.findCollection(defaultCollection)
+      if (collection) await indexOf(collection)
+      return status()
+    },
+
+    status,
+
+    async check() {
+      await documents.check()
+      guard.check()
+      const collection = await documents.findCollection(defaultCollection)
+      if (collection) assertSameEmbedder(embedders.configured, collection)
+    },
+  }
+}
+
+function toRecord({ generation: _generation, ...record }: StoredDocument) {
+  return record
+}

@@ -1,0 +1,116 @@
+import type { Collection, DocumentStore, Ranking } from '../../core/knowledge/drivers.ts'
+import type { SearchHit } from '../../core/knowledge/knowledge.ts'
+import { queryWordsOf } from '../../core/text/terms.ts'
+import { chooseWords, isAlike } from './fuzzy.ts'
+import { toHits } from './hits.ts'
+import type { CollectionIndex } from './index-document.ts'
+import type { SearchSettings } from './input.ts'
+import { VectorsUnavailable } from './vector-guard.ts'
+
+const rankConstant = 60
+const leastDepth = 50
+const maxGenerations = 5_000
+const similarWords = 12
+/** Where the halves of BM25's open scale meet: a chunk that scores so much is worth 0.5. */
+const middleOfBm25 = 5
+
+/** What was found, and the lists that it was merged from. */
+export interface Found {
+  ranking: Ranking
+  keyword: Ranking
+  vector: Ranking
+  /** What the keyword list was asked for. */
+  words: string[]
+}
+
+/**
+ * Hybrid merges the word and vector lists by reciprocal rank; its scores are parts of the highest sum there can be.
+ * Keyword scores are BM25 squeezed into 0–1, vector scores the cosine. While the vectors can't be used, hybrid is keyword.
+ */
+export async function searchCollection(
+  documents: DocumentStore,
+  collection: Collection,
+  index: (() => Promise<CollectionIndex>) | undefined,
+  settings: SearchSettings,
+  signal: AbortSignal | undefined,
+): Promise<SearchHit[]> {
+  const { mode } = settings
+  const depth = Math.max(leastDepth, settings.limit * 3)
+  const byWords = async () =>
+    mode === 'vector' ? { words: [], keyword: [] } : rankByWords(documents, collection, settings, depth)
+  const byVector = async () => {
+    try {
+      return index ? await rankByVector(documents, await index(), settings, depth, signal) : []
+    } catch (error) {
+      if (mode === 'vector' || !(error instanceof VectorsUnavailable)) throw error
+      return []
+    }
+  }
+  const [{ words, keyword }, vector] = await Promise.all([byWords(), byVector()])
+  signal?.throwIfAborted()
+  const ranking = mode === 'vector' ? vector : mode === 'keyword' ? keyword : fuse([keyword, vector])
+  return toHits(documents, collection, { ranking, keyword, vector, words }, settings)
+}
+
+/** Reciprocal rank fusion: 1 for what is first in every list. */
+export function fuse(lists: readonly Ranking[]): Ranking {
+  const scores = new Map<number, number>()
+  for (const list of lists) {
+    for (const [at, { chunk }] of list.entries())
+      scores.set(chunk, (scores.get(chunk) ?? 0) + 1 / (rankConstant + at + 1))
+  }
+  const highest = lists.length / (rankConstant + 1)
+  return [...scores]
+    .map(([chunk, score]) => ({ chunk, score: score / highest }))
+    .sort((one, other) => other.score - one.score || one.chunk - other.chunk)
+}
+
+/** A word that is in no text may be misspelt: words like it are looked for instead. */
+async function rankByWords(
+  documents: DocumentStore,
+  collection: Collection,
+  { query, filters }: SearchSettings,
+  depth: number,
+): Promise<{ words: string[]; keyword: Ranking }> {
+  const asked = queryWordsOf(query)
+  const { exact, fuzzy } = chooseWords(asked, await documents.frequencies(collection.key, asked, []))
+  const alike = await Promise.all(
+    fuzzy.map(async (word) => {
+      const similar = await documents.similarWords(collection.key, word, similarWords)
+      return similar.filter((other) => isAlike(word, other))
+    }),
+  )
+  const words = [...new Set([...exact, ...alike.flat()])]
+  const found = await documents.keyword(collection.key, words, filters, depth)
+  return { words, keyword: found.map(({ chunk, score }) => ({ chunk, score: score / (score + middleOfBm25) })) }
+}
+
+async function rankByVector(
+  documents: DocumentStore,
+  { collection, table, embedder }: CollectionIndex,
+  settings: SearchSettings,
+  needed: number,
+  signal: AbortSignal | undefined,
+): Promise<Ranking> {
+  const filtered = Object.keys(settings.filters).length > 0
+  const only = filtered ? new Set(await documents.matching(collection.key, settings.filters)) : undefined
+  if (only?.size === 0) return []
+  const few = only && only.size <= maxGenerations ? [...only] : undefined
+  const vector = await embedder.embedQuery(
+    settings.query,
+    (words, trigrams) => documents.frequencies(collection.key, words, trigrams),
+    signal,
+  )
+  // Some of what is found may have been replaced or not pass the filters: look further until there is enough.
+  for (let fetch = needed * 2; ; fetch *= 4) {
+    signal?.throwIfAborted()
+    const found = await table.search(vector, fetch, few)
+    const current = new Set(await documents.stillCurrent([...new Set(found.map((hit) => hit.generation))]))
+    const kept = found.filter(
+      ({ generation, similarity }) => similarity > 0 && current.has(generation) && (!only || only.has(generation)),
+    )
+    const exhausted = found.length < fetch || (found.at(-1)?.similarity ?? 0) <= 0
+    if (kept.length >= needed || exhausted)
+      return kept.slice(0, needed).map(({ chunk, similarity }) => ({ chunk, score: Math.min(1, similarity) }))
+  }
+}

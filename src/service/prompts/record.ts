@@ -1,0 +1,151 @@
+import { createHash } from 'node:crypto'
+import type { ModelCallStart, PromptPiece, PromptRecord } from '../../core/event.ts'
+import type { Json, JsonObject } from '../../core/json.ts'
+import { promptText } from '../../core/message.ts'
+import { isEnded, isResumable, type RunRecord } from '../../core/run.ts'
+
+/*
+ * The prompt of a model call as it is recorded, and back. A session of a thousand runs must not hold its history a thousand
+ * times, so what a prompt has of earlier turns, or of the call before, is a reference; each is made only where it gives the
+ * same text, so that the prompt comes back byte for byte.
+ */
+
+/** What a model call was told; each message is a JSON text. */
+export interface ToldCall {
+  messages: readonly string[]
+  tools: string | undefined
+  settings: string | undefined
+}
+
+/** The messages of a turn as providers get them, as JSON; undefined for one that may still change. */
+export type TurnTexts = readonly string[] | undefined
+
+export function turnTexts(run: RunRecord): TurnTexts {
+  if (!isEnded(run.status) || isResumable(run)) return undefined
+  return run.messages.flatMap(({ role, parts }) => {
+    const text = promptText(parts)
+    return text === '' ? [] : [JSON.stringify({ role, content: [{ type: 'text', text }] })]
+  })
+}
+
+/** `turns`: those before the run, the latest first. */
+export function toPromptRecord(
+  told: ToldCall,
+  before: ToldCall | undefined,
+  turns: readonly TurnTexts[],
+): PromptRecord {
+  const { messages } = told
+  const pieces: PromptPiece[] = []
+  let behind = 0
+  for (let place = 0; place < messages.length; ) {
+    const from = placeIn(before?.messages ?? [], messages[place], behind)
+    const same = from === -1 ? 0 : countSame(before?.messages ?? [], from, messages, place)
+    const earlier = same > 0 ? undefined : longestTurns(turns, messages, place)
+    if (same > 0) {
+      pieces.push({ same: [from, same] })
+      behind = from + same
+      place += same
+    } else if (earlier !== undefined) {
+      pieces.push({ turns: [earlier.first, earlier.last] })
+      place += earlier.count
+    } else {
+      pieces.push({ message: JSON.parse(messages[place] ?? 'null') as Json })
+      place++
+    }
+  }
+  const same = (['tools', 'settings'] as const).filter((key) => told[key] !== undefined && told[key] === before?.[key])
+  return { pieces, digest: digestOf(messages), ...(same.length === 0 ? {} : { same }) }
+}
+
+/** How many turns back the reader of this record has to know. */
+export function turnsNeeded({ pieces }: PromptRecord): number {
+  return Math.max(0, ...pieces.map((piece) => ('turns' in piece ? piece.turns[0] : 0)))
+}
+
+/** Whether it refers to nothing of the call before. */
+export function isIndependent({ pieces, same }: PromptRecord): boolean {
+  return same === undefined && !pieces.some((piece) => 'same' in piece)
+}
+
+/** Undefined when what the record refers to is not what it was. */
+export function fromPromptRecord(
+  { prompt, tools, settings }: ModelCallStart & { prompt: PromptRecord },
+  before: ToldCall | undefined,
+  turns: readonly TurnTexts[],
+): ToldCall | undefined {
+  const messages: string[] = []
+  for (const piece of prompt.pieces) {
+    if ('message' in piece) messages.push(JSON.stringify(piece.message))
+    else if ('same' in piece)
+      messages.push(...(before?.messages ?? []).slice(piece.same[0], piece.same[0] + piece.same[1]))
+    else for (let back = piece.turns[0]; back >= piece.turns[1]; back--) messages.push(...(turns[back - 1] ?? []))
+  }
+  if (digestOf(messages) !== prompt.digest || (prompt.same !== undefined && before === undefined)) return undefined
+  const told = { messages, tools: textOf(tools), settings: textOf(settings) }
+  for (const key of prompt.same ?? []) told[key] = before?.[key]
+  return told
+}
+
+/** What was told, as it is in the event that a runnable emits; undefined when its prompt is no list of messages. */
+export function toldIn({ messages, tools, settings }: ModelCallStart): ToldCall | undefined {
+  if (!Array.isArray(messages)) return undefined
+  return {
+    messages: messages.map((message) => JSON.stringify(message)),
+    tools: textOf(tools),
+    settings: textOf(settings),
+  }
+}
+
+/** The fields of the event that say what was told. */
+export function toFields(told: ToldCall): Pick<ModelCallStart, 'messages' | 'tools' | 'settings'> {
+  return {
+    messages: JSON.parse(`[${told.messages.join(',')}]`) as Json,
+    ...(told.tools === undefined ? {} : { tools: JSON.parse(told.tools) as Json }),
+    ...(told.settings === undefined ? {} : { settings: JSON.parse(told.settings) as JsonObject }),
+  }
+}
+
+function textOf(value: Json | undefined): string | undefined {
+  return value === undefined ? undefined : JSON.stringify(value)
+}
+
+function placeIn(texts: readonly string[], text: string | undefined, from: number): number {
+  if (text === undefined) return -1
+  const place = texts.indexOf(text, from)
+  return place === -1 && from > 0 ? texts.indexOf(text) : place
+}
+
+function countSame(a: readonly string[], from: number, b: readonly string[], at: number): number {
+  let count = 0
+  while (from + count < a.length && at + count < b.length && a[from + count] === b[at + count]) count++
+  return count
+}
+
+/** The longest sequence of whole turns that stands here. */
+function longestTurns(turns: readonly TurnTexts[], messages: readonly string[], place: number) {
+  let longest: { first: number; last: number; count: number } | undefined
+  for (const [index, texts] of turns.entries()) {
+    if (texts?.[0] === undefined || texts[0] !== messages[place]) continue
+    const found = turnsFrom(turns, index + 1, messages, place)
+    if (found !== undefined && found.count > (longest?.count ?? 0)) longest = found
+  }
+  return longest
+}
+
+function turnsFrom(turns: readonly TurnTexts[], first: number, messages: readonly string[], place: number) {
+  let last: number | undefined
+  let count = 0
+  for (let back = first; back >= 1; back--) {
+    const texts = turns[back - 1]
+    if (texts === undefined || countSame(texts, 0, messages, place + count) < texts.length) break
+    count += texts.length
+    last = back
+  }
+  return last === undefined ? undefined : { first, last, count }
+}
+
+function digestOf(messages: readonly string[]): string {
+  const hash = createHash('sha256')
+  for (const message of messages) hash.update(message).update('\n')
+  return hash.digest('base64url').slice(0, 22)
+}

@@ -1,0 +1,67 @@
+import { AppError, messageOf, toAppError } from '../../core/error.ts'
+import type { RunEvent } from '../../core/event.ts'
+import type { JsonObject } from '../../core/json.ts'
+import type { Run, RunError, RunRecord } from '../../core/run.ts'
+import type { RunEnd } from '../../core/store.ts'
+
+/** Of a run whose output the store refuses. */
+export const unrecordable: RunError = {
+  code: 'internal',
+  message: "What the run gave could not be recorded; the server's log has the details.",
+}
+/** Of a run whose row is gone: it went with its session. */
+export const deletedWithSession = { status: 'cancelled', cancellation_reason: 'session_deleted', error: null } as const
+
+/** The ended run as the store takes it. */
+export function toEnd(
+  ended: RunRecord,
+  fence: number | null,
+  events: RunEvent[],
+  state: JsonObject | undefined,
+): RunEnd {
+  return {
+    run_id: ended.run_id,
+    fence,
+    status: ended.status as RunEnd['status'],
+    completed_at: ended.completed_at ?? '',
+    end_seq: ended.end_seq ?? 0,
+    cancellation_reason: ended.cancellation_reason,
+    error: ended.error,
+    cache_hit: ended.cache_hit,
+    usage: ended.usage,
+    events,
+    messages: ended.messages.slice(1),
+    sources: ended.sources,
+    ...(state === undefined ? {} : { state }),
+  }
+}
+
+/** Whether the same write can succeed later: the disk was full, or somebody else held the file. */
+export function mayPass(error: unknown): boolean {
+  const { code, retryAfterSeconds } = toAppError(error)
+  return code === 'storage_full' || (code === 'unavailable' && retryAfterSeconds !== undefined)
+}
+
+/** The error as the clients of a run are told it. */
+export function aboutRun(error: unknown, { run_id: runId, session_id: sessionId }: Run): AppError {
+  const { code, message, retryAfterSeconds } = toAppError(error)
+  return new AppError(code, message, { cause: error, retryAfterSeconds, runId, sessionId })
+}
+
+/** What AppErrors say is for the person who reads it; anything else may hold what nobody should see. */
+export function toRunError(error: unknown): RunError {
+  const known = toAppError(error)
+  if (known.code === 'internal') {
+    const name = nameOf(error)
+    return { code: 'run_failed', message: `The agent threw an error (${name}); the server's log has the details.` }
+  }
+  return { code: String(known.code), message: messageOf(known) }
+}
+
+function nameOf(error: unknown): string {
+  try {
+    return error instanceof Error && typeof error.name === 'string' ? error.name : 'Error'
+  } catch {
+    return 'Error'
+  }
+}

@@ -1,0 +1,115 @@
+import { AppError, invalid, notFound } from '../../core/error.ts'
+import type { InputRequired, RunEvent, RunResumedEvent, Stamp } from '../../core/event.ts'
+import type { JsonObject } from '../../core/json.ts'
+import { type CancellationReason, isResumable, type RunRecord } from '../../core/run.ts'
+import type { RunResume, SessionStore } from '../../core/store.ts'
+import { timestamp } from '../../core/time.ts'
+import type { RecordedRuns } from '../events/reader.ts'
+import { reserve } from '../events/recorder.ts'
+import type { ResumeAnswer } from '../services.ts'
+import { toEnd } from './end.ts'
+
+/** A run as it goes on, and everything recorded of it before, its `run_resumed` included. */
+export interface ResumedRun {
+  run: RunRecord
+  before: readonly RunEvent[]
+  resume: RunResume
+}
+
+type Answer = Pick<ResumeAnswer, 'approved' | 'input'>
+
+/** Reads what a paused run goes on from. Throws `conflict` for a run that is not paused, `invalid_request` for an answer that leaves something open. */
+export async function prepareResume(
+  recorded: RecordedRuns,
+  paused: RunRecord,
+  answer: Answer,
+  owner: string,
+  now: number,
+): Promise<ResumedRun> {
+  const { run_id: runId, end_seq: endSeq } = paused
+  if (!isResumable(paused) || endSeq === null) throw notWaiting(paused)
+  const before: RunEvent[] = []
+  for await (const batch of recorded.events(paused, 0)) before.push(...batch)
+  // The end of its stream at the pause is no part of the record of a run that goes on.
+  before.pop()
+  const from = paused.status === 'interrupted' ? 'interrupted' : 'input_required'
+  const at = timestamp(now)
+  const event: RunResumedEvent & Stamp = { type: 'run_resumed', run_id: runId, seq: endSeq + 1, at, from }
+  if (answer.approved !== undefined) event.approved = answer.approved
+  if (answer.input !== undefined) event.input = answer.input
+  if (from === 'input_required') assertAnswered(openRequests(before), answer)
+  before.push(event)
+  return {
+    before,
+    run: {
+      ...paused,
+      status: 'running',
+      completed_at: null,
+      end_seq: null,
+      error: null,
+      usage: null,
+      sources: [],
+      messages: paused.messages.slice(0, 1),
+    },
+    resume: { run_id: runId, end_seq: endSeq, owner, at, events: [event], reserve_until: endSeq + reserve },
+  }
+}
+
+/** Ends a paused run, and those inside it that wait too. Throws `conflict` when somebody was faster. */
+export async function cancelPaused(
+  store: SessionStore,
+  run: RunRecord,
+  reason: CancellationReason,
+  now: number,
+): Promise<RunRecord> {
+  const ended: RunRecord = {
+    ...run,
+    status: 'cancelled',
+    cancellation_reason: reason,
+    completed_at: timestamp(now),
+    end_seq: (run.end_seq ?? 0) + 1,
+  }
+  const finished = await store.finishRun({ ...toEnd(ended, null, [], undefined), messages: [] })
+  if (finished === 'missing') throw notFound('run', run.run_id)
+  if (finished !== 'ok') throw new AppError('conflict', 'The run has moved on meanwhile.', { runId: run.run_id })
+  const inside = await store.listRuns({ parent_run_id: run.run_id, status: 'input_required' }, { limit: 100 })
+  for (const { run_id } of inside.items) {
+    const child = await store.findRun(run_id)
+    if (child !== undefined) await cancelPaused(store, child, reason, now)
+  }
+  return ended
+}
+
+export function notWaiting(run: RunRecord): AppError {
+  const about = { runId: run.run_id, sessionId: run.session_id }
+  return new AppError('conflict', `The run does not wait for anything: it is ${run.status}.`, about)
+}
+
+/** What a run asked for since it last went on. */
+function openRequests(events: readonly RunEvent[]): InputRequired[] {
+  const last = events.findLastIndex((event) => event.type === 'run_resumed')
+  return events.slice(last + 1).filter((event): event is InputRequired & Stamp => event.type === 'input_required')
+}
+
+function assertAnswered(requests: readonly InputRequired[], { approved, input }: Answer): void {
+  const undecided = requests.find(({ call_id: callId, schema }) => {
+    if (callId === undefined || schema !== undefined) return approved === undefined && input === undefined
+    return typeof approved !== 'boolean' && approved?.[callId] === undefined
+  })
+  if (undecided === undefined) return
+  if (undecided.schema !== undefined || undecided.call_id === undefined) {
+    throw invalid(`The run waits for \`input\`: ${undecided.prompt}`, 'input')
+  }
+  const id = JSON.stringify(undecided.call_id)
+  throw invalid(
+    `The run waits for a decision: ${undecided.prompt} Send {"approved": true} or false, or {"approved": {${id}: true}}.`,
+    'approved',
+  )
+}
+
+/** The session's state as the last step left it, when the process died before the run could keep it. */
+export function unsavedState(before: readonly RunEvent[]): JsonObject | undefined {
+  const kept = before.findLastIndex((event) => event.type === 'run_resumed' && event.from === 'input_required')
+  const last = before.findLast((event, place) => place > kept && event.type === 'step_end' && event.state !== undefined)
+  return last?.type === 'step_end' ? last.state : undefined
+}

@@ -1,0 +1,171 @@
+import { AppError, invalid, notFound } from '../../core/error.ts'
+import { isFinalEvent, type RunEvent } from '../../core/event.ts'
+import { createId } from '../../core/id.ts'
+import { isEnded, type RunRecord } from '../../core/run.ts'
+import type { RunPiece, SessionCopy, SessionHead, SessionRecord } from '../../core/session.ts'
+import type { SessionStore } from '../../core/store.ts'
+import { type Clock, timestamp } from '../../core/time.ts'
+import type { ForkSession, ImportSession, PartOfSession, SessionPiece } from '../services.ts'
+
+const recordsAtOnce = 20
+const eventsAtOnce = 500
+
+/** Copies of whole sessions: out to somewhere, in from there, and beside each other. */
+export function createSessionCopies(store: SessionStore, clock: Clock) {
+  /** Up to the turn `last` and what is inside it, when it is given; null: none. */
+  async function* runsOf(sessionId: string, last?: string | null): AsyncGenerator<RunRecord> {
+    const ended = new Set<string>()
+    let isPast = last === null
+    for (let after: string | undefined; ; ) {
+      const records = await store.readRecords(sessionId, after, recordsAtOnce)
+      for (const run of records) {
+        if (run.parent_run_id === null) {
+          if (isPast) continue
+          isPast = run.run_id === last
+        }
+        // What goes on is not written to its end yet, and what is inside it means nothing without it.
+        if (!isEnded(run.status) || (run.parent_run_id !== null && !ended.has(run.parent_run_id))) continue
+        ended.add(run.run_id)
+        yield run
+      }
+      after = records.at(-1)?.run_id
+      if (after === undefined) return
+    }
+  }
+
+  async function* eventsOf(runId: string): AsyncGenerator<RunEvent[]> {
+    for (let after = 0; ; ) {
+      const page = await store.readEvents(runId, after, eventsAtOnce)
+      const last = page.at(-1)
+      if (last === undefined) return
+      const events = page.filter((event) => event.type !== 'run_start' && !isFinalEvent(event))
+      if (events.length > 0) yield events
+      after = last.seq
+    }
+  }
+
+  return {
+    async *export(
+      { session: whole }: SessionRecord,
+      withEvents: boolean,
+      part?: PartOfSession,
+    ): AsyncGenerator<SessionPiece> {
+      const { session, last } = part ?? { session: whole }
+      const { runs: _runs, run_count: _count, summary, ...rest } = session
+      const kept = await store.listHandovers(session.session_id)
+      const handovers = Object.fromEntries(rest.shared_with.user_ids.map((user) => [user, kept[user] ?? null]))
+      yield { session: rest, summary, ...(rest.shared_with.user_ids.length > 0 && { handovers }) }
+      for await (const run of runsOf(session.session_id, last)) {
+        yield { run }
+        if (withEvents) for await (const events of eventsOf(run.run_id)) yield { run_id: run.run_id, events }
+      }
+    },
+
+    async import(copy: SessionCopy, { newIds, userId }: ImportSession): Promise<SessionRecord> {
+      const given = newIds ? withNewIds(copy, createId('ses', clock()), clock()) : copy
+      return store.restoreSession(userId === undefined ? given : ownedBy(given, userId))
+    },
+
+    async fork(origin: SessionRecord, { runId, sessionId, userId }: ForkSession): Promise<SessionRecord> {
+      const { runs: _runs, run_count: count, summary, ...session } = origin.session
+      const taken = new Set<string>()
+      let turns = 0
+      let last: string | undefined
+      async function* runs(): AsyncGenerator<RunPiece> {
+        let isPast = false
+        for await (const run of runsOf(session.session_id)) {
+          const { parent_run_id: parent } = run
+          const isTurn = parent === null
+          // What is inside the last run was put in after it.
+          if (isPast && (isTurn || !taken.has(parent))) continue
+          taken.add(run.run_id)
+          if (isTurn) {
+            last = run.run_id
+            turns++
+          }
+          yield { run }
+          for await (const events of eventsOf(run.run_id)) yield { run_id: run.run_id, events }
+          isPast ||= run.run_id === runId
+        }
+        if (runId !== undefined && !isPast) await explainMissing(session.session_id, runId)
+      }
+      const now = clock()
+      const at = timestamp(now)
+      const begun: SessionHead['session'] = {
+        ...session,
+        shared_with: { agent_ids: [], team_ids: [], workflow_ids: [], user_ids: [] },
+        created_at: at,
+        updated_at: at,
+      }
+      const named = (head: SessionHead) => {
+        const copy = withNewIds({ ...head, runs: runs() }, id, now)
+        return userId === undefined ? copy : ownedBy(copy, userId)
+      }
+      const id = sessionId ?? createId('ses', now)
+      return store.restoreSession(named({ session: begun, summary: null }), () => {
+        const forked_from = { session_id: session.session_id, run_id: last ?? null }
+        const metadata = { ...session.metadata, forked_from }
+        return named({ session: { ...begun, metadata }, summary: turns === count ? summary : null })
+      })
+    },
+  }
+
+  async function explainMissing(sessionId: string, runId: string): Promise<never> {
+    const run = await store.findRun(runId)
+    if (run === undefined || run.session_id !== sessionId) throw notFound('run', runId)
+    if (run.parent_run_id !== null) throw invalid('This run is inside another: fork at that one.', 'run_id')
+    throw new AppError('conflict', 'The run has not ended: fork at an earlier one, or wait.', { runId })
+  }
+}
+
+/** The same under ids that nothing else has. */
+function withNewIds({ session, summary, handovers, runs }: SessionCopy, sessionId: string, now: number): SessionCopy {
+  const ids = new Map<string, string>()
+  // A run is named before it comes, by its session and by the one that it is inside.
+  const renamed = (id: string) => {
+    const known = ids.get(id) ?? createId('run', now)
+    ids.set(id, known)
+    return known
+  }
+  return {
+    session: { ...session, session_id: sessionId },
+    summary: summary && { ...summary, session_id: sessionId },
+    handovers: handovers && mapValues(handovers, (id) => id && renamed(id)),
+    runs: mapPieces(runs, (piece) => {
+      if (!('run' in piece)) {
+        const run_id = renamed(piece.run_id)
+        const events = piece.events.map((event) => ({
+          ...event,
+          run_id,
+          ...('child_run_id' in event && event.child_run_id && { child_run_id: renamed(event.child_run_id) }),
+        }))
+        return { run_id, events }
+      }
+      const { run } = piece
+      const run_id = renamed(run.run_id)
+      const parent_run_id = run.parent_run_id && renamed(run.parent_run_id)
+      const messages = run.messages.map((message) => ({ ...message, message_id: createId('msg', now), run_id }))
+      return { run: { ...run, run_id, session_id: sessionId, parent_run_id, messages } }
+    }),
+  }
+}
+
+function mapValues<T, U>(values: Record<string, T>, change: (value: T) => U): Record<string, U> {
+  return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, change(value)]))
+}
+
+/** A user's copy belongs to nobody else, whoever had the original. */
+function ownedBy({ session, summary, runs }: SessionCopy, userId: string): SessionCopy {
+  return {
+    session: { ...session, user_id: userId, shared_with: { ...session.shared_with, user_ids: [] } },
+    summary,
+    runs: mapPieces(runs, (piece) => ('run' in piece ? { run: { ...piece.run, user_id: userId } } : piece)),
+  }
+}
+
+async function* mapPieces(
+  pieces: AsyncIterable<RunPiece>,
+  change: (piece: RunPiece) => RunPiece,
+): AsyncGenerator<RunPiece> {
+  for await (const piece of pieces) yield change(piece)
+}

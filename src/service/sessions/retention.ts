@@ -1,0 +1,81 @@
+import type { Logger } from '../../core/logger.ts'
+import type { SessionStore } from '../../core/store.ts'
+import type { Clock } from '../../core/time.ts'
+import { timestamp } from '../../core/time.ts'
+
+const sessionsAtOnce = 50
+const everyMs = 60_000
+
+export interface RetentionOptions {
+  store: SessionStore
+  clock: Clock
+  logger: Logger
+  /** Sessions that have not changed for so long go. */
+  maxAgeMs: number | undefined
+  /** The newest so many stay. */
+  maxSessions: number | undefined
+}
+
+export interface Retention {
+  /** Looks now and every minute; does nothing when nothing is limited. */
+  start(): void
+  /** Deletes what has had its time, in small commits with as long a pause after each; tells how many sessions went. */
+  sweep(): Promise<number>
+  /** Waits for the commit under way. */
+  close(): Promise<void>
+}
+
+export function createRetention({ store, clock, logger, maxAgeMs, maxSessions }: RetentionOptions): Retention {
+  let timer: NodeJS.Timeout | undefined
+  let pausing: NodeJS.Timeout | undefined
+  let goOn = () => {}
+  let sweeping: Promise<unknown> | undefined
+  let closed = false
+
+  // Whoever waits for a commit waits for one batch at most, not for all of them.
+  function pause(ms: number): Promise<void> {
+    return new Promise((resolve) => {
+      goOn = resolve
+      pausing = setTimeout(resolve, ms).unref()
+    })
+  }
+
+  async function sweep(): Promise<number> {
+    const olderThan = maxAgeMs === undefined ? undefined : timestamp(clock() - maxAgeMs)
+    let deleted = 0
+    while (!closed) {
+      const begunMs = performance.now()
+      const count = await store.prune({ olderThan, maxSessions }, sessionsAtOnce)
+      if (count === 0) break
+      deleted += count
+      await pause(performance.now() - begunMs)
+    }
+    if (deleted > 0) logger.info({ sessions: deleted }, 'sessions beyond the retention limits were deleted')
+    return deleted
+  }
+
+  function look(): void {
+    timer = undefined
+    sweeping = sweep()
+      .catch((error: unknown) => logger.error({ error }, 'retention could not delete sessions; it tries again'))
+      .finally(() => {
+        sweeping = undefined
+        if (!closed) timer = setTimeout(look, everyMs).unref()
+      })
+  }
+
+  return {
+    start() {
+      if (closed || timer !== undefined || sweeping !== undefined) return
+      if (maxAgeMs !== undefined || maxSessions !== undefined) look()
+    },
+    sweep,
+    async close() {
+      closed = true
+      clearTimeout(timer)
+      clearTimeout(pausing)
+      goOn()
+      await sweeping
+    },
+  }
+}

@@ -1,0 +1,171 @@
+import { AppError, isAppError, notFound } from '../../core/error.ts'
+import type { Logger } from '../../core/logger.ts'
+import { isWithheld } from '../../core/refusal.ts'
+import type { SessionStore } from '../../core/store.ts'
+import type { Summarizer, Summary } from '../../core/summary.ts'
+import type { Clock } from '../../core/time.ts'
+import { timestamp } from '../../core/time.ts'
+import type { Summaries } from '../services.ts'
+
+const runLimit = 1000
+/** A job that ended the process each time must not do so at every start. */
+const mostAttempts = 3
+
+export interface SummariesOptions {
+  store: SessionStore
+  clock: Clock
+  logger: Logger
+  /** Absent: nothing can be summarised. */
+  summarizer: Summarizer | undefined
+  timeoutMs: number
+}
+
+export interface SummaryService extends Summaries {
+  /** Takes up the jobs that an earlier process left. */
+  recover(): Promise<void>
+  /** Cancels what is under way (its jobs stay scheduled) and waits for it. */
+  close(): Promise<void>
+}
+
+export function createSummaries(options: SummariesOptions): SummaryService {
+  const { store, clock, logger } = options
+  const underWay = new Map<string, Promise<Summary>>()
+  const scheduled = new Set<string>()
+  const closing = new AbortController()
+  let worker: Promise<void> | undefined
+
+  function assertConfigured(): Summarizer {
+    if (options.summarizer !== undefined) return options.summarizer
+    throw new AppError('summary_not_configured', 'No summary manager is configured: set server.summaryManager.')
+  }
+
+  async function assertSession(sessionId: string): Promise<void> {
+    if ((await store.findSession(sessionId)) === undefined) throw notFound('session', sessionId)
+  }
+
+  function join(sessionId: string): Promise<Summary> {
+    const present = underWay.get(sessionId)
+    if (present !== undefined) return present
+    const job = summarize(sessionId).finally(() => underWay.delete(sessionId))
+    underWay.set(sessionId, job)
+    return job
+  }
+
+  async function summarize(sessionId: string): Promise<Summary> {
+    const summarizer = assertConfigured()
+    // What comes while it is being written is not in it.
+    const readAt = timestamp(clock())
+    const history = await store.readHistory(sessionId, runLimit)
+    const earlier = history.has_more ? await store.findSummary(sessionId) : undefined
+    const messages = history.runs
+      .filter((run) => run.status !== 'queued' && !isWithheld(run))
+      .flatMap((run) => run.messages)
+    const content = messages.length === 0 ? '' : await write(summarizer, messages, earlier?.content)
+    const summary: Summary = {
+      session_id: sessionId,
+      content,
+      model: summarizer.name,
+      run_count: history.runs.length,
+      message_count: messages.length,
+      created_at: readAt,
+    }
+    await store.saveSummary(summary)
+    return summary
+  }
+
+  async function write(summarizer: Summarizer, ...input: [Parameters<Summarizer['summarize']>[0], string | undefined]) {
+    const stop = new AbortController()
+    const onClosing = () => stop.abort(new AppError('unavailable', 'The server is shutting down.'))
+    closing.signal.addEventListener('abort', onClosing, { once: true })
+    const late = new AppError(
+      'timeout',
+      `The summary took longer than ${options.timeoutMs} ms (the summary manager's timeout).`,
+    )
+    const timer = setTimeout(() => stop.abort(late), options.timeoutMs)
+    const stopped = new Promise<never>((_, reject) => {
+      stop.signal.addEventListener('abort', () => reject(stop.signal.reason), { once: true })
+    })
+    try {
+      return await Promise.race([summarizer.summarize(...input, stop.signal), stopped])
+    } catch (error) {
+      if (stop.signal.aborted) throw stop.signal.reason
+      if (isAppError(error)) throw error
+      throw new AppError('summary_failed', 'The summary could not be written; the log has the details.', {
+        cause: error,
+      })
+    } finally {
+      clearTimeout(timer)
+      closing.signal.removeEventListener('abort', onClosing)
+    }
+  }
+
+  function work(): void {
+    worker ??= (async () => {
+      for (const sessionId of scheduled) {
+        if (closing.signal.aborted) return
+        scheduled.delete(sessionId)
+        await runJob(sessionId)
+      }
+    })().finally(() => {
+      worker = undefined
+      if (scheduled.size > 0 && !closing.signal.aborted) work()
+    })
+  }
+
+  async function runJob(sessionId: string): Promise<void> {
+    try {
+      const attempts = await store.beginSummaryJob(sessionId)
+      if (attempts === 0) return
+      if (attempts > mostAttempts)
+        throw new AppError('summary_failed', `It was begun ${mostAttempts} times and never ended.`)
+      await join(sessionId)
+    } catch (error) {
+      if (closing.signal.aborted) return putBack(sessionId)
+      logger.error({ error, session_id: sessionId }, 'summary failed; the earlier one stays')
+      await store
+        .dropSummaryJob(sessionId)
+        .catch((failure: unknown) => logger.error({ error: failure }, 'summary job stays'))
+    }
+  }
+
+  /** What a shutdown has ended counts as not begun. */
+  async function putBack(sessionId: string): Promise<void> {
+    await store
+      .scheduleSummary(sessionId, timestamp(clock()))
+      .catch((error: unknown) => logger.error({ error }, 'an attempt at a summary that a shutdown ended is counted'))
+  }
+
+  return {
+    async get(sessionId) {
+      const summary = await store.findSummary(sessionId)
+      if (summary !== undefined) return summary
+      await assertSession(sessionId)
+      throw noSummary(sessionId)
+    },
+    async schedule(sessionId) {
+      await assertSession(sessionId)
+      assertConfigured()
+      await store.scheduleSummary(sessionId, timestamp(clock()))
+      scheduled.add(sessionId)
+      work()
+    },
+    async generate(sessionId) {
+      await assertSession(sessionId)
+      assertConfigured()
+      return join(sessionId)
+    },
+    async recover() {
+      if (options.summarizer === undefined) return
+      for (const sessionId of await store.listSummaryJobs()) scheduled.add(sessionId)
+      work()
+    },
+    async close() {
+      closing.abort()
+      await Promise.allSettled([worker, ...underWay.values()])
+    },
+  }
+}
+
+export function noSummary(sessionId: string): AppError {
+  return new AppError('summary_not_found', `There is no summary of session '${sessionId}' yet.`, { sessionId })
+}

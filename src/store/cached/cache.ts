@@ -1,0 +1,161 @@
+import { TurnoverMap } from '../../runtime/turnover-map.ts'
+import { KnownSession } from './entry.ts'
+
+export interface MemoryLimits {
+  /** Sessions without a run under way. */
+  sessions: number
+  /** Of all sessions together, as estimated. */
+  bytes: number
+  /** The newest ones of a session. */
+  runs: number
+}
+
+/**
+ * What sessions with a run under way, and the newest of the others, are known to hold. Beyond its limits it forgets, the
+ * longest unused first.
+ */
+export class SessionMemory {
+  readonly #limits: MemoryLimits
+  readonly #sessions = new TurnoverMap<string, KnownSession>()
+  /** Those without a run under way, the longest unused first. */
+  readonly #idle = new IdleSessions()
+  #bytes = 0
+
+  constructor(limits: MemoryLimits) {
+    this.#limits = limits
+  }
+
+  get bytes(): number {
+    return this.#bytes
+  }
+
+  get size(): number {
+    return this.#sessions.size
+  }
+
+  find(sessionId: string): KnownSession | undefined {
+    return this.#sessions.get(sessionId)
+  }
+
+  findByRun(runId: string): KnownSession | undefined {
+    return this.#sessions.values().find((known) => known.hasRun(runId))
+  }
+
+  /** One of which nothing is known yet, if there is none. */
+  get(sessionId: string): KnownSession {
+    const found = this.find(sessionId)
+    if (found !== undefined) return found
+    const known = this.#add(sessionId)
+    this.#idle.add(known)
+    this.#forgetSurplus(known)
+    return known
+  }
+
+  runBegins(sessionId: string): KnownSession {
+    const found = this.find(sessionId)
+    const known = found ?? this.#add(sessionId)
+    if (found?.runsUnderWay === 0) this.#idle.remove(found)
+    known.runsUnderWay++
+    return known
+  }
+
+  runEnds(known: KnownSession): void {
+    if (--known.runsUnderWay > 0) return
+    this.#idle.add(known)
+    this.#forgetSurplus(known)
+  }
+
+  /** The store has answered a write, the `ticket`-th of a session with a run under way; `put` puts down what is known now. */
+  written(known: KnownSession, ticket: number, put: () => void): void {
+    if (ticket !== ++known.answered) known.isUnordered = true
+    const before = known.bytes
+    put()
+    if (known.isUnordered) known.clear()
+    this.#changed(known, before)
+    if (known.answered === known.asked) known.isUnordered = false
+  }
+
+  /** Keeps what was read of a session, unless it has been forgotten. */
+  keep(known: KnownSession, put: () => void): void {
+    if (this.find(known.sessionId) !== known) return
+    const before = known.bytes
+    put()
+    this.#changed(known, before)
+  }
+
+  /** A session with a run under way stays, without what was known of it. */
+  forget(sessionId: string): void {
+    const known = this.find(sessionId)
+    if (known === undefined) return
+    this.#bytes -= known.bytes
+    if (known.runsUnderWay === 0) {
+      this.#idle.remove(known)
+      this.#sessions.delete(sessionId)
+      return
+    }
+    known.clear()
+    known.version++
+    known.isUnordered = known.answered < known.asked
+    this.#bytes += known.bytes
+  }
+
+  forgetAll(): void {
+    for (const { sessionId } of this.#sessions.values()) this.forget(sessionId)
+  }
+
+  #add(sessionId: string): KnownSession {
+    const known = new KnownSession(sessionId)
+    this.#bytes += known.bytes
+    this.#sessions.set(sessionId, known)
+    return known
+  }
+
+  #changed(known: KnownSession, bytesBefore: number): void {
+    known.version++
+    known.trim(this.#limits.runs, this.#limits.bytes / 8)
+    this.#bytes += known.bytes - bytesBefore
+    if (this.#bytes > this.#limits.bytes) this.#forgetSurplus(known)
+  }
+
+  #forgetSurplus(spared: KnownSession): void {
+    const { sessions, bytes } = this.#limits
+    for (let known = this.#idle.oldest; known !== undefined; ) {
+      if (this.#idle.size <= sessions && this.#bytes <= bytes) return
+      const newer = known.newer
+      if (known !== spared) this.forget(known.sessionId)
+      known = newer
+    }
+    if (this.#bytes <= bytes) return
+    for (const known of this.#sessions.values()) {
+      if (this.#bytes <= bytes) return
+      if (known !== spared) this.forget(known.sessionId)
+    }
+  }
+}
+
+/** In the order in which they came. */
+class IdleSessions {
+  size = 0
+  oldest: KnownSession | undefined
+  #newest: KnownSession | undefined
+
+  add(known: KnownSession): void {
+    known.older = this.#newest
+    if (this.#newest === undefined) this.oldest = known
+    else this.#newest.newer = known
+    this.#newest = known
+    this.size++
+  }
+
+  /** Leaves no link behind: a session that is forgotten would keep those after it alive until it is collected itself. */
+  remove(known: KnownSession): void {
+    const { older, newer } = known
+    if (older === undefined) this.oldest = newer
+    else older.newer = newer
+    if (newer === undefined) this.#newest = older
+    else newer.older = older
+    known.older = undefined
+    known.newer = undefined
+    this.size--
+  }
+}

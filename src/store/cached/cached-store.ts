@@ -1,0 +1,199 @@
+import { freeze } from '../../core/json.ts'
+import type { RunEnd, RunFinished, RunStart, RunStarted, SessionStore } from '../../core/store.ts'
+import { TurnoverMap } from '../../runtime/turnover-map.ts'
+import { type MemoryLimits, SessionMemory } from './cache.ts'
+import type { KnownSession } from './entry.ts'
+
+const defaultLimits: MemoryLimits = { sessions: 1_000, bytes: 32 * 1024 * 1024, runs: 100 }
+
+/**
+ * The store, with what the next run of a session asks for (its latest runs, its state and summary) kept in memory: of
+ * sessions with a run under way and of the newest others. Writes are known when the store has acknowledged them, so that
+ * nothing is told that could be lost. Answers are the store's, but shared: nobody may change what they hold, and what is put
+ * in with a start is frozen. The store must have no other user.
+ */
+export function activeSessions(store: SessionStore, limits: Partial<MemoryLimits> = {}): SessionStore {
+  const memory = new SessionMemory({ ...defaultLimits, ...limits })
+  /** By the run under way. */
+  const sessions = new TurnoverMap<string, KnownSession>()
+  /** Grows with whatever makes reads under way worthless. */
+  let forgotten = 0
+
+  function forget(sessionId: string): void {
+    forgotten++
+    memory.forget(sessionId)
+  }
+
+  function forgetAll(): void {
+    forgotten++
+    memory.forgetAll()
+  }
+
+  /** For writes about a run that is not under way here: an earlier process started it, or it was paused. */
+  function forgetRun(runId: string): void {
+    const known = memory.findByRun(runId)
+    if (known === undefined) forgetAll()
+    else forget(known.sessionId)
+  }
+
+  /** What was read is kept, unless something was written meanwhile. */
+  async function reading<T>(sessionId: string, read: Promise<T>, put: (known: KnownSession, value: T) => void) {
+    const known = memory.get(sessionId)
+    const before = known.version
+    const forgottenBefore = forgotten
+    const value = await read
+    if (known.version === before && forgotten === forgottenBefore) memory.keep(known, () => put(known, value))
+    return value
+  }
+
+  /** `put` puts down what is known by the answer; undefined when the write failed. */
+  function writing<T>(known: KnownSession, write: Promise<T>, put: (answer?: T) => void): Promise<T> {
+    const ticket = ++known.asked
+    return write.then(
+      (answer) => {
+        memory.written(known, ticket, () => put(answer))
+        return answer
+      },
+      (error: unknown) => {
+        memory.written(known, ticket, put)
+        throw error
+      },
+    )
+  }
+
+  /** Whatever came of it. */
+  async function forgetting<T>(write: Promise<T>, forgetIt: (value?: T) => void): Promise<T> {
+    try {
+      const value = await write
+      forgetIt(value)
+      return value
+    } catch (error) {
+      forgetIt()
+      throw error
+    }
+  }
+
+  function startRun(start: RunStart): Promise<RunStarted> {
+    try {
+      freeze(start.message)
+      freeze(start.run.metadata)
+    } catch (error) {
+      return Promise.reject(error)
+    }
+    const { run_id: runId, session_id: sessionId } = start.run
+    const known = memory.runBegins(sessionId)
+    sessions.set(runId, known)
+    // Of runs that are put in at once, the store alone knows the order.
+    if (++known.startsUnderWay > 1) known.isUnordered = true
+    return writing(known, store.startRun(start), (started) => {
+      known.startsUnderWay--
+      if (started?.outcome === 'started' || started?.outcome === 'queued') {
+        if (started.created_session) known.begin(start)
+        known.startRun(start)
+      } else {
+        if (started === undefined) known.clear()
+        ended(runId, known)
+      }
+    })
+  }
+
+  function ended(runId: string, known: KnownSession): void {
+    if (sessions.delete(runId)) memory.runEnds(known)
+  }
+
+  function finishRun(end: RunEnd): Promise<RunFinished> {
+    const known = sessions.get(end.run_id)
+    if (known === undefined) return forgetting(store.finishRun(end), () => forgetRun(end.run_id))
+    return writing(known, store.finishRun(end), (finished) => {
+      if (finished === 'ok' && end.refused === undefined) known.endRun(end)
+      else known.clear()
+      ended(end.run_id, known)
+    })
+  }
+
+  function beginRun(runId: string, fence: number, at: string): Promise<boolean> {
+    const known = sessions.get(runId)
+    if (known === undefined) return forgetting(store.beginRun(runId, fence, at), () => forgetRun(runId))
+    return writing(known, store.beginRun(runId, fence, at), (begun) => {
+      if (begun) known.beginRun(runId, at)
+      else known.clear()
+    })
+  }
+
+  return {
+    name: store.name,
+    open: () => store.open(),
+    close: () => forgetting(store.close(), forgetAll),
+    check: () => store.check(),
+
+    createSession: (seed, claim) => forgetting(store.createSession(seed, claim), () => forget(seed.session_id)),
+    findSession: (sessionId) => store.findSession(sessionId),
+    updateSession: (sessionId, change, at, revision) =>
+      forgetting(store.updateSession(sessionId, change, at, revision), () => forget(sessionId)),
+    shareSession: (sessionId, owners, at) => store.shareSession(sessionId, owners, at),
+    unshareSession: (sessionId, kind, ownerId, at) => store.unshareSession(sessionId, kind, ownerId, at),
+    findHandover: (sessionId, userId, newestRuns) => store.findHandover(sessionId, userId, newestRuns),
+    listHandovers: (sessionId) => store.listHandovers(sessionId),
+    isBefore: (runId, otherId) => store.isBefore(runId, otherId),
+    deleteSession: (sessionId) => forgetting(store.deleteSession(sessionId), () => forget(sessionId)),
+    restoreSession: (copy, head) => forgetting(store.restoreSession(copy, head), () => forget(copy.session.session_id)),
+    readRecords: (sessionId, after, limit) => store.readRecords(sessionId, after, limit),
+    listSessions: (filter, page) => store.listSessions(filter, page),
+    prune: (rule, limit) => forgetting(store.prune(rule, limit), (count) => count !== 0 && forgetAll()),
+    eraseUser: (userId, limit) => forgetting(store.eraseUser(userId, limit), (count) => count !== 0 && forgetAll()),
+    async readState(sessionId) {
+      const known = memory.find(sessionId)?.state
+      if (known !== undefined) return JSON.parse(known)
+      const read = store.readState?.(sessionId) ?? store.findSession(sessionId).then((found) => found?.session.state)
+      return reading(
+        sessionId,
+        read.then((state) => state ?? null),
+        (session, state) => session.setState(JSON.stringify(state)),
+      )
+    },
+
+    startRun,
+    beginRun,
+    appendEvents: (batch) => store.appendEvents(batch),
+    finishRun,
+    resumeRun: (resume) => forgetting(store.resumeRun(resume), () => forgetRun(resume.run_id)),
+    findRun: (runId) => store.findRun(runId),
+    findRunHead: (runId) => store.findRunHead?.(runId) ?? store.findRun(runId),
+    listRuns: (filter, page) => store.listRuns(filter, page),
+    readEvents: (runId, after, limit, types) => store.readEvents(runId, after, limit, types),
+    async readHistory(sessionId, limit, before) {
+      if (before !== undefined) return store.readHistory(sessionId, limit, before)
+      const known = memory.find(sessionId)
+      known?.wantRuns(limit)
+      if (known === undefined || limit < 1 || (known.runCount < limit && !known.isWhole)) {
+        return reading(sessionId, store.readHistory(sessionId, limit), (session, { runs, has_more }) => {
+          session.wantRuns(limit)
+          if (limit > 0) session.setRuns(runs, !has_more)
+        })
+      }
+      return { runs: known.newestRuns(limit), has_more: known.runCount > limit || !known.isWhole }
+    },
+    searchMessages: (search, page) => store.searchMessages(search, page),
+
+    cacheAnswer: (answer) => store.cacheAnswer(answer),
+    findCached: (key) => store.findCached(key),
+
+    saveSummary: (summary) => forgetting(store.saveSummary(summary), () => forget(summary.session_id)),
+    async findSummary(sessionId) {
+      const known = memory.find(sessionId)?.summary
+      if (known !== undefined) return known ?? undefined
+      return reading(sessionId, store.findSummary(sessionId), (session, summary) => session.setSummary(summary ?? null))
+    },
+    scheduleSummary: (sessionId, at) => store.scheduleSummary(sessionId, at),
+    beginSummaryJob: (sessionId) => store.beginSummaryJob(sessionId),
+    dropSummaryJob: (sessionId) => store.dropSummaryJob(sessionId),
+    listSummaryJobs: () => store.listSummaryJobs(),
+
+    claim: (claim) => store.claim(claim),
+    settleClaim: (key, answer) => store.settleClaim(key, answer),
+    releaseClaim: (key) => store.releaseClaim(key),
+    findClaim: (key) => store.findClaim(key),
+
+    recover: (owner, at) => forgetting(store.recover(owner, at), forgetAll),
+  }
+}

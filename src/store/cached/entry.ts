@@ -1,0 +1,179 @@
+import { hideMessage, isWithheld } from '../../core/refusal.ts'
+import { isEnded, type RunRecord } from '../../core/run.ts'
+import type { RunEnd, RunStart } from '../../core/store.ts'
+import type { Summary } from '../../core/summary.ts'
+import { jsonSize } from '../../runtime/json-size.ts'
+
+const sessionBytes = 500
+const runBytes = 1500
+const messageBytes = 500
+/** Of data: by then it is more than is kept of a session. */
+const mostCounted = 2 * 1024 * 1024
+/** How many runs are kept before anybody has asked for more. */
+const leastRuns = 24
+
+/** What is known of one session; undefined is what has to be read. Knows what it takes up, as an estimate. */
+export class KnownSession {
+  readonly sessionId: string
+  bytes = sessionBytes
+  /** Beside it among those without a run under way. */
+  older: KnownSession | undefined
+  newer: KnownSession | undefined
+  runsUnderWay = 0
+  startsUnderWay = 0
+  /** Writes asked for, and those that the store has answered. */
+  asked = 0
+  answered = 0
+  /** The store may not have done them in the order in which it answers: nothing is known until all have been answered. */
+  isUnordered = false
+  /** Changes with every write, so that a read can tell whether it was overtaken. */
+  version = 0
+  /** The most that anybody has asked for: what nobody reads need not be kept. */
+  #wantedRuns = leastRuns
+  /** The newest, oldest first. A record here is never changed, only replaced. */
+  #runs: RunRecord[] | undefined
+  #isWhole = false
+  /** What the messages of runs say that only the runs may see. */
+  readonly #hidden = new Map<string, RunRecord['messages']>()
+  #state: string | undefined
+  #summary: Summary | null | undefined
+
+  constructor(sessionId: string) {
+    this.sessionId = sessionId
+  }
+
+  /** As JSON, since whoever asks for the state may change what it gets. */
+  get state(): string | undefined {
+    return this.#state
+  }
+
+  get summary(): Summary | null | undefined {
+    return this.#summary
+  }
+
+  /** How many of the newest runs are known. */
+  get runCount(): number {
+    return this.#runs?.length ?? 0
+  }
+
+  /** All runs are known. */
+  get isWhole(): boolean {
+    return this.#isWhole
+  }
+
+  /** The newest, oldest first. Nobody may change them. */
+  newestRuns(limit: number): RunRecord[] {
+    return this.#runs?.slice(-limit) ?? []
+  }
+
+  /** The newest `count` are worth keeping. */
+  wantRuns(count: number): void {
+    if (count > this.#wantedRuns) this.#wantedRuns = count
+  }
+
+  hasRun(runId: string): boolean {
+    return this.#placeOf(runId) >= 0
+  }
+
+  clear(): void {
+    this.#runs = undefined
+    this.#isWhole = false
+    this.#state = undefined
+    this.#summary = undefined
+    this.bytes = sessionBytes
+  }
+
+  /** The session has been created with this start. */
+  begin({ session }: RunStart): void {
+    this.clear()
+    this.#runs = []
+    this.#isWhole = true
+    this.#summary = null
+    this.setState(session?.state == null ? 'null' : JSON.stringify(session.state))
+  }
+
+  startRun({ run: started, state, unchecked }: RunStart): void {
+    const { run_id, messages } = started
+    const run = unchecked === true ? { ...started, messages: messages.map(hideMessage) } : started
+    if (unchecked === true) this.#hidden.set(run_id, messages)
+    if (state !== null) this.setState(undefined)
+    if (this.#runs === undefined || run.parent_run_id !== null || this.hasRun(run.run_id)) return
+    this.#runs.push(run)
+    this.bytes += bytesOf(run)
+  }
+
+  beginRun(runId: string, at: string): void {
+    this.setState(undefined)
+    const place = this.#placeOf(runId)
+    const run = this.#runs?.[place]
+    if (this.#runs !== undefined && run !== undefined) {
+      this.#runs[place] = { ...run, status: 'running', started_at: at }
+    }
+  }
+
+  endRun(end: RunEnd): void {
+    if (end.state !== undefined) this.setState(JSON.stringify(end.state))
+    const place = this.#placeOf(end.run_id)
+    const found = this.#runs?.[place]
+    const said = this.#hidden.get(end.run_id)
+    this.#hidden.delete(end.run_id)
+    if (this.#runs === undefined || found === undefined) return
+    const run = said !== undefined && end.checked === true ? { ...found, messages: said } : found
+    // It was read between the write of its end and the answer, or while only the run could see what its message says.
+    if (isEnded(run.status) || (end.checked === true && isWithheld(run))) this.clear()
+    else {
+      this.#runs[place] = toEnded(run, end)
+      this.bytes += bytesOf(end)
+    }
+  }
+
+  setRuns(runs: readonly RunRecord[], isWhole: boolean): void {
+    for (const run of this.#runs ?? []) this.bytes -= bytesOf(run)
+    this.#runs = [...runs]
+    this.#isWhole = isWhole
+    for (const run of runs) this.bytes += bytesOf(run)
+  }
+
+  setState(state: string | undefined): void {
+    this.bytes += 2 * ((state?.length ?? 0) - (this.#state?.length ?? 0))
+    this.#state = state
+  }
+
+  setSummary(summary: Summary | null): void {
+    this.bytes += 2 * (summary?.content.length ?? 0)
+    this.#summary = summary
+  }
+
+  /** Lets the oldest runs go until it holds no more than that, nor more than are wanted. */
+  trim(maxRuns: number, maxBytes: number): void {
+    const most = Math.min(maxRuns, this.#wantedRuns)
+    while (this.#runs !== undefined && (this.#runs.length > most || this.bytes > maxBytes)) {
+      const oldest = this.#runs.shift()
+      if (oldest === undefined) return
+      this.bytes -= bytesOf(oldest)
+      this.#isWhole = false
+    }
+  }
+
+  #placeOf(runId: string): number {
+    return this.#runs?.findLastIndex(({ run_id }) => run_id === runId) ?? -1
+  }
+}
+
+function toEnded(run: RunRecord, end: RunEnd): RunRecord {
+  const { status, completed_at, end_seq, cancellation_reason, error, cache_hit, usage, sources } = end
+  const messages = [...run.messages, ...end.messages]
+  const ended = { status, completed_at, end_seq, cancellation_reason, error, cache_hit, usage, messages }
+  return { ...run, ...ended, sources: [...sources] }
+}
+
+/** Of a run, or of what its end adds to it. */
+function bytesOf(part: RunRecord | RunEnd): number {
+  let bytes = messageBytes * part.sources.length
+  if ('metadata' in part) bytes += runBytes + 2 * jsonSize(part.metadata, mostCounted)
+  for (const { content, parts } of part.messages) {
+    bytes += messageBytes + 2 * content.length
+    for (const part of parts) if (part.type === 'data') bytes += 4 * jsonSize(part.data, mostCounted)
+  }
+  return bytes
+}

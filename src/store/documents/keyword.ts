@@ -1,0 +1,195 @@
+import type { Ranking, TermFrequencies } from '../../core/knowledge/drivers.ts'
+import type { Filters } from '../../core/knowledge/knowledge.ts'
+import { trigramsOf } from '../../core/text/terms.ts'
+import type { Connection } from './connection.ts'
+import { filterSql } from './filter.ts'
+import { isTelling } from './schema.ts'
+import type { Reader } from './writer.ts'
+
+const maxMatchTerms = 64
+const headingWeight = 1.5
+const maxRemembered = 50_000
+const sizeMs = 5_000
+/** Tells apart what one statement reads of two tables. */
+const ofWords = 0
+const ofTrigrams = 1
+
+/** Adds words that are not there yet, with their trigrams. */
+export async function addWords(connection: Connection, collection: number, words: readonly string[]): Promise<void> {
+  if (words.length === 0) return
+  const key = collection.toFixed(0)
+  const [last] = await connection.all(`SELECT coalesce(max(term_key), 0) AS last FROM terms_${key}`)
+  await connection.run(
+    `INSERT OR IGNORE INTO terms_${key} (word) SELECT DISTINCT value FROM json_each(?) WHERE ${isTelling('value')}`,
+    [JSON.stringify(words)],
+  )
+  await connection.run(
+    `INSERT INTO trigrams_${key} (rowid, body) SELECT term_key, ' ' || word || ' ' FROM terms_${key} WHERE term_key > ?`,
+    [last?.last],
+  )
+}
+
+export async function removeFromIndex(connection: Connection, collection: number, chunks: readonly number[]) {
+  const key = collection.toFixed(0)
+  const keys = JSON.stringify(chunks)
+  await connection.run(`DELETE FROM words_${key} WHERE rowid IN (SELECT value FROM json_each(?))`, [keys])
+}
+
+/** BM25 over the words, any of them; only current chunks that the filters let through. */
+export async function rankByWords(
+  connection: Reader,
+  collection: number,
+  words: readonly string[],
+  filters: Filters,
+  limit: number,
+): Promise<Ranking> {
+  if (words.length === 0) return []
+  const table = `words_${collection.toFixed(0)}`
+  return rankCurrent(
+    connection,
+    {
+      sql: `SELECT rowid AS chunk, -rank AS score FROM ${table}
+        WHERE ${table} MATCH ? AND rank MATCH 'bm25(1.0, ${headingWeight})' ORDER BY rank`,
+      parameters: [words.slice(0, maxMatchTerms).map(quoted).join(' OR ')],
+    },
+    filters,
+    limit,
+  )
+}
+
+/** Words that share trigrams with one, those that share the largest part first. */
+export async function similarWords(
+  connection: Reader,
+  collection: number,
+  word: string,
+  limit: number,
+): Promise<string[]> {
+  const key = collection.toFixed(0)
+  const trigrams = [...new Set(trigramsOf(word))].slice(0, maxMatchTerms)
+  const rows = await connection.all(
+    `SELECT word FROM (SELECT trigrams_${key}.rowid AS found, count(*) AS shared
+         FROM json_each(?) AS wanted CROSS JOIN trigrams_${key} ON trigrams_${key} MATCH wanted.value
+         GROUP BY found ORDER BY shared DESC LIMIT 200)
+       JOIN terms_${key} ON term_key = found WHERE word <> ?
+     ORDER BY shared * 1.0 / (length(word) + ? - shared) DESC, word LIMIT ?`,
+    [JSON.stringify(trigrams.map(quoted)), word, trigrams.length, limit],
+  )
+  return rows.map((row) => String(row.word))
+}
+
+/**
+ * Of what an index found, what is current and passes the filters. Looking every find up is dear, so without filters
+ * only the best are, and all of them when too few of those are current.
+ */
+async function rankCurrent(
+  connection: Reader,
+  index: { sql: string; parameters: readonly unknown[] },
+  filters: Filters,
+  limit: number,
+): Promise<Ranking> {
+  const filter = filterSql(filters)
+  const lookUp = async (most: number): Promise<Ranking> => {
+    const rows = await connection.all(
+      `SELECT found.chunk AS chunk, found.score AS score FROM (${index.sql} LIMIT ?) AS found
+         CROSS JOIN chunk ON chunk.chunk_key = found.chunk
+         CROSS JOIN document ON document.generation = chunk.chunk_generation
+       WHERE 1${filter.sql} ORDER BY score DESC, chunk LIMIT ?`,
+      [...index.parameters, most, ...filter.parameters, limit],
+    )
+    return rows.map((row) => ({ chunk: Number(row.chunk), score: Number(row.score) }))
+  }
+  if (filter.sql !== '') return lookUp(-1)
+  const best = await lookUp(limit * 2)
+  return best.length < limit ? lookUp(-1) : best
+}
+
+/** FTS5 takes what stands in double quotes as text, whatever it holds. */
+function quoted(term: string): string {
+  return `"${term.replaceAll('"', '""')}"`
+}
+
+interface Remembered {
+  chunks: number
+  terms: number
+  words: Map<string, number>
+  trigrams: Map<string, number>
+}
+
+/**
+ * In how many chunks terms occur, remembered until the collection has changed by a twentieth: counting a frequent term
+ * reads its whole list, and weights need no more precision.
+ */
+export function createFrequencies(connection: Reader, writes: () => number) {
+  const remembered = new Map<number, Remembered>()
+  const sizes = new Map<number, { chunks: number; terms: number; writes: number; askedMs: number }>()
+
+  /** Adding all documents up takes longer than a search: while there are writes, a size that is a moment old will do. */
+  const sizeOf = async (collection: number) => {
+    const known = sizes.get(collection)
+    const asked = { writes: writes(), askedMs: performance.now() }
+    if (known && known.chunks > 0 && (asked.writes === known.writes || asked.askedMs - known.askedMs < sizeMs))
+      return known
+    const [row] = await connection.all(
+      `SELECT (SELECT coalesce(sum(chunk_count), 0) FROM document WHERE document_collection = ?) AS chunks,
+         (SELECT coalesce(max(term_key), 1) FROM terms_${collection.toFixed(0)}) AS terms`,
+      [collection],
+    )
+    const size = { chunks: Number(row?.chunks), terms: Number(row?.terms), ...asked }
+    sizes.set(collection, size)
+    return size
+  }
+  const remember = async (collection: number) => {
+    const { chunks, terms } = await sizeOf(collection)
+    const known = remembered.get(collection)
+    const fresh =
+      known !== undefined &&
+      Math.abs(chunks - known.chunks) * 20 <= known.chunks &&
+      known.words.size + known.trigrams.size < maxRemembered
+    if (fresh) return known
+    const counts: Remembered = { chunks, terms, words: new Map(), trigrams: new Map() }
+    remembered.set(collection, counts)
+    return counts
+  }
+  const lookUp = async (key: string, words: readonly string[], trigrams: readonly string[], known: Remembered) => {
+    const wanted = [
+      words.filter((word) => !known.words.has(word)),
+      trigrams.filter((trigram) => !known.trigrams.has(trigram)),
+    ]
+    if (wanted.every((terms) => terms.length === 0)) return
+    const rows = await connection.all(
+      `${countsOf(ofWords, `words_vocabulary_${key}`)} UNION ALL ${countsOf(ofTrigrams, `trigrams_vocabulary_${key}`)}`,
+      wanted.map((terms) => JSON.stringify(terms)),
+    )
+    for (const { kind, term, chunks } of rows)
+      (kind === ofWords ? known.words : known.trigrams).set(String(term), Number(chunks))
+  }
+  return async (
+    collection: number,
+    words: readonly string[],
+    trigrams: readonly string[],
+  ): Promise<TermFrequencies> => {
+    const known = await remember(collection)
+    await lookUp(collection.toFixed(0), words, trigrams, known)
+    const chunksAWord = known.chunks / known.terms
+    return {
+      chunks: known.chunks,
+      words: countsThere(words, known.words, 1),
+      trigrams: countsThere(trigrams, known.trigrams, chunksAWord),
+    }
+  }
+}
+
+function countsOf(kind: number, table: string): string {
+  return `SELECT ${kind} AS kind, vocabulary.term AS term, vocabulary.doc AS chunks
+    FROM json_each(?) AS wanted CROSS JOIN ${table} AS vocabulary ON vocabulary.term = wanted.value`
+}
+
+/** A term that is nowhere is not remembered: with the next document it may be somewhere. */
+function countsThere(terms: readonly string[], known: ReadonlyMap<string, number>, share: number): Map<string, number> {
+  const there = new Map<string, number>()
+  for (const term of terms) {
+    const count = known.get(term)
+    if (count !== undefined) there.set(term, Math.ceil(count * share))
+  }
+  return there
+}

@@ -1,0 +1,91 @@
+import type { Connection } from './connection.ts'
+
+export type Reader = Pick<Connection, 'all' | 'close'>
+
+/** The one connection that writes. */
+export interface Writer {
+  /** Reads between the transactions on the same connection, for a database that only one connection can see. */
+  readonly reader: Reader
+  /** Whole or not at all, durable when it resolves. The work may be done more than once, each time after a rollback. */
+  transaction<T>(work: (connection: Connection) => Promise<T>): Promise<T>
+  /** Of the last transaction, when it could not be written. */
+  failure(): unknown
+  /** When all that was asked for is done. */
+  idle(): Promise<void>
+  close(): Promise<void>
+}
+
+interface Waiting {
+  run(connection: Connection): Promise<void>
+  succeed(): void
+  fail(error: unknown): void
+}
+
+const groupSize = 8
+
+/** Work that waits while another transaction is at work shares the next one. `onRollback` forgets what was not kept. */
+export function openWriter(connection: Connection, onRollback: () => void): Writer {
+  let last: Promise<unknown> = Promise.resolve()
+  let waiting: Waiting[] = []
+  let failure: unknown
+
+  const inTurn = <T>(work: () => Promise<T>): Promise<T> => {
+    const turn = last.then(work)
+    last = turn.catch(() => undefined)
+    return turn
+  }
+  const runAll = async (group: readonly Waiting[]): Promise<void> => {
+    await connection.run('BEGIN IMMEDIATE')
+    try {
+      for (const each of group) await each.run(connection)
+      await connection.run('COMMIT')
+    } catch (error) {
+      // SQLite may have rolled back by itself (disk full), then there is nothing left to undo.
+      await connection.run('ROLLBACK').catch(() => undefined)
+      onRollback()
+      throw error
+    }
+  }
+  const settle = async (group: readonly Waiting[]): Promise<void> => {
+    try {
+      await runAll(group)
+      failure = undefined
+      for (const each of group) each.succeed()
+    } catch (error) {
+      if (group.length === 1) {
+        if ((error as NodeJS.ErrnoException).code !== 'SQLITE_CONSTRAINT') failure = error
+        group[0]?.fail(error)
+      } else for (const each of group) await settle([each])
+    }
+  }
+
+  return {
+    reader: {
+      all: (sql, parameters) => inTurn(() => connection.all(sql, parameters)),
+      close: async () => {},
+    },
+    transaction<T>(work: (connection: Connection) => Promise<T>): Promise<T> {
+      const done = new Promise<T>((resolve, reject) => {
+        let result: { value: T } | undefined
+        waiting.push({
+          run: async (target) => {
+            result = { value: await work(target) }
+          },
+          succeed: () => result && resolve(result.value),
+          fail: reject,
+        })
+      })
+      void inTurn(async () => {
+        const group = waiting.slice(0, groupSize)
+        waiting = waiting.slice(groupSize)
+        if (group.length > 0) await settle(group)
+      })
+      return done
+    },
+    failure: () => failure,
+    idle: async () => {
+      await last
+    },
+    close: () => connection.close(),
+  }
+}

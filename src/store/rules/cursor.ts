@@ -1,0 +1,35 @@
+import { invalid } from '../../core/error.ts'
+
+/** The place in a list after which the next page begins: the time it is sorted by, and the id that breaks ties. */
+export interface Keyset {
+  time: string
+  id: string
+}
+
+export function encodeCursor(keyset: Keyset): string {
+  return Buffer.from(JSON.stringify([keyset.time, keyset.id])).toString('base64url')
+}
+
+/** Throws `invalid_request` at path `cursor` for anything that `encodeCursor` did not make. */
+export function decodeCursor(cursor: string | undefined): Keyset | undefined {
+  if (cursor === undefined) return undefined
+  const value = parse(cursor)
+  if (Array.isArray(value) && value.length === 2) {
+    const [time, id]: unknown[] = value
+    if (typeof time === 'string' && typeof id === 'string' && encodeCursor({ time, id }) === cursor) return { time, id }
+  }
+  throw invalid('This is not a cursor that a list gave; leave it out to begin at the first page.', 'cursor')
+}
+
+function parse(cursor: string): unknown {
+  try {
+    return JSON.parse(Buffer.from(cursor, 'base64url').toString('utf8'))
+  } catch {
+    return undefined
+  }
+}
+
+/** Whether a row comes after the keyset in a list that is sorted newest first. */
+export function isAfter(row: Keyset, keyset: Keyset): boolean {
+  return row.time < keyset.time || (row.time === keyset.time && row.id < keyset.id)
+}

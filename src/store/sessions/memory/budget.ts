@@ -1,0 +1,14 @@
+import { jsonSize } from '../../../runtime/json-size.ts'
+import type { RunRow } from './rows.ts'
+
+const usualReadBytes = 32 * 1024 * 1024
+
+/** From the front on as many as one read gives: at least one, if there is one. */
+export function takeWithin(rows: readonly RunRow[], maxBytes = usualReadBytes): RunRow[] {
+  let left = maxBytes
+  const end = rows.findIndex(({ record: { messages, metadata, sources } }, place) => {
+    left -= jsonSize([messages.map(({ parts }) => parts), metadata, sources], maxBytes)
+    return left < 0 && place > 0
+  })
+  return end === -1 ? [...rows] : rows.slice(0, end)
+}

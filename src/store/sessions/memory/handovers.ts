@@ -1,0 +1,74 @@
+import { isEnded } from '../../../core/run.ts'
+import type { Handover, OwnerKind, SessionHead } from '../../../core/session.ts'
+import type { MemoryState, RunRow, SessionRow } from './rows.ts'
+import { runOf, turnsOf } from './rows.ts'
+
+/** The turns that an earlier user may read, and those that came later; undefined for who is none. */
+function splitFor(row: SessionRow | undefined, userId: string): { readable: RunRow[]; later: RunRow[] } | undefined {
+  if (row?.owners.user_ids.includes(userId) !== true) return undefined
+  const last = row.readUntil.get(userId)
+  const turns = turnsOf(row)
+  const count = last === undefined ? 0 : turns.indexOf(last) + 1
+  return { readable: turns.slice(0, count), later: turns.slice(count) }
+}
+
+export function findHandover(
+  state: MemoryState,
+  sessionId: string,
+  userId: string,
+  newest: number,
+): Handover | undefined {
+  const split = splitFor(state.sessions.get(sessionId), userId)
+  if (split === undefined) return undefined
+  const next = split.later[0]?.record
+  return {
+    run_count: split.readable.length,
+    runs: split.readable.slice(-newest).map(runOf),
+    next: next === undefined ? null : { run_id: next.run_id, created_at: next.created_at },
+  }
+}
+
+export function listHandovers(state: MemoryState, sessionId: string): Record<string, string | null> {
+  const row = state.sessions.get(sessionId)
+  const last = (user: string) => splitFor(row, user)?.readable.findLast(({ record }) => isEnded(record.status))
+  return Object.fromEntries((row?.owners.user_ids ?? []).map((user) => [user, last(user)?.record.run_id ?? null]))
+}
+
+/** In a search: the present user finds everything, an earlier one what was said until then. */
+export function isReadableBy(row: SessionRow, run: RunRow, userId: string): boolean {
+  return row.user_id === userId || splitFor(row, userId)?.readable.includes(run) === true
+}
+
+export function isBefore(state: MemoryState, runId: string, otherId: string): boolean {
+  const [run, other] = [state.runs.get(runId), state.runs.get(otherId)]
+  if (run === undefined || other === undefined) return false
+  const runs = state.sessions.get(other.record.session_id)?.runs ?? []
+  return runs.includes(run) && runs.indexOf(run) < runs.indexOf(other)
+}
+
+/** Who has it now may have it no more a moment later, and then read this. */
+export function keepReach(row: SessionRow): void {
+  const last = turnsOf(row).at(-1)
+  if (row.user_id === null) return
+  if (last === undefined) row.readUntil.delete(row.user_id)
+  else row.readUntil.set(row.user_id, last)
+}
+
+export function restoreHandovers(row: SessionRow, { session, handovers = {} }: SessionHead): void {
+  const turns = turnsOf(row)
+  for (const user of session.shared_with.user_ids) {
+    const last = Object.hasOwn(handovers, user)
+      ? turns.find(({ record }) => record.run_id === handovers[user])
+      : turns.findLast(({ record }) => record.user_id === user)
+    if (last !== undefined) row.readUntil.set(user, last)
+  }
+}
+
+/** False when it is no earlier owner of the session. */
+export function removeOwner(row: SessionRow, kind: OwnerKind, owner: string): boolean {
+  const list = `${kind}_ids` as const
+  if (row[`${kind}_id`] === owner || !row.owners[list].includes(owner)) return false
+  row.owners[list] = row.owners[list].filter((id) => id !== owner)
+  if (kind === 'user') row.readUntil.delete(owner)
+  return true
+}

@@ -1,0 +1,26 @@
+import { refuseMessage, withoutInput } from '../../../core/refusal.ts'
+import { isEnded } from '../../../core/run.ts'
+import type { MemoryState, RunRow } from './rows.ts'
+
+/** Takes the input out of these runs and of those inside them: messages, events, cached answers. */
+export function refuseRuns(state: MemoryState, runIds: readonly string[]): void {
+  for (const runId of runIds) {
+    const row = state.runs.get(runId)
+    if (row === undefined) continue
+    refuse(row)
+    for (const [key, answer] of state.answers) if (answer.run_id === runId) state.answers.delete(key)
+    const inside = state.sessions.get(row.record.session_id)?.runs ?? []
+    refuseRuns(
+      state,
+      inside.filter(({ record }) => record.parent_run_id === runId).map(({ record }) => record.run_id),
+    )
+  }
+}
+
+function refuse(row: RunRow): void {
+  const { record } = row
+  const goesOn = !isEnded(record.status) || record.status === 'input_required'
+  record.messages = record.messages.map((message) => (message.role === 'user' ? refuseMessage(message) : message))
+  row.unchecked = undefined
+  row.events = row.events.map((event) => withoutInput(event, goesOn))
+}

@@ -1,0 +1,113 @@
+import type { RunEvent } from '../../../core/event.ts'
+import type { Json, JsonObject } from '../../../core/json.ts'
+import type { Message } from '../../../core/message.ts'
+import type { Run, RunRecord } from '../../../core/run.ts'
+import type { Session, SessionOwners, SharedWith } from '../../../core/session.ts'
+import type { CachedAnswer } from '../../../core/store.ts'
+import type { Summary } from '../../../core/summary.ts'
+import type { Clock } from '../../../core/time.ts'
+import type { Sweep } from '../../rules/expiry.ts'
+
+export interface RunRow {
+  record: RunRecord
+  owner: string
+  fence: number
+  reserveUntil: number
+  /** Waits for `beginRun` when the run was queued. */
+  startState: JsonObject | null
+  events: RunEvent[]
+  /** What its message says, while only the run may see it. */
+  unchecked?: Message | undefined
+}
+
+export interface SessionRow extends SessionOwners {
+  session_id: string
+  name: string | null
+  metadata: JsonObject | null
+  state: JsonObject | null
+  created_at: string
+  updated_at: string
+  revision: number
+  /** All owners that it ever had, in the order in which they came, the present ones included. */
+  owners: SharedWith
+  /** Of each earlier user: the last turn that it may read. */
+  readUntil: Map<string, RunRow>
+  /** In the order of their start. */
+  runs: RunRow[]
+  /** The latest one that began to run; whether it still does is in its record. */
+  latest: RunRow | null
+  summary: Summary | null
+}
+
+export interface ClaimRow {
+  key: string
+  hash: string
+  expires_at: string
+  run_id: string | null
+  answer: Json | null
+}
+
+export interface MemoryState {
+  sessions: Map<string, SessionRow>
+  runs: Map<string, RunRow>
+  claims: Map<string, ClaimRow>
+  clock: Clock
+  sweep: Sweep
+  answers: Map<string, CachedAnswer>
+  /** By session: when each was asked for, and how often it was begun. */
+  summaryJobs: Map<string, { at: string; attempts: number }>
+}
+
+/** A copy of JSON-like data, so that neither side sees what the other does to it later. Throws for what JSON can't carry. */
+export function copy<T>(value: T): T {
+  if (typeof value === 'bigint') throw new TypeError('A BigInt is no JSON.')
+  if (typeof value !== 'object' || value === null) return value
+  if (Array.isArray(value)) return value.map(copy) as T
+  const result: Record<string, unknown> = {}
+  for (const [key, item] of Object.entries(value)) {
+    if (typeof item === 'function' || typeof item === 'symbol') continue
+    if (key === '__proto__') Object.defineProperty(result, key, { value: copy(item), enumerable: true })
+    else result[key] = copy(item)
+  }
+  return result as T
+}
+
+/** The run without what only its record holds. */
+export function runOf({ record }: RunRow): Run {
+  return copy({
+    run_id: record.run_id,
+    session_id: record.session_id,
+    parent_run_id: record.parent_run_id,
+    entity_id: record.entity_id,
+    entity_kind: record.entity_kind,
+    status: record.status,
+    created_at: record.created_at,
+    started_at: record.started_at,
+    completed_at: record.completed_at,
+    cancellation_reason: record.cancellation_reason,
+    error: record.error,
+    cache_hit: record.cache_hit,
+    usage: record.usage,
+  })
+}
+
+/** The runs that took a turn in the session. */
+export function turnsOf({ runs }: SessionRow): RunRow[] {
+  return runs.filter(({ record }) => record.parent_run_id === null)
+}
+
+export function sessionOf(row: SessionRow, newestRuns: number): Session {
+  const { runs: _runs, latest: _latest, owners, readUntil: _readUntil, revision: _revision, ...fields } = row
+  const earlier = (ids: string[], present: string | null) => ids.filter((id) => id !== present)
+  return {
+    ...copy(fields),
+    shared_with: {
+      agent_ids: earlier(owners.agent_ids, row.agent_id),
+      team_ids: earlier(owners.team_ids, row.team_id),
+      workflow_ids: earlier(owners.workflow_ids, row.workflow_id),
+      user_ids: earlier(owners.user_ids, row.user_id),
+    },
+    run_count: turnsOf(row).length,
+    runs: turnsOf(row).slice(-newestRuns).map(runOf),
+  }
+}

@@ -1,0 +1,241 @@
+import { AppError } from '../../../core/error.ts'
+import { endEvent, isFinalEvent, type RunEvent, startEvent } from '../../../core/event.ts'
+import type { Page, PageRequest } from '../../../core/page.ts'
+import { hideMessage } from '../../../core/refusal.ts'
+import { isEnded, type Run } from '../../../core/run.ts'
+import type { SessionSeed } from '../../../core/session.ts'
+import type {
+  History,
+  Recovered,
+  RunEnd,
+  RunFilter,
+  RunFinished,
+  RunResume,
+  RunResumed,
+  RunStart,
+  RunStarted,
+} from '../../../core/store.ts'
+import { jsonSize } from '../../../runtime/json-size.ts'
+import { OutputFold } from '../../rules/interrupted-output.ts'
+import { eventPageCharacters } from '../../rules/page-size.ts'
+import { judgeEnd, mayResume, startReserve } from '../../rules/run-rules.ts'
+import { takeWithin } from './budget.ts'
+import { insertClaim, readClaim } from './claims.ts'
+import { isBefore } from './handovers.ts'
+import { refuseRuns } from './refuse.ts'
+import { copy, type MemoryState, type RunRow, runOf, type SessionRow, turnsOf } from './rows.ts'
+import { getSession, insertSession, pageOf, touch } from './sessions.ts'
+
+export function startRun(state: MemoryState, start: RunStart, now: string): RunStarted {
+  const claimed = start.claim === null ? undefined : readClaim(state, start.claim.key, now)
+  if (claimed !== undefined) return { outcome: 'claimed', claim: claimed }
+  const known = state.sessions.get(start.run.session_id)
+  const seed = start.session
+  if (known === undefined && seed === null) return { outcome: 'session_missing' }
+  const running = start.run.status === 'running'
+  const takesTurn = start.run.parent_run_id === null
+  if (running && takesTurn && known !== undefined && isBusy(known)) return { outcome: 'busy' }
+  if (state.runs.has(start.run.run_id)) {
+    throw new AppError('conflict', `There is a run '${start.run.run_id}' already.`)
+  }
+  // What can't be copied is refused before anything of it is kept.
+  const startState = copy(start.state)
+  const row: RunRow = {
+    record: copy(start.run),
+    owner: start.owner,
+    fence: 1,
+    reserveUntil: startReserve,
+    startState: running ? null : startState,
+    events: [],
+  }
+  const [message] = row.record.messages
+  if (start.unchecked === true && message !== undefined) {
+    row.unchecked = message
+    row.record.messages = [hideMessage(message)]
+  }
+  const session = known ?? insertSession(state, seed as SessionSeed)
+  if (running && startState !== null) session.state = { ...session.state, ...startState }
+  state.runs.set(row.record.run_id, row)
+  session.runs.push(row)
+  if (running && takesTurn) session.latest = row
+  touch(session, start.run.created_at)
+  if (start.claim !== null) insertClaim(state, start.claim, { run_id: start.run.run_id })
+  return { outcome: running ? 'started' : 'queued', fence: row.fence, created_session: known === undefined }
+}
+
+function isBusy(session: SessionRow): boolean {
+  return session.latest?.record.status === 'running'
+}
+
+export function beginRun(state: MemoryState, runId: string, fence: number, at: string): boolean {
+  const row = state.runs.get(runId)
+  if (row === undefined || row.record.status !== 'queued' || row.fence !== fence) return false
+  const session = getSession(state, row.record.session_id)
+  if (isBusy(session)) throw new AppError('conflict', 'The session has a running run already.')
+  row.record.status = 'running'
+  row.record.started_at = at
+  session.latest = row
+  if (row.startState !== null) session.state = { ...session.state, ...row.startState }
+  row.startState = null
+  touch(session, at)
+  return true
+}
+
+/** Keeps what is new: numbers that are recorded already, and the events that are derived, are passed over. */
+export function keepEvents(row: RunRow, events: readonly RunEvent[]): void {
+  for (const event of newEvents(row, events)) row.events.push(event)
+}
+
+function newEvents(row: RunRow, events: readonly RunEvent[]): RunEvent[] {
+  const copies: RunEvent[] = []
+  let last = row.events.at(-1)?.seq ?? 1
+  for (const event of events) {
+    if (event.seq <= last || event.type === 'run_start' || isFinalEvent(event)) continue
+    copies.push(copy(event))
+    last = event.seq
+  }
+  return copies
+}
+
+/** Everybody may see what the message says. */
+export function showMessage(row: RunRow): void {
+  if (row.unchecked !== undefined) row.record.messages = [row.unchecked, ...row.record.messages.slice(1)]
+  row.unchecked = undefined
+}
+
+export function lookOf({ record, fence }: RunRow) {
+  return { status: record.status, entity_kind: record.entity_kind, end_seq: record.end_seq, fence }
+}
+
+export function finishRun(state: MemoryState, end: RunEnd): RunFinished {
+  const row = state.runs.get(end.run_id)
+  const verdict = judgeEnd(row && lookOf(row), end.fence)
+  if (row === undefined || verdict !== 'ok') return verdict
+  // What can't be copied is refused before anything of it is kept.
+  const events = newEvents(row, end.events)
+  const messages = copy([...end.messages])
+  const sources = copy([...end.sources])
+  const kept = end.state === undefined ? undefined : copy(end.state)
+  for (const event of events) row.events.push(event)
+  if (end.checked === true) showMessage(row)
+  const { record } = row
+  record.status = end.status
+  record.completed_at = end.completed_at
+  record.end_seq = end.end_seq
+  record.cancellation_reason = end.cancellation_reason
+  record.error = copy(end.error)
+  record.cache_hit = end.cache_hit
+  record.usage = copy(end.usage)
+  record.messages.push(...messages)
+  record.sources = sources
+  const session = getSession(state, record.session_id)
+  if (kept !== undefined) session.state = kept
+  touch(session, end.completed_at)
+  if (end.refused !== undefined) refuseRuns(state, end.refused)
+  return 'ok'
+}
+
+export function resumeRun(state: MemoryState, resume: RunResume): RunResumed {
+  const row = state.runs.get(resume.run_id)
+  if (row === undefined) return { outcome: 'missing' }
+  const { record } = row
+  if (!mayResume(lookOf(row), resume.end_seq)) return { outcome: 'moved_on' }
+  const session = getSession(state, record.session_id)
+  const takesTurn = record.parent_run_id === null
+  if (takesTurn && isBusy(session)) return { outcome: 'busy' }
+  row.owner = resume.owner
+  row.fence += 1
+  row.reserveUntil = Math.max(row.reserveUntil, resume.reserve_until)
+  record.status = 'running'
+  record.completed_at = null
+  record.end_seq = null
+  record.error = null
+  record.usage = null
+  record.sources = []
+  record.messages = record.messages.slice(0, 1)
+  keepEvents(row, resume.events)
+  if (takesTurn) session.latest = row
+  touch(session, resume.at)
+  return { outcome: 'resumed', fence: row.fence }
+}
+
+export function pageOfRuns(state: MemoryState, filter: RunFilter, page: PageRequest): Page<Run> {
+  const rows = [...state.runs.values()].filter(
+    ({ record }) =>
+      (filter.status === undefined || record.status === filter.status) &&
+      (filter.agent_id === undefined || record.entity_id === filter.agent_id) &&
+      (filter.session_id === undefined || record.session_id === filter.session_id) &&
+      (filter.user_id === undefined || record.user_id === filter.user_id) &&
+      (filter.parent_run_id === undefined || record.parent_run_id === filter.parent_run_id) &&
+      (filter.before === undefined || isBefore(state, record.run_id, filter.before)),
+  )
+  return pageOf(rows, ({ record }) => ({ time: record.created_at, id: record.run_id }), runOf, page)
+}
+
+export function readEvents(row: RunRow | undefined, after: number, limit: number): RunEvent[] {
+  if (row === undefined || limit <= 0) return []
+  const { record } = row
+  const result: RunEvent[] = after < 1 ? [startEvent(record)] : []
+  let characters = 0
+  for (const event of row.events) {
+    if (result.length === limit || characters >= eventPageCharacters) return result
+    if (event.seq <= after) continue
+    result.push(copy(event))
+    characters += jsonSize(event, eventPageCharacters)
+  }
+  const ended = isEnded(record.status) && record.end_seq !== null && record.end_seq > after
+  if (ended && result.length < limit) result.push(copy(endEvent(record, record.end_seq ?? 0)))
+  return result
+}
+
+export function readHistory(
+  state: MemoryState,
+  sessionId: string,
+  limit: number,
+  before: string | undefined,
+  maxBytes: number | undefined,
+): History {
+  const session = state.sessions.get(sessionId)
+  const turns = session === undefined ? [] : turnsOf(session)
+  const place = turns.findIndex(({ record }) => record.run_id === before)
+  const rows = before === undefined ? turns : turns.slice(0, Math.max(0, place))
+  const shown = takeWithin(rows.slice(-limit).toReversed(), maxBytes).toReversed()
+  return { runs: shown.map(({ record }) => copy(record)), has_more: rows.length > shown.length }
+}
+
+export function recoverRuns(state: MemoryState, owner: string, at: string): Recovered {
+  const interrupted: Run[] = []
+  const queued: Recovered['queued'] = []
+  for (const row of state.runs.values()) {
+    const { record } = row
+    if (isEnded(record.status) || row.owner === owner) continue
+    row.fence += 1
+    row.owner = owner
+    if (record.status === 'queued' && record.background) {
+      const { unchecked } = row
+      const run = copy(unchecked === undefined ? record : { ...record, messages: [unchecked] })
+      queued.push({ run, fence: row.fence, ...(unchecked !== undefined && { unchecked: true }) })
+    } else {
+      const isUnchecked = row.unchecked !== undefined
+      interrupt(state, row, at)
+      if (isUnchecked) refuseRuns(state, [record.run_id])
+      interrupted.push(runOf(row))
+    }
+  }
+  return { interrupted, queued }
+}
+
+function interrupt(state: MemoryState, row: RunRow, at: string): void {
+  const { record } = row
+  const fold = new OutputFold()
+  for (const event of row.events) fold.add(event)
+  const output = fold.finish(record.run_id, at)
+  record.truncated = record.status === 'running'
+  record.status = 'interrupted'
+  record.completed_at = at
+  record.end_seq = row.reserveUntil + 1
+  record.messages.push(...output.messages)
+  record.sources = output.sources
+  record.usage = output.usage
+  touch(getSession(state, record.session_id), at)
+}

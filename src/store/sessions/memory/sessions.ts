@@ -1,0 +1,139 @@
+import { AppError, notFound } from '../../../core/error.ts'
+import type { Page, PageRequest } from '../../../core/page.ts'
+import type {
+  OwnerKind,
+  Session,
+  SessionChange,
+  SessionOwners,
+  SessionRecord,
+  SessionSeed,
+} from '../../../core/session.ts'
+import type { SessionFilter, SessionListFilter } from '../../../core/store.ts'
+import type { Summary } from '../../../core/summary.ts'
+import { decodeCursor, encodeCursor, isAfter, type Keyset } from '../../rules/cursor.ts'
+import { keepReach, removeOwner } from './handovers.ts'
+import { copy, type MemoryState, type SessionRow, sessionOf } from './rows.ts'
+
+const ownerLists = [
+  ['agent_id', 'agent_ids'],
+  ['team_id', 'team_ids'],
+  ['workflow_id', 'workflow_ids'],
+  ['user_id', 'user_ids'],
+] as const
+
+export function insertSession(state: MemoryState, seed: SessionSeed): SessionRow {
+  const row: SessionRow = {
+    ...copy(seed),
+    updated_at: seed.created_at,
+    revision: 1,
+    owners: { agent_ids: [], team_ids: [], workflow_ids: [], user_ids: [] },
+    readUntil: new Map(),
+    runs: [],
+    latest: null,
+    summary: null,
+  }
+  for (const [field, list] of ownerLists) if (row[field] !== null) row.owners[list].push(row[field])
+  state.sessions.set(row.session_id, row)
+  return row
+}
+
+/** Throws `session_not_found`. */
+export function getSession(state: MemoryState, sessionId: string): SessionRow {
+  const row = state.sessions.get(sessionId)
+  if (row === undefined) throw notFound('session', sessionId)
+  return row
+}
+
+export function recordOf(row: SessionRow): SessionRecord {
+  return { session: sessionOf(row, 100), revision: row.revision }
+}
+
+export function changeSession(row: SessionRow, change: SessionChange, at: string, revision?: number): SessionRecord {
+  if (revision !== undefined && revision !== row.revision) {
+    throw new AppError('precondition_failed', `The session '${row.session_id}' has changed since it was read.`)
+  }
+  const { name, metadata, state } = change
+  if (name === undefined && metadata === undefined && state === undefined) return recordOf(row)
+  if (name !== undefined) row.name = name
+  if (metadata !== undefined) row.metadata = copy(metadata)
+  if (state !== undefined) row.state = copy(state)
+  touch(row, at)
+  return recordOf(row)
+}
+
+export function shareSession(row: SessionRow, owners: Partial<SessionOwners>, at: string): SessionRecord {
+  keepReach(row)
+  for (const [field, list] of ownerLists) {
+    const owner = owners[field]
+    if (owner === undefined || owner === null) continue
+    row[field] = owner
+    if (!row.owners[list].includes(owner)) row.owners[list].push(owner)
+  }
+  touch(row, at)
+  return recordOf(row)
+}
+
+export function unshareSession(row: SessionRow, kind: OwnerKind, owner: string, at: string): boolean {
+  const removed = removeOwner(row, kind, owner)
+  if (removed) touch(row, at)
+  return removed
+}
+
+export function touch(row: SessionRow, at: string): void {
+  row.updated_at = at
+  row.revision += 1
+}
+
+export function removeSession(state: MemoryState, sessionId: string): boolean {
+  const row = state.sessions.get(sessionId)
+  if (row === undefined) return false
+  for (const run of row.runs) state.runs.delete(run.record.run_id)
+  state.summaryJobs.delete(sessionId)
+  return state.sessions.delete(sessionId)
+}
+
+export function setSummary(state: MemoryState, summary: Summary): void {
+  const row = getSession(state, summary.session_id)
+  row.summary = copy(summary)
+  row.revision += 1
+  state.summaryJobs.delete(summary.session_id)
+}
+
+export function pageOfSessions(state: MemoryState, filter: SessionListFilter, page: PageRequest): Page<Session> {
+  const { updated_before } = filter
+  const rows = [...state.sessions.values()].filter(
+    (row) => belongsTo(row, filter) && (updated_before === undefined || row.updated_at < updated_before),
+  )
+  return pageOf(
+    rows,
+    (row) => ({ time: row.updated_at, id: row.session_id }),
+    (row) => sessionOf(row, 10),
+    page,
+  )
+}
+
+/** Whether it is, or was, the owners' that the filter names. */
+export function belongsTo(row: SessionRow, filter: SessionFilter): boolean {
+  return ownerLists.every(([field, list]) => {
+    const wanted = filter[field]
+    return wanted === undefined || row.owners[list].includes(wanted)
+  })
+}
+
+/** Sorts newest first and cuts the page out. */
+export function pageOf<Row, Item>(
+  rows: Row[],
+  keysetOf: (row: Row) => Keyset,
+  itemOf: (row: Row) => Item,
+  { limit, cursor }: PageRequest,
+): Page<Item> {
+  const after = decodeCursor(cursor)
+  const keyed = rows.map((row) => ({ row, keyset: keysetOf(row) }))
+  const rest = after === undefined ? keyed : keyed.filter(({ keyset }) => isAfter(keyset, after))
+  rest.sort((a, b) => (isAfter(a.keyset, b.keyset) ? 1 : -1))
+  const last = rest.length > limit ? rest[limit - 1] : undefined
+  return {
+    items: rest.slice(0, limit).map(({ row }) => itemOf(row)),
+    next: last === undefined ? null : encodeCursor(last.keyset),
+  }
+}

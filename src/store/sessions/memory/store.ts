@@ -1,0 +1,164 @@
+import { AppError } from '../../../core/error.ts'
+import type { Json } from '../../../core/json.ts'
+import type { SessionStore } from '../../../core/store.ts'
+import { type Clock, timestamp } from '../../../core/time.ts'
+import { Sweep } from '../../rules/expiry.ts'
+import { takesEvents } from '../../rules/run-rules.ts'
+import { keepAnswer, readAnswer } from './answers.ts'
+import { insertClaim, readClaim, releaseClaims, sweepClaims } from './claims.ts'
+import { gatherRuns, readRecords, restoreSession } from './copies.ts'
+import { eraseUser } from './erasing.ts'
+import * as handovers from './handovers.ts'
+import { pruneSessions } from './prune.ts'
+import { copy, type MemoryState } from './rows.ts'
+import * as runs from './runs.ts'
+import { searchMessages } from './search.ts'
+import * as sessions from './sessions.ts'
+
+export interface MemoryStoreOptions {
+  /** Tells when claims expire; default `Date.now`. */
+  clock?: Clock | undefined
+  /** What one read gives at most, unless a single run has more; default 32 MB. */
+  maxReadBytes?: number | undefined
+}
+
+/**
+ * Keeps everything in this process, bounded by its memory alone. After `close`, `open` gives the same content again, so
+ * that a restart can be played.
+ */
+export function memoryStore({ clock = Date.now, maxReadBytes }: MemoryStoreOptions = {}): SessionStore {
+  const state: MemoryState = {
+    sessions: new Map(),
+    runs: new Map(),
+    claims: new Map(),
+    clock,
+    sweep: new Sweep(clock),
+    answers: new Map(),
+    summaryJobs: new Map(),
+  }
+  let closed = false
+  const now = () => timestamp(clock())
+
+  /** Every call is one step that nothing else sees in the middle. */
+  async function step<T>(work: () => T): Promise<T> {
+    if (closed) throw new AppError('unavailable', 'The session store is closed.')
+    return work()
+  }
+
+  return {
+    name: 'memory',
+    async open() {
+      closed = false
+    },
+    async close() {
+      closed = true
+    },
+    check: () => step(() => {}),
+
+    createSession: (seed, claim) =>
+      step(() => {
+        const claimed = claim && readClaim(state, claim.key, now())
+        if (claimed) return { claimed }
+        if (state.sessions.has(seed.session_id)) {
+          throw new AppError('conflict', `There is a session '${seed.session_id}' already.`)
+        }
+        const record = sessions.recordOf(sessions.insertSession(state, seed))
+        if (claim) insertClaim(state, claim, { answer: copy(record) as unknown as Json })
+        return record
+      }),
+    findSession: (sessionId) =>
+      step(() => {
+        const row = state.sessions.get(sessionId)
+        return row && sessions.recordOf(row)
+      }),
+    updateSession: (sessionId, change, at, revision) =>
+      step(() => sessions.changeSession(sessions.getSession(state, sessionId), change, at, revision)),
+    shareSession: (sessionId, owners, at) =>
+      step(() => sessions.shareSession(sessions.getSession(state, sessionId), owners, at)),
+    unshareSession: (sessionId, kind, ownerId, at) =>
+      step(() => sessions.unshareSession(sessions.getSession(state, sessionId), kind, ownerId, at)),
+    findHandover: (sessionId, userId, newestRuns) =>
+      step(() => handovers.findHandover(state, sessionId, userId, newestRuns)),
+    listHandovers: (sessionId) => step(() => handovers.listHandovers(state, sessionId)),
+    isBefore: (runId, otherId) => step(() => handovers.isBefore(state, runId, otherId)),
+    deleteSession: (sessionId) => step(() => sessions.removeSession(state, sessionId)),
+    eraseUser: (userId) => step(() => eraseUser(state, userId)),
+    prune: (rule, limit) => step(() => pruneSessions(state, rule, limit)),
+    restoreSession: async (copied, head = () => copied) => {
+      const gathered = await gatherRuns(copied.runs)
+      return step(() => sessions.recordOf(restoreSession(state, head(), gathered)))
+    },
+    readRecords: (sessionId, after, limit) => step(() => readRecords(state, sessionId, after, limit, maxReadBytes)),
+    listSessions: (filter, page) => step(() => sessions.pageOfSessions(state, filter, page)),
+
+    startRun: (start) => step(() => runs.startRun(state, start, now())),
+    beginRun: (runId, fence, at) => step(() => runs.beginRun(state, runId, fence, at)),
+    appendEvents: (batch) =>
+      step(() => {
+        const row = state.runs.get(batch.run_id)
+        if (!row || !takesEvents(runs.lookOf(row), batch.fence)) return false
+        runs.keepEvents(row, batch.events)
+        row.reserveUntil = Math.max(row.reserveUntil, batch.reserve_until)
+        if (batch.checked === true) runs.showMessage(row)
+        return true
+      }),
+    finishRun: (end) => step(() => runs.finishRun(state, end)),
+    resumeRun: (resume) => step(() => runs.resumeRun(state, resume)),
+    findRun: (runId) => step(() => copy(state.runs.get(runId)?.record)),
+    listRuns: (filter, page) => step(() => runs.pageOfRuns(state, filter, page)),
+    readEvents: (runId, after, limit) => step(() => runs.readEvents(state.runs.get(runId), after, limit)),
+    readHistory: (sessionId, limit, before) =>
+      step(() => runs.readHistory(state, sessionId, limit, before, maxReadBytes)),
+    searchMessages: async (search, page) => {
+      const found = await step(() => searchMessages(state, search, page))
+      // What was deleted while the search let others in is not told.
+      return step(() => ({ ...found, items: found.items.filter(({ run_id }) => state.runs.has(run_id)) }))
+    },
+
+    cacheAnswer: (answer) => step(() => keepAnswer(state, answer, now())),
+    findCached: (key) => step(() => readAnswer(state, key, now())),
+
+    saveSummary: (summary) => step(() => sessions.setSummary(state, summary)),
+    findSummary: (sessionId) => step(() => copy(state.sessions.get(sessionId)?.summary ?? undefined)),
+    scheduleSummary: (sessionId, at) =>
+      step(() => {
+        sessions.getSession(state, sessionId)
+        state.summaryJobs.set(sessionId, { at: state.summaryJobs.get(sessionId)?.at ?? at, attempts: 0 })
+      }),
+    beginSummaryJob: (sessionId) =>
+      step(() => {
+        const job = state.summaryJobs.get(sessionId)
+        return job === undefined ? 0 : ++job.attempts
+      }),
+    dropSummaryJob: (sessionId) => step(() => void state.summaryJobs.delete(sessionId)),
+    listSummaryJobs: () =>
+      step(() =>
+        [...state.summaryJobs].sort(([, a], [, b]) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0)).map(([id]) => id),
+      ),
+
+    claim: (claim) =>
+      step(() => {
+        const taken = readClaim(state, claim.key, now())
+        if (taken === undefined) insertClaim(state, claim)
+        return taken
+      }),
+    settleClaim: (key, answer) =>
+      step(() => {
+        const row = state.claims.get(key)
+        if (row) row.answer = copy(answer)
+      }),
+    releaseClaim: (key) =>
+      step(() => {
+        const row = state.claims.get(key)
+        if (row && row.run_id === null && row.answer === null) state.claims.delete(key)
+      }),
+    findClaim: (key) => step(() => readClaim(state, key, now())),
+
+    recover: (owner, at) =>
+      step(() => {
+        sweepClaims(state, now())
+        releaseClaims(state)
+        return runs.recoverRuns(state, owner, at)
+      }),
+  }
+}

@@ -1,0 +1,94 @@
+import { AppError } from '../../../core/error.ts'
+import type { SessionHead, SessionRecord } from '../../../core/session.ts'
+import type { Connection, SqlValue } from '../../sqlite/connection.ts'
+import { type CopyStep, copiedRunColumns } from './hidden/copy-steps.ts'
+import { restoreHandovers } from './reading/handovers.ts'
+import { hide, isHidden, unhide } from './schema/hidden.ts'
+import { sessionColumns, summaryColumns, toJson } from './schema/rows.ts'
+import { addOwners, getSession } from './sessions.ts'
+
+/* Whole sessions, put in step by step under the mark that hides them; the last step takes it away. */
+
+/** A row with more is bound by itself: as part of a JSON document it would be copied several times. */
+const largeCharacters = 64 * 1024
+const places = (columns: readonly unknown[]) => columns.map(() => '?').join(', ')
+const values = (columns: readonly string[]) => columns.map((_, place) => `value ->> ${place}`).join(', ')
+const insertRuns = `INSERT INTO runs (${copiedRunColumns.join(', ')})`
+
+/** Throws `conflict` when the id is taken. */
+export async function beginCopy(writer: Connection, sessionId: string): Promise<void> {
+  await assertFree(writer, sessionId)
+  await hide(writer, [sessionId])
+}
+
+async function assertFree(writer: Connection, sessionId: string): Promise<void> {
+  const taken = await writer.all('SELECT 1 FROM sessions WHERE session_id = ?', [sessionId])
+  if (taken.length === 0 && !(await isHidden(writer, sessionId))) return
+  throw new AppError('conflict', `There is a session '${sessionId}' already.`)
+}
+
+export async function writeStep(writer: Connection, { runs, events }: CopyStep): Promise<void> {
+  const ids = JSON.stringify(runs.map(([runId]) => runId))
+  const [taken] = await writer.all('SELECT run_id FROM json_each(?) CROSS JOIN runs ON run_id = value LIMIT 1', [ids])
+  if (taken !== undefined) throw new AppError('conflict', `There is a run '${String(taken.run_id)}' already.`)
+  // In their order, which is that of the conversation.
+  let small: SqlValue[][] = []
+  const writeSmall = async () => {
+    if (small.length === 0) return
+    const rows = JSON.stringify(small)
+    small = []
+    await writer.run(`${insertRuns} SELECT ${values(copiedRunColumns)} FROM json_each(?) ORDER BY key`, [rows])
+  }
+  for (const row of runs) {
+    if (!row.some((value) => typeof value === 'string' && value.length > largeCharacters)) small.push(row)
+    else {
+      await writeSmall()
+      await writer.run(`${insertRuns} VALUES (${places(copiedRunColumns)})`, row)
+    }
+  }
+  await writeSmall()
+  await writer.run(
+    `INSERT INTO events (event_run_number, first_seq, batch)
+     SELECT run_number, value ->> 1, value ->> 2 FROM json_each(?) CROSS JOIN runs ON run_id = value ->> 0`,
+    [events],
+  )
+}
+
+/** The session itself; with that it is seen. `turns`: how many of its runs take one. */
+export async function finishCopy(writer: Connection, head: SessionHead, turns: number): Promise<SessionRecord> {
+  const { session, summary } = head
+  const id = session.session_id
+  const fields: SqlValue[] = [id, session.agent_id, session.team_id, session.workflow_id, session.user_id, session.name]
+  fields.push(toJson(session.metadata), toJson(session.state), session.created_at, session.updated_at, 1, turns)
+  const made = await writer.run(
+    `INSERT INTO sessions (${sessionColumns.join(', ')}) VALUES (${places(sessionColumns)}) ON CONFLICT DO NOTHING`,
+    fields,
+  )
+  if (made === 0) throw new AppError('conflict', `There is a session '${id}' already.`)
+  const { agent_ids, team_ids, workflow_ids, user_ids } = session.shared_with
+  const earlier = { agent: agent_ids, team: team_ids, workflow: workflow_ids, user: user_ids }
+  for (const [kind, owners] of Object.entries(earlier)) {
+    for (const owner of owners) await addOwners(writer, id, [[kind, owner]], session.updated_at)
+  }
+  await restoreHandovers(writer, head)
+  if (summary !== null) {
+    const { content, model, run_count, message_count, created_at } = summary
+    await writer.run(`INSERT INTO summaries (${summaryColumns.join(', ')}) VALUES (${places(summaryColumns)})`, [
+      id,
+      content,
+      model,
+      run_count,
+      message_count,
+      created_at,
+    ])
+  }
+  await unhide(writer, [id])
+  return getSession(writer, id)
+}
+
+/** What is so small that it goes in one commit. */
+export async function writeAtOnce(writer: Connection, head: SessionHead, step: CopyStep): Promise<SessionRecord> {
+  await assertFree(writer, head.session.session_id)
+  await writeStep(writer, step)
+  return finishCopy(writer, head, step.turns)
+}

@@ -1,0 +1,92 @@
+import type { RunRecord } from '../../../../core/run.ts'
+import type { RunPiece } from '../../../../core/session.ts'
+import { jsonInTurns } from '../../../../runtime/json-pieces.ts'
+import { Pace } from '../../../../runtime/time-slice.ts'
+import type { SqlValue } from '../../../sqlite/connection.ts'
+import { encodeBatchInTurns } from '../schema/event-batch.ts'
+import { begunOf, endedOf, messageRows } from '../schema/rows.ts'
+import { startedRunColumns } from '../writing/batch-insert.ts'
+
+/** What is written in one commit, but for a larger row. */
+const stepCharacters = 1024 * 1024
+
+export const copiedRunColumns = [...startedRunColumns, 'fence', 'reserve_until'] as const
+
+/** The rows of one commit. */
+export interface CopyStep {
+  /** Values of `copiedRunColumns`. */
+  runs: SqlValue[][]
+  /** JSON of rows of run id, first number and batch: made before the commit, in which others wait. */
+  events: string
+  /** How many of the runs take a turn in the session. */
+  turns: number
+  /** About as many as its rows have. */
+  characters: number
+}
+
+/** Makes rows of the runs of a copy, as they come. */
+export async function* copySteps(pieces: AsyncIterable<RunPiece>): AsyncGenerator<CopyStep> {
+  const pace = new Pace()
+  let step = emptyStep()
+  for await (const piece of pieces) {
+    if ('run' in piece) {
+      const row = await rowOf(piece.run)
+      step.runs.push(row)
+      if (piece.run.parent_run_id === null) step.turns++
+      for (const value of row) if (typeof value === 'string') step.characters += value.length
+    } else {
+      const batch = await encodeBatchInTurns(piece.events)
+      for (const { firstSeq, text } of batch?.parts ?? []) {
+        step.events.push([piece.run_id, firstSeq, text])
+        step.characters += text.length
+      }
+    }
+    await pace.step()
+    if (step.characters < stepCharacters) continue
+    yield await toStep(step)
+    step = emptyStep()
+  }
+  yield await toStep(step)
+}
+
+interface Collected extends Omit<CopyStep, 'events'> {
+  events: [runId: string, firstSeq: number, batch: string][]
+}
+
+async function toStep(step: Collected): Promise<CopyStep> {
+  return { ...step, events: await jsonInTurns(step.events) }
+}
+
+function emptyStep(): Collected {
+  return { runs: [], events: [], turns: 0, characters: 0 }
+}
+
+async function rowOf(run: RunRecord): Promise<SqlValue[]> {
+  const output = run.messages.filter(({ role }) => role === 'assistant')
+  const endSeq = run.end_seq ?? 0
+  const ended = { ...run, completed_at: run.completed_at ?? run.created_at, end_seq: endSeq }
+  const row: Record<(typeof copiedRunColumns)[number], SqlValue> = {
+    run_id: run.run_id,
+    run_session_id: run.session_id,
+    entity_id: run.entity_id,
+    status: run.status,
+    run_user_id: run.user_id,
+    parent_run_id: run.parent_run_id,
+    truncated: run.truncated ? 1 : 0,
+    owner: '',
+    // Its events come later; none of them has a higher number.
+    recorded_seq: Math.max(1, endSeq),
+    run_claim_key: null,
+    run_claim_hash: null,
+    run_claim_expires_at: null,
+    start_state: null,
+    begun: begunOf(run),
+    ended: endedOf(ended),
+    input: await jsonInTurns(messageRows(run.messages.filter(({ role }) => role === 'user'))),
+    output: output.length === 0 ? null : await jsonInTurns(messageRows(output)),
+    last_batch: null,
+    fence: 1,
+    reserve_until: Math.max(1, endSeq),
+  }
+  return copiedRunColumns.map((column) => row[column])
+}

@@ -1,0 +1,45 @@
+import type { Connection } from '../../../sqlite/connection.ts'
+import type { HiddenSessions } from '../schema/hidden.ts'
+import type { KnownRows } from '../writing/known-rows.ts'
+import type { Removal } from './removal.ts'
+import { removedAtOnce } from './remove.ts'
+
+/** Sessions that nobody sees any more. */
+export interface GoneSessions {
+  sessionIds: readonly string[]
+  count: number
+  /** The numbers of runs that were in them and are gone; the rest goes in steps. */
+  runs: number[]
+  /** Those of which rows are left. */
+  left: string[]
+}
+
+interface Options {
+  hidden: HiddenSessions
+  known: KnownRows
+  removal: Removal
+  work: <T>(work: (writer: Connection) => Promise<T>, characters?: number) => Promise<T>
+}
+
+/** Hides them in the commit in which `remove` deletes them, and has what is left of them removed. */
+export async function removeSessions(
+  { hidden, known, removal, work }: Options,
+  remove: (writer: Connection) => Promise<GoneSessions>,
+): Promise<GoneSessions> {
+  let hiding: string[] = []
+  try {
+    const gone = await work(async (writer) => {
+      const { left, sessionIds, ...rest } = await remove(writer)
+      hiding = left
+      // Before the next group is written, which may begin a session of the same id.
+      for (const id of left) hidden.add(id)
+      for (const id of sessionIds) known.forgetSession(id)
+      return { left, sessionIds, ...rest }
+    }, removedAtOnce)
+    removal.add(gone.left)
+    return gone
+  } catch (error) {
+    for (const id of hiding) hidden.delete(id)
+    throw error
+  }
+}

@@ -1,0 +1,62 @@
+import type { Connection } from '../../../sqlite/connection.ts'
+import { takeStep } from '../reading/budget.ts'
+import { recordBytes } from '../reading/queries.ts'
+import { keepClaimsOf } from '../writing/claims.ts'
+
+/** What one commit takes out: little enough that nobody waits long for it. */
+export const removedAtOnce = 2 * 1024 * 1024
+const runsAtOnce = 200
+/** Of which the sizes are looked at: more than these of a run never go in one commit. */
+const batchesAtOnce = 256
+
+export interface RemovedRows {
+  /** The numbers of the runs. */
+  runs: number[]
+  /** Nothing is left of the sessions. */
+  isDone: boolean
+}
+
+/** Takes as many rows of these sessions' runs as go in one commit. */
+export async function removeSome(writer: Connection, sessionIds: readonly string[]): Promise<RemovedRows> {
+  const [next] = await lookAt(writer, sessionIds, 1)
+  if (next === undefined) return { runs: [], isDone: true }
+  // A run that is larger than a step loses its events first.
+  if (next.bytes > removedAtOnce && (await removeEvents(writer, next.number))) return { runs: [], isDone: false }
+  const looks = await lookAt(writer, sessionIds, runsAtOnce)
+  const found = looks.length
+  const step = takeStep(looks, removedAtOnce)
+  const numbers = step.map(({ number }) => number)
+  const theirs = 'IN (SELECT value FROM json_each(?))'
+  const list = JSON.stringify(numbers)
+  await keepClaimsOf(writer, list)
+  await writer.run(`DELETE FROM events WHERE event_run_number ${theirs}`, [list])
+  await writer.run(`DELETE FROM runs WHERE run_number ${theirs}`, [list])
+  return { runs: numbers, isDone: looks.length === 0 && found < runsAtOnce }
+}
+
+/** The first runs, and how large they are; of one with many batches only that it is larger than a step. */
+async function lookAt(writer: Connection, sessionIds: readonly string[], limit: number) {
+  const rows = await writer.all(
+    `SELECT run_number, ${recordBytes} + ifnull(octet_length(last_batch), 0) + ifnull((SELECT sum(size) + iif(
+       count(*) = ?3, ?4, 0) FROM (SELECT octet_length(batch) AS size FROM events
+       WHERE event_run_number = run_number LIMIT ?3)), 0) AS bytes
+     FROM runs WHERE run_session_id IN (SELECT value FROM json_each(?1)) ORDER BY run_number LIMIT ?2`,
+    [JSON.stringify(sessionIds), limit, batchesAtOnce, removedAtOnce],
+  )
+  return rows.map((row) => ({ number: row.run_number as number, bytes: row.bytes as number }))
+}
+
+/** Gives whether it had any. */
+async function removeEvents(writer: Connection, runNumber: number): Promise<boolean> {
+  const sql = `SELECT first_seq, octet_length(batch) AS bytes FROM events WHERE event_run_number = ?
+    ORDER BY first_seq LIMIT ?`
+  const rows = await writer.all(sql, [runNumber, batchesAtOnce])
+  const step = takeStep(
+    rows.map((row) => ({ seq: row.first_seq as number, bytes: row.bytes as number })),
+    removedAtOnce,
+  )
+  const last = step.at(-1)
+  if (last === undefined) return false
+  await writer.run('DELETE FROM events WHERE event_run_number = ? AND first_seq <= ?', [runNumber, last.seq])
+  return true
+}

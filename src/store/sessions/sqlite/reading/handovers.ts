@@ -1,0 +1,96 @@
+import type { Run } from '../../../../core/run.ts'
+import type { Handover, OwnerKind, SessionCopy } from '../../../../core/session.ts'
+import type { Connection, SqlRow, SqlValue } from '../../../sqlite/connection.ts'
+import { oldestFirst, type RunRow, toRun } from '../schema/rows.ts'
+import { selectRunPage } from './queries.ts'
+
+/* What earlier users of a session may still read: the turns up to the one that was the last when they had it. */
+
+type All = (sql: string, params: readonly SqlValue[]) => Promise<SqlRow[]>
+
+const turnsOf = 'run_session_id = ?1 AND parent_run_id IS NULL'
+
+/** The newest turn, for who has the session now and may not have it any more later. */
+export const newestTurn = `(SELECT max(run_number) FROM runs WHERE run_session_id = ? AND parent_run_id IS NULL)`
+
+const selectReach = `SELECT ifnull(owner_read_until, 0) AS reach FROM session_owners
+  WHERE owner_session_id = ? AND owner_kind = 'user' AND owner_id = ?`
+
+/** In a search: the present user finds everything, an earlier one what was said until then. */
+export const readableBy = `(user_id = ? OR run_number <= (SELECT mine.owner_read_until FROM session_owners AS mine
+  WHERE mine.owner_session_id = session_id AND mine.owner_kind = 'user' AND mine.owner_id = ?))`
+
+export async function findHandover(
+  all: All,
+  sessionId: string,
+  userId: string,
+  newest: number,
+): Promise<Handover | undefined> {
+  const [row] = await all(selectReach, [sessionId, userId])
+  if (row === undefined) return undefined
+  const within = [sessionId, row.reach as number]
+  const [[counted], [next], runs] = await Promise.all([
+    all(`SELECT count(*) AS turn_count FROM runs WHERE ${turnsOf} AND run_number <= ?2`, within),
+    all(`${selectRunPage(`FROM runs WHERE ${turnsOf} AND run_number > ?2`)} ORDER BY run_number LIMIT 1`, within),
+    all(`${selectRunPage(`FROM runs WHERE ${turnsOf} AND run_number <= ?2`)} ORDER BY run_number DESC LIMIT ?3`, [
+      ...within,
+      newest,
+    ]),
+  ])
+  const toTurn = (found: SqlRow): [number, Run] => [
+    found.run_number as number,
+    toRun(JSON.parse(found.run_row as string) as RunRow),
+  ]
+  const later = next && toTurn(next)[1]
+  return {
+    run_count: counted?.turn_count as number,
+    runs: oldestFirst(runs.map(toTurn)).map(([, run]) => run),
+    next: later === undefined ? null : { run_id: later.run_id, created_at: later.created_at },
+  }
+}
+
+export async function listHandovers(all: All, sessionId: string): Promise<Record<string, string | null>> {
+  const rows = await all(
+    `SELECT owner_id, (SELECT run_id FROM runs WHERE ${turnsOf} AND run_number <= owner_read_until AND ended IS NOT NULL
+       ORDER BY run_number DESC LIMIT 1) AS last_run_id
+     FROM session_owners WHERE owner_session_id = ?1 AND owner_kind = 'user' ORDER BY owner_position`,
+    [sessionId],
+  )
+  return Object.fromEntries(rows.map((row) => [row.owner_id as string, row.last_run_id as string | null]))
+}
+
+export async function isBefore(all: All, runId: string, otherId: string): Promise<boolean> {
+  const [row] = await all(
+    `SELECT 1 AS is_before FROM runs WHERE run_id = ?
+       AND run_number < (SELECT run_number FROM runs WHERE run_id = ?)`,
+    [runId, otherId],
+  )
+  return row !== undefined
+}
+
+/** After the runs of a copy are there. What it does not say is as of the users' own runs. */
+export async function restoreHandovers(
+  writer: Connection,
+  { session: { session_id: id, shared_with }, handovers = {} }: Pick<SessionCopy, 'session' | 'handovers'>,
+): Promise<void> {
+  for (const user of shared_with.user_ids) {
+    const said = Object.hasOwn(handovers, user)
+    const which = said ? 'run_id = ?' : 'run_user_id = ?'
+    await writer.run(
+      `UPDATE session_owners SET owner_read_until = (SELECT max(run_number) FROM runs
+         WHERE run_session_id = owner_session_id AND parent_run_id IS NULL AND ${which})
+       WHERE owner_session_id = ? AND owner_kind = 'user' AND owner_id = ?`,
+      [said ? (handovers[user] ?? null) : user, id, user],
+    )
+  }
+}
+
+/** False when it is no earlier owner of the session. */
+export async function removeOwner(writer: Connection, id: string, kind: OwnerKind, owner: string): Promise<boolean> {
+  const removed = await writer.run(
+    `DELETE FROM session_owners WHERE owner_session_id = ? AND owner_kind = ? AND owner_id = ?
+       AND EXISTS (SELECT 1 FROM sessions WHERE session_id = owner_session_id AND ${kind}_id IS NOT owner_id)`,
+    [id, kind, owner],
+  )
+  return removed > 0
+}

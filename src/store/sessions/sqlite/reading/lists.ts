@@ -1,0 +1,117 @@
+import { invalid } from '../../../../core/error.ts'
+import type { Page, PageRequest } from '../../../../core/page.ts'
+import { type Run, runStatuses } from '../../../../core/run.ts'
+import type { RunFilter, SessionFilter, SessionListFilter } from '../../../../core/store.ts'
+import { decodeCursor, encodeCursor } from '../../../rules/cursor.ts'
+import type { SqlRow, SqlValue } from '../../../sqlite/connection.ts'
+import { isShown } from '../schema/hidden.ts'
+import { ownersOf, toRun } from '../schema/rows.ts'
+import { selectRunPage } from './queries.ts'
+
+type All = (sql: string, params: readonly SqlValue[]) => Promise<SqlRow[]>
+
+/** Which sessions are, or were, all these owners'. */
+export function ownedBy(filter: SessionFilter): { conditions: string; params: SqlValue[] } {
+  let conditions = ''
+  const params: SqlValue[] = []
+  for (const [kind, owner] of ownersOf(filter as Record<string, string>)) {
+    conditions += ` AND (${kind}_id = ? OR EXISTS (SELECT 1 FROM session_owners AS other
+      WHERE other.owner_session_id = session_id AND other.owner_kind = ? AND other.owner_id = ?))`
+    params.push(owner, kind, owner)
+  }
+  return { conditions, params }
+}
+
+/**
+ * Walks the index of one owner's sessions, and beside it that of those whose owner it was earlier; what the other owners
+ * say is looked up row by row.
+ */
+export function listedSessions(filter: SessionListFilter, page: PageRequest): { from: string; params: SqlValue[] } {
+  const [first, ...others] = ownersOf(filter as Record<string, string>)
+  const params: SqlValue[] = []
+  const part = (table: string, time: string, id: string, conditions: string[]) => {
+    for (const [kind, owner] of others) {
+      conditions.push(`(${kind}_id = ? OR EXISTS (SELECT 1 FROM session_owners AS other
+        WHERE other.owner_session_id = session_id AND other.owner_kind = ? AND other.owner_id = ?))`)
+      params.push(owner, kind, owner)
+    }
+    if (filter.updated_before !== undefined) {
+      conditions.push(`${time} < ?`)
+      params.push(filter.updated_before)
+    }
+    const after = decodeCursor(page.cursor)
+    if (after !== undefined) {
+      conditions.push(`(${time}, ${id}) < (?, ?)`)
+      params.push(after.time, after.id)
+    }
+    return `SELECT ${time} AS listed_at, ${id} AS listed_id FROM ${table}
+      ${conditions.length === 0 ? '' : `WHERE ${conditions.join(' AND ')}`}`
+  }
+  if (first !== undefined) params.push(first[1])
+  let listed = part('sessions', 'updated_at', 'session_id', first ? [`${first[0]}_id = ?`] : [])
+  if (first !== undefined) {
+    const [kind, owner] = first
+    const earlier = ['owner_kind = ?', 'owner_id = ?', `${kind}_id IS NOT ?`]
+    params.push(kind, owner, owner)
+    const table = 'session_owners CROSS JOIN sessions ON session_id = owner_session_id'
+    listed += ` UNION ALL ${part(table, 'owner_updated_at', 'owner_session_id', earlier)}`
+  }
+  params.push(page.limit + 1)
+  const order = 'ORDER BY listed_at DESC, listed_id DESC'
+  const from = `FROM (${listed} ${order} LIMIT ?) CROSS JOIN sessions ON session_id = listed_id ${order}`
+  return { from, params }
+}
+
+/** In the order in which runs were put in, which no clock can change, newest first. */
+export async function runPage(
+  all: All,
+  filter: RunFilter,
+  page: PageRequest,
+  someAreHidden: boolean,
+): Promise<Page<Run>> {
+  const { status } = filter
+  if (status !== undefined && !runStatuses.includes(status)) return { items: [], next: null }
+  const conditions: string[] = []
+  const params: SqlValue[] = []
+  const add = (condition: string, value: SqlValue | undefined) => {
+    if (value === undefined) return
+    conditions.push(condition)
+    params.push(value)
+  }
+  add('run_session_id = ?', filter.session_id)
+  add('run_user_id = ?', filter.user_id)
+  add('entity_id = ?', filter.agent_id)
+  add('parent_run_id = ?', filter.parent_run_id)
+  // Said twice, since the index of the others is found by the second.
+  add(status === 'completed' ? 'status = ?' : `status = ? AND status <> 'completed'`, status)
+  add('run_number < (SELECT run_number FROM runs WHERE run_id = ?)', filter.before)
+  add('run_number < ?', afterRun(page.cursor))
+  if (someAreHidden) conditions.push(isShown)
+  const where = conditions.length === 0 ? '' : `WHERE ${conditions.join(' AND ')}`
+  params.push(page.limit + 1)
+  const rows = await all(selectRunPage(`FROM runs ${where} ORDER BY run_number DESC LIMIT ?`), params)
+  const items = rows.map((row) => ({
+    run: toRun(JSON.parse(row.run_row as string)),
+    number: row.run_number as number,
+  }))
+  const { items: shown, next } = cut(items, page.limit, ({ run, number }) => ({
+    time: run.created_at,
+    id: String(number),
+  }))
+  return { items: shown.map(({ run }) => run), next }
+}
+
+function afterRun(cursor: string | undefined): number | undefined {
+  const after = decodeCursor(cursor)
+  if (after === undefined) return undefined
+  const number = Number(after.id)
+  if (Number.isSafeInteger(number)) return number
+  throw invalid('This is not a cursor that this list gave; leave it out to begin at the first page.', 'cursor')
+}
+
+function cut<T>(items: T[], limit: number, keysetOf: (item: T) => { time: string; id: string }): Page<T> {
+  if (items.length <= limit) return { items, next: null }
+  const shown = items.slice(0, limit)
+  const last = shown.at(-1)
+  return { items: shown, next: last === undefined ? null : encodeCursor(keysetOf(last)) }
+}

@@ -1,0 +1,62 @@
+import type { Page, PageRequest } from '../../../../core/page.ts'
+import type { Session, SessionRecord } from '../../../../core/session.ts'
+import type { SessionListFilter } from '../../../../core/store.ts'
+import { encodeCursor } from '../../../rules/cursor.ts'
+import type { SqlRow } from '../../../sqlite/connection.ts'
+import { type SessionTexts, toSessionRecord } from '../schema/rows.ts'
+import { rowBytes } from './budget.ts'
+import { listedSessions } from './lists.ts'
+import { selectSessionPage, selectSessions } from './queries.ts'
+import type { All } from './records.ts'
+
+const shownRuns = 100
+const listedRuns = 10
+
+/** The sessions that several callers ask for; `count` of them. */
+export function readSessions(all: All, requests: string, count: number, maxBytes: number): Promise<SqlRow[]> {
+  return all(selectSessions, [rowBytes(maxBytes, count, 1), shownRuns, requests])
+}
+
+/** However large it is. */
+export async function readSession(
+  all: All,
+  sessionId: string,
+  newestRuns = shownRuns,
+): Promise<SessionRecord | undefined> {
+  const [row] = await all(selectSessions, [Number.MAX_SAFE_INTEGER, newestRuns, JSON.stringify([sessionId])])
+  return row && toSessionRecord(row as unknown as SessionTexts)
+}
+
+/** Of a row of several; one that was too large to come with the others is read by itself. */
+export async function toFoundSession(all: All, row: SqlRow): Promise<SessionRecord | undefined> {
+  if (row.session_row === null) return readSession(all, row.found_id as string)
+  return toSessionRecord(row as unknown as SessionTexts)
+}
+
+/** Has fewer than `limit` when they are large. */
+export async function sessionPage(
+  all: All,
+  filter: SessionListFilter,
+  page: PageRequest,
+  maxBytes: number,
+): Promise<Page<Session>> {
+  const { from, params } = listedSessions(filter, page)
+  const rows = await all(selectSessionPage(from, rowBytes(maxBytes, 1, 100)), params)
+  const items: Session[] = []
+  let left = maxBytes
+  for (const row of rows.slice(0, page.limit)) {
+    left -= row.bytes as number
+    if (left < 0 && items.length > 0) break
+    const found =
+      row.session_row === null
+        ? await readSession(all, row.found_id as string, listedRuns)
+        : toSessionRecord(row as unknown as SessionTexts)
+    if (found !== undefined) items.push(found.session)
+  }
+  const last = items.at(-1)
+  const isWhole = items.length === rows.length
+  return {
+    items,
+    next: isWhole || last === undefined ? null : encodeCursor({ time: last.updated_at, id: last.session_id }),
+  }
+}

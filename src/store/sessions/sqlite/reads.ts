@@ -1,0 +1,172 @@
+import { endEvent, type RunEvent, startEvent } from '../../../core/event.ts'
+import type { Page, PageRequest } from '../../../core/page.ts'
+import { isEnded, type Run, type RunHead, type RunRecord } from '../../../core/run.ts'
+import type { Handover, Session, SessionRecord } from '../../../core/session.ts'
+import type { ClaimRecord, History, PruneRule, RunFilter, SessionListFilter } from '../../../core/store.ts'
+import type { Summary } from '../../../core/summary.ts'
+import { eventPageCharacters } from '../../rules/page-size.ts'
+import type { Connection, SqlRow, SqlValue } from '../../sqlite/connection.ts'
+import { readAnswer } from './answers.ts'
+import { countSessions } from './prune.ts'
+import { GroupedReads } from './reading/batched-reads.ts'
+import { requestsAtOnce, rowBytes, takeStep, usualReadBytes } from './reading/budget.ts'
+import { readBatchesWith, readEventPage } from './reading/events.ts'
+import { findHandover, isBefore, listHandovers } from './reading/handovers.ts'
+import { runPage } from './reading/lists.ts'
+import { selectHistories, selectHistoryBefore, selectRunHeads, selectRuns, selectSizes } from './reading/queries.ts'
+import { isLargeRow, type LargeRow, readNumbered, readRecord, readTurns } from './reading/records.ts'
+import { readSessions, sessionPage, toFoundSession } from './reading/sessions.ts'
+import type { HiddenSessions } from './schema/hidden.ts'
+import { oldestFirst, type RecordRow, summaryColumns, toRunRecord, toSummary } from './schema/rows.ts'
+import { readClaim } from './writing/claims.ts'
+
+/** Everything that is only read, over connections that can't write; a read gives `maxBytes` at most, or one row. */
+export class Reads {
+  readonly #readers: readonly Connection[]
+  readonly #hidden: HiddenSessions
+  readonly #maxBytes: number
+  readonly #runs: GroupedReads
+  readonly #runHeads: GroupedReads
+  /** By limit: a statement has one for all. */
+  readonly #histories = new Map<number, GroupedReads>()
+  readonly #sessions: GroupedReads
+  #turn = 0
+
+  constructor(readers: readonly Connection[], hidden: HiddenSessions, maxBytes = usualReadBytes) {
+    this.#readers = readers
+    this.#hidden = hidden
+    this.#maxBytes = maxBytes
+    this.#runs = new GroupedReads((requests, count) => this.#all(selectRuns, [rowBytes(maxBytes, count, 1), requests]))
+    this.#runHeads = new GroupedReads((requests) => this.#all(selectRunHeads, [requests]))
+    this.#sessions = new GroupedReads((requests, count) => readSessions(this.#all, requests, count, maxBytes))
+  }
+
+  async findSession(sessionId: string): Promise<SessionRecord | undefined> {
+    const [row] = await this.#sessions.read(sessionId)
+    return row && toFoundSession(this.#all, row)
+  }
+
+  async findRun(runId: string): Promise<RunRecord | undefined> {
+    const before = this.#hidden.ids
+    const [row] = await this.#runs.read(runId)
+    if (row === undefined) return undefined
+    const record = JSON.parse(row.record_row as string) as RecordRow | LargeRow
+    return this.#shown(isLargeRow(record) ? await readRecord(this.#all, runId) : toRunRecord(record), before)
+  }
+
+  async findRunHead(runId: string): Promise<RunHead | undefined> {
+    const before = this.#hidden.ids
+    const [row] = await this.#runHeads.read(runId)
+    return this.#shown(row && toRunRecord(JSON.parse(row.record_row as string)), before)
+  }
+
+  /** `before`: what was hidden when the read began. */
+  #shown(run: RunRecord | undefined, before: ReadonlySet<string>): RunRecord | undefined {
+    if (run === undefined) return undefined
+    return before.has(run.session_id) || this.#hidden.has(run.session_id) ? undefined : run
+  }
+
+  async readHistory(sessionId: string, limit: number, before?: string): Promise<History> {
+    if (this.#hidden.has(sessionId)) return { runs: [], has_more: false }
+    const [row] = await (before === undefined
+      ? this.#historiesOf(limit).read(sessionId)
+      : this.#all(selectHistoryBefore, [rowBytes(this.#maxBytes, 1, limit + 1), sessionId, limit + 1, before]))
+    return readTurns(this.#all, row?.record_rows as string, limit, this.#maxBytes)
+  }
+
+  #historiesOf(limit: number): GroupedReads {
+    let histories = this.#histories.get(limit)
+    if (histories === undefined) {
+      const rows = limit + 1
+      histories = new GroupedReads(
+        (requests, count) => this.#all(selectHistories, [rowBytes(this.#maxBytes, count, rows), rows, requests]),
+        requestsAtOnce(rows),
+      )
+      this.#histories.set(limit, histories)
+    }
+    return histories
+  }
+
+  /** The run is read before its events, so that an end is never seen without what came before it. */
+  async readEvents(
+    runId: string,
+    after: number,
+    limit: number,
+    types?: readonly RunEvent['type'][],
+  ): Promise<RunEvent[]> {
+    const run = await this.findRunHead(runId)
+    if (run === undefined || limit <= 0) return []
+    const most = Math.min(eventPageCharacters, this.#maxBytes)
+    const batches = types && readBatchesWith(this.#all, runId, Math.max(after, 1), types)
+    const { events, isLast } = await readEventPage(this.#all, runId, Math.max(after, 1), limit, most, batches)
+    if (after < 1) events.unshift(startEvent(run))
+    if (isLast && isEnded(run.status) && run.end_seq !== null && run.end_seq > after)
+      events.push(endEvent(run, run.end_seq))
+    return events.slice(0, limit)
+  }
+
+  async readRecords(sessionId: string, after: string | undefined, limit: number): Promise<RunRecord[]> {
+    if (this.#hidden.has(sessionId)) return []
+    const rows = await this.#all(selectSizes, [sessionId, after ?? null, limit])
+    const looks = rows.map((row) => ({ number: row.run_number as number, bytes: row.bytes as number }))
+    const records: [number, RunRecord][] = []
+    for await (const one of readNumbered(this.#all, takeStep(looks, this.#maxBytes))) records.push(one)
+    return oldestFirst(records).map(([, record]) => record)
+  }
+
+  listSessions(filter: SessionListFilter, page: PageRequest): Promise<Page<Session>> {
+    return sessionPage(this.#all, filter, page, this.#maxBytes)
+  }
+
+  listRuns(filter: RunFilter, page: PageRequest): Promise<Page<Run>> {
+    return runPage(this.#all, filter, page, this.#hidden.size > 0)
+  }
+
+  findHandover(sessionId: string, userId: string, newestRuns: number): Promise<Handover | undefined> {
+    return findHandover(this.#all, sessionId, userId, newestRuns)
+  }
+
+  listHandovers(sessionId: string): Promise<Record<string, string | null>> {
+    return listHandovers(this.#all, sessionId)
+  }
+
+  isBefore(runId: string, otherId: string): Promise<boolean> {
+    return isBefore(this.#all, runId, otherId)
+  }
+
+  async findSummary(sessionId: string): Promise<Summary | undefined> {
+    const sql = `SELECT json_array(${summaryColumns.join(', ')}) AS summary_row FROM summaries WHERE summary_session_id = ?`
+    const [row] = await this.#all(sql, [sessionId])
+    return row && toSummary(JSON.parse(row.summary_row as string) as SqlValue[])
+  }
+
+  async listSummaryJobs(): Promise<string[]> {
+    const rows = await this.#all('SELECT job_session_id FROM summary_jobs ORDER BY scheduled_at, job_session_id')
+    return rows.map((row) => row.job_session_id as string)
+  }
+
+  async findCached(key: string, now: string): Promise<RunRecord | undefined> {
+    const before = this.#hidden.ids
+    return this.#shown(await readAnswer(this.#all, key, now), before)
+  }
+
+  /** Whether there is any use in asking the writer. */
+  async mayPrune({ olderThan, maxSessions }: PruneRule): Promise<boolean> {
+    if (olderThan !== undefined) {
+      const [row] = await this.#all('SELECT min(updated_at) AS oldest FROM sessions')
+      if (typeof row?.oldest === 'string' && row.oldest < olderThan) return true
+    }
+    return maxSessions !== undefined && (await countSessions(this.#reader())) > maxSessions
+  }
+
+  findClaim(key: string, now: string): Promise<ClaimRecord | undefined> {
+    return readClaim(this.#reader(), key, now)
+  }
+
+  readonly #all = (sql: string, params: readonly SqlValue[] = []): Promise<SqlRow[]> => this.#reader().all(sql, params)
+
+  #reader(): Connection {
+    this.#turn = (this.#turn + 1) % this.#readers.length
+    return this.#readers[this.#turn] as Connection
+  }
+}

@@ -1,0 +1,76 @@
+import type { Run } from '../../../core/run.ts'
+import type { Recovered } from '../../../core/store.ts'
+import { OutputFold } from '../../rules/interrupted-output.ts'
+import type { Connection } from '../../sqlite/connection.ts'
+import { dropExpiredAnswers } from './answers.ts'
+import { readBatches } from './reading/events.ts'
+import { selectRunHeads } from './reading/queries.ts'
+import { type All, readRecord } from './reading/records.ts'
+import { isShown } from './schema/hidden.ts'
+import { endedOf, messagesOf, type RecordRow, toRun } from './schema/rows.ts'
+import { dropExpiredClaims } from './writing/claims.ts'
+import { refuseRuns } from './writing/refuse.ts'
+import { touch } from './writing/single-write.ts'
+
+const selectOrphans = `SELECT run_id, run_session_id, status, begun ->> 'background' AS background, fence, reserve_until,
+    input ->> '$[0][4]' AS mark
+  FROM runs
+  WHERE status IN ('running', 'queued') AND owner <> ? AND ${isShown} ORDER BY run_number`
+
+/** Puts in order what an earlier process left, in one transaction of the writer. */
+export async function recover(writer: Connection, owner: string, at: string, now: string): Promise<Recovered> {
+  await dropExpiredClaims(writer, now, -1)
+  await dropExpiredAnswers(writer, now, -1)
+  await writer.run('DELETE FROM claims WHERE claim_run_id IS NULL AND answer IS NULL')
+  const all: All = (sql, params) => writer.all(sql, params)
+  const interrupted: Run[] = []
+  const queued: Recovered['queued'] = []
+  for (const orphan of await writer.all(selectOrphans, [owner])) {
+    const runId = orphan.run_id as string
+    const fence = (orphan.fence as number) + 1
+    await writer.run('UPDATE runs SET owner = ?, fence = ? WHERE run_id = ?', [owner, fence, runId])
+    const waits = orphan.status === 'queued' && orphan.background === 1
+    if (!waits) {
+      await interrupt(writer, runId, orphan.status === 'running', (orphan.reserve_until as number) + 1, at)
+      if (orphan.mark !== null) await refuseRuns(writer, [runId])
+      await touch(writer, orphan.run_session_id as string, at)
+    }
+    if (waits) {
+      const run = await readRecord(all, runId, true)
+      if (run !== undefined) queued.push({ run, fence, ...(orphan.mark !== null && { unchecked: true }) })
+      continue
+    }
+    const [head] = await all(selectRunHeads, [JSON.stringify([runId])])
+    if (head !== undefined) interrupted.push(toRun((JSON.parse(head.record_row as string) as RecordRow)[1]))
+  }
+  return { interrupted, queued }
+}
+
+async function interrupt(
+  writer: Connection,
+  runId: string,
+  truncated: boolean,
+  endSeq: number,
+  at: string,
+): Promise<void> {
+  const fold = new OutputFold()
+  const all: All = (sql, params) => writer.all(sql, params)
+  for await (const { events } of readBatches(all, runId, 0)) {
+    for (const event of events) fold.add(event)
+  }
+  const { messages, ...output } = fold.finish(runId, at)
+  const ended = endedOf({
+    ...output,
+    completed_at: at,
+    end_seq: endSeq,
+    cancellation_reason: null,
+    error: null,
+    cache_hit: false,
+  })
+  await writer.run(`UPDATE runs SET status = 'interrupted', truncated = ?, ended = ?, output = ? WHERE run_id = ?`, [
+    truncated ? 1 : 0,
+    ended,
+    messagesOf(messages),
+    runId,
+  ])
+}

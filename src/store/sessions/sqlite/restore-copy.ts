@@ -1,0 +1,55 @@
+import type { SessionCopy, SessionHead, SessionRecord } from '../../../core/session.ts'
+import type { Connection } from '../../sqlite/connection.ts'
+import { beginCopy, finishCopy, writeAtOnce, writeStep } from './copies.ts'
+import { copySteps } from './hidden/copy-steps.ts'
+import type { Removal } from './hidden/removal.ts'
+import type { HiddenSessions } from './schema/hidden.ts'
+
+export interface RestoreOptions {
+  hidden: HiddenSessions
+  removal: Removal
+  work: <T>(work: (writer: Connection) => Promise<T>, characters?: number) => Promise<T>
+}
+
+/** Writes a copy in steps, each asked for when the one before is durable; takes out what it has written when it fails. */
+export async function restoreInSteps(
+  { hidden, removal, work }: RestoreOptions,
+  copy: SessionCopy,
+  head: () => SessionHead,
+): Promise<SessionRecord> {
+  const id = copy.session.session_id
+  await removal.finished(id)
+  const steps = copySteps(copy.runs)
+  let isBegun = false
+  try {
+    let { value: step } = await steps.next()
+    let turns = 0
+    for (;;) {
+      const { value: following, done } = await steps.next()
+      const present = step
+      if (present === undefined) throw new Error('A copy has at least one step.')
+      turns += present.turns
+      if (done && !isBegun) {
+        return await work((writer) => writeAtOnce(writer, head(), present), present.characters)
+      }
+      if (!isBegun) {
+        await work(async (writer) => {
+          await beginCopy(writer, id)
+          hidden.add(id)
+          isBegun = true
+        })
+      }
+      await work((writer) => writeStep(writer, present), present.characters)
+      if (done) break
+      step = following
+    }
+    const made = await work((writer) => finishCopy(writer, head(), turns))
+    hidden.delete(id)
+    return made
+  } catch (error) {
+    if (isBegun) removal.add([id])
+    throw error
+  } finally {
+    await steps.return(undefined)
+  }
+}

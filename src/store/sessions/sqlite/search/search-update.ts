@@ -1,0 +1,161 @@
+import { isEnded, isResumable, type RunStatus } from '../../../../core/run.ts'
+import { messageText, piecesOf } from '../../../../core/text/message-search.ts'
+import { wordsOf } from '../../../../core/text/terms.ts'
+import type { Pace } from '../../../../runtime/time-slice.ts'
+import type { Connection, SqlRow } from '../../../sqlite/connection.ts'
+import type { MessageRow } from '../schema/rows.ts'
+import type { IndexedRun, SearchFile } from './search-file.ts'
+
+const runsAtOnce = 500
+const bytesAtOnce = 1_000_000
+const marksAtOnce = 100
+const numbersAtOnce = 5_000
+
+export interface UpdateOptions {
+  file: SearchFile
+  /** Reads the database. */
+  source: Connection
+  pace: Pace
+  /** Ends the update between two steps. */
+  isStopped: () => boolean
+}
+
+/*
+ * Numbers of runs only grow, but the highest are given again when they are deleted. So the marks say how far the index
+ * goes: whatever is above the highest that still names its run is indexed anew.
+ */
+
+/** Brings the index up to date in steps, each of which is kept. */
+export async function updateIndex(options: UpdateOptions): Promise<void> {
+  const { isStopped } = options
+  let last = await commonMark(options)
+  await updateOpenRuns(options)
+  while (!isStopped()) {
+    const next = await indexAfter(options, last)
+    if (next === undefined) return
+    last = next
+  }
+}
+
+/** Takes out the runs that are no more: for what a process that was killed had no time for. */
+export async function removeOrphans({ file, source, isStopped }: UpdateOptions): Promise<void> {
+  for (let after = 0; !isStopped(); ) {
+    const known = await file.numbers(after, numbersAtOnce)
+    const last = known.at(-1)
+    if (last === undefined) return
+    await dropAbsent(file, source, known)
+    after = last
+  }
+}
+
+/** Of these numbers those that no run has, or no run any more. */
+export async function dropAbsent(file: SearchFile, source: Connection, numbers: readonly number[]): Promise<void> {
+  const sql = 'SELECT run_number FROM json_each(?) CROSS JOIN runs ON run_number = value'
+  const rows = await source.all(sql, [JSON.stringify(numbers)])
+  const present = new Set(rows.map((row) => row.run_number))
+  await file.drop(numbers.filter((number) => !present.has(number)))
+}
+
+/** The number up to which the index knows the runs; what it says of others is dropped. */
+async function commonMark({ file, source }: UpdateOptions): Promise<number> {
+  const [newest] = await file.marks(Number.MAX_SAFE_INTEGER, 1)
+  let below = Number.MAX_SAFE_INTEGER
+  for (;;) {
+    const marks = await file.marks(below, marksAtOnce)
+    const [common] = await source.all(
+      `SELECT run_number FROM json_each(?) CROSS JOIN runs ON run_number = value ->> 0 AND run_id = value ->> 1
+       ORDER BY run_number DESC LIMIT 1`,
+      [JSON.stringify(marks.map(({ number, runId }) => [number, runId]))],
+    )
+    const last = marks.at(-1)
+    if (common === undefined && last !== undefined) below = last.number
+    else {
+      const number = (common?.run_number ?? 0) as number
+      if (newest !== undefined && newest.number !== number) await file.dropAbove(number)
+      return number
+    }
+  }
+}
+
+/** Runs that were under way, or waited, when they were indexed. */
+async function updateOpenRuns({ file, source, pace }: UpdateOptions): Promise<void> {
+  const known = [...(await file.openRuns())]
+  for (let at = 0; at < known.length; at += runsAtOnce) {
+    const looks = new Map(known.slice(at, at + runsAtOnce))
+    await dropAbsent(file, source, [...looks.keys()])
+    const rows = await lookAt(source, [...looks.keys()])
+    const changed = rows.filter((row) => row.look !== looks.get(row.run_number as number))
+    while (changed.length > 0) await file.put(await toIndexed(source, takeStep(changed), pace))
+  }
+}
+
+async function indexAfter({ file, source, pace }: UpdateOptions, after: number): Promise<number | undefined> {
+  const rows = await source.all(`SELECT ${lookColumns} FROM runs WHERE run_number > ? ORDER BY run_number LIMIT ?`, [
+    after,
+    runsAtOnce,
+  ])
+  const step = takeStep(rows)
+  const last = step.at(-1)
+  if (last === undefined) return undefined
+  const mark = { number: last.run_number as number, runId: last.run_id as string }
+  await file.put(await toIndexed(source, step, pace), mark)
+  return mark.number
+}
+
+/** What is known of these runs is made anew. */
+export async function renewRuns({ file, source, pace }: UpdateOptions, numbers: readonly number[]): Promise<void> {
+  const rows = await lookAt(source, numbers)
+  while (rows.length > 0) await file.put(await toIndexed(source, takeStep(rows), pace))
+}
+
+const lookColumns = `run_number, run_id, status, begun ->> 'entity_kind' AS entity_kind,
+  concat_ws(' ', run_id, status, fence, iif(status IN ('running', 'queued'), input ->> '$[0][4]', NULL)) AS look, octet_length(input) + ifnull(octet_length(output), 0) AS run_bytes`
+
+function lookAt(source: Connection, numbers: readonly number[]): Promise<SqlRow[]> {
+  const sql = `SELECT ${lookColumns} FROM json_each(?) CROSS JOIN runs ON run_number = value`
+  return source.all(sql, [JSON.stringify(numbers)])
+}
+
+/** As many as are read at once; at least one. They leave `rows`. */
+export function takeStep(rows: SqlRow[]): SqlRow[] {
+  let count = 0
+  for (let bytes = 0; count < rows.length; count++) {
+    bytes += rows[count]?.run_bytes as number
+    if (count > 0 && bytes > bytesAtOnce) break
+  }
+  return rows.splice(0, count)
+}
+
+async function toIndexed(source: Connection, looks: readonly SqlRow[], pace: Pace): Promise<IndexedRun[]> {
+  const numbers = JSON.stringify(looks.map((row) => row.run_number))
+  const rows = await source.all(
+    `SELECT run_number, run_session_id, concat('[', input, ',', ifnull(output, '[]'), ']') AS said
+     FROM json_each(?) CROSS JOIN runs ON run_number = value WHERE parent_run_id IS NULL`,
+    [numbers],
+  )
+  const bodies = new Map<number, string>()
+  for (const row of rows) {
+    const said = JSON.parse(row.said as string) as MessageRow[][]
+    const words = new Set<string>()
+    for (const [, , parts, , mark] of said.flat()) {
+      if (mark !== undefined) continue
+      for (const { text } of piecesOf(messageText(parts))) {
+        for (const word of wordsOf(text)) words.add(word)
+        await pace.step()
+      }
+    }
+    bodies.set(row.run_number as number, [...words, sessionTerm(row.run_session_id as string)].join(' '))
+    await pace.step()
+  }
+  return looks.map((row) => {
+    const run = { status: row.status as RunStatus, entity_kind: row.entity_kind as 'agent' }
+    const isSettled = isEnded(run.status) && !isResumable(run)
+    const number = row.run_number as number
+    return { number, look: isSettled ? null : (row.look as string), body: bodies.get(number) }
+  })
+}
+
+/** What no word is: a session's id as a term. */
+export function sessionTerm(sessionId: string): string {
+  return `:${sessionId}`
+}

@@ -1,0 +1,308 @@
+import { stat } from 'node:fs/promises'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { AppError, invalid } from '../../../../core/error.ts'
+import { isSessionId } from '../../../../core/id.ts'
+import type { Logger } from '../../../../core/logger.ts'
+import type { Page, PageRequest } from '../../../../core/page.ts'
+import type { MessageHit, MessageSearch } from '../../../../core/store.ts'
+import { findWords, messageText } from '../../../../core/text/message-search.ts'
+import { Pace } from '../../../../runtime/time-slice.ts'
+import { decodeCursor, encodeCursor } from '../../../rules/cursor.ts'
+import type { Connection } from '../../../sqlite/connection.ts'
+import { readableBy } from '../reading/handovers.ts'
+import { ownedBy } from '../reading/lists.ts'
+import type { MessageRow } from '../schema/rows.ts'
+import { isDamaged, removeSearchFile, SearchFile, toSearchError } from './search-file.ts'
+import {
+  dropAbsent,
+  removeOrphans,
+  renewRuns,
+  sessionTerm,
+  takeStep,
+  type UpdateOptions,
+  updateIndex,
+} from './search-update.ts'
+
+/** How long an answer waits for the index; the update goes on. */
+const updateMs = 10_000
+/** How many runs one page looks at: a filter that lets few through must not make it long. */
+const runsAPage = 5_000
+const runsAtOnce = 100
+const leftAfterMs = 1_000
+
+interface Options {
+  /** Of the index. */
+  path: string
+  /** A connection that only reads the database. */
+  openSource: () => Promise<Connection>
+  logger: Logger
+}
+
+/** Where a page begins: behind this message of this run. */
+interface Place {
+  run: number
+  message: number
+}
+
+/**
+ * Finds what was said. The index is made when somebody searches, not when something is written: what was written since is
+ * taken in first. Whatever it gives is looked up in the database before it is told.
+ */
+export class Search {
+  readonly #options: Options
+  #opened: Promise<{ file: SearchFile; source: Connection }> | undefined
+  #updating: Promise<void> | undefined
+  /** Whether the index may hold what an earlier process had deleted. */
+  #isSuspect = true
+  /** Index writes, one after the other. */
+  #last: Promise<unknown> = Promise.resolve()
+  #purging: Promise<void> = Promise.resolve()
+  #left: NodeJS.Timeout | undefined
+  #closed = false
+
+  constructor(options: Options) {
+    this.#options = options
+  }
+
+  async find(search: MessageSearch, page: PageRequest): Promise<Page<MessageHit>> {
+    const from = toPlace(page.cursor)
+    // No session has such an id, and the index knows no term with a space in it.
+    if (search.session_id !== undefined && !isSessionId(search.session_id)) return { items: [], next: null }
+    const answer = async () => {
+      await this.#upToDate()
+      return this.#find(search, page.limit, from)
+    }
+    try {
+      return await answer().catch(async (error: unknown) => {
+        if (!isDamaged(error)) throw error
+        this.#options.logger.warn({ error }, 'the search index is damaged and made anew')
+        await this.#startAnew()
+        return answer()
+      })
+    } catch (error) {
+      throw toSearchError(error)
+    }
+  }
+
+  /** These runs are gone, with every word of them. Does nothing when there is no index. */
+  forget(numbers: readonly number[]): void {
+    if (numbers.length === 0) return
+    this.#purge(async (file, source) => dropAbsent(file, source, numbers))
+  }
+
+  /** These runs have lost what was said in them. */
+  forgetWordsOf(numbers: readonly number[]): void {
+    if (numbers.length > 0) this.#purge((file) => file.drop(numbers))
+  }
+
+  /** These runs say something else now. Does nothing when there is no index. */
+  renew(numbers: readonly number[]): void {
+    if (numbers.length === 0) return
+    this.#purge(async (file, source) => renewRuns(this.#updateOf(file, source), numbers))
+  }
+
+  /** Takes out, a moment later, what an earlier process had deleted and had no time to forget. */
+  forgetLeft(): void {
+    this.#left = setTimeout(() => {
+      this.#purge(async (file, source) => {
+        if (file.wasLeft && this.#isSuspect) await removeOrphans(this.#updateOf(file, source))
+        this.#isSuspect = false
+      })
+    }, leftAfterMs).unref()
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true
+    clearTimeout(this.#left)
+    await this.#purging
+    await this.#last.catch(() => {})
+    await this.#shut()
+  }
+
+  /** The steps of the purge let searches pass in between. */
+  #purge(first: (file: SearchFile, source: Connection) => Promise<void>): void {
+    const purge = async () => {
+      const dropped = await this.#inTurn(async () => {
+        if (this.#opened === undefined && !(await exists(this.#options.path))) return false
+        const { file, source } = await this.#open()
+        await first(file, source)
+        return true
+      })
+      for (let more = dropped; more && !this.#closed; ) {
+        more = await this.#inTurn(async () => (await this.#open()).file.purge())
+        await nextTurn()
+      }
+    }
+    this.#purging = Promise.all([this.#purging, purge()]).then(
+      () => {},
+      (error: unknown) => this.#options.logger.warn({ error }, 'the search index keeps words of what is deleted'),
+    )
+  }
+
+  #updateOf(file: SearchFile, source: Connection): UpdateOptions {
+    return { file, source, pace: new Pace(), isStopped: () => this.#closed }
+  }
+
+  #inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const turn = this.#last.then(work, work)
+    this.#last = turn.catch(() => {})
+    return turn
+  }
+
+  #open() {
+    this.#opened ??= this.#openBoth()
+    this.#opened.catch(() => (this.#opened = undefined))
+    return this.#opened
+  }
+
+  async #openBoth() {
+    const file = await SearchFile.open(this.#options.path)
+    try {
+      return { file, source: await this.#options.openSource() }
+    } catch (error) {
+      await file.close(false)
+      throw error
+    }
+  }
+
+  async #shut(): Promise<void> {
+    const opened = await this.#opened?.catch(() => undefined)
+    this.#opened = undefined
+    await opened?.source.close()
+    await opened?.file.close(!(opened.file.wasLeft && this.#isSuspect))
+  }
+
+  async #startAnew(): Promise<void> {
+    await this.#inTurn(async () => {
+      await this.#shut().catch(() => {})
+      await removeSearchFile(this.#options.path)
+    })
+  }
+
+  async #upToDate(): Promise<void> {
+    this.#updating ??= this.#inTurn(() => this.#update()).finally(() => (this.#updating = undefined))
+    let timer: NodeJS.Timeout | undefined
+    const waited = new Promise<'waited'>((resolve) => {
+      timer = setTimeout(resolve, updateMs, 'waited')
+    })
+    try {
+      if ((await Promise.race([this.#updating, waited])) !== 'waited') return
+    } finally {
+      clearTimeout(timer)
+    }
+    throw new AppError('unavailable', 'The search index is being made; try again in a moment.', {
+      retryAfterSeconds: 2,
+    })
+  }
+
+  async #update(): Promise<void> {
+    const { file, source } = await this.#open()
+    const options = this.#updateOf(file, source)
+    if (file.wasLeft && this.#isSuspect) await removeOrphans(options)
+    this.#isSuspect = false
+    await updateIndex(options)
+  }
+
+  async #find(search: MessageSearch, limit: number, from: Place): Promise<Page<MessageHit>> {
+    const { file, source } = await this.#open()
+    const match = toMatch(search)
+    const pace = new Pace()
+    const hits: { hit: MessageHit; place: Place }[] = []
+    let next = from.message > 0 ? from.run : from.run - 1
+    for (let looked = 0; looked < runsAPage; looked += runsAtOnce) {
+      const numbers = await file.find(match, next, runsAtOnce)
+      for await (const run of readRuns(source, numbers, search)) {
+        for (const [message, row] of [...run.said.entries()].reverse()) {
+          if (run.number === from.run && message >= from.message) continue
+          const [messageId, role, parts, createdAt, mark] = row
+          if (mark !== undefined) continue
+          const snippet = await pace.through(findWords(messageText(parts), search.words))
+          if (snippet === undefined) continue
+          const { run_id, session_id, entity_id } = run
+          const hit = { session_id, run_id, message_id: messageId, entity_id, role, created_at: createdAt, snippet }
+          hits.push({ hit, place: { run: run.number, message } })
+          if (hits.length > limit) return toPage(hits.slice(0, limit), hits[limit - 1]?.place)
+        }
+      }
+      if (numbers.length < runsAtOnce) return toPage(hits, undefined)
+      next = (numbers.at(-1) as number) - 1
+    }
+    return toPage(hits, { run: next + 1, message: 0 })
+  }
+}
+
+interface FoundRun {
+  number: number
+  run_id: string
+  session_id: string
+  entity_id: string
+  said: MessageRow[]
+}
+
+/** Those of the runs that are in the conversations asked for, in the same order, a few at once. */
+async function* readRuns(
+  source: Connection,
+  numbers: readonly number[],
+  search: MessageSearch,
+): AsyncGenerator<FoundRun> {
+  const { session_id, reader } = search
+  let { conditions, params } = ownedBy(search)
+  params = [JSON.stringify(numbers), ...params]
+  if (reader !== undefined) {
+    conditions += ` AND ${readableBy}`
+    params.push(reader, reader)
+  }
+  if (session_id !== undefined) {
+    conditions += ' AND session_id = ?'
+    params.push(session_id)
+  }
+  const found = await source.all(
+    `SELECT run_number, octet_length(input) + ifnull(octet_length(output), 0) AS run_bytes
+     FROM json_each(?) CROSS JOIN runs ON run_number = value CROSS JOIN sessions ON session_id = run_session_id
+     WHERE parent_run_id IS NULL${conditions} ORDER BY run_number DESC`,
+    params,
+  )
+  while (found.length > 0) {
+    const step = takeStep(found)
+    const rows = await source.all(
+      `SELECT run_number, run_id, run_session_id, entity_id, concat('[', input, ',', ifnull(output, '[]'), ']') AS said
+       FROM json_each(?) CROSS JOIN runs ON run_number = value ORDER BY run_number DESC`,
+      [JSON.stringify(step.map((row) => row.run_number))],
+    )
+    for (const row of rows) {
+      yield {
+        number: row.run_number as number,
+        run_id: row.run_id as string,
+        session_id: row.run_session_id as string,
+        entity_id: row.entity_id as string,
+        said: (JSON.parse(row.said as string) as MessageRow[][]).flat(),
+      }
+    }
+  }
+}
+
+function toMatch({ words, session_id }: MessageSearch): string {
+  const terms = words.map(({ word, isBeginning }) => `"${word}"${isBeginning ? '*' : ''}`)
+  if (session_id !== undefined) terms.push(`"${sessionTerm(session_id)}"`)
+  return terms.join(' AND ')
+}
+
+function toPlace(cursor: string | undefined): Place {
+  const after = decodeCursor(cursor)
+  if (after === undefined) return { run: Number.MAX_SAFE_INTEGER, message: 0 }
+  const [, run, message] = /^(\d{1,15})\.(\d{1,9})$/.exec(after.id) ?? []
+  if (after.time === '' && run !== undefined) return { run: Number(run), message: Number(message) }
+  throw invalid('This is not a cursor that this list gave; leave it out to begin at the first page.', 'cursor')
+}
+
+function toPage(hits: { hit: MessageHit }[], place: Place | undefined): Page<MessageHit> {
+  const next = place && encodeCursor({ time: '', id: `${place.run}.${place.message}` })
+  return { items: hits.map(({ hit }) => hit), next: next ?? null }
+}
+
+function exists(path: string): Promise<boolean> {
+  return stat(path).then(
+    () => true,
+    () => false,
+  )
+}

@@ -1,0 +1,325 @@
+import { AppError } from '../../../core/error.ts'
+import { type Logger, silentLogger } from '../../../core/logger.ts'
+import type { ClaimRecord, RunFinished, RunStart, RunStarted, SessionStore } from '../../../core/store.ts'
+import { type Clock, timestamp } from '../../../core/time.ts'
+import { Sweep } from '../../rules/expiry.ts'
+import { Checkpoints, checkpointWaitMs } from '../../sqlite/checkpoints.ts'
+import type { Connection } from '../../sqlite/connection.ts'
+import { toStoreError } from '../../sqlite/failure.ts'
+import { openConnection, prepareDatabase, type Synchronous } from '../../sqlite/open-database.ts'
+import { probeSpace, writeAgain } from '../../sqlite/space.ts'
+import { Shrinking } from '../../upkeep/shrinking.ts'
+import { dropExpiredAnswers, keepAnswer } from './answers.ts'
+import { eraseUser } from './erase-user.ts'
+import { Removal } from './hidden/removal.ts'
+import { type GoneSessions, removeSessions } from './hidden/remove-sessions.ts'
+import { pruneSessions } from './prune.ts'
+import { Reads } from './reads.ts'
+import { recover } from './recover.ts'
+import { restoreInSteps } from './restore-copy.ts'
+import { HiddenSessions, listHidden } from './schema/hidden.ts'
+import { Search } from './search/search.ts'
+import { searchPathOf } from './search/search-file.ts'
+import * as sessions from './sessions.ts'
+import type { HotWrite } from './writing/batch.ts'
+import { createHotWrites } from './writing/batch-insert.ts'
+import { dropExpiredClaims, releaseClaim, settleClaim, takeClaim } from './writing/claims.ts'
+import { KnownRows } from './writing/known-rows.ts'
+import { finishRefused } from './writing/refuse.ts'
+import { resumeRun } from './writing/single-write.ts'
+import { Writer } from './writing/writer.ts'
+
+const sweptAtOnce = 1_000
+
+export interface SqliteStoreOptions {
+  path: string
+  /** `FULL` (default): what was acknowledged survives a power cut. `NORMAL`: a crash of the process only. */
+  synchronous?: Synchronous | undefined
+  logger?: Logger | undefined
+  /** Called once when the file can no longer be trusted: nothing is acknowledged from then on, and the process should end. */
+  onFatal?: ((error: AppError) => void) | undefined
+  /** Tells when claims expire; default `Date.now`. */
+  clock?: Clock | undefined
+  /** What one read gives at most, unless a single run or session has more; default 32 MB. */
+  maxReadBytes?: number | undefined
+}
+
+interface Opened {
+  writer: Writer
+  reads: Reads
+  known: KnownRows
+  hidden: HiddenSessions
+  removal: Removal
+  checkpoints: Checkpoints
+  shrinking: Shrinking
+  search: Search
+  connections: Connection[]
+}
+
+/** Sessions and runs in one SQLite file, for one process at a time. */
+export function sqliteStore(options: SqliteStoreOptions): SessionStore {
+  const { path, synchronous = 'FULL', logger = silentLogger, clock = Date.now } = options
+  const now = () => timestamp(clock())
+  const sweep = new Sweep(clock)
+  let opened: Opened | undefined
+
+  async function open(): Promise<void> {
+    if (opened !== undefined) return
+    const connections: Connection[] = []
+    const connect = async (readonly: boolean) => {
+      const connection = await openConnection(path, synchronous, readonly)
+      connections.push(connection)
+      return connection
+    }
+    try {
+      await prepareDatabase(path)
+      const connection = await connect(false)
+      await connection.exec(createHotWrites)
+      const checkpointing = await connect(false)
+      await checkpointing.all(`PRAGMA busy_timeout = ${checkpointWaitMs}`)
+      const checkpoints = new Checkpoints({
+        connection: checkpointing,
+        logger,
+        onBroken: (error) => writer.stop(error),
+        nudge: () => void writer.work(async () => {}).catch(() => {}),
+      })
+      const hidden = new HiddenSessions()
+      const reads = new Reads([await connect(true), await connect(true)], hidden, options.maxReadBytes)
+      const known = new KnownRows(hidden)
+      const onFatal = (error: AppError) => {
+        logger.error({ error, path }, 'the session database can no longer be trusted')
+        options.onFatal?.(error)
+      }
+      const writer = new Writer({
+        path,
+        connection,
+        known,
+        now,
+        onFatal,
+        afterCommit: (writes, characters) => checkpoints.afterCommit(writes, characters),
+      })
+      const search = new Search({
+        path: searchPathOf(path),
+        openSource: () => openConnection(path, synchronous, true),
+        logger,
+      })
+      const shrinking = new Shrinking({
+        work: (work) => writer.work(work),
+        writes: () => writer.writes,
+        onDone: () => checkpoints.empty(),
+        logger,
+      })
+      const removal = new Removal({
+        hidden,
+        work: (work, characters) => writer.work(work, characters),
+        onRemoved: (runs, isDone) => {
+          search.forget(runs)
+          // Not after each step: the writer waits while the WAL is emptied.
+          if (isDone && opened !== undefined) freed(opened)
+        },
+        logger,
+      })
+      const left = await listHidden(connection)
+      for (const id of left) hidden.add(id)
+      opened = { writer, reads, known, hidden, removal, checkpoints, shrinking, search, connections }
+      removal.add(left)
+      // An earlier process may have been killed before what it deleted was out of the file and its WAL.
+      freed(opened)
+      search.forgetLeft()
+    } catch (error) {
+      for (const connection of connections) await connection.close().catch(() => {})
+      throw toStoreError(error, path)
+    }
+  }
+
+  async function close(): Promise<void> {
+    if (opened === undefined) return
+    const { writer, removal, checkpoints, shrinking, search, connections } = opened
+    opened = undefined
+    await removal.close()
+    await shrinking.close()
+    await checkpoints.close()
+    await writer.idle()
+    await search.close()
+    // The writer goes last: whoever closes last moves the WAL into the file.
+    for (const connection of connections.reverse()) await connection.close()
+  }
+
+  async function using<T>(work: (store: Opened) => Promise<T>): Promise<T> {
+    if (opened === undefined) throw notOpen()
+    try {
+      return await work(opened)
+    } catch (error) {
+      throw toStoreError(error, path)
+    }
+  }
+  const reading = <T>(read: (reads: Reads) => Promise<T>) => using(({ reads }) => read(reads))
+  const working = <T>(work: (connection: Connection) => Promise<T>) => using(({ writer }) => writer.work(work))
+
+  /** Without a step of its own between the caller and the writer, whose errors are the store's already. */
+  const writing = <T>(write: HotWrite) =>
+    (opened === undefined ? Promise.reject(notOpen()) : opened.writer.write(write)) as Promise<T>
+
+  /** Of a session whose namesake has not gone yet. */
+  function removed({ session }: RunStart): Promise<void> | undefined {
+    if (opened === undefined || opened.hidden.size === 0) return undefined
+    if (!session || !opened.hidden.has(session.session_id)) return undefined
+    return opened.removal.finished(session.session_id)
+  }
+
+  function sweepWhenDue(): void {
+    if (sweep.isDue()) void dropExpired().catch((error: unknown) => logger.warn({ error }, 'what has expired stays'))
+  }
+
+  async function dropExpired(): Promise<void> {
+    for (const drop of [dropExpiredClaims, dropExpiredAnswers]) {
+      const dropSome = () => working((connection) => drop(connection, now(), sweptAtOnce))
+      while ((await dropSome()) === sweptAtOnce);
+    }
+  }
+
+  async function removing(store: Opened, remove: (connection: Connection) => Promise<GoneSessions>): Promise<number> {
+    const { writer, known, hidden, removal, search } = store
+    const { count, runs } = await removeSessions(
+      { hidden, known, removal, work: (work, characters) => writer.work(work, characters) },
+      remove,
+    )
+    search.forget(runs)
+    if (count > 0) freed(store)
+    return count
+  }
+
+  return {
+    name: 'sqlite',
+    open,
+    close,
+    check: () =>
+      using(async ({ writer }) => {
+        if (writer.failure !== undefined) throw writer.failure
+        if (!writer.isFull) return writer.work(async () => {})
+        await probeSpace(path)
+        await writer.work(writeAgain)
+        writer.wrote()
+      }),
+
+    createSession: (seed, claim) =>
+      using(async ({ writer, known, removal }) => {
+        await removal.finished(seed.session_id)
+        const made = await writer.work((connection) => sessions.createSession(connection, seed, claim, now()))
+        if ('session' in made) known.sawSession(seed.session_id)
+        if (claim) sweepWhenDue()
+        return made
+      }),
+    findSession: (sessionId) =>
+      using(async ({ reads, known }) => {
+        const found = await reads.findSession(sessionId)
+        if (found !== undefined) known.sawSession(sessionId)
+        return found
+      }),
+    updateSession: (sessionId, change, at, revision) =>
+      working((connection) => sessions.updateSession(connection, sessionId, change, at, revision)),
+    shareSession: (sessionId, owners, at) =>
+      working((connection) => sessions.shareSession(connection, sessionId, owners, at)),
+    unshareSession: (sessionId, kind, ownerId, at) =>
+      working((connection) => sessions.unshareSession(connection, sessionId, kind, ownerId, at)),
+    findHandover: (sessionId, userId, newestRuns) =>
+      reading((reads) => reads.findHandover(sessionId, userId, newestRuns)),
+    listHandovers: (sessionId) => reading((reads) => reads.listHandovers(sessionId)),
+    isBefore: (runId, otherId) => reading((reads) => reads.isBefore(runId, otherId)),
+    deleteSession: (sessionId) =>
+      using(async (store) => {
+        const remove = (connection: Connection) => sessions.deleteSessions(connection, [sessionId])
+        return (await removing(store, remove)) > 0
+      }),
+    eraseUser: (userId, limit) =>
+      using(async (store) => {
+        const { count, runs } = await store.writer.work((connection) => eraseUser(connection, userId, limit))
+        store.search.forgetWordsOf(runs)
+        if (count > 0) freed(store)
+        return count
+      }),
+    prune: (rule, limit) =>
+      using(async (store) => {
+        if (!(await store.reads.mayPrune(rule))) return 0
+        return removing(store, (connection) => pruneSessions(connection, rule, limit))
+      }),
+    restoreSession: (copy, head = () => copy) =>
+      using(async ({ writer, known, hidden, removal }) => {
+        const made = await restoreInSteps(
+          { hidden, removal, work: (work, characters) => writer.work(work, characters) },
+          copy,
+          head,
+        )
+        known.sawSession(copy.session.session_id)
+        return made
+      }),
+    readRecords: (sessionId, after, limit) => reading((reads) => reads.readRecords(sessionId, after, limit)),
+    listSessions: (filter, page) => reading((reads) => reads.listSessions(filter, page)),
+
+    startRun: (start) => {
+      const write = () => writing<RunStarted>({ kind: 'start', start })
+      const starting = removed(start)?.then(write) ?? write()
+      if (start.claim !== null) sweepWhenDue()
+      return starting
+    },
+    beginRun: (runId, fence, at) => writing({ kind: 'begin', begin: { runId, fence, at } }),
+    appendEvents: (batch) => writing({ kind: 'append', batch }),
+    finishRun: (end) =>
+      end.refused === undefined
+        ? writing<RunFinished>({ kind: 'finish', end })
+        : using(async (store) => {
+            const { writer, known, search } = store
+            const { finished, numbers } = await writer.work((connection) => finishRefused(connection, end, now()))
+            known.forgetRun(end.run_id)
+            search.renew(numbers)
+            freed(store)
+            return finished
+          }),
+    resumeRun: (resume) => working((connection) => resumeRun(connection, resume)),
+    findRun: (runId) => reading((reads) => reads.findRun(runId)),
+    findRunHead: (runId) => reading((reads) => reads.findRunHead(runId)),
+    listRuns: (filter, page) => reading((reads) => reads.listRuns(filter, page)),
+    readEvents: (runId, after, limit, types) => reading((reads) => reads.readEvents(runId, after, limit, types)),
+    readHistory: (sessionId, limit, before) =>
+      using(async ({ reads, known }) => {
+        const history = await reads.readHistory(sessionId, limit, before)
+        if (history.runs.length > 0) known.sawSession(sessionId)
+        return history
+      }),
+    searchMessages: (search, page) => using((store) => store.search.find(search, page)),
+
+    cacheAnswer: (answer) => {
+      sweepWhenDue()
+      return working((connection) => keepAnswer(connection, answer))
+    },
+    findCached: (key) => reading((reads) => reads.findCached(key, now())),
+
+    saveSummary: (summary) => working((connection) => sessions.saveSummary(connection, summary)),
+    findSummary: (sessionId) => reading((reads) => reads.findSummary(sessionId)),
+    scheduleSummary: (sessionId, at) => working((connection) => sessions.scheduleSummary(connection, sessionId, at)),
+    beginSummaryJob: (sessionId) => working((connection) => sessions.beginSummaryJob(connection, sessionId)),
+    dropSummaryJob: (sessionId) => working((connection) => sessions.dropSummaryJob(connection, sessionId)),
+    listSummaryJobs: () => reading((reads) => reads.listSummaryJobs()),
+
+    claim: async (claim) => {
+      const taken = await working<ClaimRecord | undefined>((connection) => takeClaim(connection, claim, now()))
+      if (taken === undefined) sweepWhenDue()
+      return taken
+    },
+    settleClaim: (key, answer) => working((connection) => settleClaim(connection, key, answer)),
+    releaseClaim: (key) => working((connection) => releaseClaim(connection, key)),
+    findClaim: (key) => reading((reads) => reads.findClaim(key, now())),
+
+    recover: (owner, at) => working((connection) => recover(connection, owner, at, now())),
+  }
+}
+
+/** Something was deleted: it must leave the WAL, and its space the file. */
+function freed({ checkpoints, shrinking }: Opened): void {
+  checkpoints.empty()
+  shrinking.wake()
+}
+
+function notOpen(): AppError {
+  return new AppError('unavailable', 'The session store is not open.')
+}

@@ -1,0 +1,243 @@
+import type { JsonObject } from '../../../../core/json.ts'
+import type { Message } from '../../../../core/message.ts'
+import type { SessionSeed } from '../../../../core/session.ts'
+import type { RunBatch, RunEnd, RunFinished, RunStart, RunStarted } from '../../../../core/store.ts'
+import { encodeBatch, type StoredBatch } from '../schema/event-batch.ts'
+import { begunOf, endedOf, messagesOf, toJson } from '../schema/rows.ts'
+import { emptyRows, type HotRows } from './batch-insert.ts'
+
+export interface BeginRun {
+  runId: string
+  fence: number
+  at: string
+}
+
+/** A hot write, and what its caller is told when nothing stood in its way. */
+export type HotWrite =
+  | { kind: 'start'; start: RunStart }
+  | { kind: 'begin'; begin: BeginRun }
+  | { kind: 'append'; batch: RunBatch }
+  | { kind: 'finish'; end: RunEnd }
+
+export type HotOutcome = RunStarted | RunFinished | boolean
+
+/** What belongs together: one write, or a run's start with its end. */
+export interface Unit {
+  write: HotWrite
+  end?: RunEnd | undefined
+}
+
+/** What is known without asking; it may be wrong, and the database then says so. */
+export interface Known {
+  hasSession(sessionId: string): boolean
+  /** The session of a run that has not ended. */
+  sessionOf(runId: string): string | undefined
+  /** Whether there are rows of such a session that nobody may see. */
+  isHidden(sessionId: string): boolean
+}
+
+/** What `messagesOf` gives for messages for which it has been made already. */
+export type MadeTexts = ReadonlyMap<readonly Message[], string>
+
+interface Touched {
+  seed: SessionSeed | undefined
+  updatedAt: string
+  revisions: number
+  runs: number
+  state: JsonObject | null | undefined
+}
+
+/** Collects the rows of a group of units that touch a run once each. */
+export class Group {
+  readonly rows: HotRows = emptyRows()
+  readonly created = new Set<string>()
+  readonly #known: Known
+  readonly #made: MadeTexts | undefined
+  readonly #touched = new Map<string, Touched>()
+
+  constructor(known: Known, made?: MadeTexts) {
+    this.#known = known
+    this.#made = made
+  }
+
+  /** False, and nothing is added, when the unit can only be written after a look at what is there. */
+  add({ write, end }: Unit): boolean {
+    switch (write.kind) {
+      case 'start':
+        return this.addStart(write.start, end)
+      case 'begin':
+        return this.#addBegin(write.begin)
+      case 'append':
+        return this.#addBatch(write.batch)
+      case 'finish':
+        return this.#addEnd(write.end)
+    }
+  }
+
+  /** `state` given: what the session's state becomes, for a session that exists. */
+  addStart(
+    { run, session, state, claim, owner, unchecked }: RunStart,
+    end: RunEnd | undefined,
+    becomes?: JsonObject,
+  ): boolean {
+    const running = run.status === 'running'
+    const merges = running && state !== null && becomes === undefined
+    const exists = session === null || this.#known.hasSession(session.session_id)
+    const seed = exists ? undefined : session
+    if (seed && this.#known.isHidden(seed.session_id)) return false
+    const earlier = this.#touched.get(run.session_id)
+    if (merges && ((earlier === undefined && exists) || (earlier !== undefined && earlier.state === undefined)))
+      return false
+    const touched = this.#touch(run.session_id, run.created_at, seed ?? undefined)
+    const takesTurn = run.parent_run_id === null
+    if (takesTurn) touched.runs += 1
+    if (becomes !== undefined) touched.state = becomes
+    else if (merges) touched.state = { ...touched.state, ...state }
+    const batch = end && encodeBatch(end.events)
+    this.rows.runs.push([
+      run.run_id,
+      run.session_id,
+      run.entity_id,
+      end?.status ?? run.status,
+      run.user_id,
+      run.parent_run_id,
+      run.truncated ? 1 : 0,
+      owner,
+      batch?.lastSeq ?? 1,
+      claim?.key ?? null,
+      claim?.hash ?? null,
+      claim?.expires_at ?? null,
+      running ? null : toJson(state),
+      begunOf(run),
+      end ? endedOf(end) : null,
+      this.#messagesOf(run.messages, unchecked === true && end?.checked !== true),
+      end ? this.#outputOf(end) : null,
+      this.#lastPart(run.run_id, batch),
+    ])
+    if (claim !== null) this.rows.claims.push([claim.key])
+    if (end !== undefined) {
+      if (running && takesTurn && (exists || earlier !== undefined)) this.rows.instants.push([run.session_id])
+      this.#touchEnd(run.session_id, end)
+    }
+    return true
+  }
+
+  /** `sessionId` and `becomes` given: as they were looked up. */
+  #addBegin(begin: BeginRun): boolean {
+    const sessionId = this.#known.sessionOf(begin.runId)
+    if (sessionId === undefined) return false
+    this.addBegin(begin, sessionId)
+    return true
+  }
+
+  addBegin({ runId, fence, at }: BeginRun, sessionId: string, becomes?: JsonObject): void {
+    const touched = this.#touch(sessionId, at)
+    if (becomes !== undefined) touched.state = becomes
+    this.rows.begins.push([runId, fence, at])
+  }
+
+  #addBatch({ run_id, fence, events, reserve_until, checked }: RunBatch): boolean {
+    this.addBatch(run_id, fence, reserve_until, encodeBatch(events), checked)
+    return true
+  }
+
+  addBatch(
+    runId: string,
+    fence: number,
+    reserveUntil: number,
+    batch: StoredBatch | undefined,
+    checked?: boolean,
+  ): void {
+    const [first, ...rest] = batch?.parts ?? []
+    this.rows.batches.push([
+      runId,
+      fence,
+      first?.firstSeq ?? null,
+      batch?.lastSeq ?? null,
+      reserveUntil,
+      first?.text ?? null,
+      ...(checked === true ? [1] : []),
+    ])
+    for (const { firstSeq, text } of rest) this.rows.parts.push([runId, firstSeq, text])
+  }
+
+  #addEnd(end: RunEnd): boolean {
+    const sessionId = this.#known.sessionOf(end.run_id)
+    if (sessionId === undefined) return false
+    this.addEnd(end, sessionId, encodeBatch(end.events))
+    return true
+  }
+
+  addEnd(end: RunEnd, sessionId: string, batch: StoredBatch | undefined): void {
+    this.rows.ends.push([
+      end.run_id,
+      end.fence,
+      end.status,
+      endedOf(end),
+      this.#outputOf(end),
+      batch?.firstSeq ?? null,
+      batch?.lastSeq ?? null,
+      this.#lastPart(end.run_id, batch),
+      ...(end.checked === true ? [1] : []),
+    ])
+    this.#touchEnd(sessionId, end)
+  }
+
+  #messagesOf(messages: readonly Message[], unchecked = false): string {
+    return this.#made?.get(messages) ?? messagesOf(messages, unchecked)
+  }
+
+  #outputOf({ messages }: RunEnd): string | null {
+    return messages.length === 0 ? null : this.#messagesOf(messages)
+  }
+
+  /** What is kept in the run's own row; what comes before it gets rows of its own. */
+  #lastPart(runId: string, batch: StoredBatch | undefined): string | null {
+    if (batch === undefined) return null
+    for (const { firstSeq, text } of batch.parts.slice(0, -1)) this.rows.parts.push([runId, firstSeq, text])
+    return batch.parts.at(-1)?.text ?? null
+  }
+
+  /** The rows, complete with those of the sessions. */
+  finish(): HotRows {
+    for (const [sessionId, { seed, updatedAt, revisions, runs, state }] of this.#touched) {
+      if (seed === undefined) {
+        this.rows.touches.push([sessionId, updatedAt, revisions, runs, state === undefined ? 0 : 1, toJson(state)])
+        continue
+      }
+      this.created.add(sessionId)
+      const { agent_id, team_id, workflow_id, user_id, name, metadata, created_at } = seed
+      this.rows.sessions.push([
+        sessionId,
+        agent_id,
+        team_id,
+        workflow_id,
+        user_id,
+        name,
+        toJson(metadata),
+        toJson(state),
+        created_at,
+        updatedAt,
+        revisions + 1,
+        runs,
+      ])
+    }
+    return this.rows
+  }
+
+  #touch(sessionId: string, at: string, seed?: SessionSeed): Touched {
+    let touched = this.#touched.get(sessionId)
+    if (touched === undefined) {
+      touched = { seed, updatedAt: at, revisions: 0, runs: 0, state: seed?.state }
+      this.#touched.set(sessionId, touched)
+    }
+    touched.updatedAt = at
+    touched.revisions += 1
+    return touched
+  }
+
+  #touchEnd(sessionId: string, end: RunEnd): void {
+    const touched = this.#touch(sessionId, end.completed_at)
+    if (end.state !== undefined) touched.state = end.state
+  }
+}

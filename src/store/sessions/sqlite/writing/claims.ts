@@ -1,0 +1,66 @@
+import type { Json } from '../../../../core/json.ts'
+import type { Claim, ClaimRecord } from '../../../../core/store.ts'
+import type { Connection } from '../../../sqlite/connection.ts'
+
+// A run keeps its key itself, which costs its commit one tree in place of three.
+const selectClaim = `SELECT claim_hash, claim_run_id, answer FROM claims WHERE claim_key = ?1 AND expires_at > ?2
+  UNION ALL SELECT run_claim_hash, run_id, NULL FROM runs WHERE run_claim_key = ?1 AND run_claim_expires_at > ?2`
+
+/** The record under a key unless it has expired. */
+export async function readClaim(
+  connection: Pick<Connection, 'all'>,
+  key: string,
+  now: string,
+): Promise<ClaimRecord | undefined> {
+  const [row] = await connection.all(selectClaim, [key, now])
+  if (row === undefined) return undefined
+  return {
+    key,
+    hash: row.claim_hash as string,
+    run_id: row.claim_run_id as string | null,
+    answer: row.answer === null ? null : (JSON.parse(row.answer as string) as Json),
+  }
+}
+
+/** Undefined when the key is the caller's now. */
+export async function takeClaim(writer: Connection, claim: Claim, now: string): Promise<ClaimRecord | undefined> {
+  const taken = await freeClaim(writer, claim.key, now)
+  if (taken !== undefined) return taken
+  const sql = 'INSERT INTO claims (claim_key, claim_hash, expires_at) VALUES (?, ?, ?)'
+  await writer.run(sql, [claim.key, claim.hash, claim.expires_at])
+  return undefined
+}
+
+/** Gives the record under a key; when there is none, nothing of an expired one is in the way any more. */
+export async function freeClaim(writer: Connection, key: string, now: string): Promise<ClaimRecord | undefined> {
+  const taken = await readClaim(writer, key, now)
+  if (taken !== undefined) return taken
+  await writer.run('DELETE FROM claims WHERE claim_key = ?', [key])
+  await writer.run('UPDATE runs SET run_claim_key = NULL WHERE run_claim_key = ?', [key])
+  return undefined
+}
+
+/** Keys outlive the runs that they stand for; `runs`: their numbers. */
+export async function keepClaimsOf(writer: Connection, runs: string): Promise<void> {
+  await writer.run(
+    `INSERT INTO claims (claim_key, claim_hash, expires_at, claim_run_id)
+     SELECT run_claim_key, run_claim_hash, run_claim_expires_at, run_id FROM json_each(?)
+       CROSS JOIN runs ON run_number = value WHERE run_claim_key IS NOT NULL`,
+    [runs],
+  )
+}
+
+export async function settleClaim(writer: Connection, key: string, answer: Json): Promise<void> {
+  await writer.run('UPDATE claims SET answer = ? WHERE claim_key = ?', [JSON.stringify(answer), key])
+}
+
+/** Forgets a key under which nothing was kept. */
+export async function releaseClaim(writer: Connection, key: string): Promise<void> {
+  await writer.run('DELETE FROM claims WHERE claim_key = ? AND claim_run_id IS NULL AND answer IS NULL', [key])
+}
+
+/** At most `limit`, so that nobody waits long for it; gives how many. */
+export function dropExpiredClaims(writer: Connection, now: string, limit: number): Promise<number> {
+  const sql = 'DELETE FROM claims WHERE claim_key IN (SELECT claim_key FROM claims WHERE expires_at <= ? LIMIT ?)'
+  return writer.run(sql, [now, limit])
+}

@@ -1,0 +1,38 @@
+import type { Message } from '../../../../core/message.ts'
+import { jsonSize } from '../../../../runtime/json-size.ts'
+import type { HotWrite } from './batch.ts'
+
+/** What takes so many characters is not made into a statement in one turn of the event loop, nor together with others. */
+const largeCharacters = 1024 * 1024
+
+export function isLarge(write: HotWrite): boolean {
+  return charactersOf(write) >= largeCharacters
+}
+
+/** About as many as the write takes, but for what is always short. */
+export function charactersOf(write: HotWrite): number {
+  switch (write.kind) {
+    case 'start':
+      return inMessages(write.start.run.messages) + inValue(write.start.run.metadata) + inValue(write.start.state)
+    case 'finish':
+      return inMessages(write.end.messages) + inValue(write.end.state)
+    case 'append':
+      return write.batch.events.reduce(
+        (sum, event) => sum + ('text' in event ? inValue(event.text) : inValue(event)),
+        0,
+      )
+    case 'begin':
+      return 0
+  }
+}
+
+function inMessages(messages: readonly Message[]): number {
+  let characters = 0
+  for (const { parts } of messages)
+    for (const part of parts) characters += inValue(part.type === 'text' ? part.text : part.data)
+  return characters
+}
+
+function inValue(value: unknown): number {
+  return jsonSize(value, largeCharacters)
+}

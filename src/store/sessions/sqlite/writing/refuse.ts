@@ -1,0 +1,73 @@
+import { refusedParts, withoutInput } from '../../../../core/refusal.ts'
+import type { RunStatus } from '../../../../core/run.ts'
+import { isEnded } from '../../../../core/run.ts'
+import type { RunEnd, RunFinished } from '../../../../core/store.ts'
+import type { Connection } from '../../../sqlite/connection.ts'
+import type { MessageRow } from '../schema/rows.ts'
+import { settle } from './single-write.ts'
+
+const batchesAtOnce = 16
+
+const selectRefused = `WITH RECURSIVE refused(refused_id) AS (
+    SELECT value FROM json_each(?) UNION SELECT run_id FROM refused CROSS JOIN runs ON parent_run_id = refused_id)
+  SELECT run_id, run_number, status, input, last_batch FROM refused CROSS JOIN runs ON run_id = refused_id`
+
+/** The end of a run whose input was refused; gives the numbers of the runs that lost theirs. */
+export async function finishRefused(
+  writer: Connection,
+  end: RunEnd,
+  now: string,
+): Promise<{ finished: RunFinished; numbers: number[] }> {
+  const finished = (await settle(writer, { kind: 'finish', end }, now)) as RunFinished
+  return { finished, numbers: finished === 'ok' ? await refuseRuns(writer, end.refused ?? []) : [] }
+}
+
+/** Takes the input out of these runs and of those inside them: messages, events, cached answers. */
+export async function refuseRuns(writer: Connection, runIds: readonly string[]): Promise<number[]> {
+  const numbers: number[] = []
+  for (const row of await writer.all(selectRefused, [JSON.stringify(runIds)])) {
+    const number = row.run_number as number
+    const status = row.status as RunStatus
+    const goesOn = !isEnded(status) || status === 'input_required'
+    const input = (JSON.parse(row.input as string) as MessageRow[]).map(
+      ([id, role, , createdAt]): MessageRow => [id, role, refusedParts(), createdAt],
+    )
+    const batch = row.last_batch as string | null
+    const last = batch === null ? null : (redact(batch, goesOn) ?? batch)
+    await writer.run('UPDATE runs SET input = ?, last_batch = ? WHERE run_number = ?', [
+      JSON.stringify(input),
+      last,
+      number,
+    ])
+    await redactEvents(writer, number, goesOn)
+    await writer.run('DELETE FROM cached_answers WHERE answer_run_id = ?', [row.run_id as string])
+    numbers.push(number)
+  }
+  return numbers
+}
+
+async function redactEvents(writer: Connection, number: number, goesOn: boolean): Promise<void> {
+  const sql =
+    'SELECT first_seq, batch FROM events WHERE event_run_number = ? AND first_seq > ? ORDER BY first_seq LIMIT ?'
+  for (let after = -1; ; ) {
+    const rows = await writer.all(sql, [number, after, batchesAtOnce])
+    for (const row of rows) {
+      after = row.first_seq as number
+      const batch = redact(row.batch as string, goesOn)
+      if (batch === undefined) continue
+      await writer.run('UPDATE events SET batch = ? WHERE event_run_number = ? AND first_seq = ?', [
+        batch,
+        number,
+        after,
+      ])
+    }
+    if (rows.length < batchesAtOnce) return
+  }
+}
+
+/** Undefined when there is nothing of the input in it. */
+function redact(batch: string, goesOn: boolean): string | undefined {
+  const events = JSON.parse(batch) as Parameters<typeof withoutInput>[0][]
+  const kept = events.map((event) => withoutInput(event, goesOn))
+  return kept.every((event, place) => event === events[place]) ? undefined : JSON.stringify(kept)
+}

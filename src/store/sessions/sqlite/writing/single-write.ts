@@ -1,0 +1,203 @@
+import { AppError } from '../../../../core/error.ts'
+import type { JsonObject } from '../../../../core/json.ts'
+import type { Message } from '../../../../core/message.ts'
+import type { EntityKind, RunStatus } from '../../../../core/run.ts'
+import type {
+  RunBatch,
+  RunEnd,
+  RunFinished,
+  RunResume,
+  RunResumed,
+  RunStart,
+  RunStarted,
+} from '../../../../core/store.ts'
+import { jsonInTurns } from '../../../../runtime/json-pieces.ts'
+import { judgeEnd, mayResume, takesEvents } from '../../../rules/run-rules.ts'
+import type { Connection } from '../../../sqlite/connection.ts'
+import { readRecord } from '../reading/records.ts'
+import { encodeBatchInTurns } from '../schema/event-batch.ts'
+import { inTheWay, isHidden } from '../schema/hidden.ts'
+import { fromJson, messageRows } from '../schema/rows.ts'
+import { type BeginRun, Group, type HotOutcome, type HotWrite, type Known, type MadeTexts } from './batch.ts'
+import { insertHot, toParamsInTurns } from './batch-insert.ts'
+import { freeClaim } from './claims.ts'
+import { isLarge } from './large-write.ts'
+
+/*
+ * A hot write by itself, inside the writer's transaction: looks at what is there, then writes by the same statement as a
+ * whole group does. Nothing else can write between the look and the write. A large one is made in several turns of the
+ * event loop.
+ */
+
+export async function settle(writer: Connection, write: HotWrite, now: string): Promise<HotOutcome> {
+  switch (write.kind) {
+    case 'start':
+      return startRun(writer, write.start, now)
+    case 'begin':
+      return beginRun(writer, write.begin)
+    case 'append':
+      return appendEvents(writer, write.batch)
+    case 'finish':
+      return finishRun(writer, write.end, isLarge(write))
+  }
+}
+
+async function startRun(writer: Connection, start: RunStart, now: string): Promise<RunStarted> {
+  const { run, claim, session, state } = start
+  if (claim !== null) {
+    const taken = await freeClaim(writer, claim.key, now)
+    if (taken !== undefined) return { outcome: 'claimed', claim: taken }
+  }
+  const [present] = await writer.all('SELECT state FROM sessions WHERE session_id = ?', [run.session_id])
+  if (present === undefined && session === null) return { outcome: 'session_missing' }
+  if (present === undefined && (await isHidden(writer, run.session_id))) throw inTheWay(run.session_id)
+  const running = run.status === 'running'
+  if (running && run.parent_run_id === null && (await isBusy(writer, run.session_id))) return { outcome: 'busy' }
+  if ((await writer.all('SELECT 1 FROM runs WHERE run_id = ?', [run.run_id])).length > 0) {
+    throw new AppError('conflict', `There is a run '${run.run_id}' already.`)
+  }
+  const becomes =
+    present !== undefined && running && state !== null
+      ? { ...fromJson<JsonObject>(present.state), ...state }
+      : undefined
+  const group = new Group(
+    knowing(run.session_id, present !== undefined),
+    await madeTexts(run.messages, start.unchecked),
+  )
+  group.addStart(start, undefined, becomes)
+  await writeGroup(writer, group)
+  return { outcome: running ? 'started' : 'queued', fence: 1, created_session: present === undefined }
+}
+
+async function beginRun(writer: Connection, begin: BeginRun): Promise<boolean> {
+  const run = await lookUp(writer, begin.runId)
+  if (run === undefined || run.status !== 'queued' || run.fence !== begin.fence) return false
+  if (await isBusy(writer, run.sessionId)) throw new AppError('conflict', 'The session has a running run already.')
+  let becomes: JsonObject | undefined
+  if (run.startState !== null) {
+    const [session] = await writer.all('SELECT state FROM sessions WHERE session_id = ?', [run.sessionId])
+    becomes = { ...fromJson<JsonObject>(session?.state), ...run.startState }
+    await writer.run('UPDATE runs SET start_state = NULL WHERE run_id = ?', [begin.runId])
+  }
+  const group = new Group(knowing(run.sessionId, true))
+  group.addBegin(begin, run.sessionId, becomes)
+  await writeGroup(writer, group)
+  return true
+}
+
+async function appendEvents(writer: Connection, batch: RunBatch): Promise<boolean> {
+  const run = await lookUp(writer, batch.run_id)
+  if (run === undefined || !takesEvents(run, batch.fence)) return false
+  const group = new Group(knowing(run.sessionId, true))
+  const encoded = await encodeBatchInTurns(batch.events, run.recordedSeq)
+  group.addBatch(batch.run_id, batch.fence, batch.reserve_until, encoded, batch.checked)
+  await writeGroup(writer, group)
+  return true
+}
+
+async function finishRun(writer: Connection, end: RunEnd, large: boolean): Promise<RunFinished> {
+  const run = await lookUp(writer, end.run_id)
+  const verdict = judgeEnd(run, end.fence)
+  if (run === undefined || verdict !== 'ok') return verdict
+  const kept = run.ended ? await reopen(writer, end.run_id) : []
+  const whole = { ...end, fence: run.fence, messages: [...kept, ...end.messages] }
+  const batch = await encodeBatchInTurns(end.events, run.recordedSeq)
+  const known = knowing(run.sessionId, true)
+  // What SQLite is given at once is copied at once. What was paused takes no batch, only an end.
+  const apart = large && !run.ended
+  if (apart) {
+    const events = new Group(known)
+    events.addBatch(end.run_id, run.fence, 0, batch)
+    await writeGroup(writer, events)
+  }
+  const group = new Group(known, await madeTexts(whole.messages))
+  group.addEnd(whole, run.sessionId, apart ? undefined : batch)
+  await writeGroup(writer, group)
+  return 'ok'
+}
+
+function knowing(sessionId: string, exists: boolean): Known {
+  return { hasSession: (other) => exists && other === sessionId, sessionOf: () => sessionId, isHidden: () => false }
+}
+
+async function madeTexts(messages: readonly Message[], unchecked = false): Promise<MadeTexts> {
+  return new Map([[messages, await jsonInTurns(messageRows(messages, unchecked))]])
+}
+
+async function writeGroup(writer: Connection, group: Group): Promise<void> {
+  await writer.run(insertHot, await toParamsInTurns(group.finish()))
+}
+
+async function isBusy(writer: Connection, sessionId: string): Promise<boolean> {
+  const sql = `SELECT 1 FROM runs WHERE run_session_id = ? AND status = 'running' AND parent_run_id IS NULL`
+  return (await writer.all(sql, [sessionId])).length > 0
+}
+
+/** By itself in the writer's transaction: it happens once in a run's life, not once a run. */
+export async function resumeRun(writer: Connection, resume: RunResume): Promise<RunResumed> {
+  const { run_id: runId, owner, at, events, reserve_until } = resume
+  const run = await lookUp(writer, runId)
+  if (run === undefined) return { outcome: 'missing' }
+  if (!mayResume(run, resume.end_seq)) return { outcome: 'moved_on' }
+  if (run.parent_run_id === null && (await isBusy(writer, run.sessionId))) return { outcome: 'busy' }
+  const fence = run.fence + 1
+  await reopen(writer, runId)
+  await writer.run(
+    `UPDATE runs SET status = 'running', owner = ?, fence = ?, reserve_until = max(reserve_until, ?) WHERE run_id = ?`,
+    [owner, fence, reserve_until, runId],
+  )
+  const group = new Group(knowing(run.sessionId, true))
+  group.addBatch(runId, fence, reserve_until, await encodeBatchInTurns(events, run.recordedSeq))
+  await writeGroup(writer, group)
+  await touch(writer, run.sessionId, at)
+  return { outcome: 'resumed', fence }
+}
+
+/** Takes what the end of a pause has written out of the way, but for its events; gives its messages. */
+async function reopen(writer: Connection, runId: string): Promise<Message[]> {
+  const record = await readRecord((sql, params) => writer.all(sql, params), runId)
+  await writer.run(
+    `INSERT INTO events SELECT run_number, last_batch ->> '$[0].seq', last_batch FROM runs
+     WHERE run_id = ? AND last_batch IS NOT NULL`,
+    [runId],
+  )
+  await writer.run('UPDATE runs SET ended = NULL, output = NULL, last_batch = NULL WHERE run_id = ?', [runId])
+  return record?.messages.filter(({ role }) => role === 'assistant') ?? []
+}
+
+interface RunLook {
+  sessionId: string
+  entity_kind: EntityKind
+  parent_run_id: string | null
+  end_seq: number | null
+  status: RunStatus
+  ended: boolean
+  fence: number
+  recordedSeq: number
+  startState: JsonObject | null
+}
+
+async function lookUp(writer: Connection, runId: string): Promise<RunLook | undefined> {
+  const sql = `SELECT run_session_id, begun ->> 'entity_kind' AS entity_kind, parent_run_id, status, fence,
+      ended ->> 'end_seq' AS end_seq, ended IS NOT NULL AS is_ended, recorded_seq, start_state
+    FROM runs WHERE run_id = ? AND EXISTS (SELECT 1 FROM sessions WHERE session_id = run_session_id)`
+  const [row] = await writer.all(sql, [runId])
+  if (row === undefined) return undefined
+  return {
+    sessionId: row.run_session_id as string,
+    entity_kind: row.entity_kind as EntityKind,
+    parent_run_id: row.parent_run_id as string | null,
+    end_seq: row.end_seq as number | null,
+    status: row.status as RunStatus,
+    ended: row.is_ended === 1,
+    fence: row.fence as number,
+    recordedSeq: row.recorded_seq as number,
+    startState: fromJson<JsonObject>(row.start_state),
+  }
+}
+
+/** Moves the session to the front of its lists and raises its revision. */
+export async function touch(writer: Connection, sessionId: string, at: string): Promise<void> {
+  await writer.run('UPDATE sessions SET updated_at = ?, revision = revision + 1 WHERE session_id = ?', [at, sessionId])
+  await writer.run('UPDATE session_owners SET owner_updated_at = ? WHERE owner_session_id = ?', [at, sessionId])
+}

@@ -1,0 +1,47 @@
+import { open, rm, statfs } from 'node:fs/promises'
+import { AppError } from '../../core/error.ts'
+import type { Writing } from '../upkeep/shrinking.ts'
+
+/** Other writes need room meanwhile. */
+const marginBytes = 16 * 1024 * 1024
+
+/** Throws `storage_full` unless so much can be written below the folder, which exists. `what` begins the sentence. */
+export async function assertSpace(folder: string, bytes: number, what: string): Promise<void> {
+  const { bavail, bsize } = await statfs(folder)
+  const free = bavail * bsize
+  if (free >= bytes + marginBytes) return
+  throw new AppError(
+    'storage_full',
+    `${what} needs ${toMegabytes(bytes + marginBytes)} MB, and ${toMegabytes(free)} MB are free in '${folder}': make room, or use another disk.`,
+  )
+}
+
+const probeBytes = 1024 * 1024
+
+/** Writes a megabyte beside the file and takes it away again. Throws `storage_full` when the disk does not take it. */
+export async function probeSpace(path: string): Promise<void> {
+  const probe = `${path}.probe`
+  try {
+    const file = await open(probe, 'w', 0o600)
+    try {
+      await file.write(Buffer.alloc(probeBytes))
+      await file.sync()
+    } finally {
+      await file.close()
+    }
+  } catch (error) {
+    throw new AppError('storage_full', `The disk that holds '${path}' is full.`, { cause: error })
+  } finally {
+    await rm(probe, { force: true })
+  }
+}
+
+/** Writes a page of the database as it is. */
+export async function writeAgain(writing: Writing): Promise<void> {
+  const [row] = await writing.all('PRAGMA user_version')
+  await writing.all(`PRAGMA user_version = ${Number(row?.user_version)}`)
+}
+
+function toMegabytes(bytes: number): string {
+  return Math.ceil(bytes / 1024 ** 2).toLocaleString('en')
+}

@@ -1,0 +1,44 @@
+import { z } from 'zod'
+import type { Access } from '../../core/access/scope.ts'
+import type { ErrorCode } from '../../core/error.ts'
+import { jsonObject } from './field.ts'
+
+/** A body that is text with a media type of its own: HTML, YAML, a script. */
+export const PlainText = z.string()
+
+/** A JSON object that is described elsewhere. */
+export const AnyObject = jsonObject()
+
+/** Media type → what a body of it looks like. */
+export type DocContent = Readonly<Record<string, z.ZodType>>
+
+export interface DocResponse {
+  description: string
+  content?: DocContent
+  /** Header name → what it says. */
+  headers?: Readonly<Record<string, string>>
+}
+
+/** What the OpenAPI document says of one route. */
+export interface RouteDoc {
+  method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+  /** As it is mounted, prefix included, parameters as `:name`. */
+  path: string
+  operationId: string
+  tag: string
+  summary: string
+  description?: string
+  /** Who may call it, where there are keys. */
+  scope: Access
+  /** Path parameter → what it is. */
+  params?: Readonly<Record<string, string>>
+  /** Examples of a path parameter's values, by its name. */
+  examples?: Readonly<Record<string, readonly string[]>>
+  query?: z.ZodObject
+  /** Request header → what it does. All are optional. */
+  headers?: Readonly<Record<string, string>>
+  body?: { required: boolean; content: DocContent }
+  responses: Readonly<Record<number, DocResponse>>
+  /** What can go wrong beyond what every route shares; left out by routes whose errors have a body of their own. */
+  errors?: readonly ErrorCode[]
+}

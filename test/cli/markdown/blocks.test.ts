@@ -1,0 +1,66 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { BlockSplitter } from '../../../src/cli/markdown/blocks.ts'
+
+/** The blocks that a text is cut into when it comes in these pieces. */
+function blocksOf(...pieces: string[]): string[] {
+  const splitter = new BlockSplitter()
+  return [...pieces.flatMap((piece) => splitter.push(piece)), ...splitter.end()].map(({ text }) => text.trimEnd())
+}
+
+describe('BlockSplitter', () => {
+  it.each<[string, string, string[]]>([
+    ['paragraphs at empty lines', 'one\ntwo\n\nthree\n', ['one\ntwo', 'three']],
+    ['code at its end, empty lines inside', 'a\n```ts\nx\n\ny\n```\nb', ['a', '```ts\nx\n\ny\n```', 'b']],
+    ['no fence inside a longer one', '````\n```\n\nx\n````\ny', ['````\n```\n\nx\n````', 'y']],
+    [
+      'lists as one, their empty lines and code too',
+      '- a\n\n- b\n\n  ```\n  x\n\n  y\n  ```\n\nend\n',
+      ['- a\n\n- b\n\n  ```\n  x\n\n  y\n  ```', 'end'],
+    ],
+    ['code that never ends as code', '```\nx\n\ny', ['```\nx\n\ny']],
+    ['nothing for nothing', '\n\n \n', []],
+  ])('cuts %s', (_, text, blocks) => {
+    expect(blocksOf(text)).toEqual(blocks)
+    expect(blocksOf(...text)).toEqual(blocks)
+  })
+
+  it('keeps every character in its order, however the text comes', () => {
+    const piece = fc.constantFrom('a', ' b', '\n', '\n\n', '- c', '1. d', '> e', '| f |', '    g', '# h', 'ü👩‍👧')
+    fc.assert(
+      fc.property(fc.array(piece), (pieces) => {
+        const blocks = blocksOf(...pieces)
+        expect(blocks.join('').replace(/\s/g, '')).toBe(pieces.join('').replace(/\s/g, ''))
+      }),
+    )
+  })
+
+  it('lets no block grow without bounds, and goes on with it', () => {
+    const splitter = new BlockSplitter()
+    const word = `${'x'.repeat(50)} `
+    const closed = splitter.push(word.repeat(10_000))
+    expect(splitter.open.text.length).toBeLessThanOrEqual(4096)
+    expect(closed.slice(1).every(({ joined }) => joined)).toBe(true)
+    expect(closed.map(({ text }) => text).join('') + splitter.open.text).toBe(word.repeat(10_000))
+  })
+
+  it('shows long code as code on both sides of a cut', () => {
+    const code = 'const x = 1\n'.repeat(3000)
+    const blocks = blocksOf(`\`\`\`ts\n${code}\`\`\`\nend`)
+    expect(blocks.length).toBeGreaterThan(4)
+    expect(blocks.at(-1)).toBe('end')
+    for (const block of blocks.slice(0, -1)) expect(block).toMatch(/^```ts\n(?:const x = 1\n)+```$/)
+  })
+
+  it.each([
+    ['a line without an end', 'y'.repeat(1_000_000)],
+    ['fences', '`'.repeat(1_000_000)],
+    ['a fence with a long name', `\`\`\`${'z'.repeat(100_000)}\n${'code\n'.repeat(10_000)}`],
+    ['surrogates', '😀'.repeat(100_000)],
+  ])('is done with %s', (_, text) => {
+    const splitter = new BlockSplitter()
+    const closed = splitter.push(text)
+    expect(splitter.open.text.length).toBeLessThanOrEqual(4096)
+    expect(closed.map((block) => block.text).join('')).not.toMatch(/[\ud800-\udbff](?![\udc00-\udfff])/)
+  })
+})

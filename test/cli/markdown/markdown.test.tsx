@@ -1,0 +1,42 @@
+import { renderToString } from 'ink'
+import { describe, expect, it } from 'vitest'
+import { Markdown } from '../../../src/cli/markdown/markdown.tsx'
+import { paintFor } from '../../../src/cli/terminal/paint.ts'
+
+const plain = paintFor({}, {})
+const coloured = paintFor({ isTTY: true }, {})
+
+const show = (text: string, columns = 40, paint = plain) =>
+  renderToString(<Markdown text={text} columns={columns} paint={paint} />, { columns })
+
+describe('Markdown', () => {
+  it.each([
+    ['headings and paragraphs', '# One\n\ntwo\nthree', 'One\n\ntwo\nthree'],
+    ['styles', '**b** *i* ~~d~~ `c` &lt;x&gt; \\*', 'b i d `c` <x> *'],
+    ['links with their URL, once', '[docs](http://x.test/a) http://y.test', 'docs (http://x.test/a) http://y.test'],
+    ['pictures', '![a cat](cat.png)', '[a cat] (cat.png)'],
+    ['lists in lists', '- a\n  - b\n- [x] c\n\n3. d\n4. e', '• a\n  • b\n• [x] c\n\n3. d\n4. e'],
+    ['long items beside their mark', `- ${'word '.repeat(9)}`, `• ${'word '.repeat(7).trim()}\n  word word`],
+    ['quotes', '> a\n> b', '│ a\n│ b'],
+    ['code', '```ts\nif (a) {\n  b\n}\n```', '  if (a) {\n    b\n  }'],
+    ['tables', '| a | bb |\n|--:|:-:|\n| 100 | 你 |', '  a │ bb\n────┼───\n100 │ 你'],
+    ['HTML as it is written', '<b>x</b>', '<b>x</b>'],
+  ])('shows %s', (_, text, shown) => {
+    expect(show(text).replace(/ +$/gm, '')).toBe(shown)
+  })
+
+  it('shows a table that does not fit as rows of heads and cells', () => {
+    const cell = 'x'.repeat(30)
+    expect(show(`| one | two |\n|---|---|\n| ${cell} | ${cell} |`)).toBe(`one: ${cell}\ntwo: ${cell}`)
+  })
+
+  it('colours code whose language it knows, where colours are wanted', () => {
+    expect(show('```ts\nconst a = 1\n```', 40, coloured)).toContain('\u001b[35mconst\u001b[39m')
+    expect(show('```nonsense\nconst a = 1\n```', 40, coloured)).not.toContain('\u001b[')
+    expect(show('# a\n\n**b**\n\n```ts\nconst a = 1\n```')).not.toContain('\u001b[')
+  })
+
+  it.each(['[', '> ', '- ', '*a_', '`', '![](', '<a ', '| a '])('is done with 4,096 characters of %j', (piece) => {
+    expect(() => show(piece.repeat(Math.floor(4096 / piece.length)))).not.toThrow()
+  })
+})

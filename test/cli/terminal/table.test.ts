@@ -1,0 +1,40 @@
+import stringWidth from 'string-width'
+import { expect, it } from 'vitest'
+import { formatTable } from '../../../src/cli/terminal/table.ts'
+
+const head = ['RUN', 'AGENT', 'TEXT']
+const rows = [
+  ['run_0123456789', 'a-rather-long-agent', '文字'.repeat(20)],
+  ['run_1', 'b', 'short'],
+]
+const widest = (table: string) => Math.max(...table.split('\n').map((line) => stringWidth(line)))
+
+it('is as wide as its cells where nothing limits it', () => {
+  expect(formatTable(head, rows, undefined)).toBe(
+    [
+      `RUN             AGENT                TEXT`,
+      `run_0123456789  a-rather-long-agent  ${'文字'.repeat(20)}`,
+      `run_1           b                    short\n`,
+    ].join('\n'),
+  )
+})
+
+it('cuts the widest cells to fit, and never the first', () => {
+  for (const columns of [40, 60, 80, 120]) {
+    const table = formatTable(head, rows, columns)
+    expect(widest(table)).toBeLessThanOrEqual(columns)
+    expect(table).toContain('run_0123456789  ')
+    expect(table).toContain('short')
+  }
+  expect(formatTable(head, rows, 40)).toContain('…')
+  expect(formatTable(head, rows, 200)).not.toContain('…')
+})
+
+it('lists the cells of a row one below the other where cutting does not help', () => {
+  expect(formatTable(head, rows, 30)).toContain('run_0123456789\n  agent: a-rather-long-agent\n  text: 文字')
+  expect(widest(formatTable(head, rows, 30))).toBeLessThanOrEqual(30)
+})
+
+it('keeps what a terminal would obey out of cells', () => {
+  expect(formatTable(['A', 'B'], [['x\u001b[2J', 'a\nb']], 80)).toBe('A  B\nx  a b\n')
+})

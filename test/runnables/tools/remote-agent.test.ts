@@ -1,0 +1,196 @@
+import { afterEach, describe, expect, it, vi } from 'vitest'
+import { AppError } from '../../../src/core/error.ts'
+import { agent } from '../../../src/runnables/agent/agent.ts'
+import { team } from '../../../src/runnables/team/team.ts'
+import { type RemoteAgentSettings, remoteAgent } from '../../../src/runnables/tools/remote-agent.ts'
+import { openScriptedServer, type Script } from '../../support/scripted-server.ts'
+import { type RunningTestServer, startServer } from '../../support/server.ts'
+import { answer, callTool, collect, fakeContext, scripted } from '../fixture.ts'
+
+const closing: (() => Promise<unknown>)[] = []
+const eventually = (check: () => unknown) => vi.waitFor(check, 20_000)
+afterEach(async () => {
+  for (const close of closing.splice(0).toReversed()) await close()
+})
+
+type Config = Parameters<typeof startServer>[0]
+
+async function open(entities: Record<string, object> = {}, config: Config = {}): Promise<RunningTestServer> {
+  const server = await startServer(config, entities)
+  closing.push(() => server.close())
+  return server
+}
+
+async function openScript(script: Script): Promise<string> {
+  const server = await openScriptedServer(script)
+  closing.push(() => server.close())
+  return server.url
+}
+
+const recall = agent({
+  async *run({ history, text }) {
+    const said = (await history()).filter(({ role }) => role === 'user').map(({ content }) => content)
+    yield [...said, text].join(' | ')
+  },
+})
+
+const stuck = agent({
+  async *run({ signal }) {
+    yield 'thinking '
+    await new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason), { once: true }))
+  },
+})
+
+const ask = (server: RunningTestServer, id: string, input: unknown, more: object = {}) =>
+  server.call('POST', `/api/v1/agents/${id}/run`, { input, ...more })
+
+describe('remoteAgent()', () => {
+  it('is an entity that answers with what the other server says, as it comes', async () => {
+    const there = await open()
+    const entity = remoteAgent({ url: there.url, agentId: 'echo' })
+    const { text, types, error } = await collect(entity, 'one two three')
+    expect({ text, error }).toEqual({ text: 'one two three', error: undefined })
+    expect(types.every((type) => type === 'text_delta')).toBe(true)
+    const here = await open({ far: entity })
+    expect((await ask(here, 'far', 'hello there')).json).toMatchObject({ status: 'completed', content: 'hello there' })
+    expect((await here.call('GET', '/api/v1/agents/far')).json).toMatchObject({ kind: 'agent', name: 'echo' })
+  })
+
+  it('sends data as data', async () => {
+    const seen = agent({ run: ({ parts }) => JSON.stringify(parts) })
+    const there = await open({ seen })
+    const parts = [
+      { type: 'text' as const, text: 'look' },
+      { type: 'data' as const, data: { a: [1] } },
+    ]
+    const { text } = await collect(remoteAgent({ url: there.url, agentId: 'seen' }), parts)
+    expect(JSON.parse(text)).toEqual(parts)
+  })
+
+  it('keeps a session there for each session here, and a new one for each call when told so', async () => {
+    const there = await open({ recall })
+    const far = remoteAgent({ url: there.url, agentId: 'recall' })
+    const fresh = remoteAgent({ url: there.url, agentId: 'recall', session: 'new' })
+    const here = await open({ far, fresh })
+    const { session_id } = (await ask(here, 'far', 'one')).json
+    expect((await ask(here, 'far', 'two', { session_id })).json.content).toBe('one | two')
+    expect((await ask(here, 'far', 'three')).json.content).toBe('three')
+    await ask(here, 'fresh', 'one', { session_id })
+    expect((await ask(here, 'fresh', 'two', { session_id })).json.content).toBe('two')
+  })
+
+  it('is a member of a team, and a tool of an agent', async () => {
+    const there = await open({ recall })
+    const far = remoteAgent({ url: there.url, agentId: 'recall', description: 'Knows what was said.' })
+    const here = await open({ far, desk: team({ members: ['echo', 'far'] }) })
+    expect((await ask(here, 'desk', 'hi')).json.content).toContain('Answer of echo:\nhi')
+
+    const model = scripted(callTool('ask_far', { message: 'what?' }), answer('it said'))
+    const asking = agent({ model, tools: { ask_far: far } })
+    const { text, of } = await collect(asking, 'go')
+    expect(text).toBe('it said')
+    expect(of('tool_result')).toMatchObject([{ name: 'ask_far', output: 'what?' }])
+    expect(model.doStreamCalls[0]?.tools).toMatchObject([{ name: 'ask_far', description: 'Knows what was said.' }])
+  })
+
+  it('cancels the run there when the run here is cancelled', async () => {
+    const there = await open({ stuck })
+    const here = await open({ far: remoteAgent({ url: there.url, agentId: 'stuck' }) })
+    const started = await ask(here, 'far', 'go', { background: true })
+    await eventually(async () => {
+      const run = (await here.call('GET', `/api/v1/runs/${started.json.run_id}`)).json
+      expect(run.messages.at(-1).content).toBe('thinking ')
+    })
+    await here.call('POST', `/api/v1/runs/${started.json.run_id}/cancel`, {})
+    await eventually(async () => {
+      const { runs } = (await there.call('GET', '/api/v1/runs')).json
+      expect(runs).toMatchObject([{ status: 'cancelled', cancellation_reason: 'client_disconnected' }])
+    })
+  })
+
+  it('ends a loop of servers that call each other', async () => {
+    const settings: RemoteAgentSettings = { url: 'http://127.0.0.1:1', agentId: 'loop' }
+    const loop = agent({ run: (context) => remoteAgent(settings).run(context, context) })
+    const here = await open({ loop })
+    settings.url = here.url
+    const { status, json } = await ask(here, 'loop', 'go')
+    expect(status).toBe(500)
+    expect(json.error.message).toContain('Does it call itself?')
+    const { runs } = (await here.call('GET', '/api/v1/runs')).json
+    expect(runs).toHaveLength(9)
+  })
+})
+
+describe('a remote agent that can not answer', () => {
+  const failing = agent({
+    run() {
+      throw new AppError('run_failed', 'the moon is full')
+    },
+  })
+  const late = agent({
+    async *run() {
+      yield 'so far '
+      throw new AppError('run_failed', 'the moon is full')
+    },
+  })
+
+  const errorOf = async (settings: Partial<RemoteAgentSettings> & { url: string }) => {
+    const { error } = await collect(remoteAgent({ agentId: 'echo', ...settings }), 'hi')
+    expect(error).toBeInstanceOf(AppError)
+    expect(error).toMatchObject({ code: 'run_failed' })
+    return (error as AppError).message.replace(/127\.0\.0\.1:\d+/g, 'HOST')
+  }
+
+  it('fails the run with what the other server says', async () => {
+    const { url } = await open({ failing, late })
+    expect(await errorOf({ url, agentId: 'none' })).toBe("The remote agent 'none' at HOST: agent not found: none")
+    expect(await errorOf({ url, agentId: 'failing' })).toBe("The remote agent 'failing' at HOST: the moon is full")
+    expect(await errorOf({ url, agentId: 'late' })).toBe("The remote agent 'late' at HOST: the moon is full")
+  })
+
+  it('asks for the right key, and shows none', async () => {
+    const { url } = await open({}, { auth: { keys: ['right-key-123'] } })
+    const message = await errorOf({ url, apiKey: 'wrong-key-123' })
+    expect(message).toBe("The remote agent 'echo' at HOST: it wants another `apiKey`")
+    const { text } = await collect(remoteAgent({ url, agentId: 'echo', apiKey: 'right-key-123' }), 'in')
+    expect(text).toBe('in')
+    const headers = { 'X-API-Key': 'right-key-123' }
+    expect((await collect(remoteAgent({ url, agentId: 'echo', headers }), 'in')).text).toBe('in')
+  })
+
+  it('says that nobody is there', async () => {
+    expect(await errorOf({ url: 'http://127.0.0.1:1' })).toBe(
+      "The remote agent 'echo' at HOST: No answer from http://HOST: nothing listens there; is the server running?",
+    )
+  })
+
+  it('says that it died in the middle of its answer', async () => {
+    const url = await openScript((_request, response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' })
+      response.write('data: {"type":"content","content":"half "}\n\n', () => response.destroy())
+    })
+    expect(await errorOf({ url })).toMatch(/^The remote agent 'echo' at HOST: No answer .*the connection was cut$/)
+  })
+
+  it('is given up when it does not begin', async () => {
+    const url = await openScript(() => {})
+    expect(await errorOf({ url, timeout: 100 })).toContain('did not answer within 100 ms')
+  })
+
+  it('is left at once when the run ends', async () => {
+    const url = await openScript(() => {})
+    const own = new AbortController()
+    const left = collect(remoteAgent({ url, agentId: 'echo' }), 'hi', fakeContext({ signal: own.signal }))
+    own.abort(new Error('enough'))
+    expect((await left).error).toMatchObject({ message: 'enough' })
+  })
+
+  it.each([
+    [{ agentId: 'a' }, 'remoteAgent(): `url` is missing'],
+    [{ url: 'here', agentId: 'a' }, "`url` must be an address like 'http://127.0.0.1:8080'"],
+    [{ url: 'http://a' }, '`agentId` is missing'],
+    [{ url: 'http://a', agentId: 'a', key: 'b' }, 'does not know `key`'],
+  ])('refuses %j', (settings, words) => {
+    expect(() => remoteAgent(settings as RemoteAgentSettings)).toThrow(words)
+  })
+})

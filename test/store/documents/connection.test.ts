@@ -1,0 +1,39 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { openConnection } from '../../../src/store/documents/connection.ts'
+
+describe('a connection to the documents', () => {
+  let folder: string
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'connection-'))
+  })
+  afterAll(() => rm(folder, { recursive: true, force: true }))
+
+  it('answers more statements than stay prepared, many at once and each again, and closes', async () => {
+    const connection = await openConnection(join(folder, 'many.db'))
+    const ask = (at: number) => connection.all(`SELECT ? AS asked, ${at} AS answered`, [at])
+    for (let round = 0; round < 3; round++) {
+      const answers = await Promise.all(Array.from({ length: 300 }, (_, at) => ask(at % 150)))
+      expect(answers.map(([row]) => row)).toEqual(answers.map((_, at) => ({ asked: at % 150, answered: at % 150 })))
+    }
+    await connection.close()
+    await expect(ask(1)).rejects.toThrow()
+  })
+
+  it('answers a prepared statement anew when a table has changed, and one that was wrong when it has become right', async () => {
+    const path = join(folder, 'changed.db')
+    const reader = await openConnection(path)
+    await expect(reader.all('SELECT * FROM one')).rejects.toThrow('no such table')
+    const writer = await openConnection(path)
+    await writer.exec('CREATE TABLE one (first TEXT)')
+    await writer.run("INSERT INTO one VALUES ('a')")
+    expect(await reader.all('SELECT * FROM one')).toEqual([{ first: 'a' }])
+    await writer.exec('ALTER TABLE one ADD COLUMN second TEXT')
+    expect(await reader.all('SELECT * FROM one')).toEqual([{ first: 'a', second: null }])
+    await writer.exec('DROP TABLE one')
+    await reader.close()
+    await writer.close()
+  })
+})
