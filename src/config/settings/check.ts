@@ -30,8 +30,8 @@ export function listOf(check: Check): Check {
   }
 }
 
-/** An object with these keys and no others. */
-export function fields(checks: Record<string, Check>): Check {
+/** An object with these keys and no others. `renamed` names the new word for each old one. */
+export function fields(checks: Record<string, Check>, renamed: Readonly<Record<string, string>> = {}): Check {
   const known = Object.keys(checks)
   return (value, key, complain) => {
     if (!isPlain(value)) {
@@ -41,7 +41,8 @@ export function fields(checks: Record<string, Check>): Check {
     for (const [name, item] of Object.entries(value)) {
       const path = key === '' ? name : `${key}.${name}`
       const check = Object.hasOwn(checks, name) ? checks[name] : undefined
-      if (check === undefined) complain(path, `is not a setting; ${suggest(name, known)}`)
+      if (Object.hasOwn(renamed, name)) complain(path, `is now called '${renamed[name]}': rename it`)
+      else if (check === undefined) complain(path, `is not a setting; ${suggest(name, known)}`)
       else if (item !== undefined) check(item, path, complain)
     }
   }

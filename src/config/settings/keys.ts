@@ -37,7 +37,7 @@ const keyId = is(
   (value) => typeof value === 'string' && /^[A-Za-z0-9][\w.-]{0,63}$/.test(value) && value !== 'anonymous',
 )
 const userId = is('a text that is not empty', (value) => typeof value === 'string' && value.trim() !== '')
-const keySettings = fields({ key: apiKey, id: keyId, userId, scopes: listOf(oneOf(...scopes)) })
+const keySettings = fields({ key: apiKey, id: keyId, userId, scopes: listOf(oneOf(...scopes)) }, { user_id: 'userId' })
 
 /** `server.auth.keys`. */
 export const authKeys: Check = (value, key, complain) => {
@@ -51,12 +51,10 @@ export const authKeys: Check = (value, key, complain) => {
 
 const authKey: Check = (value, key, complain) => {
   if (!isPlain(value)) return apiKey(value, key, complain)
-  const { user_id: oldName, ...settings } = value
-  if (oldName !== undefined) complain(`${key}.user_id`, "is now called 'userId': rename it")
-  keySettings(settings, key, complain)
-  if (settings.key === undefined) complain(`${key}.key`, 'is missing')
-  if (settings.userId === undefined || !Array.isArray(settings.scopes)) return
-  for (const [index, scope] of settings.scopes.entries()) {
+  keySettings(value, key, complain)
+  if (value.key === undefined) complain(`${key}.key`, 'is missing')
+  if (value.userId === undefined || !Array.isArray(value.scopes)) return
+  for (const [index, scope] of value.scopes.entries()) {
     if (!neverOfUsers.includes(scope)) continue
     complain(`${key}.scopes.${index}`, `is '${scope}', which a key with userId can't have: it is about all users`)
   }

@@ -15,18 +15,22 @@ export type SettingRule =
 
 /**
  * Throws `invalid_request` naming the first key that is unknown or of the wrong type, and what is allowed. `subject` begins
- * the message: `agent()`, `knowledge`. A key that is `undefined` counts as left out.
+ * the message: `agent()`, `knowledge`. A key that is `undefined` counts as left out. `renamed` names the new word for each
+ * old one.
  */
 export function checkSettings(
   subject: string,
   settings: unknown,
   rules: Readonly<Record<string, SettingRule>>,
   path = '',
+  renamed: Readonly<Record<string, string>> = {},
 ): void {
   if (!isObject(settings)) throw wrong(path, `${subject} takes an object of settings, not ${describe(settings)}`)
   for (const [key, value] of Object.entries(settings)) {
     const rule = Object.hasOwn(rules, key) ? rules[key] : undefined
     const at = path === '' ? key : `${path}.${key}`
+    if (Object.hasOwn(renamed, key))
+      throw wrong(at, `${subject}: \`${at}\` is now called \`${renamed[key]}\`: rename it`)
     if (rule === undefined) throw wrong(at, `${subject} does not know \`${at}\`${suggest(key, Object.keys(rules))}`)
     if (value === undefined) continue
     const problem = problemOf(rule, value)
