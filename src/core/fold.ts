@@ -1,29 +1,48 @@
-import { type EmittedEvent, isFinalEvent, type RunEvent, type SourceEvent } from './event.ts'
+import {
+  type DataEvent,
+  type EmittedEvent,
+  isFinalEvent,
+  type RunEvent,
+  type SourceEvent,
+  type TextDelta,
+} from './event.ts'
 import { addToParts, type Message, type Part, textOf } from './message.ts'
 import type { Usage } from './run.ts'
+import { addUsage } from './usage.ts'
 
-/** The answer as the fold of the stream: parts, sources and usage so far. */
+/**
+ * The output of a run as the fold of its events: parts, sources and usage so far. The same fold makes the answer of a
+ * live run and the record of one whose process died.
+ */
 export class RunFold {
-  readonly #parts: Part[] = []
   readonly sources: SourceEvent[] = []
   usage: Usage | null = null
+  readonly #parts: Part[] = []
+  readonly #maxCharacters: number
+  #characters = 0
+
+  /** Text and data beyond `maxCharacters` are left out. */
+  constructor(maxCharacters = Number.POSITIVE_INFINITY) {
+    this.#maxCharacters = maxCharacters
+  }
 
   add(event: EmittedEvent): void {
-    if (event.type === 'text_delta' || event.type === 'data') addToParts(this.#parts, event)
-    else if (event.type === 'source') this.sources.push(event)
+    if (event.type === 'text_delta' || event.type === 'data') {
+      if (this.#maxCharacters === Number.POSITIVE_INFINITY || this.#fits(event)) addToParts(this.#parts, event)
+    } else if (event.type === 'source') this.sources.push(event)
     else if ((event.type === 'model_call_end' || event.type === 'step_end') && event.usage) {
-      this.usage = sum(this.usage, event.usage)
+      this.usage = addUsage(this.usage, event.usage)
     }
   }
 
-  /** Takes up what was recorded before a pause. */
+  /** Adds events that are recorded already; the first and the last event of a run say nothing of its output. */
   addRecorded(events: readonly RunEvent[]): void {
     for (const { run_id: _run, seq: _seq, at: _at, ...event } of events) {
       if (event.type !== 'run_start' && event.type !== 'run_resumed' && !isFinalEvent(event)) this.add(event)
     }
   }
 
-  /** None when nothing came out. */
+  /** The answer as one message; empty without text and data. */
   messages(runId: string, messageId: string, createdAt: string): Message[] {
     if (this.#parts.length === 0) return []
     const parts = this.#parts.map((part) => ({ ...part }))
@@ -38,13 +57,9 @@ export class RunFold {
       },
     ]
   }
-}
 
-function sum(earlier: Usage | null, usage: Usage): Usage {
-  if (earlier === null) return usage
-  return {
-    input_tokens: earlier.input_tokens + usage.input_tokens,
-    output_tokens: earlier.output_tokens + usage.output_tokens,
-    total_tokens: earlier.total_tokens + usage.total_tokens,
+  #fits(event: TextDelta | DataEvent): boolean {
+    this.#characters += event.type === 'data' ? JSON.stringify(event.data).length : event.text.length
+    return this.#characters <= this.#maxCharacters
   }
 }

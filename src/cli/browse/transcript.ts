@@ -1,5 +1,6 @@
 import { isFinalEvent, type RunEvent, type SourceEvent } from '../../core/event.ts'
 import type { RunStatus, Usage } from '../../core/run.ts'
+import { addUsage } from '../../core/usage.ts'
 import { formatMs } from '../chat/conversation.ts'
 import type { Entry } from '../chat/screen.ts'
 import { BlockSplitter } from '../markdown/blocks.ts'
@@ -86,7 +87,7 @@ export class Transcript {
 
   #happened(event: RunEvent): void {
     const shown = showEvent(event)
-    if (shown?.type === 'usage') this.#usage = sum(this.#usage, shown.usage)
+    if (shown?.type === 'usage') this.#usage = addUsage(this.#usage, shown.usage)
     else if (shown?.type === 'tool_call') this.#begin(shown.callId, `${shown.name} ${shown.input}`)
     else if (shown?.type === 'step_start') this.#begin(shown.stepId, shown.name)
     else if (shown?.type === 'tool_result') this.#finish(shown.callId, shown.name, shown.durationMs, shown.error)
@@ -159,12 +160,4 @@ export class Transcript {
 /** The start of a text, without keeping the whole of it in memory. */
 export function clip(text: string, most: number): string {
   return text.length <= most ? text : Buffer.from(text.slice(0, most)).toString()
-}
-
-function sum(before: Usage | null, { input_tokens, output_tokens, total_tokens }: Usage): Usage {
-  return {
-    input_tokens: input_tokens + (before?.input_tokens ?? 0),
-    output_tokens: output_tokens + (before?.output_tokens ?? 0),
-    total_tokens: total_tokens + (before?.total_tokens ?? 0),
-  }
 }

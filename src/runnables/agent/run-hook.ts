@@ -2,6 +2,7 @@ import { AppError } from '../../core/error.ts'
 import type { Json } from '../../core/json.ts'
 import type { Usage } from '../../core/run.ts'
 import type { Emission } from '../../core/runnable.ts'
+import { addUsage } from '../../core/usage.ts'
 import { EventQueue } from '../base/event-queue.ts'
 import { type Answering, callOf } from './call.ts'
 import type { AgentHooks } from './hooks.ts'
@@ -22,7 +23,7 @@ export function hookedRun(answer: Answering, hook: NonNullable<AgentHooks['run']
         if (typeof emission === 'string') text += emission
         else if (emission.type === 'text_delta') text += emission.text
         else if (emission.type === 'data') data = emission.data
-        else if (emission.type === 'model_call_end' && emission.usage !== null) usage = sum(usage, emission.usage)
+        else if (emission.type === 'model_call_end' && emission.usage !== null) usage = addUsage(usage, emission.usage)
       }
       return { text, data, usage }
     }
@@ -41,14 +42,5 @@ export function hookedRun(answer: Answering, hook: NonNullable<AgentHooks['run']
       (error: unknown) => queue.close({ error }),
     )
     yield* queue
-  }
-}
-
-function sum(earlier: Usage | null, usage: Usage): Usage {
-  if (earlier === null) return usage
-  return {
-    input_tokens: earlier.input_tokens + usage.input_tokens,
-    output_tokens: earlier.output_tokens + usage.output_tokens,
-    total_tokens: earlier.total_tokens + usage.total_tokens,
   }
 }

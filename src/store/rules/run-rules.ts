@@ -12,6 +12,12 @@ interface RunLook {
 /** How many event numbers a run may use before its first batch is recorded. */
 export const startReserve = 1_000
 
+/**
+ * How much text and data of an interrupted run becomes its answer. No usual limit lets a run emit more; what an unlimited
+ * run emitted beyond that stays in its events.
+ */
+export const maxRecoveredCharacters = 64 * 1024 * 1024
+
 /** What the rules say about ending a run in this state under this fence; `ok` means: write. */
 export function judgeEnd(run: RunLook | undefined, fence: number | null): RunFinished {
   if (run === undefined) return 'missing'

@@ -1,5 +1,7 @@
 import { AppError } from '../../../core/error.ts'
 import { endEvent, isFinalEvent, type RunEvent, startEvent } from '../../../core/event.ts'
+import { RunFold } from '../../../core/fold.ts'
+import { createId } from '../../../core/id.ts'
 import type { Page, PageRequest } from '../../../core/page.ts'
 import { hideMessage } from '../../../core/refusal.ts'
 import { isEnded, type Run } from '../../../core/run.ts'
@@ -16,9 +18,8 @@ import type {
   RunStarted,
 } from '../../../core/store.ts'
 import { jsonSize } from '../../../runtime/json-size.ts'
-import { OutputFold } from '../../rules/interrupted-output.ts'
 import { eventPageCharacters } from '../../rules/page-size.ts'
-import { judgeEnd, mayResume, startReserve } from '../../rules/run-rules.ts'
+import { judgeEnd, maxRecoveredCharacters, mayResume, startReserve } from '../../rules/run-rules.ts'
 import { takeWithin } from './budget.ts'
 import { insertClaim, readClaim } from './claims.ts'
 import { isBefore } from './handovers.ts'
@@ -227,15 +228,14 @@ export function recoverRuns(state: MemoryState, owner: string, at: string): Reco
 
 function interrupt(state: MemoryState, row: RunRow, at: string): void {
   const { record } = row
-  const fold = new OutputFold()
-  for (const event of row.events) fold.add(event)
-  const output = fold.finish(record.run_id, at)
+  const fold = new RunFold(maxRecoveredCharacters)
+  fold.addRecorded(row.events)
   record.truncated = record.status === 'running'
   record.status = 'interrupted'
   record.completed_at = at
   record.end_seq = row.reserveUntil + 1
-  record.messages.push(...output.messages)
-  record.sources = output.sources
-  record.usage = output.usage
+  record.messages.push(...fold.messages(record.run_id, createId('msg'), at))
+  record.sources = fold.sources
+  record.usage = fold.usage
   touch(getSession(state, record.session_id), at)
 }

@@ -1,6 +1,8 @@
+import { RunFold } from '../../../core/fold.ts'
+import { createId } from '../../../core/id.ts'
 import type { Run } from '../../../core/run.ts'
 import type { Recovered } from '../../../core/store.ts'
-import { OutputFold } from '../../rules/interrupted-output.ts'
+import { maxRecoveredCharacters } from '../../rules/run-rules.ts'
 import type { Connection } from '../../sqlite/connection.ts'
 import { dropExpiredAnswers } from './answers.ts'
 import { readBatches } from './reading/events.ts'
@@ -53,14 +55,12 @@ async function interrupt(
   endSeq: number,
   at: string,
 ): Promise<void> {
-  const fold = new OutputFold()
+  const fold = new RunFold(maxRecoveredCharacters)
   const all: All = (sql, params) => writer.all(sql, params)
-  for await (const { events } of readBatches(all, runId, 0)) {
-    for (const event of events) fold.add(event)
-  }
-  const { messages, ...output } = fold.finish(runId, at)
+  for await (const { events } of readBatches(all, runId, 0)) fold.addRecorded(events)
   const ended = endedOf({
-    ...output,
+    sources: fold.sources,
+    usage: fold.usage,
     completed_at: at,
     end_seq: endSeq,
     cancellation_reason: null,
@@ -70,7 +70,7 @@ async function interrupt(
   await writer.run(`UPDATE runs SET status = 'interrupted', truncated = ?, ended = ?, output = ? WHERE run_id = ?`, [
     truncated ? 1 : 0,
     ended,
-    messagesOf(messages),
+    messagesOf(fold.messages(runId, createId('msg'), at)),
     runId,
   ])
 }
