@@ -3,7 +3,7 @@ import { messageOf } from '../core/error.ts'
 import type { Logger } from '../core/logger.ts'
 
 /** An error may be its own cause. */
-const mostCauses = 5
+const maxCauses = 5
 
 export interface LoggerOptions {
   debug: boolean
@@ -26,7 +26,7 @@ export function createLogger({ debug, stream }: LoggerOptions): Logger {
 /** Whatever was thrown: what can't even be looked at must not end whoever logs it. */
 function toPlain(error: unknown, withStack: boolean): unknown {
   try {
-    return error instanceof Error ? describeError(error, withStack, mostCauses) : error
+    return error instanceof Error ? describeError(error, withStack, maxCauses) : error
   } catch {
     return { type: 'Error', message: messageOf(error) }
   }

@@ -2,7 +2,7 @@ import type { Limits } from '../core/limits.ts'
 import type { ModelSetting } from '../core/model.ts'
 import type { EntityKind } from '../core/run.ts'
 import type { Runnable } from '../core/runnable.ts'
-import type { StandIns } from '../runnables/base/binding.ts'
+import type { StandIns } from '../runnables/base/defaults.ts'
 import type { McpServers } from '../runnables/mcp/mcp.ts'
 import type { SummaryManagerLike } from './types.ts'
 

@@ -1,7 +1,7 @@
 import { dirname, relative, resolve } from 'node:path'
 import { type ErrorDetail, isAppError } from '../core/error.ts'
 import type { Limits } from '../core/limits.ts'
-import type { StandIns } from '../runnables/base/binding.ts'
+import type { StandIns } from '../runnables/base/defaults.ts'
 import type { McpServers } from '../runnables/mcp/mcp.ts'
 import { builtInConfig } from './built-in.ts'
 import { ConfigError } from './config-error.ts'

@@ -319,7 +319,7 @@ export interface SessionStore {
 
   /** Undefined: the key is now the caller's. */
   claim(claim: Claim): Promise<ClaimRecord | undefined>
-  settleClaim(key: string, answer: Json): Promise<void>
+  completeClaim(key: string, answer: Json): Promise<void>
   /** For work that failed before it kept anything: the next request with this key starts anew. */
   releaseClaim(key: string): Promise<void>
   findClaim(key: string): Promise<ClaimRecord | undefined>

@@ -79,8 +79,8 @@ function checkHeaders(rawHeaders: readonly string[], maxHeaders: number): void {
     throw new AppError('headers_too_large', `The request has more than ${maxHeaders} headers.`)
   }
   let hosts = 0
-  for (let at = 0; at < rawHeaders.length; at += 2) {
-    const name = rawHeaders[at]
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const name = rawHeaders[index]
     if (name?.length === 4 && name.toLowerCase() === 'host') hosts++
   }
   if (hosts !== 1) throw invalid('The request needs one valid Host header.')

@@ -1,17 +1,17 @@
 import { jsonPieces } from '../runtime/json-pieces.ts'
-import { nextTurn } from '../runtime/yield.ts'
+import { yieldToLoop } from '../runtime/yield.ts'
 
-const charactersATurn = 256 * 1024
+const charactersPerTurn = 256 * 1024
 
 /** The JSON of a value that may be large, piece by piece as it is asked for, each in a turn of its own. */
 export async function* encodeInTurns(value: unknown): AsyncGenerator<Uint8Array> {
   let text = ''
   for (const piece of jsonPieces(value)) {
     text += piece
-    if (text.length < charactersATurn) continue
+    if (text.length < charactersPerTurn) continue
     yield Buffer.from(text)
     text = ''
-    await nextTurn()
+    await yieldToLoop()
   }
   if (text !== '') yield Buffer.from(text)
 }

@@ -76,9 +76,9 @@ export class CapturedResponse extends EventEmitter implements Outgoing {
   writeHead(status: number, flat: string[]): void {
     this.headersSent = true
     const headers: Record<string, string> = {}
-    for (let at = 0; at < flat.length; at += 2) {
-      const name = (flat[at] ?? '').toLowerCase()
-      const value = flat[at + 1] ?? ''
+    for (let index = 0; index < flat.length; index += 2) {
+      const name = (flat[index] ?? '').toLowerCase()
+      const value = flat[index + 1] ?? ''
       headers[name] = headers[name] === undefined ? value : `${headers[name]}, ${value}`
     }
     const body = this.#body()

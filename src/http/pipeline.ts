@@ -1,7 +1,7 @@
 import { AppError, toAppError } from '../core/error.ts'
 import { isLargeJson } from '../runtime/json-pieces.ts'
 import { TurnoverMap } from '../runtime/turnover-map.ts'
-import { nextTurn } from '../runtime/yield.ts'
+import { yieldToLoop } from '../runtime/yield.ts'
 import { createAdmit } from './admission.ts'
 import { BodyBudget } from './body/budget.ts'
 import { encodeInTurns } from './encode.ts'
@@ -222,7 +222,7 @@ export function createPipeline(settings: KernelSettings): Pipeline {
 
 /** A large answer, and what was made of a large body, which may be as large. */
 async function inTurns(reply: Reply, value: unknown): Promise<Reply> {
-  await nextTurn()
+  await yieldToLoop()
   return { ...reply, body: { kind: 'stream', frames: encodeInTurns(value), mediaType: jsonType } }
 }
 

@@ -3,7 +3,7 @@ import type { ModelSetting } from '../core/model.ts'
 import { providerPackages } from './packages.ts'
 
 /** An error may stand inside itself. */
-const mostLevels = 10
+const maxLevels = 10
 
 interface ProviderFailure {
   message?: unknown
@@ -24,7 +24,7 @@ export function modelFailure(error: unknown, label: string, setting?: ModelSetti
 /** After retries the AI SDK throws an error about retrying; what happened is in its `lastError`. */
 function innermost(error: unknown): ProviderFailure {
   let failure = error
-  for (let level = 0; level < mostLevels; level++) {
+  for (let level = 0; level < maxLevels; level++) {
     const inner = typeof failure === 'object' && failure !== null ? (failure as ProviderFailure).lastError : undefined
     if (inner === undefined) break
     failure = inner

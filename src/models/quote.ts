@@ -18,7 +18,7 @@ const weighedWords = 6
 /** Words of a passage that cost it nothing. */
 const plainLength = 15
 const unknownWordWeight = 1.5
-const leastRespelt = 5
+const minRespelt = 5
 /** What a word of the question is worth to a passage when it stands in the heading over it, or in one further up. */
 const headingShare = 0.5
 const aboveShare = 0.25
@@ -67,10 +67,10 @@ function weigh(question: readonly string[], hits: readonly SearchHit[]): [word: 
 
 /** A word that no hit has, as the first that has one nearly like it spells it. */
 function respelt(word: string, found: readonly string[][]): string {
-  if (word.length < leastRespelt) return word
+  if (word.length < minRespelt) return word
   const slips = word.length < 8 ? 1 : 2
   for (const list of found) {
-    const other = list.find((each) => each.length >= leastRespelt && editDistance(word, each) <= slips)
+    const other = list.find((each) => each.length >= minRespelt && editDistance(word, each) <= slips)
     if (other !== undefined) return other
   }
   return word

@@ -1,10 +1,10 @@
 import { jsonSize } from './json-size.ts'
-import { nextTurn } from './yield.ts'
+import { yieldToLoop } from './yield.ts'
 
 /** Deep enough for the text of a message's part in a page of runs. */
 const deepest = 8
 /** What is worth looking into. */
-const mostEntries = 1000
+const maxEntries = 1000
 const pieceCharacters = 256 * 1024
 
 /** What JSON.stringify makes of a value, `null` of none, in pieces: large texts are cut, what is small comes as it is. */
@@ -23,10 +23,10 @@ export async function jsonInTurns(value: unknown): Promise<string> {
     if (made < pieceCharacters) continue
     isLarge = true
     made = 0
-    await nextTurn()
+    await yieldToLoop()
   }
   const text = pieces.join('')
-  if (isLarge) await nextTurn()
+  if (isLarge) await yieldToLoop()
   return text
 }
 
@@ -76,8 +76,8 @@ function isHighSurrogate(code: number): boolean {
 function entriesOf(value: unknown): [string, unknown][] | undefined {
   if (typeof value !== 'object' || value === null || 'toJSON' in value) return undefined
   // Of a long list even the list of its entries takes long.
-  if (Array.isArray(value) && value.length > mostEntries) return undefined
+  if (Array.isArray(value) && value.length > maxEntries) return undefined
   const entries = Object.entries(value)
-  if (entries.length > mostEntries) return undefined
+  if (entries.length > maxEntries) return undefined
   return Array.isArray(value) ? entries : entries.filter(([, field]) => field !== undefined)
 }

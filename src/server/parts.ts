@@ -3,14 +3,14 @@ import { isRunnable, type Runnable } from '../core/runnable.ts'
 import { offlineSummarizer, SummaryManager } from '../models/summarizer.ts'
 import { agent } from '../runnables/agent/agent.ts'
 import { isSdkAgent, toRunnable } from '../runnables/agent/host.ts'
-import { type Binding, bindModel } from '../runnables/base/binding.ts'
+import { type Defaults, withDefaults } from '../runnables/base/defaults.ts'
 import { createMcpServers } from '../runnables/mcp/mcp.ts'
 
 /** What the configuration needs of the rooms above it. */
 export const configParts: ConfigParts = {
-  toRunnable(value, kind, { id: _id, ...binding }) {
+  toRunnable(value, kind, { id: _id, ...defaults }) {
     if (!isRunnable(value) && !isSdkAgent(value)) return undefined
-    return bindModel(toRunnable(isRunnable(value) ? value.kind : kind, value), binding)
+    return withDefaults(toRunnable(isRunnable(value) ? value.kind : kind, value), defaults)
   },
   mcpServers: createMcpServers,
   agent: (settings) => agent(settings),
@@ -18,6 +18,6 @@ export const configParts: ConfigParts = {
 }
 
 /** An agent, team or workflow, or an AI SDK `Agent`, as something that runs. */
-export function toEntity(value: object, binding: Binding): Runnable {
-  return bindModel(isRunnable(value) ? value : toRunnable('agent', value), binding)
+export function toEntity(value: object, defaults: Defaults): Runnable {
+  return withDefaults(isRunnable(value) ? value : toRunnable('agent', value), defaults)
 }

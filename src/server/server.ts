@@ -32,7 +32,7 @@ import type { OpenServer, ServerPurpose } from './types.ts'
 
 const defaultDeadlineMs = 10_000
 const lastEventsMs = 1_000
-const leastDisposeMs = 2_000
+const minDisposeMs = 2_000
 
 /** Puts everything together; does no I/O before `start` or the first `inject`. */
 export function composeServer(initial: ResolvedConfig, { program, onRunEnd }: ServerPurpose): OpenServer {
@@ -227,7 +227,7 @@ export function composeServer(initial: ResolvedConfig, { program, onRunEnd }: Se
         await release().catch((error: unknown) => logger.error({ error }, 'closing failed'))
       }
       const last = Promise.all([...disposals, dispose(config)])
-      const ms = Math.max(leastDisposeMs, endsAt - performance.now())
+      const ms = Math.max(minDisposeMs, endsAt - performance.now())
       const late = () => new Error('It has not ended in time.')
       await within(last, { ms, late }).catch((error: unknown) => logger.error({ error }, 'dispose failed'))
       if (failure === undefined) finished.resolve()
@@ -282,7 +282,7 @@ export function composeServer(initial: ResolvedConfig, { program, onRunEnd }: Se
     },
     async reload(next) {
       const replaced = config
-      const disposal = runs.settled().then(() => dispose(replaced))
+      const disposal = runs.idle().then(() => dispose(replaced))
       disposals.add(disposal)
       void disposal.finally(() => disposals.delete(disposal))
       config = next

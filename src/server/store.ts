@@ -1,7 +1,7 @@
 import type { ResolvedServerConfig } from '../config/types.ts'
 import type { Logger } from '../core/logger.ts'
 import type { SessionStore } from '../core/store.ts'
-import { activeSessions } from '../store/cached/cached-store.ts'
+import { cachedStore } from '../store/cached/cached-store.ts'
 import { memoryStore } from '../store/sessions/memory/store.ts'
 import { sqliteStore } from '../store/sessions/sqlite/store.ts'
 
@@ -13,6 +13,6 @@ export function createStore(
 ): SessionStore {
   if (storage === 'memory') return memoryStore()
   // Whoever brings a store may share it with other servers.
-  if ('path' in storage) return activeSessions(sqliteStore({ ...storage, logger, onFatal }))
+  if ('path' in storage) return cachedStore(sqliteStore({ ...storage, logger, onFatal }))
   return storage
 }

@@ -68,7 +68,7 @@ export function createOnce(store: SessionStore, clock: Clock, logger: Logger): S
     try {
       const answer = await work()
       const kept: AnswerToStream<typeof answer> | undefined = bodyHash && { body: await bodyHash(), given: answer }
-      await store.settleClaim(idempotency.key, (kept as unknown as Json) ?? answer)
+      await store.completeClaim(idempotency.key, (kept as unknown as Json) ?? answer)
       return answer
     } catch (error) {
       await release(idempotency.key)

@@ -35,7 +35,7 @@ export default defineConfig({
         yield '\n\nend of ' + text
       },
     }),
-    large: agent({ async *run() { for (let at = 0; at < 160; at++) yield 'z'.repeat(64 * 1024); yield '\n\nend' } }),
+    large: agent({ async *run() { for (let index = 0; index < 160; index++) yield 'z'.repeat(64 * 1024); yield '\n\nend' } }),
   },
 })
 `

@@ -236,9 +236,9 @@ function toRequest(line: string): CurlRequest {
   )
   const headers = new Headers()
   const request: CurlRequest = { path: '', method: '', headers }
-  for (let at = 1; at < words.length; at++) {
-    const word = words[at] ?? ''
-    const value = () => words[++at] ?? ''
+  for (let index = 1; index < words.length; index++) {
+    const word = words[index] ?? ''
+    const value = () => words[++index] ?? ''
     if (word.startsWith('http://')) request.path = word.replace(/^http:\/\/[^/]+/, '')
     else if (word === '-X') request.method = value()
     else if (word === '-H') headers.append(...(value().split(/:\s*/, 2) as [string, string]))

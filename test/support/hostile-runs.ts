@@ -5,7 +5,7 @@ import type { Runnable } from '../../src/core/runnable.ts'
 import type { SessionStore } from '../../src/core/store.ts'
 import { agent } from '../../src/runnables/agent/agent.ts'
 import { hostAgent } from '../../src/runnables/agent/host.ts'
-import { bindModel } from '../../src/runnables/base/binding.ts'
+import { withDefaults } from '../../src/runnables/base/defaults.ts'
 import { createMcpServers, mcp } from '../../src/runnables/mcp/mcp.ts'
 import { team } from '../../src/runnables/team/team.ts'
 import { remoteAgent } from '../../src/runnables/tools/remote-agent.ts'
@@ -111,7 +111,7 @@ const makes: Record<string, Make> = {
     ),
   'a remote agent that sends it': (_one, { remote }) => remoteAgent({ url: remote, agentId: 'odd' }),
   'a tool of an MCP server that sends it': (_one, peers) =>
-    bindModel(agent({ model: toolCall('there_odd', {}), tools: { there: mcp({ url: peers.mcp }) } }), {
+    withDefaults(agent({ model: toolCall('there_odd', {}), tools: { there: mcp({ url: peers.mcp }) } }), {
       mcp: createMcpServers({}, '.', 8 * 1024 * 1024),
     }),
   'a caller that gives it as the text': () => ok,

@@ -97,7 +97,7 @@ export class LaneModel {
     this.#begun.push(index)
     yield `${index}:`
     for (let turn = 0; turn < caller.turns; turn++) {
-      await nextTurn()
+      await yieldToLoop()
       yield '.'
     }
     if (caller.cancelled === null) caller.finished = true
@@ -105,7 +105,7 @@ export class LaneModel {
 
   async play(steps: readonly LaneStep[]): Promise<void> {
     for (const step of steps) {
-      for (let turn = 0; turn < step.after; turn++) await nextTurn()
+      for (let turn = 0; turn < step.after; turn++) await yieldToLoop()
       if (step.kind === 'start') this.#start(step)
       else await this.#cancel(step.which, step.reason)
       this.longest = Math.max(this.longest, this.#lane.length)
@@ -268,6 +268,6 @@ async function codeOf(refused: Promise<unknown>): Promise<string | undefined> {
   }
 }
 
-function nextTurn(): Promise<void> {
+function yieldToLoop(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve))
 }

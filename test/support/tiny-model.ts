@@ -26,9 +26,9 @@ function tensor(field: number, name: string, type: number, dimensions: (string |
 export function tinyModel(vocabulary: number, dimensions: number): Buffer {
   const table = new Float32Array(vocabulary * dimensions)
   let state = 1
-  for (let at = 0; at < table.length; at++) {
+  for (let index = 0; index < table.length; index++) {
     state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0
-    table[at] = state / 2 ** 31 - 1
+    table[index] = state / 2 ** 31 - 1
   }
   const node = message(1, text(1, 'table'), text(1, 'input_ids'), text(2, 'last_hidden_state'), text(4, 'Gather'))
   const initializer = message(

@@ -44,7 +44,7 @@ export interface BrowserOptions {
 
 const frameMs = 40
 const lookMs = 1000
-const mostKeysAtOnce = 256
+const maxKeysAtOnce = 256
 
 /** The state of the session browser: lists, the open session, and what keys do to them. Reads what comes into sight. */
 export class SessionBrowser {
@@ -124,7 +124,7 @@ export class SessionBrowser {
 
   /** Letters that came faster than they were read are as many keys, until one asks for something. */
   #press(input: string, key: BrowserKey): void {
-    const [first = '', ...more] = input.slice(0, mostKeysAtOnce)
+    const [first = '', ...more] = input.slice(0, maxKeysAtOnce)
     const action = actionOf(first, key)
     if (action !== undefined) this.#act(action)
     if (more.length > 0) this.key(more.join(''), key)

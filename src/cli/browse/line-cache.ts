@@ -4,7 +4,7 @@ import type { TranscriptEntry } from './transcript.ts'
 export type Layout = (entry: TranscriptEntry, columns: number) => readonly string[]
 
 /** Some windows of the largest blocks. */
-const mostEntries = 256
+const maxEntries = 256
 
 /** The lines of the entries that were shown last: laying one out takes as long as drawing it. */
 export class LineCache {
@@ -25,7 +25,7 @@ export class LineCache {
     const lines = this.#lines.get(entry) ?? this.#layout(entry, this.#columns)
     this.#lines.delete(entry)
     this.#lines.set(entry, lines)
-    if (this.#lines.size > mostEntries) {
+    if (this.#lines.size > maxEntries) {
       const [oldest] = this.#lines.keys()
       if (oldest !== undefined) this.#lines.delete(oldest)
     }

@@ -3,8 +3,8 @@ import { findWords } from './find-words.ts'
 import { addPage, emptyList, keepInSight, move, type Row, type RowList, remove, renew, wantsPage } from './row-list.ts'
 import { type RowPage, readLastWords, readSessions } from './rows.ts'
 
-const mostWords = 1000
-const mostReadsAtOnce = 4
+const maxWords = 1000
+const maxReadsAtOnce = 4
 
 /** The sessions, and those in which words were found: read page by page, the newest again and again. */
 export class Lists {
@@ -134,7 +134,7 @@ export class Lists {
   #lastWords({ last }: Row): string | undefined {
     if (last === undefined) return undefined
     const key = `${last.runId} ${last.status}`
-    if (!this.#words.has(key) && this.#wordReads < mostReadsAtOnce) void this.#readWords(key, last.runId)
+    if (!this.#words.has(key) && this.#wordReads < maxReadsAtOnce) void this.#readWords(key, last.runId)
     return this.#words.get(key)
   }
 
@@ -147,7 +147,7 @@ export class Lists {
     // Asked for again when the list has been read again.
     if (words === undefined) this.#words.delete(key)
     else this.#words.set(key, words)
-    if (this.#words.size > mostWords) {
+    if (this.#words.size > maxWords) {
       const [oldest] = this.#words.keys()
       if (oldest !== undefined) this.#words.delete(oldest)
     }

@@ -30,12 +30,12 @@ export interface RowList {
 export const emptyList: RowList = { rows: [], cursor: undefined, selected: 0, top: 0 }
 
 /** As many rows are kept; who looks further back searches. */
-export const mostRows = 10_000
+export const maxRows = 10_000
 
 export function addPage(list: RowList, rows: readonly Row[], cursor: string | null): RowList {
   const known = new Set(list.rows.map(({ key }) => key))
   const all = [...list.rows, ...rows.filter(({ key }) => !known.has(key))]
-  return { ...list, rows: all.slice(0, mostRows), cursor: all.length >= mostRows ? null : cursor }
+  return { ...list, rows: all.slice(0, maxRows), cursor: all.length >= maxRows ? null : cursor }
 }
 
 /**
@@ -46,7 +46,7 @@ export function renew(list: RowList, rows: readonly Row[], cursor: string | null
   const oldest = rows.at(-1)?.at ?? ''
   const fresh = new Set(rows.map(({ key }) => key))
   const below = cursor === null ? [] : list.rows.filter(({ key, at }) => !fresh.has(key) && at <= oldest)
-  const all = [...rows, ...below].slice(0, mostRows)
+  const all = [...rows, ...below].slice(0, maxRows)
   return select({ ...list, rows: all, cursor: below.length === 0 ? cursor : list.cursor }, list.rows[list.selected])
 }
 

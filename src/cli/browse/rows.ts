@@ -7,7 +7,7 @@ import type { Row } from './row-list.ts'
 import { clip } from './transcript.ts'
 
 /** Wider than any terminal. */
-const mostChars = 400
+const maxChars = 400
 
 export interface RowPage {
   rows: Row[]
@@ -48,7 +48,7 @@ function ownerOf({ agent_id, team_id, workflow_id }: Session): { id: string; kin
 
 /** On one line, safe for the terminal, and no part of a larger text in memory. */
 export function shorten(text: string): string {
-  return terminalLine(clip(text, mostChars))
+  return terminalLine(clip(text, maxChars))
 }
 
 /** What was said last in the run: its answer, or, as long as there is none, what was asked. */

@@ -21,7 +21,7 @@ function isResumable(status: RunStatus): boolean {
   return status === 'input_required' || status === 'interrupted'
 }
 
-const mostAskedChars = 100_000
+const maxAskedChars = 100_000
 
 /** Reads one run into a transcript, live or recorded, and again from where it was when the connection was cut. */
 export class RunReader {
@@ -82,7 +82,7 @@ export class RunReader {
   async #ask(signal: AbortSignal): Promise<Transcript> {
     const { messages } = await this.#client.runs.get(this.#head.runId, { signal })
     const asked = messages.filter(({ role }) => role === 'user').map(({ parts }) => saidIn(parts))
-    return new Transcript(clip(asked.join('\n'), mostAskedChars), this.#head.agentId)
+    return new Transcript(clip(asked.join('\n'), maxAskedChars), this.#head.agentId)
   }
 }
 

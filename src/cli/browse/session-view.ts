@@ -25,8 +25,8 @@ const runsPerPage = 100
 /** As many runs are looked at again: others do not change. */
 const latest = 10
 /** Transcripts further away from the window are let go of. */
-const mostTranscripts = 40
-const mostReadsAtOnce = 4
+const maxTranscripts = 40
+const maxReadsAtOnce = 4
 /** A run of which nothing is known yet. */
 const unread = { kind: 'note', text: '…', joined: false } as const
 
@@ -221,7 +221,7 @@ export class SessionView implements Column {
     for (const slot of slots) {
       slot.reader ??= new RunReader(this.#options.client, slot.head)
       const live = !isEnded(slot.head.status)
-      if (slot.reader.wants(slot.head.status) && (live || this.#reads < mostReadsAtOnce)) void this.#read(slot, live)
+      if (slot.reader.wants(slot.head.status) && (live || this.#reads < maxReadsAtOnce)) void this.#read(slot, live)
     }
     this.#forgetBeyond(first, last)
   }
@@ -255,7 +255,7 @@ export class SessionView implements Column {
   }
 
   #forgetBeyond(first: number, last: number): void {
-    const most = Math.max(1, Math.floor((mostTranscripts - (last - first)) / 2))
+    const most = Math.max(1, Math.floor((maxTranscripts - (last - first)) / 2))
     this.#slots.forEach((slot, run) => {
       if (slot.reader === undefined || (run >= first - most && run <= last + most)) return
       slot.reader.close()

@@ -13,9 +13,9 @@ import { createTerminalFilter, terminalLine, terminalText } from '../terminal/te
 export type TranscriptEntry = Omit<Entry, 'id'>
 
 /** Of one answer; all of it is recorded. */
-const mostChars = 1_000_000
+const maxChars = 1_000_000
 /** Of tools, steps and sources. */
-const mostNotes = 1_000
+const maxNotes = 1_000
 
 /** One run as a person reads it: what was asked, the answer with tools and steps in their places, how it ended. In bounded memory. */
 export class Transcript {
@@ -38,7 +38,7 @@ export class Transcript {
   #usage: Usage | null = null
 
   constructor(asked: string, agentId: string) {
-    if (asked !== '') this.#add('user', clip(terminalText(clip(asked, mostChars)).replaceAll('\t', '    '), mostChars))
+    if (asked !== '') this.#add('user', clip(terminalText(clip(asked, maxChars)).replaceAll('\t', '    '), maxChars))
     this.#add('name', terminalLine(agentId))
   }
 
@@ -57,7 +57,7 @@ export class Transcript {
     else if (event.type === 'run_resumed') this.status = undefined
     else if (event.type === 'text_delta') this.#text(event.text)
     else if (event.type === 'data') this.#text(`\n${fencedJson(event.data)}\n`)
-    else if (event.type === 'source') this.#sources.push(...(this.#sources.length < mostNotes ? [event] : []))
+    else if (event.type === 'source') this.#sources.push(...(this.#sources.length < maxNotes ? [event] : []))
     else if (isFinalEvent(event)) this.#end(event)
     else this.#happened(event)
   }
@@ -71,7 +71,7 @@ export class Transcript {
 
   #text(text: string): void {
     const shown = this.#clean(text).replaceAll('\t', '    ')
-    const room = Math.max(0, mostChars - this.#chars)
+    const room = Math.max(0, maxChars - this.#chars)
     this.#chars += Math.min(room, shown.length)
     this.#leftOutChars += Math.max(0, shown.length - room)
     if (room === 0) return
@@ -143,7 +143,7 @@ export class Transcript {
 
   /** False when there are too many. */
   #note(text: string): boolean {
-    if (this.#notes >= mostNotes) {
+    if (this.#notes >= maxNotes) {
       this.#leftOutNotes++
       return false
     }

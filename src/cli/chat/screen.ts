@@ -30,9 +30,9 @@ const frameMs = 50
 const drawShare = 4
 const longestFrameMs = 500
 /** Of one answer; nobody reads more, and it is all recorded. */
-const mostShownChars = 1_000_000
+const maxShownChars = 1_000_000
 /** As much waits for the next frame before whoever brings more has to. */
-const mostPendingChars = 256 * 1024
+const maxPendingChars = 256 * 1024
 
 /** The state of the chat's screen. Text is taken up at most every 50 ms, less often where drawing is slow; all else at once. */
 export class ChatScreen {
@@ -75,12 +75,12 @@ export class ChatScreen {
 
   /** More of the answer. Resolves when there is room for more. */
   async text(text: string): Promise<void> {
-    const room = Math.max(0, mostShownChars - this.#shownChars)
+    const room = Math.max(0, maxShownChars - this.#shownChars)
     this.#shownChars += text.length
     this.#leftOutChars += Math.max(0, text.length - room)
     this.#pending += text.slice(0, room).replaceAll('\t', '    ')
     this.#timer ??= setTimeout(() => this.#takeText(), this.#frameMs)
-    if (this.#pending.length <= mostPendingChars) return
+    if (this.#pending.length <= maxPendingChars) return
     // Nobody is kept waiting because the frame before was slow.
     clearTimeout(this.#timer)
     this.#timer = setTimeout(() => this.#takeText(), frameMs)

@@ -3,7 +3,7 @@ import { exit } from './exit-codes.ts'
 import type { CommandContext } from './module.ts'
 
 /** More than a server takes for its work and its last events. */
-const mostMs = 15_000
+const maxMs = 15_000
 
 /** The first SIGINT or SIGTERM aborts the context's signal; the second ends the process at once, and so does time. */
 export function watchSignals(): { context: Omit<CommandContext, 'defineAll'>; close(): void } {
@@ -13,9 +13,9 @@ export function watchSignals(): { context: Omit<CommandContext, 'defineAll'>; cl
     if (stoppedBy !== undefined) process.exit(exit.interrupted)
     stoppedBy = signal
     setTimeout(() => {
-      say(`Not everything has ended after ${mostMs / 1000} s; leaving it.`)
+      say(`Not everything has ended after ${maxMs / 1000} s; leaving it.`)
       process.exit(exit.interrupted)
-    }, mostMs).unref()
+    }, maxMs).unref()
     controller.abort(new DOMException(`Stopped by ${signal}.`, 'AbortError'))
   }
   process.on('SIGINT', stop).on('SIGTERM', stop)

@@ -22,7 +22,7 @@ export interface ServerHint {
 /** `refusal`: why a file that is there is not used. */
 export type ServerFile = { hint: ServerHint } | { refusal: string } | undefined
 
-const mostBytes = 64 * 1024
+const maxBytes = 64 * 1024
 const maskOfOthers = 0o066
 const { O_RDONLY, O_NONBLOCK = 0, O_NOFOLLOW = 0 } = constants
 
@@ -33,7 +33,7 @@ export async function readServerFile(path: string): Promise<ServerFile> {
     // Neither a link nor a pipe: what is checked is what is read.
     file = await open(path, O_RDONLY | O_NONBLOCK | O_NOFOLLOW)
     const { uid, mode, size } = await file.stat()
-    if (size > mostBytes) return { refusal: 'it is too large' }
+    if (size > maxBytes) return { refusal: 'it is too large' }
     const folder = await stat(dirname(path))
     // Windows keeps neither: the user's profile is closed to others, and elsewhere the proof decides.
     const user = process.geteuid?.()

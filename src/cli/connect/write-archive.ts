@@ -25,7 +25,7 @@ export async function writeWhole(
     try {
       for await (const piece of pieces) {
         signal.throwIfAborted()
-        for (let at = 0; at < piece.length; ) at += (await file.write(piece, at)).bytesWritten
+        for (let index = 0; index < piece.length; ) index += (await file.write(piece, index)).bytesWritten
         bytes += piece.length
         last = piece.length >= endBytes ? piece : Buffer.concat([last, piece])
         last = last.subarray(-endBytes)

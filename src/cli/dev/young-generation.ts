@@ -1,7 +1,7 @@
 import { PerformanceObserver } from 'node:perf_hooks'
 import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8'
 
-const mostBytes = 32 * 1024 * 1024
+const maxBytes = 32 * 1024 * 1024
 
 /**
  * Keeps V8's space for new objects at 32 MB (two halves), as it was before Node 24 let it grow to 64 MB and keep them:
@@ -14,7 +14,7 @@ export function limitYoungGeneration(): () => void {
   let growing = true
   const observer = new PerformanceObserver(() => {
     const space = getHeapSpaceStatistics().find(({ space_name }) => space_name === 'new_space')
-    const mayGrow = space !== undefined && space.space_size < mostBytes
+    const mayGrow = space !== undefined && space.space_size < maxBytes
     if (mayGrow === growing) return
     growing = mayGrow
     setFlagsFromString(`--semi-space-growth-factor=${mayGrow ? 2 : 1}`)

@@ -34,10 +34,10 @@ const skippable = new Set<ErrorCode>([
   'unsupported_media_type',
   'payload_too_large',
 ])
-const filesARequest = 200
-const bytesARequest = 1_000_000
+const filesPerRequest = 200
+const bytesPerRequest = 1_000_000
 /** Of the contents of files, which the server reads while others wait for it. */
-const bytesAPart = 250_000
+const bytesPerPart = 250_000
 const groupsAtOnce = 2
 /** What the server takes at the most is not known here; larger files go alone and are refused alone. */
 const largeBytes = 200_000
@@ -86,7 +86,7 @@ async function* groups(client: Client, { root, sources, signal }: IngestFiles): 
     } catch (error) {
       yield { source, outcome: 'skipped', chunks: 0, reason: whySkipped(error) }
     }
-    if (group.length === filesARequest || groupBytes > bytesARequest) {
+    if (group.length === filesPerRequest || groupBytes > bytesPerRequest) {
       yield group
       group = []
       groupBytes = 0
@@ -110,7 +110,7 @@ async function ingestGroup(client: Client, group: readonly File[], files: Ingest
     const { results: made } = await client.knowledge.ingestMany({ documents, collection }, { signal })
     for (const outcome of made) results.set(outcome.source, toResult(outcome))
   }
-  const sent = inParts(together, bytesAPart, ({ bytes }) => bytes.length).map(send)
+  const sent = inParts(together, bytesPerPart, ({ bytes }) => bytes.length).map(send)
   await Promise.allSettled(sent)
   await Promise.all(sent)
   for (const file of alone) results.set(file.source, await ingestContent(client, file, files))

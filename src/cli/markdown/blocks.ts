@@ -6,7 +6,7 @@ export interface Block {
 }
 
 /** No open block grows larger: what is shown again at each frame costs by its length. */
-const mostOpenChars = 4096
+const maxOpenChars = 4096
 
 const fenceStart = /^( {0,3})(`{3,32}|~{3,32})([^`]*)$/
 const listItem = /^ {0,3}(?:[-*+]|\d{1,9}[.)])(?: |$)/
@@ -37,9 +37,9 @@ export class BlockSplitter {
       const end = this.#text.indexOf('\n', this.#looked)
       if (end === -1) break
       this.#look(this.#text.slice(this.#looked, end), end + 1)
-      while (this.#looked > mostOpenChars) this.#cut()
+      while (this.#looked > maxOpenChars) this.#cut()
     }
-    while (this.#text.length > mostOpenChars) this.#cut()
+    while (this.#text.length > maxOpenChars) this.#cut()
     return this.#take()
   }
 
@@ -89,10 +89,10 @@ export class BlockSplitter {
 
   /** Shows the first part of a block that has grown too large, code as code on both sides. */
   #cut(): void {
-    const most = this.#text.slice(0, mostOpenChars)
+    const most = this.#text.slice(0, maxOpenChars)
     const line = most.lastIndexOf('\n') + 1
     const word = most.lastIndexOf(' ') + 1
-    const at = line > mostOpenChars / 2 ? line : word > mostOpenChars / 2 ? word : wholeCharacters(most)
+    const at = line > maxOpenChars / 2 ? line : word > maxOpenChars / 2 ? word : wholeCharacters(most)
     const fence = at <= this.#looked ? this.#fence : undefined
     const before = this.#closed.length
     this.#close(at, true)

@@ -39,7 +39,7 @@ export interface TurnEnd {
   seq: number
 }
 
-const mostShown = 160
+const maxShown = 160
 
 /** Undefined for what is not shown as it happens. */
 export function showEvent(event: RunEvent): TurnEvent | undefined {
@@ -80,6 +80,6 @@ function toQuestion({ call_id: callId, prompt, data, schema }: InputRequired): Q
 }
 
 function inShort(value: Json): string {
-  const line = terminalLine((JSON.stringify(value) ?? '').slice(0, mostShown * 4))
-  return line.length > mostShown ? `${line.slice(0, mostShown)}…` : line
+  const line = terminalLine((JSON.stringify(value) ?? '').slice(0, maxShown * 4))
+  return line.length > maxShown ? `${line.slice(0, maxShown)}…` : line
 }

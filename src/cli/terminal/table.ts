@@ -2,7 +2,7 @@ import stringWidth from 'string-width'
 import { terminalLine } from './text.ts'
 
 /** Narrower than this a cell says nothing. */
-const leastWidth = 8
+const minWidth = 8
 
 /** What a table on stdout has to fit into; undefined where it goes to a file or a pipe. */
 export function tableColumns(): number | undefined {
@@ -51,8 +51,8 @@ function shrink(widths: number[], columns: number): boolean {
   while (surplus > 0) {
     const widest = Math.max(...widths.slice(1))
     const place = widths.indexOf(widest, 1)
-    if (!(widest > leastWidth)) return false
-    const next = Math.max(leastWidth, ...widths.slice(1).filter((width) => width < widest))
+    if (!(widest > minWidth)) return false
+    const next = Math.max(minWidth, ...widths.slice(1).filter((width) => width < widest))
     const less = Math.min(surplus, widest - next)
     widths[place] = widest - less
     surplus -= less

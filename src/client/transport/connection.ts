@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { AppError } from '../../core/error.ts'
-import { Limit } from './deadline.ts'
+import { Deadline } from './deadline.ts'
 import { errorOf, toNetworkError, toServerError } from './error.ts'
 import { parse } from './json.ts'
 import { isAtWork, mayRepeat, pause, type Repeat, waitMsBefore } from './retry.ts'
@@ -58,7 +58,7 @@ export interface OpenAnswer extends ClientResponse {
 export class Connection {
   readonly name: string
   readonly #options: ConnectionOptions
-  readonly #open = new Set<Limit>()
+  readonly #open = new Set<Deadline>()
   #closed: AppError | undefined
 
   constructor(options: ConnectionOptions) {
@@ -119,10 +119,10 @@ export class Connection {
     for (const limit of this.#open) limit.end(this.#closed)
   }
 
-  async #limited<T>(call: Call, work: (limit: Limit) => Promise<T>): Promise<T> {
+  async #limited<T>(call: Call, work: (limit: Deadline) => Promise<T>): Promise<T> {
     if (this.#closed !== undefined) throw this.#closed
     const timeoutMs = call.timeoutMs ?? (call.long ? undefined : this.#options.timeoutMs)
-    const limit = new Limit({ signal: call.signal, timeoutMs, name: this.name }, (ended) => this.#open.delete(ended))
+    const limit = new Deadline({ signal: call.signal, timeoutMs, name: this.name }, (ended) => this.#open.delete(ended))
     this.#open.add(limit)
     try {
       return await work(limit)
@@ -135,7 +135,7 @@ export class Connection {
   /** `waits`: for an earlier request with the same key, however often it takes. */
   async #repeating<T>(
     call: Call,
-    { signal }: Limit,
+    { signal }: Deadline,
     waits: boolean,
     attempt: (request: ClientRequest) => Promise<T>,
   ): Promise<T> {

@@ -1,6 +1,6 @@
 import { AppError } from '../../core/error.ts'
 
-export interface LimitOptions {
+export interface DeadlineOptions {
   /** The caller's. */
   signal?: AbortSignal | undefined
   timeoutMs: number | undefined
@@ -9,7 +9,7 @@ export interface LimitOptions {
 }
 
 /** What can end one call: its caller's signal, its time limit, the client's `close`. Nothing of it outlives `release` and `end`. */
-export class Limit {
+export class Deadline {
   readonly #controller = new AbortController()
   readonly #outer: AbortSignal | undefined
   readonly #forward = () => this.end(this.#outer?.reason)
@@ -17,7 +17,7 @@ export class Limit {
   #ended: (() => void) | undefined
 
   /** `ended` is called once, when it is let go of. */
-  constructor({ signal, timeoutMs, name }: LimitOptions, ended: (limit: Limit) => void) {
+  constructor({ signal, timeoutMs, name }: DeadlineOptions, ended: (limit: Deadline) => void) {
     this.#outer = signal
     this.#ended = () => ended(this)
     if (signal?.aborted) this.end(signal.reason)

@@ -7,7 +7,7 @@ export const hopsHeader = 'x-agentserve-hops'
 export const hopsKey = 'remote_hops'
 
 /** Calls from server to server in a row; one more, and somebody is calling himself. */
-export const mostHops = 8
+export const maxHops = 8
 
 /** How many servers have passed this run on; 0 for one that came from a client. */
 export function hopsOf(metadata: Readonly<JsonObject>): number {

@@ -269,7 +269,7 @@ export interface DocumentStore {
   /** Writes the last chunks of documents and makes their generations current, in one transaction. */
   publish(collection: number, documents: readonly (NewChunks & { document: NewGeneration })[]): Promise<void>
   /** Removes the chunks of those of the generations (default: of all, while nothing is being written) that are not current. */
-  sweep(generations?: readonly number[]): Promise<void>
+  collect(generations?: readonly number[]): Promise<void>
   /** The documents there are of these sources, by source. */
   findBySources(collection: number, sources: readonly string[]): Promise<Map<string, StoredDocument>>
   /** Throws `document_not_found`. */

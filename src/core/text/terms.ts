@@ -40,19 +40,19 @@ const asciiKinds = Uint8Array.from({ length: 128 }, (_, code) => {
 
 /** The same as with the pattern, several times as fast: most texts are ASCII. */
 function pushAsciiWords(text: string, words: string[]): void {
-  for (let at = 0; at < text.length; ) {
-    const start = at
+  for (let index = 0; index < text.length; ) {
+    const start = index
     let kinds = 0
-    for (; at < text.length; at++) {
-      const found = asciiKinds[text.charCodeAt(at)] as number
+    for (; index < text.length; index++) {
+      const found = asciiKinds[text.charCodeAt(index)] as number
       if (found === 0) break
       kinds |= found
     }
-    if (at > start) {
-      const token = text.slice(start, at)
+    if (index > start) {
+      const token = text.slice(start, index)
       if (kinds === kind.plain) words.push(token)
       else pushWord(token, token.toLowerCase(), words)
-    } else at++
+    } else index++
   }
 }
 
@@ -66,7 +66,7 @@ function pushWord(token: string, word: string, words: string[]): void {
 function pushPairs(word: string, words: string[]): void {
   const characters = [...word]
   if (characters.length === 1) words.push(word)
-  for (let at = 0; at + 1 < characters.length; at++) words.push(`${characters[at]}${characters[at + 1]}`)
+  for (let index = 0; index + 1 < characters.length; index++) words.push(`${characters[index]}${characters[index + 1]}`)
 }
 
 function withoutAccents(word: string): string {

@@ -1,5 +1,5 @@
 import { AppError, invalid } from '../../core/error.ts'
-import { nextTurn } from '../../runtime/yield.ts'
+import { yieldToLoop } from '../../runtime/yield.ts'
 import type { Incoming } from '../exchange.ts'
 import type { BodyReader, LineOptions, MultipartPart } from '../request.ts'
 import type { BodyLease } from './budget.ts'
@@ -95,7 +95,7 @@ export class RequestBody implements BodyReader {
 
   async text(): Promise<string> {
     const bytes = await this.bytes()
-    if (this.isLarge) await nextTurn()
+    if (this.isLarge) await yieldToLoop()
     return decodeText(bytes, this.#incoming.headers['content-type'])
   }
 
@@ -108,9 +108,9 @@ export class RequestBody implements BodyReader {
     const text = await this.text()
     if (text === '') return undefined
     if (!this.isLarge) return parseJson(text)
-    await nextTurn()
+    await yieldToLoop()
     const value = await parseJsonInTurns(text)
-    await nextTurn()
+    await yieldToLoop()
     return value
   }
 

@@ -1,5 +1,5 @@
 import { AppError, invalid, isAppError } from '../../core/error.ts'
-import { nextTurn } from '../../runtime/yield.ts'
+import { yieldToLoop } from '../../runtime/yield.ts'
 
 export const maxJsonDepth = 64
 export const maxJsonValues = 200_000
@@ -19,7 +19,7 @@ export function parseJson(text: string): unknown {
 /** The same for megabytes, in more than one turn of the event loop. */
 export async function parseJsonInTurns(text: string): Promise<unknown> {
   measure(text)
-  await nextTurn()
+  await yieldToLoop()
   return parseMeasured(text)
 }
 
@@ -46,14 +46,14 @@ function measure(text: string): void {
   let values = 1
   let keys = 0
   let opened = false
-  for (let at = 0; at < text.length; at++) {
-    const code = text.charCodeAt(at)
+  for (let index = 0; index < text.length; index++) {
+    const code = text.charCodeAt(index)
     if (code <= 0x20) continue
     const closes = code === 0x5d || code === 0x7d
     if (opened && !closes) values++
     opened = false
     if (code === 0x22) {
-      at = endOfString(text, at)
+      index = endOfString(text, index)
     } else if (code === 0x5b || code === 0x7b) {
       opened = true
       if (++depth > maxJsonDepth) throw invalid(`The JSON is nested deeper than ${maxJsonDepth} levels.`)

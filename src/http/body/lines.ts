@@ -1,5 +1,5 @@
 import { AppError } from '../../core/error.ts'
-import { nextTurn } from '../../runtime/yield.ts'
+import { yieldToLoop } from '../../runtime/yield.ts'
 import { decodeText, toUtf8 } from './media-type.ts'
 
 export interface LineLimits {
@@ -38,7 +38,7 @@ export async function* linesOf(
   const take = async () => {
     const line = begun.length === 1 && begun[0] !== undefined ? begun[0] : Buffer.concat(begun, bytes)
     begun = []
-    if (line.length > largeBytes) await nextTurn()
+    if (line.length > largeBytes) await yieldToLoop()
     return decodeText(line, undefined)
   }
   for await (const piece of toUtf8(pieces, contentType)) {

@@ -4,7 +4,7 @@ import { parseAddressRanges } from '../../core/access/address-range.ts'
 /** Finds the address that a request comes from. */
 export type AddressOf = (peer: string | undefined, forwardedFor: string | undefined) => string | undefined
 
-const mostProxies = 32
+const maxProxies = 32
 
 /**
  * `proxies` are the addresses and ranges whose `X-Forwarded-For` is believed. From the right, each proxy has added the
@@ -21,7 +21,7 @@ export function createAddressOf(proxies: readonly string[]): AddressOf {
     if (peer === undefined) return undefined
     let address = plainAddress(peer)
     if (forwardedFor === undefined || !isTrusted(address)) return address
-    const hops = forwardedFor.split(',').slice(-mostProxies).reverse()
+    const hops = forwardedFor.split(',').slice(-maxProxies).reverse()
     for (const hop of hops) {
       const next = withoutPort(hop.trim())
       if (isIP(next) === 0) return address

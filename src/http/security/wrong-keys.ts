@@ -10,7 +10,7 @@ export interface WrongKeys {
   close(): void
 }
 
-const mostInMinute = 20
+const maxInMinute = 20
 const minuteMs = 60_000
 /** Of these the oldest is forgotten for a new one: the table must not grow with the attack. */
 const manyNetworks = 10_000
@@ -54,7 +54,7 @@ export function createWrongKeys({ clock, logger }: { clock: Clock; logger: Logge
 
   function count(network: string, record: NetworkRecord | undefined, now: number): void {
     if (record !== undefined) {
-      if (++record.wrong === mostInMinute) record.untilMs = now + minuteMs
+      if (++record.wrong === maxInMinute) record.untilMs = now + minuteMs
       return
     }
     const oldest = networks.size < manyNetworks ? undefined : networks.keys().next().value
@@ -68,7 +68,7 @@ export function createWrongKeys({ clock, logger }: { clock: Clock; logger: Logge
       const now = clock()
       const record = recordOf(network, now)
       if (hasKey) remember(network)
-      if (record === undefined || record.wrong < mostInMinute) {
+      if (record === undefined || record.wrong < maxInMinute) {
         if (hasKey) count(network, record, now)
         return
       }

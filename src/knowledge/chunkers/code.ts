@@ -68,8 +68,8 @@ const maxIndent = 200
 
 function indentOf(text: string, start: number): number {
   let indent = 0
-  for (let at = start; at < start + maxIndent; at++) {
-    const code = text.charCodeAt(at)
+  for (let index = start; index < start + maxIndent; index++) {
+    const code = text.charCodeAt(index)
     if (code === 9) indent += 4
     else if (code === 32) indent++
     else break
@@ -81,8 +81,8 @@ function indentOf(text: string, start: number): number {
 function outermostBlock(lines: readonly CodeLine[]): CutFinder {
   return (_text, after, limit) => {
     let best: CodeLine | undefined
-    for (let at = lastUpTo(lines, limit); at >= 0; at--) {
-      const line = lines[at]
+    for (let index = lastUpTo(lines, limit); index >= 0; index--) {
+      const line = lines[index]
       if (!line || line.start <= after) break
       if (line.opens && line.indent < (best?.indent ?? Number.POSITIVE_INFINITY)) best = line
     }

@@ -74,7 +74,7 @@ function nextStart(
 /** The place after the last character in the window that the test accepts, looked for from the end. */
 function byLast(test: (text: string, at: number) => boolean): CutFinder {
   return (text, after, limit) => {
-    for (let place = limit; place > after; place--) if (test(text, place)) return place
+    for (let index = limit; index > after; index--) if (test(text, index)) return index
     return undefined
   }
 }

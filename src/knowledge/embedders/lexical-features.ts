@@ -10,15 +10,15 @@ export function eachFeature(
   visit: (hash: number, from: number, length: number | undefined) => void,
 ): void {
   let whole = wordSeed
-  for (let at = 0; at < word.length; at++) whole = Math.imul(whole ^ word.charCodeAt(at), prime)
+  for (let index = 0; index < word.length; index++) whole = Math.imul(whole ^ word.charCodeAt(index), prime)
   visit(mixed(whole), 0, undefined)
   const padded = ` ${word} `
   for (let from = 0; from + 3 <= padded.length; from++) {
     let hash = gramSeed
     const end = Math.min(padded.length, from + 5)
-    for (let at = from; at < end; at++) {
-      hash = Math.imul(hash ^ padded.charCodeAt(at), prime)
-      if (at >= from + 2) visit(mixed(hash), from, at - from + 1)
+    for (let index = from; index < end; index++) {
+      hash = Math.imul(hash ^ padded.charCodeAt(index), prime)
+      if (index >= from + 2) visit(mixed(hash), from, index - from + 1)
     }
   }
 }
@@ -82,7 +82,7 @@ export function createFeatureSums(vocabulary: Vocabulary): FeatureSums {
   }
   const makeRoom = () => {
     slots = new Uint32Array(slots.length * 4)
-    for (let at = 0; at < known; at++) slots[slotOf(slots, hashes, hashes[at] as number)] = at + 1
+    for (let index = 0; index < known; index++) slots[slotOf(slots, hashes, hashes[index] as number)] = index + 1
   }
   const remember = (word: string, place: number) => {
     places = grown(places, place + 4)
@@ -108,8 +108,8 @@ export function createFeatureSums(vocabulary: Vocabulary): FeatureSums {
     for (const place of once) {
       const more = (places[place] as number) << countShift
       const end = places[place + 2] as number
-      for (let at = places[place + 1] as number; at < end; at++) {
-        const feature = ofWords[at] as number
+      for (let index = places[place + 1] as number; index < end; index++) {
+        const feature = ofWords[index] as number
         all[feature] = (all[feature] as number) + more
       }
       places[place] = 0
@@ -120,8 +120,8 @@ export function createFeatureSums(vocabulary: Vocabulary): FeatureSums {
     const ofWords = pool
     for (const from of once) {
       const end = places[from + 2] as number
-      for (let at = places[from + 1] as number; at < end; at++) {
-        const feature = ofWords[at] as number
+      for (let index = places[from + 1] as number; index < end; index++) {
+        const feature = ofWords[index] as number
         const value = all[feature] as number
         const root = value >>> placeBits
         const place = value & (signBit - 1)
@@ -136,9 +136,9 @@ export function createFeatureSums(vocabulary: Vocabulary): FeatureSums {
     addTo(vector, words, numbers) {
       if (epoch !== vocabulary.epoch) forget()
       const once: number[] = []
-      for (let at = 0; at < numbers.length; at++) {
-        const place = (numbers[at] as number) * 4
-        if (place >= places.length || places[place + 2] === 0) remember(words[at] as string, place)
+      for (let index = 0; index < numbers.length; index++) {
+        const place = (numbers[index] as number) * 4
+        if (place >= places.length || places[place + 2] === 0) remember(words[index] as string, place)
         const before = places[place] as number
         if (before === 0) once.push(place)
         places[place] = before + 1

@@ -1,4 +1,4 @@
-import { setImmediate as nextTurn } from 'node:timers/promises'
+import { setImmediate as yieldToLoop } from 'node:timers/promises'
 import type { Embedder, Embedding, TermFrequencies } from '../../core/knowledge/drivers.ts'
 import { queryWordsOf, trigramsOf, wordsOf } from '../../core/text/terms.ts'
 import { createVocabulary, type Vocabulary } from '../words/vocabulary.ts'
@@ -6,7 +6,7 @@ import { createFeatureSums, eachFeature, placeBits, putFeature } from './lexical
 
 export const lexicalEmbedding: Embedding = { provider: 'lexical', model: 'hashed-ngrams-1', dimensions: 1 << placeBits }
 
-const textsATurn = 32
+const textsPerTurn = 32
 
 /**
  * Words and the runs of 3 to 5 characters in them, hashed into a vector; how often each occurs counts by its square
@@ -22,7 +22,7 @@ export function lexicalEmbedder(): Embedder {
       for (const text of texts) {
         const words = wordsOf(text)
         vectors.push(embedWords(words, vocabulary.numbersOf(words)))
-        if (vectors.length % textsATurn === 0) await nextTurn(undefined, { signal })
+        if (vectors.length % textsPerTurn === 0) await yieldToLoop(undefined, { signal })
       }
       return vectors
     },
@@ -71,8 +71,8 @@ function rarest(word: string, from: number, length: number, trigrams: ReadonlyMa
 /** Scaled to length 1; a text without words stays a vector of zeros, which is like nothing. */
 export function normalised(vector: Float32Array): Float32Array {
   let sum = 0
-  for (let at = 0; at < vector.length; at++) sum += (vector[at] as number) ** 2
+  for (let index = 0; index < vector.length; index++) sum += (vector[index] as number) ** 2
   const scale = sum > 0 ? 1 / Math.sqrt(sum) : 0
-  for (let at = 0; at < vector.length; at++) vector[at] = (vector[at] as number) * scale
+  for (let index = 0; index < vector.length; index++) vector[index] = (vector[index] as number) * scale
   return vector
 }

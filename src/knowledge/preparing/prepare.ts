@@ -14,7 +14,7 @@ import { toHalves } from '../vectors/half-float.ts'
 import { createNumberSet, createVocabulary, type NumberSet } from '../words/vocabulary.ts'
 
 const maxChunks = 50_000
-const chunksARow = 1_000
+const chunksPerRow = 1_000
 /** Overlap may repeat a text at most so often, and small texts as often as they like. */
 const maxRepetition = 25
 const freeCharacters = 1_000_000
@@ -57,8 +57,8 @@ export function createPreparing() {
         const words = wordsOf(chunk.content)
         const all = [...headingWords, ...words]
         const numbers = vocabulary.numbersOf(all)
-        for (let place = 0; place < all.length; place++)
-          if (known.add(numbers[place] as number)) newWords.push(all[place] as string)
+        for (let index = 0; index < all.length; index++)
+          if (known.add(numbers[index] as number)) newWords.push(all[index] as string)
         if (vectors) toHalves(embedWords(all, numbers), vectors, at * dimensions)
         rows.push({ ...chunk, words: words.join(' '), headingWords: headingWords.join(' ') })
       }
@@ -67,7 +67,7 @@ export function createPreparing() {
         suggestedChunker: read.chunker,
         chunker,
         chunkIds: chunks.map((chunk) => chunk.id),
-        rows: inParts(rows, chunksARow, () => 1).map(chunkRows),
+        rows: inParts(rows, chunksPerRow, () => 1).map(chunkRows),
         newWords,
         vectors,
         texts: builtIn ? undefined : chunks.map(textToEmbed),

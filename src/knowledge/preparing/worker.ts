@@ -14,7 +14,7 @@ const port = workerData === workerName ? parentPort : null
 if (port) serve(port)
 
 /** Each message wakes the thread that serves. */
-const repliesAMessage = 8
+const repliesPerMessage = 8
 
 export type PrepareMessage = { id: number; request: PrepareRequest } | { abort: number } | 'forget' | 'close'
 
@@ -43,7 +43,7 @@ function serve(target: NonNullable<typeof parentPort>): void {
     }
     underway.delete(id)
     replies.push(reply)
-    if (replies.length === repliesAMessage) send()
+    if (replies.length === repliesPerMessage) send()
     else if (replies.length === 1) setImmediate(send)
   }
 

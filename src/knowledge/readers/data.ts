@@ -45,16 +45,16 @@ function withLines(json: string): string {
     parts.push(json.slice(from, to), insert)
     from = to
   }
-  for (let at = 0; at < json.length; at++) {
-    const character = json[at]
-    if (character === '"') at = endOfString(json, at)
+  for (let index = 0; index < json.length; index++) {
+    const character = json[index]
+    if (character === '"') index = endOfString(json, index)
     else if (character === '{' || character === '[') {
       depth++
-      if (json[at + 1] !== '}' && json[at + 1] !== ']') cut(at + 1, lineBreak())
+      if (json[index + 1] !== '}' && json[index + 1] !== ']') cut(index + 1, lineBreak())
     } else if (character === '}' || character === ']') {
       depth = Math.max(0, depth - 1)
-      if (json[at - 1] !== '{' && json[at - 1] !== '[') cut(at, lineBreak())
-    } else if (character === ',') cut(at + 1, lineBreak())
+      if (json[index - 1] !== '{' && json[index - 1] !== '[') cut(index, lineBreak())
+    } else if (character === ',') cut(index + 1, lineBreak())
   }
   return parts.join('') + json.slice(from)
 }

@@ -11,7 +11,7 @@ const sampleBytes = 65_536
 const latinText =
   /^[\0-\x7f\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u00ff\u0152\u0153\u0160\u0161\u0178\u017d\u017e\u2013\u2014\u2018-\u201e\u2026\u20ac\u00a0\u00a3\u00a7\u00a9\u00ab\u00ae\u00b0\u00b4\u00b7\u00bb]*$/
 /** Below this chardet is guessing. */
-const leastConfidence = 20
+const minConfidence = 20
 
 /**
  * Bytes as text without a byte order mark. The mark decides, then the charset that was declared, then what the bytes are:
@@ -58,7 +58,7 @@ function markedEncoding(bytes: Uint8Array): string | undefined {
 function wideEncoding(bytes: Uint8Array): string | undefined {
   const zeros = [0, 0]
   const end = Math.min(bytes.length, sampleBytes)
-  for (let at = 0; at < end; at++) if (bytes[at] === 0) zeros[at % 2] = (zeros[at % 2] ?? 0) + 1
+  for (let index = 0; index < end; index++) if (bytes[index] === 0) zeros[index % 2] = (zeros[index % 2] ?? 0) + 1
   const [even = 0, odd = 0] = zeros
   if (odd > end / 8 && even < odd / 20) return 'utf-16le'
   if (even > end / 8 && odd < even / 20) return 'utf-16be'
@@ -98,7 +98,7 @@ async function decodeOlder(content: Uint8Array, name: string | undefined): Promi
   const { analyse } = await import('chardet')
   for (const { name: found, confidence } of analyse(content.subarray(0, sampleBytes))) {
     const encoding = found === 'ISO-8859-1' ? 'windows-1252' : found.toLowerCase()
-    if (confidence < leastConfidence || encoding.startsWith('utf-') || !isKnown(encoding)) continue
+    if (confidence < minConfidence || encoding.startsWith('utf-') || !isKnown(encoding)) continue
     const text = tryDecode(content, encoding)
     // What people write never has the control characters of 0x80-0x9f, though every byte means something in Latin-1.
     if (text !== undefined && !/[\x80-\x9f\ufffd]/.test(text)) return { text: assertText(text, name), encoding }

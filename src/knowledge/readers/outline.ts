@@ -26,11 +26,11 @@ export function restructuredOutline(text: string): Heading[] {
   const lines = linesOf(text)
   const marks: string[] = []
   const outline: Heading[] = []
-  for (let at = 1; at < lines.length; at++) {
-    const under = lines[at]?.text ?? ''
-    const title = lines[at - 1]
+  for (let index = 1; index < lines.length; index++) {
+    const under = lines[index]?.text ?? ''
+    const title = lines[index - 1]
     if (!title || title.text.trim() === '' || !adornment.test(under) || adornment.test(title.text)) continue
-    const above = lines[at - 2]
+    const above = lines[index - 2]
     const over = above?.text === under
     if (under.length < title.text.trim().length || (!over && (/^\s/.test(title.text) || (above?.text ?? '') !== '')))
       continue

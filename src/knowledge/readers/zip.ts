@@ -46,8 +46,8 @@ export function inspectArchive(archive: Buffer, limits: ArchiveLimits): string[]
 
 /** The end record is followed by a comment of at most 64 KB and nothing else. */
 function findEnd(archive: Buffer): number {
-  for (let at = archive.length - 22; at >= Math.max(0, archive.length - 65_557); at--)
-    if (archive.readUInt32LE(at) === endSignature) return at
+  for (let index = archive.length - 22; index >= Math.max(0, archive.length - 65_557); index--)
+    if (archive.readUInt32LE(index) === endSignature) return index
   throw damaged()
 }
 

@@ -4,13 +4,13 @@
  */
 export function toHalves(values: Float32Array, halves: Uint16Array, at: number): void {
   const bits = new Uint32Array(values.buffer, values.byteOffset, values.length)
-  for (let place = 0; place < bits.length; place++) {
-    const word = bits[place] ?? 0
+  for (let index = 0; index < bits.length; index++) {
+    const word = bits[index] ?? 0
     const exponent = (word >>> 23) & 0xff
     let half = 0
     if (exponent >= 113) half = ((((word & 0x7fffffff) - (112 << 23)) >>> 12) + 1) >>> 1
     else if (exponent >= 101) half = ((((word & 0x7fffff) | 0x800000) >>> (125 - exponent)) + 1) >>> 1
-    halves[at + place] = ((word >>> 16) & 0x8000) | half
+    halves[at + index] = ((word >>> 16) & 0x8000) | half
   }
 }
 

@@ -1,7 +1,7 @@
 import { mkdir, rm } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { join, resolve } from 'node:path'
-import { setImmediate as nextTurn } from 'node:timers/promises'
+import { setImmediate as yieldToLoop } from 'node:timers/promises'
 import type { Connection, Index, Table } from '@lancedb/lancedb'
 import type { VectorRow, VectorStore, VectorTable } from '../../core/knowledge/drivers.ts'
 import { releaseBytes } from '../../runtime/release-bytes.ts'
@@ -47,7 +47,7 @@ export function lanceVectors({ folder, indexedFromRows = 15_000, quietMs = 5_000
     await mkdir(folder, { recursive: true, mode: 0o700 })
     // In two steps, so that what else waits gets its turn in between.
     sharedArrow()
-    await nextTurn()
+    await yieldToLoop()
     const { connect: open, Session } = await import('@lancedb/lancedb')
     temporary.open()
     return open(folder, { session: temporary.sync(() => new Session(indexCacheBytes, metadataCacheBytes)) })

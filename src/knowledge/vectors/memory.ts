@@ -61,9 +61,9 @@ function cosine(one: Float32Array, other: Float32Array): number {
   let product = 0
   let ones = 0
   let others = 0
-  for (let at = 0; at < one.length; at++) {
-    const a = one[at] ?? 0
-    const b = other[at] ?? 0
+  for (let index = 0; index < one.length; index++) {
+    const a = one[index] ?? 0
+    const b = other[index] ?? 0
     product += a * b
     ones += a * a
     others += b * b

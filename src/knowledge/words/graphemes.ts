@@ -20,7 +20,7 @@ function isPlainBreak(text: string, at: number): boolean {
 
 /** A place at or before `at` where a cluster is known to begin, without asking the segmenter. */
 function safeStart(text: string, at: number, floor: number): number {
-  for (let place = at; place > floor; place--) if (isPlainBreak(text, place)) return place
+  for (let index = at; index > floor; index--) if (isPlainBreak(text, index)) return index
   return floor
 }
 

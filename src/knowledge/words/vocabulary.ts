@@ -1,6 +1,6 @@
-const mostWords = 1 << 16
+const maxWords = 1 << 16
 /** Long words are rare in texts and common in data. */
-const mostCharacters = 1 << 20
+const maxCharacters = 1 << 20
 const firstSlots = 1 << 12
 
 /**
@@ -37,8 +37,8 @@ export function createVocabulary(): Vocabulary {
   const numberOf = (word: string): number => {
     let one = 0x811c9dc5
     let other = 0x9dc5811c
-    for (let at = 0; at < word.length; at++) {
-      const code = word.charCodeAt(at)
+    for (let index = 0; index < word.length; index++) {
+      const code = word.charCodeAt(index)
       one = Math.imul(one ^ code, 0x01000193)
       other = Math.imul(other ^ code, 0x85ebca6b)
     }
@@ -60,7 +60,7 @@ export function createVocabulary(): Vocabulary {
       return epoch
     },
     numbersOf(words) {
-      if (known >= mostWords || characters >= mostCharacters) forget()
+      if (known >= maxWords || characters >= maxCharacters) forget()
       return words.map(numberOf)
     },
   }

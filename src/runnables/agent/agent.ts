@@ -4,7 +4,7 @@ import type { ModelSetting } from '../../core/model.ts'
 import { type AnswerCache, markRunnable, type Runnable } from '../../core/runnable.ts'
 import { offlineModelName } from '../../models/offline.ts'
 import { describeModel } from '../../models/resolve.ts'
-import { type Binding, bindable } from '../base/binding.ts'
+import { configurable, type Defaults } from '../base/defaults.ts'
 import { insideRun } from '../base/run-context.ts'
 import { bounded, noLimits } from '../limits/bounded.ts'
 import { toolEntries, withToolEntries } from '../tools/check.ts'
@@ -36,17 +36,17 @@ export function agent<
 
 type Cache = NonNullable<AnyAgentSettings['cache']>
 
-function build(settings: AnyAgentSettings, binding: Binding): Runnable {
+function build(settings: AnyAgentSettings, defaults: Defaults): Runnable {
   const { run: own, name, description, cache, knowledge, timeout, effects = 'any' } = settings
-  const model = own === undefined ? modelOf(settings, binding) : undefined
-  claimTools(settings.tools, binding)
+  const model = own === undefined ? modelOf(settings, defaults) : undefined
+  claimTools(settings.tools, defaults)
   const timeoutMs = typeof timeout === 'object' ? timeout.totalMs : parseDuration(timeout)
   const answer =
     own !== undefined
       ? ownAnswer(own)
       : model === undefined
         ? offlineAnswering(settings)
-        : modelAnswer(settings, model, binding)
+        : modelAnswer(settings, model, defaults)
   const entity: Runnable = {
     kind: 'agent',
     name,
@@ -58,22 +58,22 @@ function build(settings: AnyAgentSettings, binding: Binding): Runnable {
     cache: cache === undefined ? undefined : toCache(settings, cache, model),
     timeoutMs,
     ...(checksInput(settings.guardrails) ? { checksInput: true } : {}),
-    run: effects === 'none' ? surround(answer, settings, binding) : inside(surround(answer, settings, binding)),
+    run: effects === 'none' ? surround(answer, settings, defaults) : inside(surround(answer, settings, defaults)),
   }
-  return bindable(withToolEntries(markRunnable(entity), toolEntries(settings, binding)), (next) =>
+  return configurable(withToolEntries(markRunnable(entity), toolEntries(settings, defaults)), (next) =>
     build(settings, next),
   )
 }
 
-function modelOf({ model }: AnyAgentSettings, binding: Binding): ModelSetting | undefined {
-  const wanted = model ?? binding.model
-  return binding.standIns?.model === undefined ? wanted : binding.standIns.model(wanted)
+function modelOf({ model }: AnyAgentSettings, defaults: Defaults): ModelSetting | undefined {
+  const wanted = model ?? defaults.model
+  return defaults.standIns?.model === undefined ? wanted : defaults.standIns.model(wanted)
 }
 
 function surround(
   answer: Answering,
   { guardrails, hooks }: AnyAgentSettings,
-  { limits = noLimits }: Binding,
+  { limits = noLimits }: Defaults,
 ): Answering {
   // What an output guardrail has to see first is held back.
   const held: Answering = (input, context) => bounded(answer(input, context), limits)

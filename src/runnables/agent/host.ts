@@ -4,7 +4,7 @@ import { isModelObject } from '../../core/model.ts'
 import type { EntityKind } from '../../core/run.ts'
 import { isRunnable, markRunnable, type Runnable } from '../../core/runnable.ts'
 import { describeModel } from '../../models/resolve.ts'
-import { type Binding, bindable } from '../base/binding.ts'
+import { configurable, type Defaults } from '../base/defaults.ts'
 import { isObject, wrong } from '../base/setting-check.ts'
 import { bounded, noLimits } from '../limits/bounded.ts'
 import { resumedMessages } from '../model/checkpoint.ts'
@@ -29,7 +29,7 @@ export function isSdkAgent(value: unknown): value is HostableAgent {
 }
 
 /** Any `Agent` of the AI SDK as it is: it sees the session's messages and answers; structured output becomes data. */
-export function hostAgent(hosted: HostableAgent, { limits = noLimits }: Binding = {}): Runnable {
+export function hostAgent(hosted: HostableAgent, { limits = noLimits }: Defaults = {}): Runnable {
   const agent = hosted as unknown as SdkAgent
   const { settings } = agent as {
     settings?: { model?: unknown; output?: OutputInterface; toolApproval?: ToolApproval; prepareCall?: unknown }
@@ -75,7 +75,7 @@ export function hostAgent(hosted: HostableAgent, { limits = noLimits }: Binding 
       yield* isStructured(settings?.output) ? structured(bounded(events, limits), settings.output) : events
     },
   } satisfies Runnable)
-  return bindable(entity, (binding) => hostAgent(hosted, binding))
+  return configurable(entity, (defaults) => hostAgent(hosted, defaults))
 }
 
 /** What a config entry under `agents`, `teams` or `workflows` is run as. Throws `invalid_request` for what can't be run. */

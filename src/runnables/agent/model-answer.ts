@@ -5,7 +5,7 @@ import { promptText } from '../../core/message.ts'
 import type { ModelObject, ModelSetting } from '../../core/model.ts'
 import type { RunContext, RunInput } from '../../core/runnable.ts'
 import { describeModel, resolveModel } from '../../models/resolve.ts'
-import type { Binding } from '../base/binding.ts'
+import type { Defaults } from '../base/defaults.ts'
 import { EventQueue } from '../base/event-queue.ts'
 import { loadSdk } from '../base/sdk.ts'
 import { bounded, noLimits } from '../limits/bounded.ts'
@@ -29,8 +29,8 @@ import type { AgentKnowledge, AnyAgentSettings } from './settings.ts'
 export const searchToolName = 'search_knowledge'
 
 /** An agent's way of answering with a model; the model is resolved at its first run. */
-export function modelAnswer(settings: AnyAgentSettings, setting: ModelSetting, binding: Binding) {
-  const { root, limits = noLimits } = binding
+export function modelAnswer(settings: AnyAgentSettings, setting: ModelSetting, defaults: Defaults) {
+  const { root, limits = noLimits } = defaults
   const stopWhen = [settings.stopWhen ?? []].flat()
   const isLimited = stopWhen.every((condition) => condition === waitsInside)
   const label = describeModel(setting)
@@ -63,8 +63,8 @@ export function modelAnswer(settings: AnyAgentSettings, setting: ModelSetting, b
     const queue = new EventQueue<EmittedEvent>()
     const search =
       knowledge?.mode === 'tool' ? { [searchToolName]: await searchTool(knowledge, context, queue) } : undefined
-    const configured = binding.standIns?.tools?.(settings.tools ?? {}) ?? settings.tools ?? {}
-    const opened = await openTools(configured, search, context, binding)
+    const configured = defaults.standIns?.tools?.(settings.tools ?? {}) ?? settings.tools ?? {}
+    const opened = await openTools(configured, search, context, defaults)
     const tools = toToolSet(opened)
     const approve: Approve = (approval, more) => decideApprovals(approval, opened, configured, more)
     if (settings.prepareCall === undefined) approve(settings.toolApproval)

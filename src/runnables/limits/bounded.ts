@@ -11,7 +11,7 @@ export const noLimits: RunnableLimits = {
   toolResult: { promptBytes: Infinity, recordBytes: Infinity },
 }
 
-const turnLimit = 256
+const eventsPerTick = 256
 
 /**
  * The same emissions, for a reader that holds them back: throws `run_limit` when they are more than a run may emit, and lets
@@ -29,7 +29,7 @@ export async function* bounded<T extends Emission>(
       throw runLimit('run.output', shownBytes(run.outputBytes), 'It emitted more text and data')
     }
     yield emission
-    if (++events % turnLimit === 0) await new Promise((resolve) => setImmediate(resolve))
+    if (++events % eventsPerTick === 0) await new Promise((resolve) => setImmediate(resolve))
   }
 }
 

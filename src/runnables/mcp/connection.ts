@@ -14,11 +14,11 @@ import { StdioTransport } from './stdio.ts'
 const defaultTimeoutMs = 60_000
 const firstPauseMs = 200
 const longestPauseMs = 5_000
-const mostFailures = 5
+const maxFailures = 5
 const restMs = 60_000
 /** What ends sooner than this has failed, even when nobody was waiting for it. */
 const steadyMs = 10_000
-const mostPages = 100
+const maxPages = 100
 const farewellMs = 1_000
 
 export type McpToolDefinition = ListToolsResult['tools'][number]
@@ -146,7 +146,7 @@ export class McpConnection {
     this.#closed.signal.throwIfAborted()
     if (this.#failures === 0) return
     const since = performance.now() - this.#failedAt
-    if (this.#failures >= mostFailures && since < restMs) {
+    if (this.#failures >= maxFailures && since < restMs) {
       const seconds = Math.ceil((restMs - since) / 1000)
       throw this.#failure(`it failed ${this.#failures} times (${this.#lastFailure}); the next try is in ${seconds} s`)
     }
@@ -200,7 +200,7 @@ export class McpConnection {
     const tools: McpToolDefinition[] = []
     const timeout = parseDuration(this.#server.startTimeout) ?? defaultTimeoutMs
     let cursor: string | undefined
-    for (let page = 0; page < mostPages; page++) {
+    for (let page = 0; page < maxPages; page++) {
       const params = cursor === undefined ? undefined : { cursor }
       const result = await clientOf(live).listTools({ ...(params && { params }), options: { timeout } })
       tools.push(...result.tools)

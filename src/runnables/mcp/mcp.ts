@@ -2,7 +2,7 @@ import { resolve } from 'node:path'
 import type { CallToolResult } from '@ai-sdk/mcp'
 import type { ToolSet } from 'ai'
 import { AppError } from '../../core/error.ts'
-import type { Binding } from '../base/binding.ts'
+import type { Defaults } from '../base/defaults.ts'
 import { checkSettings, describe, wrong } from '../base/setting-check.ts'
 import { unknownTool } from '../tools/names.ts'
 import { type CheckPlace, toolSource } from '../tools/source.ts'
@@ -39,7 +39,7 @@ export function mcp(server: string | McpServer, options: McpOptions = {}): ToolS
     )
   }
   const description = `Tools of the MCP server ${typeof server === 'string' ? server : placeOf(server)}`
-  const list = async (key: string, { logger, signal }: CheckPlace, { mcp }: Binding, keep: boolean) => {
+  const list = async (key: string, { logger, signal }: CheckPlace, { mcp }: Defaults, keep: boolean) => {
     if (mcp === undefined) throw wrong(`tools.${key}`, 'mcp() works in an agent that a server runs')
     const connection = mcp.get(server)
     const definitions = await connection.tools(logger, signal)
@@ -69,17 +69,17 @@ export function mcp(server: string | McpServer, options: McpOptions = {}): ToolS
     { type: 'dynamic', description },
     {
       outside: true,
-      claim: (binding) => binding.mcp?.claim(server),
-      async open(key, context, binding) {
-        const { connection, chosen, about } = await list(key, context, binding, true)
+      claim: (defaults) => defaults.mcp?.claim(server),
+      async open(key, context, defaults) {
+        const { connection, chosen, about } = await list(key, context, defaults, true)
         const toTool = await mcpTools(connection, context)
         return chosen.map((definition) => {
           const { needsApproval, ...known } = about(definition)
           return { ...known, tool: toTool(definition, needsApproval) }
         })
       },
-      async check(key, at, binding) {
-        const { record, hashes, chosen, about } = await list(key, at, binding, false)
+      async check(key, at, defaults) {
+        const { record, hashes, chosen, about } = await list(key, at, defaults, false)
         return {
           from: `the MCP server ${typeof server === 'string' ? server : placeOf(server)}`,
           tools: chosen.map((definition) => ({ ...about(definition), tool: {} as ToolSet[string] })),

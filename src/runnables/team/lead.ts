@@ -4,7 +4,7 @@ import type { RunContext, RunInput, Runnable } from '../../core/runnable.ts'
 import { offlineModelName } from '../../models/offline.ts'
 import { agent } from '../agent/agent.ts'
 import type { AnyAgentSettings } from '../agent/settings.ts'
-import type { Binding } from '../base/binding.ts'
+import type { Defaults } from '../base/defaults.ts'
 import { deriveContext } from '../base/derived-context.ts'
 import { loadSdk } from '../base/sdk.ts'
 import { wrong } from '../base/setting-check.ts'
@@ -62,7 +62,7 @@ export async function route(
   router: Runnable,
   members: readonly Member[],
   input: RunInput,
-  { limits = noLimits }: Binding,
+  { limits = noLimits }: Defaults,
 ): Promise<Outcome> {
   const { context, emit } = run
   let chosen = childOf(context, () => true)?.name

@@ -12,7 +12,7 @@ import {
 import { agent } from '../agent/agent.ts'
 import { type HostableAgent, hostAgent, isSdkAgent } from '../agent/host.ts'
 import type { AnyAgentSettings } from '../agent/settings.ts'
-import { type Binding, bindable, bindModel } from '../base/binding.ts'
+import { configurable, type Defaults, withDefaults } from '../base/defaults.ts'
 import { EventQueue } from '../base/event-queue.ts'
 import { Journal } from '../base/journal.ts'
 import { insideRun } from '../base/run-context.ts'
@@ -72,8 +72,8 @@ function toMember(member: unknown, index: number): Member {
 
 type Perform = (run: TeamRun, input: RunInput) => Promise<unknown>
 
-function build(settings: TeamSettings, members: readonly Member[], binding: Binding): Runnable {
-  const { model, perform } = toPerformance(settings, members, binding)
+function build(settings: TeamSettings, members: readonly Member[], defaults: Defaults): Runnable {
+  const { model, perform } = toPerformance(settings, members, defaults)
   const entity: Runnable = markRunnable({
     kind: 'team',
     name: settings.name,
@@ -85,31 +85,31 @@ function build(settings: TeamSettings, members: readonly Member[], binding: Bind
     timeoutMs: parseDuration(settings.timeout),
     run: (input, context) => insideRun(context, () => stream(perform, input, context)),
   })
-  const bindMember = (next: Binding) => (member: Member) =>
-    typeof member.entity === 'string' ? member : { ...member, entity: bindModel(member.entity, next) }
+  const bindMember = (next: Defaults) => (member: Member) =>
+    typeof member.entity === 'string' ? member : { ...member, entity: withDefaults(member.entity, next) }
   const inside = members.flatMap(({ entity }) => (typeof entity === 'string' ? [] : toolEntriesOf(entity)))
-  return bindable(withToolEntries(entity, inside), (next) => build(settings, members.map(bindMember(next)), next))
+  return configurable(withToolEntries(entity, inside), (next) => build(settings, members.map(bindMember(next)), next))
 }
 
 function toPerformance(
   { mode = 'sequence', model, instructions, stopWhen }: TeamSettings,
   members: readonly Member[],
-  binding: Binding,
+  defaults: Defaults,
 ): { model?: string | undefined; perform: Perform } {
   const settings = { model, instructions, stopWhen }
   if (mode === 'lead') {
-    const entity = bindModel(leader(settings, members), binding)
+    const entity = withDefaults(leader(settings, members), defaults)
     return modelled(mode, entity, (run, input) => lead(run, entity, members, input))
   }
   if (mode === 'route') {
-    const entity = bindModel(router(settings, members), binding)
+    const entity = withDefaults(router(settings, members), defaults)
     return modelled(mode, entity, async (run, input) =>
-      pauseWith(run, [await route(run, entity, members, input, binding)]),
+      pauseWith(run, [await route(run, entity, members, input, defaults)]),
     )
   }
   if (mode === 'sequence') return { perform: (run, input) => sequence(run, members, input) }
   if (instructions === undefined) return { perform: (run, input) => parallel(run, members, input, recite) }
-  const writer = bindModel(agent({ ...(model === undefined ? {} : { model }), instructions }), binding)
+  const writer = withDefaults(agent({ ...(model === undefined ? {} : { model }), instructions }), defaults)
   return modelled(mode, writer, (run, input) =>
     parallel(run, members, input, (_run, answers) => relay(run, writer, withAnswers(input, answers))),
   )

@@ -1,7 +1,7 @@
 import type { ToolSet } from 'ai'
 import type { Runnable } from '../../core/runnable.ts'
 import type { AnyAgentSettings } from '../agent/settings.ts'
-import type { Binding } from '../base/binding.ts'
+import type { Defaults } from '../base/defaults.ts'
 import { decideApprovals } from './approvals.ts'
 import { byName, type CheckedSource, type CheckPlace, type OpenedTool, sourceOf, toToolName } from './source.ts'
 
@@ -26,7 +26,7 @@ export function toolEntriesOf(entity: Runnable): readonly ToolEntry[] {
 
 export function toolEntries(
   { tools = {}, toolApproval, prepareCall }: AnyAgentSettings,
-  binding: Binding,
+  defaults: Defaults,
 ): ToolEntry[] {
   return Object.entries(tools).flatMap(([entry, tool]) => {
     const source = sourceOf(tool)
@@ -36,7 +36,7 @@ export function toolEntries(
       {
         entry,
         async check(at) {
-          const checked = await ask(entry, at, binding)
+          const checked = await ask(entry, at, defaults)
           const opened = byName(checked.tools.map((one): OpenedTool => ({ ...one, entry, name: toToolName(one.name) })))
           if (typeof toolApproval === 'object' && prepareCall === undefined) {
             // A name that could be of several entries is looked at when a run has opened them all.

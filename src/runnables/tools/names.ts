@@ -1,15 +1,15 @@
 import { AppError } from '../../core/error.ts'
 import { nearest } from '../../core/text/nearest.ts'
 
-const mostShown = 20
+const maxShown = 20
 
 /** What follows "… names 'x', …" in a message: the name that was meant, or those that there are. */
 export function hintAt(name: string, known: readonly string[]): string {
   const meant = nearest(name, known)
   if (meant !== undefined) return `; did you mean '${meant}'?`
   if (known.length === 0) return '; there are none.'
-  const more = known.length > mostShown ? ` and ${known.length - mostShown} more` : ''
-  return `. There are ${known.slice(0, mostShown).join(', ')}${more}.`
+  const more = known.length > maxShown ? ` and ${known.length - maxShown} more` : ''
+  return `. There are ${known.slice(0, maxShown).join(', ')}${more}.`
 }
 
 /** Why an entry of `tools` brings no tools: a setting names one that is not there. */

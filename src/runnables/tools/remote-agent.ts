@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { ToolSet } from 'ai'
 import type { Client } from '../../client/client.ts'
-import { hopsHeader, hopsOf, mostHops } from '../../core/access/hops.ts'
+import { hopsHeader, hopsOf, maxHops } from '../../core/access/hops.ts'
 import { type Duration, parseDuration } from '../../core/duration.ts'
 import { AppError, isAppError, messageOf } from '../../core/error.ts'
 import { shownBytes, type ToolResultLimits } from '../../core/limits.ts'
@@ -126,7 +126,7 @@ function createCall(settings: RemoteAgentSettings): Call {
   return async function* (input, context, place) {
     const { signal } = context
     const hops = hopsOf(context.metadata) + 1
-    if (hops > mostHops) {
+    if (hops > maxHops) {
       throw new AppError('run_failed', `${where} was not called: this is server ${hops} in a row. Does it call itself?`)
     }
     const contextId = session === 'new' ? undefined : sessionThere(context.sessionId, place, settings)

@@ -1,7 +1,7 @@
 import type { ToolSet } from 'ai'
 import { AppError } from '../../core/error.ts'
 import type { RunContext } from '../../core/runnable.ts'
-import type { Binding } from '../base/binding.ts'
+import type { Defaults } from '../base/defaults.ts'
 
 /** A tool that a source brings. */
 export interface SourceTool {
@@ -25,11 +25,11 @@ export interface ToolSource {
   /** Only some of its tools are known, so a name that none of them has may be right. */
   partial?: boolean
   /** Looked at when the config is read; throws `invalid_request` for what the config lacks. */
-  claim?(binding: Binding): void
+  claim?(defaults: Defaults): void
   /** The tools for one run; `key` is the entry's own name. */
-  open(key: string, context: RunContext, binding: Binding): Promise<readonly SourceTool[]>
+  open(key: string, context: RunContext, defaults: Defaults): Promise<readonly SourceTool[]>
   /** Looks at its tools without a run. Throws what `open` would throw. */
-  check?(key: string, at: CheckPlace, binding: Binding): Promise<CheckedSource>
+  check?(key: string, at: CheckPlace, defaults: Defaults): Promise<CheckedSource>
 }
 
 export type CheckPlace = Pick<RunContext, 'logger' | 'signal'>
@@ -63,8 +63,8 @@ export function sourceOf(tool: object): ToolSource | undefined {
 }
 
 /** Lets the sources among these tools look at the config. */
-export function claimTools(tools: ToolSet | undefined, binding: Binding): void {
-  for (const tool of Object.values(tools ?? {})) sourceOf(tool)?.claim?.(binding)
+export function claimTools(tools: ToolSet | undefined, defaults: Defaults): void {
+  for (const tool of Object.values(tools ?? {})) sourceOf(tool)?.claim?.(defaults)
 }
 
 /** A tool of a run, and where it comes from. */
@@ -84,13 +84,13 @@ export async function openTools(
   tools: ToolSet,
   own: ToolSet | undefined,
   context: RunContext,
-  binding: Binding,
+  defaults: Defaults,
 ): Promise<OpenedTools> {
   const opening = [...Object.entries(tools), ...Object.entries(own ?? {})].map(
     async ([entry, tool]): Promise<OpenedTool[]> => {
       const source = sourceOf(tool)
       if (source === undefined) return [{ name: entry, own: entry, entry, tool }]
-      const opened = await source.open(entry, context, binding)
+      const opened = await source.open(entry, context, defaults)
       return opened.map((one) => ({ ...one, entry, name: toToolName(one.name) }))
     },
   )

@@ -6,7 +6,7 @@ import type { PromptLog } from '../prompts/log.ts'
 import type { RunRecorder } from './recorder.ts'
 import { toDelta, toRecordable } from './to-event.ts'
 
-const turnLimit = 256
+const eventsPerTick = 256
 
 export interface IntakeOptions {
   bounds: RunBounds
@@ -68,6 +68,6 @@ export class RunIntake {
   /** Now and then something to wait for, so that a run that never waits itself lets the others in. */
   #nextTurn(): Promise<void> | undefined {
     this.#turn++
-    return this.#turn % turnLimit === 0 ? new Promise((resolve) => setImmediate(resolve)) : undefined
+    return this.#turn % eventsPerTick === 0 ? new Promise((resolve) => setImmediate(resolve)) : undefined
   }
 }

@@ -2,7 +2,7 @@ import type { RunEvent } from '../../core/event.ts'
 
 /** What one reader holds at a time, whatever it does with it: a thousand that have stalled must fit into memory. */
 const pageCharacters = 32 * 1024
-const mostEvents = 500
+const maxEvents = 500
 const firstEvents = 64
 /** Of an event without text, as it goes out. */
 const usualCharacters = 200
@@ -11,7 +11,7 @@ const usualCharacters = 200
 export function pageFrom(events: readonly RunEvent[], from: number): RunEvent[] {
   let characters = 0
   let end = from
-  while (end < events.length && end - from < mostEvents && (end === from || characters < pageCharacters)) {
+  while (end < events.length && end - from < maxEvents && (end === from || characters < pageCharacters)) {
     characters += charactersOf(events[end])
     end++
   }
@@ -22,7 +22,7 @@ export function pageFrom(events: readonly RunEvent[], from: number): RunEvent[] 
 export function nextLimit(page?: readonly RunEvent[]): number {
   if (page === undefined || page.length === 0) return firstEvents
   const characters = page.reduce((sum, event) => sum + charactersOf(event), 0)
-  return Math.max(1, Math.min(mostEvents, Math.floor((pageCharacters * page.length) / characters)))
+  return Math.max(1, Math.min(maxEvents, Math.floor((pageCharacters * page.length) / characters)))
 }
 
 function charactersOf(event: RunEvent | undefined): number {

@@ -16,7 +16,7 @@ export interface RecordedRuns {
   head(runId: string): Promise<RunHead>
   /** Of a run that is not under way. Not an async generator, which would hold the page that its reader has taken. */
   events(run: RunHead, after: number, signal?: AbortSignal): AsyncIterable<readonly RunEvent[]>
-  /** At most so many runs before this one, the latest last. `waiting`: how many runs stand in its session's lane. */
+  /** At most so many runs before this one, the latest last. `waiting`: how many runs stand in its session's queue. */
   latestTurns(run: RunRecord, runs: number, waiting: number): Promise<RunRecord[]>
   /** The same, whatever has come since. */
   turnsBefore(runId: string, sessionId: string, runs: number): Promise<RunRecord[]>

@@ -15,8 +15,8 @@ import type { CollectionIndex } from './index-document.ts'
 /** Each write of vectors is a file, and each transaction a sync of the disk: so many chunks share one. */
 const groupChunks = 1_000
 /** As much as one transaction takes; it holds up no one but who writes documents. */
-const chunksATransaction = 1_000
-const chunksAnEmbedding = 200
+const chunksPerTransaction = 1_000
+const chunksPerEmbedding = 200
 const longestWaitMs = 100
 
 export interface Committable {
@@ -140,19 +140,19 @@ async function addVectors(index: CollectionIndex, group: readonly Reserved[]): P
   for (const { prepared, generation, firstChunk, signal } of group) {
     const { vectors, texts } = prepared
     if (vectors)
-      for (let at = 0; at < prepared.chunkIds.length; at++)
+      for (let index = 0; index < prepared.chunkIds.length; index++)
         rows.push({
-          chunk: firstChunk + at,
+          chunk: firstChunk + index,
           generation,
-          vector: vectors.subarray(at * dimensions, (at + 1) * dimensions),
+          vector: vectors.subarray(index * dimensions, (index + 1) * dimensions),
         })
-    for (let from = 0; texts && from < texts.length; from += chunksAnEmbedding) {
-      const made = await index.embedder.embedTexts(texts.slice(from, from + chunksAnEmbedding), signal)
+    for (let from = 0; texts && from < texts.length; from += chunksPerEmbedding) {
+      const made = await index.embedder.embedTexts(texts.slice(from, from + chunksPerEmbedding), signal)
       for (const [at, vector] of made.entries()) rows.push({ chunk: firstChunk + from + at, generation, vector })
     }
   }
-  for (let from = 0; from < rows.length; from += chunksATransaction)
-    await index.table.add(rows.slice(from, from + chunksATransaction))
+  for (let from = 0; from < rows.length; from += chunksPerTransaction)
+    await index.table.add(rows.slice(from, from + chunksPerTransaction))
 }
 
 async function publishLarge(documents: DocumentStore, collection: number, large: Reserved): Promise<void> {
@@ -181,7 +181,7 @@ function current({ document, generation }: Reserved): NewGeneration {
 /** What is left over is never shown, and gone at the latest when the knowledge base is opened again. */
 async function remove(drivers: CommitDrivers, index: CollectionIndex, generations: readonly number[]): Promise<void> {
   try {
-    await drivers.documents.sweep(generations)
+    await drivers.documents.collect(generations)
     await index.table.removeGenerations(generations)
     for (const generation of generations) index.missing.delete(generation)
   } catch (error) {

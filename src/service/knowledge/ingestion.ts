@@ -7,12 +7,12 @@ import { createCommits } from './commit.ts'
 import { createFind, type DocumentSettings, hashOf, ingestDocument, isUnchanged, result } from './document.ts'
 import type { CollectionIndex } from './index-document.ts'
 import { assertContent, type ChunkDefaults, parseIngest } from './input.ts'
-import type { Turns } from './lock.ts'
+import type { Lock } from './lock.ts'
 
 /** Of content that is being made ready or stored. */
 export const bytesAtOnce = 5_000_000
 /** A small document counts as so many bytes: its vectors are much larger than it is. */
-const leastBytes = 16_000
+const minBytes = 16_000
 
 export interface IngestionOptions {
   documents: DocumentStore
@@ -23,7 +23,7 @@ export interface IngestionOptions {
   /** Of whoever names none. */
   collection: string
   chunkDefaults?: ChunkDefaults | undefined
-  turns: Turns
+  lock: Lock
   openCollection(name: string): Promise<CollectionIndex>
   /** Aborts when the knowledge base closes. */
   stopping(): AbortSignal
@@ -55,9 +55,9 @@ export function createIngestion(options: IngestionOptions): Pick<Knowledge, 'ing
   ): Promise<T | IngestResult> => {
     const stop = options.stopping()
     const either = signal ? AbortSignal.any([signal, stop]) : stop
-    const bytes = content === undefined ? 0 : Math.max(leastBytes, content.length)
+    const bytes = content === undefined ? 0 : Math.max(minBytes, content.length)
     const turn = { key: `${settings.collection}\0${settings.source}`, weight: bytes, caller }
-    return options.turns.shared(turn, async () => {
+    return options.lock.shared(turn, async () => {
       either.throwIfAborted()
       try {
         const found = await find(settings.collection, settings.source)

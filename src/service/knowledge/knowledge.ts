@@ -19,7 +19,7 @@ import { describeKnowledge } from './description.ts'
 import { assertSameEmbedder, type CollectionIndex, openIndex, rebuild, repair, tableName } from './index-document.ts'
 import { bytesAtOnce, createIngestion } from './ingestion.ts'
 import { type ChunkDefaults, collectionName, parseSearch } from './input.ts'
-import { createTurns } from './lock.ts'
+import { createLock } from './lock.ts'
 import { createRemoval } from './removal.ts'
 import { searchCollection } from './search.ts'
 import { createVectorGuard } from './vector-guard.ts'
@@ -51,7 +51,7 @@ export interface OpenableKnowledge extends Knowledge {
 export function createKnowledge(options: KnowledgeOptions): OpenableKnowledge {
   const { documents, vectors, embedders, logger } = options
   const defaultCollection = collectionName(options.collection, 'default')
-  const turns = createTurns(bytesAtOnce)
+  const lock = createLock(bytesAtOnce)
   const indexes = new Map<number, Promise<CollectionIndex>>()
   const repairs = new Set<Promise<void>>()
   let stopping = new AbortController()
@@ -60,7 +60,7 @@ export function createKnowledge(options: KnowledgeOptions): OpenableKnowledge {
 
   /** Once, before the first vector is read or written: what a crash left behind goes. */
   const tidy = async () => {
-    await documents.sweep()
+    await documents.collect()
     const known = new Set((await documents.collections()).map(tableName))
     for (const name of await vectors.names()) if (!known.has(name)) await vectors.drop(name)
   }
@@ -76,7 +76,7 @@ export function createKnowledge(options: KnowledgeOptions): OpenableKnowledge {
     ...options,
     location: vectors.location,
     rebuild: (collection) =>
-      turns.exclusive(async () => {
+      lock.exclusive(async () => {
         if (stopping.signal.aborted) return
         const previous = await indexes.get(collection.key)?.catch(() => undefined)
         indexes.delete(collection.key)
@@ -124,12 +124,12 @@ export function createKnowledge(options: KnowledgeOptions): OpenableKnowledge {
   const ingestion = createIngestion({
     ...options,
     collection: defaultCollection,
-    turns,
+    lock,
     openCollection,
     stopping: () => stopping.signal,
   })
 
-  const removal = createRemoval({ documents, turns, indexOf })
+  const removal = createRemoval({ documents, lock, indexOf })
 
   /** What the default collection uses, or would. */
   const embeddingInUse = async (): Promise<Embedding> => {
@@ -176,7 +176,7 @@ export function createKnowledge(options: KnowledgeOptions): OpenableKnowledge {
     const configured = embedders.configured.provider === 'auto' ? collection.embedding.provider : undefined
     const embedding = await embedders.resolve(provider ?? configured)
     const rebuilt = await rebuild(options, collection, embedding, signal, progress)
-    await turns.exclusive(async () => {
+    await lock.exclusive(async () => {
       const previous = await indexes.get(collection.key)?.catch(() => undefined)
       try {
         const finished = rebuilt.finish().then((index) => {
@@ -200,7 +200,7 @@ export function createKnowledge(options: KnowledgeOptions): OpenableKnowledge {
     async close() {
       stopping.abort(new AppError('unavailable', 'The knowledge base is closing.', { retryAfterSeconds: 1 }))
       await guard.idle()
-      await turns.exclusive(async () => {
+      await lock.exclusive(async () => {
         await Promise.all(repairs)
         for (const index of indexes.values()) await index.then((open) => open.embedder.close()).catch(() => undefined)
         indexes.clear()

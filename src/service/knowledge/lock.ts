@@ -7,7 +7,7 @@ export interface Turn {
 }
 
 /** Lets shared work go on side by side, one at a time for each key, and exclusive work only when there is no other. */
-export interface Turns {
+export interface Lock {
   shared<T>(turn: Turn, work: () => Promise<T>): Promise<T>
   exclusive<T>(work: () => Promise<T>): Promise<T>
 }
@@ -20,8 +20,8 @@ interface Waiting {
 /** What a caller with nothing at work may start beyond the weight for all, in parts of it. */
 const leeway = 4
 
-/** Callers have equal turns: one who waits and has nothing at work comes before whoever has. */
-export function createTurns(atOnce: number): Turns {
+/** Callers have equal lock: one who waits and has nothing at work comes before whoever has. */
+export function createLock(atOnce: number): Lock {
   const keys = new Map<string, Promise<unknown>>()
   /** By caller, whose turn is next first. */
   const waiting = new Map<string, Waiting[]>()

@@ -1,11 +1,11 @@
 import { isAppError } from '../../core/error.ts'
 import type { Collection, DocumentStore } from '../../core/knowledge/drivers.ts'
 import type { CollectionIndex } from './index-document.ts'
-import type { Turns } from './lock.ts'
+import type { Lock } from './lock.ts'
 
 export interface RemovalDrivers {
   documents: DocumentStore
-  turns: Turns
+  lock: Lock
   indexOf(collection: Collection): Promise<CollectionIndex>
 }
 
@@ -17,12 +17,12 @@ export interface Removal {
 }
 
 /** Deletes documents with their chunks and vectors. */
-export function createRemoval({ documents, turns, indexOf }: RemovalDrivers): Removal {
+export function createRemoval({ documents, lock, indexOf }: RemovalDrivers): Removal {
   const deleteDocument = async (documentId: string): Promise<void> => {
     const { source, collection: name } = await documents.getDocument(documentId)
-    await turns.shared({ key: `${name}\0${source}`, weight: 0, caller: '' }, async () => {
+    await lock.shared({ key: `${name}\0${source}`, weight: 0, caller: '' }, async () => {
       const { generation } = await documents.deleteDocument(documentId)
-      await documents.sweep([generation])
+      await documents.collect([generation])
       const collection = await documents.findCollection(name)
       if (!collection) return
       // The document is gone already; a vector that stays is never shown and goes when the index is next compared.

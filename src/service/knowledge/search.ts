@@ -8,7 +8,7 @@ import type { SearchSettings } from './input.ts'
 import { VectorsUnavailable } from './vector-guard.ts'
 
 const rankConstant = 60
-const leastDepth = 50
+const minDepth = 50
 const maxGenerations = 5_000
 const similarWords = 12
 /** Where the halves of BM25's open scale meet: a chunk that scores so much is worth 0.5. */
@@ -35,7 +35,7 @@ export async function searchCollection(
   signal: AbortSignal | undefined,
 ): Promise<SearchHit[]> {
   const { mode } = settings
-  const depth = Math.max(leastDepth, settings.limit * 3)
+  const depth = Math.max(minDepth, settings.limit * 3)
   const byWords = async () =>
     mode === 'vector' ? { words: [], keyword: [] } : rankByWords(documents, collection, settings, depth)
   const byVector = async () => {

@@ -39,7 +39,7 @@ export class RunTimers {
   }
 
   /** Something happened: the silence begins anew. */
-  heard(): void {
+  resetIdleTimer(): void {
     this.#idle?.refresh()
   }
 

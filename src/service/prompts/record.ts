@@ -37,20 +37,20 @@ export function toPromptRecord(
   const { messages } = told
   const pieces: PromptPiece[] = []
   let behind = 0
-  for (let place = 0; place < messages.length; ) {
-    const from = placeIn(before?.messages ?? [], messages[place], behind)
-    const same = from === -1 ? 0 : countSame(before?.messages ?? [], from, messages, place)
-    const earlier = same > 0 ? undefined : longestTurns(turns, messages, place)
+  for (let index = 0; index < messages.length; ) {
+    const from = placeIn(before?.messages ?? [], messages[index], behind)
+    const same = from === -1 ? 0 : countSame(before?.messages ?? [], from, messages, index)
+    const earlier = same > 0 ? undefined : longestTurns(turns, messages, index)
     if (same > 0) {
       pieces.push({ same: [from, same] })
       behind = from + same
-      place += same
+      index += same
     } else if (earlier !== undefined) {
       pieces.push({ turns: [earlier.first, earlier.last] })
-      place += earlier.count
+      index += earlier.count
     } else {
-      pieces.push({ message: JSON.parse(messages[place] ?? 'null') as Json })
-      place++
+      pieces.push({ message: JSON.parse(messages[index] ?? 'null') as Json })
+      index++
     }
   }
   const same = (['tools', 'settings'] as const).filter((key) => told[key] !== undefined && told[key] === before?.[key])

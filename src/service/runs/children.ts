@@ -66,7 +66,7 @@ export function createChildren(options: ChildrenOptions): StartChild {
         run,
         runnable: entity,
         mode: 'background',
-        inLane: () => 0,
+        inQueue: () => 0,
         startChild,
         onEnd: () => live.delete(run.run_id),
         before,

@@ -1,7 +1,7 @@
 import { AppError, toAppError } from '../../core/error.ts'
 import type { Logger } from '../../core/logger.ts'
 import type { RunEnd, SessionStore } from '../../core/store.ts'
-import { mayPass } from './end.ts'
+import { isRetryable } from './end.ts'
 
 const retryEndMs = 500
 
@@ -47,7 +47,7 @@ export async function recordEnd(options: EndToRecord): Promise<'ok' | 'missing' 
       }
       if (!told) options.onFailure(error)
       told = true
-      if (!mayPass(error)) return undefined
+      if (!isRetryable(error)) return undefined
       await new Promise((resolve) => setTimeout(resolve, retryEndMs).unref())
       if (isDiscarded()) return undefined
     }

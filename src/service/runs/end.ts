@@ -37,7 +37,7 @@ export function toEnd(
 }
 
 /** Whether the same write can succeed later: the disk was full, or somebody else held the file. */
-export function mayPass(error: unknown): boolean {
+export function isRetryable(error: unknown): boolean {
   const { code, retryAfterSeconds } = toAppError(error)
   return code === 'storage_full' || (code === 'unavailable' && retryAfterSeconds !== undefined)
 }

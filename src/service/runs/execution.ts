@@ -65,7 +65,7 @@ export class RunExecution implements InputCheck {
       recorder: this.#recorder,
       isOver: () => this.ended,
       onTokens: (tokens) => this.#spendTokens(tokens),
-      onEvent: () => this.heard(),
+      onEvent: () => this.touch(),
     })
     this.#tokens = this.#fold.usage?.total_tokens ?? 0
     this.#state = new RunState(options.state, options.bounds.stateBytes)
@@ -127,9 +127,9 @@ export class RunExecution implements InputCheck {
   }
 
   /** Something happens in it, or in a run inside it, so that it is not silent. */
-  heard(): void {
-    this.#timers.heard()
-    this.parent?.heard()
+  touch(): void {
+    this.#timers.resetIdleTimer()
+    this.parent?.touch()
   }
 
   passInput(parts: readonly Part[]): void {

@@ -33,8 +33,8 @@ export interface Surroundings {
   run: RunRecord
   runnable: Runnable
   mode: StartRun['mode']
-  /** How many runs stand in its session's lane now. */
-  inLane: () => number
+  /** How many runs stand in its session's queue now. */
+  inQueue: () => number
   startChild: StartChild
   onEnd: (execution: RunExecution) => void
   /** What was recorded before the pause after which the run goes on. */
@@ -47,11 +47,11 @@ export interface Surroundings {
 
 /** The execution of a run with its limits, its cache and all that its context gives. */
 export function prepareExecution(surroundings: Surroundings): RunExecution {
-  const { store, recorded, registry, knowledge, logger, clock, run, runnable, mode, inLane } = surroundings
+  const { store, recorded, registry, knowledge, logger, clock, run, runnable, mode, inQueue } = surroundings
   const { startChild, onEnd, before, inside, bounds } = surroundings
   const parts = run.messages[0]?.parts ?? []
   const limit = surroundings.requestTimeoutMs
-  const turns = inside?.parent.turns ?? ((runs: number) => recorded.latestTurns(run, runs, inLane()))
+  const turns = inside?.parent.turns ?? ((runs: number) => recorded.latestTurns(run, runs, inQueue()))
   const prompts = new PromptLog(before && { events: before, reader: () => new PromptReader(run, recorded) })
   const plainLimit = runnable.timeoutMs === undefined ? limit : Math.min(limit, runnable.timeoutMs)
   return new RunExecution({

@@ -19,11 +19,11 @@ import { PromptReader } from '../prompts/reader.ts'
 import { createTraces } from '../prompts/trace.ts'
 import type { Registry, ResumeAnswer, RunHandle, Runs, StartRun } from '../services.ts'
 import { createChildren } from './children.ts'
-import { mayPass } from './end.ts'
+import { isRetryable } from './end.ts'
 import type { RunExecution } from './execution.ts'
 import { cancelWith, liveHandle, recordedHandle } from './handle.ts'
 import { beginsEarly, prepareExecution } from './prepare.ts'
-import { SessionLanes } from './queue.ts'
+import { SessionQueue } from './queue.ts'
 import { createRun, createSeed, toRefusal } from './request.ts'
 import { cancelPaused, notWaiting, prepareResume } from './resume.ts'
 
@@ -55,7 +55,7 @@ export interface RunService extends Runs {
   /** No new work; what runs gets until `deadlineMs`, then is cancelled with reason `shutdown`. Waiting background runs stay. */
   shutdown(deadlineMs: number): Promise<void>
   /** Resolves when what runs or waits now has ended. */
-  settled(): Promise<void>
+  idle(): Promise<void>
   /** Runs under way or waiting. */
   readonly active: number
   /** Their ids. */
@@ -71,7 +71,7 @@ export function createRuns(options: RunsOptions): RunService {
   /** Waiting runs whose entity is not registered. */
   const stranded = new Map<string, Waiting>()
   let closing = false
-  const lanes = new SessionLanes((execution) => void begin(execution))
+  const queues = new SessionQueue((execution) => void begin(execution))
 
   async function begin(execution: RunExecution): Promise<void> {
     if (execution.ended || closing) return
@@ -82,7 +82,7 @@ export function createRuns(options: RunsOptions): RunService {
       else execution.cancel('session_deleted')
     } catch (error) {
       logger.error({ error, run_id: execution.run.run_id }, 'a waiting run could not begin')
-      if (!execution.run.background || !mayPass(error)) return execution.fail(error)
+      if (!execution.run.background || !isRetryable(error)) return execution.fail(error)
       setTimeout(() => void begin(execution), retryBeginMs).unref()
     } finally {
       beginning.delete(execution.run.run_id)
@@ -91,7 +91,7 @@ export function createRuns(options: RunsOptions): RunService {
 
   function onEnd(execution: RunExecution): void {
     live.delete(execution.run.run_id)
-    lanes.leave(execution)
+    queues.leave(execution)
     if (isEnded(execution.run.status)) options.onRunEnd?.(execution.run)
   }
 
@@ -102,8 +102,19 @@ export function createRuns(options: RunsOptions): RunService {
     before?: readonly RunEvent[],
     unchecked?: boolean,
   ): RunExecution {
-    const inLane = () => lanes.of(run.session_id).length
-    return prepareExecution({ ...options, recorded, run, runnable, mode, inLane, startChild, onEnd, before, unchecked })
+    const inQueue = () => queues.of(run.session_id).length
+    return prepareExecution({
+      ...options,
+      recorded,
+      run,
+      runnable,
+      mode,
+      inQueue,
+      startChild,
+      onEnd,
+      before,
+      unchecked,
+    })
   }
 
   const startChild = createChildren({ ...options, recorded, live })
@@ -121,9 +132,9 @@ export function createRuns(options: RunsOptions): RunService {
     const runnable = registry.get(run.entity_id)
     assertOpen()
     if (live.has(runId)) throw notWaiting({ ...paused, status: 'running' })
-    lanes.assertRoom(sessionId, 'reject')
+    queues.assertRoom(sessionId, 'reject')
     const execution = createExecution(run, runnable, answer.mode, before)
-    lanes.enter(execution, 'reject')
+    queues.enter(execution, 'reject')
     live.set(runId, execution)
     try {
       const resumed = await store.resumeRun(resume)
@@ -158,9 +169,9 @@ export function createRuns(options: RunsOptions): RunService {
       if (earlier !== undefined) return replay(earlier, request)
       assertOpen()
     }
-    lanes.assertRoom(run.session_id, strategy)
+    queues.assertRoom(run.session_id, strategy)
     const execution = createExecution(run, runnable, request.mode)
-    const mayBegin = lanes.enter(execution, strategy)
+    const mayBegin = queues.enter(execution, strategy)
     if (mayBegin) {
       run.status = 'running'
       run.started_at = run.created_at
@@ -290,11 +301,11 @@ export function createRuns(options: RunsOptions): RunService {
           continue
         }
         const execution = takeUp(left, runnable)
-        if (lanes.enter(execution, 'enqueue')) void begin(execution)
+        if (queues.enter(execution, 'enqueue')) void begin(execution)
       }
     },
     async cancelSession(sessionId, reason) {
-      const executions = lanes.of(sessionId)
+      const executions = queues.of(sessionId)
       for (const execution of executions.toReversed()) execution.cancel(reason)
       await Promise.allSettled(executions.map((execution) => execution.done))
     },
@@ -314,7 +325,7 @@ export function createRuns(options: RunsOptions): RunService {
       await ended
       clearTimeout(timer)
     },
-    async settled() {
+    async idle() {
       await Promise.allSettled(live.values().map((execution) => execution.done))
     },
     ids: () => live.values().map(({ run }) => run.run_id),

@@ -12,15 +12,15 @@ export type StateSource = { read: () => Promise<JsonObject>; unsaved?: JsonObjec
 /** The session's state as one run sees and changes it. */
 export class RunState {
   readonly #source: StateSource | undefined
-  readonly #mostBytes: number
+  readonly #maxBytes: number
   #before = '{}'
   #checked: string | undefined
   value: JsonObject = {}
 
   /** Undefined: the run has no state to see, and none of it is kept. */
-  constructor(source: StateSource | undefined, mostBytes: number) {
+  constructor(source: StateSource | undefined, maxBytes: number) {
     this.#source = source
-    this.#mostBytes = mostBytes
+    this.#maxBytes = maxBytes
     if (source !== undefined && 'shared' in source) this.value = source.shared
   }
 
@@ -43,8 +43,8 @@ export class RunState {
     if (text.length > 2 * deepestJson && isDeeper(this.value, deepestJson)) {
       throw new AppError('run_failed', `${subject} that is nested deeper than ${deepestJson} levels.`)
     }
-    if (this.#isOwn() && text !== this.#before && isLonger(text, this.#mostBytes)) {
-      throw runLimit('state', shownBytes(this.#mostBytes), "It left more in the session's state")
+    if (this.#isOwn() && text !== this.#before && isLonger(text, this.#maxBytes)) {
+      throw runLimit('state', shownBytes(this.#maxBytes), "It left more in the session's state")
     }
     this.#checked = text
   }

@@ -20,7 +20,7 @@ export interface Retention {
   /** Looks now and every minute; does nothing when nothing is limited. */
   start(): void
   /** Deletes what has had its time, in small commits with as long a pause after each; tells how many sessions went. */
-  sweep(): Promise<number>
+  prune(): Promise<number>
   /** Waits for the commit under way. */
   close(): Promise<void>
 }
@@ -29,7 +29,7 @@ export function createRetention({ store, clock, logger, maxAgeMs, maxSessions }:
   let timer: NodeJS.Timeout | undefined
   let pausing: NodeJS.Timeout | undefined
   let goOn = () => {}
-  let sweeping: Promise<unknown> | undefined
+  let pruning: Promise<unknown> | undefined
   let closed = false
 
   // Whoever waits for a commit waits for one batch at most, not for all of them.
@@ -40,7 +40,7 @@ export function createRetention({ store, clock, logger, maxAgeMs, maxSessions }:
     })
   }
 
-  async function sweep(): Promise<number> {
+  async function prune(): Promise<number> {
     const olderThan = maxAgeMs === undefined ? undefined : timestamp(clock() - maxAgeMs)
     let deleted = 0
     while (!closed) {
@@ -56,26 +56,26 @@ export function createRetention({ store, clock, logger, maxAgeMs, maxSessions }:
 
   function look(): void {
     timer = undefined
-    sweeping = sweep()
+    pruning = prune()
       .catch((error: unknown) => logger.error({ error }, 'retention could not delete sessions; it tries again'))
       .finally(() => {
-        sweeping = undefined
+        pruning = undefined
         if (!closed) timer = setTimeout(look, everyMs).unref()
       })
   }
 
   return {
     start() {
-      if (closed || timer !== undefined || sweeping !== undefined) return
+      if (closed || timer !== undefined || pruning !== undefined) return
       if (maxAgeMs !== undefined || maxSessions !== undefined) look()
     },
-    sweep,
+    prune,
     async close() {
       closed = true
       clearTimeout(timer)
       clearTimeout(pausing)
       goOn()
-      await sweeping
+      await pruning
     },
   }
 }

@@ -9,7 +9,7 @@ import type { Summaries } from '../services.ts'
 
 const runLimit = 1000
 /** A job that ended the process each time must not do so at every start. */
-const mostAttempts = 3
+const maxAttempts = 3
 
 export interface SummariesOptions {
   store: SessionStore
@@ -116,8 +116,8 @@ export function createSummaries(options: SummariesOptions): SummaryService {
     try {
       const attempts = await store.beginSummaryJob(sessionId)
       if (attempts === 0) return
-      if (attempts > mostAttempts)
-        throw new AppError('summary_failed', `It was begun ${mostAttempts} times and never ended.`)
+      if (attempts > maxAttempts)
+        throw new AppError('summary_failed', `It was begun ${maxAttempts} times and never ended.`)
       await join(sessionId)
     } catch (error) {
       if (closing.signal.aborted) return putBack(sessionId)

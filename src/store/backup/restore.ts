@@ -126,7 +126,7 @@ async function writeMember(
 }
 
 async function writeAll(file: FileHandle, bytes: Uint8Array): Promise<void> {
-  for (let at = 0; at < bytes.length; ) at += (await file.write(bytes, at)).bytesWritten
+  for (let index = 0; index < bytes.length; ) index += (await file.write(bytes, index)).bytesWritten
 }
 
 /** A name is on the disk when its folder is. */

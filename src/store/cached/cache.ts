@@ -1,5 +1,5 @@
 import { TurnoverMap } from '../../runtime/turnover-map.ts'
-import { KnownSession } from './entry.ts'
+import { CacheEntry } from './entry.ts'
 
 export interface MemoryLimits {
   /** Sessions without a run under way. */
@@ -14,9 +14,9 @@ export interface MemoryLimits {
  * What sessions with a run under way, and the newest of the others, are known to hold. Beyond its limits it forgets, the
  * longest unused first.
  */
-export class SessionMemory {
+export class SessionCache {
   readonly #limits: MemoryLimits
-  readonly #sessions = new TurnoverMap<string, KnownSession>()
+  readonly #sessions = new TurnoverMap<string, CacheEntry>()
   /** Those without a run under way, the longest unused first. */
   readonly #idle = new IdleSessions()
   #bytes = 0
@@ -33,16 +33,16 @@ export class SessionMemory {
     return this.#sessions.size
   }
 
-  find(sessionId: string): KnownSession | undefined {
+  find(sessionId: string): CacheEntry | undefined {
     return this.#sessions.get(sessionId)
   }
 
-  findByRun(runId: string): KnownSession | undefined {
+  findByRun(runId: string): CacheEntry | undefined {
     return this.#sessions.values().find((known) => known.hasRun(runId))
   }
 
   /** One of which nothing is known yet, if there is none. */
-  get(sessionId: string): KnownSession {
+  get(sessionId: string): CacheEntry {
     const found = this.find(sessionId)
     if (found !== undefined) return found
     const known = this.#add(sessionId)
@@ -51,7 +51,7 @@ export class SessionMemory {
     return known
   }
 
-  runBegins(sessionId: string): KnownSession {
+  runBegins(sessionId: string): CacheEntry {
     const found = this.find(sessionId)
     const known = found ?? this.#add(sessionId)
     if (found?.runsUnderWay === 0) this.#idle.remove(found)
@@ -59,14 +59,14 @@ export class SessionMemory {
     return known
   }
 
-  runEnds(known: KnownSession): void {
+  runEnds(known: CacheEntry): void {
     if (--known.runsUnderWay > 0) return
     this.#idle.add(known)
     this.#forgetSurplus(known)
   }
 
   /** The store has answered a write, the `ticket`-th of a session with a run under way; `put` puts down what is known now. */
-  written(known: KnownSession, ticket: number, put: () => void): void {
+  written(known: CacheEntry, ticket: number, put: () => void): void {
     if (ticket !== ++known.answered) known.isUnordered = true
     const before = known.bytes
     put()
@@ -76,7 +76,7 @@ export class SessionMemory {
   }
 
   /** Keeps what was read of a session, unless it has been forgotten. */
-  keep(known: KnownSession, put: () => void): void {
+  keep(known: CacheEntry, put: () => void): void {
     if (this.find(known.sessionId) !== known) return
     const before = known.bytes
     put()
@@ -103,21 +103,21 @@ export class SessionMemory {
     for (const { sessionId } of this.#sessions.values()) this.forget(sessionId)
   }
 
-  #add(sessionId: string): KnownSession {
-    const known = new KnownSession(sessionId)
+  #add(sessionId: string): CacheEntry {
+    const known = new CacheEntry(sessionId)
     this.#bytes += known.bytes
     this.#sessions.set(sessionId, known)
     return known
   }
 
-  #changed(known: KnownSession, bytesBefore: number): void {
+  #changed(known: CacheEntry, bytesBefore: number): void {
     known.version++
     known.trim(this.#limits.runs, this.#limits.bytes / 8)
     this.#bytes += known.bytes - bytesBefore
     if (this.#bytes > this.#limits.bytes) this.#forgetSurplus(known)
   }
 
-  #forgetSurplus(spared: KnownSession): void {
+  #forgetSurplus(spared: CacheEntry): void {
     const { sessions, bytes } = this.#limits
     for (let known = this.#idle.oldest; known !== undefined; ) {
       if (this.#idle.size <= sessions && this.#bytes <= bytes) return
@@ -136,10 +136,10 @@ export class SessionMemory {
 /** In the order in which they came. */
 class IdleSessions {
   size = 0
-  oldest: KnownSession | undefined
-  #newest: KnownSession | undefined
+  oldest: CacheEntry | undefined
+  #newest: CacheEntry | undefined
 
-  add(known: KnownSession): void {
+  add(known: CacheEntry): void {
     known.older = this.#newest
     if (this.#newest === undefined) this.oldest = known
     else this.#newest.newer = known
@@ -148,7 +148,7 @@ class IdleSessions {
   }
 
   /** Leaves no link behind: a session that is forgotten would keep those after it alive until it is collected itself. */
-  remove(known: KnownSession): void {
+  remove(known: CacheEntry): void {
     const { older, newer } = known
     if (older === undefined) this.oldest = newer
     else older.newer = newer

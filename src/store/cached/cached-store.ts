@@ -1,8 +1,8 @@
 import { freeze } from '../../core/json.ts'
 import type { RunEnd, RunFinished, RunStart, RunStarted, SessionStore } from '../../core/store.ts'
 import { TurnoverMap } from '../../runtime/turnover-map.ts'
-import { type MemoryLimits, SessionMemory } from './cache.ts'
-import type { KnownSession } from './entry.ts'
+import { type MemoryLimits, SessionCache } from './cache.ts'
+import type { CacheEntry } from './entry.ts'
 
 const defaultLimits: MemoryLimits = { sessions: 1_000, bytes: 32 * 1024 * 1024, runs: 100 }
 
@@ -12,10 +12,10 @@ const defaultLimits: MemoryLimits = { sessions: 1_000, bytes: 32 * 1024 * 1024, 
  * nothing is told that could be lost. Answers are the store's, but shared: nobody may change what they hold, and what is put
  * in with a start is frozen. The store must have no other user.
  */
-export function activeSessions(store: SessionStore, limits: Partial<MemoryLimits> = {}): SessionStore {
-  const memory = new SessionMemory({ ...defaultLimits, ...limits })
+export function cachedStore(store: SessionStore, limits: Partial<MemoryLimits> = {}): SessionStore {
+  const memory = new SessionCache({ ...defaultLimits, ...limits })
   /** By the run under way. */
-  const sessions = new TurnoverMap<string, KnownSession>()
+  const sessions = new TurnoverMap<string, CacheEntry>()
   /** Grows with whatever makes reads under way worthless. */
   let forgotten = 0
 
@@ -37,7 +37,7 @@ export function activeSessions(store: SessionStore, limits: Partial<MemoryLimits
   }
 
   /** What was read is kept, unless something was written meanwhile. */
-  async function reading<T>(sessionId: string, read: Promise<T>, put: (known: KnownSession, value: T) => void) {
+  async function reading<T>(sessionId: string, read: Promise<T>, put: (known: CacheEntry, value: T) => void) {
     const known = memory.get(sessionId)
     const before = known.version
     const forgottenBefore = forgotten
@@ -47,7 +47,7 @@ export function activeSessions(store: SessionStore, limits: Partial<MemoryLimits
   }
 
   /** `put` puts down what is known by the answer; undefined when the write failed. */
-  function writing<T>(known: KnownSession, write: Promise<T>, put: (answer?: T) => void): Promise<T> {
+  function writing<T>(known: CacheEntry, write: Promise<T>, put: (answer?: T) => void): Promise<T> {
     const ticket = ++known.asked
     return write.then(
       (answer) => {
@@ -97,7 +97,7 @@ export function activeSessions(store: SessionStore, limits: Partial<MemoryLimits
     })
   }
 
-  function ended(runId: string, known: KnownSession): void {
+  function ended(runId: string, known: CacheEntry): void {
     if (sessions.delete(runId)) memory.runEnds(known)
   }
 
@@ -190,7 +190,7 @@ export function activeSessions(store: SessionStore, limits: Partial<MemoryLimits
     listSummaryJobs: () => store.listSummaryJobs(),
 
     claim: (claim) => store.claim(claim),
-    settleClaim: (key, answer) => store.settleClaim(key, answer),
+    completeClaim: (key, answer) => store.completeClaim(key, answer),
     releaseClaim: (key) => store.releaseClaim(key),
     findClaim: (key) => store.findClaim(key),
 

@@ -8,17 +8,17 @@ const sessionBytes = 500
 const runBytes = 1500
 const messageBytes = 500
 /** Of data: by then it is more than is kept of a session. */
-const mostCounted = 2 * 1024 * 1024
+const maxCounted = 2 * 1024 * 1024
 /** How many runs are kept before anybody has asked for more. */
-const leastRuns = 24
+const minRuns = 24
 
 /** What is known of one session; undefined is what has to be read. Knows what it takes up, as an estimate. */
-export class KnownSession {
+export class CacheEntry {
   readonly sessionId: string
   bytes = sessionBytes
   /** Beside it among those without a run under way. */
-  older: KnownSession | undefined
-  newer: KnownSession | undefined
+  older: CacheEntry | undefined
+  newer: CacheEntry | undefined
   runsUnderWay = 0
   startsUnderWay = 0
   /** Writes asked for, and those that the store has answered. */
@@ -29,7 +29,7 @@ export class KnownSession {
   /** Changes with every write, so that a read can tell whether it was overtaken. */
   version = 0
   /** The most that anybody has asked for: what nobody reads need not be kept. */
-  #wantedRuns = leastRuns
+  #wantedRuns = minRuns
   /** The newest, oldest first. A record here is never changed, only replaced. */
   #runs: RunRecord[] | undefined
   #isWhole = false
@@ -170,10 +170,10 @@ function toEnded(run: RunRecord, end: RunEnd): RunRecord {
 /** Of a run, or of what its end adds to it. */
 function bytesOf(part: RunRecord | RunEnd): number {
   let bytes = messageBytes * part.sources.length
-  if ('metadata' in part) bytes += runBytes + 2 * jsonSize(part.metadata, mostCounted)
+  if ('metadata' in part) bytes += runBytes + 2 * jsonSize(part.metadata, maxCounted)
   for (const { content, parts } of part.messages) {
     bytes += messageBytes + 2 * content.length
-    for (const part of parts) if (part.type === 'data') bytes += 4 * jsonSize(part.data, mostCounted)
+    for (const part of parts) if (part.type === 'data') bytes += 4 * jsonSize(part.data, maxCounted)
   }
   return bytes
 }

@@ -170,11 +170,11 @@ export function createFrequencies(connection: Reader, writes: () => number) {
   ): Promise<TermFrequencies> => {
     const known = await remember(collection)
     await lookUp(collection.toFixed(0), words, trigrams, known)
-    const chunksAWord = known.chunks / known.terms
+    const chunksPerWord = known.chunks / known.terms
     return {
       chunks: known.chunks,
       words: countsThere(words, known.words, 1),
-      trigrams: countsThere(trigrams, known.trigrams, chunksAWord),
+      trigrams: countsThere(trigrams, known.trigrams, chunksPerWord),
     }
   }
 }

@@ -170,7 +170,7 @@ export function createDocumentStore(options: DocumentStoreOptions): DocumentStor
         )
       }),
 
-    async sweep(generations) {
+    async collect(generations) {
       const gone = generations ?? (await abandoned())
       const removeSome = async (connection: Connection) => {
         const removed = await removeChunks(connection, gone)

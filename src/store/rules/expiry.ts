@@ -4,7 +4,7 @@ const everyKeys = 1_000
 const everyMs = 60 * 60 * 1_000
 
 /** Says when it is time to drop what has expired: with each 1,000 keys that are kept, and with the first after an hour. */
-export class Sweep {
+export class Expiry {
   readonly #clock: Clock
   #kept = 0
   #lastMs: number

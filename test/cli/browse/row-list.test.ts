@@ -3,7 +3,7 @@ import {
   addPage,
   emptyList,
   keepInSight,
-  mostRows,
+  maxRows,
   move,
   type Row,
   type RowList,
@@ -43,10 +43,10 @@ describe('a list that is read page by page', () => {
     expect(two.cursor).toBeNull()
     const many = addPage(
       two,
-      Array.from({ length: mostRows }, (_, place) => row(`x${place}`, 0)),
+      Array.from({ length: maxRows }, (_, place) => row(`x${place}`, 0)),
       'more',
     )
-    expect(many.rows).toHaveLength(mostRows)
+    expect(many.rows).toHaveLength(maxRows)
     expect(many.cursor).toBeNull()
   })
 

@@ -8,14 +8,14 @@ const moduleUrl = new URL('../../../src/cli/dev/young-generation.ts', import.met
 async function largestSpace(prelude: string): Promise<number> {
   const code = `
     import { getHeapSpaceStatistics } from 'node:v8'
-    import { setImmediate as nextTurn } from 'node:timers/promises'
+    import { setImmediate as yieldToLoop } from 'node:timers/promises'
     ${prelude}
     let kept = []
     let largest = 0
     for (let turn = 0; turn < 300; turn++) {
       if (kept.length > 200_000) kept = []
       for (let at = 0; at < 10_000; at++) kept.push({ at, both: [turn, at] })
-      await nextTurn()
+      await yieldToLoop()
       const space = getHeapSpaceStatistics().find(({ space_name }) => space_name === 'new_space')
       largest = Math.max(largest, space.space_size)
     }

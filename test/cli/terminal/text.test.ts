@@ -50,9 +50,9 @@ describe('terminalText', () => {
 
   it('cleans a sequence that is cut in two as if it were whole', () => {
     const text = `one${esc}]0;title${esc}\\two${esc}[1;31mthree`
-    for (let at = 0; at <= text.length; at++) {
+    for (let index = 0; index <= text.length; index++) {
       const filter = createTerminalFilter()
-      expect(filter(text.slice(0, at)) + filter(text.slice(at))).toBe('onetwothree')
+      expect(filter(text.slice(0, index)) + filter(text.slice(index))).toBe('onetwothree')
     }
   })
 })

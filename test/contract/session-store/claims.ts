@@ -16,7 +16,7 @@ export function testClaims(store: () => SessionStore): void {
     it('remembers the answer', async () => {
       await store().claim(claimOf('k'))
       const answer = { nested: ['x', null, 1.5, '\u0000'] }
-      await store().settleClaim('k', answer)
+      await store().completeClaim('k', answer)
       expect(await store().claim(claimOf('k'))).toEqual(record('k', { answer }))
       expect(await store().findClaim('k')).toEqual(record('k', { answer }))
     })
@@ -30,7 +30,7 @@ export function testClaims(store: () => SessionStore): void {
     it('does not forget a run or an answer by a release', async () => {
       const { runId } = await started(store(), { claim: claimOf('run') })
       await store().claim(claimOf('answer'))
-      await store().settleClaim('answer', 1)
+      await store().completeClaim('answer', 1)
       await store().releaseClaim('run')
       await store().releaseClaim('answer')
       await store().releaseClaim('none')
@@ -55,7 +55,7 @@ export function testClaims(store: () => SessionStore): void {
     })
 
     it('settles nothing that was not claimed', async () => {
-      await store().settleClaim('none', 1)
+      await store().completeClaim('none', 1)
       expect(await store().findClaim('none')).toBeUndefined()
     })
 

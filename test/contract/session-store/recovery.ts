@@ -85,7 +85,7 @@ export function testRecovery(store: () => SessionStore): void {
     it('releases claims that were still at work and keeps the others', async () => {
       await store().claim(claimOf('work'))
       await store().claim(claimOf('answered'))
-      await store().settleClaim('answered', { ok: true })
+      await store().completeClaim('answered', { ok: true })
       const { runId } = await started(store(), { claim: claimOf('run') })
       await store().recover('two', at(50))
       expect(await store().findClaim('work')).toBeUndefined()

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { setImmediate as nextTurn } from 'node:timers/promises'
+import { setImmediate as yieldToLoop } from 'node:timers/promises'
 import { afterAll, describe, expect, it } from 'vitest'
 import { createReaders } from '../../../src/knowledge/readers/all.ts'
 import { childProgram } from '../../../src/knowledge/readers/parser-child.ts'
@@ -117,7 +117,7 @@ describe('the limits of the parsing process', () => {
     const own = createReaders()
     const reading = ['a.html', 'b.html'].map((name) => own.read({ content: page, name }))
     const ends = Promise.allSettled(reading)
-    await nextTurn()
+    await yieldToLoop()
     await own.close()
     for (const end of await ends) expect(end).toMatchObject({ status: 'rejected', reason: { code: 'unavailable' } })
     expect((await own.read({ content: '<p>open again</p>', name: 'c.html' })).text).toBe('open again\n')

@@ -4,7 +4,7 @@ import { z } from 'zod'
 import type { Message } from '../../../src/core/message.ts'
 import { agent } from '../../../src/runnables/agent/agent.ts'
 import { hostAgent, toRunnable } from '../../../src/runnables/agent/host.ts'
-import { bindModel } from '../../../src/runnables/base/binding.ts'
+import { withDefaults } from '../../../src/runnables/base/defaults.ts'
 import { tool } from '../../../src/runnables/tools/tool.ts'
 import { workflow } from '../../../src/runnables/workflow/workflow.ts'
 import { answer, callTool, collect, fakeContext, hit, scripted } from '../fixture.ts'
@@ -144,7 +144,7 @@ describe('agent with a model', () => {
   })
 
   it('fails the run, and says what to install, when the provider package is missing', async () => {
-    const entity = bindModel(agent({ model: 'google/gemini' }), { root: '/nowhere' })
+    const entity = withDefaults(agent({ model: 'google/gemini' }), { root: '/nowhere' })
     const message = expect.stringContaining('npm install @ai-sdk/google')
     expect((await collect(entity, 'x')).error).toMatchObject({ code: 'run_failed', message })
   })
@@ -157,17 +157,17 @@ describe('agent with a model', () => {
 
   it('resolves a model that a step names, and never leaves a name to the SDK', async () => {
     const prepareStep = () => ({ model: 'openai/gpt-5' as const })
-    const entity = bindModel(agent({ model: scripted(), prepareStep }), { root: '/nowhere' })
+    const entity = withDefaults(agent({ model: scripted(), prepareStep }), { root: '/nowhere' })
     expect((await collect(entity, 'x')).error).toMatchObject({
       message: expect.stringContaining('npm install @ai-sdk/openai'),
     })
   })
 
   it('takes the model of the config when it has none of its own', async () => {
-    const bound = bindModel(agent({}), { model: scripted(answer('bound')) })
+    const bound = withDefaults(agent({}), { model: scripted(answer('bound')) })
     expect(bound.model).toBe('scripted/one')
     expect((await collect(bound, 'x')).text).toBe('bound')
-    const own = bindModel(agent({ model: 'ollama/qwen3:8b' }), { model: scripted() })
+    const own = withDefaults(agent({ model: 'ollama/qwen3:8b' }), { model: scripted() })
     expect(own.model).toBe('ollama/qwen3:8b')
   })
 })

@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { Logger } from '../../../src/core/logger.ts'
 import { agent } from '../../../src/runnables/agent/agent.ts'
-import { bindModel } from '../../../src/runnables/base/binding.ts'
+import { withDefaults } from '../../../src/runnables/base/defaults.ts'
 import { McpConnection } from '../../../src/runnables/mcp/connection.ts'
 import { createMcpServers, type McpServers, mcp } from '../../../src/runnables/mcp/mcp.ts'
 import type { McpServer } from '../../../src/runnables/mcp/settings.ts'
@@ -334,7 +334,7 @@ describe('mcp() in an agent', () => {
 
   it('gives the agent the tools of a server of the config under the name of the entry', async () => {
     const model = scripted(callTool('files_add', { a: 1, b: 2 }), answer('three'))
-    const bound = bindModel(agent({ model, tools: { files: mcp('files') } }), { mcp: open({ files: child() }) })
+    const bound = withDefaults(agent({ model, tools: { files: mcp('files') } }), { mcp: open({ files: child() }) })
     const { text, of, error } = await collect(bound, 'add')
     expect({ text, error }).toEqual({ text: 'three', error: undefined })
     expect(of('tool_call')).toMatchObject([{ name: 'files_add', input: { a: 1, b: 2 } }])
@@ -345,7 +345,7 @@ describe('mcp() in an agent', () => {
 
   it('records an error of a tool and tells it to the model', async () => {
     const model = scripted(callTool('x_refuse', {}), callTool('x_die', {}), answer('sorry'))
-    const bound = bindModel(agent({ model, tools: { x: mcp(child()) } }), { mcp: open({}) })
+    const bound = withDefaults(agent({ model, tools: { x: mcp(child()) } }), { mcp: open({}) })
     const { text, of } = await collect(bound, 'go')
     expect(text).toBe('sorry')
     expect(of('tool_result').map(({ error }) => error?.message)).toEqual([
@@ -357,7 +357,7 @@ describe('mcp() in an agent', () => {
 
   it('gives data as data', async () => {
     const model = scripted(callTool('x_facts', {}), answer('four'))
-    const bound = bindModel(agent({ model, tools: { x: mcp(child()) } }), { mcp: open({}) })
+    const bound = withDefaults(agent({ model, tools: { x: mcp(child()) } }), { mcp: open({}) })
     expect((await collect(bound, 'go')).of('tool_result')).toMatchObject([{ output: { legs: 4 } }])
     expect(JSON.stringify(model.doStreamCalls[1]?.prompt)).toContain('legs')
   })
@@ -375,7 +375,7 @@ describe('mcp() in an agent', () => {
 
   it('hands pictures to the model as pictures', async () => {
     const model = scripted(callTool('x_picture', {}), answer('nice'))
-    const bound = bindModel(agent({ model, tools: { x: mcp(child()) } }), { mcp: open({}) })
+    const bound = withDefaults(agent({ model, tools: { x: mcp(child()) } }), { mcp: open({}) })
     await collect(bound, 'look')
     expect(JSON.stringify(model.doStreamCalls[1]?.prompt)).toContain('"mediaType":"image/png"')
   })
@@ -383,7 +383,7 @@ describe('mcp() in an agent', () => {
   it('keeps the names of two servers apart', async () => {
     const model = scripted(answer('ok'))
     const tools = { a: mcp(child(), { tools: ['add', 'pid'] }), b: mcp(child(), { tools: ['add'] }) }
-    const bound = bindModel(agent({ model, tools }), { mcp: open({}) })
+    const bound = withDefaults(agent({ model, tools }), { mcp: open({}) })
     await collect(bound, 'go', fakeContext())
     const names = model.doStreamCalls[0]?.tools?.map(({ name }) => name)
     expect(names?.toSorted()).toEqual(['a_add', 'a_pid', 'b_add'])
@@ -405,7 +405,7 @@ describe('mcp() in an agent', () => {
 
   it('names the agent and the server when the config lacks it', () => {
     const lost = agent({ model: scripted(), tools: { files: mcp('fils') } })
-    expect(() => bindModel(lost, { mcp: open({ files: child() }) })).toThrow(
+    expect(() => withDefaults(lost, { mcp: open({ files: child() }) })).toThrow(
       "There is no MCP server 'fils' in `mcpServers`; it has files.",
     )
   })

@@ -4,7 +4,7 @@ import { z } from 'zod'
 import type { RunEvent } from '../../../src/core/event.ts'
 import { isRunnable, type Runnable } from '../../../src/core/runnable.ts'
 import { agent } from '../../../src/runnables/agent/agent.ts'
-import { bindModel } from '../../../src/runnables/base/binding.ts'
+import { withDefaults } from '../../../src/runnables/base/defaults.ts'
 import { type TeamSettings, team } from '../../../src/runnables/team/team.ts'
 import { tool } from '../../../src/runnables/tools/tool.ts'
 import { workflow } from '../../../src/runnables/workflow/workflow.ts'
@@ -113,7 +113,7 @@ describe('a team in sequence', () => {
     const handle = await start('x')
     await begun.promise
     await runs.cancel(handle.runId, 'enough')
-    await runs.settled()
+    await runs.idle()
     const { items } = await runs.list({ parent_run_id: handle.runId }, { limit: 10 })
     expect(items).toMatchObject([{ status: 'cancelled', cancellation_reason: 'enough' }])
   })
@@ -124,7 +124,7 @@ describe('a team in sequence', () => {
   })
 
   it('hands the model of the config to members that are entities', async () => {
-    const bound = bindModel(team({ members: [agent({ name: 'm' })] }), { model: scripted(answer('bound')) })
+    const bound = withDefaults(team({ members: [agent({ name: 'm' })] }), { model: scripted(answer('bound')) })
     const { run } = await serve({ team: bound })
     expect((await run('x')).text).toBe('bound')
   })
@@ -181,7 +181,7 @@ describe('a team in parallel', () => {
     const { run, runs } = await serve({ team: team({ mode: 'parallel', members: [stuck, failing] }) })
     const { record } = await run('x')
     expect(record.status).toBe('failed')
-    await runs.settled()
+    await runs.idle()
     const { items } = await runs.list({ parent_run_id: record.run_id }, { limit: 10 })
     expect(items.map(({ entity_id, status }) => [entity_id, status]).sort()).toEqual([
       ['failing', 'failed'],

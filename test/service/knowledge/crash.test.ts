@@ -8,7 +8,7 @@ import { findDamage, ingestUntilKilled } from '../../support/knowledge-kills.ts'
 
 const kills = 20
 
-async function settled(knowledge: OpenableKnowledge) {
+async function idle(knowledge: OpenableKnowledge) {
   for (;;) {
     const status = await knowledge.status()
     if (status.pending === 0) return status
@@ -42,7 +42,7 @@ describe('a knowledge base whose process is killed', () => {
     await vectors.table('c9_v9', 4)
     await vectors.close()
     const knowledge = await place.open()
-    const status = await settled(knowledge)
+    const status = await idle(knowledge)
     expect(status.vectors).toBe(status.chunks)
     await knowledge.close()
     const after = lanceVectors({ folder: join(place.folder, 'knowledge', 'vectors') })

@@ -113,7 +113,7 @@ describe('a run over a limit', () => {
     const { run, runs } = await serve(main, { run: { tokens: 55 } })
     const ended = await run()
     expect(ended.error).toMatchObject({ code: 'run_limit', message: expect.stringContaining('`run.tokens` of 55') })
-    await runs.settled()
+    await runs.idle()
     const [child] = (await runs.list({ parent_run_id: ended.run_id }, { limit: 10 })).items
     expect(child).toMatchObject({ status: 'cancelled', cancellation_reason: 'parent_ended' })
   })

@@ -6,7 +6,7 @@ import type { Runnable } from '../../../src/core/runnable.ts'
 import { agent } from '../../../src/runnables/agent/agent.ts'
 import { runContext } from '../../../src/runnables/base/run-context.ts'
 import { team } from '../../../src/runnables/team/team.ts'
-import { activeSessions } from '../../../src/store/cached/cached-store.ts'
+import { cachedStore } from '../../../src/store/cached/cached-store.ts'
 import { memoryStore } from '../../../src/store/sessions/memory/store.ts'
 import { sqliteStore } from '../../../src/store/sessions/sqlite/store.ts'
 import { answer, scripted } from '../../runnables/fixture.ts'
@@ -29,7 +29,7 @@ describe.each(['memory', 'sqlite'])('input that a guardrail refused, in %s', (ki
     const folder = await mkdtemp(join(tmpdir(), 'agentserve-refused-'))
     const path = join(folder, 'agentserve.db')
     const store = kind === 'memory' ? memoryStore() : sqliteStore({ path })
-    const services = await openServices(entities, activeSessions(store))
+    const services = await openServices(entities, cachedStore(store))
     onTestFinished(async () => {
       await services.store.close()
       await rm(folder, { recursive: true, force: true })
@@ -156,7 +156,7 @@ describe.each(['memory', 'sqlite'])('input that a guardrail refused, in %s', (ki
     })
     const next = await openServices({ it: agent({ run: () => 'x', guardrails: { input: noSecrets } }) }, first.store)
     next.runs.adopt(left)
-    await next.runs.settled()
+    await next.runs.idle()
     expect(await first.store.findRun(queued.runId)).toMatchObject({
       messages: [{ content: 'harmless' }, { content: 'x' }],
     })
@@ -219,7 +219,7 @@ describe.each(['memory', 'sqlite'])('input that a guardrail refused, in %s', (ki
     expect(run.messages[0]?.parts).toEqual(refused)
     expect((await store.findRun(run.run_id))?.messages[0]?.parts).toEqual(refused)
     expect(await find(secret)).toEqual([])
-    await runs.settled()
+    await runs.idle()
     await store.close()
     if (!sqlite) return
     for (const file of [path, path.replace('.db', '-search.db')]) {

@@ -36,7 +36,7 @@ test('deletes everything that is due, at most 50 sessions at once', async () => 
     maxAgeMs: undefined,
     maxSessions: 30,
   })
-  expect(await retention.sweep()).toBe(220)
+  expect(await retention.prune()).toBe(220)
   expect(limits).toEqual([50, 50, 50, 50, 50, 50])
   expect(await count(store)).toBe(30)
   await retention.close()
@@ -49,10 +49,10 @@ test('never deletes a session in which something runs, and deletes it once that 
   await begun(0)
   const clock = () => Date.now() + hour
   const retention = createRetention({ store, clock, logger: silentLogger, maxAgeMs: 60_000, maxSessions: undefined })
-  expect(await retention.sweep()).toBe(0)
+  expect(await retention.prune()).toBe(0)
   open(0)
   expect((await handle.result()).status).toBe('completed')
-  expect(await retention.sweep()).toBe(1)
+  expect(await retention.prune()).toBe(1)
   await retention.close()
 })
 

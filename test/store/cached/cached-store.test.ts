@@ -1,13 +1,13 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { setImmediate as nextTurn } from 'node:timers/promises'
+import { setImmediate as yieldToLoop } from 'node:timers/promises'
 import fc from 'fast-check'
 import { afterAll, describe, expect, it } from 'vitest'
 import type { SessionStore } from '../../../src/core/store.ts'
-import { SessionMemory } from '../../../src/store/cached/cache.ts'
-import { activeSessions } from '../../../src/store/cached/cached-store.ts'
-import type { KnownSession } from '../../../src/store/cached/entry.ts'
+import { SessionCache } from '../../../src/store/cached/cache.ts'
+import { cachedStore } from '../../../src/store/cached/cached-store.ts'
+import type { CacheEntry } from '../../../src/store/cached/entry.ts'
 import { memoryStore } from '../../../src/store/sessions/memory/store.ts'
 import { sqliteStore } from '../../../src/store/sessions/sqlite/store.ts'
 import { at, endOf, messageOf, seedOf, startOf } from '../../contract/session-store/builders.ts'
@@ -21,13 +21,11 @@ async function databasePath(): Promise<string> {
 }
 afterAll(() => Promise.all(folders.map((folder) => rm(folder, { recursive: true, force: true }))))
 
-testSessionStore('memory, its active sessions in memory', () => activeSessions(memoryStore()))
+testSessionStore('memory, its active sessions in memory', () => cachedStore(memoryStore()))
 testSessionStore('sqlite, its active sessions in memory', async () =>
-  activeSessions(sqliteStore({ path: await databasePath() })),
+  cachedStore(sqliteStore({ path: await databasePath() })),
 )
-testSessionStore('memory, with room for nothing', () =>
-  activeSessions(memoryStore(), { sessions: 0, bytes: 0, runs: 0 }),
-)
+testSessionStore('memory, with room for nothing', () => cachedStore(memoryStore(), { sessions: 0, bytes: 0, runs: 0 }))
 
 type Step = { after: number; ackAfter: number } & (
   | {
@@ -146,7 +144,7 @@ function late(inner: SessionStore, wait: () => number): SessionStore {
         const turns = wait()
         const answer = Promise.resolve(value.apply(target, given))
         answer.catch(() => {})
-        for (let passed = 0; passed < turns; passed++) await nextTurn()
+        for (let passed = 0; passed < turns; passed++) await yieldToLoop()
         return answer
       }
     },
@@ -174,7 +172,7 @@ describe('active sessions', () => {
       fc.asyncProperty(fc.array(fc.array(anyStep, { maxLength: 6 }), { maxLength: 12 }), async (bursts) => {
         const plain = memoryStore()
         let ackAfter = 0
-        const owned = activeSessions(
+        const owned = cachedStore(
           late(memoryStore(), () => ackAfter),
           limits,
         )
@@ -184,7 +182,7 @@ describe('active sessions', () => {
           const pending: Promise<unknown>[] = []
           const settle = (work: Promise<unknown>) => pending.push(work.catch(() => {}))
           for (const step of alone === undefined ? burst : [alone]) {
-            for (let passed = 0; passed < step.after; passed++) await nextTurn()
+            for (let passed = 0; passed < step.after; passed++) await yieldToLoop()
             settle(play(plain, step))
             ackAfter = step.ackAfter
             settle(play(owned, step))
@@ -200,7 +198,7 @@ describe('active sessions', () => {
 
   it('read nothing from the store for the next run of a session that they have seen', async () => {
     const reads: string[] = []
-    const store = activeSessions(noting(memoryStore(), reads))
+    const store = cachedStore(noting(memoryStore(), reads))
     await store.open()
     await converse(store, 's', 30)
     const history = await store.readHistory('s', 21)
@@ -212,7 +210,7 @@ describe('active sessions', () => {
 
   it('keep no more of a session than is asked for, and as much as was', async () => {
     const reads: string[] = []
-    const store = activeSessions(noting(memoryStore(), reads))
+    const store = cachedStore(noting(memoryStore(), reads))
     await store.open()
     await converse(store, 's', 60)
     expect((await store.readHistory('s', 50)).runs).toHaveLength(50)
@@ -226,7 +224,7 @@ describe('active sessions', () => {
     const inner = memoryStore()
     await inner.open()
     await converse(inner, 's', 3)
-    const store = activeSessions(noting(inner, reads))
+    const store = cachedStore(noting(inner, reads))
     for (let asked = 0; asked < 3; asked++) {
       await store.readHistory('s', 21)
       await store.readState?.('s')
@@ -236,7 +234,7 @@ describe('active sessions', () => {
   })
 
   it('can not be changed by what an agent does to its input', async () => {
-    const store = activeSessions(memoryStore())
+    const store = cachedStore(memoryStore())
     await store.open()
     const start = startOf({ run: { run_id: 'r', session_id: 's', metadata: { a: { b: 1 } } } })
     await store.startRun(start)
@@ -248,11 +246,10 @@ describe('active sessions', () => {
 })
 
 describe('the memory of sessions', () => {
-  const put = (memory: SessionMemory, known: KnownSession, work: () => void) =>
-    memory.written(known, ++known.asked, work)
+  const put = (memory: SessionCache, known: CacheEntry, work: () => void) => memory.written(known, ++known.asked, work)
 
   it('holds as many sessions, runs and bytes as it may, and forgets the longest unused first', () => {
-    const memory = new SessionMemory({ sessions: 10, bytes: 200_000, runs: 5 })
+    const memory = new SessionCache({ sessions: 10, bytes: 200_000, runs: 5 })
     for (let count = 0; count < 100; count++) {
       const known = memory.runBegins(`s${count}`)
       put(memory, known, () => known.begin(startOf({})))
@@ -275,7 +272,7 @@ describe('the memory of sessions', () => {
   })
 
   it('keeps a session with a run under way, without what it held when there is no room for that', () => {
-    const memory = new SessionMemory({ sessions: 1, bytes: 40_000, runs: 100 })
+    const memory = new SessionCache({ sessions: 1, bytes: 40_000, runs: 100 })
     const [busy, other] = [memory.runBegins('busy'), memory.runBegins('other')]
     for (const known of [busy, other]) {
       const starts = Array.from({ length: 9 }, () => startOf({}))

@@ -70,7 +70,7 @@ describe('the document store', () => {
     await store.publish(key, [{ ...chunksOf(second, 0, 'sail'), document: replacement }])
     expect(await store.keyword(key, ['anchor'], {}, 10)).toEqual([])
     expect(await store.current(key, [first.firstChunk, second.firstChunk])).toHaveLength(1)
-    await store.sweep([first.generation, second.generation])
+    await store.collect([first.generation, second.generation])
     expect(await store.chunksOf([first.generation], 0, 10)).toEqual([])
     expect(await store.chunksOf([second.generation], 0, 10)).toHaveLength(1)
     expect((await store.frequencies(key, ['anchor', 'sail'], [' an'])).words).toEqual(new Map([['sail', 1]]))
@@ -128,7 +128,7 @@ describe('the document store', () => {
       const place = await reserve(store, 1)
       const document = generationOf(place.generation, { source: 'log' })
       await store.publish(key, [{ ...chunksOf(place, 0, text), document }])
-      await store.sweep()
+      await store.collect()
     }
     await publish('oil lamp')
     expect((await store.frequencies(key, ['electric'], ['ele'])).words).toEqual(new Map())

@@ -39,7 +39,7 @@ test.for(['memory', 'sqlite'])('expired claims go with the first of a new hour, 
   const { time, claim, kept, store } = await openStore(driver)
   const old = keysOf('old', 500)
   await Promise.all(old.map(claim))
-  await store.settleClaim('old0', { done: true })
+  await store.completeClaim('old0', { done: true })
   time.ms += 23 * hourMs
   await claim('young')
   expect(await kept(old)).toBe(500)

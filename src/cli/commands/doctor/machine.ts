@@ -7,8 +7,8 @@ const tooLittleBytes = 100 * 1024 ** 2
 
 export function checkNode(version = process.versions.node): Finding {
   const [major = 0, minor = 0] = version.split('.').map(Number)
-  const [leastMajor, leastMinor] = neededNode
-  const isEnough = major > leastMajor || (major === leastMajor && minor >= leastMinor)
+  const [minMajor, minMinor] = neededNode
+  const isEnough = major > minMajor || (major === minMajor && minor >= minMinor)
   if (isEnough) return ok('node', `Node ${version}`)
   return wrong('node', `Node ${version} is too old`, `install Node ${neededNode.join('.')} or newer`)
 }

@@ -3,7 +3,7 @@ import { parseDuration } from '../../../core/duration.ts'
 import { UsageError } from '../../command/exit.ts'
 import type { SessionsOptions } from './action.ts'
 
-const mostAPage = 100
+const maxAPage = 100
 const usualLimit = 20
 
 interface ListPage {
@@ -18,7 +18,7 @@ export async function* readPages<P extends ListPage, T>(
 ): AsyncGenerator<T[], string | null> {
   let left = limit ?? Number.POSITIVE_INFINITY
   for (let next: string | undefined; ; ) {
-    const page = await read({ limit: Math.min(left, mostAPage), cursor: next })
+    const page = await read({ limit: Math.min(left, maxAPage), cursor: next })
     const items = itemsOf(page)
     yield items
     left -= items.length

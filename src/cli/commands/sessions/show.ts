@@ -16,13 +16,13 @@ type History = Awaited<ReturnType<SessionsClient['history']>>
 type ShownRun = History['runs'][number]
 
 /** As many as the server tells of. */
-const mostInteractions = 1_000
+const maxInteractions = 1_000
 
 /** A session's conversation with its runs; with `--events` what was recorded of them, with `--why` what a run's model was told. */
 export const showSession: SessionsAction = async ({ withClient, args, options, json, signal }) => {
   const sessionId = oneSession('show', args)
   const { limit, all, events, why } = options
-  const interactions = all ? mostInteractions : limit && Math.min(limit, mostInteractions)
+  const interactions = all ? maxInteractions : limit && Math.min(limit, maxInteractions)
   await withClient(async (client) => {
     if (why !== undefined) return showWhy(client, sessionId, why, json, signal)
     const history = await client.sessions.history(sessionId, { interactions, signal })

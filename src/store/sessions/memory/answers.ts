@@ -2,7 +2,7 @@ import type { RunRecord } from '../../../core/run.ts'
 import type { CachedAnswer } from '../../../core/store.ts'
 import { copy, type MemoryState } from './rows.ts'
 
-export function keepAnswer(state: MemoryState, { key, run_id, expires_at }: CachedAnswer, now: string): void {
+export function cacheAnswer(state: MemoryState, { key, run_id, expires_at }: CachedAnswer, now: string): void {
   if (!state.runs.has(run_id)) return
   state.answers.delete(key)
   state.answers.set(key, { key, run_id, expires_at })

@@ -12,12 +12,12 @@ export function readClaim(state: MemoryState, key: string, now: string): ClaimRe
 
 export function insertClaim(state: MemoryState, claim: Claim, outcome: { run_id?: string; answer?: Json } = {}): void {
   const { key, hash, expires_at } = claim
-  if (state.sweep.isDue()) sweepClaims(state, timestamp(state.clock()))
+  if (state.expiry.isDue()) expireClaims(state, timestamp(state.clock()))
   state.claims.set(key, { key, hash, expires_at, run_id: null, answer: null, ...outcome })
 }
 
 /** Drops what has expired. */
-export function sweepClaims(state: MemoryState, now: string): void {
+export function expireClaims(state: MemoryState, now: string): void {
   for (const [key, row] of state.claims) if (row.expires_at <= now) state.claims.delete(key)
 }
 

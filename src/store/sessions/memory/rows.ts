@@ -6,7 +6,7 @@ import type { Session, SessionOwners, SharedWith } from '../../../core/session.t
 import type { CachedAnswer } from '../../../core/store.ts'
 import type { Summary } from '../../../core/summary.ts'
 import type { Clock } from '../../../core/time.ts'
-import type { Sweep } from '../../rules/expiry.ts'
+import type { Expiry } from '../../rules/expiry.ts'
 
 export interface RunRow {
   record: RunRecord
@@ -52,7 +52,7 @@ export interface MemoryState {
   runs: Map<string, RunRow>
   claims: Map<string, ClaimRow>
   clock: Clock
-  sweep: Sweep
+  expiry: Expiry
   answers: Map<string, CachedAnswer>
   /** By session: when each was asked for, and how often it was begun. */
   summaryJobs: Map<string, { at: string; attempts: number }>

@@ -2,10 +2,10 @@ import { AppError } from '../../../core/error.ts'
 import type { Json } from '../../../core/json.ts'
 import type { SessionStore } from '../../../core/store.ts'
 import { type Clock, timestamp } from '../../../core/time.ts'
-import { Sweep } from '../../rules/expiry.ts'
+import { Expiry } from '../../rules/expiry.ts'
 import { takesEvents } from '../../rules/run-rules.ts'
-import { keepAnswer, readAnswer } from './answers.ts'
-import { insertClaim, readClaim, releaseClaims, sweepClaims } from './claims.ts'
+import { cacheAnswer, readAnswer } from './answers.ts'
+import { expireClaims, insertClaim, readClaim, releaseClaims } from './claims.ts'
 import { gatherRuns, readRecords, restoreSession } from './copies.ts'
 import { eraseUser } from './erasing.ts'
 import * as handovers from './handovers.ts'
@@ -32,7 +32,7 @@ export function memoryStore({ clock = Date.now, maxReadBytes }: MemoryStoreOptio
     runs: new Map(),
     claims: new Map(),
     clock,
-    sweep: new Sweep(clock),
+    expiry: new Expiry(clock),
     answers: new Map(),
     summaryJobs: new Map(),
   }
@@ -115,7 +115,7 @@ export function memoryStore({ clock = Date.now, maxReadBytes }: MemoryStoreOptio
       return step(() => ({ ...found, items: found.items.filter(({ run_id }) => state.runs.has(run_id)) }))
     },
 
-    cacheAnswer: (answer) => step(() => keepAnswer(state, answer, now())),
+    cacheAnswer: (answer) => step(() => cacheAnswer(state, answer, now())),
     findCached: (key) => step(() => readAnswer(state, key, now())),
 
     saveSummary: (summary) => step(() => sessions.setSummary(state, summary)),
@@ -142,7 +142,7 @@ export function memoryStore({ clock = Date.now, maxReadBytes }: MemoryStoreOptio
         if (taken === undefined) insertClaim(state, claim)
         return taken
       }),
-    settleClaim: (key, answer) =>
+    completeClaim: (key, answer) =>
       step(() => {
         const row = state.claims.get(key)
         if (row) row.answer = copy(answer)
@@ -156,7 +156,7 @@ export function memoryStore({ clock = Date.now, maxReadBytes }: MemoryStoreOptio
 
     recover: (owner, at) =>
       step(() => {
-        sweepClaims(state, now())
+        expireClaims(state, now())
         releaseClaims(state)
         return runs.recoverRuns(state, owner, at)
       }),

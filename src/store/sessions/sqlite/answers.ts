@@ -3,7 +3,7 @@ import type { CachedAnswer } from '../../../core/store.ts'
 import type { Connection } from '../../sqlite/connection.ts'
 import { type All, readRecord } from './reading/records.ts'
 
-export async function keepAnswer(writer: Connection, { key, run_id, expires_at }: CachedAnswer): Promise<void> {
+export async function cacheAnswer(writer: Connection, { key, run_id, expires_at }: CachedAnswer): Promise<void> {
   const sql = 'INSERT OR REPLACE INTO cached_answers SELECT ?, run_id, ? FROM runs WHERE run_id = ?'
   await writer.run(sql, [key, expires_at, run_id])
 }

@@ -2,14 +2,14 @@ import { AppError } from '../../../core/error.ts'
 import { type Logger, silentLogger } from '../../../core/logger.ts'
 import type { ClaimRecord, RunFinished, RunStart, RunStarted, SessionStore } from '../../../core/store.ts'
 import { type Clock, timestamp } from '../../../core/time.ts'
-import { Sweep } from '../../rules/expiry.ts'
+import { Expiry } from '../../rules/expiry.ts'
 import { Checkpoints, checkpointWaitMs } from '../../sqlite/checkpoints.ts'
 import type { Connection } from '../../sqlite/connection.ts'
 import { toStoreError } from '../../sqlite/failure.ts'
 import { openConnection, prepareDatabase, type Synchronous } from '../../sqlite/open-database.ts'
 import { probeSpace, writeAgain } from '../../sqlite/space.ts'
 import { Shrinking } from '../../upkeep/shrinking.ts'
-import { dropExpiredAnswers, keepAnswer } from './answers.ts'
+import { cacheAnswer, dropExpiredAnswers } from './answers.ts'
 import { eraseUser } from './erase-user.ts'
 import { Removal } from './hidden/removal.ts'
 import { type GoneSessions, removeSessions } from './hidden/remove-sessions.ts'
@@ -21,9 +21,9 @@ import { HiddenSessions, listHidden } from './schema/hidden.ts'
 import { Search } from './search/search.ts'
 import { searchPathOf } from './search/search-file.ts'
 import * as sessions from './sessions.ts'
-import type { HotWrite } from './writing/batch.ts'
+import type { RunWrite } from './writing/batch.ts'
 import { createHotWrites } from './writing/batch-insert.ts'
-import { dropExpiredClaims, releaseClaim, settleClaim, takeClaim } from './writing/claims.ts'
+import { completeClaim, dropExpiredClaims, releaseClaim, takeClaim } from './writing/claims.ts'
 import { KnownRows } from './writing/known-rows.ts'
 import { finishRefused } from './writing/refuse.ts'
 import { resumeRun } from './writing/single-write.ts'
@@ -60,7 +60,7 @@ interface Opened {
 export function sqliteStore(options: SqliteStoreOptions): SessionStore {
   const { path, synchronous = 'FULL', logger = silentLogger, clock = Date.now } = options
   const now = () => timestamp(clock())
-  const sweep = new Sweep(clock)
+  const expiry = new Expiry(clock)
   let opened: Opened | undefined
 
   async function open(): Promise<void> {
@@ -157,7 +157,7 @@ export function sqliteStore(options: SqliteStoreOptions): SessionStore {
   const working = <T>(work: (connection: Connection) => Promise<T>) => using(({ writer }) => writer.work(work))
 
   /** Without a step of its own between the caller and the writer, whose errors are the store's already. */
-  const writing = <T>(write: HotWrite) =>
+  const writing = <T>(write: RunWrite) =>
     (opened === undefined ? Promise.reject(notOpen()) : opened.writer.write(write)) as Promise<T>
 
   /** Of a session whose namesake has not gone yet. */
@@ -168,7 +168,7 @@ export function sqliteStore(options: SqliteStoreOptions): SessionStore {
   }
 
   function sweepWhenDue(): void {
-    if (sweep.isDue()) void dropExpired().catch((error: unknown) => logger.warn({ error }, 'what has expired stays'))
+    if (expiry.isDue()) void dropExpired().catch((error: unknown) => logger.warn({ error }, 'what has expired stays'))
   }
 
   async function dropExpired(): Promise<void> {
@@ -290,7 +290,7 @@ export function sqliteStore(options: SqliteStoreOptions): SessionStore {
 
     cacheAnswer: (answer) => {
       sweepWhenDue()
-      return working((connection) => keepAnswer(connection, answer))
+      return working((connection) => cacheAnswer(connection, answer))
     },
     findCached: (key) => reading((reads) => reads.findCached(key, now())),
 
@@ -306,7 +306,7 @@ export function sqliteStore(options: SqliteStoreOptions): SessionStore {
       if (taken === undefined) sweepWhenDue()
       return taken
     },
-    settleClaim: (key, answer) => working((connection) => settleClaim(connection, key, answer)),
+    completeClaim: (key, answer) => working((connection) => completeClaim(connection, key, answer)),
     releaseClaim: (key) => working((connection) => releaseClaim(connection, key)),
     findClaim: (key) => reading((reads) => reads.findClaim(key, now())),
 

@@ -5,7 +5,7 @@ import type { All } from './records.ts'
 
 /** A batch is some kilobytes, or one large event; who asks for few events wants few of them. */
 const batchesAtOnce = 4
-const mostBatches = 32
+const maxBatches = 32
 const fewEvents = 1_000
 const largeBytes = 256 * 1024
 
@@ -19,7 +19,7 @@ export async function* readBatches(
   all: All,
   runId: string,
   after: number,
-  atOnce = mostBatches,
+  atOnce = maxBatches,
 ): AsyncGenerator<RecordedBatch> {
   for (let last = after; ; ) {
     const rows = await all(selectEvents, [runId, last + 1, atOnce, largeBytes])
@@ -72,7 +72,7 @@ export async function readEventPage(
   after: number,
   limit: number,
   maxCharacters: number,
-  batches = readBatches(all, runId, after, limit > fewEvents ? mostBatches : batchesAtOnce),
+  batches = readBatches(all, runId, after, limit > fewEvents ? maxBatches : batchesAtOnce),
 ): Promise<{ events: RunEvent[]; isLast: boolean }> {
   const events: RunEvent[] = []
   let characters = 0

@@ -1,5 +1,5 @@
 import { stat } from 'node:fs/promises'
-import { setImmediate as nextTurn } from 'node:timers/promises'
+import { setImmediate as yieldToLoop } from 'node:timers/promises'
 import { AppError, invalid } from '../../../../core/error.ts'
 import { isSessionId } from '../../../../core/id.ts'
 import type { Logger } from '../../../../core/logger.ts'
@@ -26,7 +26,7 @@ import {
 /** How long an answer waits for the index; the update goes on. */
 const updateMs = 10_000
 /** How many runs one page looks at: a filter that lets few through must not make it long. */
-const runsAPage = 5_000
+const runsPerPage = 5_000
 const runsAtOnce = 100
 const leftAfterMs = 1_000
 
@@ -130,7 +130,7 @@ export class Search {
       })
       for (let more = dropped; more && !this.#closed; ) {
         more = await this.#inTurn(async () => (await this.#open()).file.purge())
-        await nextTurn()
+        await yieldToLoop()
       }
     }
     this.#purging = Promise.all([this.#purging, purge()]).then(
@@ -209,7 +209,7 @@ export class Search {
     const pace = new Pace()
     const hits: { hit: MessageHit; place: Place }[] = []
     let next = from.message > 0 ? from.run : from.run - 1
-    for (let looked = 0; looked < runsAPage; looked += runsAtOnce) {
+    for (let looked = 0; looked < runsPerPage; looked += runsAtOnce) {
       const numbers = await file.find(match, next, runsAtOnce)
       for await (const run of readRuns(source, numbers, search)) {
         for (const [message, row] of [...run.said.entries()].reverse()) {

@@ -4,13 +4,13 @@ import { startReserve } from '../../../rules/run-rules.ts'
 /*
  * The commit of a whole group as one statement: its rows come as JSON documents, one for each kind, and a trigger deals
  * them out. One hop to the thread pool, one implicit transaction. Every rule that a row breaks raises a constraint, which
- * undoes the statement; what was the matter is then looked up for each item (see settle.ts), so that the ordinary case
+ * undoes the statement; what was the matter is then looked up for each item (see writeSingly.ts), so that the ordinary case
  * pays nothing for the others. Rows are dealt out as JSONB, so that reading a column parses nothing again. View and
  * trigger are temporary: they belong to the writer's connection, not to the file.
  */
 
 /** The documents of a group, each an array of rows with the columns as listed. */
-export interface HotRows {
+export interface BatchRows {
   /** session_id, agent_id, team_id, workflow_id, user_id, name, metadata, state, created_at, updated_at, revision, run_count */
   sessions: unknown[][]
   /** run_id, fence, status, ended, output, first and last number of events, batch, whether the input is checked */
@@ -41,7 +41,7 @@ const kinds = [
   'parts',
   'claims',
   'touches',
-] as const satisfies (keyof HotRows)[]
+] as const satisfies (keyof BatchRows)[]
 
 export const startedRunColumns = [
   'run_id',
@@ -79,26 +79,26 @@ const sessionColumns = [
   'run_count',
 ]
 
-export function emptyRows(): HotRows {
+export function emptyRows(): BatchRows {
   return { sessions: [], ends: [], runs: [], instants: [], begins: [], batches: [], parts: [], claims: [], touches: [] }
 }
 
-export function toParams(rows: HotRows): (string | null)[] {
+export function toParams(rows: BatchRows): (string | null)[] {
   return kinds.map((kind) => (rows[kind].length === 0 ? null : JSON.stringify(rows[kind])))
 }
 
 /** The same in several turns of the event loop, for megabytes. */
-export async function toParamsInTurns(rows: HotRows): Promise<(string | null)[]> {
+export async function toParamsInTurns(rows: BatchRows): Promise<(string | null)[]> {
   const params: (string | null)[] = []
   for (const kind of kinds) params.push(rows[kind].length === 0 ? null : await jsonInTurns(rows[kind]))
   return params
 }
 
-export const insertHot = `INSERT INTO hot_writes VALUES (${kinds.map(() => '?').join(', ')})`
+export const insertBatch = `INSERT INTO hot_writes VALUES (${kinds.map(() => '?').join(', ')})`
 
 const values = (columns: readonly string[]) => columns.map((_, place) => `value ->> ${place}`).join(', ')
 
-const orRaise = (kind: keyof HotRows) =>
+const orRaise = (kind: keyof BatchRows) =>
   `SELECT RAISE(ABORT, '${kind}') WHERE changes() <> json_array_length(NEW.${kind});`
 
 // The mark behind the fields of the message goes.

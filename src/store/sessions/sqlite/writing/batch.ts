@@ -4,7 +4,7 @@ import type { SessionSeed } from '../../../../core/session.ts'
 import type { RunBatch, RunEnd, RunFinished, RunStart, RunStarted } from '../../../../core/store.ts'
 import { encodeBatch, type StoredBatch } from '../schema/event-batch.ts'
 import { begunOf, endedOf, messagesOf, toJson } from '../schema/rows.ts'
-import { emptyRows, type HotRows } from './batch-insert.ts'
+import { type BatchRows, emptyRows } from './batch-insert.ts'
 
 export interface BeginRun {
   runId: string
@@ -13,17 +13,17 @@ export interface BeginRun {
 }
 
 /** A hot write, and what its caller is told when nothing stood in its way. */
-export type HotWrite =
+export type RunWrite =
   | { kind: 'start'; start: RunStart }
   | { kind: 'begin'; begin: BeginRun }
   | { kind: 'append'; batch: RunBatch }
   | { kind: 'finish'; end: RunEnd }
 
-export type HotOutcome = RunStarted | RunFinished | boolean
+export type RunWriteOutcome = RunStarted | RunFinished | boolean
 
 /** What belongs together: one write, or a run's start with its end. */
-export interface Unit {
-  write: HotWrite
+export interface BatchItem {
+  write: RunWrite
   end?: RunEnd | undefined
 }
 
@@ -48,8 +48,8 @@ interface Touched {
 }
 
 /** Collects the rows of a group of units that touch a run once each. */
-export class Group {
-  readonly rows: HotRows = emptyRows()
+export class WriteBatch {
+  readonly rows: BatchRows = emptyRows()
   readonly created = new Set<string>()
   readonly #known: Known
   readonly #made: MadeTexts | undefined
@@ -61,7 +61,7 @@ export class Group {
   }
 
   /** False, and nothing is added, when the unit can only be written after a look at what is there. */
-  add({ write, end }: Unit): boolean {
+  add({ write, end }: BatchItem): boolean {
     switch (write.kind) {
       case 'start':
         return this.addStart(write.start, end)
@@ -199,7 +199,7 @@ export class Group {
   }
 
   /** The rows, complete with those of the sessions. */
-  finish(): HotRows {
+  finish(): BatchRows {
     for (const [sessionId, { seed, updatedAt, revisions, runs, state }] of this.#touched) {
       if (seed === undefined) {
         this.rows.touches.push([sessionId, updatedAt, revisions, runs, state === undefined ? 0 : 1, toJson(state)])

@@ -50,7 +50,7 @@ export async function keepClaimsOf(writer: Connection, runs: string): Promise<vo
   )
 }
 
-export async function settleClaim(writer: Connection, key: string, answer: Json): Promise<void> {
+export async function completeClaim(writer: Connection, key: string, answer: Json): Promise<void> {
   await writer.run('UPDATE claims SET answer = ? WHERE claim_key = ?', [JSON.stringify(answer), key])
 }
 

@@ -1,16 +1,16 @@
 import type { Message } from '../../../../core/message.ts'
 import { jsonSize } from '../../../../runtime/json-size.ts'
-import type { HotWrite } from './batch.ts'
+import type { RunWrite } from './batch.ts'
 
 /** What takes so many characters is not made into a statement in one turn of the event loop, nor together with others. */
 const largeCharacters = 1024 * 1024
 
-export function isLarge(write: HotWrite): boolean {
+export function isLarge(write: RunWrite): boolean {
   return charactersOf(write) >= largeCharacters
 }
 
 /** About as many as the write takes, but for what is always short. */
-export function charactersOf(write: HotWrite): number {
+export function charactersOf(write: RunWrite): number {
   switch (write.kind) {
     case 'start':
       return inMessages(write.start.run.messages) + inValue(write.start.run.metadata) + inValue(write.start.state)

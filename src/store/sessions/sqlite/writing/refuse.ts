@@ -4,7 +4,7 @@ import { isEnded } from '../../../../core/run.ts'
 import type { RunEnd, RunFinished } from '../../../../core/store.ts'
 import type { Connection } from '../../../sqlite/connection.ts'
 import type { MessageRow } from '../schema/rows.ts'
-import { settle } from './single-write.ts'
+import { writeSingly } from './single-write.ts'
 
 const batchesAtOnce = 16
 
@@ -18,7 +18,7 @@ export async function finishRefused(
   end: RunEnd,
   now: string,
 ): Promise<{ finished: RunFinished; numbers: number[] }> {
-  const finished = (await settle(writer, { kind: 'finish', end }, now)) as RunFinished
+  const finished = (await writeSingly(writer, { kind: 'finish', end }, now)) as RunFinished
   return { finished, numbers: finished === 'ok' ? await refuseRuns(writer, end.refused ?? []) : [] }
 }
 

@@ -18,8 +18,8 @@ import { readRecord } from '../reading/records.ts'
 import { encodeBatchInTurns } from '../schema/event-batch.ts'
 import { inTheWay, isHidden } from '../schema/hidden.ts'
 import { fromJson, messageRows } from '../schema/rows.ts'
-import { type BeginRun, Group, type HotOutcome, type HotWrite, type Known, type MadeTexts } from './batch.ts'
-import { insertHot, toParamsInTurns } from './batch-insert.ts'
+import { type BeginRun, type Known, type MadeTexts, type RunWrite, type RunWriteOutcome, WriteBatch } from './batch.ts'
+import { insertBatch, toParamsInTurns } from './batch-insert.ts'
 import { freeClaim } from './claims.ts'
 import { isLarge } from './large-write.ts'
 
@@ -29,7 +29,7 @@ import { isLarge } from './large-write.ts'
  * event loop.
  */
 
-export async function settle(writer: Connection, write: HotWrite, now: string): Promise<HotOutcome> {
+export async function writeSingly(writer: Connection, write: RunWrite, now: string): Promise<RunWriteOutcome> {
   switch (write.kind) {
     case 'start':
       return startRun(writer, write.start, now)
@@ -60,7 +60,7 @@ async function startRun(writer: Connection, start: RunStart, now: string): Promi
     present !== undefined && running && state !== null
       ? { ...fromJson<JsonObject>(present.state), ...state }
       : undefined
-  const group = new Group(
+  const group = new WriteBatch(
     knowing(run.session_id, present !== undefined),
     await madeTexts(run.messages, start.unchecked),
   )
@@ -79,7 +79,7 @@ async function beginRun(writer: Connection, begin: BeginRun): Promise<boolean> {
     becomes = { ...fromJson<JsonObject>(session?.state), ...run.startState }
     await writer.run('UPDATE runs SET start_state = NULL WHERE run_id = ?', [begin.runId])
   }
-  const group = new Group(knowing(run.sessionId, true))
+  const group = new WriteBatch(knowing(run.sessionId, true))
   group.addBegin(begin, run.sessionId, becomes)
   await writeGroup(writer, group)
   return true
@@ -88,7 +88,7 @@ async function beginRun(writer: Connection, begin: BeginRun): Promise<boolean> {
 async function appendEvents(writer: Connection, batch: RunBatch): Promise<boolean> {
   const run = await lookUp(writer, batch.run_id)
   if (run === undefined || !takesEvents(run, batch.fence)) return false
-  const group = new Group(knowing(run.sessionId, true))
+  const group = new WriteBatch(knowing(run.sessionId, true))
   const encoded = await encodeBatchInTurns(batch.events, run.recordedSeq)
   group.addBatch(batch.run_id, batch.fence, batch.reserve_until, encoded, batch.checked)
   await writeGroup(writer, group)
@@ -106,11 +106,11 @@ async function finishRun(writer: Connection, end: RunEnd, large: boolean): Promi
   // What SQLite is given at once is copied at once. What was paused takes no batch, only an end.
   const apart = large && !run.ended
   if (apart) {
-    const events = new Group(known)
+    const events = new WriteBatch(known)
     events.addBatch(end.run_id, run.fence, 0, batch)
     await writeGroup(writer, events)
   }
-  const group = new Group(known, await madeTexts(whole.messages))
+  const group = new WriteBatch(known, await madeTexts(whole.messages))
   group.addEnd(whole, run.sessionId, apart ? undefined : batch)
   await writeGroup(writer, group)
   return 'ok'
@@ -124,8 +124,8 @@ async function madeTexts(messages: readonly Message[], unchecked = false): Promi
   return new Map([[messages, await jsonInTurns(messageRows(messages, unchecked))]])
 }
 
-async function writeGroup(writer: Connection, group: Group): Promise<void> {
-  await writer.run(insertHot, await toParamsInTurns(group.finish()))
+async function writeGroup(writer: Connection, group: WriteBatch): Promise<void> {
+  await writer.run(insertBatch, await toParamsInTurns(group.finish()))
 }
 
 async function isBusy(writer: Connection, sessionId: string): Promise<boolean> {
@@ -146,7 +146,7 @@ export async function resumeRun(writer: Connection, resume: RunResume): Promise<
     `UPDATE runs SET status = 'running', owner = ?, fence = ?, reserve_until = max(reserve_until, ?) WHERE run_id = ?`,
     [owner, fence, reserve_until, runId],
   )
-  const group = new Group(knowing(run.sessionId, true))
+  const group = new WriteBatch(knowing(run.sessionId, true))
   group.addBatch(runId, fence, reserve_until, await encodeBatchInTurns(events, run.recordedSeq))
   await writeGroup(writer, group)
   await touch(writer, run.sessionId, at)

@@ -1,11 +1,11 @@
 import { AppError } from '../../../../core/error.ts'
 import type { Connection } from '../../../sqlite/connection.ts'
 import { classify, toStoreError } from '../../../sqlite/failure.ts'
-import { Group, type HotOutcome, type HotWrite, type Unit } from './batch.ts'
-import { insertHot, toParams } from './batch-insert.ts'
+import { type BatchItem, type RunWrite, type RunWriteOutcome, WriteBatch } from './batch.ts'
+import { insertBatch, toParams } from './batch-insert.ts'
 import type { KnownRows } from './known-rows.ts'
 import { charactersOf, isLarge } from './large-write.ts'
-import { settle } from './single-write.ts'
+import { writeSingly } from './single-write.ts'
 
 const groupLimit = 512
 /** A group of more comes of many callers, who send the next requests while they get their answers. */
@@ -17,15 +17,15 @@ interface Waiting<T> {
   /** What to tell the caller once the transaction is durable. */
   outcome?: { value: T } | { error: unknown }
 }
-interface WaitingHot extends Waiting<HotOutcome> {
-  write: HotWrite
+interface WaitingHot extends Waiting<RunWriteOutcome> {
+  write: RunWrite
   large: boolean
 }
 interface WaitingWork extends Waiting<unknown> {
   work: (writer: Connection) => Promise<unknown>
   characters: number
 }
-interface HotUnit extends Unit {
+interface PendingItem extends BatchItem {
   items: WaitingHot[]
 }
 
@@ -60,7 +60,7 @@ export class Writer {
   }
 
   /** Rejects for a record that can't be measured or written, and for that one alone. */
-  write(write: HotWrite): Promise<HotOutcome> {
+  write(write: RunWrite): Promise<RunWriteOutcome> {
     // Looked at here, where a record that is none rejects its own caller.
     return new Promise((resolve, reject) => this.#enqueue({ write, large: isLarge(write), resolve, reject }))
   }
@@ -147,7 +147,7 @@ export class Writer {
     this.#options.onFatal(known)
   }
 
-  async #commit(units: HotUnit[], works: WaitingWork[]): Promise<void> {
+  async #commit(units: PendingItem[], works: WaitingWork[]): Promise<void> {
     const { connection } = this.#options
     const alone = works.length === 0
     if (alone && (await this.#writeWhole(units))) return
@@ -173,7 +173,7 @@ export class Writer {
   }
 
   /** Halves a group that can't be written as a whole, down to the units that are in the way. */
-  async #apply(units: HotUnit[], failed = false): Promise<void> {
+  async #apply(units: PendingItem[], failed = false): Promise<void> {
     if (units.length === 0 || (!failed && (await this.#writeWhole(units)))) return
     if (units.length === 1) return this.#settleEach(units[0]?.items ?? [])
     const middle = units.length >> 1
@@ -182,14 +182,14 @@ export class Writer {
   }
 
   /** One statement for all; false when something stands in the way and nothing was written. */
-  async #writeWhole(units: HotUnit[]): Promise<boolean> {
+  async #writeWhole(units: PendingItem[]): Promise<boolean> {
     const { connection, known } = this.#options
-    const group = new Group(known)
+    const group = new WriteBatch(known)
     try {
       // What can't be written as JSON throws here; it is answered by itself.
       for (const unit of units) if (!group.add(unit)) return false
       const params = toParams(group.finish())
-      await connection.run(insertHot, params)
+      await connection.run(insertBatch, params)
       for (const text of params) this.#characters += text?.length ?? 0
     } catch (error) {
       if (endsGroup(error)) throw error
@@ -207,7 +207,7 @@ export class Writer {
   async #settleEach(items: readonly WaitingHot[]): Promise<void> {
     const { connection, known, now } = this.#options
     for (const item of items) {
-      item.outcome = await this.#alone(() => settle(connection, item.write, now()))
+      item.outcome = await this.#alone(() => writeSingly(connection, item.write, now()))
       this.#characters += charactersOf(item.write)
       remember(known, item.write, item.outcome)
     }
@@ -239,12 +239,12 @@ function answer(item: WaitingHot | WaitingWork): void {
   const { outcome } = item
   if (outcome === undefined) item.reject(new AppError('internal', 'A write was committed without an outcome.'))
   else if ('error' in outcome) item.reject(outcome.error)
-  else item.resolve(outcome.value as HotOutcome)
+  else item.resolve(outcome.value as RunWriteOutcome)
 }
 
 /** As many as go together: a run is touched once, but for a start that its own end follows. A large write goes alone. */
 function takeGroup(waiting: readonly (WaitingHot | WaitingWork)[]): {
-  units: HotUnit[]
+  units: PendingItem[]
   works: WaitingWork[]
   count: number
   large: boolean
@@ -252,7 +252,7 @@ function takeGroup(waiting: readonly (WaitingHot | WaitingWork)[]): {
   const first = waiting[0]
   if (first !== undefined && 'write' in first && first.large)
     return { units: [{ write: first.write, items: [first] }], works: [], count: 1, large: true }
-  const units = new Map<string, HotUnit>()
+  const units = new Map<string, PendingItem>()
   const works: WaitingWork[] = []
   let count = 0
   for (const item of waiting) {
@@ -273,11 +273,11 @@ function takeGroup(waiting: readonly (WaitingHot | WaitingWork)[]): {
   return { units: [...units.values()], works, count, large: false }
 }
 
-function isOwnEnd(unit: HotUnit, write: HotWrite): write is Extract<HotWrite, { kind: 'finish' }> {
+function isOwnEnd(unit: PendingItem, write: RunWrite): write is Extract<RunWrite, { kind: 'finish' }> {
   return write.kind === 'finish' && write.end.fence === 1 && unit.write.kind === 'start' && unit.end === undefined
 }
 
-function runIdOf(write: HotWrite): string {
+function runIdOf(write: RunWrite): string {
   switch (write.kind) {
     case 'start':
       return write.start.run.run_id
@@ -291,7 +291,7 @@ function runIdOf(write: HotWrite): string {
 }
 
 /** `created`: the sessions that the group made; the first start in each is the one that made it. */
-function ordinaryOutcome(write: HotWrite, created: Set<string>): HotOutcome {
+function ordinaryOutcome(write: RunWrite, created: Set<string>): RunWriteOutcome {
   if (write.kind === 'finish') return 'ok'
   if (write.kind !== 'start') return true
   const { run } = write.start
@@ -302,7 +302,7 @@ function ordinaryOutcome(write: HotWrite, created: Set<string>): HotOutcome {
   }
 }
 
-function remember(known: KnownRows, write: HotWrite, outcome: { value: HotOutcome } | { error: unknown }): void {
+function remember(known: KnownRows, write: RunWrite, outcome: { value: RunWriteOutcome } | { error: unknown }): void {
   if (write.kind === 'finish') known.forgetRun(write.end.run_id)
   if (write.kind !== 'start' || 'error' in outcome || typeof outcome.value !== 'object') return
   const { run } = write.start

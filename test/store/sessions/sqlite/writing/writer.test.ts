@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { AppError } from '../../../../../src/core/error.ts'
-import { createHotWrites, insertHot } from '../../../../../src/store/sessions/sqlite/writing/batch-insert.ts'
+import { createHotWrites, insertBatch } from '../../../../../src/store/sessions/sqlite/writing/batch-insert.ts'
 import { KnownRows } from '../../../../../src/store/sessions/sqlite/writing/known-rows.ts'
 import { Writer } from '../../../../../src/store/sessions/sqlite/writing/writer.ts'
 import type { Connection } from '../../../../../src/store/sqlite/connection.ts'
@@ -61,7 +61,7 @@ describe('the writer', () => {
         writer.write({ kind: 'finish', end: endOf(start.run.run_id) }),
       ]),
     )
-    expect(statements).toEqual([insertHot])
+    expect(statements).toEqual([insertBatch])
     expect(results.filter((result) => result === 'ok')).toHaveLength(50)
     expect(await count('runs')).toBe(50)
   })
@@ -73,7 +73,7 @@ describe('the writer', () => {
     const next = startOf({ session: seedOf({ session_id: first.run.session_id }) })
     statements.length = 0
     expect(await writer.write({ kind: 'start', start: next })).toMatchObject({ created_session: false })
-    expect(statements).toEqual([insertHot])
+    expect(statements).toEqual([insertBatch])
   })
 
   it('makes a statement of its own for each large text, apart from what is small', async () => {
@@ -89,7 +89,7 @@ describe('the writer', () => {
     ])
     expect(results.slice(4)).toEqual(['ok', 'ok', 'ok', 'ok'])
     // The small starts, the large one, its events, its end, and the small ends.
-    expect(statements.filter((sql) => sql === insertHot)).toHaveLength(5)
+    expect(statements.filter((sql) => sql === insertBatch)).toHaveLength(5)
     expect(statements.filter((sql) => sql === 'COMMIT')).toHaveLength(2)
     const metadata = { numbers: Array.from({ length: 150_000 }, (_, index) => index) }
     const numbers = startOf({ run: { metadata }, state: metadata })

@@ -5,7 +5,7 @@ import type { RunnableLimits } from '../limits/bounded.ts'
 import type { McpServers } from '../mcp/mcp.ts'
 
 /** What the config says for all entities. */
-export interface Binding {
+export interface Defaults {
   /** For agents without a model of their own. */
   model?: ModelSetting | undefined
   /** Folder of the user's project, where provider packages are looked for. */
@@ -25,14 +25,14 @@ export interface StandIns {
 
 const bind = Symbol.for('agentserve.bind')
 
-/** Makes an entity bindable: `rebuild` gives the same entity with what the config says. */
-export function bindable<T extends Runnable>(entity: T, rebuild: (binding: Binding) => Runnable): T {
+/** Makes an entity configurable: `rebuild` gives the same entity with what the config says. */
+export function configurable<T extends Runnable>(entity: T, rebuild: (defaults: Defaults) => Runnable): T {
   Object.defineProperty(entity, bind, { value: rebuild })
   return entity
 }
 
 /** The entity with the config-wide model and project folder in place; members of a team too. The entity given is unchanged. */
-export function bindModel(entity: Runnable, binding: Binding): Runnable {
-  const rebuild = (entity as { [bind]?: (binding: Binding) => Runnable })[bind]
-  return rebuild === undefined ? entity : rebuild(binding)
+export function withDefaults(entity: Runnable, defaults: Defaults): Runnable {
+  const rebuild = (entity as { [bind]?: (defaults: Defaults) => Runnable })[bind]
+  return rebuild === undefined ? entity : rebuild(defaults)
 }
