@@ -2,6 +2,7 @@ import type { RunEvent } from '../../core/event.ts'
 import { encodeEvent } from '../../core/sse.ts'
 import type { Frames } from '../../http/reply.ts'
 import type { HttpRequest } from '../../http/request.ts'
+import { mapBatches } from '../../service/events/map-batches.ts'
 
 /** Whether the request says by its headers that it wants a stream. */
 export function acceptsEvents(request: HttpRequest): boolean {
@@ -26,26 +27,9 @@ export function toWireEvent(event: RunEvent, prompts: boolean): RunEvent {
   return event
 }
 
-/**
- * Batches of events as server-sent events. Not an async generator, whose `return()` would wait for the batch under way:
- * a reader that leaves must be let go at once.
- */
+/** Batches of events as server-sent events. */
 export function toFrames(batches: AsyncIterable<readonly RunEvent[]>, prompts: boolean): AsyncIterable<Frames> {
-  return {
-    [Symbol.asyncIterator]() {
-      const iterator = batches[Symbol.asyncIterator]()
-      return {
-        async next() {
-          const { done, value } = await iterator.next()
-          return done ? { done, value: undefined } : { done: false, value: toFrame(value, prompts) }
-        },
-        async return() {
-          await iterator.return?.()
-          return { done: true, value: undefined }
-        },
-      }
-    },
-  }
+  return mapBatches(batches, (batch) => toFrame(batch, prompts))
 }
 
 /** A page of the record may have many readers at once; the few events of a batch that just happened cost less than this. */

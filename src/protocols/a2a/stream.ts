@@ -44,10 +44,9 @@ export function hasBegun(batch: Batch): boolean {
 }
 
 /**
- * The run as the dialect's stream: one `content` for each fragment of text and, as JSON, for each
- * data part, then `error` unless it completed, then `done`.
- * Each value is what there is at the moment, as one piece; an empty one sends the headers, for clients that follow the
- * run by its id. Not an async generator, whose `return()` would wait for the run's next event.
+ * The run as the stream of the dialect: one `content` per fragment of text and per data part (as JSON), then `error`
+ * unless the run completed, then `done`. The frames of a batch are one value. The first value may be empty: it sends the
+ * headers to clients that follow the run by its id. An iterator by hand for the reason that `mapBatches` gives.
  */
 export function toFrames(
   first: Batch,

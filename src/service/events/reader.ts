@@ -14,7 +14,7 @@ export interface RecordedRuns {
   get(runId: string): Promise<RunRecord>
   /** Throws `run_not_found`. */
   head(runId: string): Promise<RunHead>
-  /** Of a run that is not under way. Not an async generator, which would hold the page that its reader has taken. */
+  /** The events of a run that is not live. (An async generator would keep the page that its reader has taken in memory.) */
   events(run: RunHead, after: number, signal?: AbortSignal): AsyncIterable<readonly RunEvent[]>
   /** At most so many runs before this one, the latest last. `waiting`: how many runs stand in its session's queue. */
   latestTurns(run: RunRecord, runs: number, waiting: number): Promise<RunRecord[]>
