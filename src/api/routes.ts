@@ -2,7 +2,7 @@ import type { Route } from '../http/route.ts'
 import type { Services } from '../service/services.ts'
 import { knowledgeRoutes } from './knowledge/knowledge.ts'
 import { openApiRoutes } from './openapi/openapi.ts'
-import type { DocumentedRoute } from './route/documented.ts'
+import { bindRoute, type DocumentedRoute, type ServicesOf } from './route/documented.ts'
 import type { ApiSettings } from './route/settings.ts'
 import { agentRoutes } from './runs/agents.ts'
 import { runRoutes } from './runs/runs.ts'
@@ -19,21 +19,21 @@ import { summaryRoutes } from './sessions/summaries.ts'
 import { userRoutes } from './sessions/user-data.ts'
 
 /**
- * Every route of the REST interface, documentation included. Mounting what another call gives, after agents or settings
- * have changed, brings the documentation up to date.
+ * Every route of the REST interface, documentation included. The documentation describes the agents and settings of now:
+ * call this again and mount the result when they change. `servicesOf`: what each caller gets; default: `services`.
  */
-export function apiRoutes(services: Services, settings: ApiSettings): Route[] {
+export function apiRoutes(services: Services, settings: ApiSettings, servicesOf: ServicesOf = () => services): Route[] {
   const routes: DocumentedRoute[] = [
-    ...sessionRoutes(services, settings),
-    ...sessionCopyRoutes(services, settings),
-    ...summaryRoutes(services, settings),
-    ...historyRoutes(services, settings),
-    ...messageRoutes(services, settings),
-    ...runRoutes(services, settings),
-    ...agentRoutes(services, settings),
-    ...knowledgeRoutes(services, settings),
-    ...userRoutes(services, settings),
-    ...backupRoutes(services, settings),
+    ...sessionRoutes(settings),
+    ...sessionCopyRoutes(settings),
+    ...summaryRoutes(settings),
+    ...historyRoutes(settings),
+    ...messageRoutes(settings),
+    ...runRoutes(settings),
+    ...agentRoutes(settings, services.registry.ids()),
+    ...knowledgeRoutes(services.knowledge, settings),
+    ...userRoutes(settings),
+    ...backupRoutes(settings),
     ...healthRoutes(settings),
     ...metricsRoutes(settings),
     ...homeRoutes(settings),
@@ -43,5 +43,5 @@ export function apiRoutes(services: Services, settings: ApiSettings): Route[] {
     () => [...routes, ...documentation].map(({ doc }) => doc).concat(settings.extraDocs),
     settings,
   )
-  return [...routes, ...documentation]
+  return [...routes, ...documentation].map((route) => bindRoute(route, servicesOf))
 }

@@ -16,10 +16,9 @@ import type { Route } from '../http/route.ts'
 import { a2aRoutes } from '../protocols/a2a/a2a.ts'
 import { a2aDocs } from '../protocols/a2a/docs.ts'
 import { within } from '../runtime/within.ts'
-import type { Services } from '../service/services.ts'
 import { removeLeftCopies } from '../store/backup/archive.ts'
 import { lockDataFolder, removeServerHint, writeServerHint } from '../store/data-folder.ts'
-import { routesPerCaller } from './caller-routes.ts'
+import { servicesPerCaller } from './caller-services.ts'
 import { foldersOf, toHint } from './folders.ts'
 import { ingestSources } from './ingest-sources.ts'
 import { assertKeysForAnyOrigin, assertMayListen, listenOn } from './listen.ts'
@@ -76,6 +75,7 @@ export function composeServer(initial: ResolvedConfig, { program, onRunEnd }: Se
     },
   })
 
+  const servicesOf = servicesPerCaller(services, store, server)
   const kernel = createKernel({
     maxRequestBytes: server.maxRequestBytes,
     requestTimeoutMs: server.requestTimeoutMs,
@@ -112,8 +112,8 @@ export function composeServer(initial: ResolvedConfig, { program, onRunEnd }: Se
       metrics: metrics.print,
       extraDocs: a2aDocs(server.a2aPrefix),
     }
-    const routesFor = (seen: Services) => [...apiRoutes(seen, settings), ...a2aRoutes(() => seen, server.a2aPrefix)]
-    kernel.setRoutes([...routesPerCaller(routesFor, services, store, server), ...custom])
+    const api = apiRoutes(services, settings, servicesOf)
+    kernel.setRoutes([...api, ...a2aRoutes(servicesOf, server.a2aPrefix), ...custom])
   }
 
   function phase(): 'starting' | 'open' | 'stopping' {

@@ -1,6 +1,6 @@
+import type { Knowledge } from '../../core/knowledge/knowledge.ts'
 import { json } from '../../http/reply.ts'
 import type { HttpRequest } from '../../http/request.ts'
-import type { Services } from '../../service/services.ts'
 import { PlainText } from '../../wire/document/route-doc.ts'
 import {
   ContentForm,
@@ -23,9 +23,8 @@ import { documentRoutes } from './documents.ts'
 
 const tag = 'Knowledge'
 
-/** The routes of the knowledge base that are switched on; none without one. */
-export function knowledgeRoutes(services: Services, settings: ApiSettings): DocumentedRoute[] {
-  const { knowledge, once } = services
+/** The routes of the knowledge base that are switched on; none without one. It is the same for every caller. */
+export function knowledgeRoutes(knowledge: Knowledge | undefined, settings: ApiSettings): DocumentedRoute[] {
   if (knowledge === undefined) return []
   const { search, config, content, documents } = settings.knowledgeApi
   const path = `${settings.prefix}/knowledge`
@@ -87,7 +86,7 @@ export function knowledgeRoutes(services: Services, settings: ApiSettings): Docu
       },
       errors: ['conflict', 'idempotency_mismatch', 'unreadable_document', 'storage_full', 'timeout'],
     },
-    async (request) => {
+    async (request, { once }) => {
       const input = await readContent(request)
       const idempotency = await readIdempotency(request, 'POST /knowledge/content')
       const answer = await once(idempotency, async () => ({

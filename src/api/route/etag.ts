@@ -17,15 +17,11 @@ export function matches(header: string | undefined, etag: string): boolean {
  * The revision that If-Match asks for (RFC 9110 13.1.1, strong comparison); undefined for none and for `*`. Of several
  * tags it is the present one's. Throws `precondition_failed` when no tag can be a revision of ours.
  */
-export async function requiredRevision(
-  header: string | undefined,
-  present: () => Promise<SessionRecord>,
-): Promise<number | undefined> {
+export function requiredRevision(header: string | undefined, { revision }: SessionRecord): number | undefined {
   if (header === undefined || header.trim() === '*') return undefined
   if (!list.test(header)) throw invalid('If-Match must be an ETag in double quotes, a list of these, or *.', 'If-Match')
   const revisions = tagsOf(header).flatMap((tag) => (/^"\d{1,15}"$/.test(tag) ? [Number(tag.slice(1, -1))] : []))
   if (revisions.length === 1) return revisions[0]
-  const { revision } = await present()
   if (revisions.includes(revision)) return revision
   throw new AppError('precondition_failed', 'The session is not the one that If-Match names.')
 }

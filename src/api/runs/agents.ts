@@ -10,7 +10,7 @@ import { RunAccepted, RunRequest, RunResult, StreamQuery } from '../../wire/run.
 import { type DocumentedRoute, documented } from '../route/documented.ts'
 import { readIdempotency } from '../route/idempotency.ts'
 import { wantsPrompts } from '../route/included-prompts.ts'
-import { pathId, readFor } from '../route/path-id.ts'
+import { pathId } from '../route/path-id.ts'
 import type { ApiSettings } from '../route/settings.ts'
 import { toRunAnswer } from './answer.ts'
 import { acceptsEvents, toFrames } from './stream.ts'
@@ -19,11 +19,11 @@ const tag = 'Agents'
 const runHeaders = { 'X-Run-Id': 'The run.', 'X-Session-Id': 'Its session.' }
 const streamAnswer = { description: 'Server-sent events: `id` is the number, `event` the type, `data` the event.' }
 
-/** List and run agents, teams and workflows. */
-export function agentRoutes(services: Services, settings: ApiSettings): DocumentedRoute[] {
+/** List and run agents, teams and workflows. `entityIds`: examples for the documentation. */
+export function agentRoutes(settings: ApiSettings, entityIds: readonly string[]): DocumentedRoute[] {
   const path = `${settings.prefix}/agents`
   const params = { id: 'The agent, team or workflow.' }
-  const examples = { id: services.registry.ids() }
+  const examples = { id: entityIds }
   const run: Omit<RouteDoc, 'path' | 'operationId' | 'summary' | 'responses'> = {
     method: 'POST',
     scope: 'run',
@@ -59,8 +59,8 @@ export function agentRoutes(services: Services, settings: ApiSettings): Document
         responses: { 200: { description: 'All of them.', content: { 'application/json': AgentList } } },
         errors: [],
       },
-      (request) => {
-        const agents = services.registry.list(parseQuery(AgentsQuery, request.query).kind)
+      (request, { registry }) => {
+        const agents = registry.list(parseQuery(AgentsQuery, request.query).kind)
         return json({ agents, count: agents.length })
       },
     ),
@@ -77,7 +77,7 @@ export function agentRoutes(services: Services, settings: ApiSettings): Document
         responses: { 200: { description: 'The agent.', content: { 'application/json': Agent } } },
         errors: ['agent_not_found'],
       },
-      (request) => json(services.registry.info(pathId(request))),
+      (request, { registry }) => json(registry.info(pathId(request))),
     ),
     documented(
       {
@@ -100,7 +100,7 @@ export function agentRoutes(services: Services, settings: ApiSettings): Document
           },
         },
       },
-      (request) => startRun(services, settings, request, false),
+      (request, services) => startRun(services, settings, request, false),
     ),
     documented(
       {
@@ -110,17 +110,15 @@ export function agentRoutes(services: Services, settings: ApiSettings): Document
         summary: 'Run an agent and stream what happens',
         responses: { 200: stream },
       },
-      (request) => startRun(services, settings, request, true),
+      (request, services) => startRun(services, settings, request, true),
     ),
   ]
 }
 
 async function startRun(services: Services, settings: ApiSettings, request: HttpRequest, streamed: boolean) {
   const entityId = pathId(request)
-  const { start, prompts } = await readFor(
-    () => services.registry.get(entityId),
-    () => readStart(request, entityId, streamed),
-  )
+  services.registry.get(entityId)
+  const { start, prompts } = await readStart(request, entityId, streamed)
   const handle = await services.runs.start(start)
   request.body.release?.()
   const headers = { 'X-Run-Id': handle.runId, 'X-Session-Id': handle.sessionId }

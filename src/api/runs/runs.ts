@@ -1,8 +1,8 @@
 import { invalid } from '../../core/error.ts'
-import type { RunRecord } from '../../core/run.ts'
+import type { RunHead } from '../../core/run.ts'
 import { json, sse } from '../../http/reply.ts'
 import type { HttpRequest } from '../../http/request.ts'
-import type { Services, StartRun } from '../../service/services.ts'
+import type { StartRun } from '../../service/services.ts'
 import { RunEvent } from '../../wire/event.ts'
 import { toList } from '../../wire/list.ts'
 import { parseBody, parseQuery } from '../../wire/parse.ts'
@@ -18,7 +18,7 @@ import {
 import { RunTrace, RunTraceQuery } from '../../wire/run-trace.ts'
 import { type DocumentedRoute, documented } from '../route/documented.ts'
 import { wantsPrompts } from '../route/included-prompts.ts'
-import { pathId, readFor } from '../route/path-id.ts'
+import { pathId } from '../route/path-id.ts'
 import type { ApiSettings } from '../route/settings.ts'
 import { toRunAnswer, toRunDetail } from './answer.ts'
 import { acceptsEvents, toFrames } from './stream.ts'
@@ -28,7 +28,7 @@ const params = { id: 'The run.' }
 const runAnswer = { description: 'The run.', content: { 'application/json': RunDetail } }
 
 /** List, read, follow, cancel and resume runs. */
-export function runRoutes({ runs }: Services, settings: ApiSettings): DocumentedRoute[] {
+export function runRoutes(settings: ApiSettings): DocumentedRoute[] {
   const path = `${settings.prefix}/runs`
   return [
     documented(
@@ -43,7 +43,7 @@ export function runRoutes({ runs }: Services, settings: ApiSettings): Documented
         responses: { 200: { description: 'A page of runs.', content: { 'application/json': RunList } } },
         errors: [],
       },
-      async (request) => {
+      async (request, { runs }) => {
         const { limit, cursor, ...filter } = parseQuery(RunsQuery, request.query)
         return json(toList('runs', await runs.list(filter, { limit, cursor })))
       },
@@ -60,7 +60,7 @@ export function runRoutes({ runs }: Services, settings: ApiSettings): Documented
         responses: { 200: runAnswer },
         errors: ['run_not_found'],
       },
-      async (request) => json(toRunDetail(await runs.get(pathId(request)))),
+      async (request, { runs }) => json(toRunDetail(await runs.get(pathId(request)))),
     ),
     documented(
       {
@@ -75,12 +75,10 @@ export function runRoutes({ runs }: Services, settings: ApiSettings): Documented
         responses: { 200: runAnswer },
         errors: ['run_not_found', 'conflict'],
       },
-      async (request) => {
+      async (request, { runs }) => {
         const id = pathId(request)
-        const { reason } = await readFor(
-          () => runs.get(id),
-          async () => parseBody(CancelRequest, await request.body.json()),
-        )
+        await runs.head(id)
+        const { reason } = parseBody(CancelRequest, await request.body.json())
         return json(toRunDetail(await runs.cancel(id, reason)))
       },
     ),
@@ -91,7 +89,7 @@ export function runRoutes({ runs }: Services, settings: ApiSettings): Documented
         operationId: 'resumeRun',
         scope: 'run',
         tag,
-        summary: 'Give a waiting run what it waits for, or continue an interrupted workflow',
+        summary: 'Resume a paused run or an interrupted workflow',
         params,
         body: { required: false, content: { 'application/json': ResumeRequest } },
         query: StreamQuery,
@@ -104,12 +102,9 @@ export function runRoutes({ runs }: Services, settings: ApiSettings): Documented
         },
         errors: ['run_not_found', 'conflict', 'run_failed', 'run_limit', 'run_cancelled', 'timeout'],
       },
-      async (request) => {
+      async (request, { runs }) => {
         const id = pathId(request)
-        const { mode, prompts, body } = await readFor(
-          () => runs.get(id),
-          () => readResume(request, () => runs.get(id)),
-        )
+        const { mode, prompts, body } = await readResume(request, await runs.head(id))
         const { approved, input, on_disconnect: onDisconnect } = body
         const handle = await runs.resume(id, { approved, input, onDisconnect, mode, signal: request.signal })
         request.body.release?.()
@@ -144,12 +139,10 @@ export function runRoutes({ runs }: Services, settings: ApiSettings): Documented
         },
         errors: ['run_not_found'],
       },
-      async (request) => {
+      async (request, { runs }) => {
         const id = pathId(request)
-        const { after, prompts } = await readFor(
-          () => runs.get(id),
-          () => readPosition(request),
-        )
+        await runs.head(id)
+        const { after, prompts } = readPosition(request)
         const events = await runs.events(id, after, request.signal)
         return sse(toFrames(prompts ? runs.withPrompts(id, events) : events, prompts), { 'X-Run-Id': id })
       },
@@ -170,23 +163,20 @@ export function runRoutes({ runs }: Services, settings: ApiSettings): Documented
         },
         errors: ['run_not_found'],
       },
-      async (request) => {
+      async (request, { runs }) => {
         const id = pathId(request)
-        const page = await readFor(
-          () => runs.head(id),
-          () => parseQuery(RunTraceQuery, request.query),
-        )
-        return json(await runs.trace(id, page))
+        await runs.head(id)
+        return json(await runs.trace(id, parseQuery(RunTraceQuery, request.query)))
       },
     ),
   ]
 }
 
-async function readResume(request: HttpRequest, find: () => Promise<RunRecord>) {
+async function readResume(request: HttpRequest, run: RunHead) {
   const body = parseBody(ResumeRequest, await request.body.json())
   const streamed = body.stream || acceptsEvents(request)
   if (body.background && body.stream) throw invalid('background and stream exclude each other.', 'background')
-  const background = !streamed && (body.background ?? (await find()).background)
+  const background = !streamed && (body.background ?? run.background)
   const mode: StartRun['mode'] = streamed ? 'stream' : background ? 'background' : 'plain'
   return { body, mode, prompts: wantsPrompts(request, parseQuery(StreamQuery, request.query).include) }
 }

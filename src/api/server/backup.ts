@@ -1,11 +1,10 @@
 import { stream } from '../../http/reply.ts'
-import type { Services } from '../../service/services.ts'
 import { Archive, archiveMediaType } from '../../wire/archive.ts'
 import { type DocumentedRoute, documented } from '../route/documented.ts'
 import type { ApiSettings } from '../route/settings.ts'
 
 /** Everything that the server keeps, in one file. */
-export function backupRoutes({ backup }: Services, { prefix }: ApiSettings): DocumentedRoute[] {
+export function backupRoutes({ prefix }: ApiSettings): DocumentedRoute[] {
   return [
     documented(
       {
@@ -21,7 +20,8 @@ export function backupRoutes({ backup }: Services, { prefix }: ApiSettings): Doc
         responses: { 200: { description: 'The archive.', content: { [archiveMediaType]: Archive } } },
         errors: ['conflict', 'storage_full'],
       },
-      () => stream(backup(), archiveMediaType, { 'Content-Disposition': 'attachment; filename="agentserve.tar"' }),
+      (_request, { backup }) =>
+        stream(backup(), archiveMediaType, { 'Content-Disposition': 'attachment; filename="agentserve.tar"' }),
     ),
   ]
 }

@@ -22,7 +22,7 @@ import { type DocumentedRoute, documented } from '../route/documented.ts'
 import { etagOf } from '../route/etag.ts'
 import { readIdempotency, streamWithIdempotency } from '../route/idempotency.ts'
 import { maySeePrompts } from '../route/included-prompts.ts'
-import { pathId, readFor } from '../route/path-id.ts'
+import { pathId } from '../route/path-id.ts'
 import type { ApiSettings } from '../route/settings.ts'
 import { toWireEvent } from '../runs/stream.ts'
 
@@ -41,13 +41,9 @@ const made = {
 const headers = { 'Idempotency-Key': 'The same key and body again give the first answer.' }
 
 /** Whole sessions out, in, and beside each other. */
-export function sessionCopyRoutes(
-  { sessions, once }: Services,
-  { prefix, importBytes }: ApiSettings,
-): DocumentedRoute[] {
+export function sessionCopyRoutes({ prefix, importBytes }: ApiSettings): DocumentedRoute[] {
   const path = `${prefix}/sessions`
-  const answer = async (idempotency: Idempotency | undefined, make: () => Promise<SessionRecord>) => {
-    const record = (await once(idempotency, make as () => Promise<Json & SessionRecord>)) satisfies SessionRecord
+  const answer = (record: SessionRecord) => {
     const location = `${path}/${encodeURIComponent(record.session.session_id)}`
     return json(record.session, 201, { Location: location, ETag: etagOf(record) })
   }
@@ -71,14 +67,14 @@ export function sessionCopyRoutes(
           responses: { 201: made },
           errors: ['session_not_found', 'run_not_found', 'conflict', 'idempotency_mismatch'],
         },
-        async (request) => {
+        async (request, { sessions, once }) => {
           const id = pathId(request)
-          const { run_id: runId, session_id: sessionId } = await readFor(
-            () => sessions.get(id),
-            async () => parseBody(ForkSessionRequest, await request.body.json()),
-          )
-          const fork = () => sessions.fork(id, { runId, sessionId })
-          return answer(await readIdempotency(request, 'POST /sessions/fork'), fork)
+          const fork = async () => {
+            await sessions.get(id)
+            const { run_id: runId, session_id: sessionId } = parseBody(ForkSessionRequest, await request.body.json())
+            return sessions.fork(id, { runId, sessionId })
+          }
+          return answer(await makeOnce(once, await readIdempotency(request, 'POST /sessions/fork'), fork))
         },
       ),
     },
@@ -98,12 +94,10 @@ export function sessionCopyRoutes(
         responses: { 200: { description: 'One JSON object a line.', content: { [copyMediaType]: SessionCopyLine } } },
         errors: ['session_not_found'],
       },
-      async (request) => {
+      async (request, { sessions }) => {
         const id = pathId(request)
-        const { events } = await readFor(
-          () => sessions.get(id),
-          () => parseQuery(ExportQuery, request.query),
-        )
+        await sessions.get(id)
+        const { events } = parseQuery(ExportQuery, request.query)
         return stream(toCopyLines(await sessions.export(id, events), maySeePrompts(request)), copyMediaType)
       },
     ),
@@ -127,18 +121,23 @@ export function sessionCopyRoutes(
           responses: { 201: made },
           errors: ['conflict', 'idempotency_mismatch'],
         },
-        async (request) => {
+        async (request, { sessions, once }) => {
           const { new_ids: newIds } = parseQuery(ImportQuery, request.query)
           const { mediaType } = request.body
           if (mediaType !== undefined && mediaType !== copyMediaType) {
             throw new AppError('unsupported_media_type', `This route takes ${copyMediaType}, not ${mediaType}.`)
           }
           const { lines, idempotency } = streamWithIdempotency(request, 'POST /sessions/import', maxLineBytes)
-          return answer(idempotency, async () => sessions.import(await readCopy(lines), { newIds }))
+          const load = async () => sessions.import(await readCopy(lines), { newIds })
+          return answer(await makeOnce(once, idempotency, load))
         },
       ),
     },
   ]
+}
+
+function makeOnce(once: Services['once'], idempotency: Idempotency | undefined, make: () => Promise<SessionRecord>) {
+  return once(idempotency, make as () => Promise<Json & SessionRecord>)
 }
 
 /** As they are recorded with `prompts`, else without exact prompts. */

@@ -1,17 +1,17 @@
 import { encodeInTurns } from '../../http/encode.ts'
 import { json, stream } from '../../http/reply.ts'
 import { isLargeJson } from '../../runtime/json-pieces.ts'
-import type { Services, SessionHistory } from '../../service/services.ts'
+import type { SessionHistory } from '../../service/services.ts'
 import { History, HistoryQuery } from '../../wire/history.ts'
 import { parseQuery } from '../../wire/parse.ts'
 import { type DocumentedRoute, documented } from '../route/documented.ts'
-import { pathId, readFor } from '../route/path-id.ts'
+import { pathId } from '../route/path-id.ts'
 import type { ApiSettings } from '../route/settings.ts'
 import { toRun } from '../runs/answer.ts'
 import { toWireEvent } from '../runs/stream.ts'
 
 /** What was said in a session. */
-export function historyRoutes({ sessions }: Services, { prefix }: ApiSettings): DocumentedRoute[] {
+export function historyRoutes({ prefix }: ApiSettings): DocumentedRoute[] {
   return [
     documented(
       {
@@ -26,12 +26,10 @@ export function historyRoutes({ sessions }: Services, { prefix }: ApiSettings): 
         responses: { 200: { description: 'The latest interactions.', content: { 'application/json': History } } },
         errors: ['session_not_found'],
       },
-      async (request) => {
+      async (request, { sessions }) => {
         const id = pathId(request)
-        const query = await readFor(
-          () => sessions.get(id),
-          () => parseQuery(HistoryQuery, request.query),
-        )
+        await sessions.get(id)
+        const query = parseQuery(HistoryQuery, request.query)
         const history = await sessions.history(id, query.num_messages, query.stream_events)
         if (history.events === undefined) return json(toHistory(id, history))
         return stream(withEvents(toHistory(id, history), history.events), 'application/json; charset=utf-8')

@@ -1,5 +1,4 @@
 import { json } from '../../http/reply.ts'
-import type { Services } from '../../service/services.ts'
 import { toList } from '../../wire/list.ts'
 import { MessageHitList, MessagesQuery } from '../../wire/message.ts'
 import { parseQuery } from '../../wire/parse.ts'
@@ -7,7 +6,7 @@ import { type DocumentedRoute, documented } from '../route/documented.ts'
 import type { ApiSettings } from '../route/settings.ts'
 
 /** Search in what was said. */
-export function messageRoutes({ sessions }: Services, { prefix }: ApiSettings): DocumentedRoute[] {
+export function messageRoutes({ prefix }: ApiSettings): DocumentedRoute[] {
   return [
     documented(
       {
@@ -24,7 +23,7 @@ export function messageRoutes({ sessions }: Services, { prefix }: ApiSettings): 
         responses: { 200: { description: 'A page of messages.', content: { 'application/json': MessageHitList } } },
         errors: [],
       },
-      async (request) => {
+      async (request, { sessions }) => {
         const { q, limit, cursor, ...filter } = parseQuery(MessagesQuery, request.query)
         return json(toList('messages', await sessions.search(q, filter, { limit, cursor })))
       },

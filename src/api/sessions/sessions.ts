@@ -2,7 +2,6 @@ import { invalid } from '../../core/error.ts'
 import type { OwnerKind } from '../../core/session.ts'
 import { empty, json } from '../../http/reply.ts'
 import { assertScopes } from '../../http/security/scope.ts'
-import type { Services } from '../../service/services.ts'
 import { toList } from '../../wire/list.ts'
 import { parseBody, parseQuery } from '../../wire/parse.ts'
 import { RunList, SessionRunsQuery } from '../../wire/run.ts'
@@ -20,7 +19,7 @@ import {
 import { type DocumentedRoute, documented } from '../route/documented.ts'
 import { etagOf, matches, requiredRevision } from '../route/etag.ts'
 import { readIdempotency } from '../route/idempotency.ts'
-import { pathId, readFor } from '../route/path-id.ts'
+import { pathId } from '../route/path-id.ts'
 import type { ApiSettings } from '../route/settings.ts'
 
 const tag = 'Sessions'
@@ -30,7 +29,7 @@ const ownerKinds = ['user', 'agent', 'team', 'workflow'] as const satisfies read
 const withTag = { ...sessionAnswer, headers: { ETag: 'Of this state of the session.' } }
 
 /** Create, read, change, delete, list and share sessions, and the runs of one. */
-export function sessionRoutes({ sessions, runs }: Services, { prefix }: ApiSettings): DocumentedRoute[] {
+export function sessionRoutes({ prefix }: ApiSettings): DocumentedRoute[] {
   const path = `${prefix}/sessions`
   return [
     documented(
@@ -46,7 +45,7 @@ export function sessionRoutes({ sessions, runs }: Services, { prefix }: ApiSetti
         responses: { 201: { ...withTag, headers: { ...withTag.headers, Location: 'Where the session is.' } } },
         errors: ['conflict', 'idempotency_mismatch'],
       },
-      async (request) => {
+      async (request, { sessions }) => {
         const seed = parseBody(CreateSessionRequest, await request.body.json())
         const record = await sessions.create(withoutAbsent(seed), await readIdempotency(request, 'POST /sessions'))
         const location = `${path}/${encodeURIComponent(record.session.session_id)}`
@@ -66,7 +65,7 @@ export function sessionRoutes({ sessions, runs }: Services, { prefix }: ApiSetti
         responses: { 200: { description: 'A page of sessions.', content: { 'application/json': SessionList } } },
         errors: [],
       },
-      async (request) => {
+      async (request, { sessions }) => {
         const { limit, cursor, ...filter } = parseQuery(SessionsQuery, request.query)
         return json(toList('sessions', await sessions.list(filter, { limit, cursor })))
       },
@@ -84,7 +83,7 @@ export function sessionRoutes({ sessions, runs }: Services, { prefix }: ApiSetti
         responses: { 200: withTag, 304: { description: 'Not changed.' } },
         errors: ['session_not_found'],
       },
-      async (request) => {
+      async (request, { sessions }) => {
         const record = await sessions.get(pathId(request))
         const etag = etagOf(record)
         if (matches(request.headers['if-none-match'], etag)) return empty(304, { ETag: etag })
@@ -106,13 +105,11 @@ export function sessionRoutes({ sessions, runs }: Services, { prefix }: ApiSetti
         responses: { 200: withTag },
         errors: ['session_not_found', 'precondition_failed'],
       },
-      async (request) => {
+      async (request, { sessions }) => {
         const id = pathId(request)
-        const present = () => sessions.get(id)
-        const { change, revision } = await readFor(present, async () => ({
-          change: parseBody(UpdateSessionRequest, (await request.body.json()) ?? null, 'keep'),
-          revision: await requiredRevision(request.headers['if-match'], present),
-        }))
+        const present = await sessions.get(id)
+        const change = parseBody(UpdateSessionRequest, (await request.body.json()) ?? null, 'keep')
+        const revision = requiredRevision(request.headers['if-match'], present)
         const record = await sessions.update(id, withoutAbsent(change), revision)
         return json(record.session, 200, { ETag: etagOf(record) })
       },
@@ -130,7 +127,7 @@ export function sessionRoutes({ sessions, runs }: Services, { prefix }: ApiSetti
         responses: { 200: { description: 'It is gone.', content: { 'application/json': SessionDeleted } } },
         errors: ['session_not_found'],
       },
-      async (request) => {
+      async (request, { sessions }) => {
         const id = pathId(request)
         await sessions.delete(id)
         return json({ session_id: id, deleted: true })
@@ -150,12 +147,10 @@ export function sessionRoutes({ sessions, runs }: Services, { prefix }: ApiSetti
         responses: { 200: withTag },
         errors: ['session_not_found'],
       },
-      async (request) => {
+      async (request, { sessions }) => {
         const id = pathId(request)
-        const owners = await readFor(
-          () => sessions.get(id),
-          async () => parseBody(ReuseSessionRequest, await request.body.json()),
-        )
+        await sessions.get(id)
+        const owners = parseBody(ReuseSessionRequest, await request.body.json())
         const record = await sessions.reuse(id, withoutAbsent(owners))
         return json(record.session, 200, { ETag: etagOf(record) })
       },
@@ -174,13 +169,12 @@ export function sessionRoutes({ sessions, runs }: Services, { prefix }: ApiSetti
         responses: { 204: { description: 'It is not there any more.' } },
         errors: ['session_not_found', 'owner_not_found'],
       },
-      async (request) => {
+      async (request, { sessions }) => {
         const id = pathId(request)
         const named = pathId(request, 'kind')
-        const kind = await readFor(
-          () => sessions.get(id),
-          () => ownerKinds.find((known) => known === named) ?? Promise.reject(unknownKind(named)),
-        )
+        await sessions.get(id)
+        const kind = ownerKinds.find((known) => known === named)
+        if (kind === undefined) throw unknownKind(named)
         await sessions.unshare(id, kind, pathId(request, 'owner_id'))
         return empty(204)
       },
@@ -201,7 +195,7 @@ export function sessionRoutes({ sessions, runs }: Services, { prefix }: ApiSetti
         responses: { 200: { description: 'How many are gone.', content: { 'application/json': SessionsPruned } } },
         errors: [],
       },
-      async (request) => {
+      async (request, { sessions }) => {
         const { updated_before, ...filter } = parseBody(PruneSessionsRequest, await request.body.json())
         if (request.userId === undefined && filter.user_id === undefined) assertScopes(request.scopes, 'admin')
         return json(await sessions.prune({ olderThan: updated_before, filter }))
@@ -220,7 +214,7 @@ export function sessionRoutes({ sessions, runs }: Services, { prefix }: ApiSetti
         responses: { 200: { description: 'A page of runs.', content: { 'application/json': RunList } } },
         errors: ['session_not_found'],
       },
-      async (request) => {
+      async (request, { sessions, runs }) => {
         const session_id = pathId(request)
         await sessions.get(session_id)
         const { limit, cursor, ...filter } = parseQuery(SessionRunsQuery, request.query)

@@ -1,9 +1,8 @@
 import { json } from '../../http/reply.ts'
-import type { Services } from '../../service/services.ts'
 import { parseQuery } from '../../wire/parse.ts'
 import { SummaryAnswer, SummaryQuery, SummaryScheduled } from '../../wire/summary.ts'
 import { type DocumentedRoute, documented } from '../route/documented.ts'
-import { pathId, readFor } from '../route/path-id.ts'
+import { pathId } from '../route/path-id.ts'
 import type { ApiSettings } from '../route/settings.ts'
 
 const tag = 'Sessions'
@@ -11,7 +10,7 @@ const params = { id: 'The session.' }
 const summaryAnswer = { description: 'The summary.', content: { 'application/json': SummaryAnswer } }
 
 /** The latest summary of a session, and the making of one. */
-export function summaryRoutes({ summaries, sessions }: Services, { prefix }: ApiSettings): DocumentedRoute[] {
+export function summaryRoutes({ prefix }: ApiSettings): DocumentedRoute[] {
   const path = `${prefix}/sessions/:id/summary`
   return [
     documented(
@@ -26,7 +25,7 @@ export function summaryRoutes({ summaries, sessions }: Services, { prefix }: Api
         responses: { 200: summaryAnswer },
         errors: ['session_not_found', 'summary_not_found'],
       },
-      async (request) => json({ summary: await summaries.get(pathId(request)) }),
+      async (request, { summaries }) => json({ summary: await summaries.get(pathId(request)) }),
     ),
     documented(
       {
@@ -47,12 +46,10 @@ export function summaryRoutes({ summaries, sessions }: Services, { prefix }: Api
         },
         errors: ['session_not_found', 'summary_failed', 'summary_not_configured', 'timeout'],
       },
-      async (request) => {
+      async (request, { summaries, sessions }) => {
         const id = pathId(request)
-        const query = await readFor(
-          () => sessions.get(id),
-          () => parseQuery(SummaryQuery, request.query),
-        )
+        await sessions.get(id)
+        const query = parseQuery(SummaryQuery, request.query)
         if (!query.async) return json({ summary: await summaries.generate(id) })
         await summaries.schedule(id)
         return json({ status: 'scheduled', session_id: id }, 202)

@@ -1,5 +1,5 @@
 import { empty, stream } from '../../http/reply.ts'
-import type { Services, UserPiece } from '../../service/services.ts'
+import type { UserPiece } from '../../service/services.ts'
 import { CopyWriter, copyMediaType } from '../../wire/session-copy.ts'
 import { UserCopyLine, userLine } from '../../wire/user-copy.ts'
 import { type DocumentedRoute, documented } from '../route/documented.ts'
@@ -12,7 +12,7 @@ const tag = 'Users'
 const params = { user_id: 'The user, whose sessions and runs have it as `user_id`.' }
 
 /** Everything of one user, out or gone. */
-export function userRoutes({ users }: Services, { prefix }: ApiSettings): DocumentedRoute[] {
+export function userRoutes({ prefix }: ApiSettings): DocumentedRoute[] {
   const path = `${prefix}/users/:user_id`
   return [
     documented(
@@ -30,7 +30,8 @@ export function userRoutes({ users }: Services, { prefix }: ApiSettings): Docume
         params,
         responses: { 200: { description: 'One JSON object a line.', content: { [copyMediaType]: UserCopyLine } } },
       },
-      (request) => stream(toLines(users.export(pathId(request, 'user_id')), maySeePrompts(request)), copyMediaType),
+      (request, { users }) =>
+        stream(toLines(users.export(pathId(request, 'user_id')), maySeePrompts(request)), copyMediaType),
     ),
     documented(
       {
@@ -47,7 +48,7 @@ export function userRoutes({ users }: Services, { prefix }: ApiSettings): Docume
         params,
         responses: { 204: { description: 'Nothing is left.' } },
       },
-      async (request) => {
+      async (request, { users }) => {
         await users.erase(pathId(request, 'user_id'))
         return empty()
       },

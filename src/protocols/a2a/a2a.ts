@@ -3,7 +3,7 @@ import type { Route, Router } from '../../http/route.ts'
 import type { Registry } from '../../service/services.ts'
 import { a2aMethods } from '../../wire/a2a.ts'
 import { errorReply } from './error.ts'
-import { createHandler, type GetServices } from './handler.ts'
+import { createHandler, type ServicesOf } from './handler.ts'
 import { a2aPath, defaultA2APrefix, normalisePrefix } from './path.ts'
 
 export interface A2AOptions {
@@ -11,8 +11,8 @@ export interface A2AOptions {
   prefix?: string | undefined
   /** Where entities are kept: the server's, or one of its own. */
   registry: Registry
-  /** What runs them; asked at each request, so that it may be opened at the first. It must use the same registry. */
-  services: GetServices
+  /** What runs them; called for each request, so it may open at the first. It must use the same registry. */
+  services: ServicesOf
 }
 
 /** The A2A interface, with a server or on its own. Safe for concurrent requests. */
@@ -44,12 +44,12 @@ export function createA2A(options: A2AOptions): A2A {
 }
 
 /** The two routes of the dialect. Errors of the kernel about them (401, 413, …) are JSON-RPC too. */
-export function a2aRoutes(services: GetServices, prefix: string = defaultA2APrefix): Route[] {
+export function a2aRoutes(servicesOf: ServicesOf, prefix: string = defaultA2APrefix): Route[] {
   return a2aMethods.map((method) => ({
     method: 'POST',
     path: a2aPath(prefix, method),
     scope: 'run',
-    handler: createHandler(method, services),
+    handler: createHandler(method, servicesOf),
     onError: (error) => errorReply(error, null),
   }))
 }

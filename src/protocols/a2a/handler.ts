@@ -14,14 +14,14 @@ import { toTask } from './task.ts'
 
 /** What of the services the dialect needs. */
 export type A2AServices = Pick<Services, 'registry' | 'runs' | 'logger'>
-/** Asked at each request, so that they may be opened at the first one. */
-export type GetServices = () => A2AServices | Promise<A2AServices>
+/** The services for the caller of a request. Called for each request, so they may open at the first one. */
+export type ServicesOf = (request: HttpRequest) => A2AServices | Promise<A2AServices>
 
 const visible = /^[\x21-\x7e]{1,255}$/
 const notJson = new RpcError(rpcCodes.parseError, 'parse error: the body is not valid JSON')
 
 /** Answers one method of the dialect. It never throws: every failure is a JSON-RPC response. */
-export function createHandler(method: A2AMethod, getServices: GetServices): (request: HttpRequest) => Promise<Reply> {
+export function createHandler(method: A2AMethod, servicesOf: ServicesOf): (request: HttpRequest) => Promise<Reply> {
   const answer = method === 'sendMessage' ? send : stream
   return async (request) => {
     let id: RpcId = null
@@ -29,11 +29,11 @@ export function createHandler(method: A2AMethod, getServices: GetServices): (req
       const body = await request.body.json()
       id = readId(body)
       const message = readRequest(body, method)
-      const pending = getServices()
+      const pending = servicesOf(request)
       const services = pending instanceof Promise ? await pending : pending
       return await answer(services, request, message)
     } catch (error) {
-      if (isOurFault(error)) await report(getServices, error, request)
+      if (isOurFault(error)) await report(servicesOf, error, request)
       return errorReply(isMalformedJson(error) ? notJson : error, id)
     }
   }
@@ -149,9 +149,9 @@ function runHeaders(runId: string, sessionId: string): Record<string, string> {
   return { 'X-Run-Id': runId, 'X-Session-Id': sessionId }
 }
 
-async function report(getServices: GetServices, error: unknown, request: HttpRequest): Promise<void> {
+async function report(servicesOf: ServicesOf, error: unknown, request: HttpRequest): Promise<void> {
   try {
-    const { logger } = await getServices()
+    const { logger } = await servicesOf(request)
     logger.error({ err: error, request_id: request.requestId }, 'an A2A request failed')
   } catch {
     // The services could not be opened, which is the error that the caller is being told about.
