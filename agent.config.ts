@@ -9,7 +9,7 @@ export default defineConfig({
       knowledge: { limit: 6, mode: 'first' },
     }),
     echo: agent({
-      effects: 'none',
+      sideEffects: false,
       async *run({ text }) {
         for (const word of text.split(/(?<=\s)/)) yield word
       },

@@ -6,20 +6,20 @@ import { fragment } from './fragment.ts'
 export default defineConfig({
   agents: {
     echo: agent({
-      effects: 'none',
+      sideEffects: false,
       async *run({ text }) {
         yield text
       },
     }),
     fragments: agent({
       description: 'As many fragments as the text says.',
-      effects: 'none',
+      sideEffects: false,
       async *run({ text }) {
         for (let index = 0; index < Number(text); index++) yield fragment(index)
       },
     }),
     recall: agent({
-      effects: 'none',
+      sideEffects: false,
       async *run({ history }) {
         yield `${(await history(10)).length} messages`
       },

@@ -77,7 +77,7 @@ import { answer } from './lib/answer.ts'
 import { pieces } from './lib/words.ts'
 export default defineConfig({
   agents: {
-    hello: agent({ effects: 'none', run: () => [answer] }),
+    hello: agent({ sideEffects: false, run: () => [answer] }),
     slow: agent({
       async *run({ signal }) {
         for (let piece = 0; piece < pieces; piece++) {

@@ -7,7 +7,7 @@ import { createId } from './core/id.ts'
 import { silentLogger } from './core/logger.ts'
 import type { RunRecord } from './core/run.ts'
 import { type A2A, createA2A as createInterface } from './protocols/a2a/a2a.ts'
-import type { StandIns } from './runnables/base/defaults.ts'
+import type { TestDoubles } from './runnables/base/defaults.ts'
 import { configParts } from './server/parts.ts'
 import { composeServer } from './server/server.ts'
 import type { OpenServer, Server } from './server/types.ts'
@@ -32,7 +32,7 @@ export function createServer(server: ServerConfig = {}): Server {
 }
 
 /** The server of a config with nothing durable and nothing on the network, for tests. */
-export function openTestServer(user: UserConfig, root: string, standIns: StandIns | undefined): OpenServer {
+export function openTestServer(user: UserConfig, root: string, testDoubles: TestDoubles | undefined): OpenServer {
   const server: ServerConfig = {
     requestTimeout: '10m',
     logger: silentLogger,
@@ -41,7 +41,7 @@ export function openTestServer(user: UserConfig, root: string, standIns: StandIn
     vectorDb: { type: 'memory' },
     embedding: { provider: 'lexical' },
   }
-  const config = resolveConfig({ user: { ...user, server }, root, purpose: 'library', parts: configParts, standIns })
+  const config = resolveConfig({ user: { ...user, server }, root, purpose: 'library', parts: configParts, testDoubles })
   return composeServer(config, { program: false })
 }
 

@@ -172,7 +172,7 @@ function configOf(path: string, synchronous: string): string {
 export default defineConfig({
   server: { sessionStorage: ${JSON.stringify({ type: 'sqlite', path, synchronous })} },
   agents: {
-    echo: agent({ effects: 'none', async *run({ text }) { yield text } }),
+    echo: agent({ sideEffects: false, async *run({ text }) { yield text } }),
     steps: agent({ async *run({ text }) { yield 'first ' ; yield text } }),
   },
 })

@@ -2,7 +2,7 @@ import type { Limits } from '../core/limits.ts'
 import type { ModelSetting } from '../core/model.ts'
 import type { EntityKind } from '../core/run.ts'
 import type { Runnable } from '../core/runnable.ts'
-import type { StandIns } from '../runnables/base/defaults.ts'
+import type { TestDoubles } from '../runnables/base/defaults.ts'
 import type { McpServers } from '../runnables/mcp/mcp.ts'
 import type { SummaryManagerLike } from './types.ts'
 
@@ -34,7 +34,7 @@ export interface EntityBinding {
   model: ModelSetting | undefined
   root: string
   mcp: McpServers
-  standIns: StandIns | undefined
+  testDoubles: TestDoubles | undefined
   limits: Limits
 }
 
@@ -42,6 +42,6 @@ export interface BuiltInAgent {
   description: string
   instructions?: string
   knowledge?: { limit: number; mode: 'first' }
-  effects?: 'none'
+  sideEffects?: false
   run?: (context: { text: string }) => AsyncIterable<string>
 }

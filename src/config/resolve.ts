@@ -1,7 +1,7 @@
 import { dirname, relative, resolve } from 'node:path'
 import { type ErrorDetail, isAppError } from '../core/error.ts'
 import type { Limits } from '../core/limits.ts'
-import type { StandIns } from '../runnables/base/defaults.ts'
+import type { TestDoubles } from '../runnables/base/defaults.ts'
 import type { McpServers } from '../runnables/mcp/mcp.ts'
 import { builtInConfig } from './built-in.ts'
 import { ConfigError } from './config-error.ts'
@@ -27,7 +27,7 @@ export interface ResolveOptions {
   environment?: Environment | undefined
   parts: ConfigParts
   /** For tests. */
-  standIns?: StandIns | undefined
+  testDoubles?: TestDoubles | undefined
 }
 
 /**
@@ -48,8 +48,8 @@ export function resolveConfig(options: ResolveOptions): ResolvedConfig {
   const { sessionStorage: storage, limits } = server
   const fileFolder = typeof storage === 'object' && 'path' in storage ? dirname(storage.path) : undefined
   const mcp = resolveMcpServers(user, root, limits, purpose === 'program' ? dataFolder : fileFolder, parts, complain)
-  const { standIns } = options
-  const entities = resolveEntities(user, { model: user.model, root, mcp, standIns, limits }, parts, complain)
+  const { testDoubles } = options
+  const entities = resolveEntities(user, { model: user.model, root, mcp, testDoubles, limits }, parts, complain)
   if (complaints.length > 0) void mcp.close()
   refuse(complaints, options)
   return {
@@ -66,7 +66,7 @@ export function resolveConfig(options: ResolveOptions): ResolvedConfig {
     entities,
     server,
     mcp,
-    standIns,
+    testDoubles,
     dispose: async () => {
       try {
         await disposeWithin(user.dispose, options.file)

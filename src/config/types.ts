@@ -6,7 +6,7 @@ import type { Runnable } from '../core/runnable.ts'
 import type { SessionStore } from '../core/store.ts'
 import type { Summarizer } from '../core/summary.ts'
 import type { ModelType } from '../knowledge/embedders/model-files.ts'
-import type { StandIns } from '../runnables/base/defaults.ts'
+import type { TestDoubles } from '../runnables/base/defaults.ts'
 import type { McpServers } from '../runnables/mcp/mcp.ts'
 import type { McpServer } from '../runnables/mcp/settings.ts'
 import type { KeySettings, ResolvedKey } from './settings/keys.ts'
@@ -156,7 +156,7 @@ export interface ResolvedConfig {
   entities: Map<string, Runnable>
   server: ResolvedServerConfig
   mcp: McpServers
-  standIns: StandIns | undefined
+  testDoubles: TestDoubles | undefined
   /** Calls the user's own, then ends the MCP servers. */
   dispose: (() => void | Promise<void>) | undefined
 }

@@ -83,8 +83,8 @@ export interface Runnable {
   readonly model?: string | undefined
   readonly tools: readonly { name: string; description?: string | undefined }[]
   readonly knowledge: boolean
-  /** `none`: it may begin before its start is durable, because nothing outside could notice that it ran. */
-  readonly effects: 'none' | 'any'
+  /** `false`: it may begin before its start is durable, because nothing outside could notice that it ran. */
+  readonly sideEffects: boolean
   readonly cache?: AnswerCache | undefined
   /** Its input is for nobody else until it has said in `inputCheck` that it may pass. */
   readonly checksInput?: boolean | undefined

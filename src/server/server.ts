@@ -244,9 +244,9 @@ export function composeServer(initial: ResolvedConfig, { program, onRunEnd }: Se
     ready: ready.promise,
     start,
     registerAgent(id, entity) {
-      const { model, root, mcp, standIns } = config
+      const { model, root, mcp, testDoubles } = config
       const { limits } = config.server
-      registry.register(id, toEntity(entity, { model, root, mcp, standIns, limits }))
+      registry.register(id, toEntity(entity, { model, root, mcp, testDoubles, limits }))
       if (hasTakenUp) runs.adopt([])
     },
     async shutdown({ deadline, signal } = {}) {

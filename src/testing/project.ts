@@ -73,9 +73,9 @@ export async function openProject(config: UserConfig, options: ProjectOptions = 
 export async function openWith(
   config: UserConfig,
   root = process.cwd(),
-  standIns: Parameters<typeof openTestServer>[2],
+  testDoubles: Parameters<typeof openTestServer>[2],
 ): Promise<TestProject> {
-  const server = openTestServer(config, root, standIns)
+  const server = openTestServer(config, root, testDoubles)
   const { services } = server
   const close = () => server.shutdown({ deadline: 0 })
   try {

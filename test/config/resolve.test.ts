@@ -16,7 +16,7 @@ import { createMcpServers } from '../../src/runnables/mcp/mcp.ts'
 const manager: SummaryManagerLike = { summarizer: { name: 'test', summarize: async () => '' }, timeoutMs: 1 }
 
 function runnable(kind: Runnable['kind'] = 'agent'): Runnable {
-  return markRunnable({ kind, tools: [], knowledge: false, effects: 'any', async *run() {} })
+  return markRunnable({ kind, tools: [], knowledge: false, sideEffects: true, async *run() {} })
 }
 
 const parts: ConfigParts = {

@@ -12,7 +12,7 @@ const config = String.raw`
 import { agent, defineConfig } from 'agentserve'
 export default defineConfig({
   agents: {
-    echo: agent({ effects: 'none', async *run({ text }) { yield text } }),
+    echo: agent({ sideEffects: false, async *run({ text }) { yield text } }),
     unsafe: agent({ async *run() { yield 'a\u001b]0;owned\u0007\u001b[2Jb' } }),
     fails: agent({ async *run() { yield 'half'; throw new Error('no') } }),
     asks: agent({ async *run() { yield 'Shall I?'; yield { type: 'input_required', prompt: 'Go on?' } } }),

@@ -7,7 +7,7 @@ let project: Project
 
 beforeAll(async () => {
   const config = `import { agent, defineConfig } from 'agentserve'
-export default defineConfig({ agents: { say: agent({ effects: 'none', run: () => ['hi'] }) } })`
+export default defineConfig({ agents: { say: agent({ sideEffects: false, run: () => ['hi'] }) } })`
   project = await createProject({ 'agent.config.ts': config })
   await mkdir(join(project.folder, 'node_modules/.bin'))
   await symlink(bin, join(project.folder, 'node_modules/.bin/agentserve'))

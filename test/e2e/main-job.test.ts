@@ -7,7 +7,7 @@ import { agent, defineConfig } from 'agentserve'
 export default defineConfig({
   agents: {
     docs: agent({ instructions: 'Answer from the passages.', knowledge: true }),
-    echo: agent({ effects: 'none', async *run({ text }) { for (const word of text.split(/(?<=\\\\s)/)) yield word } }),
+    echo: agent({ sideEffects: false, async *run({ text }) { for (const word of text.split(/(?<=\\\\s)/)) yield word } }),
     recall: agent({ async *run({ history }) { yield (await history()).map((message) => message.content).join(' | ') } }),
   },
 })

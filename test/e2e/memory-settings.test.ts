@@ -12,7 +12,7 @@ const config = `
 import { agent } from 'agentserve'
 export default {
   agents: {
-    echo: agent({ effects: 'none', async *run({ text }) { yield text } }),
+    echo: agent({ sideEffects: false, async *run({ text }) { yield text } }),
     env: agent({ async *run() { yield Object.keys(process.env).filter((name) => /MALLOC|MEMORY/.test(name)).join() } }),
   },
 }`

@@ -12,7 +12,7 @@ const config = String.raw`
 import { agent, defineConfig } from 'agentserve'
 export default defineConfig({
   agents: {
-    echo: agent({ effects: 'none', async *run({ text }) { yield text } }),
+    echo: agent({ sideEffects: false, async *run({ text }) { yield text } }),
     long: agent({ async *run() { for (let line = 0; line < 20_000; line++) yield 'line ' + line + '\n' } }),
     fails: agent({ async *run() { yield 'half'; throw new Error('no') } }),
   },

@@ -16,7 +16,7 @@ afterEach(async () => {
 const config = `
 import { agent, defineConfig } from 'agentserve'
 import { greeting } from './lib/greeting.ts'
-export default defineConfig({ agents: { hello: agent({ effects: 'none', run: () => [greeting] }) } })
+export default defineConfig({ agents: { hello: agent({ sideEffects: false, run: () => [greeting] }) } })
 `
 
 async function ask(): Promise<string> {
@@ -90,7 +90,7 @@ test('follows a package of the workspace and CommonJS files', async () => {
 import { agent, defineConfig } from 'agentserve'
 import { word } from 'words'
 import old from './old.cjs'
-export default defineConfig({ agents: { hello: agent({ effects: 'none', run: () => [word, ' ', old] }) } })
+export default defineConfig({ agents: { hello: agent({ sideEffects: false, run: () => [word, ' ', old] }) } })
 `,
     'packages/words/package.json': '{ "name": "words", "type": "module", "exports": "./index.ts" }',
     'packages/words/index.ts': "export const word: string = 'one'",
@@ -161,7 +161,7 @@ test('watches what a run imports later, and shows the line of what Node cannot s
     'agent.config.ts': `
 import { agent, defineConfig } from 'agentserve'
 export default defineConfig({
-  agents: { hello: agent({ effects: 'none', async *run() { yield (await import('./late.ts')).word } }) },
+  agents: { hello: agent({ sideEffects: false, async *run() { yield (await import('./late.ts')).word } }) },
 })
 `,
     'late.ts': "export const word: string = 'one'",

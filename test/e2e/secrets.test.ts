@@ -44,7 +44,7 @@ export default defineConfig({
   model: { baseURL: nowhere, model: 'm', apiKey: '${canary('model')}' },
   mcpServers: { broken: { command: process.execPath, args: ['-e', printing], env: { TOKEN: '${canary('mcp')}' } } },
   agents: {
-    echo: agent({ effects: 'none', async *run({ text }) { yield text } }),
+    echo: agent({ sideEffects: false, async *run({ text }) { yield text } }),
     docs: agent({ knowledge: true }),
     endpoint: agent({ model: { baseURL: nowhere, model: 'other', apiKey: '${canary('endpoint')}' } }),
     openai: agent({ model: 'openai/gpt-none' }),

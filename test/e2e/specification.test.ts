@@ -426,7 +426,7 @@ describe('configuration', () => {
       .healthRouter()
       .route({ handler: () => ({ status: 200, body: { kind: 'text', text: 'fine', mediaType: 'text/plain' } }) })
     expect((await custom.call('GET', '/health')).text).toBe('fine')
-    custom.server.registerAgent('late', agent({ effects: 'none', run: () => ['late'] }))
+    custom.server.registerAgent('late', agent({ sideEffects: false, run: () => ['late'] }))
     custom.server.resync()
     expect((await custom.call('POST', `${api}/agents/late/run`, { input: 'x' })).json.content).toBe('late')
     expect(() => custom.server.registerAgent('late', agent({ run: () => [] }))).toThrow(/already taken/)

@@ -13,7 +13,7 @@ afterEach(async () => {
 const config = (before: string, word = 'hello', more = '') => `
 import { agent, defineConfig } from 'agentserve'
 ${before}
-export default defineConfig({ agents: { hello: agent({ effects: 'none', run: () => ['${word}'] }) }, ${more} })
+export default defineConfig({ agents: { hello: agent({ sideEffects: false, run: () => ['${word}'] }) }, ${more} })
 `
 const never = 'await new Promise(() => {})'
 /** What keeps a process alive that waits for nothing. */

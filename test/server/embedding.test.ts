@@ -15,7 +15,7 @@ import { startServer } from '../support/server.ts'
 const api = '/api/v1'
 const echo = () =>
   agent({
-    effects: 'none',
+    sideEffects: false,
     async *run({ text }) {
       yield text
     },
@@ -63,7 +63,7 @@ test('drops no request and no stream while routes and documentation are mounted 
     { sessionStorage: 'memory', vectorDb: { type: 'memory' } },
     {
       slow: agent({
-        effects: 'none',
+        sideEffects: false,
         async *run() {
           for (let index = 0; index < 20; index++) {
             yield `${index} `

@@ -17,7 +17,7 @@ import { agent, defineConfig } from 'agentserve'
 export default defineConfig({
   server: ${servers[guard]},
   agents: {
-    echo: agent({ effects: 'none', async *run({ text }) { yield text } }),
+    echo: agent({ sideEffects: false, async *run({ text }) { yield text } }),
     docs: agent({ knowledge: true }),
   },
 })

@@ -79,7 +79,7 @@ export class LaneModel {
     for (const effects of ['none', 'any'] as const) {
       registry.register(
         effects,
-        runnable(({ text }) => run(text), { effects }),
+        runnable(({ text }) => run(text), { sideEffects: effects === 'any' }),
       )
     }
     return model

@@ -38,7 +38,7 @@ export async function startServer(
     ...config,
   })
   const echo = agent({
-    effects: 'none',
+    sideEffects: false,
     async *run({ text }) {
       for (const word of text.split(/(?<=\s)/)) yield word
     },

@@ -12,14 +12,14 @@ import { memoryStore } from '../../src/store/sessions/memory/store.ts'
 
 /** A runnable of kind agent from a generator. */
 export function runnable(run: Runnable['run'], more: Partial<Runnable> = {}): Runnable {
-  return markRunnable({ kind: 'agent', tools: [], knowledge: false, effects: 'any', ...more, run })
+  return markRunnable({ kind: 'agent', tools: [], knowledge: false, sideEffects: true, ...more, run })
 }
 
 export const echo = runnable(
   async function* ({ text }: RunInput) {
     for (const word of text.split(/(?<=\s)/)) yield word
   },
-  { effects: 'none' },
+  { sideEffects: false },
 )
 
 export interface Gate {

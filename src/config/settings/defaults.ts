@@ -46,6 +46,6 @@ export const defaults = {
       instructions: 'Answer from the passages and cite them.',
       knowledge: { limit: 6, mode: 'first' },
     },
-    echo: { description: 'Says again what it was told.', effects: 'none' },
+    echo: { description: 'Says again what it was told.', sideEffects: false },
   },
 } as const

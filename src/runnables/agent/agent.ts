@@ -37,7 +37,7 @@ export function agent<
 type Cache = NonNullable<AnyAgentSettings['cache']>
 
 function build(settings: AnyAgentSettings, defaults: Defaults): Runnable {
-  const { run: own, name, description, cache, knowledge, timeout, effects = 'any' } = settings
+  const { run: own, name, description, cache, knowledge, timeout, sideEffects = true } = settings
   const model = own === undefined ? modelOf(settings, defaults) : undefined
   claimTools(settings.tools, defaults)
   const timeoutMs = typeof timeout === 'object' ? timeout.totalMs : parseDuration(timeout)
@@ -54,11 +54,11 @@ function build(settings: AnyAgentSettings, defaults: Defaults): Runnable {
     model: own !== undefined ? undefined : model === undefined ? offlineModelName : describeModel(model),
     tools: listTools(settings),
     knowledge: knowledge !== undefined,
-    effects,
+    sideEffects,
     cache: cache === undefined ? undefined : toCache(settings, cache, model),
     timeoutMs,
     ...(checksInput(settings.guardrails) ? { checksInput: true } : {}),
-    run: effects === 'none' ? surround(answer, settings, defaults) : inside(surround(answer, settings, defaults)),
+    run: sideEffects ? inside(surround(answer, settings, defaults)) : surround(answer, settings, defaults),
   }
   return configurable(withToolEntries(markRunnable(entity), toolEntries(settings, defaults)), (next) =>
     build(settings, next),
@@ -67,7 +67,7 @@ function build(settings: AnyAgentSettings, defaults: Defaults): Runnable {
 
 function modelOf({ model }: AnyAgentSettings, defaults: Defaults): ModelSetting | undefined {
   const wanted = model ?? defaults.model
-  return defaults.standIns?.model === undefined ? wanted : defaults.standIns.model(wanted)
+  return defaults.testDoubles?.model === undefined ? wanted : defaults.testDoubles.model(wanted)
 }
 
 function surround(

@@ -71,7 +71,7 @@ const rules: Record<keyof AnyAgentSettings, SettingRule> = {
   guardrails: 'object',
   hooks: 'object',
   timeout: (value) => (isObject(value) ? undefined : problemOfDuration(value)),
-  effects: oneOf('none', 'any'),
+  sideEffects: 'boolean',
   run: 'function',
   output: 'object',
   stopWhen: 'any',
@@ -131,7 +131,7 @@ const withRun: ReadonlySet<string> = new Set([
   'run',
   'cache',
   'timeout',
-  'effects',
+  'sideEffects',
   'knowledge',
   'guardrails',
   'hooks',
@@ -139,6 +139,12 @@ const withRun: ReadonlySet<string> = new Set([
 
 /** Throws `invalid_request` naming the key and what is allowed. */
 export function checkAgentSettings(settings: AnyAgentSettings): void {
+  if ('effects' in settings) {
+    throw wrong(
+      'effects',
+      "agent(): `effects` has a new name: write `sideEffects: false` in place of `effects: 'none'`",
+    )
+  }
   checkSettings('agent()', settings, rules)
   if (settings.model !== undefined) checkModel(settings.model)
   if (isObject(settings.knowledge)) checkSettings('agent()', settings.knowledge, knowledgeRules, 'knowledge')
@@ -160,10 +166,10 @@ export function checkAgentSettings(settings: AnyAgentSettings): void {
         `agent(): \`run\` takes the place of the model, so \`${useless}\` would do nothing; leave one of them out`,
       )
     }
-  } else if (settings.effects === 'none') {
+  } else if (settings.sideEffects === false) {
     throw wrong(
-      'effects',
-      "agent(): `effects: 'none'` is for an agent with a `run` of its own; a model call is an effect",
+      'sideEffects',
+      'agent(): `sideEffects: false` is for an agent with a `run` of its own; a model call is a side effect',
     )
   }
 }

@@ -56,7 +56,7 @@ export function hostAgent(hosted: HostableAgent, { limits = noLimits }: Defaults
     model: isModelObject(settings?.model) ? describeModel(settings.model) : undefined,
     tools: describeTools(agent.tools ?? {}),
     knowledge: false,
-    effects: 'any',
+    sideEffects: true,
     async *run(input, context) {
       const tools = new Map(Object.keys(agent.tools ?? {}).map((name) => [name, {}]))
       const resumed = resumedMessages(context, tools)

@@ -63,7 +63,7 @@ export function modelAnswer(settings: AnyAgentSettings, setting: ModelSetting, d
     const queue = new EventQueue<EmittedEvent>()
     const search =
       knowledge?.mode === 'tool' ? { [searchToolName]: await searchTool(knowledge, context, queue) } : undefined
-    const configured = defaults.standIns?.tools?.(settings.tools ?? {}) ?? settings.tools ?? {}
+    const configured = defaults.testDoubles?.tools?.(settings.tools ?? {}) ?? settings.tools ?? {}
     const opened = await openTools(configured, search, context, defaults)
     const tools = toToolSet(opened)
     const approve: Approve = (approval, more) => decideApprovals(approval, opened, configured, more)

@@ -68,8 +68,8 @@ export interface AgentSettings<
   hooks?: AgentHooks<DataOf<NoInfer<OUTPUT>>>
   /** Limit of a background run; the AI SDK's object sets limits of its own for steps, chunks and tools. */
   timeout?: Duration | Exclude<ToolLoopAgentSettings<never, TOOLS>['timeout'], number | undefined>
-  /** `none` for a `run` that nothing outside can notice: it may begin before its start is durable. */
-  effects?: 'none' | 'any'
+  /** `false` for a `run` that nothing outside can notice: it may begin before its start is durable. Default `true`. */
+  sideEffects?: boolean
   /** Takes the place of the model: whatever it gives is the answer. */
   run?: (context: AgentRunContext) => AgentOutput | Promise<AgentOutput>
 }

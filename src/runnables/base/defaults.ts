@@ -12,12 +12,12 @@ export interface Defaults {
   root?: string | undefined
   /** Where `mcp()` finds its servers. */
   mcp?: McpServers | undefined
-  standIns?: StandIns | undefined
+  testDoubles?: TestDoubles | undefined
   limits?: RunnableLimits | undefined
 }
 
 /** What takes the place of agents' models and tools, in a test. */
-export interface StandIns {
+export interface TestDoubles {
   /** Given the model that the agent would use. */
   model?(setting: ModelSetting | undefined): ModelSetting | undefined
   tools?(tools: ToolSet): ToolSet

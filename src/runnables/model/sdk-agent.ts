@@ -23,7 +23,7 @@ export type Approve = (approval: ToolApproval, more?: readonly string[]) => Tool
 
 /** Makes the AI SDK's agent for one run after the other; what does not change between them is done once. */
 export function sdkAgents(settings: AnyAgentSettings, root: string | undefined) {
-  const { name, description, knowledge, memory, cache, guardrails, hooks, effects, run, ...sdk } = settings
+  const { name, description, knowledge, memory, cache, guardrails, hooks, sideEffects, run, ...sdk } = settings
   const { timeout, output, prepareStep, prepareCall, toolApproval, ...rest } = sdk
   const common = {
     // The run fails with the error; without this the SDK prints it as well.

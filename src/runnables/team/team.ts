@@ -81,7 +81,7 @@ function build(settings: TeamSettings, members: readonly Member[], defaults: Def
     model,
     tools: [],
     knowledge: false,
-    effects: 'any',
+    sideEffects: true,
     timeoutMs: parseDuration(settings.timeout),
     run: (input, context) => insideRun(context, () => stream(perform, input, context)),
   })

@@ -65,7 +65,7 @@ export function remoteAgent(settings: RemoteAgentSettings): RemoteAgent {
     ...(description === undefined ? {} : { description }),
     tools: [],
     knowledge: false,
-    effects: 'any',
+    sideEffects: true,
     timeoutMs: parseDuration(settings.timeout),
     run: (input, context) => call(input, context, context.entityId),
   } satisfies Runnable)

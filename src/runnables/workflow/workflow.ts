@@ -64,7 +64,7 @@ export function workflow<INPUT = string, STATE extends object = JsonObject>(
     description: settings.description,
     tools: [],
     knowledge: false,
-    effects: 'any',
+    sideEffects: true,
     timeoutMs: parseDuration(settings.timeout),
     run: (input, context) => insideRun(context, () => execute(settings, input, context)),
   })

@@ -114,5 +114,5 @@ function toResumption(events: readonly RunEvent[]): Resumption | undefined {
 
 /** Whether it may begin before its start is durable; what looks into the store first may not. */
 export function beginsEarly(runnable: Runnable): boolean {
-  return runnable.effects === 'none' && runnable.cache === undefined
+  return !runnable.sideEffects && runnable.cache === undefined
 }

@@ -181,7 +181,7 @@ export function createRuns(options: RunsOptions): RunService {
     const claim = request.idempotency === undefined ? null : toClaim(request.idempotency, clock())
     let started: RunStarted
     try {
-      // The record is copied before the run can change it; the promise is awaited after a run without effects has begun.
+      // The record is copied before the run can change it; the promise is awaited after a run without side effects has begun.
       const starting = store.startRun({
         run: { ...run },
         message,
@@ -336,4 +336,4 @@ export function createRuns(options: RunsOptions): RunService {
 }
 
 /** Of a run that is cancelled without its entity. */
-const noRunnable: Runnable = { kind: 'agent', tools: [], knowledge: false, effects: 'any', async *run() {} }
+const noRunnable: Runnable = { kind: 'agent', tools: [], knowledge: false, sideEffects: true, async *run() {} }

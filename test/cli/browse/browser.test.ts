@@ -37,7 +37,7 @@ async function open({ layout = plain, sessions = 3 }: { layout?: Layout; session
   server.registerAgent(
     'say',
     agent({
-      effects: 'none',
+      sideEffects: false,
       async *run({ text }) {
         yield `You said: ${text}`
       },

@@ -105,7 +105,7 @@ beforeEach(() =>
   writeFile(
     join(folder, 'entity.ts'),
     `export const entity = (word: string) => ({
-  kind: 'agent', tools: [], knowledge: false, effects: 'none', [Symbol.for('agentserve.runnable')]: true,
+  kind: 'agent', tools: [], knowledge: false, sideEffects: false, [Symbol.for('agentserve.runnable')]: true,
   async *run({ text }: { text: string }) { yield word + ' '; yield text },
 })`,
   ),
@@ -218,7 +218,7 @@ describe('without a running server', () => {
 
   it('Ctrl-C cancels the answer, closes what was opened and ends with 130', async () => {
     await writeConfig(`export default { agents: { slow: {
-      kind: 'agent', tools: [], knowledge: false, effects: 'none', [Symbol.for('agentserve.runnable')]: true,
+      kind: 'agent', tools: [], knowledge: false, sideEffects: false, [Symbol.for('agentserve.runnable')]: true,
       async *run(_input: unknown, { signal }: { signal: AbortSignal }) {
         yield 'begun '
         await new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)))

@@ -196,13 +196,13 @@ describe('agent without a model', () => {
 describe('agent with its own run', () => {
   it('takes any generator of strings and events, a text, and a promise of one', async () => {
     const words = agent({
-      effects: 'none',
+      sideEffects: false,
       async *run({ text }) {
         yield* text.split(/(?<=\s)/)
         yield { type: 'reasoning_delta', text: 'hm' }
       },
     })
-    expect(words.effects).toBe('none')
+    expect(words.sideEffects).toBe(false)
     expect(words.model).toBeUndefined()
     expect((await collect(words, 'a b')).types).toEqual(['text_delta', 'text_delta', 'reasoning_delta'])
     const list = agent({
@@ -243,7 +243,8 @@ describe('agent settings', () => {
     [{ cache: { ttl: 'soon' } }, 'cache.ttl', /'30s'/],
     [{ timeout: '5 minutes' }, 'timeout', /'10m'/],
     [{ tools: { a: () => 1 } }, 'tools.a', /not a tool/],
-    [{ effects: 'none' }, 'effects', /`run` of its own/],
+    [{ sideEffects: false }, 'sideEffects', /`run` of its own/],
+    [{ effects: 'none', run: String }, 'effects', /write `sideEffects: false`/],
     [{ run: String, instructions: 'x' }, 'instructions', /would do nothing/],
   ])('refuses %j and names %s', (settings, path, message) => {
     let error: unknown
