@@ -50,7 +50,7 @@ export async function* followTask(options: FollowTaskOptions): AsyncGenerator<A2
         yield event
         if (event.type === 'done') return
       }
-      throw new AppError('unavailable', `The stream from ${connection.name} ended before it was done.`)
+      throw new AppError('unavailable', `The stream from ${connection.name} ended early.`)
     } catch (error) {
       signal?.throwIfAborted()
       if (isEndOf(error, runId)) {

@@ -113,7 +113,7 @@ export function createKnowledgeClient(connection: Connection, prefix: string, si
         options.signal?.throwIfAborted()
         throw error
       }
-      throw new AppError('unavailable', `The stream from ${connection.name} ended before it was done.`)
+      throw new AppError('unavailable', `The stream from ${connection.name} ended early.`)
     },
     documents: {
       list: (filter, options) =>

@@ -95,14 +95,14 @@ export function messageOf(error: unknown): string {
     if (error instanceof Error && typeof error.message === 'string' && error.message !== '') return error.message
     return String(error)
   } catch {
-    return 'something that can not be shown'
+    return 'an error that cannot be shown'
   }
 }
 
 /** The error itself when it is ours, else `internal` with the original as `cause` and nothing of its text. */
 export function toAppError(error: unknown): AppError {
   if (isAppError(error)) return error
-  return new AppError('internal', 'Something went wrong on our side; the log has the details.', { cause: error })
+  return new AppError('internal', "Internal error. The server's log has the details.", { cause: error })
 }
 
 /** A 400 about one field, or about the whole request when `path` is left out. */

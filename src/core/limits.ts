@@ -62,7 +62,7 @@ export type RunLimitName =
 export function runLimit(name: RunLimitName, value: string, what: string): AppError {
   return new AppError(
     'run_limit',
-    `The run reached its limit \`${name}\` of ${value}. ${what}. Set \`server.limits.${name}\` for more.`,
+    `The run reached its limit \`${name}\` of ${value}. ${what}. Raise \`server.limits.${name}\` to allow more.`,
   )
 }
 

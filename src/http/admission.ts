@@ -83,7 +83,7 @@ function checkHeaders(rawHeaders: readonly string[], maxHeaders: number): void {
     const name = rawHeaders[index]
     if (name?.length === 4 && name.toLowerCase() === 'host') hosts++
   }
-  if (hosts !== 1) throw invalid('The request needs one valid Host header.')
+  if (hosts !== 1) throw invalid('The request must have exactly one valid Host header.')
 }
 
 /** OPTIONS and refused methods tell no more about an open path than its route does. */
@@ -96,7 +96,9 @@ function withoutRoute({ method, path }: Exchange, table: RouteTable): Reply {
   const allow = allowedMethods(table, path)
   if (allow.length === 0) throw new AppError('route_not_found', `There is no route '${path}'.`)
   if (method === 'OPTIONS') return { status: 204, headers: { Allow: allow.join(', ') } }
-  throw new AppError('method_not_allowed', `'${path}' has no ${method}; it has ${allow.join(', ')}.`, { allow })
+  throw new AppError('method_not_allowed', `'${path}' does not allow ${method}. Allowed: ${allow.join(', ')}.`, {
+    allow,
+  })
 }
 
 function allowedMethods(table: RouteTable, path: string): readonly string[] {

@@ -113,7 +113,7 @@ export class CapturedResponse extends EventEmitter implements Outgoing {
   destroy(): void {
     if (this.destroyed || this.writableFinished) return
     this.destroyed = true
-    this.#reject(new Error('The request was cut before it was answered.'))
+    this.#reject(new Error('The request was aborted before it was answered.'))
     this.#wake?.()
     this.emit('close')
   }

@@ -60,10 +60,11 @@ function listenError(error: NodeJS.ErrnoException, host: string | undefined, por
   if (error.code === 'EADDRINUSE') {
     return new AppError(
       'conflict',
-      `Can't listen on ${address}: something else does already. Choose another port.`,
+      `Can't listen on ${address}: the port is already in use. Choose another port.`,
       options,
     )
   }
-  if (error.code === 'EACCES') return new AppError('forbidden', `Can't listen on ${address}: no permission.`, options)
+  if (error.code === 'EACCES')
+    return new AppError('forbidden', `Can't listen on ${address}: permission denied. Choose another port.`, options)
   return new AppError('invalid_request', `Can't listen on ${address}: ${error.message}.`, options)
 }

@@ -144,7 +144,7 @@ export function createPipeline(settings: KernelSettings): Pipeline {
         reply = await exchange.route?.handler(exchange)
         exchange.stopDeadline()
         exchange.releaseBody()
-        if (reply === undefined) throw new Error('the handler gave no reply')
+        if (reply === undefined) throw new Error('the handler returned no reply')
         if (reply.body?.kind === 'json' && (exchange.hasLargeBody || isLargeJson(reply.body.value)))
           reply = await inTurns(reply, reply.body.value)
       }
@@ -231,7 +231,7 @@ function one(header: string | string[] | undefined): string | undefined {
 }
 
 function overloaded(): AppError {
-  return new AppError('unavailable', 'The server has as much to do as it takes at once; try again.')
+  return new AppError('unavailable', 'The server is at capacity. Retry later.')
 }
 
 function wordError(error: AppError, exchange: Exchange): Reply {

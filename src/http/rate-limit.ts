@@ -50,7 +50,7 @@ export function createRateLimit({ limits, clock }: Pick<KernelSettings, 'limits'
       String(Math.ceil(((most - left) * msEach) / 1000)),
     ]
     if (before >= 1) return
-    throw new AppError('rate_limited', `More than ${most} requests a minute: wait, and send fewer.`, {
+    throw new AppError('rate_limited', `More than ${most} requests per minute. Wait before you send more.`, {
       retryAfterSeconds: ((1 - before) * msEach) / 1000,
     })
   }

@@ -29,7 +29,7 @@ export async function writeStream(exchange: Exchange, reply: Reply, { kind, fram
   const next = () => untilClosed<IteratorResult<Frames>>((resolve, reject) => iterator.next().then(resolve, reject))
   const drained = async () => {
     const stalled = setTimeout(() => {
-      settings.logger.warn({ request_id: exchange.requestId }, 'cut a stream whose reader had stalled')
+      settings.logger.warn({ request_id: exchange.requestId }, 'closed a stream because its reader stalled')
       outgoing.destroy()
     }, settings.stallTimeoutMs)
     await untilClosed<true>((resolve) => outgoing.once('drain', () => resolve(true)))
@@ -83,7 +83,7 @@ export function leave(exchange: Exchange, iterator: AsyncIterator<Frames>): void
   const { logger } = exchange.settings
   const returned = iterator.return?.()
   returned?.then(undefined, (error: unknown) => {
-    logger.debug({ request_id: exchange.requestId, err: error }, 'a stream failed while it was left')
+    logger.debug({ request_id: exchange.requestId, err: error }, 'a stream failed while it was being closed')
   })
 }
 

@@ -45,10 +45,10 @@ export function createOutgoingFetch(limits: OutgoingLimits): typeof globalThis.f
 function inWords(error: unknown, { origin, hostname }: URL, { headersTimeoutMs }: OutgoingLimits): unknown {
   const codes = codesOf(error)
   if (codes.includes('ECONNREFUSED') && /^(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(hostname)) {
-    return new Error(`nobody answers at ${origin} (ECONNREFUSED); is it running?`)
+    return new Error(`nothing answers at ${origin} (ECONNREFUSED); is it running?`)
   }
   if (codes.includes('UND_ERR_HEADERS_TIMEOUT')) {
-    return new Error(`${origin} gave no answer within ${headersTimeoutMs / 1_000} s`)
+    return new Error(`${origin} did not answer within ${headersTimeoutMs / 1_000} s`)
   }
   return error
 }

@@ -37,7 +37,7 @@ export async function ingestSources(options: IngestSourcesOptions): Promise<void
     if (options.sources.length === 0 && before.size === 0) return
     const sources = await findSources(root, options.sources, {
       skipped: (source, reason) => logger.warn({ source, reason }, 'source was not ingested'),
-      missing: (source) => logger.error({ source, root }, 'a knowledge source of the configuration is not there'),
+      missing: (source) => logger.error({ source, root }, 'a configured knowledge source does not exist'),
     })
     const found = new Set(sources)
     await knowledge.brought.remember(new Set([...before, ...found]), collection)
@@ -53,13 +53,13 @@ export async function ingestSources(options: IngestSourcesOptions): Promise<void
     const folders = lost.filter((folder) => kept.some((source) => isBelow(folder, source)))
     counts.kept = kept.length
     if (kept.length > 0)
-      logger.warn({ folders, documents: kept.length }, 'these folders are empty or not there: their documents are kept')
+      logger.warn({ folders, documents: kept.length }, 'these folders are empty or missing: their documents are kept')
     counts.deleted = await knowledge.brought.delete(
       gone.filter((source) => !kept.includes(source)),
       collection,
     )
     await knowledge.brought.remember(new Set([...found, ...kept]), collection)
-    logger.debug(counts, 'knowledge sources are ingested')
+    logger.debug(counts, 'knowledge sources were ingested')
   } catch (error) {
     if (!signal.aborted) logger.error({ error }, 'the knowledge sources could not be read')
   }

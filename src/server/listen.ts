@@ -20,14 +20,14 @@ export function assertMayListen(server: ResolvedServerConfig, program: boolean, 
   assertLongKeys(server.authKeys)
   if (server.authKeys.length > 0 || server.allowUnauthenticated) return
   const where = host === undefined ? 'every network interface' : `'${host}'`
-  const message = `Listening on ${where} without keys would let everybody in`
+  const message = `Listening on ${where} without keys would let anyone in`
   if (program) {
     throw new AppError(
       'invalid_request',
       `${message}. Set \`auth: { keys: [...] }\` or AGENTSERVE_API_KEYS, or say --allow-unauthenticated.`,
     )
   }
-  logger.warn({ host }, `${message}: set \`auth: { keys: [...] }\`, or an address of this machine alone.`)
+  logger.warn({ host }, `${message}: set \`auth: { keys: [...] }\`, or listen on a loopback address.`)
 }
 
 /** Without keys, `*` would let every web page that somebody opens read and change everything here. */

@@ -228,7 +228,7 @@ export function composeServer(initial: ResolvedConfig, { program, onRunEnd }: Se
       }
       const last = Promise.all([...disposals, dispose(config)])
       const ms = Math.max(minDisposeMs, endsAt - performance.now())
-      const late = () => new Error('It has not ended in time.')
+      const late = () => new Error('It did not end in time.')
       await within(last, { ms, late }).catch((error: unknown) => logger.error({ error }, 'dispose failed'))
       if (failure === undefined) finished.resolve()
       else finished.reject(failure.cause)

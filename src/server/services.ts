@@ -43,7 +43,7 @@ export function composeServices(
 ): ComposedServices {
   const { sessionStorage, requestTimeoutMs, summaryManager, retention: rules, limits: bounds } = config.server
   const store = createStore(sessionStorage, logger, (error) => {
-    logger.error({ error }, 'storage failed; nothing is acknowledged any more')
+    logger.error({ error }, 'storage failed; no further writes are acknowledged')
     onFatal(error)
   })
   const registry = createRegistry()

@@ -16,7 +16,9 @@ export function toClaim(idempotency: Idempotency, now: number): Claim {
 export function earlierAnswer(record: ClaimRecord, idempotency: Idempotency): Json {
   assertSameRequest(record, idempotency)
   if (record.answer === null) {
-    throw new AppError('conflict', 'A request with this idempotency key is still at work.', { retryAfterSeconds: 1 })
+    throw new AppError('conflict', 'A request with this idempotency key is still in progress. Retry later.', {
+      retryAfterSeconds: 1,
+    })
   }
   return record.answer
 }
@@ -26,7 +28,10 @@ export function assertSameRequest(record: ClaimRecord, idempotency: Idempotency 
 }
 
 function otherRequest(): AppError {
-  return new AppError('idempotency_mismatch', 'This idempotency key was used before, with another request.')
+  return new AppError(
+    'idempotency_mismatch',
+    'This idempotency key was already used with a different request. Use a new key.',
+  )
 }
 
 /** What is kept of an answer to a body whose hash was not known before it had been worked through. */
@@ -46,7 +51,7 @@ export function createOnce(store: SessionStore, clock: Clock, logger: Logger): S
       await store.releaseClaim(key)
       left.delete(key)
     } catch (error) {
-      logger.error({ error }, 'an idempotency key could not be released; the next request with it tries again')
+      logger.error({ error }, 'an idempotency key could not be released; the next request with it will try again')
     }
   }
 

@@ -24,7 +24,7 @@ export function createRegistry(): Registry {
       if (!isRunnable(entity)) {
         throw new AppError(
           'invalid_request',
-          `'${id}' is not an agent, a team or a workflow: make it with agent(), team() or workflow().`,
+          `'${id}' is not an agent, a team or a workflow: create it with agent(), team() or workflow().`,
         )
       }
       entities.set(id, entity)

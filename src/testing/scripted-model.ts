@@ -86,7 +86,7 @@ export function toGenerated(parts: readonly StreamPart[]): GenerateResult {
   if (text !== '') content.unshift({ type: 'text', text })
   if (reasoning !== '') content.unshift({ type: 'reasoning', text: reasoning })
   const finish = parts.find((part) => part.type === 'finish')
-  if (finish === undefined) throw new Error('The answer broke off before its end.')
+  if (finish === undefined) throw new Error('The answer ended early.')
   return { content, finishReason: finish.finishReason, usage: finish.usage, warnings: [] }
 }
 

@@ -59,7 +59,7 @@ const RunLine = z.object({
     parent_run_id: recordId.nullable(),
     entity_id: id(),
     entity_kind: EntityKind,
-    status: RunStatus.refine(isEnded, { error: 'must be that of a run that has ended' }),
+    status: RunStatus.refine(isEnded, { error: 'must be the status of an ended run' }),
     created_at: moment,
     started_at: moment.nullable(),
     completed_at: moment,
@@ -145,7 +145,7 @@ export class CopyReader {
     if (!result.success) throw this.complaint(toWords(result.error.issues[0]))
     const line = result.data
     if (line.type === 'session') {
-      if (this.#sessionId !== undefined) throw this.complaint('a second session: import one at a time')
+      if (this.#sessionId !== undefined) throw this.complaint('a second session begins here: import one at a time')
       this.#sessionId = line.session.session_id
       return { session: line.session, summary: line.summary, handovers: line.handovers }
     }
@@ -155,7 +155,7 @@ export class CopyReader {
     const { runs, events } = line
     if (runs !== this.#runIds.size || events !== this.#events) {
       const found = `${this.#runIds.size} runs and ${this.#events} events`
-      throw this.complaint(`there should be ${runs} runs and ${events} events, and there are ${found}`)
+      throw this.complaint(`expected ${runs} runs and ${events} events, but found ${found}`)
     }
     this.#isWhole = true
     return undefined
@@ -163,7 +163,7 @@ export class CopyReader {
 
   /** Throws unless all of it has come. */
   finish(): void {
-    if (!this.#isWhole) throw this.complaint('the copy is not whole: the line of type end is missing')
+    if (!this.#isWhole) throw this.complaint('the copy is incomplete: the line of type end is missing')
   }
 
   /** About the present line. */
@@ -176,12 +176,13 @@ export class CopyReader {
 
   #toRun(run: RunRecord): RunPiece {
     const { run_id, session_id, parent_run_id, messages } = run
-    if (session_id !== this.#sessionId) throw this.complaint('run.session_id must be that of the session')
-    if (this.#runIds.has(run_id)) throw this.complaint(`there is a run '${run_id}' already`)
+    if (session_id !== this.#sessionId) throw this.complaint("run.session_id must be the session's id")
+    if (this.#runIds.has(run_id)) throw this.complaint(`run '${run_id}' occurs twice`)
     if (parent_run_id !== null && !this.#runIds.has(parent_run_id)) {
-      throw this.complaint('run.parent_run_id must be that of an earlier run')
+      throw this.complaint('run.parent_run_id must name an earlier run')
     }
-    if (messages.some((message) => message.run_id !== run_id)) throw this.complaint('run.messages must be of the run')
+    if (messages.some((message) => message.run_id !== run_id))
+      throw this.complaint("each message must have the run's run_id")
     this.#runIds.add(run_id)
     this.#last = { runId: run_id, seq: 1, endSeq: run.end_seq ?? 1 }
     return { run: { ...run, messages: messages.map((message) => ({ ...message, content: textOf(message.parts) })) } }
@@ -189,7 +190,8 @@ export class CopyReader {
 
   #toEvents({ run_id, events }: z.infer<typeof EventsLine>): RunPiece {
     const run = this.#last
-    if (run === undefined || run_id !== run.runId) throw this.complaint('run_id must be that of the run before')
+    if (run === undefined || run_id !== run.runId)
+      throw this.complaint('run_id must be the same as in the preceding run')
     const read: CoreRunEvent[] = []
     for (const [place, fields] of events.entries()) {
       // As it was read: what a shape does not name is kept too.
@@ -198,7 +200,7 @@ export class CopyReader {
       if (!result.success) throw this.complaint(`events.${place}.${toWords(result.error.issues[0])}`)
       if (event.type === 'run_start' || isFinalEvent(event))
         throw this.complaint(`events.${place}.type is not recorded`)
-      if (event.seq <= run.seq) throw this.complaint(`events.${place}.seq must be larger than the one before`)
+      if (event.seq <= run.seq) throw this.complaint(`events.${place}.seq must be larger than the preceding one`)
       if (event.seq >= run.endSeq) throw this.complaint(`events.${place}.seq must be smaller than run.end_seq`)
       run.seq = event.seq
       read.push(event)

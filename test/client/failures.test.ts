@@ -62,11 +62,11 @@ test.each(answers)('says that a 200 with %s is no answer', async (_, type, body)
   const { client, seen } = await open((_request, response) => answer(response, 200, body, { 'content-type': type }))
   const wrong = {
     code: 'internal',
-    message: expect.stringMatching(/answered (something|JSON).*is it an agentserve\?$/),
+    message: expect.stringMatching(/sent (an answer|JSON).*is it an agentserve server\?$/),
   }
   await expect(client.health()).rejects.toMatchObject(wrong)
   await expect(client.runs.start('a', { input: 'x' })).rejects.toMatchObject(wrong)
-  const noStream = { code: 'internal', message: expect.stringContaining(`answered ${type} where a stream was due`) }
+  const noStream = { code: 'internal', message: expect.stringContaining(`sent ${type} instead of a stream`) }
   await expect(client.runs.stream('a', { input: 'x' })).rejects.toMatchObject(noStream)
   await expect(client.runs.events('run_1')).rejects.toMatchObject(noStream)
   const notA2A = { code: 'internal', message: expect.stringContaining('not A2A') }

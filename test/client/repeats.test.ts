@@ -133,7 +133,7 @@ test('every repeat of a call has its key, and every call another one', async () 
 })
 
 test('an earlier request with the same key is waited for, however often', async () => {
-  const message = 'A request with this idempotency key is still at work.'
+  const message = 'A request with this idempotency key is still in progress. Retry later.'
   const { client, seen } = await open(
     (_request, response, index) => {
       if (index === 0) response.destroy()

@@ -58,7 +58,7 @@ test('a file that is no database is named, by the start, by doctor and with the 
   await writeFile(database('text'), 'This is a text, and no database at all. '.repeat(100))
   const started = await command(project, ['start', '--port', '0', ...at('text')])
   expect(started.code).toBe(1)
-  expect(started.stderr).toContain(`'${database('text')}' is no database.`)
+  expect(started.stderr).toContain(`'${database('text')}' is not a database.`)
   expect(started.stderr).toContain('agentserve doctor --check')
   const { code, findings, storage } = await doctor('text')
   expect(code).toBe(1)

@@ -108,7 +108,7 @@ describe.each(['a running server', 'no server'])('with %s', (way) => {
       "There is no folder for 'no-folder/one.jsonl': make it, or name another file.\n",
     ])
     const over = await sessions('import', 'one.jsonl')
-    expect([over.code, over.stderr]).toEqual([1, `There is a session '${first}' already.\n`])
+    expect([over.code, over.stderr]).toEqual([1, `Session '${first}' already exists.\n`])
     expect((await sessions('delete', first, '--json')).stdout).toBe(`{"session_id":"${first}","deleted":true}\n`)
     const back = await command(project, ['sessions', 'import', '-'], file)
     expect([back.code, back.stdout]).toEqual([0, `${first}\n`])
@@ -136,7 +136,7 @@ describe.each(['a running server', 'no server'])('with %s', (way) => {
     const result = await command(project, ['sessions', 'import', '-', '--new-ids'], `${whole}\n${broken}`)
     expect(result.code).toBe(2)
     expect(result.stdout).toMatch(/^ses_\w+\n$/)
-    expect(result.stderr).toBe('Imported before that: 1.\nLine 8: run.status must be that of a run that has ended.\n')
+    expect(result.stderr).toBe('Imported before that: 1.\nLine 8: run.status must be the status of an ended run.\n')
     await sessions('delete', result.stdout.trim())
     for (const [input, words] of [
       ['', 'There is no session in stdin.'],

@@ -139,7 +139,7 @@ describe('a stream of events', () => {
     socket.pause()
     socket.write(request)
     await state.returned
-    expect(warned).toEqual(['cut a stream whose reader had stalled'])
+    expect(warned).toEqual(['closed a stream because its reader stalled'])
     socket.on('error', () => {})
   })
 

@@ -155,7 +155,7 @@ describe.each(Object.entries(dialects) as [keyof typeof dialects, Dialect][])('%
   test('a model that gives no answer in its time fails the run, and is not asked again', async () => {
     respond = () => {}
     const { error } = await ask({}, quickFetch)
-    expect(error?.message).toMatch(/gave no answer within 0.3 s/)
+    expect(error?.message).toMatch(/did not answer within 0.3 s/)
     expect(endpoint.requests).toHaveLength(1)
   })
 

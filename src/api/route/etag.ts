@@ -19,11 +19,14 @@ export function matches(header: string | undefined, etag: string): boolean {
  */
 export function requiredRevision(header: string | undefined, { revision }: SessionRecord): number | undefined {
   if (header === undefined || header.trim() === '*') return undefined
-  if (!list.test(header)) throw invalid('If-Match must be an ETag in double quotes, a list of these, or *.', 'If-Match')
+  if (!list.test(header)) throw invalid('If-Match must be an ETag in double quotes, a list of ETags, or *.', 'If-Match')
   const revisions = tagsOf(header).flatMap((tag) => (/^"\d{1,15}"$/.test(tag) ? [Number(tag.slice(1, -1))] : []))
   if (revisions.length === 1) return revisions[0]
   if (revisions.includes(revision)) return revision
-  throw new AppError('precondition_failed', 'The session is not the one that If-Match names.')
+  throw new AppError(
+    'precondition_failed',
+    'The session has changed: its ETag does not match If-Match. Read it again, then retry.',
+  )
 }
 
 function tagsOf(header: string): string[] {

@@ -135,7 +135,7 @@ async function startRun(services: Services, settings: ApiSettings, request: Http
 async function readStart(request: HttpRequest, entityId: string, streamed: boolean) {
   const body = parseBody(RunRequest, await request.body.json())
   if (body.background && (streamed || body.stream))
-    throw invalid('background and stream exclude each other.', 'background')
+    throw invalid("background and stream can't be combined. Use one of them.", 'background')
   const start: StartRun = {
     entityId,
     parts: typeof body.input === 'string' ? [{ type: 'text', text: body.input }] : body.input.parts,

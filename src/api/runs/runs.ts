@@ -175,7 +175,8 @@ export function runRoutes(settings: ApiSettings): DocumentedRoute[] {
 async function readResume(request: HttpRequest, run: RunHead) {
   const body = parseBody(ResumeRequest, await request.body.json())
   const streamed = body.stream || acceptsEvents(request)
-  if (body.background && body.stream) throw invalid('background and stream exclude each other.', 'background')
+  if (body.background && body.stream)
+    throw invalid("background and stream can't be combined. Use one of them.", 'background')
   const background = !streamed && (body.background ?? run.background)
   const mode: StartRun['mode'] = streamed ? 'stream' : background ? 'background' : 'plain'
   return { body, mode, prompts: wantsPrompts(request, parseQuery(StreamQuery, request.query).include) }

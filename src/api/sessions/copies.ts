@@ -125,7 +125,7 @@ export function sessionCopyRoutes({ prefix, importBytes }: ApiSettings): Documen
           const { new_ids: newIds } = parseQuery(ImportQuery, request.query)
           const { mediaType } = request.body
           if (mediaType !== undefined && mediaType !== copyMediaType) {
-            throw new AppError('unsupported_media_type', `This route takes ${copyMediaType}, not ${mediaType}.`)
+            throw new AppError('unsupported_media_type', `Content-Type must be ${copyMediaType}, not ${mediaType}.`)
           }
           const { lines, idempotency } = streamWithIdempotency(request, 'POST /sessions/import', maxLineBytes)
           const load = async () => sessions.import(await readCopy(lines), { newIds })

@@ -225,7 +225,7 @@ export function sessionRoutes({ prefix }: ApiSettings): DocumentedRoute[] {
 }
 
 function unknownKind(named: string) {
-  return invalid(`'${named}' is no kind of owner; the kinds are ${ownerKinds.join(', ')}.`, 'kind')
+  return invalid(`'${named}' is not a kind of owner. Use one of ${ownerKinds.join(', ')}.`, 'kind')
 }
 
 type Present<T> = { [K in keyof T]?: Exclude<T[K], undefined> }

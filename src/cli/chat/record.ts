@@ -119,7 +119,7 @@ function textOf(event: RunEvent): string | undefined {
 }
 
 function explain(status: RunStatus, reason: string | undefined): string | undefined {
-  if (status === 'interrupted') return 'The run was interrupted because the server stopped while it was at work.'
+  if (status === 'interrupted') return 'The run was interrupted because the server stopped while it was running.'
   if (status === 'cancelled') return `The run was cancelled${reason === undefined ? '' : `: ${terminalLine(reason)}`}.`
   return undefined
 }

@@ -14,7 +14,7 @@ export function toRpcRefusal(name: string): (text: string, response: ClientRespo
   return (text, response) => {
     const body = read(text)
     if (isObject(body?.result) && isObject(body.result.task)) return undefined
-    if (!isObject(body?.error)) return new AppError('internal', `${name} answered something that is not A2A.`)
+    if (!isObject(body?.error)) return new AppError('internal', `${name} sent an answer that is not A2A.`)
     const { headers, status } = response
     const message = String(body.error.message)
     const retryAfterSeconds = toRetryAfter(headers['retry-after'])

@@ -181,8 +181,8 @@ function hasType({ headers }: ClientResponse, mediaType: string): boolean {
 }
 
 function notAStream({ headers }: ClientResponse, name: string): AppError {
-  const type = headers['content-type'] ?? 'something without a type'
-  return new AppError('internal', `${name} answered ${type} where a stream was due.`)
+  const type = headers['content-type'] ?? 'an answer without a Content-Type'
+  return new AppError('internal', `${name} sent ${type} instead of a stream.`)
 }
 
 /** The whole of a body, as far as it is not too large. */
@@ -192,7 +192,7 @@ async function readText(body: AsyncIterable<Uint8Array>, name: string): Promise<
   for await (const chunk of body) {
     size += chunk.byteLength
     if (size > maxAnswerBytes) {
-      throw new AppError('payload_too_large', `${name} answered more than ${maxAnswerBytes} bytes.`)
+      throw new AppError('payload_too_large', `${name} sent more than ${maxAnswerBytes} bytes.`)
     }
     chunks.push(chunk)
   }

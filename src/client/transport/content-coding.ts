@@ -30,7 +30,7 @@ async function* through(body: AsyncIterable<Uint8Array>, coding: string, address
   const decoder = first.done ? undefined : decoderOf(coding, first.value)
   if (first.done) return
   if (decoder === undefined)
-    throw new AppError('invalid_request', `${address} is encoded as '${coding.slice(0, 40)}', which can't be read.`)
+    throw new AppError('invalid_request', `${address} is encoded as '${coding.slice(0, 40)}', which is not supported.`)
   const feeding = feed(decoder, first.value, pieces)
   try {
     yield* decoder

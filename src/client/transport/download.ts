@@ -97,7 +97,8 @@ export async function download(given: string, options: DownloadOptions): Promise
 function checkedUrl(address: string, { allowHttp, allowPrivate }: DownloadOptions): URL {
   const url = URL.parse(address)
   if (!url || !/^https?:$/.test(url.protocol)) throw refused(`'${address}' is not an https:// address.`)
-  if (url.protocol === 'http:' && !allowHttp) throw refused(`${address} is not encrypted; --allow-http fetches it.`)
+  if (url.protocol === 'http:' && !allowHttp)
+    throw refused(`${address} is not encrypted. Use --allow-http to fetch it.`)
   // An IP literal is connected to without a look-up.
   const host = url.hostname.replace(/^\[|\]$/g, '')
   if (!allowPrivate && ipaddr.isValid(host)) assertPublic(host)
@@ -121,7 +122,7 @@ const publicLookup: LookupFunction = (hostname, options, callback) => {
 
 function assertPublic(address: string): void {
   if (ipaddr.process(address).range() !== 'unicast')
-    throw refused(`${address} is not an address of the public internet; --allow-private fetches it.`)
+    throw refused(`${address} is not an address on the public internet. Use --allow-private to fetch it.`)
 }
 
 async function readAtMost(body: AsyncIterable<Uint8Array>, maxBytes: number, address: string): Promise<Uint8Array> {

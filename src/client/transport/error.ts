@@ -84,7 +84,7 @@ export function toServerError(response: ClientResponse, text: string, where: str
   const error = errorOf(text)
   const about = { status, requestId: headers['x-request-id'], retryAfterSeconds: toRetryAfter(headers['retry-after']) }
   if (error === undefined) {
-    const message = `${where} answered ${status} without an error that this client understands.`
+    const message = `${where} answered ${status} with an error that this client does not understand.`
     return new ServerError(codeOfStatus(status), message, about)
   }
   const code = isErrorCode(error.code) ? error.code : codeOfStatus(status)
@@ -144,8 +144,8 @@ const explanations: Record<string, string> = {
   ECONNREFUSED: 'nothing listens there; is the server running?',
   ENOTFOUND: 'the host name is unknown',
   EAI_AGAIN: 'the host name could not be looked up',
-  ECONNRESET: 'the connection was cut',
-  UND_ERR_SOCKET: 'the connection was cut',
+  ECONNRESET: 'the connection was lost',
+  UND_ERR_SOCKET: 'the connection was lost',
   ETIMEDOUT: 'the connection timed out',
   UND_ERR_CONNECT_TIMEOUT: 'the connection timed out',
 }

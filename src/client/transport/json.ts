@@ -6,8 +6,8 @@ export function parse<T>(text: string, name: string): T {
   try {
     value = JSON.parse(text)
   } catch (cause) {
-    throw new AppError('internal', `${name} answered something that is not JSON; is it an agentserve?`, { cause })
+    throw new AppError('internal', `${name} sent an answer that is not JSON; is it an agentserve server?`, { cause })
   }
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as T
-  throw new AppError('internal', `${name} answered JSON that is not an object; is it an agentserve?`)
+  throw new AppError('internal', `${name} sent JSON that is not an object; is it an agentserve server?`)
 }

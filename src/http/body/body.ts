@@ -103,7 +103,7 @@ export class RequestBody implements BodyReader {
     if (!this.present) return undefined
     const type = this.mediaType
     if (type !== undefined && !isJsonType(type)) {
-      throw new AppError('unsupported_media_type', `This route takes application/json, not ${type}.`)
+      throw new AppError('unsupported_media_type', `Content-Type must be application/json, not ${type}.`)
     }
     const text = await this.text()
     if (text === '') return undefined
@@ -122,7 +122,7 @@ export class RequestBody implements BodyReader {
   async multipart(): Promise<MultipartPart[]> {
     const contentType = this.#incoming.headers['content-type']
     if (contentType === undefined || this.mediaType !== 'multipart/form-data') {
-      throw new AppError('unsupported_media_type', 'This route takes multipart/form-data.')
+      throw new AppError('unsupported_media_type', 'Content-Type must be multipart/form-data.')
     }
     const body = await this.bytes()
     const { parseMultipart } = await import('./multipart.ts')
@@ -136,7 +136,8 @@ export class RequestBody implements BodyReader {
 
   #start(): Promise<Buffer> {
     if (!this.present) return Promise.resolve(nothing)
-    if (this.#isReleased) return Promise.reject(new Error('The body was released: keep what was read of it.'))
+    if (this.#isReleased)
+      return Promise.reject(new Error('The body was already released. Keep what you have read of it.'))
     return this.#collect(this.#begin())
   }
 

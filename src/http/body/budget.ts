@@ -201,7 +201,7 @@ function noRoom(pool: Pool, waitMs: number): AppError {
   const whose = pool.key === 'bodies' ? 'All request bodies' : 'The request bodies of this key'
   return new AppError(
     'unavailable',
-    `${whose} together may have ${pool.limit} bytes (server.limits.${pool.key}), and there was no room for ` +
-      `${waitMs / 1000} s. Try again later, or send fewer large bodies at once.`,
+    `${whose} together may take at most ${pool.limit} bytes (server.limits.${pool.key}), and no room became free within ` +
+      `${waitMs / 1000} s. Retry later, or send fewer large bodies at once.`,
   )
 }

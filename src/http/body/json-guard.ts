@@ -28,7 +28,7 @@ function parseMeasured(text: string): unknown {
   try {
     value = JSON.parse(text)
   } catch (error) {
-    const message = `malformed JSON: ${error instanceof Error ? error.message : 'it can not be read'}`
+    const message = `malformed JSON: ${error instanceof Error ? error.message : 'it cannot be parsed'}`
     throw new AppError('invalid_request', `The body is not JSON: ${message}`, { details: [{ path: '', message }] })
   }
   if (mayHoldForbiddenKey(text)) refuseForbiddenKeys(value)

@@ -70,6 +70,6 @@ function createDecoder(charset: string) {
   try {
     return new TextDecoder(charset, { fatal: true })
   } catch {
-    throw new AppError('unsupported_media_type', `The charset '${charset}' is not known; send UTF-8.`)
+    throw new AppError('unsupported_media_type', `The charset '${charset}' is not supported. Send UTF-8.`)
   }
 }

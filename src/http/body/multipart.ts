@@ -24,7 +24,7 @@ export async function parseMultipart(body: Uint8Array, contentType: string): Pro
     reject(error)
     parser.destroy()
   }
-  const timer = setTimeout(() => refuse(malformed('it does not end')), parseTimeoutMs)
+  const timer = setTimeout(() => refuse(malformed('the closing boundary is missing')), parseTimeoutMs)
   const parts: (MultipartPart | undefined)[] = []
   parser.on('field', (name, value, _nameTruncated, truncated) => {
     if (typeof name !== 'string') return refuse(malformed('a part has no name'))
@@ -41,7 +41,7 @@ export async function parseMultipart(body: Uint8Array, contentType: string): Pro
   for (const event of ['partsLimit', 'filesLimit', 'fieldsLimit'] as const) {
     parser.on(event, () => refuse(tooLarge('The body has too many parts.')))
   }
-  parser.on('error', (error) => refuse(malformed(error instanceof Error ? error.message : 'it can not be read')))
+  parser.on('error', (error) => refuse(malformed(error instanceof Error ? error.message : 'it cannot be parsed')))
   parser.on('finish', () => {
     const whole = parts.filter((part) => part !== undefined)
     if (whole.length === parts.length) resolve(whole)
@@ -59,7 +59,7 @@ function createParser(contentType: string) {
   try {
     return new Busboy({ headers: { 'content-type': contentType }, preservePath: true, limits })
   } catch (error) {
-    throw malformed(error instanceof Error ? error.message : 'it can not be read')
+    throw malformed(error instanceof Error ? error.message : 'it cannot be parsed')
   }
 }
 
@@ -80,7 +80,7 @@ function label(text: string): string {
 }
 
 function malformed(reason: string): AppError {
-  return invalid(`The multipart body can not be read: ${reason}.`)
+  return invalid(`The multipart body cannot be read: ${reason}.`)
 }
 
 function tooLarge(message: string): AppError {

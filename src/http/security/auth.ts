@@ -56,8 +56,8 @@ export function presentsKey(headers: IncomingHttpHeaders): boolean {
 }
 
 export function unauthorized(headers: IncomingHttpHeaders): AppError {
-  const problem = presentsKey(headers) ? 'The API key is not known' : 'This server needs an API key'
-  return new AppError('unauthorized', `${problem}: send it as 'Authorization: Bearer …' or 'X-API-Key: …'.`)
+  const problem = presentsKey(headers) ? 'The API key is not valid' : 'This server requires an API key'
+  return new AppError('unauthorized', `${problem}. Send a valid key as 'Authorization: Bearer …' or 'X-API-Key: …'.`)
 }
 
 function presentedKeys(headers: IncomingHttpHeaders): string[] {

@@ -33,7 +33,8 @@ const maxAgeSeconds = '600'
 
 export function createCors({ allowOrigins, allowMethods, allowHeaders }: CorsRules): Cors {
   const any = allowOrigins.includes('*')
-  if (any && allowOrigins.length > 1) throw invalid("allowOrigins: '*' stands alone; leave the other origins out.")
+  if (any && allowOrigins.length > 1)
+    throw invalid("allowOrigins: '*' must be the only entry. Remove the other origins.")
   const varied: readonly string[] = allowOrigins.length === 0 || any ? none : ['Vary', 'Origin']
   const byOrigin = new Map(
     allowOrigins.map((origin) => [

@@ -36,7 +36,7 @@ export function createHostCheck(rules: HostRules): (host: string | undefined) =>
     if (!anyName && !isLoopback(name) && isIP(name) === 0 && !names.has(name)) {
       throw new AppError(
         'misdirected_request',
-        `This server does not answer to the host '${name}'. Allow it with allowHosts, --allow-host or AGENTSERVE_ALLOW_HOSTS.`,
+        `The host '${name}' is not allowed. Allow it with allowHosts, --allow-host or AGENTSERVE_ALLOW_HOSTS.`,
       )
     }
     if (host !== undefined && accepted.size < remembered) accepted.add(host)
@@ -48,9 +48,9 @@ function parseHost(header: string | undefined): string {
   const match =
     header === undefined ? null : /^(\[[0-9a-f:.]+\]|[a-z0-9_-]+(?:\.[a-z0-9_-]+)*\.?)(?::\d{1,5})?$/i.exec(header)
   const name = match?.[1]
-  if (name === undefined) throw invalid('The request needs one valid Host header.')
+  if (name === undefined) throw invalid('The request must have exactly one valid Host header.')
   const plain = plainName(name)
-  if (name.startsWith('[') && !isIPv6(plain)) throw invalid('The request needs one valid Host header.')
+  if (name.startsWith('[') && !isIPv6(plain)) throw invalid('The request must have exactly one valid Host header.')
   return plain
 }
 

@@ -14,7 +14,7 @@ export function checkOrigin(headers: IncomingHttpHeaders, isAllowed: (origin: st
   if (!foreignSite && (origin === undefined || isSameOrigin(origin, headers.host))) return
   throw new AppError(
     'forbidden',
-    `Requests from ${origin === undefined || origin === 'null' ? 'another site' : `the origin '${printable(origin)}'`} may not change anything here. Allow the origin with allowOrigins.`,
+    `Requests from ${origin === undefined || origin === 'null' ? 'another site' : `the origin '${printable(origin)}'`} may not change anything on this server. Allow the origin with allowOrigins.`,
   )
 }
 

@@ -10,5 +10,5 @@ export function assertScopes(granted: Granted, needed: Access): void {
 }
 
 function lacks(scope: Scope): AppError {
-  return new AppError('forbidden', `This needs the scope '${scope}', which your key does not have.`)
+  return new AppError('forbidden', `Your key does not have the scope '${scope}'. Use a key that has it.`)
 }

@@ -41,7 +41,7 @@ export function createWrongKeys({ clock, logger }: { clock: Clock; logger: Logge
     clearTimeout(timer)
     timer = undefined
     if (counted === 0) return
-    logger.warn({ wrong_keys: counted, addresses: from.size }, 'requests came with wrong API keys')
+    logger.warn({ wrong_keys: counted, addresses: from.size }, 'requests had wrong API keys')
     counted = 0
     from = new Set()
   }
@@ -72,13 +72,9 @@ export function createWrongKeys({ clock, logger }: { clock: Clock; logger: Logge
         if (hasKey) count(network, record, now)
         return
       }
-      throw new AppError(
-        'rate_limited',
-        'Too many wrong API keys came from this address: wait, or send the right key.',
-        {
-          retryAfterSeconds: (record.untilMs - now) / 1000,
-        },
-      )
+      throw new AppError('rate_limited', 'Too many wrong API keys from this address. Send a valid key, or wait.', {
+        retryAfterSeconds: (record.untilMs - now) / 1000,
+      })
     },
     close: log,
   }

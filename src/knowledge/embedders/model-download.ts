@@ -91,25 +91,25 @@ class HubAnswer extends Error {
 
 function failure(error: unknown, { hub, model, type }: ModelDownload): AppError {
   if (errorCode(error) === 'ENOSPC')
-    return new AppError('storage_full', `There is no room for the model ${model}.`, { cause: error })
+    return new AppError('storage_full', `Not enough disk space for the model ${model}. Free some space, then retry.`, {
+      cause: error,
+    })
   const host = new URL(hub).host
   const said = `The model ${model} could not be downloaded from ${host}`
   if (error instanceof HubAnswer && [401, 403, 404].includes(error.status)) {
-    const what = error.file.startsWith('onnx/')
-      ? `no ${type} weights (${error.file})`
-      : `no model of that name for everybody`
+    const what = error.file.startsWith('onnx/') ? `no ${type} weights (${error.file})` : `no public model of that name`
     return new AppError('unavailable', `${said}: it has ${what}.`, { cause: error })
   }
   if (error instanceof AppError)
-    return new AppError('unavailable', `${said}: what came can't be run. ${error.message}`, { cause: error })
+    return new AppError('unavailable', `${said}: the downloaded model can't be run. ${error.message}`, { cause: error })
   return new AppError('unavailable', `${said}: ${reasonOf(error)}.`, { cause: error })
 }
 
 function reasonOf(error: unknown): string {
   const code = errorCode(error)
   if (code === 'UND_ERR_HEADERS_TIMEOUT' || code === 'UND_ERR_BODY_TIMEOUT' || code === 'UND_ERR_CONNECT_TIMEOUT')
-    return 'nothing came for too long'
-  if (code === 'UND_ERR_SOCKET' || code === 'ECONNRESET') return 'the connection broke off'
+    return 'no data arrived for too long'
+  if (code === 'UND_ERR_SOCKET' || code === 'ECONNRESET') return 'the connection was lost'
   if (code !== undefined) return `it can't be reached (${code})`
   return error instanceof Error ? error.message : String(error)
 }

@@ -145,12 +145,12 @@ function vectorsOf(body: unknown, count: number, dimensions: number): Float32Arr
     if (dimensions > 0 && embedding.length !== dimensions)
       throw new AppError(
         'unavailable',
-        `The embedding endpoint now gives ${embedding.length} dimensions, not ${dimensions}.`,
+        `The embedding endpoint now returns ${embedding.length} dimensions, not ${dimensions}.`,
       )
     vectors[index] = normalised(Float32Array.from(embedding as number[]))
   }
   if (vectors.length !== count || vectors.includes(undefined as never))
-    throw new AppError('unavailable', 'The embedding endpoint did not give one vector for each text.')
+    throw new AppError('unavailable', 'The embedding endpoint did not return one vector per text.')
   return vectors
 }
 

@@ -71,9 +71,7 @@ function questions(child: ChildProcess): (message: object) => Promise<Reply> {
     else asked?.reject(unavailable(reply.error))
   })
   child.on('error', (error) => end(error.message))
-  child.on('exit', (code, signal) =>
-    end(`its process ended (${signal ?? code}), as it does when a model file is broken`),
-  )
+  child.on('exit', (code, signal) => end(`its process ended (${signal ?? code}); a model file may be damaged`))
   return (message) => {
     const { promise, resolve, reject } = Promise.withResolvers<Reply>()
     if (!child.connected) return Promise.reject(unavailable('its process ended'))

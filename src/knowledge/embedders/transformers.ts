@@ -114,7 +114,7 @@ function toVectors(lists: readonly number[][], count: number, dimensions: number
   if (lists.length !== count || lists.some((list) => list.length !== dimensions))
     throw new AppError(
       'unavailable',
-      `The embedding model did not give one vector of ${dimensions} numbers for each text.`,
+      `The embedding model did not return one vector of ${dimensions} numbers per text.`,
     )
   return lists.map((list) => normalised(Float32Array.from(list)))
 }

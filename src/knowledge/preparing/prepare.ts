@@ -86,9 +86,8 @@ function cut(read: ReadText, name: PreparedDocument['chunker'], { size, overlap 
   for (const span of chunkDocument(read, chunker, { size, overlap })) {
     characters += span.end - span.start
     if (spans.length === maxChunks)
-      throw tooLarge(`The document would become more than ${maxChunks} chunks; use a larger chunk_size.`)
-    if (characters > budget)
-      throw tooLarge('The chunks would repeat the document too often; use a smaller chunk_overlap.')
+      throw tooLarge(`The document would become more than ${maxChunks} chunks. Use a larger chunk_size.`)
+    if (characters > budget) throw tooLarge('The chunks would overlap too much. Use a smaller chunk_overlap.')
     spans.push(span)
   }
   return spans

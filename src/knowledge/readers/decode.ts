@@ -29,7 +29,7 @@ export async function decodeText(content: string | Uint8Array, name?: string, ch
   if (wide) return decodeAs(content, wide, name, 'it looks like')
   if (utf8 !== undefined) return { text: assertText(utf8, name), encoding: 'utf-8' }
   const broken = brokenUtf8(content)
-  if (broken !== undefined) throw unreadable(name, `it is UTF-8 with bytes that are not, the first at byte ${broken}`)
+  if (broken !== undefined) throw unreadable(name, `it has bytes that are not valid UTF-8, the first at byte ${broken}`)
   return decodeOlder(content, name)
 }
 
@@ -105,7 +105,7 @@ async function decodeOlder(content: Uint8Array, name: string | undefined): Promi
   }
   const latin = tryDecode(content, 'windows-1252') ?? ''
   if (latinText.test(latin)) return { text: assertText(latin, name), encoding: 'windows-1252' }
-  throw unreadable(name, 'it is neither UTF-8 nor text in an encoding that can be told')
+  throw unreadable(name, 'it is not UTF-8, and its encoding could not be detected')
 }
 
 function decodeAs(content: Uint8Array, encoding: string, name: string | undefined, who: string): Decoded {

@@ -64,7 +64,7 @@ export function createParserProcess(limits: ParserLimits): ParserProcess {
       const reply = await answer(running, { url: parser.url, work, cpuMs }, limits, signal)
       if (reply.worn) end()
       if (reply.found) return reply.found
-      throw unreadable(name, reply.reason ?? 'its reader said nothing')
+      throw unreadable(name, reply.reason ?? 'its reader gave no answer')
     } catch (error) {
       if (error instanceof Ended) {
         child = undefined

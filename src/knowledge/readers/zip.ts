@@ -60,14 +60,14 @@ function unpack(archive: Buffer, entry: number, size: number): Buffer {
   const bytes = archive.subarray(start, start + packed)
   if (bytes.length !== packed) throw damaged()
   if (method === 0) return bytes
-  if (method !== 8) throw new Unreadable('it is packed in a way that has no reader')
+  if (method !== 8) throw new Unreadable('its compression method is not supported')
   try {
     const unpacked = inflateRawSync(bytes, { maxOutputLength: size + 1 })
     if (unpacked.length === size) return unpacked
   } catch (error) {
     if (!(error instanceof RangeError)) throw damaged()
   }
-  throw new Unreadable('the archive lies about the size of what is in it')
+  throw new Unreadable('the archive declares wrong sizes')
 }
 
 function damaged(): Unreadable {

@@ -61,8 +61,8 @@ export const rpcTable: Record<ErrorCode, RpcMapping> = {
 }
 
 const hiddenText: Partial<Record<ErrorCode, string>> = {
-  unavailable: 'the server cannot take work at the moment; try again later',
-  storage_full: 'the server cannot store anything at the moment',
+  unavailable: 'the server cannot accept work now; retry later',
+  storage_full: 'the server cannot store anything now; retry later',
 }
 
 /** A failure that already has its JSON-RPC code. */

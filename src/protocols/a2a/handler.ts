@@ -78,7 +78,7 @@ async function firstBatch(events: AsyncIterator<Batch>, runId: string): Promise<
   for (let next = await events.next(); !next.done; next = await events.next()) {
     if (hasBegun(next.value)) return next.value
   }
-  throw new AppError('run_failed', 'The run ended without a word.', { runId })
+  throw new AppError('run_failed', 'The run ended without an answer.', { runId })
 }
 
 async function start(

@@ -33,11 +33,11 @@ function closingMessage(run: Run, text: string): Message {
 const reasons: Record<string, string> = {
   requested: 'The run was cancelled on request.',
   client_disconnected: 'The run was cancelled because the client that started it left.',
-  timeout: 'The run took longer than it may (server.requestTimeout, or the timeout of its agent) and was stopped.',
+  timeout: "The run exceeded its time limit (server.requestTimeout, or the agent's timeout) and was stopped.",
   shutdown: 'The run was cancelled because the server was shut down.',
-  superseded: 'The run was cancelled because a newer one took its place.',
+  superseded: 'The run was cancelled because a newer run replaced it.',
   session_deleted: 'The run was cancelled because its session was deleted.',
-  parent_ended: 'The run was cancelled because the run that it was part of had ended.',
+  parent_ended: 'The run was cancelled because its parent run had ended.',
 }
 
 /** Why a run did not complete, in a sentence for the caller. */
@@ -48,9 +48,9 @@ export function explainEnd(run: Pick<Run, 'run_id' | 'status' | 'error' | 'cance
     case 'cancelled':
       return explainCancellation(run.cancellation_reason)
     case 'interrupted':
-      return 'The run was interrupted because the server stopped while it was at work.'
+      return 'The run was interrupted because the server stopped while it was running.'
     case 'input_required':
-      return `The run waits for input; it goes on after POST /runs/${run.run_id}/resume.`
+      return `The run is waiting for input. To continue it, send POST /runs/${run.run_id}/resume.`
     default:
       return `The run is ${run.status}.`
   }

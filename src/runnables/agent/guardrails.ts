@@ -95,7 +95,7 @@ function reasonOf(verdict: unknown, name: string): string | undefined {
   if (isObject(verdict) && typeof verdict.refuse === 'string' && verdict.refuse !== '') return verdict.refuse
   throw new AppError(
     'run_failed',
-    `The ${name} gave ${describe(verdict)}; it may give nothing, or { refuse: 'the reason' }.`,
+    `The ${name} returned ${describe(verdict)}. Return nothing, or { refuse: 'the reason' }.`,
   )
 }
 

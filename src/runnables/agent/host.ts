@@ -84,10 +84,10 @@ export function toRunnable(kind: EntityKind, value: unknown): Runnable {
     if (value.kind === kind) return value
     throw wrong(
       '',
-      `This is ${value.kind === 'agent' ? 'an agent' : `a ${value.kind}`}, and it stands under \`${kind}s\`; move it to \`${value.kind}s\``,
+      `This is ${value.kind === 'agent' ? 'an agent' : `a ${value.kind}`}, but it is listed under \`${kind}s\`; move it to \`${value.kind}s\``,
     )
   }
   if (kind === 'agent' && isSdkAgent(value)) return hostAgent(value)
   const hint = kind === 'agent' ? 'agent({ … }), or an Agent of the AI SDK' : `${kind}({ … })`
-  throw wrong('', `This is not ${kind === 'agent' ? 'an agent' : `a ${kind}`}; write ${hint}`)
+  throw wrong('', `This is not ${kind === 'agent' ? 'an agent' : `a ${kind}`}; use ${hint}`)
 }

@@ -70,6 +70,6 @@ function wrongOutput(value: unknown): AppError {
   const type = typeof value === 'object' && value !== null && 'type' in value ? ` of type '${String(value.type)}'` : ''
   return new AppError(
     'run_failed',
-    `The agent's \`run\` gave a ${value === null ? 'null' : typeof value}${type}; it may give strings and events (${[...eventTypes].join(', ')}).`,
+    `The agent's \`run\` yielded a ${value === null ? 'null' : typeof value}${type}. Yield strings or events (${[...eventTypes].join(', ')}).`,
   )
 }

@@ -19,7 +19,7 @@ export async function retrieve(settings: AgentKnowledge, text: string, context: 
   if (context.knowledge === undefined) {
     throw new AppError(
       'run_failed',
-      'This agent uses a knowledge base, and the server has none: set `server.vectorDb`.',
+      'This agent uses a knowledge base, but the server has none. Set `server.vectorDb`.',
     )
   }
   const query = clip(text.trim(), maxQueryLength)

@@ -63,7 +63,7 @@ export class Journal {
     if (recorded !== undefined) {
       if (recorded.after !== after) {
         const [then, now] = [this.#nameOf(recorded.after), this.#nameOf(after)]
-        throw this.#changed(`it comes to '${name}' ${now}, and came to it ${then}`)
+        throw this.#changed(`'${name}' now comes ${now}; it used to come ${then}`)
       }
       recorded.isBack = true
       for (const wake of this.#waiting) wake()
@@ -71,14 +71,14 @@ export class Journal {
     }
     // Code beside the steps may take its time, and not always the same, before it comes to what it did here.
     const missing = await this.#missing((other) => other.after === after && other.parent === parent)
-    if (missing !== undefined) throw this.#changed(`it comes to '${name}' where it came to '${missing.name}'`)
+    if (missing !== undefined) throw this.#changed(`'${name}' now comes where '${missing.name}' used to come`)
     return undefined
   }
 
   /** Throws `run_interrupted` when the code has ended without what it had done before. */
   async assertComplete(): Promise<void> {
     const missing = await this.#missing(({ end }) => end !== undefined)
-    if (missing !== undefined) throw this.#changed(`it ends without '${missing.name}'`)
+    if (missing !== undefined) throw this.#changed(`it ended without '${missing.name}'`)
   }
 
   /** One of these that the code has not come to again, after waiting for it. */
@@ -101,13 +101,13 @@ export class Journal {
   #nameOf(id: string | undefined): string {
     if (id === undefined) return 'first'
     const recorded = [...this.#recorded.values()].find((other) => other.id === id)
-    return recorded === undefined ? 'after something new' : `after '${recorded.name}'`
+    return recorded === undefined ? 'after a new step' : `after '${recorded.name}'`
   }
 
   #changed(how: string): AppError {
     const error = new AppError(
       'run_interrupted',
-      `The workflow does other things than it did when this run began: ${how}. Put it back as it was to resume the run, or cancel it.`,
+      `The workflow's code has changed since this run began: ${how}. Restore the old code to resume the run, or cancel the run.`,
     )
     this.#onChanged(error)
     return error

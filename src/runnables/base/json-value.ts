@@ -42,13 +42,13 @@ export function toJournal(subject: string, value: unknown): Json | undefined {
   try {
     const text = JSON.stringify(value, (_key, part: unknown) => {
       if (ArrayBuffer.isView(part) || part instanceof Map || part instanceof Set || part instanceof ArrayBuffer) {
-        throw new TypeError(`${part.constructor.name} is no JSON`)
+        throw new TypeError(`${part.constructor.name} is not JSON`)
       }
       return part
     })
     return text === undefined ? undefined : (JSON.parse(text) as Json)
   } catch (cause) {
-    const message = `${subject} gave something that can't be recorded: ${messageOf(cause)}.`
+    const message = `${subject} returned a value that can't be recorded: ${messageOf(cause)}.`
     throw new AppError('run_failed', message, { cause })
   }
 }

@@ -7,11 +7,15 @@ const running = new AsyncLocalStorage<RunContext>()
 
 /**
  * The run in which the calling code runs: that of a tool, a step, a hook or an agent's own `run`. `STATE` is what the
- * caller knows about the session's state. Throws `internal` outside of a run.
+ * caller knows about the session's state. Throws `internal` outside a run.
  */
 export function runContext<STATE extends object = JsonObject>(): RunContext<STATE> {
   const context = running.getStore()
-  if (context === undefined) throw new AppError('internal', 'runContext() was called outside of a run.')
+  if (context === undefined)
+    throw new AppError(
+      'internal',
+      'runContext() was called outside a run. Call it in an agent, a tool or a workflow step.',
+    )
   return context as RunContext<object> as RunContext<STATE>
 }
 

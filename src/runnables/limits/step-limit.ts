@@ -23,6 +23,6 @@ export class StepLimit {
   /** Of a run that was stopped by it. */
   get failure(): AppError | undefined {
     if (!this.#isReached) return undefined
-    return runLimit('run.steps', String(this.#most), 'Its model has called tools at every step and has not ended')
+    return runLimit('run.steps', String(this.#most), 'Its model called tools at every step and gave no final answer')
   }
 }

@@ -148,7 +148,9 @@ export class McpConnection {
     const since = performance.now() - this.#failedAt
     if (this.#failures >= maxFailures && since < restMs) {
       const seconds = Math.ceil((restMs - since) / 1000)
-      throw this.#failure(`it failed ${this.#failures} times (${this.#lastFailure}); the next try is in ${seconds} s`)
+      throw this.#failure(
+        `it failed ${this.#failures} times (${this.#lastFailure}); the next attempt is in ${seconds} s`,
+      )
     }
     const pauseMs = this.#failures === 1 ? 0 : Math.min(longestPauseMs, firstPauseMs * 2 ** (this.#failures - 2))
     const signal = this.#closed.signal
@@ -231,7 +233,7 @@ export class McpConnection {
   }
 
   #callFailure(live: Live, tool: string, error: unknown): AppError {
-    if (live.lost !== undefined) return this.#failure(`in the middle of the call of '${tool}', ${live.lost}`, error)
+    if (live.lost !== undefined) return this.#failure(`during the call of '${tool}', ${live.lost}`, error)
     if (error instanceof TypeError) this.#lose(live, this.#say(error))
     return this.#failure(`the call of '${tool}' failed: ${this.#say(error)}`, error)
   }
@@ -243,7 +245,11 @@ export class McpConnection {
     if (!live.ready) return
     if (live.calls > 0 || performance.now() - live.startedAt < steadyMs) this.#countFailure(why)
     this.#live = undefined
-    if (!this.#closed.signal.aborted) this.#logger?.warn({ mcp_server: this.#name, reason: why }, 'MCP server was lost')
+    if (!this.#closed.signal.aborted)
+      this.#logger?.warn(
+        { mcp_server: this.#name, reason: why },
+        'the connection to an the connection to an MCP server was lost',
+      )
   }
 
   #end(live: Live): void {
@@ -261,7 +267,7 @@ export class McpConnection {
 
   #log(line: string): void {
     const text = this.#hide(plainLine(line))
-    if (text !== '') this.#logger?.info({ mcp_server: this.#name, text }, 'MCP server says')
+    if (text !== '') this.#logger?.info({ mcp_server: this.#name, text }, 'MCP server wrote to stderr')
   }
 
   #say(error: unknown): string {

@@ -70,7 +70,7 @@ function watch(response: Response, answer: RegExp | undefined, onBreak: (why: st
           look(value)
           return controller.enqueue(value)
         }
-        if (!answered) onBreak('it ended the stream before it had answered')
+        if (!answered) onBreak('it closed the stream before it answered')
       } catch (error) {
         if (error instanceof Error && error.name === 'AbortError') return controller.error(error)
         if (!answered) onBreak(messageOf(error))

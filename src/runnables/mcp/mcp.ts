@@ -35,7 +35,7 @@ export function mcp(server: string | McpServer, options: McpOptions = {}): ToolS
   if (options.needsApproval !== undefined && options.trusted !== undefined) {
     throw wrong(
       'trusted',
-      'mcp() has `needsApproval` and `trusted`; leave one of them out: all tools but the `trusted` ones ask',
+      'mcp() has `needsApproval` and `trusted`; remove one of them: all tools except the `trusted` ones need approval',
     )
   }
   const description = `Tools of the MCP server ${typeof server === 'string' ? server : placeOf(server)}`

@@ -2,7 +2,7 @@ import { shownBytes } from '../../core/limits.ts'
 
 /** Why a message was refused, as the end of a sentence about its server. */
 export function tooLong(bytes: number): string {
-  return `it sent a message of more than ${shownBytes(bytes)}, the limit \`mcpMessage\`; set \`server.limits.mcpMessage\` for more`
+  return `it sent a message of more than ${shownBytes(bytes)}, the limit \`mcpMessage\`; raise \`server.limits.mcpMessage\` to allow more`
 }
 
 /**

@@ -87,7 +87,7 @@ export class McpChild {
   /** Resolves when more can be taken. */
   async write(line: string): Promise<void> {
     const { stdin } = this.#child
-    if (stdin === null || !stdin.writable) throw new Error('it takes no more input')
+    if (stdin === null || !stdin.writable) throw new Error('it no longer accepts input')
     if (stdin.write(line)) return
     this.#draining ??= once(stdin, 'drain').finally(() => {
       this.#draining = undefined

@@ -40,7 +40,7 @@ export class ToolRecord {
       if (keep && fresh.length > 0 && this.#first !== 'damaged') {
         for (const [name, hash] of fresh) this.#first.set(name, hash)
         await this.#write('first', this.#first).catch((error: unknown) =>
-          logger.warn({ error, mcp_server: this.#server }, 'what the tools of an MCP server say could not be kept'),
+          logger.warn({ error, mcp_server: this.#server }, "the record of an MCP server's tools could not be saved"),
         )
       }
       return changed
@@ -94,7 +94,7 @@ export class ToolRecord {
       if (known === 'damaged') return known
       logger.warn(
         { reason: messageOf(error), mcp_server: this.#server, path },
-        'what the tools of an MCP server said can not be read: every call asks until they are confirmed',
+        "the record of an MCP server's tools could not be read: every call needs approval until they are confirmed",
       )
       return 'damaged'
     }
@@ -126,6 +126,6 @@ function parse(text: string): Map<string, string> {
   if (!Array.isArray(tools)) throw new Error('it has no list of tools')
   const isPair = (pair: unknown) =>
     Array.isArray(pair) && pair.length === 2 && pair.every((one) => typeof one === 'string')
-  if (!tools.every(isPair)) throw new Error('its list of tools has something else in it')
+  if (!tools.every(isPair)) throw new Error('its list of tools has an entry that is not a tool')
   return new Map(tools as [string, string][])
 }

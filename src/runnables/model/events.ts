@@ -88,16 +88,13 @@ export class ModelEvents {
         return this.endCall(toUsage(part.usage), part.finishReason)
       case 'finish':
         if (part.finishReason === 'interrupted' || part.finishReason === 'error') {
-          throw new Error('the answer broke off before its end')
+          throw new Error('the answer ended early')
         }
         return []
       case 'error':
         throw part.error
       case 'abort':
-        throw new AppError(
-          'run_failed',
-          `The model call was stopped: ${part.reason ?? 'it took longer than its time limit'}.`,
-        )
+        throw new AppError('run_failed', `The model call was stopped: ${part.reason ?? 'it exceeded its time limit'}.`)
       default:
         return []
     }

@@ -62,9 +62,9 @@ function contextOf({ usage, finish_reason }: ModelCallEnd) {
 
 function misfit(error: unknown, { finish_reason }: ModelCallEnd): AppError {
   const cause = error instanceof Error && error.cause !== undefined ? error.cause : error
-  const cut = finish_reason === 'length' ? ' It was cut off at the limit of output tokens.' : ''
+  const cut = finish_reason === 'length' ? ' It was cut off at the output token limit.' : ''
   const why = messageOf(cause).slice(0, 1_000)
-  return new AppError('run_failed', `The model's answer does not fit the agent's \`output\`: ${why}.${cut}`, {
+  return new AppError('run_failed', `The model's answer does not match the agent's \`output\` schema: ${why}.${cut}`, {
     cause: error,
   })
 }

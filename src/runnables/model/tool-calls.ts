@@ -44,7 +44,7 @@ async function limited<T extends { abortSignal?: AbortSignal }>(
 ): Promise<unknown> {
   if (limitMs === undefined) return work(options)
   const own = new AbortController()
-  const late = new AppError('run_failed', `The tool '${name}' took longer than its limit of ${limitMs} ms.`)
+  const late = new AppError('run_failed', `The tool '${name}' exceeded its limit of ${limitMs} ms.`)
   const stopped = Promise.withResolvers<never>()
   const timer = setTimeout(() => {
     own.abort(late)

@@ -84,7 +84,7 @@ export function assertModel(mode: string, { model }: Runnable): void {
   if (model !== offlineModelName) return
   throw new AppError(
     'run_failed',
-    `A team in mode '${mode}' needs a model: set \`model\` in the team or in the config, or take mode 'sequence' or 'parallel'.`,
+    `A team in mode '${mode}' needs a model: set \`model\` in the team or in the config, or use mode 'sequence' or 'parallel'.`,
   )
 }
 
@@ -117,7 +117,7 @@ function memberTools(members: readonly Member[], execute: boolean) {
 
 async function delegate(context: RunContext, member: Member, task: string): Promise<string | WaitingCall> {
   const run = runs.get(context)
-  if (run === undefined) throw new AppError('internal', 'A member was asked outside of its team.')
+  if (run === undefined) throw new AppError('internal', 'A team member was called outside its team.')
   const outcome = await ask(run, member, { parts: [{ type: 'text', text: task }], text: task }, false)
   return 'text' in outcome ? outcome.text : new WaitingCall(outcome.runId, outcome.asks)
 }

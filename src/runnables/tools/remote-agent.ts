@@ -101,7 +101,7 @@ async function asTool(
         bytes += Buffer.byteLength(piece) || 1
         if (bytes <= recordBytes) continue
         const most = shownBytes(recordBytes)
-        const way = 'Ask it for less, or set `server.limits.toolResult.record` for more'
+        const way = 'Ask it for less, or raise `server.limits.toolResult.record`'
         throw new AppError(
           'run_failed',
           `${whereIs(settings)}: its answer has more than ${most}, the limit \`toolResult.record\`. ${way}.`,
@@ -127,7 +127,10 @@ function createCall(settings: RemoteAgentSettings): Call {
     const { signal } = context
     const hops = hopsOf(context.metadata) + 1
     if (hops > maxHops) {
-      throw new AppError('run_failed', `${where} was not called: this is server ${hops} in a row. Does it call itself?`)
+      throw new AppError(
+        'run_failed',
+        `${where} was not called: the request has already passed through ${hops} servers. Do they call each other in a circle?`,
+      )
     }
     const contextId = session === 'new' ? undefined : sessionThere(context.sessionId, place, settings)
     try {
@@ -140,7 +143,7 @@ function createCall(settings: RemoteAgentSettings): Call {
       const headers = { [hopsHeader]: String(hops) }
       for await (const event of await a2a.stream({ agentId, content, contextId }, { signal, timeoutMs, headers })) {
         if (event.type === 'content') {
-          if (typeof event.content !== 'string') throw new AppError('run_failed', 'it sent content that is no text')
+          if (typeof event.content !== 'string') throw new AppError('run_failed', 'it sent content that is not text')
           yield event.content
         }
         if (event.type === 'error') throw new AppError('run_failed', event.message)
@@ -148,7 +151,7 @@ function createCall(settings: RemoteAgentSettings): Call {
     } catch (error) {
       signal.throwIfAborted()
       // What the other server refuses is no fault of our client.
-      const why = isAppError(error) && error.code === 'unauthorized' ? 'it wants another `apiKey`' : messageOf(error)
+      const why = isAppError(error) && error.code === 'unauthorized' ? 'it refused the `apiKey`' : messageOf(error)
       throw new AppError('run_failed', `${where}: ${why}`, { cause: error })
     }
   }

@@ -50,14 +50,14 @@ export function checkResult(
     text = typeof output === 'string' ? output : jsonText(output)
   } catch (cause) {
     if (isTold) return output
-    throw new AppError('run_failed', `The tool '${name}' gave something that is not JSON: ${firstLine(cause)}.`, {
+    throw new AppError('run_failed', `The tool '${name}' returned a value that is not JSON: ${firstLine(cause)}.`, {
       cause,
     })
   }
   if (text === undefined || !isLonger(text, recordBytes)) return output
   throw new AppError(
     'run_failed',
-    `The tool '${name}' gave more than ${shownBytes(recordBytes)}, the limit \`toolResult.record\`. Ask it for less, or set \`server.limits.toolResult.record\` for more.`,
+    `The tool '${name}' returned more than ${shownBytes(recordBytes)}, the limit \`toolResult.record\`. Ask it for less, or raise \`server.limits.toolResult.record\`.`,
   )
 }
 
@@ -89,7 +89,7 @@ async function tell(name: string, own: ToModelOutput, options: Parameters<ToMode
     JSON.stringify(told)
     return told
   } catch (cause) {
-    const message = `The tool '${name}' can't tell the model what it gave: ${firstLine(cause)}.`
+    const message = `The tool '${name}' failed in \`toModelOutput\`: ${firstLine(cause)}.`
     throw new AppError('run_failed', message, { cause })
   }
 }
@@ -130,7 +130,7 @@ function cut(text: string, bytes: number): string {
     .subarray(0, bytes)
     .toString('utf8')
     .replace(/\uFFFD$/, '')
-  return `${kept}\n[Cut here: the whole result has ${shownBytes(Buffer.byteLength(text))}, and ${shownBytes(bytes)} of it are told.]`
+  return `${kept}\n[Truncated: the first ${shownBytes(bytes)} of ${shownBytes(Buffer.byteLength(text))} are shown.]`
 }
 
 function firstLine(error: unknown): string {

@@ -54,7 +54,7 @@ export function toolSource<T extends object>(look: T, source: ToolSource): T & T
 
 /** What somebody else's agent meets who takes it for a plain tool. */
 function refuse(): never {
-  throw new AppError('run_failed', 'This is a source of tools: it works in agent({ tools }) of agentserve alone.')
+  throw new AppError('run_failed', "This is a source of tools. It works only in `tools` of agentserve's agent().")
 }
 
 /** What stands behind an entry of `tools` that is no plain tool. */

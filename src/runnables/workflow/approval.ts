@@ -19,7 +19,8 @@ export function createApprove(
 ): Approve {
   return (name, data) => {
     if (typeof name !== 'string' || name === '') throw wrong('name', 'approve() needs a name')
-    if (isInsideStep()) throw wrong(name, `approve('${name}') stands inside a step, which can't pause; take it out`)
+    if (isInsideStep())
+      throw wrong(name, `approve('${name}') was called inside a step, which can't pause; call it outside the step`)
     const { key, number } = journal.next('approval', name)
     const id = approvalId(name, number)
     const { after } = moveTo(id)

@@ -34,7 +34,12 @@ export async function readInput<T>(schema: InputSchema<T>, { parts, text }: RunI
     if (outcome.issues === undefined) return outcome.value
     first ??= outcome.issues
   }
-  throw wrongValue("The workflow's input is wrong", 'input', first ?? [], ' Send it as a data part, or as JSON text.')
+  throw wrongValue(
+    "The workflow's input is not valid",
+    'input',
+    first ?? [],
+    ' Send it as a data part, or as JSON text.',
+  )
 }
 
 /** The session's state as the schema wants it, in the very object of the context. Throws `invalid_request` naming the path. */
@@ -45,7 +50,7 @@ export async function readState<T extends object>(
   if (schema !== undefined) {
     const outcome = await schema['~standard'].validate(state)
     if (outcome.issues !== undefined)
-      throw wrongValue("The session's state does not suit the workflow", 'state', outcome.issues)
+      throw wrongValue("The session's state does not match the workflow's `state` schema", 'state', outcome.issues)
     Object.assign(state, outcome.value)
   }
   return state as object as T

@@ -181,7 +181,7 @@ async function limited<T>(
   }
   const onAbort = () => stop(signal.reason)
   signal.addEventListener('abort', onAbort, { once: true })
-  const late = new AppError('run_failed', `The step '${name}' took longer than its limit of ${timeoutMs} ms.`)
+  const late = new AppError('run_failed', `The step '${name}' exceeded its limit of ${timeoutMs} ms.`)
   const timer = timeoutMs === undefined ? undefined : setTimeout(stop, timeoutMs, late)
   try {
     return await Promise.race([(async () => work(own.signal))(), stopped.promise])

@@ -7,7 +7,7 @@ export function limitRuns(runs: Runs, most: number): Runs {
 
   async function counted(begin: () => Promise<RunHandle>): Promise<RunHandle> {
     if (count >= most) {
-      throw new AppError('rate_limited', `This key has ${most} runs under way, as many as it may: wait for one to end.`)
+      throw new AppError('rate_limited', `This key has ${most} active runs, the maximum. Wait for one to end.`)
     }
     count++
     const leave = () => {

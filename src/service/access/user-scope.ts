@@ -54,12 +54,12 @@ export function scopeToUser(
 
   function assertOwn(given: string | null | undefined): void {
     if (given !== undefined && given !== null && given !== userId) {
-      throw new AppError('forbidden', `This key belongs to the user '${userId}' and can't act for another.`)
+      throw new AppError('forbidden', `This key belongs to the user '${userId}' and can't act for another user.`)
     }
   }
 
   function refuseAdmin(): never {
-    throw new AppError('forbidden', `This key belongs to the user '${userId}' and can't act for everybody.`)
+    throw new AppError('forbidden', `This key belongs to the user '${userId}' and can't act for all users.`)
   }
 
   return {

@@ -111,7 +111,7 @@ export function isEventType(type: unknown): type is EmittedEvent['type'] {
 
 /** What is wrong with an event of this type, as the end of a sentence; undefined when nothing is. The event is JSON. */
 export function problemOfEvent(type: EmittedEvent['type'], event: unknown): string | undefined {
-  if (!isObject(event)) return 'that is no object'
+  if (!isObject(event)) return 'that is not an object'
   for (const [name, { kind, optional, nullable }] of Object.entries(fields[type])) {
     const value = Object.hasOwn(event, name) ? event[name] : undefined
     if ((optional === true && value === undefined) || (nullable === true && value === null)) continue

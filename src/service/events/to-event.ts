@@ -29,13 +29,13 @@ export function toDelta(emission: Emission): TextDelta | ReasoningDelta | undefi
 export function toRecordable(emission: Emission, budget: { assertNoGiant(characters: number): void }): Recordable {
   const type: unknown = (emission as { type?: unknown } | null | undefined)?.type
   if (!isEventType(type)) {
-    throw new AppError('run_failed', 'The agent emitted something that is no event of a run.')
+    throw new AppError('run_failed', 'The agent emitted a value that is not a run event.')
   }
   const subject = `The agent emitted a ${type}${nameOf(emission)}`
   const text = textOf(emission, subject)
   budget.assertNoGiant(text.length)
   const event = JSON.parse(text) as EmittedEvent | null
-  const problem = event?.type === type ? problemOfEvent(type, event) : 'that turns into something else as JSON'
+  const problem = event?.type === type ? problemOfEvent(type, event) : 'that JSON cannot represent exactly'
   if (problem !== undefined) throw new AppError('run_failed', `${subject} ${problem}.`)
   if (text.length > 2 * deepestJson && isDeeper(event, deepestJson)) {
     throw new AppError('run_failed', `${subject} that is nested deeper than ${deepestJson} levels.`)

@@ -51,7 +51,7 @@ export function assertSameEmbedder(configured: Embedders['configured'], collecti
   const wanted = configured.model === undefined ? configured.provider : `${configured.provider} (${configured.model})`
   throw new AppError(
     'conflict',
-    `The collection '${collection.name}' was embedded by ${provider} (${model}), the configuration says ${wanted}. ` +
+    `The collection '${collection.name}' was embedded by ${provider} (${model}), but the configuration says ${wanted}. ` +
       `Run 'agentserve knowledge reindex --embedder ${configured.provider}', or set embedding.provider to 'auto'.`,
   )
 }
@@ -108,7 +108,7 @@ export async function repair(drivers: IndexDrivers, index: CollectionIndex, sign
     if (signal.aborted) return
     drivers.logger.error(
       { err: error, collection: index.collection.name, documents: index.missing.size },
-      isAppError(error) ? error.message : 'vectors could not be written again',
+      isAppError(error) ? error.message : 'missing vectors could not be written',
     )
   }
 }

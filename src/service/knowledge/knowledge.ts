@@ -98,7 +98,7 @@ export function createKnowledge(options: KnowledgeOptions): OpenableKnowledge {
     await tidyOnce()
     const index = await openIndex({ ...options, vectors: watchedTables(collection) }, collection)
     if (index.missing.size > 0) {
-      logger.info({ collection: collection.name, documents: index.missing.size }, 'writing missing vectors again')
+      logger.info({ collection: collection.name, documents: index.missing.size }, 'writing missing vectors')
       const work: Promise<void> = repair(options, index, stopping.signal).finally(() => repairs.delete(work))
       repairs.add(work)
     }

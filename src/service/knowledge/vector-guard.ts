@@ -39,7 +39,7 @@ export function createVectorGuard({ location, clock, logger, rebuild }: VectorGu
   const begin = (collection: Collection) => {
     rebuiltMs.set(collection.key, clock())
     const work: Promise<void> = rebuild(collection)
-      .catch((error: unknown) => logger.error({ err: error, location }, 'the vectors could not be made again'))
+      .catch((error: unknown) => logger.error({ err: error, location }, 'the vectors could not be rebuilt'))
       .finally(() => rebuilding.delete(work))
     rebuilding.add(work)
   }
@@ -50,9 +50,9 @@ export function createVectorGuard({ location, clock, logger, rebuild }: VectorGu
     const isDue = lastMs === undefined || clock() - lastMs >= rebuildEveryMs
     const mends = isDue && !outside.test(String(reason))
     const wayOut = mends
-      ? 'They are being made again from the texts.'
-      : "They are not made again by themselves now: look at the disk, then run 'agentserve knowledge reindex'."
-    const message = `The vectors in ${location} can't be used (${reason}). ${wayOut} Keyword search goes on.`
+      ? 'They are being rebuilt from the texts.'
+      : "They are not rebuilt automatically: check the disk, then run 'agentserve knowledge reindex'."
+    const message = `The vectors in ${location} can't be used (${reason}). ${wayOut} Keyword search still works.`
     const failure = new VectorsUnavailable('unavailable', message, { cause, retryAfterSeconds: 60 })
     if (mends || !failures.has(collection.key))
       logger.error({ err: cause, collection: collection.name, location }, message)

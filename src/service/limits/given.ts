@@ -19,7 +19,7 @@ export function checkGiven({ metadata, state }: Given, bounds: GivenBounds): voi
 export function checkMerged(present: JsonObject, given: JsonObject, { stateBytes }: GivenBounds): void {
   const text = JSON.stringify({ ...present, ...given })
   if (isLonger(text, stateBytes))
-    throw tooLarge('state', "With what the session's `state` has already, it", text, stateBytes)
+    throw tooLarge('state', "Merged with the session's stored `state`, it", text, stateBytes)
 }
 
 function assertSize(name: 'metadata' | 'state', value: JsonObject, bytes: number): void {
@@ -35,7 +35,7 @@ function assertSize(name: 'metadata' | 'state', value: JsonObject, bytes: number
 function tooLarge(name: 'metadata' | 'state', subject: string, text: string, bytes: number): AppError {
   const has = shownBytes(Buffer.byteLength(text))
   return invalid(
-    `${subject} has ${has} as JSON, and the limit \`${name}\` is ${shownBytes(bytes)}. Send less, or set \`server.limits.${name}\` for more.`,
+    `${subject} has ${has} as JSON, and the limit \`${name}\` is ${shownBytes(bytes)}. Send less, or raise \`server.limits.${name}\`.`,
     name,
   )
 }

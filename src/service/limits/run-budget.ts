@@ -29,7 +29,7 @@ export class RunBudget {
   addEvent({ event, characters }: Recordable): void {
     const { run, toolResult } = this.#bounds
     if (++this.#events > run.events)
-      throw runLimit('run.events', String(run.events), 'It emitted more events, deltas of text not counted')
+      throw runLimit('run.events', String(run.events), 'It emitted more events (text deltas are not counted)')
     const counted = said(event)
     if (counted !== undefined) this.#addBytes(Buffer.byteLength(JSON.stringify(counted)))
     if (event.type !== 'tool_result' || characters <= toolResult.recordBytes / 3) return

@@ -207,5 +207,5 @@ function placeOf(cursor: string | undefined): Place {
   if (cursor === undefined) return { after: 0, independent: 0 }
   const [, after, independent = 0] = /^(\d{1,15})(?:\.(\d{1,15}))?$/.exec(cursor) ?? []
   if (after !== undefined) return { after: Number(after), independent: Math.min(Number(independent), Number(after)) }
-  throw invalid('This is not a cursor that this list gave; leave it out to begin at the first page.', 'cursor')
+  throw invalid('Invalid cursor. Omit it to start at the first page.', 'cursor')
 }

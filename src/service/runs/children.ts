@@ -56,7 +56,7 @@ export function createChildren(options: ChildrenOptions): StartChild {
       return begin(prepare(run, before), async () => {
         const resumed = await store.resumeRun(resume)
         if (resumed.outcome === 'resumed') return resumed.fence
-        throw new AppError('run_failed', `The run '${runId}' has moved on meanwhile.`)
+        throw new AppError('run_failed', `The state of run '${runId}' changed. Fetch it and try again.`)
       })
     }
 
@@ -106,7 +106,7 @@ export function createChildren(options: ChildrenOptions): StartChild {
 function assertInput({ parts }: RunInput): void {
   const isSound = (part: Part) => (part.type === 'text' ? typeof part.text === 'string' : part.data !== undefined)
   if (Array.isArray(parts) && parts.every((part) => typeof part === 'object' && part !== null && isSound(part))) return
-  throw new AppError('run_failed', 'What is asked of a run inside this one must be texts and data.')
+  throw new AppError('run_failed', 'The input of a child run must be text and data parts.')
 }
 
 /** Teams that contain each other end with an error and not with the memory. */
@@ -120,6 +120,6 @@ function assertNotInside(parent: RunExecution, entity: Runnable): void {
   if (!repeats) return
   throw new AppError(
     'run_failed',
-    `The team contains itself: ${[...path, path[0]].join(' → ')}. Take one of these out of \`members\`.`,
+    `The team contains itself: ${[...path, path[0]].join(' → ')}. Remove one of them from \`members\`.`,
   )
 }

@@ -7,7 +7,7 @@ import type { RunEnd } from '../../core/store.ts'
 /** Of a run whose output the store refuses. */
 export const unrecordable: RunError = {
   code: 'internal',
-  message: "What the run gave could not be recorded; the server's log has the details.",
+  message: "The run's output could not be recorded. The server's log has the details.",
 }
 /** Of a run whose row is gone: it went with its session. */
 export const deletedWithSession = { status: 'cancelled', cancellation_reason: 'session_deleted', error: null } as const
@@ -53,7 +53,7 @@ export function toRunError(error: unknown): RunError {
   const known = toAppError(error)
   if (known.code === 'internal') {
     const name = nameOf(error)
-    return { code: 'run_failed', message: `The agent threw an error (${name}); the server's log has the details.` }
+    return { code: 'run_failed', message: `The agent threw an error (${name}). The server's log has the details.` }
   }
   return { code: String(known.code), message: messageOf(known) }
 }

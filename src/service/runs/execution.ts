@@ -57,7 +57,7 @@ export class RunExecution implements InputCheck {
     this.#timers = new RunTimers(
       options,
       () => this.cancel('timeout'),
-      () => this.fail(runLimit('run.time', shownDuration(run.timeMs), 'It has worked longer')),
+      () => this.fail(runLimit('run.time', shownDuration(run.timeMs), 'It ran longer')),
     )
     this.#intake = new RunIntake({
       ...options,
@@ -255,7 +255,7 @@ export class RunExecution implements InputCheck {
     this.#tokens += tokens
     const most = this.#options.bounds.run.tokens
     if (most === undefined || this.#tokens <= most) return
-    this.fail(runLimit('run.tokens', String(most), `It has used ${this.#tokens} tokens, the runs inside it included`))
+    this.fail(runLimit('run.tokens', String(most), `It has used ${this.#tokens} tokens, including its child runs`))
   }
 
   #end(outcome: Outcome): void {

@@ -30,12 +30,16 @@ export class SessionQueue {
     const queue = this.#queues.get(sessionId)
     if (queue === undefined) return
     if (strategy === 'reject') {
-      throw new AppError('conflict', `Session '${sessionId}' is already running something.`, { sessionId })
+      throw new AppError(
+        'conflict',
+        `Session '${sessionId}' already has an active run. Wait until it ends, or use another multitask_strategy.`,
+        { sessionId },
+      )
     }
     // What an interrupt supersedes keeps its place until that is recorded: callers that are faster than the disk wait too.
     const ahead = strategy === 'interrupt' ? queue.waiting.filter((execution) => execution.ended) : queue.waiting
     if (ahead.length >= queueLimit) {
-      const message = `${queueLimit} runs are already waiting in session '${sessionId}'.`
+      const message = `Session '${sessionId}' already has ${queueLimit} runs in its queue. Retry later.`
       throw new AppError('rate_limited', message, { sessionId, retryAfterSeconds: 1 })
     }
   }

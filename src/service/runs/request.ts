@@ -74,7 +74,10 @@ export function createSeed(run: RunRecord, request: StartRun): SessionSeed {
 export function toRefusal(started: RunStarted, run: RunRecord): AppError {
   if (started.outcome === 'session_missing') return notFound('session', run.session_id)
   if (started.outcome === 'busy') {
-    return new AppError('conflict', `Session '${run.session_id}' is already running something elsewhere.`)
+    return new AppError('conflict', `Session '${run.session_id}' already has an active run elsewhere. Retry later.`)
   }
-  return new AppError('conflict', 'A request with this idempotency key came before.')
+  return new AppError(
+    'conflict',
+    'A request with this idempotency key is already recorded. Retry it to get its result.',
+  )
 }

@@ -71,7 +71,8 @@ export async function cancelPaused(
   }
   const finished = await store.finishRun({ ...toEnd(ended, null, [], undefined), messages: [] })
   if (finished === 'missing') throw notFound('run', run.run_id)
-  if (finished !== 'ok') throw new AppError('conflict', 'The run has moved on meanwhile.', { runId: run.run_id })
+  if (finished !== 'ok')
+    throw new AppError('conflict', "The run's state changed. Fetch it and try again.", { runId: run.run_id })
   const inside = await store.listRuns({ parent_run_id: run.run_id, status: 'input_required' }, { limit: 100 })
   for (const { run_id } of inside.items) {
     const child = await store.findRun(run_id)
@@ -82,7 +83,7 @@ export async function cancelPaused(
 
 export function notWaiting(run: RunRecord): AppError {
   const about = { runId: run.run_id, sessionId: run.session_id }
-  return new AppError('conflict', `The run does not wait for anything: it is ${run.status}.`, about)
+  return new AppError('conflict', `The run is not waiting for input (status: ${run.status}).`, about)
 }
 
 /** What a run asked for since it last went on. */
@@ -98,11 +99,11 @@ function assertAnswered(requests: readonly InputRequired[], { approved, input }:
   })
   if (undecided === undefined) return
   if (undecided.schema !== undefined || undecided.call_id === undefined) {
-    throw invalid(`The run waits for \`input\`: ${undecided.prompt}`, 'input')
+    throw invalid(`The run is waiting for \`input\`: ${undecided.prompt}`, 'input')
   }
   const id = JSON.stringify(undecided.call_id)
   throw invalid(
-    `The run waits for a decision: ${undecided.prompt} Send {"approved": true} or false, or {"approved": {${id}: true}}.`,
+    `The run is waiting for a decision: ${undecided.prompt} Send {"approved": true} or false, or {"approved": {${id}: true}}.`,
     'approved',
   )
 }

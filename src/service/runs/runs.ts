@@ -81,7 +81,7 @@ export function createRuns(options: RunsOptions): RunService {
       if (begun) execution.begin()
       else execution.cancel('session_deleted')
     } catch (error) {
-      logger.error({ error, run_id: execution.run.run_id }, 'a waiting run could not begin')
+      logger.error({ error, run_id: execution.run.run_id }, 'a queued run could not start')
       if (!execution.run.background || !isRetryable(error)) return execution.fail(error)
       setTimeout(() => void begin(execution), retryBeginMs).unref()
     } finally {
@@ -126,7 +126,10 @@ export function createRuns(options: RunsOptions): RunService {
     if (under !== undefined) throw notWaiting(under.run)
     const { parent_run_id: parent, session_id: sessionId } = paused
     if (parent !== null && isResumable(paused)) {
-      throw new AppError('conflict', `The run is part of the run '${parent}'; resume that one.`, { runId, sessionId })
+      throw new AppError('conflict', `The run is a child of run '${parent}'. Resume that run instead.`, {
+        runId,
+        sessionId,
+      })
     }
     const { run, before, resume } = await prepareResume(recorded, paused, answer, options.owner, clock())
     const runnable = registry.get(run.entity_id)
@@ -140,7 +143,7 @@ export function createRuns(options: RunsOptions): RunService {
       const resumed = await store.resumeRun(resume)
       if (resumed.outcome === 'missing') throw notFound('run', runId)
       if (resumed.outcome !== 'resumed')
-        throw new AppError('conflict', 'The run has moved on meanwhile.', { runId, sessionId })
+        throw new AppError('conflict', "The run's state changed. Fetch it and try again.", { runId, sessionId })
       execution.startIsDurable(resumed.fence)
     } catch (error) {
       execution.discard(error)
@@ -220,19 +223,21 @@ export function createRuns(options: RunsOptions): RunService {
     assertSameRequest(claim, request.idempotency)
     const join = request.idempotency?.whileRunning === 'join'
     if (claim.run_id === null) {
-      throw new AppError('conflict', 'A request with this idempotency key is still at work.', { retryAfterSeconds: 1 })
+      throw new AppError('conflict', 'A request with this idempotency key is still in progress. Retry later.', {
+        retryAfterSeconds: 1,
+      })
     }
     const runId = claim.run_id
     const running = live.get(runId)
     if (running !== undefined) {
       if (join) return { ...liveHandle(running), replayed: true }
-      const message = `The request with this idempotency key still runs as '${runId}'.`
+      const message = `A request with this idempotency key is still in progress as run '${runId}'.`
       const sessionId = running.run.session_id
       throw new AppError('conflict', message, { runId, sessionId, retryAfterSeconds: 1 })
     }
     const run = await recorded.get(runId)
     if (run.status === 'interrupted' && !join) {
-      const message = `The run that this key started ('${runId}') was interrupted by a restart; it is not run again.`
+      const message = `The run that this idempotency key started ('${runId}') was interrupted by a restart. Use a new key to run it again.`
       throw new AppError('run_interrupted', message, { runId, sessionId: run.session_id })
     }
     return recordedHandle(run, recorded)
@@ -266,7 +271,8 @@ export function createRuns(options: RunsOptions): RunService {
     const execution = live.get(runId)
     if (execution !== undefined) return execution.log.read(after)
     const run = await recorded.head(runId)
-    if (!isEnded(run.status) && !closing) logger.warn({ run_id: runId }, 'run is recorded as under way but not live')
+    if (!isEnded(run.status) && !closing)
+      logger.warn({ run_id: runId }, 'a run is recorded as active but is not running')
     return recorded.events(run, after, signal)
   }
 
@@ -296,7 +302,7 @@ export function createRuns(options: RunsOptions): RunService {
           stranded.set(run.run_id, left)
           logger.warn(
             { run_id: run.run_id, entity_id: run.entity_id },
-            'waiting run has no entity here; it stays queued',
+            'a queued run names an unknown entity; it stays queued',
           )
           continue
         }

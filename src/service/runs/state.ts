@@ -4,7 +4,7 @@ import { isLonger, runLimit, shownBytes } from '../../core/limits.ts'
 import { isDeeper } from '../../runtime/json-size.ts'
 import { deepestJson } from '../events/to-event.ts'
 
-const subject = "The agent left something in the session's state"
+const subject = "The agent stored a value in the session's state"
 
 /** Where a run's state comes from: read from the session, or the very object of the run that it is part of, which keeps it. */
 export type StateSource = { read: () => Promise<JsonObject>; unsaved?: JsonObject | undefined } | { shared: JsonObject }
@@ -44,7 +44,7 @@ export class RunState {
       throw new AppError('run_failed', `${subject} that is nested deeper than ${deepestJson} levels.`)
     }
     if (this.#isOwn() && text !== this.#before && isLonger(text, this.#maxBytes)) {
-      throw runLimit('state', shownBytes(this.#maxBytes), "It left more in the session's state")
+      throw runLimit('state', shownBytes(this.#maxBytes), "It stored more in the session's state")
     }
     this.#checked = text
   }
@@ -74,6 +74,6 @@ export class RunState {
       throw new AppError('run_failed', `${subject} that is not JSON: ${why}.`, { cause })
     }
     if (text?.startsWith('{') === true) return text
-    throw new AppError('run_failed', `${subject} that turns into something else as JSON.`)
+    throw new AppError('run_failed', `${subject} that JSON cannot represent exactly.`)
   }
 }

@@ -113,8 +113,8 @@ export function createSessionCopies(store: SessionStore, clock: Clock) {
   async function explainMissing(sessionId: string, runId: string): Promise<never> {
     const run = await store.findRun(runId)
     if (run === undefined || run.session_id !== sessionId) throw notFound('run', runId)
-    if (run.parent_run_id !== null) throw invalid('This run is inside another: fork at that one.', 'run_id')
-    throw new AppError('conflict', 'The run has not ended: fork at an earlier one, or wait.', { runId })
+    if (run.parent_run_id !== null) throw invalid('This run is a child of another run. Fork at its parent.', 'run_id')
+    throw new AppError('conflict', 'The run has not ended. Wait, or fork at an earlier run.', { runId })
   }
 }
 

@@ -57,7 +57,7 @@ export function createRetention({ store, clock, logger, maxAgeMs, maxSessions }:
   function look(): void {
     timer = undefined
     pruning = prune()
-      .catch((error: unknown) => logger.error({ error }, 'retention could not delete sessions; it tries again'))
+      .catch((error: unknown) => logger.error({ error }, 'retention could not delete sessions; it will retry'))
       .finally(() => {
         pruning = undefined
         if (!closed) timer = setTimeout(look, everyMs).unref()

@@ -36,7 +36,7 @@ export function createSummaries(options: SummariesOptions): SummaryService {
 
   function assertConfigured(): Summarizer {
     if (options.summarizer !== undefined) return options.summarizer
-    throw new AppError('summary_not_configured', 'No summary manager is configured: set server.summaryManager.')
+    throw new AppError('summary_not_configured', 'No summary manager is configured. Set server.summaryManager.')
   }
 
   async function assertSession(sessionId: string): Promise<void> {
@@ -90,7 +90,7 @@ export function createSummaries(options: SummariesOptions): SummaryService {
     } catch (error) {
       if (stop.signal.aborted) throw stop.signal.reason
       if (isAppError(error)) throw error
-      throw new AppError('summary_failed', 'The summary could not be written; the log has the details.', {
+      throw new AppError('summary_failed', "The summary could not be written. The server's log has the details.", {
         cause: error,
       })
     } finally {
@@ -121,10 +121,10 @@ export function createSummaries(options: SummariesOptions): SummaryService {
       await join(sessionId)
     } catch (error) {
       if (closing.signal.aborted) return putBack(sessionId)
-      logger.error({ error, session_id: sessionId }, 'summary failed; the earlier one stays')
+      logger.error({ error, session_id: sessionId }, 'a summary failed; the earlier one is kept')
       await store
         .dropSummaryJob(sessionId)
-        .catch((failure: unknown) => logger.error({ error: failure }, 'summary job stays'))
+        .catch((failure: unknown) => logger.error({ error: failure }, 'a summary job could not be deleted'))
     }
   }
 
@@ -132,7 +132,9 @@ export function createSummaries(options: SummariesOptions): SummaryService {
   async function putBack(sessionId: string): Promise<void> {
     await store
       .scheduleSummary(sessionId, timestamp(clock()))
-      .catch((error: unknown) => logger.error({ error }, 'an attempt at a summary that a shutdown ended is counted'))
+      .catch((error: unknown) =>
+        logger.error({ error }, 'a summary job could not be reset after a shutdown; its interrupted attempt counts'),
+      )
   }
 
   return {

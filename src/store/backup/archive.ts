@@ -82,8 +82,8 @@ export function createBackups(options: ArchiveOptions): () => AsyncGenerator<Uin
   let isRunning = false
   return async function* backup() {
     if (options.databases.length === 0)
-      throw new AppError('conflict', 'Everything is kept in memory here: there is nothing to back up.')
-    if (isRunning) throw new AppError('conflict', 'Another backup is being made: wait until it is done.')
+      throw new AppError('conflict', 'All data is in memory. There is nothing to back up.')
+    if (isRunning) throw new AppError('conflict', 'Another backup is in progress. Wait until it is done.')
     isRunning = true
     try {
       yield* archive(options)

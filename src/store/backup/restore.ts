@@ -70,7 +70,7 @@ async function makeBeside(folder: string): Promise<void> {
   try {
     await mkdir(folder, { mode: 0o700 })
   } catch (error) {
-    const message = `The backup is put together in '${folder}', which can't be made: name a data folder in one that you may write with --data.`
+    const message = `The restore needs the folder '${folder}', which can't be created. With --data, name a data folder whose parent folder is writable.`
     throw new AppError('unavailable', message, { cause: error })
   }
 }
@@ -83,8 +83,8 @@ async function unpack({ file, signal, onProgress }: RestoreOptions, building: st
   let done = 0
   for (const member of manifest.members) {
     const found = await tar.next()
-    if (found?.name !== member.name) throw damaged(`${member.name} is not where the manifest says`)
-    if (found.size !== member.size) throw damaged(`${member.name} has another size than the manifest says`)
+    if (found?.name !== member.name) throw damaged(`${member.name} is not at the place that the manifest says`)
+    if (found.size !== member.size) throw damaged(`${member.name} has a different size than the manifest says`)
     await writeMember(tar, found, member, join(building, member.name), (bytes) => {
       done += bytes
       onProgress?.(done, total)
@@ -122,7 +122,7 @@ async function writeMember(
   } finally {
     await file.close()
   }
-  if (hash.digest('hex') !== sha256) throw damaged(`${name} is not what it was when the backup was made`)
+  if (hash.digest('hex') !== sha256) throw damaged(`${name} does not match its checksum`)
 }
 
 async function writeAll(file: FileHandle, bytes: Uint8Array): Promise<void> {

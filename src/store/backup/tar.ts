@@ -59,7 +59,7 @@ export class TarReader {
     if (Number.parseInt(text(at.sum, 8), 8) !== sumOf(header)) throw broken('the checksum of a header is wrong')
     const type = text(at.type, 1)
     if (!text(at.magic, 5).startsWith('ustar') || (type !== '0' && type !== ''))
-      throw broken('it has more than plain files')
+      throw broken('it has entries that are not plain files')
     if (text(at.prefix, 155) !== '') throw broken('the name of a file is too long')
     return { name: text(0, 100), size: readNumber(header, at.size) }
   }
@@ -117,7 +117,7 @@ function readNumber(header: Buffer, from: number): number {
       : /^[0-7]{1,11}$/.test(octal)
         ? Number.parseInt(octal, 8)
         : Number.NaN
-  if (!Number.isSafeInteger(value)) throw broken('the size of a file is no number')
+  if (!Number.isSafeInteger(value)) throw broken('the size of a file is not a number')
   return value
 }
 

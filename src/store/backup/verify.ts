@@ -26,14 +26,14 @@ export async function verifyDatabase(path: string, { name, schema_version: versi
     const [found] = await connection.all('PRAGMA user_version')
     if (application?.application_id !== (isSessions ? applicationIds.sessions : applicationIds.knowledge))
       throw wrong('is not a database of agentserve')
-    if (found?.user_version !== version) throw wrong('has not the version that the manifest says')
+    if (found?.user_version !== version) throw wrong('has a different version than the manifest says')
     const [oldest, newest] = isSessions ? [1, migrations.length] : [firstKnowledgeVersion, versions.length]
     if (version > newest) throw wrong('was written by a newer agentserve: update this one')
     if (version < oldest) throw wrong('was written by a version that is too old')
     const schema = await connection.all(selectSchema)
     const collections = isSessions ? [] : await readCollections(connection, schema)
     const expected = await schemaOf(isSessions ? sessionsSql(version) : await knowledgeSql(version, collections))
-    if (JSON.stringify(schema) !== JSON.stringify(expected)) throw wrong('has other tables than ours')
+    if (JSON.stringify(schema) !== JSON.stringify(expected)) throw wrong('has tables that agentserve does not create')
     const [check] = await connection.all('PRAGMA quick_check(1)')
     if (check?.quick_check !== 'ok') throw wrong(`is damaged (${String(check?.quick_check)})`)
   } catch (error) {

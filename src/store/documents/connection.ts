@@ -93,7 +93,7 @@ function translator(path: string): (error: Error) => Error {
     if (unusable.has(code))
       return new AppError(
         'unavailable',
-        `The knowledge base ${path} can't be read or written (${code}). Look at the disk and at who may write the file.`,
+        `The knowledge base ${path} can't be read or written (${code}). Check the disk and the permissions of the file.`,
         { cause: error },
       )
     return error

@@ -69,13 +69,13 @@ export const versions: readonly (string | ((connection: Connection) => Promise<s
 export async function prepare(connection: Connection, path: string): Promise<void> {
   const found = Number((await connection.all('PRAGMA user_version'))[0]?.user_version)
   if (found > versions.length)
-    throw new AppError('unavailable', 'The knowledge base was written by a newer agentserve; update to open it.')
-  const application = Number((await connection.all('PRAGMA application_id'))[0]?.application_id)
-  if (application !== 0 && application !== applicationIds.knowledge)
     throw new AppError(
       'unavailable',
-      'The file of the knowledge base is one of another program; it was left untouched.',
+      'The knowledge base was written by a newer agentserve. Update agentserve to open it.',
     )
+  const application = Number((await connection.all('PRAGMA application_id'))[0]?.application_id)
+  if (application !== 0 && application !== applicationIds.knowledge)
+    throw new AppError('unavailable', 'The knowledge base file belongs to another program. It was left untouched.')
   // Of a new file: most of what is written is texts and index, and each page is two calls of the system.
   await connection.exec(
     `PRAGMA page_size=8192; ${found === 0 ? newFile : 'PRAGMA journal_mode=WAL;'} PRAGMA synchronous=FULL; PRAGMA busy_timeout=5000; PRAGMA foreign_keys=ON; PRAGMA cache_size=-8000; PRAGMA temp_store=2; PRAGMA secure_delete=ON`,

@@ -214,7 +214,7 @@ export function createDocumentStore(options: DocumentStoreOptions): DocumentStor
     async listDocuments(filter, page) {
       const before = page.cursor === undefined ? Number.MAX_SAFE_INTEGER : Number(page.cursor)
       if (page.cursor !== undefined && !/^[0-9]{1,15}$/.test(page.cursor))
-        throw invalid('is not a cursor of this list', 'cursor')
+        throw invalid('Invalid cursor. Omit it to start at the first page.', 'cursor')
       const rows = await all(
         `SELECT ${documentColumns} WHERE document_key < ?
            ${filter.collection === undefined ? '' : 'AND document_collection = ?'}

@@ -18,7 +18,7 @@ export function decodeCursor(cursor: string | undefined): Keyset | undefined {
     const [time, id]: unknown[] = value
     if (typeof time === 'string' && typeof id === 'string' && encodeCursor({ time, id }) === cursor) return { time, id }
   }
-  throw invalid('This is not a cursor that a list gave; leave it out to begin at the first page.', 'cursor')
+  throw invalid('Invalid cursor. Omit it to start at the first page.', 'cursor')
 }
 
 function parse(cursor: string): unknown {

@@ -25,9 +25,13 @@ export function toStoreError(error: unknown, path = 'the session database'): App
   if (isAppError(error)) return error
   switch (classify(error)) {
     case 'full':
-      return new AppError('storage_full', 'The disk that holds the sessions is full; nothing was written. Make room.', {
-        cause: error,
-      })
+      return new AppError(
+        'storage_full',
+        'The disk that holds the sessions is full. Nothing was written. Free some space.',
+        {
+          cause: error,
+        },
+      )
     case 'busy':
       return new AppError('unavailable', 'Another process holds the session database.', {
         cause: error,
@@ -42,7 +46,7 @@ export function toStoreError(error: unknown, path = 'the session database'): App
         },
       )
     default:
-      return new AppError('internal', 'The session database refused a statement; the log has the details.', {
+      return new AppError('internal', "The session database refused a statement. The server's log has the details.", {
         cause: error,
       })
   }
@@ -50,7 +54,7 @@ export function toStoreError(error: unknown, path = 'the session database'): App
 
 function describeFatal(error: unknown, path: string): string {
   const { code } = error as { code?: unknown }
-  if (code === 'SQLITE_NOTADB') return `'${path}' is no database.`
+  if (code === 'SQLITE_NOTADB') return `'${path}' is not a database.`
   if (code === 'SQLITE_CORRUPT') return `The session database '${path}' is damaged.`
-  return `The session database can no longer be trusted (${String(code)} of '${path}'); the server must stop.`
+  return `The session database '${path}' failed (${String(code)}), so the server must stop.`
 }

@@ -12,7 +12,7 @@ export async function assertSpace(folder: string, bytes: number, what: string): 
   if (free >= bytes + marginBytes) return
   throw new AppError(
     'storage_full',
-    `${what} needs ${toMegabytes(bytes + marginBytes)} MB, and ${toMegabytes(free)} MB are free in '${folder}': make room, or use another disk.`,
+    `${what} needs ${toMegabytes(bytes + marginBytes)} MB, but only ${toMegabytes(free)} MB are free in '${folder}'. Free some space, or use another disk.`,
   )
 }
 

@@ -51,7 +51,7 @@ export class DocumentsUpkeep {
     this.#again = true
     this.#purging ??= this.#purge()
       .catch((error: unknown) =>
-        this.#options.logger.warn({ error }, 'the keyword index keeps words of what is deleted'),
+        this.#options.logger.warn({ error }, 'words of deleted documents are still in the keyword index'),
       )
       .finally(() => (this.#purging = undefined))
   }

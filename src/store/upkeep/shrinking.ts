@@ -59,7 +59,7 @@ export class Shrinking {
     this.#timer = setTimeout(() => {
       this.#timer = undefined
       this.#step = this.#next()
-        .catch((error: unknown) => this.#options.logger.warn({ error }, 'free space could not be given back'))
+        .catch((error: unknown) => this.#options.logger.warn({ error }, 'free space could not be returned to the disk'))
         .finally(() => (this.#step = undefined))
     }, ms).unref()
   }

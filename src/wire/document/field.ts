@@ -59,7 +59,7 @@ export function timestamp(): z.ZodString {
   return z.string().meta({ format: 'date-time' })
 }
 
-const momentWords = 'must be a time as 2026-01-05T09:30:00.000Z'
+const momentWords = 'must be a time such as 2026-01-05T09:30:00.000Z'
 /** A time that a caller gives, in the form in which times are kept: RFC 3339 in UTC with milliseconds. */
 export const moment = z
   .string(said(momentWords))

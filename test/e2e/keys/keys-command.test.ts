@@ -45,7 +45,7 @@ describe('a command', () => {
       expect([run.code, run.stdout]).toEqual([0, expect.stringContaining('hello')])
       const list = await as('the-key-of-website', ['sessions', 'list'])
       expect([list.code, list.stdout]).toEqual([1, ''])
-      expect(list.stderr).toContain("This needs the scope 'sessions', which your key does not have.")
+      expect(list.stderr).toContain("Your key does not have the scope 'sessions'. Use a key that has it.")
       const added = await as('the-key-of-ann', ['knowledge', 'reindex'])
       expect([added.code, added.stderr]).toEqual([1, expect.stringContaining("'knowledge:write'")])
       expect((await as('what-nobody-here-knows', ['sessions', 'list'])).code).toBe(0)

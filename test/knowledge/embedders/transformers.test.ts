@@ -112,7 +112,7 @@ describe('a sentence model', () => {
   })
 
   const failures: [name: string, listener: RequestListener, reason: string][] = [
-    ['has no such model', (_request, response) => response.writeHead(404).end(), 'no model of that name for everybody'],
+    ['has no such model', (_request, response) => response.writeHead(404).end(), 'no public model of that name'],
     ['is in trouble', (_request, response) => response.writeHead(503).end('later'), 'it answered 503 for config.json'],
     [
       'breaks off in the middle',
@@ -121,7 +121,7 @@ describe('a sentence model', () => {
         response.writeHead(200, { 'content-length': 10_000 })
         response.write('half', () => response.destroy())
       },
-      'the connection broke off',
+      'the connection was lost',
     ],
     [
       'says nothing more',
@@ -129,7 +129,7 @@ describe('a sentence model', () => {
         if (request.url?.endsWith('.onnx')) response.writeHead(200, { 'content-length': 10_000 }).write('half')
         else serve(request, response)
       },
-      'nothing came for too long',
+      'no data arrived for too long',
     ],
     [
       'sends something else',
@@ -137,7 +137,7 @@ describe('a sentence model', () => {
         if (request.url?.endsWith('.onnx')) response.end('<html>please log in</html>')
         else serve(request, response)
       },
-      "what came can't be run",
+      "the downloaded model can't be run",
     ],
   ]
   it.each(failures)('leaves nothing behind when the hub %s', async (_name, listener, reason) => {

@@ -63,7 +63,7 @@ test('opens its services with the first request, and says so when it can not', a
   expect(asked).toBeGreaterThan(0)
   expect(response.status).toBe(200)
   expect(await response.json()).toMatchObject({
-    error: { code: -32603, message: 'the server cannot take work at the moment; try again later' },
+    error: { code: -32603, message: 'the server cannot accept work now; retry later' },
   })
 })
 

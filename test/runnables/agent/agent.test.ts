@@ -304,8 +304,10 @@ describe('hosting', () => {
     const own = agent({})
     expect(toRunnable('agent', own)).toBe(own)
     expect(toRunnable('agent', new ToolLoopAgent({ model: scripted() })).kind).toBe('agent')
-    expect(() => toRunnable('team', own)).toThrow('This is an agent, and it stands under `teams`; move it to `agents`')
-    expect(() => toRunnable('agent', {})).toThrow(/write agent\(/)
+    expect(() => toRunnable('team', own)).toThrow(
+      'This is an agent, but it is listed under `teams`; move it to `agents`',
+    )
+    expect(() => toRunnable('agent', {})).toThrow(/use agent\(/)
     expect(toRunnable('workflow', workflow({ run: () => '' })).kind).toBe('workflow')
   })
 })

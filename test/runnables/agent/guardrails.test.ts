@@ -129,7 +129,7 @@ test('a check that throws fails the run, and lets nothing out', async () => {
   const events = await server.events(runId)
   expect(JSON.stringify(events)).not.toContain('"text":"secret"')
   expect(eventsOf(events, 'step_end')[0]).toMatchObject({ status: 'failed', error: { message: 'the list is gone' } })
-  expect((await server.ask('wrong', 'x')).json.error.message).toContain("gave 'no'; it may give nothing, or { refuse")
+  expect((await server.ask('wrong', 'x')).json.error.message).toContain("returned 'no'. Return nothing, or { refuse")
 })
 
 test('a refused input is a mark in the answer, its repeats, the history and the export', async () => {

@@ -114,14 +114,14 @@ describe('an MCP server as a child process', () => {
     await connect(child({ TOKEN: key })).tools(logger, never)
     await eventually(() => expect(lines).toHaveLength(1))
     expect(lines).toEqual([
-      { message: 'MCP server says', fields: { mcp_server: 'fixture', text: 'ready, my key is ***' } },
+      { message: 'MCP server wrote to stderr', fields: { mcp_server: 'fixture', text: 'ready, my key is ***' } },
     ])
   })
 
   it('tells the caller that it died in the middle of a call, and is there again for the next', async () => {
     const connection = connect(child())
     await expect(call(connection, 'die')).rejects.toThrow(
-      "The MCP server 'fixture': in the middle of the call of 'die', it ended (exit code 7).",
+      "The MCP server 'fixture': during the call of 'die', it ended (exit code 7).",
     )
     expect(await call(connection, 'add', { a: 2, b: 2 })).toBe('4')
     expect(await started()).toHaveLength(2)
@@ -134,7 +134,7 @@ describe('an MCP server as a child process', () => {
     for (let failure = 0; failure < 5; failure++) {
       await expect(connection.tools(logger, never)).rejects.toThrow('it did not start: it ended (exit code 3)')
     }
-    await expect(connection.tools(logger, never)).rejects.toThrow(/it failed 5 times .* the next try is in \d+ s/)
+    await expect(connection.tools(logger, never)).rejects.toThrow(/it failed 5 times .* the next attempt is in \d+ s/)
     expect(await started()).toHaveLength(5)
     await rm(lock)
     connection.forgive()
@@ -276,9 +276,7 @@ describe('an MCP server over HTTP', () => {
   it('tells the caller when it ends the answer in good order without having given it', async () => {
     const { url } = await open()
     const connection = connect({ url, headers })
-    await expect(call(connection, 'leave')).rejects.toThrow(
-      /in the middle of the call of 'leave', the connection broke/,
-    )
+    await expect(call(connection, 'leave')).rejects.toThrow(/during the call of 'leave', the connection broke/)
     expect(await call(connection, 'add', { a: 1, b: 1 })).toBe('2')
   })
 
@@ -350,7 +348,7 @@ describe('mcp() in an agent', () => {
     expect(text).toBe('sorry')
     expect(of('tool_result').map(({ error }) => error?.message)).toEqual([
       'not today',
-      expect.stringMatching(/in the middle of the call of 'die', it ended \(exit code 7\)/),
+      expect.stringMatching(/during the call of 'die', it ended \(exit code 7\)/),
     ])
     expect(JSON.stringify(model.doStreamCalls[1]?.prompt)).toContain('not today')
   })

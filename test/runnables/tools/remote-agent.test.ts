@@ -115,7 +115,7 @@ describe('remoteAgent()', () => {
     settings.url = here.url
     const { status, json } = await ask(here, 'loop', 'go')
     expect(status).toBe(500)
-    expect(json.error.message).toContain('Does it call itself?')
+    expect(json.error.message).toContain('Do they call each other in a circle?')
     const { runs } = (await here.call('GET', '/api/v1/runs')).json
     expect(runs).toHaveLength(9)
   })
@@ -151,7 +151,7 @@ describe('a remote agent that can not answer', () => {
   it('asks for the right key, and shows none', async () => {
     const { url } = await open({}, { auth: { keys: ['right-key-123'] } })
     const message = await errorOf({ url, apiKey: 'wrong-key-123' })
-    expect(message).toBe("The remote agent 'echo' at HOST: it wants another `apiKey`")
+    expect(message).toBe("The remote agent 'echo' at HOST: it refused the `apiKey`")
     const { text } = await collect(remoteAgent({ url, agentId: 'echo', apiKey: 'right-key-123' }), 'in')
     expect(text).toBe('in')
     const headers = { 'X-API-Key': 'right-key-123' }
@@ -169,7 +169,7 @@ describe('a remote agent that can not answer', () => {
       response.writeHead(200, { 'content-type': 'text/event-stream' })
       response.write('data: {"type":"content","content":"half "}\n\n', () => response.destroy())
     })
-    expect(await errorOf({ url })).toMatch(/^The remote agent 'echo' at HOST: No answer .*the connection was cut$/)
+    expect(await errorOf({ url })).toMatch(/^The remote agent 'echo' at HOST: No answer .*the connection was lost$/)
   })
 
   it('is given up when it does not begin', async () => {

@@ -26,16 +26,20 @@ async function ask(entity: object, limits = {}) {
 
 describe('a tool', () => {
   it.each([
-    ['a BigInt', () => 1n, "The tool 'odd' gave something that is not JSON: Do not know how to serialize a BigInt"],
-    ['a BigInt inside', async () => ({ deep: [1n] }), "The tool 'odd' gave something that is not JSON"],
-    ['a circle', () => circle, "The tool 'odd' gave something that is not JSON: Converting circular structure to JSON"],
+    ['a BigInt', () => 1n, "The tool 'odd' returned a value that is not JSON: Do not know how to serialize a BigInt"],
+    ['a BigInt inside', async () => ({ deep: [1n] }), "The tool 'odd' returned a value that is not JSON"],
+    [
+      'a circle',
+      () => circle,
+      "The tool 'odd' returned a value that is not JSON: Converting circular structure to JSON",
+    ],
     [
       'one result after the other, the last of them a BigInt',
       async function* () {
         yield 'one'
         yield 2n
       },
-      "The tool 'odd' gave something that is not JSON",
+      "The tool 'odd' returned a value that is not JSON",
     ],
   ])('that gives %s tells the model so by its name, and the run goes on', async (_, execute, said) => {
     const { status, results } = await ask(withTool(execute))
@@ -66,7 +70,7 @@ describe('a tool', () => {
     const toModelOutput = () => ({ type: 'json', value: 1n })
     const { status, json } = await ask(withTool(() => 'fine', { toModelOutput }))
     expect(status).toBe(500)
-    expect(json.error.message).toContain("The tool 'odd' can't tell the model what it gave: Do not know how")
+    expect(json.error.message).toContain("The tool 'odd' failed in `toModelOutput`: Do not know how")
   })
 
   it('of an agent of the AI SDK is named too when its result is no JSON', async () => {
@@ -76,7 +80,7 @@ describe('a tool', () => {
     })
     const { status, json } = await ask(hosted)
     expect(status).toBe(500)
-    expect(json.error.message).toContain("The tool 'odd' gave something that is not JSON")
+    expect(json.error.message).toContain("The tool 'odd' returned a value that is not JSON")
   })
 
   it('whose result is over `toolResult.record` fails its call with the name of the limit', async () => {
@@ -85,7 +89,9 @@ describe('a tool', () => {
       withTool(() => ({ text: 'x'.repeat(2000) })),
       limits,
     )
-    expect(results[0]?.error?.message).toContain("The tool 'odd' gave more than 1 KB, the limit `toolResult.record`")
+    expect(results[0]?.error?.message).toContain(
+      "The tool 'odd' returned more than 1 KB, the limit `toolResult.record`",
+    )
     expect(results[0]?.error?.message).toContain('`server.limits.toolResult.record`')
     expect(status).toBe(200)
   })
@@ -101,7 +107,7 @@ describe('a tool', () => {
       const { results, events } = await ask(withTool(execute), limits)
       const [, second] = eventsOf(events, 'model_call_start')
       const told = JSON.stringify(second?.messages)
-      expect(told).toMatch(/\[Cut here: the whole result has 2\.\d+ KB, and 1 KB of it are told\.\]/)
+      expect(told).toMatch(/\[Truncated: the first 1 KB of 2\.\d+ KB are shown\.\]/)
       expect(told).not.toContain('\uFFFD')
       expect(told.length).toBeLessThan(2500)
       if (results[0]?.error === undefined) expect(JSON.stringify(results[0]?.output).length).toBeGreaterThan(1000)
@@ -162,12 +168,12 @@ describe('other things that are no JSON', () => {
     [
       'a step',
       workflow({ run: ({ step }) => step('count', () => 1n as never) }),
-      "step('count') gave something that can't be recorded: Do not know how",
+      "step('count') returned a value that can't be recorded: Do not know how",
     ],
     [
       'a workflow',
       workflow({ run: () => circle }),
-      "The workflow gave something that can't be recorded: Converting circular",
+      "The workflow returned a value that can't be recorded: Converting circular",
     ],
     [
       'the state of a workflow',
@@ -187,7 +193,7 @@ describe('other things that are no JSON', () => {
           state.n = 1n as never
         },
       }),
-      "The agent left something in the session's state that is not JSON: Do not know how",
+      "The agent stored a value in the session's state that is not JSON: Do not know how",
     ],
   ])('%s fails its run with an error that says which', async (_, entity, said) => {
     const { status, json } = await ask(entity)

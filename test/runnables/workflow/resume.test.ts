@@ -131,7 +131,7 @@ describe('approve()', () => {
   it('does not stand inside a step', async () => {
     const flow = workflow({ run: ({ step, approve }) => step('outer', () => approve('inner')) })
     const { start } = await serve(flow)
-    expect((await (await start()).record).error?.message).toContain("approve('inner') stands inside a step")
+    expect((await (await start()).record).error?.message).toContain("approve('inner') was called inside a step")
   })
 })
 
@@ -228,7 +228,7 @@ describe('a journaled step', () => {
   it('refuses what JSON would not give back', async () => {
     const { start } = await serve(workflow({ run: ({ step }) => step('bytes', () => new Uint8Array(2)) }))
     expect((await (await start()).record).error?.message).toBe(
-      "step('bytes') gave something that can't be recorded: Uint8Array is no JSON.",
+      "step('bytes') returned a value that can't be recorded: Uint8Array is not JSON.",
     )
   })
 })
@@ -261,24 +261,24 @@ describe('a workflow that has changed', () => {
     [
       'another order',
       flow(async (step) => [await step('two', () => 2), await step('one', () => 1)]),
-      "it comes to 'two' first, and came to it after 'one'",
+      "'two' now comes first; it used to come after 'one'",
     ],
     [
       'a new step before',
       flow(async (step) => [await step('zero', () => 0), await both(step)]),
-      "it comes to 'zero' where it came to 'one'",
+      "'zero' now comes where 'one' used to come",
     ],
     [
       'a new step between',
       flow(async (step) => [await step('one', () => 1), await step('new', () => 0), await step('two', () => 2)]),
-      "it comes to 'new' where it came to 'two'",
+      "'new' now comes where 'two' used to come",
     ],
-    ['a step less', flow((step) => step('one', () => 1)), "it ends without 'two'"],
-    ['no step any more', workflow({ run: () => 'nothing' }), "it ends without 'one'"],
+    ['a step less', flow((step) => step('one', () => 1)), "it ended without 'two'"],
+    ['no step any more', workflow({ run: () => 'nothing' }), "it ended without 'one'"],
     [
       'an error that is swallowed',
       flow((step) => step('two', () => 2).catch(() => 'swallowed')),
-      "it comes to 'two' first, and came to it after 'one'",
+      "'two' now comes first; it used to come after 'one'",
     ],
   ])('is told so, does nothing, and keeps its run: %s', async (_how, changed, message) => {
     const first = await serve(flow(both))
@@ -385,7 +385,7 @@ describe("the session's state", () => {
   })
 
   it('is asked for inside of runs alone', () => {
-    expect(() => runContext()).toThrow('outside of a run')
+    expect(() => runContext()).toThrow('outside a run')
   })
 })
 

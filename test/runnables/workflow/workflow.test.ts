@@ -57,7 +57,7 @@ describe('workflow', () => {
   it('ends a step that takes too long, whether it heeds the signal or not', async () => {
     const entity = workflow({ run: ({ step }) => step('stuck', { timeout: 5 }, () => new Promise(() => {})) })
     const { of, error } = await collect(entity, '')
-    expect(error).toMatchObject({ code: 'run_failed', message: "The step 'stuck' took longer than its limit of 5 ms." })
+    expect(error).toMatchObject({ code: 'run_failed', message: "The step 'stuck' exceeded its limit of 5 ms." })
     expect(of('step_end')).toMatchObject([{ status: 'failed' }])
   })
 

@@ -89,16 +89,20 @@ it.each<[string, () => Files, string]>([
   ['without a manifest', () => whole.slice(1), 'does not begin with a manifest'],
   ['a manifest that is none', () => [[manifestName, Buffer.from('[]')], ...whole.slice(1)], 'no manifest'],
   ['a newer manifest', () => changed((m) => Object.assign(m, { version: 2 })), 'a newer agentserve'],
-  ['a name outside', () => changed((m) => Object.assign(first(m), { name: '../agentserve.db' })), 'not ours'],
-  ['an absolute name', () => changed((m) => Object.assign(first(m), { name: '/etc/passwd' })), 'not ours'],
-  ['a server.json', () => changed((m) => Object.assign(first(m), { name: 'server.json' })), 'not ours'],
+  ['a name outside', () => changed((m) => Object.assign(first(m), { name: '../agentserve.db' })), 'unknown files'],
+  ['an absolute name', () => changed((m) => Object.assign(first(m), { name: '/etc/passwd' })), 'unknown files'],
+  ['a server.json', () => changed((m) => Object.assign(first(m), { name: 'server.json' })), 'unknown files'],
   ['a name twice', () => changed((m) => m.members.push(first(m))), 'twice'],
   ['a size below zero', () => changed((m) => Object.assign(first(m), { size: -1 })), 'malformed'],
-  ['another size', () => changed((m) => Object.assign(first(m), { size: first(m).size + 1 })), 'another size'],
-  ['another hash', () => changed((m) => Object.assign(first(m), { sha256: '0'.repeat(64) })), 'is not what it was'],
-  ['another version', () => changed((m) => Object.assign(first(m), { schema_version: 1 })), 'not the version'],
+  ['another size', () => changed((m) => Object.assign(first(m), { size: first(m).size + 1 })), 'a different size'],
+  [
+    'another hash',
+    () => changed((m) => Object.assign(first(m), { sha256: '0'.repeat(64) })),
+    'does not match its checksum',
+  ],
+  ['another version', () => changed((m) => Object.assign(first(m), { schema_version: 1 })), 'a different version'],
   ['a file more', () => [...whole, ['extra', Buffer.from('x')]], 'does not name'],
-  ['a file less', () => whole.slice(0, 2), 'not where the manifest says'],
+  ['a file less', () => whole.slice(0, 2), 'not at the place that the manifest says'],
   ['a file that is no database', () => changed(() => {}, Buffer.from('no database'.repeat(500))), 'damaged'],
 ])('refuses an archive with %s, and leaves nothing', async (_, files, reason) => {
   expect(await restore(files())).toContain(reason)
@@ -119,7 +123,9 @@ it.each([
   await connection.close()
   const version = sql.includes('99') ? 99 : undefined
   const files = changed((m) => version && Object.assign(first(m), { schema_version: version }), await readFile(path))
-  expect(await restore(files)).toMatch(/other tables than ours|not a database of agentserve|newer agentserve/)
+  expect(await restore(files)).toMatch(
+    /tables that agentserve does not create|not a database of agentserve|newer agentserve/,
+  )
 })
 
 it('refuses a session database that is damaged inside', async () => {

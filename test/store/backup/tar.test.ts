@@ -58,9 +58,9 @@ it.each([0, 511, 8 ** 11 - 1, 8 ** 11, 9_000_000_000, 5_000_000_000_000])('says 
 })
 
 it.each([
-  ['a link', (header: Buffer) => header.write('2', 156), 'more than plain files'],
-  ['a folder', (header: Buffer) => header.write('5', 156), 'more than plain files'],
-  ['an extended header', (header: Buffer) => header.write('x', 156), 'more than plain files'],
+  ['a link', (header: Buffer) => header.write('2', 156), 'entries that are not plain files'],
+  ['a folder', (header: Buffer) => header.write('5', 156), 'entries that are not plain files'],
+  ['an extended header', (header: Buffer) => header.write('x', 156), 'entries that are not plain files'],
   ['a prefix', (header: Buffer) => header.write('../../etc', 345), 'too long'],
   ['a size that is none', (header: Buffer) => header.write('77777777zzz', 124), 'no number'],
   ['a size below zero', (header: Buffer) => header.fill(0xff, 124, 136), 'no number'],

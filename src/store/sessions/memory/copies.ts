@@ -39,11 +39,11 @@ export function restoreSession(state: MemoryState, head: SessionHead, runs: read
   const { session, summary } = head
   const { shared_with, updated_at, ...seed } = session
   const { session_id } = seed
-  if (state.sessions.has(session_id)) throw new AppError('conflict', `There is a session '${session_id}' already.`)
+  if (state.sessions.has(session_id)) throw new AppError('conflict', `Session '${session_id}' already exists.`)
   const ids = new Set<string>()
   for (const { record } of runs) {
     const isTaken = ids.has(record.run_id) || state.runs.has(record.run_id)
-    if (isTaken) throw new AppError('conflict', `There is a run '${record.run_id}' already.`)
+    if (isTaken) throw new AppError('conflict', `Run '${record.run_id}' already exists.`)
     ids.add(record.run_id)
   }
   const row = insertSession(state, seed)

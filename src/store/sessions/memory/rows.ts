@@ -60,7 +60,7 @@ export interface MemoryState {
 
 /** A copy of JSON-like data, so that neither side sees what the other does to it later. Throws for what JSON can't carry. */
 export function copy<T>(value: T): T {
-  if (typeof value === 'bigint') throw new TypeError('A BigInt is no JSON.')
+  if (typeof value === 'bigint') throw new TypeError('A BigInt is not JSON.')
   if (typeof value !== 'object' || value === null) return value
   if (Array.isArray(value)) return value.map(copy) as T
   const result: Record<string, unknown> = {}

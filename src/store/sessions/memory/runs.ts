@@ -37,7 +37,7 @@ export function startRun(state: MemoryState, start: RunStart, now: string): RunS
   const takesTurn = start.run.parent_run_id === null
   if (running && takesTurn && known !== undefined && isBusy(known)) return { outcome: 'busy' }
   if (state.runs.has(start.run.run_id)) {
-    throw new AppError('conflict', `There is a run '${start.run.run_id}' already.`)
+    throw new AppError('conflict', `Run '${start.run.run_id}' already exists.`)
   }
   // What can't be copied is refused before anything of it is kept.
   const startState = copy(start.state)
@@ -72,7 +72,7 @@ export function beginRun(state: MemoryState, runId: string, fence: number, at: s
   const row = state.runs.get(runId)
   if (row === undefined || row.record.status !== 'queued' || row.fence !== fence) return false
   const session = getSession(state, row.record.session_id)
-  if (isBusy(session)) throw new AppError('conflict', 'The session has a running run already.')
+  if (isBusy(session)) throw new AppError('conflict', 'The session already has a running run.')
   row.record.status = 'running'
   row.record.started_at = at
   session.latest = row

@@ -55,5 +55,5 @@ function toPlace(cursor: string | undefined): { keyset: Keyset; message: number 
   if (after === undefined) return undefined
   const [, id, message] = /^(\S+) (\d{1,9})$/.exec(after.id) ?? []
   if (id !== undefined) return { keyset: { time: after.time, id }, message: Number(message) }
-  throw invalid('This is not a cursor that this list gave; leave it out to begin at the first page.', 'cursor')
+  throw invalid('Invalid cursor. Omit it to start at the first page.', 'cursor')
 }

@@ -50,7 +50,10 @@ export function recordOf(row: SessionRow): SessionRecord {
 
 export function changeSession(row: SessionRow, change: SessionChange, at: string, revision?: number): SessionRecord {
   if (revision !== undefined && revision !== row.revision) {
-    throw new AppError('precondition_failed', `The session '${row.session_id}' has changed since it was read.`)
+    throw new AppError(
+      'precondition_failed',
+      `The session '${row.session_id}' has changed since it was read. Read it again, then retry. Read it again, then retry.`,
+    )
   }
   const { name, metadata, state } = change
   if (name === undefined && metadata === undefined && state === undefined) return recordOf(row)

@@ -60,7 +60,7 @@ export function memoryStore({ clock = Date.now, maxReadBytes }: MemoryStoreOptio
         const claimed = claim && readClaim(state, claim.key, now())
         if (claimed) return { claimed }
         if (state.sessions.has(seed.session_id)) {
-          throw new AppError('conflict', `There is a session '${seed.session_id}' already.`)
+          throw new AppError('conflict', `Session '${seed.session_id}' already exists.`)
         }
         const record = sessions.recordOf(sessions.insertSession(state, seed))
         if (claim) insertClaim(state, claim, { answer: copy(record) as unknown as Json })

@@ -24,13 +24,13 @@ export async function beginCopy(writer: Connection, sessionId: string): Promise<
 async function assertFree(writer: Connection, sessionId: string): Promise<void> {
   const taken = await writer.all('SELECT 1 FROM sessions WHERE session_id = ?', [sessionId])
   if (taken.length === 0 && !(await isHidden(writer, sessionId))) return
-  throw new AppError('conflict', `There is a session '${sessionId}' already.`)
+  throw new AppError('conflict', `Session '${sessionId}' already exists.`)
 }
 
 export async function writeStep(writer: Connection, { runs, events }: CopyStep): Promise<void> {
   const ids = JSON.stringify(runs.map(([runId]) => runId))
   const [taken] = await writer.all('SELECT run_id FROM json_each(?) CROSS JOIN runs ON run_id = value LIMIT 1', [ids])
-  if (taken !== undefined) throw new AppError('conflict', `There is a run '${String(taken.run_id)}' already.`)
+  if (taken !== undefined) throw new AppError('conflict', `Run '${String(taken.run_id)}' already exists.`)
   // In their order, which is that of the conversation.
   let small: SqlValue[][] = []
   const writeSmall = async () => {
@@ -64,7 +64,7 @@ export async function finishCopy(writer: Connection, head: SessionHead, turns: n
     `INSERT INTO sessions (${sessionColumns.join(', ')}) VALUES (${places(sessionColumns)}) ON CONFLICT DO NOTHING`,
     fields,
   )
-  if (made === 0) throw new AppError('conflict', `There is a session '${id}' already.`)
+  if (made === 0) throw new AppError('conflict', `Session '${id}' already exists.`)
   const { agent_ids, team_ids, workflow_ids, user_ids } = session.shared_with
   const earlier = { agent: agent_ids, team: team_ids, workflow: workflow_ids, user: user_ids }
   for (const [kind, owners] of Object.entries(earlier)) {

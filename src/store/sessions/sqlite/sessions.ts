@@ -33,7 +33,7 @@ export async function createSession(
   if (await isHidden(writer, session_id)) throw inTheWay(session_id)
   const fields = [session_id, agent_id, team_id, workflow_id, user_id, name, toJson(metadata), toJson(state)]
   const made = await writer.run(insertSession, [...fields, created_at, created_at, 1, 0])
-  if (made === 0) throw new AppError('conflict', `There is a session '${session_id}' already.`)
+  if (made === 0) throw new AppError('conflict', `Session '${session_id}' already exists.`)
   const record = await getSession(writer, session_id)
   if (claim) await writer.run('UPDATE claims SET answer = ? WHERE claim_key = ?', [JSON.stringify(record), claim.key])
   return record
@@ -75,7 +75,10 @@ export async function updateSession(
   if (revision !== undefined) {
     const present = await getSession(writer, sessionId)
     if (present.revision !== revision) {
-      throw new AppError('precondition_failed', `The session '${sessionId}' has changed since it was read.`)
+      throw new AppError(
+        'precondition_failed',
+        `The session '${sessionId}' has changed since it was read. Read it again, then retry. Read it again, then retry.`,
+      )
     }
   }
   if (fields.length > 0) {

@@ -87,7 +87,7 @@ export function sqliteStore(options: SqliteStoreOptions): SessionStore {
       const reads = new Reads([await connect(true), await connect(true)], hidden, options.maxReadBytes)
       const known = new KnownRows(hidden)
       const onFatal = (error: AppError) => {
-        logger.error({ error, path }, 'the session database can no longer be trusted')
+        logger.error({ error, path }, 'the session database failed and is no longer used')
         options.onFatal?.(error)
       }
       const writer = new Writer({
@@ -168,7 +168,8 @@ export function sqliteStore(options: SqliteStoreOptions): SessionStore {
   }
 
   function sweepWhenDue(): void {
-    if (expiry.isDue()) void dropExpired().catch((error: unknown) => logger.warn({ error }, 'what has expired stays'))
+    if (expiry.isDue())
+      void dropExpired().catch((error: unknown) => logger.warn({ error }, 'expired entries could not be deleted'))
   }
 
   async function dropExpired(): Promise<void> {

@@ -54,7 +54,7 @@ export class Removal {
       } catch (error) {
         this.#options.logger.error(
           { error, session_id: sessionId },
-          'the rows of a deleted session stay until a restart',
+          'the rows of a deleted session remain until the next restart',
         )
       }
       if (this.#closed) break

@@ -106,7 +106,7 @@ function afterRun(cursor: string | undefined): number | undefined {
   if (after === undefined) return undefined
   const number = Number(after.id)
   if (Number.isSafeInteger(number)) return number
-  throw invalid('This is not a cursor that this list gave; leave it out to begin at the first page.', 'cursor')
+  throw invalid('Invalid cursor. Omit it to start at the first page.', 'cursor')
 }
 
 function cut<T>(items: T[], limit: number, keysetOf: (item: T) => { time: string; id: string }): Page<T> {

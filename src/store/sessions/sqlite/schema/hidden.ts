@@ -58,7 +58,7 @@ export async function listHidden(connection: Pick<Connection, 'all'>): Promise<s
 
 /** Of an id of which there are rows that nobody sees. */
 export function inTheWay(sessionId: string): AppError {
-  return new AppError('unavailable', `A session '${sessionId}' is being imported or deleted: try again in a moment.`, {
+  return new AppError('unavailable', `Session '${sessionId}' is being imported or deleted. Retry in a moment.`, {
     retryAfterSeconds: 1,
   })
 }

@@ -221,10 +221,10 @@ export function isDamaged(error: unknown): boolean {
 export function toSearchError(error: unknown): AppError {
   if (error instanceof AppError) return error
   if (classify(error) === 'full') {
-    return new AppError('storage_full', 'The disk is full: the search index could not be brought up to date.', {
+    return new AppError('storage_full', 'The disk is full: the search index could not be updated.', {
       cause: error,
     })
   }
-  const message = 'The search index could not be read; delete the file and it is made anew.'
+  const message = 'The search index could not be read. Delete the file; it will be rebuilt.'
   return new AppError('unavailable', message, { cause: error, retryAfterSeconds: 1 })
 }

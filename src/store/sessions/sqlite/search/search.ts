@@ -75,7 +75,7 @@ export class Search {
     try {
       return await answer().catch(async (error: unknown) => {
         if (!isDamaged(error)) throw error
-        this.#options.logger.warn({ error }, 'the search index is damaged and made anew')
+        this.#options.logger.warn({ error }, 'the search index is damaged and is being rebuilt')
         await this.#startAnew()
         return answer()
       })
@@ -135,7 +135,8 @@ export class Search {
     }
     this.#purging = Promise.all([this.#purging, purge()]).then(
       () => {},
-      (error: unknown) => this.#options.logger.warn({ error }, 'the search index keeps words of what is deleted'),
+      (error: unknown) =>
+        this.#options.logger.warn({ error }, 'words of deleted sessions are still in the search index'),
     )
   }
 
@@ -190,7 +191,7 @@ export class Search {
     } finally {
       clearTimeout(timer)
     }
-    throw new AppError('unavailable', 'The search index is being made; try again in a moment.', {
+    throw new AppError('unavailable', 'The search index is being built. Retry in a moment.', {
       retryAfterSeconds: 2,
     })
   }
@@ -292,7 +293,7 @@ function toPlace(cursor: string | undefined): Place {
   if (after === undefined) return { run: Number.MAX_SAFE_INTEGER, message: 0 }
   const [, run, message] = /^(\d{1,15})\.(\d{1,9})$/.exec(after.id) ?? []
   if (after.time === '' && run !== undefined) return { run: Number(run), message: Number(message) }
-  throw invalid('This is not a cursor that this list gave; leave it out to begin at the first page.', 'cursor')
+  throw invalid('Invalid cursor. Omit it to start at the first page.', 'cursor')
 }
 
 function toPage(hits: { hit: MessageHit }[], place: Place | undefined): Page<MessageHit> {

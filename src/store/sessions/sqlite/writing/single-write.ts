@@ -54,7 +54,7 @@ async function startRun(writer: Connection, start: RunStart, now: string): Promi
   const running = run.status === 'running'
   if (running && run.parent_run_id === null && (await isBusy(writer, run.session_id))) return { outcome: 'busy' }
   if ((await writer.all('SELECT 1 FROM runs WHERE run_id = ?', [run.run_id])).length > 0) {
-    throw new AppError('conflict', `There is a run '${run.run_id}' already.`)
+    throw new AppError('conflict', `Run '${run.run_id}' already exists.`)
   }
   const becomes =
     present !== undefined && running && state !== null
@@ -72,7 +72,7 @@ async function startRun(writer: Connection, start: RunStart, now: string): Promi
 async function beginRun(writer: Connection, begin: BeginRun): Promise<boolean> {
   const run = await lookUp(writer, begin.runId)
   if (run === undefined || run.status !== 'queued' || run.fence !== begin.fence) return false
-  if (await isBusy(writer, run.sessionId)) throw new AppError('conflict', 'The session has a running run already.')
+  if (await isBusy(writer, run.sessionId)) throw new AppError('conflict', 'The session already has a running run.')
   let becomes: JsonObject | undefined
   if (run.startState !== null) {
     const [session] = await writer.all('SELECT state FROM sessions WHERE session_id = ?', [run.sessionId])
