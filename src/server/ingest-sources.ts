@@ -1,11 +1,9 @@
-import { isUtf8 } from 'node:buffer'
-import { readFile, stat } from 'node:fs/promises'
-import { resolve } from 'node:path'
-import { fileTooLarge, maxFileBytes } from '../config/file-limit.ts'
-import { isBelow, unreachable } from '../config/source-places.ts'
-import { findSources } from '../config/sources.ts'
-import type { IngestInput, IngestOutcome, Knowledge } from '../core/knowledge/knowledge.ts'
+import type { Knowledge } from '../core/knowledge/knowledge.ts'
 import type { Logger } from '../core/logger.ts'
+import { fileTooLarge, maxFileBytes } from '../sources/file-limit.ts'
+import { findSources } from '../sources/find.ts'
+import { type IngestTarget, ingestFiles, toOutcome } from '../sources/ingest.ts'
+import { isBelow, unreachable } from '../sources/places.ts'
 
 export interface IngestSourcesOptions {
   knowledge: Knowledge
@@ -21,8 +19,6 @@ export interface IngestSourcesOptions {
 
 /** In the turns of ingestion. */
 const caller = 'sources'
-const filesAtOnce = 100
-const textBytes = 1_000_000
 
 /**
  * Ingests the files that the config names, only what changed. Documents that its sources have brought and whose files are
@@ -41,11 +37,9 @@ export async function ingestSources(options: IngestSourcesOptions): Promise<void
     })
     const found = new Set(sources)
     await knowledge.brought.remember(new Set([...before, ...found]), collection)
-    for (let at = 0; at < sources.length && !signal.aborted; at += filesAtOnce) {
-      for (const { source, outcome, error } of await ingestGroup(options, sources.slice(at, at + filesAtOnce))) {
-        counts[outcome]++
-        if (error) logger.warn({ source, reason: error.message }, 'source was not ingested')
-      }
+    for await (const { source, outcome, error } of ingestFiles(targetOf(options), { root, sources, signal })) {
+      counts[outcome]++
+      if (error) logger.warn({ source, reason: error.message }, 'source was not ingested')
     }
     const lost = await unreachable(root, options.sources)
     const gone = [...before].filter((source) => !found.has(source))
@@ -65,39 +59,22 @@ export async function ingestSources(options: IngestSourcesOptions): Promise<void
   }
 }
 
-async function ingestGroup(options: IngestSourcesOptions, sources: readonly string[]): Promise<IngestOutcome[]> {
-  const { knowledge, root, signal } = options
-  const settings = {
-    collection: options.collection,
-    chunk_size: options.chunkSize,
-    chunk_overlap: options.chunkOverlap,
+/** The knowledge base of this process, with the settings of the config. */
+function targetOf({ knowledge, signal, collection, chunkSize, chunkOverlap }: IngestSourcesOptions): IngestTarget {
+  const settings = { collection, chunk_size: chunkSize, chunk_overlap: chunkOverlap }
+  return {
+    many: (items) =>
+      knowledge.ingestMany(
+        items.map((item) => ({ ...settings, ...item })),
+        signal,
+        caller,
+      ),
+    async one(source, content) {
+      return toOutcome(source, await knowledge.ingest({ ...settings, source, name: source, content }, signal, caller))
+    },
+    assertSize(bytes) {
+      if (bytes > maxFileBytes) throw fileTooLarge(bytes, maxFileBytes)
+    },
+    isAboutFile: () => !signal.aborted,
   }
-  const outcomes: IngestOutcome[] = []
-  const texts: (IngestInput & { content: string })[] = []
-  for (const source of sources) {
-    try {
-      const path = resolve(root, source)
-      const { size } = await stat(path)
-      if (size > maxFileBytes) throw fileTooLarge(size, maxFileBytes)
-      const content = await readFile(path)
-      const input = { ...settings, source, name: source }
-      if (content.length < textBytes && isUtf8(content)) texts.push({ ...input, content: content.toString('utf8') })
-      else outcomes.push(await ingestAlone(knowledge, { ...input, content }, source, signal))
-    } catch (error) {
-      signal.throwIfAborted()
-      const { code = 'internal', message } = error as NodeJS.ErrnoException
-      outcomes.push({ source, outcome: 'failed', document_id: null, chunk_count: 0, error: { code, message } })
-    }
-  }
-  return [...outcomes, ...(await knowledge.ingestMany(texts, signal))]
-}
-
-async function ingestAlone(
-  knowledge: Knowledge,
-  input: IngestInput,
-  source: string,
-  signal: AbortSignal,
-): Promise<IngestOutcome> {
-  const { document_id, chunk_count, replaced, unchanged } = await knowledge.ingest(input, signal, caller)
-  return { source, outcome: unchanged ? 'unchanged' : replaced ? 'replaced' : 'added', document_id, chunk_count }
 }

@@ -46,6 +46,7 @@ const floors: Record<string, Floor> = {
   },
   knowledge: { rooms: ground, folders: ['.', 'preparing', 'vectors embedders readers', 'chunkers', 'words'] },
   models: { rooms: ground },
+  sources: { rooms: ground },
   runnables: {
     rooms: [...ground, 'models', 'client'],
     folders: ['team workflow', 'agent mcp', 'model', 'tools', 'limits', 'base'],
@@ -64,7 +65,7 @@ const floors: Record<string, Floor> = {
   client: { rooms: ground, types: ['wire'], folders: ['.', 'transport'] },
   server: { rooms: ['*'], except: ['cli', 'client', 'index'] },
   cli: {
-    rooms: [...ground, 'config', 'client', 'server', 'testing'],
+    rooms: [...ground, 'config', 'sources', 'client', 'server', 'testing'],
     folders: [
       '.',
       'commands',

@@ -8,7 +8,7 @@ import { withClient } from '../connect/connect.ts'
 import { parseMetadata } from '../ingest/metadata.ts'
 import { ingestPaths, isAddress } from '../ingest/paths.ts'
 import { createIngestReport } from '../ingest/report.ts'
-import { watchPaths } from '../ingest/watch-paths.ts'
+import { watchPaths } from '../ingest/watch.ts'
 import { say } from '../terminal/output.ts'
 
 interface IngestOptions extends ConnectOptions {

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { ResolvedConfig } from '../../config/types.ts'
 import type { OpenServer } from '../../server.ts'
-import { watchPaths } from '../ingest/watch-paths.ts'
+import { watchPaths } from '../ingest/watch.ts'
 
 export interface SourceWatch {
   /** Watches what this config names from now on. */

@@ -1,6 +1,7 @@
 import type { Client } from '../../client/client.ts'
+import { toFailure } from '../../sources/ingest.ts'
 import { UsageError } from '../command/exit.ts'
-import { type FileResult, type IngestFiles, ingestContent, ingestFiles, sizeLimit, whySkipped } from './files.ts'
+import { type FileResult, type IngestFiles, ingestContent, ingestFiles, sizeLimit, toResult } from './files.ts'
 import { pruneDocuments } from './prune.ts'
 import type { IngestReport } from './report.ts'
 
@@ -55,7 +56,7 @@ async function ingestStdin(client: Client, wanted: IngestPaths): Promise<FileRes
       await limit(size)
     }
   } catch (error) {
-    return { source, outcome: 'skipped', chunks: 0, reason: whySkipped(error) }
+    return toResult(toFailure({}, source, error))
   }
   return ingestContent(client, { source, bytes: Buffer.concat(pieces) }, wanted)
 }
@@ -68,7 +69,7 @@ interface FoundFiles {
 const none: FoundFiles = { sources: [], skipped: [] }
 
 async function findFiles(root: string, paths: readonly string[], mayBeNone: boolean): Promise<FoundFiles> {
-  const { findSources } = await import('../../config/sources.ts')
+  const { findSources } = await import('../../sources/find.ts')
   const skipped: FileResult[] = []
   const notes = {
     skipped: (source: string, reason: string) => void skipped.push({ source, outcome: 'skipped', chunks: 0, reason }),

@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { findSources } from '../../../src/config/sources.ts'
 import type { OpenableKnowledge } from '../../../src/service/knowledge/knowledge.ts'
+import { findSources } from '../../../src/sources/find.ts'
 import { type KnowledgeFolder, knowledgeFolder } from '../../support/knowledge.ts'
 
 const fixtures = join(import.meta.dirname, '..', '..', 'fixtures', 'docs')

@@ -1,6 +1,6 @@
 import { readdir } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
-import { globBase, toSource } from './sources.ts'
+import { globBase, toSource } from './find.ts'
 
 /** Whether a source is in the folder, both relative to the same root. */
 export function isBelow(folder: string, source: string): boolean {

@@ -1,6 +1,6 @@
 import { realpath } from 'node:fs/promises'
 import { resolve } from 'node:path'
-import { globBase } from '../../config/sources.ts'
+import { globBase } from '../../sources/find.ts'
 
 const quietMs = 200
 const ignored = /(?:^|[\\/])(?:\.[^\\/]+|node_modules)$/

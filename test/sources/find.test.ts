@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { findSources } from '../../src/config/sources.ts'
+import { findSources } from '../../src/sources/find.ts'
 
 describe('finding sources', () => {
   let root: string

@@ -1,0 +1,159 @@
+import { isUtf8 } from 'node:buffer'
+import { createHash } from 'node:crypto'
+import { readFileSync, statSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
+import { resolve } from 'node:path'
+import { type ErrorCode, isAppError } from '../core/error.ts'
+import type { IngestItem, IngestOutcome } from '../core/knowledge/knowledge.ts'
+import { inParts } from '../runtime/batches.ts'
+
+export type SourceItem = Pick<IngestItem, 'content' | 'content_hash'> & { source: string; name: string }
+
+/** A knowledge base, in this process or behind a client. */
+export interface IngestTarget {
+  /** Takes documents by content, or by hash alone to ask which contents are `needed`. */
+  many(items: readonly SourceItem[]): Promise<readonly IngestOutcome[]>
+  /** Takes one content of any format. */
+  one(source: string, bytes: Uint8Array): Promise<IngestOutcome>
+  /** Throws `payload_too_large` for a file that it would refuse for its size. */
+  assertSize(bytes: number): void | Promise<void>
+  /** Whether only one file has failed, so that the others are still ingested. Default: refusals and unreadable files. */
+  isAboutFile?(error: unknown): boolean
+}
+
+export interface IngestFiles {
+  /** Where the sources start. */
+  root: string
+  sources: readonly string[]
+  /** Ingests nothing: a file that is new or has changed is `needed`. */
+  dryRun?: boolean | undefined
+  signal: AbortSignal
+}
+
+const filesPerGroup = 200
+const bytesPerGroup = 1_000_000
+/** A request of this size is read while others wait. */
+const bytesPerPart = 250_000
+const groupsAtOnce = 2
+/** Larger files are sent alone, so that only they are refused when they are too large. */
+const largeBytes = 200_000
+/** Smaller files pass without a check of their size. */
+const uncheckedBytes = 1_000_000
+
+interface File {
+  source: string
+  bytes: Buffer
+  hash: string
+}
+
+/**
+ * Ingests files that the knowledge base does not have yet; an unchanged file costs a hash. Gives one outcome per file, in no
+ * certain order. Throws on an error that is not about one file.
+ */
+export async function* ingestFiles(
+  target: IngestTarget,
+  files: IngestFiles,
+): AsyncGenerator<IngestOutcome, void, void> {
+  const waiting: Promise<IngestOutcome[]>[] = []
+  try {
+    for await (const group of readGroups(target, files)) {
+      if (Array.isArray(group)) waiting.push(ingestGroup(target, group, files))
+      else yield group
+      if (waiting.length === groupsAtOnce) yield* (await waiting.shift()) ?? []
+    }
+    while (waiting.length > 0) yield* (await waiting.shift()) ?? []
+  } finally {
+    await Promise.allSettled(waiting)
+  }
+}
+
+/** Groups of files that go together, and the failures of files that can't be read. */
+async function* readGroups(
+  target: IngestTarget,
+  { root, sources, signal }: IngestFiles,
+): AsyncGenerator<File[] | IngestOutcome> {
+  let group: File[] = []
+  let groupBytes = 0
+  for (const source of sources) {
+    signal.throwIfAborted()
+    try {
+      const bytes = await readWhole(target, resolve(root, source))
+      group.push({ source, bytes, hash: createHash('sha256').update(bytes).digest('hex') })
+      groupBytes += bytes.length
+    } catch (error) {
+      yield toFailure(target, source, error)
+    }
+    if (group.length === filesPerGroup || groupBytes > bytesPerGroup) {
+      yield group
+      group = []
+      groupBytes = 0
+    }
+  }
+  if (group.length > 0) yield group
+}
+
+async function readWhole(target: IngestTarget, path: string): Promise<Buffer> {
+  const { size } = statSync(path)
+  if (size > uncheckedBytes) await target.assertSize(size)
+  // For a small file a synchronous read takes a tenth of the time of four trips to a thread.
+  return size > largeBytes ? readFile(path) : readFileSync(path)
+}
+
+async function ingestGroup(
+  target: IngestTarget,
+  group: readonly File[],
+  { dryRun }: IngestFiles,
+): Promise<IngestOutcome[]> {
+  const known = await target.many(group.map(({ source, hash }) => ({ source, name: source, content_hash: hash })))
+  if (dryRun) return [...known]
+  const outcomes = new Map(known.map((outcome) => [outcome.source, outcome]))
+  const needed = group.filter(({ source }) => outcomes.get(source)?.outcome === 'needed')
+  const isSmallText = ({ bytes }: File) => bytes.length <= largeBytes && isUtf8(bytes)
+  const { together = [], alone = [] } = Object.groupBy(needed, (file) => (isSmallText(file) ? 'together' : 'alone'))
+  const sent = inParts(together, bytesPerPart, ({ bytes }) => bytes.length).map(async (part) => {
+    const items = part.map(({ source, bytes }) => ({ source, name: source, content: bytes.toString('utf8') }))
+    for (const outcome of await target.many(items)) outcomes.set(outcome.source, outcome)
+  })
+  await Promise.allSettled(sent)
+  await Promise.all(sent)
+  for (const { source, bytes } of alone)
+    outcomes.set(source, await ingestOne(target, source, () => target.one(source, bytes)))
+  return group.flatMap(({ source }) => outcomes.get(source) ?? [])
+}
+
+/** The outcome of the work; `failed` when it throws an error about this file alone. */
+export async function ingestOne(
+  target: Pick<IngestTarget, 'isAboutFile'>,
+  source: string,
+  work: () => Promise<IngestOutcome>,
+): Promise<IngestOutcome> {
+  try {
+    return await work()
+  } catch (error) {
+    return toFailure(target, source, error)
+  }
+}
+
+const refusals = new Set<ErrorCode>([
+  'invalid_request',
+  'unreadable_document',
+  'unsupported_media_type',
+  'payload_too_large',
+])
+
+/** A failed outcome; throws the error again when it is not about this file alone. */
+export function toFailure(target: Pick<IngestTarget, 'isAboutFile'>, source: string, error: unknown): IngestOutcome {
+  const { code = 'internal', syscall, message } = error as NodeJS.ErrnoException
+  const isFile = syscall !== undefined || (isAppError(error) && refusals.has(error.code))
+  if (!isFile && target.isAboutFile?.(error) !== true) throw error
+  const reason = { code, message: syscall === undefined ? message : `it can't be read (${code})` }
+  return { source, outcome: 'failed', document_id: null, chunk_count: 0, error: reason }
+}
+
+export function toOutcome(
+  source: string,
+  made: { document_id: string; chunk_count: number; replaced: boolean; unchanged: boolean },
+): IngestOutcome {
+  const { document_id, chunk_count, replaced, unchanged } = made
+  return { source, outcome: unchanged ? 'unchanged' : replaced ? 'replaced' : 'added', document_id, chunk_count }
+}
