@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import type { SearchHit, SearchMode } from '../../src/core/knowledge/knowledge.ts'
 import { findQuotes } from '../../src/models/quote.ts'
 import { findSources } from '../../src/sources/find.ts'
-import { openConnection } from '../../src/store/documents/connection.ts'
+import { Connection } from '../../src/store/sqlite/connection.ts'
 import { knowledgeFolder } from '../../test/support/knowledge.ts'
 import { type Question, type QuestionKind, questions } from './questions.ts'
 
@@ -108,7 +108,7 @@ function covers(hit: SearchHit, quote: string, [, , , answer = '']: Question): b
 
 /** What anybody gets from a full-text index in an afternoon: pieces of 1,000 characters, any of the words, BM25. */
 async function plainBm25(texts: ReadonlyMap<string, string>) {
-  const connection = await openConnection(':memory:')
+  const connection = await Connection.open({ path: ':memory:', readonly: false, busyTimeoutMs: 0 })
   await connection.exec('CREATE VIRTUAL TABLE piece USING fts5(content, source UNINDEXED)')
   for (const [source, text] of texts) {
     for (const [content] of text.matchAll(/[\s\S]{1,1000}/g))

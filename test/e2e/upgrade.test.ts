@@ -1,7 +1,7 @@
 import { cp, readdir, rm, utimes } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { versions } from '../../src/store/documents/schema.ts'
+import { documentsDatabase } from '../../src/store/documents/schema.ts'
 import { migrations } from '../../src/store/sessions/sqlite/schema/migrations.ts'
 import { Connection } from '../../src/store/sqlite/connection.ts'
 import { command, createProject, type Project, root } from '../support/program.ts'
@@ -32,7 +32,7 @@ test('the newest data folder that is kept has the versions of the present progra
     ]),
   )
   const how = 'node test/support/data-folder/write.ts test/fixtures/data-folders/<number>, after a build'
-  expect(kept, `keep a new one: ${how}`).toContainEqual([migrations.length, versions.length])
+  expect(kept, `keep a new one: ${how}`).toContainEqual([migrations.length, documentsDatabase.migrations.length])
 })
 
 test.each(names)(

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { lanceVectors } from '../../src/knowledge/vectors/lancedb.ts'
-import { openConnection } from '../../src/store/documents/connection.ts'
+import { Connection } from '../../src/store/sqlite/connection.ts'
 import type { KnowledgeFolder } from './knowledge.ts'
 
 const child = join(import.meta.dirname, 'ingest-child.ts')
@@ -38,7 +38,11 @@ export async function findDamage(place: KnowledgeFolder, acknowledged: readonly 
   const knowledge = await place.open()
   while ((await knowledge.status()).pending > 0) await new Promise((resolve) => setImmediate(resolve))
   await knowledge.close()
-  const documents = await openConnection(join(place.folder, 'knowledge', 'knowledge.db'))
+  const documents = await Connection.open({
+    path: join(place.folder, 'knowledge', 'knowledge.db'),
+    readonly: false,
+    busyTimeoutMs: 0,
+  })
   const vectors = lanceVectors({ folder: join(place.folder, 'knowledge', 'vectors') })
   const wrong: string[] = []
   const none = async (what: string, sql: string) => {

@@ -1,9 +1,9 @@
 import { AppError } from '../../core/error.ts'
-import type { Connection as DocumentsConnection } from '../documents/connection.ts'
-import { indexTables, versions } from '../documents/schema.ts'
-import { migrations } from '../sessions/sqlite/schema/migrations.ts'
-import { applicationIds } from '../sqlite/application.ts'
+import { documentsDatabase, indexTables } from '../documents/schema.ts'
+import { sessionsDatabase } from '../sessions/sqlite/schema/database.ts'
 import { Connection, type SqlRow } from '../sqlite/connection.ts'
+import type { Migration } from '../sqlite/database.ts'
+import { inMemory } from '../sqlite/open-database.ts'
 import { type ManifestMember, sessionsName } from './manifest.ts'
 
 /** From here on the index tables of a collection are made as they are today. */
@@ -16,6 +16,7 @@ const selectSchema = 'SELECT type, name, tbl_name, sql FROM sqlite_schema ORDER 
  */
 export async function verifyDatabase(path: string, { name, schema_version: version }: ManifestMember): Promise<void> {
   const isSessions = name === sessionsName
+  const { applicationId, migrations } = isSessions ? sessionsDatabase : documentsDatabase
   const wrong = (reason: string, cause?: unknown) =>
     new AppError('invalid_request', `The backup was not restored: ${name} ${reason}.`, { cause })
   const connection = await Connection.open({ path, readonly: true, busyTimeoutMs: 0 })
@@ -24,15 +25,13 @@ export async function verifyDatabase(path: string, { name, schema_version: versi
     await connection.all('PRAGMA cell_size_check = 1')
     const [application] = await connection.all('PRAGMA application_id')
     const [found] = await connection.all('PRAGMA user_version')
-    if (application?.application_id !== (isSessions ? applicationIds.sessions : applicationIds.knowledge))
-      throw wrong('is not a database of agentserve')
+    if (application?.application_id !== applicationId) throw wrong('is not a database of agentserve')
     if (found?.user_version !== version) throw wrong('has a different version than the manifest says')
-    const [oldest, newest] = isSessions ? [1, migrations.length] : [firstKnowledgeVersion, versions.length]
-    if (version > newest) throw wrong('was written by a newer agentserve: update this one')
-    if (version < oldest) throw wrong('was written by a version that is too old')
+    if (version > migrations.length) throw wrong('was written by a newer agentserve: update this one')
+    if (version < (isSessions ? 1 : firstKnowledgeVersion)) throw wrong('was written by a version that is too old')
     const schema = await connection.all(selectSchema)
     const collections = isSessions ? [] : await readCollections(connection, schema)
-    const expected = await schemaOf(isSessions ? sessionsSql(version) : await knowledgeSql(version, collections))
+    const expected = await schemaOf(migrations.slice(0, version), collections.map(indexTables))
     if (JSON.stringify(schema) !== JSON.stringify(expected)) throw wrong('has tables that agentserve does not create')
     const [check] = await connection.all('PRAGMA quick_check(1)')
     if (check?.quick_check !== 'ok') throw wrong(`is damaged (${String(check?.quick_check)})`)
@@ -50,23 +49,12 @@ async function readCollections(connection: Connection, schema: readonly SqlRow[]
   return rows.map((row) => Number(row.collection_key)).filter((key) => Number.isSafeInteger(key) && key > 0)
 }
 
-function sessionsSql(version: number): string[] {
-  return migrations.slice(0, version).map(({ sql }) => sql)
-}
-
-async function knowledgeSql(version: number, collections: readonly number[]): Promise<string[]> {
-  const nothing: Pick<DocumentsConnection, 'all'> = { all: async () => [] }
-  const steps: string[] = []
-  for (const step of versions.slice(0, version))
-    steps.push(typeof step === 'string' ? step : await step(nothing as DocumentsConnection))
-  return [...steps, ...collections.map(indexTables)]
-}
-
-/** What SQLite writes down of these statements. */
-async function schemaOf(statements: readonly string[]): Promise<SqlRow[]> {
-  const connection = await Connection.open({ path: ':memory:', readonly: false, busyTimeoutMs: 0 })
+/** What SQLite writes down of the tables that these make. */
+async function schemaOf(migrations: readonly Migration[], more: readonly string[]): Promise<SqlRow[]> {
+  const connection = await Connection.open({ path: inMemory, readonly: false, busyTimeoutMs: 0 })
   try {
-    for (const sql of statements) await connection.exec(sql)
+    for (const { sql } of migrations) await connection.exec(typeof sql === 'string' ? sql : await sql(connection))
+    for (const sql of more) await connection.exec(sql)
     return await connection.all(selectSchema)
   } finally {
     await connection.close()

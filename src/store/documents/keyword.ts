@@ -1,7 +1,7 @@
 import type { Ranking, TermFrequencies } from '../../core/knowledge/drivers.ts'
 import type { Filters } from '../../core/knowledge/knowledge.ts'
 import { trigramsOf } from '../../core/text/terms.ts'
-import type { Connection } from './connection.ts'
+import type { Connection, SqlValue } from '../sqlite/connection.ts'
 import { filterSql } from './filter.ts'
 import { isTelling } from './schema.ts'
 import type { Reader } from './writer.ts'
@@ -25,7 +25,7 @@ export async function addWords(connection: Connection, collection: number, words
   )
   await connection.run(
     `INSERT INTO trigrams_${key} (rowid, body) SELECT term_key, ' ' || word || ' ' FROM terms_${key} WHERE term_key > ?`,
-    [last?.last],
+    [last?.last ?? 0],
   )
 }
 
@@ -83,7 +83,7 @@ export async function similarWords(
  */
 async function rankCurrent(
   connection: Reader,
-  index: { sql: string; parameters: readonly unknown[] },
+  index: { sql: string; parameters: readonly SqlValue[] },
   filters: Filters,
   limit: number,
 ): Promise<Ranking> {

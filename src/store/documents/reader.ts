@@ -1,16 +1,23 @@
-import { type Connection, openConnection } from './connection.ts'
+import type { Connection } from '../sqlite/connection.ts'
+import { openConnection } from '../sqlite/open-database.ts'
+import { documentsDatabase } from './schema.ts'
 import type { Reader } from './writer.ts'
 
 /** So that a search reads its lists side by side. */
-const readers = 2
+const connectionCount = 2
 
-/** Takes the connection that has the least to do. */
+/** Reads on the connection that has the least to do. */
 export async function openReader(path: string): Promise<Reader> {
   const connections: { connection: Connection; busy: number }[] = []
-  for (let count = 0; count < readers; count++) {
-    const connection = await openConnection(path)
-    await connection.exec('PRAGMA busy_timeout=5000; PRAGMA query_only=ON; PRAGMA cache_size=-8000')
-    connections.push({ connection, busy: 0 })
+  const close = async () => {
+    for (const { connection } of connections) await connection.close()
+  }
+  try {
+    while (connections.length < connectionCount)
+      connections.push({ connection: await openConnection(path, documentsDatabase, 'FULL', true), busy: 0 })
+  } catch (error) {
+    await close()
+    throw error
   }
   return {
     async all(sql, parameters) {
@@ -22,8 +29,6 @@ export async function openReader(path: string): Promise<Reader> {
         taken.busy--
       }
     },
-    async close() {
-      for (const { connection } of connections) await connection.close()
-    },
+    close,
   }
 }

@@ -2,12 +2,12 @@ import type { Json, JsonObject } from '../../core/json.ts'
 import type { StoredChunk } from '../../core/knowledge/chunk.ts'
 import type { Collection, CurrentChunk, StoredDocument } from '../../core/knowledge/drivers.ts'
 import type { ChunkerType } from '../../core/knowledge/knowledge.ts'
-import type { Row } from './connection.ts'
+import type { SqlRow } from '../sqlite/connection.ts'
 
 const text = (value: unknown) => String(value)
 const json = <T extends Json>(value: unknown) => JSON.parse(String(value)) as T
 
-export function toCollection(row: Row): Collection {
+export function toCollection(row: SqlRow): Collection {
   return {
     key: Number(row.collection_key),
     name: text(row.collection_name),
@@ -20,7 +20,7 @@ export function toCollection(row: Row): Collection {
   }
 }
 
-export function toChunk(row: Row): StoredChunk {
+export function toChunk(row: SqlRow): StoredChunk {
   return {
     key: Number(row.chunk_key),
     id: text(row.chunk_id),
@@ -35,7 +35,7 @@ export function toChunk(row: Row): StoredChunk {
   }
 }
 
-export function toCurrentChunk(row: Row): CurrentChunk {
+export function toCurrentChunk(row: SqlRow): CurrentChunk {
   return {
     ...toChunk(row),
     generation: Number(row.generation),
@@ -48,7 +48,7 @@ export function toCurrentChunk(row: Row): CurrentChunk {
   }
 }
 
-export function toDocument(row: Row): StoredDocument {
+export function toDocument(row: SqlRow): StoredDocument {
   const orNull = (value: unknown) => (value === null ? null : text(value))
   return {
     document_id: text(row.document_id),

@@ -1,11 +1,11 @@
-import { AppError } from '../../core/error.ts'
-import { applicationIds, newFile } from '../sqlite/application.ts'
-import { keepVersion, removeOldVersions } from '../sqlite/version-copy.ts'
-import type { Connection } from './connection.ts'
+import { applicationIds } from '../sqlite/application.ts'
+import type { DatabaseKind, Migration } from '../sqlite/database.ts'
 
-/** One entry a version of the file, applied in order; `PRAGMA user_version` counts them. Column names are unique. */
-export const versions: readonly (string | ((connection: Connection) => Promise<string>))[] = [
-  `CREATE TABLE counter (counter_name TEXT PRIMARY KEY, next_value INTEGER NOT NULL) WITHOUT ROWID;
+/** Column names are unique, since rows come as objects. */
+const migrations: readonly Migration[] = [
+  {
+    name: '0000_documents',
+    sql: `CREATE TABLE counter (counter_name TEXT PRIMARY KEY, next_value INTEGER NOT NULL) WITHOUT ROWID;
    INSERT INTO counter VALUES ('chunk', 1), ('generation', 1);
    CREATE TABLE collection (
      collection_key INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -48,50 +48,39 @@ export const versions: readonly (string | ((connection: Connection) => Promise<s
      line_end INTEGER NOT NULL
    );
    CREATE UNIQUE INDEX chunk_by_generation ON chunk (chunk_generation, chunk_index);`,
-  async (connection) => {
-    const collections = await connection.all('SELECT collection_key FROM collection')
-    const changes = collections.map(({ collection_key }) => {
-      const key = Number(collection_key)
-      return `DROP TABLE trigrams_vocabulary_${key}; DROP TABLE trigrams_${key}; ${indexTables(key)}
+  },
+  {
+    name: '0001_words_and_pages',
+    sql: async (connection) => {
+      const collections = await connection.all('SELECT collection_key FROM collection')
+      const changes = collections.map(({ collection_key }) => {
+        const key = Number(collection_key)
+        return `DROP TABLE trigrams_vocabulary_${key}; DROP TABLE trigrams_${key}; ${indexTables(key)}
         INSERT INTO terms_${key} (word) SELECT term FROM words_vocabulary_${key} WHERE ${isTelling('term')};
         INSERT INTO trigrams_${key} (rowid, body) SELECT term_key, ' ' || word || ' ' FROM terms_${key};`
-    })
-    return `ALTER TABLE chunk ADD COLUMN page INTEGER; ${changes.join('')}`
+      })
+      return `ALTER TABLE chunk ADD COLUMN page INTEGER; ${changes.join('')}`
+    },
   },
-  `CREATE TABLE brought (
+  {
+    name: '0002_brought',
+    sql: `CREATE TABLE brought (
      brought_collection TEXT NOT NULL,
      brought_source TEXT NOT NULL,
      PRIMARY KEY (brought_collection, brought_source)
    ) WITHOUT ROWID;`,
+  },
 ]
 
-/** Sets what the house relies on, and brings the file to the newest version; a newer file is refused untouched. */
-export async function prepare(connection: Connection, path: string): Promise<void> {
-  const found = Number((await connection.all('PRAGMA user_version'))[0]?.user_version)
-  if (found > versions.length)
-    throw new AppError(
-      'unavailable',
-      'The knowledge base was written by a newer agentserve. Update agentserve to open it.',
-    )
-  const application = Number((await connection.all('PRAGMA application_id'))[0]?.application_id)
-  if (application !== 0 && application !== applicationIds.knowledge)
-    throw new AppError('unavailable', 'The knowledge base file belongs to another program. It was left untouched.')
-  // Of a new file: most of what is written is texts and index, and each page is two calls of the system.
-  await connection.exec(
-    `PRAGMA page_size=8192; ${found === 0 ? newFile : 'PRAGMA journal_mode=WAL;'} PRAGMA synchronous=FULL; PRAGMA busy_timeout=5000; PRAGMA foreign_keys=ON; PRAGMA cache_size=-8000; PRAGMA temp_store=2; PRAGMA secure_delete=ON`,
-  )
-  const synchronous = Number((await connection.all('PRAGMA synchronous'))[0]?.synchronous)
-  if (synchronous !== 2) throw new Error(`synchronous is ${synchronous}, not FULL`)
-  if (path !== ':memory:') {
-    if (found > 0 && found < versions.length) await keepVersion(path, found)
-    else await removeOldVersions(path)
-  }
-  if (application === 0) await connection.exec(`PRAGMA application_id=${applicationIds.knowledge}`)
-  for (const [version, change] of versions.entries()) {
-    if (version < found) continue
-    const sql = typeof change === 'string' ? change : await change(connection)
-    await connection.exec(`BEGIN IMMEDIATE; ${sql} PRAGMA user_version=${version + 1}; COMMIT`)
-  }
+/** Pages are large because most of what is written is texts and index, and each page is two calls of the system. */
+export const documentsDatabase: DatabaseKind = {
+  name: 'knowledge base',
+  applicationId: applicationIds.knowledge,
+  migrations,
+  pageBytes: 8192,
+  pragmas: { cache_size: -8_000, wal_autocheckpoint: 1_000 },
+  // Each filter makes a statement of its own.
+  maxStatements: 100,
 }
 
 /** Words that somebody may misspell or know a part of; not numbers, hashes and what else is long. */

@@ -1,15 +1,15 @@
-import { chmod, mkdir, open } from 'node:fs/promises'
-import { dirname } from 'node:path'
 import { invalid, notFound } from '../../core/error.ts'
 import type { Collection, DocumentStore } from '../../core/knowledge/drivers.ts'
 import { type Logger, silentLogger } from '../../core/logger.ts'
+import type { Connection, SqlValue } from '../sqlite/connection.ts'
+import { inMemory, openDatabase } from '../sqlite/open-database.ts'
 import { DocumentsUpkeep, notePurge } from '../upkeep/documents-upkeep.ts'
-import { type Connection, openConnection } from './connection.ts'
+import { toKnowledgeError } from './failure.ts'
 import { filterSql } from './filter.ts'
 import { createFrequencies, rankByWords, similarWords } from './keyword.ts'
 import { openReader } from './reader.ts'
 import { toChunk, toCollection, toCurrentChunk, toDocument } from './rows.ts'
-import { indexTables, prepare } from './schema.ts'
+import { documentsDatabase, indexTables } from './schema.ts'
 import { insertChunks, removeChunks, replaceBrought, upsertDocuments } from './write.ts'
 import { openWriter, type Reader, type Writer } from './writer.ts'
 
@@ -45,11 +45,15 @@ export function createDocumentStore(options: DocumentStoreOptions): DocumentStor
     if (!opened) throw new Error('the document store is not open')
     return opened
   }
-  const all = (sql: string, parameters: readonly unknown[] = []) => use().reader.all(sql, parameters)
+  const all = (sql: string, parameters: readonly SqlValue[] = []) => use().reader.all(sql, parameters)
+  const told = <T>(work: Promise<T>): Promise<T> =>
+    work.catch((error: unknown) => {
+      throw toKnowledgeError(error, path)
+    })
   const collections = new Map<string, Collection>()
   let writes = 0
   const write = async <T>(work: (connection: Connection) => Promise<T>) => {
-    const done = await use().writer.transaction(work)
+    const done = await told(use().writer.transaction(work))
     writes++
     return done
   }
@@ -80,12 +84,11 @@ export function createDocumentStore(options: DocumentStoreOptions): DocumentStor
 
   return {
     async open() {
-      if (path !== ':memory:') await makePrivateFile(path)
-      const connection = await openConnection(path)
+      const connection = await told(openDatabase(path, documentsDatabase))
       try {
-        await prepare(connection, path)
         const writer = openWriter(connection, forgetReserved)
-        const reader = path === ':memory:' ? writer.reader : await openReader(path)
+        const { all, close } = path === inMemory ? writer.reader : await told(openReader(path))
+        const reader: Reader = { all: (sql, parameters) => told(all(sql, parameters)), close }
         const upkeep = new DocumentsUpkeep({ writer, logger, writes: () => writes, onWordsForgotten })
         opened = { reader, writer, frequencies: createFrequencies(reader, () => writes), upkeep }
         upkeep.wake()
@@ -291,10 +294,4 @@ export function createDocumentStore(options: DocumentStoreOptions): DocumentStor
         )
       ).map(toChunk),
   }
-}
-
-async function makePrivateFile(path: string): Promise<void> {
-  await mkdir(dirname(path), { recursive: true, mode: 0o700 })
-  await (await open(path, 'a', 0o600)).close()
-  await chmod(path, 0o600)
 }

@@ -1,6 +1,6 @@
 import type { NewChunks, NewGeneration } from '../../core/knowledge/drivers.ts'
 import { releaseBytes } from '../../runtime/release-bytes.ts'
-import type { Connection } from './connection.ts'
+import type { Connection } from '../sqlite/connection.ts'
 import { addWords, removeFromIndex } from './keyword.ts'
 
 /** Writes chunks and their index, in one statement each: the index writes what it has gathered after each statement. */
@@ -11,7 +11,7 @@ export async function insertChunks(
 ): Promise<void> {
   if (documents.length === 0) return
   const { json, texts, words } = gathered(documents)
-  await connection.run(
+  await connection.runOnce(
     `INSERT INTO chunk (chunk_generation, chunk_key, chunk_index, chunk_id, content, heading_path,
        start_offset, end_offset, line_start, line_end, page, chunk_collection)
      SELECT given.value ->> 0, (given.value ->> 1) + (row.value ->> 0), row.value ->> 0, row.value ->> 1,
@@ -19,7 +19,7 @@ export async function insertChunks(
        row.value ->> 3, row.value ->> 4, row.value ->> 5, row.value ->> 6, row.value ->> 7, ?3 ${rowsOfJson}`,
     [json, texts, collection],
   )
-  await connection.run(
+  await connection.runOnce(
     `INSERT INTO words_${collection.toFixed(0)} (rowid, body, headings)
      SELECT (given.value ->> 1) + (row.value ->> 0),
        ${textAt('?2', '(given.value ->> 3) + (row.value ->> 10)', 'row.value ->> 11')},

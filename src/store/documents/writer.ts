@@ -1,4 +1,6 @@
-import type { Connection } from './connection.ts'
+import type { Connection } from '../sqlite/connection.ts'
+import { classify } from '../sqlite/failure.ts'
+import { inTransaction } from '../sqlite/transaction.ts'
 
 export type Reader = Pick<Connection, 'all' | 'close'>
 
@@ -35,13 +37,11 @@ export function openWriter(connection: Connection, onRollback: () => void): Writ
     return turn
   }
   const runAll = async (group: readonly Waiting[]): Promise<void> => {
-    await connection.run('BEGIN IMMEDIATE')
     try {
-      for (const each of group) await each.run(connection)
-      await connection.run('COMMIT')
+      await inTransaction(connection, async () => {
+        for (const each of group) await each.run(connection)
+      })
     } catch (error) {
-      // SQLite may have rolled back by itself (disk full), then there is nothing left to undo.
-      await connection.run('ROLLBACK').catch(() => undefined)
       onRollback()
       throw error
     }
@@ -53,7 +53,7 @@ export function openWriter(connection: Connection, onRollback: () => void): Writ
       for (const each of group) each.succeed()
     } catch (error) {
       if (group.length === 1) {
-        if ((error as NodeJS.ErrnoException).code !== 'SQLITE_CONSTRAINT') failure = error
+        if (classify(error) !== 'constraint') failure = error
         group[0]?.fail(error)
       } else for (const each of group) await settle([each])
     }

@@ -1,10 +1,10 @@
 import sqlite3 from 'sqlite3'
 
 /**
- * No value is longer than that: of one beyond V8's longest string (512 MB) the binding would throw where nobody can catch
- * it. SQLite says SQLITE_TOOBIG instead.
+ * The longest value in bytes. Beyond V8's longest string (512 MB) the binding throws where nobody can catch it; with the
+ * limit SQLite says SQLITE_TOOBIG instead.
  */
-const longestValue = 500_000_000
+const maxValueBytes = 500_000_000
 
 /** What SQLite takes and gives as a value here. */
 export type SqlValue = string | number | null
@@ -15,6 +15,8 @@ export interface OpenOptions {
   readonly: boolean
   /** How long a statement waits for another process's lock. */
   busyTimeoutMs: number
+  /** How many statements stay prepared; default: all. More than that, and the least recently used one goes. */
+  maxStatements?: number | undefined
 }
 
 /**
@@ -23,28 +25,32 @@ export interface OpenOptions {
  */
 export class Connection {
   readonly #database: sqlite3.Database
-  readonly #statements = new Map<string, Promise<sqlite3.Statement>>()
+  readonly #maxStatements: number
+  /** The least recently used first when their number is limited, else in the order of their first use. */
+  readonly #statements = new Map<string, sqlite3.Statement>()
   #last: Promise<unknown> = Promise.resolve()
 
-  private constructor(database: sqlite3.Database) {
+  private constructor(database: sqlite3.Database, maxStatements: number) {
     this.#database = database
+    this.#maxStatements = maxStatements
   }
 
-  static open({ path, readonly, busyTimeoutMs }: OpenOptions): Promise<Connection> {
+  /** The file must exist. */
+  static open({ path, readonly, busyTimeoutMs, maxStatements = Infinity }: OpenOptions): Promise<Connection> {
     const mode = (readonly ? sqlite3.OPEN_READONLY : sqlite3.OPEN_READWRITE) | sqlite3.OPEN_FULLMUTEX
     return new Promise((resolve, reject) => {
       const database = new sqlite3.Database(path, mode, (error) => {
         if (error) return reject(error)
         database.configure('busyTimeout', busyTimeoutMs)
-        database.configure('limit', sqlite3.LIMIT_LENGTH, longestValue)
-        resolve(new Connection(database))
+        database.configure('limit', sqlite3.LIMIT_LENGTH, maxValueBytes)
+        resolve(new Connection(database, maxStatements))
       })
     })
   }
 
   all(sql: string, params: readonly SqlValue[] = []): Promise<SqlRow[]> {
     return this.#inTurn(async () => {
-      const statement = await this.#prepare(sql)
+      const statement = this.#find(sql) ?? (await this.#prepare(sql))
       return new Promise<SqlRow[]>((resolve, reject) => {
         statement.all<SqlRow>(params, (error, rows) => (error ? reject(error) : resolve(rows)))
       })
@@ -54,7 +60,7 @@ export class Connection {
   /** Gives the number of rows that the statement changed itself. */
   run(sql: string, params: readonly SqlValue[] = []): Promise<number> {
     return this.#inTurn(async () => {
-      const statement = await this.#prepare(sql)
+      const statement = this.#find(sql) ?? (await this.#prepare(sql))
       return new Promise<number>((resolve, reject) => {
         statement.run(params, function (error) {
           if (error) reject(error)
@@ -62,6 +68,16 @@ export class Connection {
         })
       })
     })
+  }
+
+  /** As `run`, for large parameters: a statement that stays prepared keeps a copy of them until its next use. */
+  runOnce(sql: string, params: readonly (SqlValue | Uint8Array)[]): Promise<void> {
+    return this.#inTurn(
+      () =>
+        new Promise<void>((resolve, reject) => {
+          this.#database.run(sql, params, (error) => (error ? reject(error) : resolve()))
+        }),
+    )
   }
 
   /** Any number of statements without parameters. */
@@ -76,10 +92,7 @@ export class Connection {
 
   async close(): Promise<void> {
     await this.#last
-    for (const prepared of this.#statements.values()) {
-      const statement = await prepared.catch(() => undefined)
-      if (statement) await new Promise<void>((resolve) => statement.finalize(() => resolve()))
-    }
+    for (const statement of this.#statements.values()) await finalize(statement)
     this.#statements.clear()
     await new Promise<void>((resolve, reject) => {
       this.#database.close((error) => (error ? reject(error) : resolve()))
@@ -92,15 +105,31 @@ export class Connection {
     return turn
   }
 
-  #prepare(sql: string): Promise<sqlite3.Statement> {
-    let prepared = this.#statements.get(sql)
-    if (prepared === undefined) {
-      prepared = new Promise((resolve, reject) => {
-        const statement = this.#database.prepare(sql, (error) => (error ? reject(error) : resolve(statement)))
-      })
-      prepared.catch(() => this.#statements.delete(sql))
-      this.#statements.set(sql, prepared)
+  #find(sql: string): sqlite3.Statement | undefined {
+    const statement = this.#statements.get(sql)
+    if (statement !== undefined && this.#maxStatements !== Infinity) {
+      this.#statements.delete(sql)
+      this.#statements.set(sql, statement)
+    }
+    return statement
+  }
+
+  async #prepare(sql: string): Promise<sqlite3.Statement> {
+    const prepared = await new Promise<sqlite3.Statement>((resolve, reject) => {
+      const statement = this.#database.prepare(sql, (error) => (error ? reject(error) : resolve(statement)))
+    })
+    this.#statements.set(sql, prepared)
+    if (this.#statements.size > this.#maxStatements) {
+      const [oldest] = this.#statements
+      if (oldest !== undefined) {
+        this.#statements.delete(oldest[0])
+        await finalize(oldest[1])
+      }
     }
     return prepared
   }
+}
+
+function finalize(statement: sqlite3.Statement): Promise<void> {
+  return new Promise((resolve) => statement.finalize(() => resolve()))
 }

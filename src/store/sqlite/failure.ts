@@ -13,6 +13,7 @@ const byCode: Record<string, Failure> = {
   SQLITE_NOTADB: 'fatal',
   SQLITE_READONLY: 'fatal',
   SQLITE_CANTOPEN: 'fatal',
+  SQLITE_PERM: 'fatal',
 }
 
 export function classify(error: unknown): Failure {

@@ -1,65 +1,82 @@
 import { chmod, mkdir, open } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { AppError } from '../../core/error.ts'
-import { type Migration, migrations } from '../sessions/sqlite/schema/migrations.ts'
-import { applicationIds, newFile } from './application.ts'
+import { newFile } from './application.ts'
 import { Connection } from './connection.ts'
+import type { DatabaseKind } from './database.ts'
+import { inTransaction } from './transaction.ts'
 import { keepVersion, removeOldVersions } from './version-copy.ts'
 
 export type Synchronous = 'FULL' | 'NORMAL'
+
+/** A database for the life of its connection. */
+export const inMemory = ':memory:'
 
 const busyTimeoutMs = 5_000
 const walLimitBytes = 64 * 1024 * 1024
 
 /** What every connection is set to and then asked for: builds and files bring defaults of their own. */
-function pragmasOf(synchronous: Synchronous): Record<string, number> {
+function pragmasOf(kind: DatabaseKind, synchronous: Synchronous): Record<string, number> {
   return {
     busy_timeout: busyTimeoutMs,
     synchronous: synchronous === 'FULL' ? 2 : 1,
     foreign_keys: 1,
-    wal_autocheckpoint: 0,
     journal_size_limit: walLimitBytes,
     temp_store: 2,
-    cache_size: -16_000,
     recursive_triggers: 0,
     trusted_schema: 0,
     secure_delete: 1,
+    ...kind.pragmas,
   }
 }
 
-/** Makes the file (0600) and its folder (0700) when they are not there, and leads it to the present version, after a copy of an earlier one. */
-export async function prepareDatabase(path: string, steps: readonly Migration[] = migrations): Promise<void> {
-  await mkdir(dirname(path), { recursive: true, mode: 0o700 })
-  const file = await open(path, 'a', 0o600)
-  await file.close()
-  await chmod(path, 0o600)
-  const { version, application } = await readIdentity(path)
-  if (application !== 0 && application !== applicationIds.sessions) {
-    throw new AppError(
-      'unavailable',
-      `'${path}' is not a session database: another program or another part of agentserve wrote it. It was left untouched: name another file.`,
-    )
-  }
-  if (version > steps.length) {
-    throw new AppError(
-      'unavailable',
-      `The session database '${path}' was written by a newer agentserve (version ${version}, this one knows ${steps.length}). It was left untouched: update agentserve, or name another file.`,
-    )
-  }
-  if (version > 0 && version < steps.length) await keepVersion(path, version)
+/**
+ * Opens the database to write. Makes the file (0600) and its folder (0700) when they are not there, and brings it to the
+ * newest version, after a copy of an earlier one. Throws `unavailable` for another program's file or a newer version's.
+ */
+export async function openDatabase(
+  path: string,
+  kind: DatabaseKind,
+  synchronous: Synchronous = 'FULL',
+): Promise<Connection> {
+  if (path === inMemory) return migrate(await openConnection(path, kind), kind, { version: 0, application: 0 })
+  await makePrivateFile(path)
+  const found = await readIdentity(path)
+  assertKnown(path, kind, found)
+  const isNew = found.version === 0
+  if (!isNew && found.version < kind.migrations.length) await keepVersion(path, found.version)
   else await removeOldVersions(path)
-  if (version === steps.length && application !== 0) return
-  if (version === 0) await execute(path, newFile)
-  const connection = await openConnection(path, 'FULL')
-  try {
-    if (application === 0) await connection.exec(`PRAGMA application_id = ${applicationIds.sessions}`)
-    for (let next = version; next < steps.length; next++) await migrate(connection, steps[next], next + 1)
-  } finally {
-    await connection.close()
+  if (isNew) await setUpNew(path, kind)
+  return migrate(await openConnection(path, kind, synchronous), kind, found)
+}
+
+async function makePrivateFile(path: string): Promise<void> {
+  await mkdir(dirname(path), { recursive: true, mode: 0o700 })
+  await (await open(path, 'a', 0o600)).close()
+  await chmod(path, 0o600)
+}
+
+interface Identity {
+  version: number
+  application: number
+}
+
+function assertKnown(path: string, { name, applicationId, migrations }: DatabaseKind, found: Identity): void {
+  if (found.application !== 0 && found.application !== applicationId) {
+    throw new AppError(
+      'unavailable',
+      `'${path}' is not a ${name}: another program or another part of agentserve wrote it. It was left untouched: name another file.`,
+    )
+  }
+  if (found.version > migrations.length) {
+    throw new AppError(
+      'unavailable',
+      `The ${name} '${path}' was written by a newer agentserve (version ${found.version}, this one knows ${migrations.length}). It was left untouched: update agentserve, or name another file.`,
+    )
   }
 }
 
-async function readIdentity(path: string): Promise<{ version: number; application: number }> {
+async function readIdentity(path: string): Promise<Identity> {
   const connection = await Connection.open({ path, readonly: true, busyTimeoutMs })
   try {
     const [version] = await connection.all('PRAGMA user_version')
@@ -70,37 +87,50 @@ async function readIdentity(path: string): Promise<{ version: number; applicatio
   }
 }
 
-async function execute(path: string, sql: string): Promise<void> {
+async function setUpNew(path: string, { pageBytes }: DatabaseKind): Promise<void> {
   const connection = await Connection.open({ path, readonly: false, busyTimeoutMs })
   try {
-    await connection.exec(sql)
+    await connection.exec(`${pageBytes === undefined ? '' : `PRAGMA page_size = ${pageBytes};`} ${newFile}`)
   } finally {
     await connection.close()
   }
 }
 
-async function migrate(connection: Connection, step: Migration | undefined, version: number): Promise<void> {
-  if (step === undefined) return
+async function migrate(connection: Connection, kind: DatabaseKind, found: Identity): Promise<Connection> {
   try {
-    await connection.exec(`BEGIN IMMEDIATE;\n${step.sql}\n;PRAGMA user_version = ${version};\nCOMMIT;`)
+    if (found.application === 0) await connection.exec(`PRAGMA application_id = ${kind.applicationId}`)
+    for (const [index, { sql }] of kind.migrations.entries()) {
+      if (index < found.version) continue
+      const text = typeof sql === 'string' ? sql : await sql(connection)
+      await inTransaction(connection, () => connection.exec(`${text}\n;PRAGMA user_version = ${index + 1}`))
+    }
+    return connection
   } catch (error) {
-    await connection.exec('ROLLBACK').catch(() => {})
+    await connection.close().catch(() => {})
     throw error
   }
 }
 
-/** A connection with every PRAGMA set and verified; a reader can't write. */
-export async function openConnection(path: string, synchronous: Synchronous, readonly = false): Promise<Connection> {
-  const connection = await Connection.open({ path, readonly, busyTimeoutMs })
+/** Another connection to a database that `openDatabase` has opened, with every PRAGMA set and verified; a reader can't write. */
+export async function openConnection(
+  path: string,
+  kind: DatabaseKind,
+  synchronous: Synchronous = 'FULL',
+  readonly = false,
+): Promise<Connection> {
+  const connection = await Connection.open({ path, readonly, busyTimeoutMs, maxStatements: kind.maxStatements })
   try {
-    const [mode] = await connection.all(readonly ? 'PRAGMA journal_mode' : 'PRAGMA journal_mode = WAL')
-    assertPragma('journal_mode', mode?.journal_mode, 'wal')
-    for (const [name, value] of Object.entries(pragmasOf(synchronous))) {
-      await connection.all(`PRAGMA ${name} = ${value}`)
+    if (path !== inMemory) {
+      const [mode] = await connection.all(readonly ? 'PRAGMA journal_mode' : 'PRAGMA journal_mode = WAL')
+      assertPragma('journal_mode', mode?.journal_mode, 'wal')
+    }
+    const pragmas = Object.entries(pragmasOf(kind, synchronous))
+    await connection.exec(pragmas.map(([name, value]) => `PRAGMA ${name} = ${value};`).join(' '))
+    for (const [name, value] of pragmas) {
       const [row] = await connection.all(`PRAGMA ${name}`)
       assertPragma(name, Object.values(row ?? {})[0], value)
     }
-    if (readonly) await connection.all('PRAGMA query_only = 1')
+    if (readonly) await connection.exec('PRAGMA query_only = 1')
     return connection
   } catch (error) {
     await connection.close().catch(() => {})

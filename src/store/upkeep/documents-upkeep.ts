@@ -1,6 +1,6 @@
 import type { Logger } from '../../core/logger.ts'
-import type { Connection } from '../documents/connection.ts'
 import type { Writer } from '../documents/writer.ts'
+import type { Connection } from '../sqlite/connection.ts'
 import { mergeStep } from './index-merge.ts'
 import { Shrinking } from './shrinking.ts'
 
@@ -66,13 +66,14 @@ export class DocumentsUpkeep {
     while (this.#again && (await this.#quiet())) {
       this.#again = false
       const { reader } = this.#options.writer
-      const [due] = await reader.all("SELECT next_value FROM counter WHERE counter_name = 'purge'")
+      const [row] = await reader.all("SELECT next_value FROM counter WHERE counter_name = 'purge'")
+      const due = row?.next_value
       if (due === undefined) continue
       const collections = await reader.all('SELECT collection_key FROM collection')
       for (const { collection_key } of collections) await this.#purgeCollection(Number(collection_key).toFixed(0))
       if (this.#closed.signal.aborted) return
       const done = "DELETE FROM counter WHERE counter_name = 'purge' AND next_value = ?"
-      await this.#options.writer.transaction((connection) => connection.run(done, [due.next_value]))
+      await this.#options.writer.transaction((connection) => connection.run(done, [due]))
       await this.#emptyLog()
       this.#shrinking.wake()
     }
@@ -103,7 +104,7 @@ export class DocumentsUpkeep {
         const gone = await connection.all(
           `SELECT term_key FROM terms_${key} WHERE term_key > ? AND term_key <= ?
              AND NOT EXISTS (SELECT 1 FROM words_vocabulary_${key} WHERE term = word)`,
-          [after, range?.last],
+          [after, range?.last ?? null],
         )
         const keys = JSON.stringify(gone.map(({ term_key }) => term_key))
         if (gone.length > 0) {

@@ -2,7 +2,7 @@ import { readdir, truncate, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import type { OpenableKnowledge } from '../../../src/service/knowledge/knowledge.ts'
-import { openConnection } from '../../../src/store/documents/connection.ts'
+import { Connection } from '../../../src/store/sqlite/connection.ts'
 import { type KnowledgeFolder, knowledgeFolder } from '../../support/knowledge.ts'
 
 let place: KnowledgeFolder
@@ -90,7 +90,11 @@ it('is not ready after a write that failed, until one succeeds', { timeout: 60_0
   await filled()
   const knowledge = await place.open()
   await knowledge.check()
-  const other = await openConnection(join(place.folder, 'knowledge', 'knowledge.db'))
+  const other = await Connection.open({
+    path: join(place.folder, 'knowledge', 'knowledge.db'),
+    readonly: false,
+    busyTimeoutMs: 0,
+  })
   await other.exec('BEGIN IMMEDIATE')
   await expect(knowledge.ingest(document('four'))).rejects.toThrow()
   await expect(knowledge.check()).rejects.toThrow()

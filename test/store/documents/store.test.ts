@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
@@ -7,9 +7,9 @@ import { isAppError } from '../../../src/core/error.ts'
 import { chunkRows } from '../../../src/core/knowledge/chunk.ts'
 import type { Collection, DocumentStore } from '../../../src/core/knowledge/drivers.ts'
 import { assertFilters, type Filterable } from '../../../src/core/knowledge/filter.ts'
-import { openConnection } from '../../../src/store/documents/connection.ts'
-import { versions } from '../../../src/store/documents/schema.ts'
+import { documentsDatabase } from '../../../src/store/documents/schema.ts'
 import { createDocumentStore } from '../../../src/store/documents/store.ts'
+import { Connection } from '../../../src/store/sqlite/connection.ts'
 import {
   chunksOf,
   compareFilters,
@@ -19,9 +19,14 @@ import {
   reserve,
 } from '../../support/filter-comparison.ts'
 
+async function openNew(path: string): Promise<Connection> {
+  await writeFile(path, '', { flag: 'a' })
+  return Connection.open({ path, readonly: false, busyTimeoutMs: 0 })
+}
+
 async function writeVersion1(path: string): Promise<void> {
-  const connection = await openConnection(path)
-  await connection.exec(`${versions[0]} ${firstIndexTables} PRAGMA user_version = 1;
+  const connection = await openNew(path)
+  await connection.exec(`${documentsDatabase.migrations[0]?.sql} ${firstIndexTables} PRAGMA user_version = 1;
     INSERT INTO collection VALUES (1, 'c', 'lexical', 'm', 4, 1);
     INSERT INTO document VALUES (1, 'doc_1', 1, 1, 's', NULL, NULL, '{}', '{}', 'h', 1, 1000, 100, 'paragraph', 'x', 'x');
     INSERT INTO chunk VALUES (1, 'chk_1', 1, 1, 0, 'Anchor chain', '[]', 0, 12, 1, 1);
@@ -175,11 +180,11 @@ describe('the document store', () => {
 
   it('refuses a file of a newer version and leaves it as it is', async () => {
     const path = join(folder, 'newer.db')
-    const connection = await openConnection(path)
+    const connection = await openNew(path)
     await connection.exec('PRAGMA user_version = 99')
     await connection.close()
     await expect(createDocumentStore({ path }).open()).rejects.toThrow(/newer agentserve/)
-    const again = await openConnection(path)
+    const again = await openNew(path)
     expect(await again.all('SELECT name FROM sqlite_schema')).toEqual([])
     await again.close()
   })

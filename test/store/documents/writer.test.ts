@@ -1,22 +1,14 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { type Connection, openConnection } from '../../../src/store/documents/connection.ts'
 import { openWriter } from '../../../src/store/documents/writer.ts'
+import { Connection } from '../../../src/store/sqlite/connection.ts'
 
 describe('the writer of the document store', () => {
-  let folder: string
   let connection: Connection
   beforeEach(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'writer-'))
-    connection = await openConnection(join(folder, 'w.db'))
+    connection = await Connection.open({ path: ':memory:', readonly: false, busyTimeoutMs: 0 })
     await connection.exec('CREATE TABLE t (v INTEGER PRIMARY KEY)')
   })
-  afterEach(async () => {
-    await connection.close()
-    await rm(folder, { recursive: true, force: true })
-  })
+  afterEach(() => connection.close())
   const values = async () => (await connection.all('SELECT v FROM t ORDER BY v')).map((row) => row.v)
 
   it('keeps all that succeed and none of what fails, although they shared a commit', async () => {
@@ -41,19 +33,16 @@ describe('the writer of the document store', () => {
   })
 
   it('commits what waits together at once', async () => {
-    const writer = openWriter(connection, () => {})
     let commits = 0
-    const counting: Connection = {
-      ...connection,
-      run: (sql, parameters) => {
-        if (sql === 'COMMIT') commits++
-        return connection.run(sql, parameters)
-      },
+    const run = connection.run.bind(connection)
+    connection.run = (sql, parameters) => {
+      if (sql === 'COMMIT') commits++
+      return run(sql, parameters)
     }
-    const counted = openWriter(counting, () => {})
+    const writer = openWriter(connection, () => {})
     await Promise.all(
       Array.from({ length: 20 }, (_, at) =>
-        counted.transaction((target) => target.run('INSERT INTO t VALUES (?)', [at])),
+        writer.transaction((target) => target.run('INSERT INTO t VALUES (?)', [at])),
       ),
     )
     expect(commits).toBe(3)

@@ -6,7 +6,7 @@ import { Expiry } from '../../rules/expiry.ts'
 import { Checkpoints, checkpointWaitMs } from '../../sqlite/checkpoints.ts'
 import type { Connection } from '../../sqlite/connection.ts'
 import { toStoreError } from '../../sqlite/failure.ts'
-import { openConnection, prepareDatabase, type Synchronous } from '../../sqlite/open-database.ts'
+import { openConnection, openDatabase, type Synchronous } from '../../sqlite/open-database.ts'
 import { probeSpace, writeAgain } from '../../sqlite/space.ts'
 import { Shrinking } from '../../upkeep/shrinking.ts'
 import { cacheAnswer, dropExpiredAnswers } from './answers.ts'
@@ -17,6 +17,7 @@ import { pruneSessions } from './prune.ts'
 import { Reads } from './reads.ts'
 import { recover } from './recover.ts'
 import { restoreInSteps } from './restore-copy.ts'
+import { sessionsDatabase } from './schema/database.ts'
 import { HiddenSessions, listHidden } from './schema/hidden.ts'
 import { Search } from './search/search.ts'
 import { searchPathOf } from './search/search-file.ts'
@@ -67,13 +68,13 @@ export function sqliteStore(options: SqliteStoreOptions): SessionStore {
     if (opened !== undefined) return
     const connections: Connection[] = []
     const connect = async (readonly: boolean) => {
-      const connection = await openConnection(path, synchronous, readonly)
+      const connection = await openConnection(path, sessionsDatabase, synchronous, readonly)
       connections.push(connection)
       return connection
     }
     try {
-      await prepareDatabase(path)
-      const connection = await connect(false)
+      const connection = await openDatabase(path, sessionsDatabase, synchronous)
+      connections.push(connection)
       await connection.exec(createHotWrites)
       const checkpointing = await connect(false)
       await checkpointing.all(`PRAGMA busy_timeout = ${checkpointWaitMs}`)
@@ -100,7 +101,7 @@ export function sqliteStore(options: SqliteStoreOptions): SessionStore {
       })
       const search = new Search({
         path: searchPathOf(path),
-        openSource: () => openConnection(path, synchronous, true),
+        openSource: () => openConnection(path, sessionsDatabase, synchronous, true),
         logger,
       })
       const shrinking = new Shrinking({

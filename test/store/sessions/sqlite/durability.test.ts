@@ -4,9 +4,10 @@ import { mkdtemp, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { sessionsDatabase } from '../../../../src/store/sessions/sqlite/schema/database.ts'
 import { sqliteStore } from '../../../../src/store/sessions/sqlite/store.ts'
 import { Connection } from '../../../../src/store/sqlite/connection.ts'
-import { openConnection, prepareDatabase } from '../../../../src/store/sqlite/open-database.ts'
+import { openConnection, openDatabase } from '../../../../src/store/sqlite/open-database.ts'
 import { at, endOf, messageOf, seedOf, started, startOf } from '../../../contract/session-store/builders.ts'
 
 describe('the SQLite file', () => {
@@ -49,8 +50,7 @@ describe('the SQLite file', () => {
   it.each(['FULL', 'NORMAL'] as const)(
     'is written with synchronous = %s and the pragmas that were asked for',
     async (mode) => {
-      await prepareDatabase(path)
-      const writer = await openConnection(path, mode)
+      const writer = await openDatabase(path, sessionsDatabase, mode)
       const pragma = async (name: string) => Object.values((await writer.all(`PRAGMA ${name}`))[0] ?? {})[0]
       expect(await pragma('synchronous')).toBe(mode === 'FULL' ? 2 : 1)
       expect(await pragma('journal_mode')).toBe('wal')
@@ -61,9 +61,8 @@ describe('the SQLite file', () => {
   )
 
   it('gives readers connections that can not write', async () => {
-    await prepareDatabase(path)
-    const writer = await openConnection(path, 'FULL')
-    const reader = await openConnection(path, 'FULL', true)
+    const writer = await openDatabase(path, sessionsDatabase)
+    const reader = await openConnection(path, sessionsDatabase, 'FULL', true)
     await expect(reader.run('DELETE FROM sessions')).rejects.toMatchObject({ code: 'SQLITE_READONLY' })
     await reader.close()
     await writer.close()

@@ -1,11 +1,5 @@
-/** A step from one version of the file to the next; its place in the list, from 1, is the version it leads to. */
-export interface Migration {
-  name: string
-  sql: string
-}
-
 /** The files of `migrations/`, word for word, so that nothing is read from disk at run time. */
-export const migrations: readonly Migration[] = [
+export const migrations: readonly { name: string; sql: string }[] = [
   {
     name: '0000_sessions',
     sql: `CREATE TABLE \`cached_answers\` (

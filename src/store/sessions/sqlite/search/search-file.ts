@@ -3,6 +3,7 @@ import { AppError } from '../../../../core/error.ts'
 import { applicationIds, newFile } from '../../../sqlite/application.ts'
 import { Connection, type SqlValue } from '../../../sqlite/connection.ts'
 import { classify } from '../../../sqlite/failure.ts'
+import { inTransaction } from '../../../sqlite/transaction.ts'
 import { mergeStep } from '../../../upkeep/index-merge.ts'
 import { giveBack } from '../../../upkeep/shrinking.ts'
 
@@ -98,7 +99,7 @@ export class SearchFile {
     const numbers = JSON.stringify(runs.map(({ number }) => number))
     const bodies = runs.flatMap(({ number, body }) => (body === undefined ? [] : [[number, body]]))
     const looks = runs.flatMap(({ number, look }) => (look === null ? [] : [[number, look]]))
-    await this.#inTransaction(async (connection) => {
+    await inTransaction(this.#connection, async (connection) => {
       await this.#drop(numbers)
       const values = 'SELECT value ->> 0, value ->> 1 FROM json_each(?)'
       await connection.run(`INSERT INTO words (rowid, body) ${values}`, [JSON.stringify(bodies)])
@@ -109,7 +110,7 @@ export class SearchFile {
 
   async drop(numbers: readonly number[]): Promise<void> {
     if (numbers.length === 0) return
-    await this.#inTransaction(async (connection) => {
+    await inTransaction(this.#connection, async (connection) => {
       await this.#drop(JSON.stringify(numbers))
       await connection.run('INSERT INTO purges VALUES (?)', [purgeSteps.begin])
     })
@@ -117,7 +118,7 @@ export class SearchFile {
 
   /** Everything above a number. */
   async dropAbove(number: number): Promise<void> {
-    await this.#inTransaction(async (connection) => {
+    await inTransaction(this.#connection, async (connection) => {
       await connection.run('DELETE FROM words WHERE rowid > ?', [number])
       await connection.run('DELETE FROM open_runs WHERE open_number > ?', [number])
       await connection.run('DELETE FROM marks WHERE mark_number > ?', [number])
@@ -138,7 +139,7 @@ export class SearchFile {
       await connection.all('PRAGMA wal_checkpoint(TRUNCATE)')
       return false
     }
-    await this.#inTransaction(async () => {
+    await inTransaction(connection, async () => {
       const more = await mergeStep(connection, 'words', step === purgeSteps.begin)
       await connection.run('DELETE FROM purges')
       if (more) await connection.run('INSERT INTO purges VALUES (?)', [purgeSteps.goOn])
@@ -156,18 +157,6 @@ export class SearchFile {
     const among = 'IN (SELECT value FROM json_each(?))'
     await this.#connection.run(`DELETE FROM words WHERE rowid ${among}`, [numbers])
     await this.#connection.run(`DELETE FROM open_runs WHERE open_number ${among}`, [numbers])
-  }
-
-  async #inTransaction(work: (connection: Connection) => Promise<void>): Promise<void> {
-    const connection = this.#connection
-    await connection.run('BEGIN IMMEDIATE')
-    try {
-      await work(connection)
-      await connection.run('COMMIT')
-    } catch (error) {
-      await connection.run('ROLLBACK').catch(() => {})
-      throw error
-    }
   }
 }
 

@@ -1,6 +1,7 @@
 import { AppError } from '../../../../core/error.ts'
 import type { Connection } from '../../../sqlite/connection.ts'
 import { classify, toStoreError } from '../../../sqlite/failure.ts'
+import { inTransaction } from '../../../sqlite/transaction.ts'
 import { type BatchItem, type RunWrite, type RunWriteOutcome, WriteBatch } from './batch.ts'
 import { insertBatch, toParams } from './batch-insert.ts'
 import type { KnownRows } from './known-rows.ts'
@@ -114,7 +115,9 @@ export class Writer {
       this.#waiting = this.#waiting.slice(count)
       const items = [...units.flatMap((unit) => unit.items), ...works]
       try {
-        await (large ? this.#inTransaction(() => this.#apply(units, true)) : this.#commit(units, works))
+        await (large
+          ? inTransaction(this.#options.connection, () => this.#apply(units, true))
+          : this.#commit(units, works))
         if (units.length > 0) this.#isFull = false
         for (const item of items) answer(item)
         await this.#options.afterCommit(count, this.#characters)
@@ -151,25 +154,13 @@ export class Writer {
     const { connection } = this.#options
     const alone = works.length === 0
     if (alone && (await this.#writeWhole(units))) return
-    await this.#inTransaction(async () => {
+    await inTransaction(connection, async () => {
       await this.#apply(units, alone)
       for (const item of works) {
         item.outcome = await this.#alone(() => item.work(connection))
         this.#characters += item.characters
       }
     })
-  }
-
-  async #inTransaction(body: () => Promise<void>): Promise<void> {
-    const { connection } = this.#options
-    await connection.run('BEGIN IMMEDIATE')
-    try {
-      await body()
-      await connection.run('COMMIT')
-    } catch (error) {
-      await connection.run('ROLLBACK').catch(() => {})
-      throw error
-    }
   }
 
   /** Halves a group that can't be written as a whole, down to the units that are in the way. */

@@ -6,14 +6,19 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { getTableConfig, type SQLiteTable } from 'drizzle-orm/sqlite-core'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { sessionsDatabase } from '../../../../../src/store/sessions/sqlite/schema/database.ts'
 import { migrations } from '../../../../../src/store/sessions/sqlite/schema/migrations.ts'
 import * as schema from '../../../../../src/store/sessions/sqlite/schema/schema.ts'
 import { sqliteStore } from '../../../../../src/store/sessions/sqlite/store.ts'
 import { Connection } from '../../../../../src/store/sqlite/connection.ts'
-import { prepareDatabase } from '../../../../../src/store/sqlite/open-database.ts'
+import type { Migration } from '../../../../../src/store/sqlite/database.ts'
+import { openDatabase } from '../../../../../src/store/sqlite/open-database.ts'
 
 const source = new URL('../../../../../src/store/sessions/sqlite/schema/', import.meta.url).pathname
 const tables = Object.values(schema) as SQLiteTable[]
+
+const prepare = async (path: string, steps: readonly Migration[] = migrations) =>
+  (await openDatabase(path, { ...sessionsDatabase, migrations: steps })).close()
 
 describe('migrations', () => {
   let folder: string
@@ -49,7 +54,7 @@ describe('migrations', () => {
   })
 
   it('make the tables, columns and indexes of the schema', async () => {
-    await prepareDatabase(path)
+    await prepare(path)
     const connection = await Connection.open({ path, readonly: true, busyTimeoutMs: 0 })
     const names = async (sql: string) => (await connection.all(sql)).map((row) => row.name).sort()
     expect(await names(`SELECT name FROM sqlite_schema WHERE type = 'table'`)).toEqual(
@@ -70,16 +75,16 @@ describe('migrations', () => {
   })
 
   it('are not run twice', async () => {
-    await prepareDatabase(path)
+    await prepare(path)
     const before = await readFile(path)
-    await prepareDatabase(path)
+    await prepare(path)
     expect(await readFile(path)).toEqual(before)
   })
 
   it('undo a step that fails and keep the version before it', async () => {
-    await prepareDatabase(path)
+    await prepare(path)
     const broken = [...migrations, { name: 'broken', sql: 'CREATE TABLE extra (x); INSERT INTO nowhere VALUES (1);' }]
-    await expect(prepareDatabase(path, broken)).rejects.toThrow('nowhere')
+    await expect(prepare(path, broken)).rejects.toThrow('nowhere')
     const connection = await Connection.open({ path, readonly: true, busyTimeoutMs: 0 })
     expect(await connection.all('PRAGMA user_version')).toEqual([{ user_version: migrations.length }])
     expect(await connection.all(`SELECT name FROM sqlite_schema WHERE name = 'extra'`)).toEqual([])
@@ -105,7 +110,7 @@ describe('migrations', () => {
   })
 
   it('let an earlier user of a session read up to the newest own turn, or nothing', async () => {
-    await prepareDatabase(path, migrations.slice(0, 2))
+    await prepare(path, migrations.slice(0, 2))
     const before = await Connection.open({ path, readonly: false, busyTimeoutMs: 0 })
     await before.run(`INSERT INTO sessions (session_id, user_id, created_at, updated_at, revision, run_count)
       VALUES ('ses_1', 'cid', '', '', 1, 4)`)
@@ -138,13 +143,13 @@ describe('migrations', () => {
   })
 
   it('drop the answers that earlier versions kept for any user', async () => {
-    await prepareDatabase(path, migrations.slice(0, 1))
+    await prepare(path, migrations.slice(0, 1))
     const before = await Connection.open({ path, readonly: false, busyTimeoutMs: 0 })
     await before.run(`INSERT INTO runs (run_id, run_session_id, entity_id, status, truncated, owner, fence, reserve_until,
       recorded_seq, begun, input) VALUES ('run_1', 'ses_1', 'a', 'completed', 0, '', 1, 1, 1, '{}', '[]')`)
     await before.run(`INSERT INTO cached_answers VALUES ('key', 'run_1', '2100-01-01T00:00:00.000Z')`)
     await before.close()
-    await prepareDatabase(path)
+    await prepare(path)
     const after = await Connection.open({ path, readonly: true, busyTimeoutMs: 0 })
     expect(await after.all('SELECT * FROM cached_answers')).toEqual([])
     expect(await after.all('SELECT run_id FROM runs')).toEqual([{ run_id: 'run_1' }])
@@ -152,7 +157,7 @@ describe('migrations', () => {
   })
 
   it('leave a file of a newer version untouched', async () => {
-    await prepareDatabase(path, [...migrations, { name: 'newer', sql: 'CREATE TABLE newer (x)' }])
+    await prepare(path, [...migrations, { name: 'newer', sql: 'CREATE TABLE newer (x)' }])
     const before = await readFile(path)
     await expect(sqliteStore({ path }).open()).rejects.toMatchObject({
       code: 'unavailable',

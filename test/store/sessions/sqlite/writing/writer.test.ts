@@ -3,11 +3,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { AppError } from '../../../../../src/core/error.ts'
+import { sessionsDatabase } from '../../../../../src/store/sessions/sqlite/schema/database.ts'
 import { createHotWrites, insertBatch } from '../../../../../src/store/sessions/sqlite/writing/batch-insert.ts'
 import { KnownRows } from '../../../../../src/store/sessions/sqlite/writing/known-rows.ts'
 import { Writer } from '../../../../../src/store/sessions/sqlite/writing/writer.ts'
 import type { Connection } from '../../../../../src/store/sqlite/connection.ts'
-import { openConnection, prepareDatabase } from '../../../../../src/store/sqlite/open-database.ts'
+import { openDatabase } from '../../../../../src/store/sqlite/open-database.ts'
 import { claimOf, endOf, messageOf, seedOf, startOf, textEvents } from '../../../../contract/session-store/builders.ts'
 
 describe('the writer', () => {
@@ -22,8 +23,7 @@ describe('the writer', () => {
   beforeEach(async () => {
     folder = await mkdtemp(join(tmpdir(), 'agentserve-writer-'))
     const path = join(folder, 'sessions.db')
-    await prepareDatabase(path)
-    connection = await openConnection(path, 'FULL')
+    connection = await openDatabase(path, sessionsDatabase)
     await connection.exec(createHotWrites)
     statements = []
     fatal = []

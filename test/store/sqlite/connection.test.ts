@@ -1,10 +1,13 @@
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { openConnection } from '../../../src/store/documents/connection.ts'
+import { Connection } from '../../../src/store/sqlite/connection.ts'
 
-describe('a connection to the documents', () => {
+const open = (path: string, maxStatements?: number) =>
+  Connection.open({ path, readonly: false, busyTimeoutMs: 0, maxStatements })
+
+describe('a connection', () => {
   let folder: string
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'connection-'))
@@ -12,7 +15,7 @@ describe('a connection to the documents', () => {
   afterAll(() => rm(folder, { recursive: true, force: true }))
 
   it('answers more statements than stay prepared, many at once and each again, and closes', async () => {
-    const connection = await openConnection(join(folder, 'many.db'))
+    const connection = await open(':memory:', 100)
     const ask = (at: number) => connection.all(`SELECT ? AS asked, ${at} AS answered`, [at])
     for (let round = 0; round < 3; round++) {
       const answers = await Promise.all(Array.from({ length: 300 }, (_, at) => ask(at % 150)))
@@ -24,9 +27,10 @@ describe('a connection to the documents', () => {
 
   it('answers a prepared statement anew when a table has changed, and one that was wrong when it has become right', async () => {
     const path = join(folder, 'changed.db')
-    const reader = await openConnection(path)
+    await writeFile(path, '')
+    const reader = await open(path)
     await expect(reader.all('SELECT * FROM one')).rejects.toThrow('no such table')
-    const writer = await openConnection(path)
+    const writer = await open(path)
     await writer.exec('CREATE TABLE one (first TEXT)')
     await writer.run("INSERT INTO one VALUES ('a')")
     expect(await reader.all('SELECT * FROM one')).toEqual([{ first: 'a' }])

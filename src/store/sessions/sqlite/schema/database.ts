@@ -1,0 +1,11 @@
+import { applicationIds } from '../../../sqlite/application.ts'
+import type { DatabaseKind } from '../../../sqlite/database.ts'
+import { migrations } from './migrations.ts'
+
+/** Checkpoints are made by `Checkpoints`. */
+export const sessionsDatabase: DatabaseKind = {
+  name: 'session database',
+  applicationId: applicationIds.sessions,
+  migrations,
+  pragmas: { cache_size: -16_000, wal_autocheckpoint: 0 },
+}
