@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { residentBytes } from '../test/support/hostile-load.ts'
+import { residentBytes } from '../test/support/hostile/load.ts'
 import type { RunningServer } from '../test/support/program.ts'
 import { percentile } from './percentile.ts'
 

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { EventReader } from '../test/support/event-reader.ts'
+import { EventReader } from '../test/support/client/event-reader.ts'
 import type { RunningServer } from '../test/support/program.ts'
 import { fragment } from './fragment.ts'
 

@@ -1,8 +1,8 @@
 import { join } from 'node:path'
 import { memoryStore } from '../src/store/sessions/memory/store.ts'
 import { sqliteStore } from '../src/store/sessions/sqlite/store.ts'
-import { endlessEnds, playEndless } from '../test/support/endless.ts'
-import { playHostileRuns } from '../test/support/hostile-runs.ts'
+import { endlessEnds, playEndless } from '../test/support/hostile/endless.ts'
+import { playHostileRuns } from '../test/support/hostile/runs.ts'
 import { temporaryFolder } from '../test/support/temporary-folder.ts'
 
 /** After each case. */

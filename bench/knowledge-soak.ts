@@ -2,10 +2,10 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createDocumentStore } from '../src/store/documents/store.ts'
-import { compareFilters, embedding, fillForFilters } from '../test/support/filter-comparison.ts'
-import { knowledgeFolder } from '../test/support/knowledge.ts'
-import { findDamage, ingestUntilKilled } from '../test/support/knowledge-kills.ts'
-import { findUploadDamage } from '../test/support/multipart-mutations.ts'
+import { findUploadDamage } from '../test/support/hostile/uploads.ts'
+import { compareFilters, embedding, fillForFilters } from '../test/support/knowledge/filter-comparison.ts'
+import { knowledgeFolder } from '../test/support/knowledge/folder.ts'
+import { findDamage, ingestUntilKilled } from '../test/support/knowledge/kills.ts'
 
 /** Kills ingestion so often at random places; says what a later start finds wrong. */
 export async function knowledgeKills(kills: number): Promise<boolean> {

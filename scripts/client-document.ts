@@ -15,7 +15,8 @@ import { API, type Checker } from 'typescript/unstable/sync'
 import { readShapes, type Shapes } from './shape-document.ts'
 
 const root = join(import.meta.dirname, '..')
-const marker = '<!-- Made from src/client: `vitest run test/client/client-document.test.ts -u` writes what follows. -->'
+const marker =
+  '<!-- Made from src/client: `vitest run test/e2e/documents/client-document.test.ts -u` writes what follows. -->'
 
 /** docs/client.md: its guide as it is written there, and the reference from the source. */
 export async function clientDocument(): Promise<string> {

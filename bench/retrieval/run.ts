@@ -4,7 +4,7 @@ import type { SearchHit, SearchMode } from '../../src/core/knowledge/knowledge.t
 import { findQuotes } from '../../src/models/quote.ts'
 import { findSources } from '../../src/sources/find.ts'
 import { Connection } from '../../src/store/sqlite/connection.ts'
-import { knowledgeFolder } from '../../test/support/knowledge.ts'
+import { knowledgeFolder } from '../../test/support/knowledge/folder.ts'
 import { type Question, type QuestionKind, questions } from './questions.ts'
 
 /* How well passages are found and quoted: `node bench/retrieval/run.ts`; `--misses` shows what was not first. */

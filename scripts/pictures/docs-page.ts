@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { createRequire } from 'node:module'
 import { docsPage, docsScript, pageStyle } from '../../src/web/docs-page.ts'
-import { openBrowser } from '../../test/support/browser.ts'
+import { openBrowser } from '../../test/support/browser/browser.ts'
 import { createProject, serve } from '../../test/support/program.ts'
 
 /** In CSS pixels; the picture has as many. */

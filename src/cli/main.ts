@@ -15,7 +15,7 @@ export async function main(args: readonly string[]): Promise<number> {
     const defineAll = async () => (await import('./define-all.ts')).defineAll()
     return await runCommand(args, { ...signals.context, defineAll })
   } catch (error) {
-    if (error instanceof CommanderError) return error.exitCode === 0 ? exit.ok : exit.usage
+    if (error instanceof CommanderError) return error.exitCode === 0 || isHelp(args) ? exit.ok : exit.usage
     if (signals.context.stoppedBy() !== undefined) return exit.interrupted
     const { describeError, exitCodeOf } = await import('./command/exit.ts')
     say(describeError(error))
@@ -67,6 +67,11 @@ async function prepare(
       .filter((value) => value !== undefined) as string[]
     finish((await module.run(context, command.opts() as never, ...values)) ?? exit.ok)
   })
+}
+
+/** commander ends `help` with the exit code that the process has so far, which is a failure until a command has ended. */
+function isHelp([first, name]: readonly string[]): boolean {
+  return first === 'help' && (name === undefined || commands.some((entry) => entry.name === name))
 }
 
 function toSentence(summary: string): string {

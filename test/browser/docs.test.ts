@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { openBrowser, type TestBrowser } from '../support/browser.ts'
+import { openBrowser, type TestBrowser } from '../support/browser/browser.ts'
 import { type RunningTestServer, startServer } from '../support/server.ts'
 
 const key = 'a-key-for-the-documentation'

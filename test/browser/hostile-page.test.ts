@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { openBrowser, rebindingName, type TestBrowser } from '../support/browser.ts'
+import { openBrowser, rebindingName, type TestBrowser } from '../support/browser/browser.ts'
 import { type HostileServer, startHostileServer, startSwitchboard } from './hostile-server.ts'
 import { type Operation, secret, startVictim, type Victim } from './victim.ts'
 

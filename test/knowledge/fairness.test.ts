@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createFairTurns } from '../../src/knowledge/preparing/fair-turns.ts'
-import { type KnowledgeFolder, knowledgeFolder } from '../support/knowledge.ts'
+import { type KnowledgeFolder, knowledgeFolder } from '../support/knowledge/folder.ts'
 
 describe('the documents of many callers', () => {
   let place: KnowledgeFolder

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, expect, it } from 'vitest'
 import { silentLogger } from '../../src/core/logger.ts'
 import { ingestSources } from '../../src/server/ingest-sources.ts'
 import type { OpenableKnowledge } from '../../src/service/knowledge/knowledge.ts'
-import { type KnowledgeFolder, knowledgeFolder } from '../support/knowledge.ts'
+import { type KnowledgeFolder, knowledgeFolder } from '../support/knowledge/folder.ts'
 
 let place: KnowledgeFolder
 let root: string

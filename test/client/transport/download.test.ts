@@ -6,7 +6,7 @@ import { ingestAddress, uniqueAddresses } from '../../../src/cli/ingest/address.
 import type { Client } from '../../../src/client/client.ts'
 import { download } from '../../../src/client/transport/download.ts'
 import { version } from '../../../src/core/version.ts'
-import { type KnowledgeFolder, knowledgeFolder } from '../../support/knowledge.ts'
+import { type KnowledgeFolder, knowledgeFolder } from '../../support/knowledge/folder.ts'
 
 const page = `<main><h1>Tides</h1><p>${'High water is at noon. '.repeat(20)}</p></main>`
 const codings: Record<string, (text: string) => Buffer> = {

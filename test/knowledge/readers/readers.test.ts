@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, it } from 'vitest'
 import { readers } from '../../../src/knowledge/readers/all.ts'
-import { docxEntries, paragraph, pdf, zip } from '../../support/documents.ts'
+import { docxEntries, paragraph, pdf, zip } from '../../support/knowledge/files.ts'
 
 afterAll(() => readers.close())
 

@@ -90,7 +90,7 @@ describe('lancedb in particular', () => {
     const makeIndex = async (vectors: string, common: string, ending: 'close' | 'kill') => {
       const child = spawn(
         process.execPath,
-        ['--no-warnings', join(import.meta.dirname, '../../support/index-child.ts'), vectors, ending],
+        ['--no-warnings', join(import.meta.dirname, '../../support/knowledge/index-child.ts'), vectors, ending],
         { env: { ...process.env, TMPDIR: common }, stdio: ['ignore', 'pipe', 'inherit'] },
       )
       const [said] = await Promise.all([text(child.stdout), once(child, 'exit')])

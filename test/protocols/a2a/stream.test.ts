@@ -3,8 +3,8 @@ import { expect, test } from 'vitest'
 import { AppError } from '../../../src/core/error.ts'
 import { A2AStreamEvent } from '../../../src/wire/a2a.ts'
 import { openA2A, rpc } from '../../support/a2a.ts'
+import { parseWhatwg } from '../../support/client/whatwg-sse.ts'
 import { echo, gate, runnable } from '../../support/services.ts'
-import { parseWhatwg } from '../../support/whatwg-sse.ts'
 
 function parsePackage(text: string): { data: string; event: string | undefined; id: string | undefined }[] {
   const events: { data: string; event: string | undefined; id: string | undefined }[] = []

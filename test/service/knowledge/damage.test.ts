@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import type { OpenableKnowledge } from '../../../src/service/knowledge/knowledge.ts'
 import { Connection } from '../../../src/store/sqlite/connection.ts'
-import { type KnowledgeFolder, knowledgeFolder } from '../../support/knowledge.ts'
+import { type KnowledgeFolder, knowledgeFolder } from '../../support/knowledge/folder.ts'
 
 let place: KnowledgeFolder
 beforeEach(async () => {

@@ -3,8 +3,8 @@ import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { type KnowledgeFolder, knowledgeFolder } from '../../support/knowledge.ts'
-import { tinyModelFiles, tinyModelName } from '../../support/tiny-model.ts'
+import { type KnowledgeFolder, knowledgeFolder } from '../../support/knowledge/folder.ts'
+import { tinyModelFiles, tinyModelName } from '../../support/knowledge/tiny-model.ts'
 
 /** An OpenAI-compatible endpoint whose vectors count letters; `script` says which statuses come first. */
 function endpoint(script: number[] = []) {

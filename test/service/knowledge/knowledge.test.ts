@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { OpenableKnowledge } from '../../../src/service/knowledge/knowledge.ts'
 import { findSources } from '../../../src/sources/find.ts'
-import { type KnowledgeFolder, knowledgeFolder } from '../../support/knowledge.ts'
+import { type KnowledgeFolder, knowledgeFolder } from '../../support/knowledge/folder.ts'
 
 const fixtures = join(import.meta.dirname, '..', '..', 'fixtures', 'docs')
 const failure = (code: string, path?: string) =>

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { findQuotes } from '../../../src/models/quote.ts'
-import { type KnowledgeFolder, knowledgeFolder } from '../../support/knowledge.ts'
+import { type KnowledgeFolder, knowledgeFolder } from '../../support/knowledge/folder.ts'
 
 let place: KnowledgeFolder
 beforeAll(async () => {

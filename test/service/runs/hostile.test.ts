@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { describe, it } from 'vitest'
 import { memoryStore } from '../../../src/store/sessions/memory/store.ts'
 import { sqliteStore } from '../../../src/store/sessions/sqlite/store.ts'
-import { playHostileRuns } from '../../support/hostile-runs.ts'
+import { playHostileRuns } from '../../support/hostile/runs.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 
 /** A run of its own for every case; the long form is in the soak. */

@@ -17,7 +17,7 @@ import {
   fillForFilters,
   generationOf,
   reserve,
-} from '../../support/filter-comparison.ts'
+} from '../../support/knowledge/filter-comparison.ts'
 
 async function openNew(path: string): Promise<Connection> {
   await writeFile(path, '', { flag: 'a' })

@@ -8,7 +8,7 @@ import { sqliteStore } from '../../../src/store/sessions/sqlite/store.ts'
 import { Connection } from '../../../src/store/sqlite/connection.ts'
 import { endOf, startOf } from '../../contract/session-store/builders.ts'
 import { eventually, filesWith } from '../../support/bytes.ts'
-import { knowledgeFolder } from '../../support/knowledge.ts'
+import { knowledgeFolder } from '../../support/knowledge/folder.ts'
 
 describe('the session database', () => {
   let folder: string

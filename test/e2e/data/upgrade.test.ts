@@ -1,0 +1,65 @@
+import { cp, readdir, rm, utimes } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { documentsDatabase } from '../../../src/store/documents/schema.ts'
+import { migrations } from '../../../src/store/sessions/sqlite/schema/migrations.ts'
+import { Connection } from '../../../src/store/sqlite/connection.ts'
+import { command, createProject, type Project, root } from '../../support/program.ts'
+
+/* Data folders as earlier versions wrote them, and as this one does (test/support/data-folder/write.ts). */
+
+const fixtures = join(root, 'test/fixtures/data-folders')
+const names = await readdir(fixtures)
+let project: Project
+beforeAll(async () => {
+  project = await createProject()
+})
+afterAll(() => project.remove())
+const at = (name: string) => ['--config', join(root, 'bench/agent.config.ts'), '--data', join(project.folder, name)]
+
+async function versionOf(path: string): Promise<number> {
+  const connection = await Connection.open({ path, readonly: true, busyTimeoutMs: 0 })
+  const [row] = await connection.all('PRAGMA user_version')
+  await connection.close()
+  return Number(row?.user_version)
+}
+
+test('the newest data folder that is kept has the versions of the present program', async () => {
+  const kept = await Promise.all(
+    names.map(async (name) => [
+      await versionOf(join(fixtures, name, 'agentserve.db')),
+      await versionOf(join(fixtures, name, 'knowledge/knowledge.db')),
+    ]),
+  )
+  const how = 'node test/support/data-folder/write.ts test/fixtures/data-folders/<number>, after a build'
+  expect(kept, `keep a new one: ${how}`).toContainEqual([migrations.length, documentsDatabase.migrations.length])
+})
+
+test.each(names)(
+  'opens data folder %s with everything in it, and keeps a copy of what it changes',
+  async (name) => {
+    await cp(join(fixtures, name), join(project.folder, name), { recursive: true })
+    const isOld = (await versionOf(join(project.folder, name, 'agentserve.db'))) < migrations.length
+    const shown = await command(project, ['sessions', 'show', 'kept', '--json', ...at(name)])
+    expect([shown.code, shown.stderr]).toEqual([0, ''])
+    for (const text of ['remember the heron', 'and the ibis']) expect(shown.stdout).toContain(text)
+    const listed = await command(project, ['sessions', 'list', '--user', 'ann', '--json', ...at(name)])
+    expect(JSON.parse(listed.stdout)).toMatchObject({ session_id: 'kept', user_id: 'bob', state: { count: 1 } })
+    const found = await command(project, ['sessions', 'search', 'heron', ...at(name)])
+    expect(found.stdout).toContain('kept')
+    const passages = await command(project, ['search', 'burrows of wombats', '--json', ...at(name)])
+    expect(passages.stdout).toContain('wombat.md')
+    const { code, stdout } = await command(project, ['doctor', '--check', '--json', ...at(name)])
+    expect([code, stdout]).toEqual([0, expect.stringContaining('2 sessions, 3 runs; sound')])
+    const copies = async () => (await readdir(join(project.folder, name))).filter((file) => file.includes('.version-'))
+    expect(await copies()).toEqual(isOld ? [expect.stringMatching(/^agentserve\.db\.version-\d+$/)] : [])
+    for (const copy of await copies()) {
+      const weekAgo = Date.now() / 1000 - 8 * 24 * 60 * 60
+      await utimes(join(project.folder, name, copy), weekAgo, weekAgo)
+    }
+    await command(project, ['sessions', 'list', ...at(name)])
+    expect(await copies()).toEqual([])
+    await rm(join(project.folder, name), { recursive: true })
+  },
+  60_000,
+)

@@ -1,0 +1,24 @@
+import { expect, test } from 'vitest'
+import { outliveHostile } from '../../support/hostile/server.ts'
+
+test.each([
+  { guard: 'nothing', count: 3_500, warmUp: 1_500 },
+  { guard: 'keys', count: 1_000, warmUp: 500 },
+  { guard: 'keys behind a proxy', count: 1_000, warmUp: 500 },
+] as const)(
+  'a server that asks for $guard answers $count hostile requests in the one shape, and is as it was',
+  {
+    timeout: 240_000,
+  },
+  async ({ guard, count, warmUp }) => {
+    const seed = Date.now() % 1_000_000
+    const { grownMb, requests, statuses, codes, ...outcome } = await outliveHostile(count, seed, warmUp, guard)
+    expect(outcome, `seed ${seed}`).toEqual({ wrong: [], readiness: 200, exitCode: 0, failures: [] })
+    expect(requests).toBeGreaterThanOrEqual(count)
+    expect(grownMb, `seed ${seed}`).toBeLessThan(50)
+    // Some got as far as they can, and were not only refused.
+    for (const status of [200, 201, 204]) expect(statuses.get(status), `seed ${seed}`).toBeGreaterThan(0)
+    const refused = guard === 'nothing' ? [] : ['401 unauthorized', '403 forbidden', '429 rate_limited']
+    expect([...codes.keys()], `seed ${seed}`).toEqual(expect.arrayContaining(refused))
+  },
+)

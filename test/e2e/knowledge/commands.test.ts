@@ -1,0 +1,75 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { command, createProject, type Project, serve } from '../../support/program.ts'
+
+let project: Project
+beforeAll(async () => {
+  project = await createProject({
+    'agent.config.ts': `
+import { agent, defineConfig } from 'agentserve'
+export default defineConfig({
+  agents: { docs: agent({ knowledge: true }) },
+  server: { prefix: '/moved', a2a: { prefix: '/talk' }, healthPath: '/alive' },
+})
+`,
+    'docs/a.md': '# The lighthouse\n\nThe lighthouse keeper lights the lamp at dusk.\n',
+  })
+})
+afterAll(() => project.remove())
+
+async function status() {
+  const { stdout, code } = await command(project, ['knowledge', 'status', '--json'])
+  expect(code).toBe(0)
+  return JSON.parse(stdout) as Record<string, unknown>
+}
+
+test('shows the state of the knowledge base and embeds it again', async () => {
+  expect((await command(project, ['ingest', 'docs'])).code).toBe(0)
+  expect(await status()).toMatchObject({ documents: 1, chunks: 1, vectors: 1, pending: 0 })
+  const again = await command(project, ['knowledge', 'reindex', '--embedder', 'lexical'])
+  expect(again).toMatchObject({ code: 0, stdout: expect.stringContaining('lexical') })
+  expect(await status()).toMatchObject({ chunks: 1, vectors: 1 })
+  expect((await command(project, ['knowledge', 'paint'])).code).toBe(2)
+  expect((await command(project, ['knowledge', 'status', '--embedder', 'lexical'])).code).toBe(2)
+})
+
+test('shows what is kept of a document, and what there is to choose from', async () => {
+  const { stdout, code } = await command(project, ['knowledge', 'show', 'docs/a.md'])
+  expect(code).toBe(0)
+  const id = /^document +(doc_\w+)$/m.exec(stdout)?.[1] ?? ''
+  expect(stdout).toMatch(/^source +docs\/a\.md$/m)
+  expect(stdout).toMatch(/^chunks +1 \(markdown, 1000 characters, overlap 100\)$/m)
+  const json = await command(project, ['knowledge', 'show', id, '--json'])
+  expect(JSON.parse(json.stdout)).toMatchObject({ document_id: id, source: 'docs/a.md', chunk_count: 1 })
+  expect((await command(project, ['knowledge', 'list'])).stdout).toMatch(
+    new RegExp(`^SOURCE .*\\ndocs/a.md .* ${id}$`, 'm'),
+  )
+  expect(await command(project, ['knowledge', 'show', 'docs/none.md'])).toMatchObject({ code: 1, stdout: '' })
+  expect(await command(project, ['knowledge', 'show'])).toMatchObject({ code: 2, stdout: '' })
+  const config = await command(project, ['knowledge', 'config'])
+  expect(config.stdout).toMatch(/^embedder +lexical .*\(\d+ dimensions\)$/m)
+  expect(config.stdout).toMatch(/^CHUNKER .*\n(?:.*\n)*markdown /m)
+  expect(JSON.parse((await command(project, ['knowledge', 'config', '--json'])).stdout)).toHaveProperty('readers')
+})
+
+test('lists agents and shows one', async () => {
+  const list = await command(project, ['agents', 'list'])
+  expect(list.stdout).toMatch(/^ID +KIND +MODEL .*\ndocs +agent +offline +yes/)
+  expect((await command(project, ['agents'])).stdout).toBe(list.stdout)
+  const { stdout } = await command(project, ['agents', 'show', 'docs'])
+  expect(stdout).toMatch(/^id +docs\nkind +agent\nmodel +offline\nknowledge +yes\n/)
+  expect(JSON.parse((await command(project, ['agents', 'show', 'docs', '--json'])).stdout)).toMatchObject({
+    id: 'docs',
+  })
+  expect(await command(project, ['agents', 'show', 'nobody'])).toMatchObject({ code: 1, stdout: '' })
+  expect((await command(project, ['agents', 'show'])).code).toBe(2)
+  expect((await command(project, ['agents', 'list', 'docs'])).code).toBe(2)
+})
+
+test('finds a running server that has moved its routes', async () => {
+  const server = await serve(project, 'start')
+  expect(await status()).toMatchObject({ documents: 1 })
+  const { stdout } = await command(project, ['chat', 'docs', '--message', 'When does the keeper light the lamp?'])
+  expect(stdout).toContain('docs/a.md:3')
+  expect((await server.stop()).code).toBe(0)
+  await expect(project.read('.agentserve/server.json')).rejects.toThrow()
+})

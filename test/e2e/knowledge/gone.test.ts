@@ -1,0 +1,63 @@
+import { mkdir, open, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterEach, expect, test } from 'vitest'
+import { command, createProject, type Project } from '../../support/program.ts'
+
+let project: Project
+afterEach(() => project.remove())
+
+async function sources(): Promise<string[]> {
+  const { stdout } = await command(project, ['knowledge', 'list', '--json'])
+  const lines = stdout.split('\n').filter((line) => line !== '')
+  return lines.map((line) => (JSON.parse(line) as { source: string }).source).sort()
+}
+
+const files = {
+  'docs/lamp.md': '# The lamp\n\nThe keeper lights the lamp at dusk.\n',
+  'docs/boat.md': '# The boat\n\nThe boat lies in the harbour.\n',
+}
+
+test('ask forgets the files of its folders that are gone, and nothing else', async () => {
+  project = await createProject({ ...files, 'other.md': 'The tide is high.\n' })
+  await command(project, ['ingest', 'docs', 'other.md'])
+  await rm(join(project.folder, 'docs/lamp.md'))
+  await rm(join(project.folder, 'other.md'))
+  const { stdout } = await command(project, ['ask', 'When does the keeper light the lamp?', 'docs'])
+  expect(stdout).not.toContain('docs/lamp.md')
+  expect(await sources()).toEqual(['docs/boat.md', 'other.md'])
+})
+
+test('ingest . --prune deletes what is gone, and keeps what is in a folder that is empty', async () => {
+  project = await createProject({ ...files, 'top.md': 'The tide is high.\n', 'more/a.md': 'One more.\n' })
+  await command(project, ['ingest', '.'])
+  await rm(join(project.folder, 'docs/lamp.md'))
+  await rm(join(project.folder, 'top.md'))
+  const { stderr } = await command(project, ['ingest', '.', '--prune'])
+  expect(stderr).toContain('2 pruned')
+  expect(await sources()).not.toContain('docs/lamp.md')
+  expect(await sources()).toEqual(expect.arrayContaining(['docs/boat.md', 'more/a.md']))
+  await rm(join(project.folder, 'more'), { recursive: true })
+  await mkdir(join(project.folder, 'more'))
+  const kept = await command(project, ['ingest', 'docs', 'more', '--prune'])
+  expect(kept.stderr).toContain('1 document is kept, since its folder is empty or not there: more')
+  expect(await sources()).toContain('more/a.md')
+})
+
+test('ingest names a file that is too large and the limit, and goes on with the next', async () => {
+  project = await createProject(files)
+  for (const [name, bytes] of [
+    ['docs/a-huge.bin', 3 * 1024 ** 3],
+    ['docs/b-large.txt', 600_000_000],
+  ] as const) {
+    const file = await open(join(project.folder, name), 'w')
+    await file.truncate(bytes)
+    await file.close()
+  }
+  const { code, stderr } = await command(project, ['ingest', 'docs'])
+  expect(stderr).toContain('2 added, 0 replaced, 0 unchanged, 2 skipped')
+  expect(stderr).toContain(
+    'skipped docs/a-huge.bin: it has 3221.2 MB, and the limit is 10.5 MB (server.maxRequestSize)',
+  )
+  expect(stderr).toContain('skipped docs/b-large.txt: it has 600 MB')
+  expect(code).toBe(0)
+})

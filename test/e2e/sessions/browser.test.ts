@@ -1,0 +1,283 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { createProject, type Project, type RunningServer, serve } from '../../support/program.ts'
+import { openPty, type Pty, type PtyOptions } from '../../support/pty.ts'
+
+let project: Project
+let server: RunningServer
+let terminal: Pty | undefined
+
+const config = String.raw`
+import { existsSync } from 'node:fs'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { agent, defineConfig } from 'agentserve'
+
+/** Until the test has put the file there. */
+async function wait(name, signal) {
+  while (!existsSync(name)) await sleep(20, undefined, { signal })
+}
+
+export default defineConfig({
+  agents: {
+    say: agent({
+      async *run({ text, signal }) {
+        if (text === 'wait') {
+          yield 'First part. '
+          await wait('go', signal)
+          yield 'Second part.'
+        } else if (text === 'tools') {
+          yield 'Let me look.\n\n'
+          yield { type: 'tool_call', call_id: 'c1', name: 'look', input: { at: 'it' } }
+          yield { type: 'tool_result', call_id: 'c1', name: 'look', output: 1, duration_ms: 12 }
+          yield 'It is **one**.'
+        } else if (text === 'fail') throw new Error('no')
+        else yield 'You said: ' + text
+      },
+    }),
+  },
+})
+`
+
+beforeEach(async () => {
+  project = await createProject({ 'agent.config.ts': config })
+  server = await serve(project, 'start')
+})
+afterEach(async () => {
+  await terminal?.close()
+  terminal = undefined
+  await server.stop()
+  await project.remove()
+})
+
+async function browse(args: string[] = [], options: PtyOptions = {}): Promise<Pty> {
+  terminal = openPty(project, ['sessions', ...args], { columns: 100, rows: 24, ...options })
+  await terminal.until(/\? help|Esc back/)
+  return terminal
+}
+
+async function post(path: string, body: object): Promise<void> {
+  const headers = { 'content-type': 'application/json' }
+  const answer = await fetch(`${server.url}/api/v1${path}`, { method: 'POST', headers, body: JSON.stringify(body) })
+  await answer.text()
+}
+
+const run = (session: string, input: string, more = {}) =>
+  post('/agents/say/run', { session_id: session, input, ...more })
+
+async function talk(session: string, name: string | undefined, inputs: string[]): Promise<void> {
+  await post('/sessions', { session_id: session, name, agent_id: 'say' })
+  for (const input of inputs) await run(session, input)
+}
+
+const seen = (text: string | RegExp) => (pty: Pty) => {
+  const screen = pty.screen().join('\n')
+  return typeof text === 'string' ? screen.includes(text) : text.test(screen)
+}
+
+test('lists sessions with what was said last, opens one, scrolls, and goes back', async () => {
+  await talk('a', 'Opening hours', ['one', 'two'])
+  await talk('b', undefined, ['tools', 'fail'])
+  const pty = await browse()
+  await pty.until(
+    seen(/^› b +now\n {4}say · 2 runs · failed {2}> fail\n {2}Opening hours +now\n {4}say · 2 runs {2}You said: two$/m),
+  )
+  pty.send('\r')
+  await pty.until(
+    seen(
+      /> tools\n+say\n+Let me look\.\n {2}✓ look {"at":"it"} 12 ms\n+It is one\.\n {2}[-\d]+ [:\d]+ · completed · \d/,
+    ),
+  )
+  await pty.until(seen(/> fail\n+say\nThe agent threw an error/))
+  pty.send('\x1b')
+  await pty.until(seen('/ search'))
+  pty.send('\x1b[B\r')
+  await pty.until(seen(/^Opening hours +a\n[\s\S]*You said: one[\s\S]*You said: two/))
+  pty.send('q')
+  expect(await pty.exited).toEqual({ code: 0, signal: 0 })
+})
+
+test('reads a long session page by page while one scrolls, in both directions', async () => {
+  await talk(
+    'long',
+    undefined,
+    Array.from({ length: 130 }, (_, turn) => `turn ${turn}`),
+  )
+  const pty = await browse()
+  pty.send('\r')
+  await pty.until(seen('You said: turn 129'))
+  for (let turn = 128; turn > 100; turn--) {
+    while (!seen(`> turn ${turn}\n`)(pty)) {
+      pty.send('k')
+      await sleep(20)
+    }
+  }
+  pty.send('g')
+  await pty.until(seen(/^\n?.*\n+> turn 0\n[\s\S]*You said: turn 0$/m))
+  await pty.until((now) => !seen('…')(now))
+  pty.send('G')
+  await pty.until(seen('You said: turn 129'))
+})
+
+test('finds words in all conversations, and opens a session where they were said', async () => {
+  const turns = Array.from({ length: 30 }, (_, turn) => (turn === 3 ? 'about the refund' : `turn ${turn}`))
+  await talk('long', 'Long talk', turns)
+  await talk('other', undefined, ['nothing of the kind'])
+  const pty = await browse()
+  pty.send('/')
+  await pty.until(seen(/^Search: /m))
+  pty.send('refnd')
+  pty.send('\x1b[D\x1b[D')
+  pty.send('u')
+  await pty.until(seen('Search: refund'))
+  pty.send('\r')
+  await pty.until(seen(/^Found: refund\n\n› Long talk +now\n {4}say {2}You said: about the refund\n/))
+  await pty.until(seen(/^ {2}Long talk +now\n {4}say {2}> about the refund$/m))
+  pty.send('\r')
+  await pty.until(seen(/^Long talk .*more below.*\n\n+> about the refund\n[\s\S]*You said: turn 4/))
+  pty.send('\x1b')
+  await pty.until(seen(/^Found: refund/))
+  pty.send('\x1b')
+  await pty.until(seen(/^Sessions[\s\S]*› other/))
+  pty.send('/unheard\r')
+  await pty.until(seen('Nothing was found.'))
+})
+
+test('follows a run that is at work, and one that begins while the session is open', async () => {
+  await talk('live', undefined, [])
+  await run('live', 'wait', { background: true })
+  const pty = await browse()
+  await pty.until(seen('at work'))
+  pty.send('\r')
+  await pty.until(seen(/live · live|live +live/))
+  await pty.until(seen(/^First part\./m))
+  expect(seen('Second part.')(pty)).toBe(false)
+  await project.write('go', '')
+  await pty.until(seen(/First part\. Second part\.\n {2}.* · completed/))
+  await run('live', 'later')
+  await pty.until(seen('You said: later'))
+})
+
+test('says that the server is gone, and goes on when it is back', async () => {
+  await talk('cut', undefined, ['hello'])
+  await run('cut', 'wait', { background: true })
+  const pty = await browse(['--url', server.url])
+  pty.send('\r')
+  await pty.until(seen(/^First part\./m))
+  const { port } = new URL(server.url)
+  await server.kill()
+  await pty.until(seen('Connection lost, trying again'))
+  pty.send('\x1b')
+  await pty.until(seen(/^› cut/m))
+  pty.send('\r')
+  server = await serve(project, 'start', ['--port', port])
+  await pty.until(seen(/^First part\. *\n {2}.* · interrupted/m))
+  await pty.until((now) => !seen('Connection lost')(now))
+  await run('cut', 'again')
+  await pty.until(seen('You said: again'))
+})
+
+test('deletes a session when its user says yes', async () => {
+  await talk('kept', 'Kept', ['x'])
+  await talk('gone', 'Gone', ['x'])
+  const pty = await browse()
+  pty.send('d')
+  await pty.until(seen('Delete for good? y or n  Gone'))
+  pty.send('n')
+  await pty.until(seen('Nothing was deleted.'))
+  pty.send('\r')
+  await pty.until(seen('You said: x'))
+  pty.send('d')
+  await pty.until(seen('Delete for good?'))
+  pty.send('y')
+  await pty.until(seen(/^› Kept[\s\S]*Deleted Gone\./m))
+  expect(seen(/^ *Gone/m)(pty)).toBe(false)
+  const answer = await fetch(`${server.url}/api/v1/sessions/gone`)
+  expect(answer.status).toBe(404)
+})
+
+test('goes on with a session in chat', async () => {
+  await talk('talk', undefined, ['hello'])
+  const pty = await browse()
+  pty.send('c')
+  await pty.until(/> hello\n+say\n+You said: hello[\s\S]*Enter sends/)
+  pty.send('more\r')
+  await pty.until('You said: more')
+  pty.send('\x04')
+  await pty.until(/Go on with: agentserve chat say --session talk/)
+  expect(await pty.exited).toEqual({ code: 0, signal: 0 })
+})
+
+test.each([40, 120])(
+  'fits %i columns without colours, and a terminal that is made narrower and wider',
+  async (columns) => {
+    await talk('wide', `A name ${'that is long '.repeat(20)}`, [
+      'tools',
+      `${'words that have to be wrapped '.repeat(8)}end`,
+    ])
+    const pty = await browse([], { columns, rows: 14, env: { NO_COLOR: '1' } })
+    await pty.until(seen(/^› A name that is long/m))
+    await pty.until(seen('say · 2 runs  You said'))
+    const whole = (now: Pty, width: number) => {
+      const screen = now.screen()
+      return (
+        screen.length === 14 &&
+        screen.every((line) => line.length <= width) &&
+        screen[13]?.startsWith('? help') === true
+      )
+    }
+    await pty.until((now) => whole(now, columns))
+    pty.send('\r')
+    await pty.until(seen(/wrapped end\n {2}.* · completed/))
+    for (const width of [30, 90, 40]) {
+      pty.resize(width, 14)
+      await pty.until((now) => whole(now, width) && seen(/\bend\n {2}/)(now) && seen(/^A name/)(now))
+    }
+    pty.resize(60, 8)
+    await pty.until((now) => now.screen()[7]?.startsWith('? help') === true && seen(/\bend\n {2}/)(now))
+    expect(
+      pty
+        .raw()
+        .split('\x1b')
+        .filter((part) => /^\[(?:3|9)[0-7]m/.test(part)),
+    ).toEqual([])
+  },
+)
+
+test('shows the keys, and leaves the terminal as it was, however it is left', async () => {
+  await talk('a', undefined, ['hello'])
+  const ways: [(pty: Pty) => void, number][] = [
+    [(pty) => pty.send('q'), 0],
+    [(pty) => pty.send('\x1b'), 0],
+    [(pty) => pty.send('\x03'), 130],
+    [(pty) => pty.kill('SIGTERM'), 130],
+  ]
+  for (const [leave, code] of ways) {
+    const pty = await browse()
+    pty.send('?')
+    await pty.until(seen(/go on with the session in chat[\s\S]*Any key goes back/))
+    pty.send(' ')
+    await pty.until(seen('Enter opens'))
+    leave(pty)
+    expect(await pty.exited).toEqual({ code, signal: 0 })
+    const raw = pty.raw()
+    expect(raw.lastIndexOf('\x1b[?1049l')).toBeGreaterThan(raw.lastIndexOf('\x1b[?1049h'))
+    expect(raw.lastIndexOf('\x1b[?25h')).toBeGreaterThan(raw.lastIndexOf('\x1b[?25l'))
+    expect(raw.lastIndexOf('\x1b[?7h')).toBeGreaterThan(raw.lastIndexOf('\x1b[?7l'))
+    expect(pty.text()).toBe('')
+    await pty.close()
+  }
+})
+
+test('does not begin without a server, and says why on the terminal itself', async () => {
+  terminal = openPty(project, ['sessions', '--url', 'http://127.0.0.1:9'])
+  expect(await terminal.exited).toEqual({ code: 1, signal: 0 })
+  expect(terminal.text()).toMatch(/^No answer from http:\/\/127\.0\.0\.1:9: nothing listens there/)
+  expect(terminal.raw()).not.toContain('\x1b[?1049h')
+})
+
+test('prints the list where a flag asks for it', async () => {
+  await talk('a', undefined, ['hello'])
+  terminal = openPty(project, ['sessions', '--limit', '1'])
+  await terminal.exited
+  expect(terminal.text()).toMatch(/^SESSION +AGENT/)
+})

@@ -1,0 +1,23 @@
+import { type Client, type ClientOptions, createClient } from '../../../src/client/client.ts'
+import type { Transport } from '../../../src/client/transport/transport.ts'
+
+/** What a client can go over. */
+export const ways = ['undici', 'fetch', 'inject'] as const
+export type Way = (typeof ways)[number]
+
+export interface Reachable {
+  url: string
+  /** What `inject` goes to. */
+  server?: { inject: Transport }
+}
+
+export function clientBy(way: Way, { url, server }: Reachable, options: Partial<ClientOptions> = {}): Client {
+  if (way === 'inject' && server) return createClient({ transport: (request) => server.inject(request), ...options })
+  return createClient(way === 'fetch' ? { url, fetch: globalThis.fetch, ...options } : { url, ...options })
+}
+
+export async function collect<T>(events: AsyncIterable<T>): Promise<T[]> {
+  const all: T[] = []
+  for await (const event of events) all.push(event)
+  return all
+}

@@ -1,0 +1,158 @@
+import { deflateSync } from 'node:zlib'
+import { docxEntries, paragraph, pdf, zip } from './files.ts'
+
+export interface DamagedDocument {
+  name: string
+  content: Buffer
+  /** What the reason has to say. */
+  reason: RegExp
+}
+
+const megabytes = (count: number, byte = 0) => Buffer.alloc(count * 1_000_000, byte)
+const goodPdf = pdf([['The harbour opens at six.'], ['It closes at nine.']])
+const goodDocx = zip(docxEntries(paragraph('The harbour opens at six.')))
+const german = Buffer.from('# Grüße über Öl, Äpfel und Übung\n')
+const entities =
+  '<!DOCTYPE w [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;&a;&a;&a;&a;&a;&a;&a;"><!ENTITY c "&b;&b;&b;&b;&b;&b;">]>'
+
+/** Documents that nobody can or should read, made anew each time, and why. */
+export function damagedDocuments(): DamagedDocument[] {
+  return [
+    { name: 'empty.pdf', content: Buffer.from('%PDF-'), reason: /damaged or cut off/ },
+    { name: 'text-called.pdf', content: Buffer.from('just some text'), reason: /does not begin like a PDF/ },
+    {
+      name: 'noise.pdf',
+      content: Buffer.concat([Buffer.from('%PDF-1.7\n'), noise(5_000)]),
+      reason: /damaged or cut off/,
+    },
+    { name: 'cut.pdf', content: goodPdf.subarray(0, 150), reason: /damaged or cut off/ },
+    { name: 'no-pages.pdf', content: pdf([]), reason: /damaged|no text|no pages/ },
+    { name: 'pictures.pdf', content: pdf([[], []]), reason: /no text; its pages may be pictures/ },
+    {
+      name: 'password.pdf',
+      content: pdf([['secret']], {
+        trailer: `/Encrypt 6 0 R /ID [<${'00'.repeat(16)}> <${'00'.repeat(16)}>]`,
+        more: [`<< /Filter /Standard /V 1 /R 2 /P -44 /O <${'11'.repeat(32)}> /U <${'22'.repeat(32)}> >>`],
+      }),
+      reason: /protected by a password/,
+    },
+    {
+      name: 'bomb.pdf',
+      content: pdf([['x']], { stream: nested(megabytes(600, 0x20)) }),
+      reason: /MB of memory|longer than|no text/,
+    },
+    { name: 'cut.docx', content: goodDocx.subarray(0, goodDocx.length - 40), reason: /archive is damaged or cut off/ },
+    {
+      name: 'noise.docx',
+      content: Buffer.concat([Buffer.from('PK\x03\x04'), noise(5_000)]),
+      reason: /archive is damaged/,
+    },
+    { name: 'text-called.docx', content: Buffer.from('just some text'), reason: /does not begin like a DOCX/ },
+    { name: 'broken-inside.docx', content: overwritten(goodDocx), reason: /archive is damaged|lies about/ },
+    { name: 'empty.docx', content: zip(docxEntries('')), reason: /no text/ },
+    { name: 'bad-xml.docx', content: zip(docxEntries('<w:p><w:r><w:t>open')), reason: /damaged/ },
+    {
+      name: 'bomb.docx',
+      content: zip([...docxEntries(paragraph('x')), { name: 'word/media/a.bin', content: megabytes(210) }]),
+      reason: /unpacked it would be 210 MB, \d+ times its size/,
+    },
+    {
+      name: 'ratio.docx',
+      content: zip([...docxEntries(paragraph('x')), { name: 'word/media/a.bin', content: megabytes(20) }]),
+      reason: /unpacked it would be 20 MB/,
+    },
+    {
+      name: 'lying-bomb.docx',
+      content: zip([
+        ...docxEntries(paragraph('x')),
+        { name: 'word/media/a.bin', content: megabytes(210), claimedSize: 10 },
+      ]),
+      reason: /lies about the size/,
+    },
+    {
+      name: 'entities.docx',
+      content: zip(docxEntries(paragraph('&c;'), entities)),
+      reason: /declares a document type or entities/,
+    },
+    {
+      name: 'workbook.docx',
+      content: zip([{ name: 'xl/workbook.xml', content: '<workbook/>' }]),
+      reason: /an Excel workbook, which has no reader/,
+    },
+    {
+      name: 'archive.zip',
+      content: zip([{ name: 'a.txt', content: 'a' }]),
+      reason: /a ZIP archive, which has no reader/,
+    },
+    {
+      name: 'empty.html',
+      content: Buffer.from('<html><body><script>1</script></body></html>'),
+      reason: /no readable text/,
+    },
+    { name: 'deep.html', content: Buffer.from('<div>'.repeat(200_000)), reason: /nested more than 500 deep/ },
+    {
+      name: 'deep-and-closed.html',
+      content: Buffer.from(`${'<b>'.repeat(900)}x${'</b>'.repeat(900)}`),
+      reason: /nested more than 500 deep/,
+    },
+    {
+      name: 'wrong-charset.html',
+      content: Buffer.from('<meta charset="utf-8"><p>Gr\xfc\xdfe</p>', 'latin1'),
+      reason: /declared to be utf-8, but it can't be decoded/,
+    },
+    {
+      name: 'odd-utf-16.txt',
+      content: Buffer.concat([Buffer.from([0xff, 0xfe]), Buffer.from('Hello', 'utf16le'), Buffer.from([0x41])]),
+      reason: /byte order mark says utf-16le, but it can't be decoded/,
+    },
+    {
+      name: 'half-surrogate-utf-16.txt',
+      content: Buffer.concat([Buffer.from([0xff, 0xfe]), Buffer.from('Hello', 'utf16le'), Buffer.from([0x3d, 0xd8])]),
+      reason: /byte order mark says utf-16le, but it can't be decoded/,
+    },
+    {
+      name: 'utf-32.txt',
+      content: Buffer.from([0xff, 0xfe, 0, 0, 0x41, 0, 0, 0, 0x42, 0, 0, 0]),
+      reason: /says utf-32le/,
+    },
+    {
+      name: 'broken-utf-8.md',
+      content: Buffer.concat([german, Buffer.from([0xff]), Buffer.from('mehr')]),
+      reason: new RegExp(`UTF-8 with bytes that are not, the first at byte ${german.length}`),
+    },
+    { name: 'nul.txt', content: Buffer.from('text\0with\0nul and more of it\0'), reason: /NUL characters/ },
+    { name: 'controls.txt', content: Buffer.from('\x01\x02\x03\x04ab'.repeat(50)), reason: /control characters/ },
+    {
+      name: 'picture.md',
+      content: Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]),
+      reason: /a PNG image/,
+    },
+    { name: 'old.doc', content: Buffer.from([0xd0, 0xcf, 0x11, 0xe0, 0xa1, 0xb1]), reason: /an old Office document/ },
+    { name: 'letter.rtf', content: Buffer.from('{\\rtf1 Hello}'), reason: /an RTF document/ },
+    { name: 'packed.md', content: Buffer.from([0x1f, 0x8b, 8, 0]), reason: /a gzip archive/ },
+  ]
+}
+
+/** Bytes that look like chance and are the same each time. */
+function noise(length: number): Buffer {
+  let state = 9
+  return Buffer.from(
+    Uint8Array.from({ length }, () => {
+      state = (Math.imul(state, 1_103_515_245) + 12_345) >>> 0
+      return state >>> 16
+    }),
+  )
+}
+
+/** Packed twice, a few hundred bytes are a gigabyte. */
+function nested(content: Buffer): { dictionary: string; bytes: Buffer } {
+  const bytes = deflateSync(deflateSync(content, { level: 9 }), { level: 9 })
+  return { dictionary: `/Length ${bytes.length} /Filter [/FlateDecode /FlateDecode]`, bytes }
+}
+
+function overwritten(archive: Buffer): Buffer {
+  const copy = Buffer.from(archive)
+  const place = copy.indexOf('word/document.xml') + 'word/document.xml'.length
+  copy.fill(0xff, place + 10, place + 60)
+  return copy
+}
