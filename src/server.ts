@@ -1,6 +1,6 @@
 import type { ConfigFlags } from './config/overrides.ts'
 import { resolveConfig } from './config/resolve.ts'
-import { defaults } from './config/settings/defaults.ts'
+import { usualLimits } from './config/settings/limits.ts'
 import type { ResolvedConfig, ServerConfig, UserConfig } from './config/types.ts'
 import { parseDuration } from './core/duration.ts'
 import { createId } from './core/id.ts'
@@ -67,7 +67,7 @@ export function createA2A({ prefix, requestTimeout }: A2AConfig = {}): A2A {
     logger: silentLogger,
     clock: Date.now,
     requestTimeoutMs: parseDuration(requestTimeout) ?? 30_000,
-    bounds: defaults.limits,
+    bounds: usualLimits(),
     owner: createId('own'),
   })
   let opened: Promise<void> | undefined

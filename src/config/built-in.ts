@@ -1,19 +1,21 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { ConfigParts } from './parts.ts'
-import { defaults } from './settings/defaults.ts'
 import type { UserConfig } from './types.ts'
 
 /** What is served when there is no config file: `docs` over ./docs and the README, as far as they exist, and `echo`. */
 export function builtInConfig(parts: Pick<ConfigParts, 'agent'>, root: string): UserConfig {
-  const { docs, echo, sources, requestTimeout } = defaults.builtIn
   return {
-    knowledge: { sources: sources.filter((source) => existsSync(join(root, source))) },
+    knowledge: { sources: ['docs', 'README.md'].filter((source) => existsSync(join(root, source))) },
     agents: {
-      docs: parts.agent({ ...docs }),
-      echo: parts.agent({ ...echo, run: sayAgain }),
+      docs: parts.agent({
+        description: 'Answers from ./docs and the README.',
+        instructions: 'Answer from the passages and cite them.',
+        knowledge: { limit: 6, mode: 'first' },
+      }),
+      echo: parts.agent({ description: 'Repeats what it was told.', sideEffects: false, run: sayAgain }),
     },
-    server: { requestTimeout },
+    server: { requestTimeout: '10m' },
   }
 }
 

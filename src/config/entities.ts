@@ -1,33 +1,33 @@
 import { isAppError } from '../core/error.ts'
 import type { EntityKind } from '../core/run.ts'
 import type { Runnable } from '../core/runnable.ts'
+import { show } from '../schema/field.ts'
 import type { ConfigParts, EntityBinding } from './parts.ts'
-import { type Complain, show } from './settings/check.ts'
-import type { UserConfig } from './types.ts'
+import type { CheckedConfig } from './settings/user.ts'
 
 const kinds = [
   ['agents', 'agent'],
   ['teams', 'team'],
   ['workflows', 'workflow'],
-] as const satisfies readonly (readonly [keyof UserConfig, EntityKind])[]
+] as const satisfies readonly (readonly [keyof CheckedConfig, EntityKind])[]
 
 const entityId = /^[^\s/?#\p{Cc}]{1,128}$/u
 
 /** All entities of a config, in its order. What is wrong with one is complained about; the others are still looked at. */
 export function resolveEntities(
-  user: UserConfig,
+  user: CheckedConfig,
   binding: Omit<EntityBinding, 'id'>,
   parts: Pick<ConfigParts, 'toRunnable'>,
-  complain: Complain,
+  complain: (path: string, message: string) => void,
 ): Map<string, Runnable> {
   const entities = new Map<string, Runnable>()
   const owners = new Map<string, string>()
   for (const [key, kind] of kinds) {
-    for (const [id, value] of Object.entries(user[key] ?? {})) {
+    for (const [id, value] of Object.entries(user[key])) {
       const path = `${key}.${id}`
       const owner = owners.get(id)
-      if (!entityId.test(id)) complain(path, "is no id; allowed: 1 to 128 characters without spaces, '/', '?' and '#'")
-      else if (owner !== undefined) complain(path, `has an id that is taken by ${owner}`)
+      if (!entityId.test(id)) complain(path, "is not an id: write 1 to 128 characters without spaces, '/', '?' and '#'")
+      else if (owner !== undefined) complain(path, `has the same id as ${owner}: give it another`)
       else {
         owners.set(id, path)
         const entity = resolveEntity(value, kind, { ...binding, id }, parts, (message) => complain(path, message))
@@ -45,15 +45,15 @@ function resolveEntity(
   parts: Pick<ConfigParts, 'toRunnable'>,
   complain: (message: string) => void,
 ): Runnable | undefined {
-  const allowed = `${kind}({ … })${kind === 'agent' ? ' or an AI SDK Agent' : ''}`
+  const expected = `${kind}({ … })${kind === 'agent' ? ' or an AI SDK Agent' : ''}`
   if (typeof value !== 'object' || value === null) {
-    complain(`is ${show(value)}; allowed: ${allowed}`)
+    complain(`must be ${expected}, not ${show(value)}`)
     return undefined
   }
   try {
     const entity = parts.toRunnable(value, kind, binding)
-    if (entity === undefined) complain(`is nothing that runs; allowed: ${allowed}`)
-    else if (entity.kind !== kind) complain(`is of kind ${entity.kind}; write it under ${entity.kind}s`)
+    if (entity === undefined) complain(`is not ${kind === 'agent' ? 'an agent' : `a ${kind}`}; expected ${expected}`)
+    else if (entity.kind !== kind) complain(`is a ${entity.kind}: write it under ${entity.kind}s`)
     else return entity
   } catch (error) {
     if (!isAppError(error)) throw error

@@ -1,7 +1,9 @@
+import type { z } from 'zod'
+import { check } from '../schema/check.ts'
+import { is } from '../schema/field.ts'
 import type { Environment } from './environment.ts'
 import { isHost } from './settings/address.ts'
-import { type Check, type Complain, is, listOf } from './settings/check.ts'
-import { apiKey } from './settings/keys.ts'
+import { authKeys, type ResolvedKey } from './settings/keys.ts'
 
 /** What the command line says; it wins over the environment, which wins over the file. */
 export interface ConfigFlags {
@@ -14,42 +16,39 @@ export interface ConfigFlags {
 
 /** Flags and environment in one. */
 export interface Overrides extends ConfigFlags {
-  keys?: string[] | undefined
+  keys?: ResolvedKey[] | undefined
   debug?: boolean | undefined
 }
 
-const port: Check = is('a port from 0 to 65535', (value) => isPort(value))
-const host: Check = is(
+const port = is<string | number>('a port from 0 to 65535', isPort).transform(Number)
+const host = is<string>(
   'a host name or an IP address',
   (value) => typeof value === 'string' && isHost(withoutBrackets(value)),
+).transform(withoutBrackets)
+const flag = is<string>('true, false, 1 or 0', (value) => /^(?:true|false|1|0)$/i.test(String(value))).transform(
+  (value) => /^(?:true|1)$/i.test(value),
 )
-const keys: Check = (value, name, complain) => listOf(apiKey)(words(String(value)), name, complain)
-const flag: Check = is('true, false, 1 or 0', (value) => /^(?:true|false|1|0)$/i.test(String(value)))
 
 /** An empty variable is one that is not set. */
-export function readOverrides(flags: ConfigFlags, environment: Environment, complain: Complain): Overrides {
-  const variable = (name: string, check?: Check) => {
-    const value = environment[`AGENTSERVE_${name}`]?.trim()
-    if (value === undefined || value === '') return undefined
-    let sound = true
-    check?.(value, `AGENTSERVE_${name}`, (key, message) => {
-      sound = false
-      complain(key, message)
-    })
-    return sound ? value : undefined
-  }
-  const portText = variable('PORT', port)
-  const hostText = flags.host ?? variable('HOST', host)
-  if (flags.host !== undefined) host(flags.host, '--host', complain)
-  if (flags.port !== undefined) port(flags.port, '--port', complain)
+export function readOverrides(
+  flags: ConfigFlags,
+  environment: Environment,
+  complain: (path: string, message: string) => void,
+): Overrides {
+  const variable = (name: string) => environment[`AGENTSERVE_${name}`]?.trim() || undefined
+  const read = <S extends z.ZodType>(schema: S, value: unknown, name: string) =>
+    value === undefined ? undefined : check(schema, value, name, complain)
+  const inEnvironment = <S extends z.ZodType>(schema: S, name: string) =>
+    read(schema, variable(name), `AGENTSERVE_${name}`)
   return {
     data: flags.data ?? variable('DATA'),
-    host: hostText === undefined ? undefined : withoutBrackets(hostText),
-    port: flags.port ?? (portText === undefined ? undefined : Number(portText)),
+    port: inEnvironment(port, 'PORT'),
+    host: flags.host === undefined ? inEnvironment(host, 'HOST') : read(host, flags.host, '--host'),
+    ...(flags.port === undefined ? {} : { port: read(port, flags.port, '--port') }),
     allowHosts: flags.allowHosts ?? words(variable('ALLOW_HOSTS')),
-    allowUnauthenticated: flags.allowUnauthenticated ?? truth(variable('ALLOW_UNAUTHENTICATED', flag)),
-    keys: words(variable('API_KEYS', keys)),
-    debug: truth(variable('DEBUG', flag)),
+    allowUnauthenticated: flags.allowUnauthenticated ?? inEnvironment(flag, 'ALLOW_UNAUTHENTICATED'),
+    keys: read(authKeys, words(variable('API_KEYS')), 'AGENTSERVE_API_KEYS'),
+    debug: inEnvironment(flag, 'DEBUG'),
   }
 }
 
@@ -63,8 +62,4 @@ function withoutBrackets(text: string): string {
 
 function words(text: string | undefined): string[] | undefined {
   return text?.split(',').flatMap((word) => word.trim() || [])
-}
-
-function truth(text: string | undefined): boolean | undefined {
-  return text === undefined ? undefined : /^(?:true|1)$/i.test(text)
 }

@@ -4,7 +4,7 @@ import type { EntityKind } from '../core/run.ts'
 import type { Runnable } from '../core/runnable.ts'
 import type { TestDoubles } from '../runnables/base/defaults.ts'
 import type { McpServers } from '../runnables/mcp/mcp.ts'
-import type { SummaryManagerLike } from './types.ts'
+import type { SummaryManagerLike } from './settings/server.ts'
 
 /** What the configuration needs of the rooms above it; the composition root passes it in. */
 export interface ConfigParts {

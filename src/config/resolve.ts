@@ -3,15 +3,15 @@ import { type ErrorDetail, isAppError } from '../core/error.ts'
 import type { Limits } from '../core/limits.ts'
 import type { TestDoubles } from '../runnables/base/defaults.ts'
 import type { McpServers } from '../runnables/mcp/mcp.ts'
+import { check, sentence } from '../schema/check.ts'
 import { builtInConfig } from './built-in.ts'
 import { ConfigError } from './config-error.ts'
 import { resolveEntities } from './entities.ts'
 import type { Environment } from './environment.ts'
 import { type ConfigFlags, readOverrides } from './overrides.ts'
 import type { ConfigParts } from './parts.ts'
-import { defaults } from './settings/defaults.ts'
-import { type Purpose, resolveServer } from './settings/server.ts'
-import { userSettings } from './settings/settings.ts'
+import { type Purpose, resolveServer } from './server-config.ts'
+import { type CheckedConfig, userSettings } from './settings/user.ts'
 import type { ResolvedConfig, UserConfig } from './types.ts'
 import { disposeWithin } from './unsettled.ts'
 
@@ -38,31 +38,29 @@ export function resolveConfig(options: ResolveOptions): ResolvedConfig {
   const { root, purpose, parts } = options
   const complaints: ErrorDetail[] = []
   const complain = (path: string, message: string) => void complaints.push({ path, message })
-  const user = options.user ?? builtInConfig(parts, root)
-  userSettings(user, '', complain)
-  if (complaints.length === 0) checkTogether(user, purpose, complain)
+  const user = check(userSettings, options.user ?? builtInConfig(parts, root), '', complain)
+  if (purpose === 'library' && user?.knowledge.sources !== undefined && user.server.vectorDb === undefined) {
+    complain('knowledge.sources', "needs server.vectorDb, for example { type: 'lancedb' }")
+  }
   const overrides = readOverrides(options.flags ?? {}, options.environment ?? {}, complain)
-  refuse(complaints, options)
+  if (user === undefined || complaints.length > 0) throw refusal(complaints, options)
   const dataFolder = resolveDataFolder(root, overrides.data)
-  const server = resolveServer(user.server ?? {}, overrides, { purpose, root, dataFolder }, parts)
+  const server = resolveServer(user.server, overrides, { purpose, root, dataFolder }, parts)
   const { sessionStorage: storage, limits } = server
   const fileFolder = typeof storage === 'object' && 'path' in storage ? dirname(storage.path) : undefined
   const mcp = resolveMcpServers(user, root, limits, purpose === 'program' ? dataFolder : fileFolder, parts, complain)
   const { testDoubles } = options
   const entities = resolveEntities(user, { model: user.model, root, mcp, testDoubles, limits }, parts, complain)
-  if (complaints.length > 0) void mcp.close()
-  refuse(complaints, options)
+  if (complaints.length > 0) {
+    void mcp.close()
+    throw refusal(complaints, options)
+  }
   return {
     file: options.file,
     root,
     dataFolder,
     model: user.model,
-    knowledge: {
-      sources: user.knowledge?.sources ?? [],
-      collection: user.knowledge?.collection,
-      chunkSize: user.knowledge?.chunkSize,
-      chunkOverlap: user.knowledge?.chunkOverlap,
-    },
+    knowledge: { ...user.knowledge, sources: user.knowledge.sources ?? [] },
     entities,
     server,
     mcp,
@@ -79,11 +77,11 @@ export function resolveConfig(options: ResolveOptions): ResolvedConfig {
 
 /** The folder that `--data` or AGENTSERVE_DATA names, else `.agentserve`, from `root`. */
 export function resolveDataFolder(root: string, named: string | undefined): string {
-  return resolve(root, named ?? defaults.dataFolder)
+  return resolve(root, named ?? '.agentserve')
 }
 
 function resolveMcpServers(
-  { mcpServers = {} }: UserConfig,
+  { mcpServers }: CheckedConfig,
   root: string,
   { mcpMessageBytes }: Limits,
   dataFolder: string | undefined,
@@ -103,22 +101,11 @@ function resolveMcpServers(
   return parts.mcpServers(sound, root, mcpMessageBytes, dataFolder)
 }
 
-function checkTogether(user: UserConfig, purpose: Purpose, complain: (path: string, message: string) => void): void {
-  const { chunkSize, chunkOverlap, sources } = user.knowledge ?? {}
-  if (chunkSize !== undefined && chunkOverlap !== undefined && chunkOverlap >= chunkSize) {
-    complain('knowledge.chunkOverlap', `is ${chunkOverlap}; allowed: less than knowledge.chunkSize (${chunkSize})`)
-  }
-  if (purpose === 'library' && sources !== undefined && user.server?.vectorDb === undefined) {
-    complain('knowledge.sources', "needs server.vectorDb, { type: 'lancedb' } say")
-  }
-}
-
-function refuse(complaints: readonly ErrorDetail[], { file }: ResolveOptions): void {
-  if (complaints.length === 0) return
+function refusal(complaints: readonly ErrorDetail[], { file }: ResolveOptions): ConfigError {
   const name = file === undefined ? 'config' : relative(process.cwd(), file) || file
   const lines = complaints.map(({ path, message }) => {
     const place = /^(?:--|AGENTSERVE_)/.test(path) ? '' : `${name}: `
-    return `${place}${path} ${message}.`
+    return sentence(`${place}${path} ${message}`)
   })
-  throw new ConfigError(lines.join('\n'), { file, details: complaints })
+  return new ConfigError(lines.join('\n'), { file, details: complaints })
 }

@@ -1,5 +1,4 @@
 import { dirname } from 'node:path'
-import { defaults } from '../config/settings/defaults.ts'
 import type { ResolvedConfig, ResolvedServerConfig } from '../config/types.ts'
 import { timestamp } from '../core/time.ts'
 import { version } from '../core/version.ts'
@@ -22,14 +21,10 @@ export function toHint(server: ResolvedServerConfig, url: string, startedAtMs: n
     url,
     version,
     started_at: timestamp(startedAtMs),
-    prefix: unlessDefault(server.prefix, defaults.prefix),
-    a2a_prefix: unlessDefault(server.a2aPrefix, defaults.a2aPrefix),
-    health_path: unlessDefault(server.healthPath, defaults.healthPath),
+    prefix: server.prefix,
+    a2a_prefix: server.a2aPrefix,
+    health_path: server.healthPath,
     secret,
     auth: server.authKeys.length > 0 || undefined,
   }
-}
-
-function unlessDefault(place: string, usual: string): string | undefined {
-  return place === usual ? undefined : place
 }

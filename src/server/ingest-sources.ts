@@ -10,9 +10,9 @@ export interface IngestSourcesOptions {
   /** Where `sources` start. */
   root: string
   sources: readonly string[]
-  collection: string | undefined
-  chunkSize: number | undefined
-  chunkOverlap: number | undefined
+  collection?: string | undefined
+  chunkSize?: number | undefined
+  chunkOverlap?: number | undefined
   logger: Logger
   signal: AbortSignal
 }

@@ -7,8 +7,9 @@ import type { Environment } from '../../src/config/environment.ts'
 import type { ConfigFlags } from '../../src/config/overrides.ts'
 import type { ConfigParts } from '../../src/config/parts.ts'
 import { type ResolveOptions, resolveConfig } from '../../src/config/resolve.ts'
-import { defaults } from '../../src/config/settings/defaults.ts'
-import type { ServerConfig, SummaryManagerLike, UserConfig } from '../../src/config/types.ts'
+import { usualLimits } from '../../src/config/settings/limits.ts'
+import type { SummaryManagerLike } from '../../src/config/settings/server.ts'
+import type { ServerConfig, UserConfig } from '../../src/config/types.ts'
 import { AppError } from '../../src/core/error.ts'
 import { isRunnable, markRunnable, type Runnable } from '../../src/core/runnable.ts'
 import { createMcpServers } from '../../src/runnables/mcp/mcp.ts'
@@ -205,7 +206,7 @@ describe('resolveConfig', () => {
       },
     ).entities
     expect([...entities.keys()]).toEqual(['a', 't', 'w'])
-    const { limits } = defaults
+    const limits = usualLimits()
     const binding = { id: 'a', model: 'ollama/m', root: '/app', mcp: expect.anything(), limits }
     expect(bindings[0]).toEqual(['agent', binding])
   })
@@ -224,30 +225,34 @@ describe('a complaint of resolveConfig', () => {
     [
       'requestTimeout',
       '30 parsecs',
-      "is '30 parsecs'; allowed: 1 ms to 24 days: milliseconds, or a number with ms, s, m, h or d",
+      "must be a time from 1 ms to 24 days: milliseconds, or a number with ms, s, m, h or d, not '30 parsecs'",
     ],
-    ['requestTimeout', '30d', "is '30d'; allowed: 1 ms to 24 days: milliseconds, or a number with ms, s, m, h or d"],
-    ['maxRequestSize', -1, 'is -1; allowed: bytes above 0, or a number with KB, MB or GB'],
-    ['address', '8080', "is '8080'; allowed: 'host:port', ':port' or '[v6]:port'"],
-    ['address', ':70000', "is ':70000'; allowed: 'host:port', ':port' or '[v6]:port'"],
-    ['prefix', 'api', "is 'api'; allowed: a path that begins with '/'"],
-    ['healthPath', '', "is ''; allowed: a path that begins with '/'"],
-    ['debug', 'yes', "is 'yes'; allowed: true or false"],
-    ['allowOrigins', 'x', "is 'x'; allowed: a list"],
-    ['allowOrigins', ['*', 'https://a.test'], "has '*' beside others; allowed: '*' alone, or origins"],
+    [
+      'requestTimeout',
+      '30d',
+      "must be a time from 1 ms to 24 days: milliseconds, or a number with ms, s, m, h or d, not '30d'",
+    ],
+    ['maxRequestSize', -1, 'must be a number of bytes above 0, or a size with KB, MB or GB, not -1'],
+    ['address', '8080', "must be 'host:port', ':port' or '[v6]:port', not '8080'"],
+    ['address', ':70000', "must be 'host:port', ':port' or '[v6]:port', not ':70000'"],
+    ['prefix', 'api', "must be a path that begins with '/', not 'api'"],
+    ['healthPath', '', "must be a path that begins with '/', not ''"],
+    ['debug', 'yes', "must be true or false, not 'yes'"],
+    ['allowOrigins', 'x', "must be a list, not 'x'"],
+    ['allowOrigins', ['*', 'https://a.test'], "has '*' beside others; write '*' alone, or origins"],
     [
       'sessionStorage',
       'disk',
-      "is 'disk'; allowed: 'memory', { type: 'sqlite', path }, or an object that implements the store",
+      "must be 'memory', { type: 'sqlite', path }, or an object that implements the store, not 'disk'",
     ],
-    ['logger', {}, 'is an object; allowed: an object with the methods debug, info, warn and error'],
-    ['summaryManager', 5, 'is 5; allowed: new SummaryManager({ model, timeout })'],
-    ['auth', 'key', "is 'key'; allowed: an object with keys"],
-    ['trustProxy', true, "is true; allowed: the address of a proxy, a range as '10.0.0.0/8', or 'loopback'"],
+    ['logger', {}, 'must be an object with the methods debug, info, warn and error, not an object'],
+    ['summaryManager', 5, 'must be new SummaryManager({ model, timeout }), not 5'],
+    ['auth', 'key', "must be an object with keys, not 'key'"],
+    ['trustProxy', true, "must be the address of a proxy, a range like '10.0.0.0/8', or 'loopback', not true"],
     [
       'trustProxy',
       '10.0.0.0/33',
-      "is '10.0.0.0/33'; allowed: the address of a proxy, a range as '10.0.0.0/8', or 'loopback'",
+      "must be the address of a proxy, a range like '10.0.0.0/8', or 'loopback', not '10.0.0.0/33'",
     ],
   ])('about server.%s = %j names file, key, value and what is allowed', (key, value, message) => {
     expect(complaints({ server: { [key]: value } })).toEqual([`${prefix}server.${key} ${message}.`])
@@ -257,111 +262,111 @@ describe('a complaint of resolveConfig', () => {
     [
       'server.allowOrigins.1',
       { server: { allowOrigins: ['https://a.test', 'https://a.test/path'] } },
-      "is 'https://a.test/path'; allowed: '*' or an origin such as 'https://example.org'",
+      "must be '*' or an origin such as 'https://example.org', not 'https://a.test/path'",
     ],
-    ['server.allowMethods.0', { server: { allowMethods: ['get'] } }, "is 'get'; allowed: an HTTP method in capitals"],
-    ['server.allowHeaders.0', { server: { allowHeaders: ['a b'] } }, "is 'a b'; allowed: a header name"],
-    ['server.allowHosts.0', { server: { allowHosts: [1] } }, 'is 1; allowed: a text that is not empty'],
+    ['server.allowMethods.0', { server: { allowMethods: ['get'] } }, "must be an HTTP method in capitals, not 'get'"],
+    ['server.allowHeaders.0', { server: { allowHeaders: ['a b'] } }, "must be a header name, not 'a b'"],
+    ['server.allowHosts.0', { server: { allowHosts: [1] } }, 'must be a text that is not empty, not 1'],
     [
       'server.sessionStorage.path',
       { server: { sessionStorage: { type: 'sqlite', path: ':memory:' } } },
-      "is ':memory:'; allowed: the path of a file; for memory write 'memory'",
+      "must be the path of a file (for memory write 'memory'), not ':memory:'",
     ],
     [
       'server.sessionStorage.path',
       { server: { sessionStorage: { type: 'sqlite' } } },
-      'is missing; allowed: the path of a file',
+      "is missing; it must be the path of a file (for memory write 'memory')",
     ],
     [
       'server.sessionStorage.synchronous',
       { server: { sessionStorage: { type: 'sqlite', path: 'a', synchronous: 'OFF' } } },
-      "is 'OFF'; allowed: 'FULL', 'NORMAL'",
+      "must be 'FULL' or 'NORMAL', not 'OFF'",
     ],
     [
       'server.vectorDb.type',
       { server: { vectorDb: { type: 'pinecone' } } },
-      "is 'pinecone'; allowed: 'lancedb', 'memory'",
+      "must be 'lancedb' or 'memory', not 'pinecone'",
     ],
     [
       'server.vectorDb.tenant',
       { server: { vectorDb: { tenant: '../x' } } },
-      "is '../x'; allowed: 1 to 64 of A-Z a-z 0-9 _ -",
+      "must be 1 to 64 of A-Z a-z 0-9 _ -, not '../x'",
     ],
     [
       'server.vectorDb.collectionName',
       { server: { vectorDb: { collectionName: '.x' } } },
-      "is '.x'; allowed: 1 to 128 of A-Z a-z 0-9 . _ -, beginning with a letter or digit",
+      "must be 1 to 128 of A-Z a-z 0-9 . _ -, beginning with a letter or digit, not '.x'",
     ],
     [
       'server.embedding.provider',
       { server: { embedding: { provider: 'x' } } },
-      "is 'x'; allowed: 'auto', 'transformers', 'lexical', 'openai'",
+      "must be one of 'auto', 'transformers', 'lexical', 'openai', not 'x'",
     ],
-    ['server.knowledgeApi.search', { server: { knowledgeApi: { search: 1 } } }, 'is 1; allowed: true or false'],
-    ['server.a2a.prefix', { server: { a2a: { prefix: 1 } } }, "is 1; allowed: a path that begins with '/'"],
+    ['server.knowledgeApi.search', { server: { knowledgeApi: { search: 1 } } }, 'must be true or false, not 1'],
+    ['server.a2a.prefix', { server: { a2a: { prefix: 1 } } }, "must be a path that begins with '/', not 1"],
     [
       'server.retention.maxSessions',
       { server: { retention: { maxSessions: 0.5 } } },
-      `is 0.5; allowed: an integer from 1 to ${Number.MAX_SAFE_INTEGER}`,
+      `must be a whole number from 1 to ${Number.MAX_SAFE_INTEGER}, not 0.5`,
     ],
     [
       'server.retention.maxAge',
       { server: { retention: { maxAge: 'old' } } },
-      "is 'old'; allowed: milliseconds, or a number with ms, s, m, h or d",
+      "must be milliseconds or a time like '500ms', '30s', '10m', '2h' or '30d', not 'old'",
     ],
-    [
-      'server',
-      { server: [] },
-      expect.stringContaining('is a list; allowed: an object with address, prefix') as unknown as string,
-    ],
+    ['server', { server: [] }, /^must be an object with address, .*, not a list$/ as never],
     [
       'model',
       { model: 'gpt' },
-      "is 'gpt'; write provider/model, the provider one of ollama, lmstudio, openai, anthropic, google",
+      "is 'gpt', which is not a model: write provider/model, the provider one of ollama, lmstudio, openai, anthropic, google",
     ],
     [
       'model',
       { model: { baseURL: 'localhost', model: 'm' } },
-      'is an object; `baseURL` must be an http or https address',
+      'is an object, which is not a model: `baseURL` must be an http or https address',
     ],
-    ['knowledge.chunkSize', { knowledge: { chunkSize: 20_001 } }, 'is 20001; allowed: an integer from 1 to 20000'],
+    ['knowledge.chunkSize', { knowledge: { chunkSize: 20_001 } }, 'must be a whole number from 1 to 20000, not 20001'],
     [
       'knowledge.chunkOverlap',
       { knowledge: { chunkSize: 10, chunkOverlap: 10 } },
-      'is 10; allowed: less than knowledge.chunkSize (10)',
+      'must be less than knowledge.chunkSize (10), not 10',
     ],
-    ['knowledge.sources.0', { knowledge: { sources: [''] } }, "is ''; allowed: a text that is not empty"],
-    ['dispose', { dispose: true }, 'is true; allowed: a function'],
-    ['mcpServers', { mcpServers: [] }, 'must be an object that has one entry for each id'],
+    ['knowledge.sources.0', { knowledge: { sources: [''] } }, "must be a text that is not empty, not ''"],
+    ['dispose', { dispose: true }, 'must be a function, not true'],
+    ['mcpServers', { mcpServers: [] }, 'must be an object with one entry per name, not a list'],
     [
       'mcpServers.files',
       { mcpServers: { files: { comand: 'npx' } } },
       'is wrong: an MCP server needs { command, args, env, cwd } or { url, headers }',
     ],
-    ['agents', { agents: [] }, 'must be an object that has one entry for each id'],
-    ['agents.a', { agents: { a: 'x' } }, "is 'x'; allowed: agent({ … }) or an AI SDK Agent"],
-    ['teams.a', { teams: { a: {} } }, 'is nothing that runs; allowed: team({ … })'],
+    ['agents', { agents: [] }, 'must be an object with one entry per id, not a list'],
+    ['agents.a', { agents: { a: 'x' } }, "must be agent({ … }) or an AI SDK Agent, not 'x'"],
+    ['teams.a', { teams: { a: {} } }, 'is not a team; expected team({ … })'],
     ['agents.a', { agents: { a: { broken: true } } }, 'temperature is hot'],
-    ['agents.t', { agents: { t: runnable('team') } }, 'is of kind team; write it under teams'],
-    ['teams.a', { agents: { a: runnable() }, teams: { a: runnable('team') } }, 'has an id that is taken by agents.a'],
+    ['agents.t', { agents: { t: runnable('team') } }, 'is a team: write it under teams'],
+    [
+      'teams.a',
+      { agents: { a: runnable() }, teams: { a: runnable('team') } },
+      'has the same id as agents.a: give it another',
+    ],
     [
       'agents.a b',
       { agents: { 'a b': runnable() } },
-      "is no id; allowed: 1 to 128 characters without spaces, '/', '?' and '#'",
+      "is not an id: write 1 to 128 characters without spaces, '/', '?' and '#'",
     ],
   ])('about %s names it: %j', (key, user, message) => {
     expect(complaints(user)).toEqual([
       typeof message === 'string'
         ? `${prefix}${key} ${message}.`
-        : expect.stringMatching(/server is a list; allowed: an object with address/),
+        : expect.stringMatching(/server must be an object with address, .*, not a list\.$/),
     ])
   })
 
   it.each([
     ['server.requestTimout', { server: { requestTimout: 1 } }, "did you mean 'requestTimeout'"],
     ['agent', { agent: {} }, "did you mean 'agents'"],
-    ['server.colour', { server: { colour: 1 } }, 'known here: address, prefix'],
-    ['__proto__x', { __proto__x: 1 }, 'known here: model'],
+    ['server.colour', { server: { colour: 1 } }, 'expected one of address, prefix'],
+    ['__proto__x', { __proto__x: 1 }, 'expected one of model'],
   ])('about the unknown %s helps', (key, user, help) => {
     const [complaint] = complaints(user)
     expect(complaint).toContain(`${prefix}${key} is not a setting; ${help}`)
@@ -370,24 +375,24 @@ describe('a complaint of resolveConfig', () => {
   it('never shows a secret', () => {
     const server = { auth: { keys: ['has a space: s3cret'] }, embedding: { apiKey: ['s3cret'] } }
     const text = complaints({ server }).join()
-    expect(text).toContain('server.auth.keys.0 is a text; allowed: a text of visible ASCII characters')
+    expect(text).toContain('server.auth.keys.0 must be a text of visible ASCII characters')
     expect(text).not.toContain('s3cret')
   })
 
   it('comes with all others at once, the environment and flags named as such', () => {
     const environment = { AGENTSERVE_PORT: 'abc', AGENTSERVE_HOST: 'a b', AGENTSERVE_ALLOW_UNAUTHENTICATED: 'maybe' }
     expect(complaints({ server: { debug: 1 }, x: 1 }, { environment, flags: { port: 70_000 } })).toEqual([
-      `${prefix}server.debug is 1; allowed: true or false.`,
+      `${prefix}server.debug must be true or false, not 1.`,
       expect.stringContaining(`${prefix}x is not a setting`),
-      "AGENTSERVE_PORT is 'abc'; allowed: a port from 0 to 65535.",
-      "AGENTSERVE_HOST is 'a b'; allowed: a host name or an IP address.",
-      '--port is 70000; allowed: a port from 0 to 65535.',
-      "AGENTSERVE_ALLOW_UNAUTHENTICATED is 'maybe'; allowed: true, false, 1 or 0.",
+      "AGENTSERVE_PORT must be a port from 0 to 65535, not 'abc'.",
+      "AGENTSERVE_HOST must be a host name or an IP address, not 'a b'.",
+      '--port must be a port from 0 to 65535, not 70000.',
+      "AGENTSERVE_ALLOW_UNAUTHENTICATED must be true, false, 1 or 0, not 'maybe'.",
     ])
   })
 
   it('says what sources need in createServer', () => {
     const [complaint] = complaints({ knowledge: { sources: ['docs'] } }, { purpose: 'library', file: undefined })
-    expect(complaint).toBe("config: knowledge.sources needs server.vectorDb, { type: 'lancedb' } say.")
+    expect(complaint).toBe("config: knowledge.sources needs server.vectorDb, for example { type: 'lancedb' }.")
   })
 })

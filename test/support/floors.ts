@@ -27,6 +27,7 @@ const ground = ['core', 'runtime']
 const floors: Record<string, Floor> = {
   core: { rooms: [], folders: ['knowledge', 'text', 'access', '.'] },
   runtime: { rooms: ['core'] },
+  schema: { rooms: ground },
   wire: { rooms: ground, folders: ['.', 'document'] },
   http: { rooms: ground, folders: ['.', 'security', 'body'] },
   store: {
@@ -48,14 +49,14 @@ const floors: Record<string, Floor> = {
   models: { rooms: ground },
   sources: { rooms: ground },
   runnables: {
-    rooms: [...ground, 'models', 'client'],
+    rooms: [...ground, 'schema', 'models', 'client'],
     folders: ['team workflow', 'agent mcp', 'model', 'tools', 'limits', 'base'],
   },
   service: {
     rooms: ground,
     folders: ['access', 'sessions', 'runs', 'prompts', 'events', 'limits knowledge', '.'],
   },
-  config: { rooms: ground, types: ['*'], folders: ['load', '.', 'settings'] },
+  config: { rooms: [...ground, 'schema'], types: ['*'], folders: ['load', '.', 'settings'] },
   web: { rooms: [] },
   api: {
     rooms: [...ground, 'wire', 'http', 'service', 'web'],
@@ -99,7 +100,7 @@ const homes: readonly Home[] = [
   { library: 'node:http', at: ['http/'], types: everywhere },
   { library: 'commander', at: ['cli/'] },
   { library: 'ink', at: ['cli/'] },
-  { library: 'zod', at: ['wire/', 'config/'], types: ['runnables/'] },
+  { library: 'zod', at: ['wire/', 'schema/', 'config/', 'runnables/'] },
 ]
 
 /** The doors: the only files that may pass on what others export (types pass freely: they leave nothing behind). */

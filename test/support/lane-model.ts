@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import { defaults } from '../../src/config/settings/defaults.ts'
+import { usualLimits } from '../../src/config/settings/limits.ts'
 import { isAppError } from '../../src/core/error.ts'
 import { silentLogger } from '../../src/core/logger.ts'
 import type { SessionStore } from '../../src/core/store.ts'
@@ -71,7 +71,7 @@ export class LaneModel {
       logger: { ...silentLogger, error: (...args: unknown[]) => void errors.push(args) },
       clock: Date.now,
       requestTimeoutMs: 600_000,
-      bounds: defaults.limits,
+      bounds: usualLimits(),
       owner: 'own_model',
     })
     const model = new LaneModel(store, runs, errors, recorded)

@@ -1,4 +1,4 @@
-import { defaults } from '../../src/config/settings/defaults.ts'
+import { usualLimits } from '../../src/config/settings/limits.ts'
 import type { RunEvent } from '../../src/core/event.ts'
 import { silentLogger } from '../../src/core/logger.ts'
 import { markRunnable, type RunContext, type RunInput, type Runnable } from '../../src/core/runnable.ts'
@@ -56,7 +56,7 @@ export async function openServices(
   entities: Record<string, Runnable>,
   store: SessionStore = memoryStore(),
   requestTimeoutMs = 30_000,
-  bounds: RunBounds = defaults.limits,
+  bounds: RunBounds = usualLimits(),
 ) {
   await store.open()
   const registry = createRegistry()

@@ -2,9 +2,9 @@ import { realpath, stat } from 'node:fs/promises'
 import { dirname, join, relative, resolve } from 'node:path'
 import { cosmiconfig } from 'cosmiconfig'
 import { within } from '../../runtime/within.ts'
+import { isObject, show } from '../../schema/field.ts'
 import { ConfigError } from '../config-error.ts'
 import { applyEnvFile } from '../environment.ts'
-import { isPlain, show } from '../settings/check.ts'
 import type { UserConfig } from '../types.ts'
 import { describeUnsettled } from '../unsettled.ts'
 import { importFresh } from './fresh-import.ts'
@@ -116,8 +116,8 @@ function noExport(file: string): ConfigError {
 
 function readUserConfig(value: unknown, file: string): UserConfig {
   if (value === undefined) throw noExport(file)
-  if (!isPlain(value)) {
-    throw new ConfigError(`${name(file)}: the default export is ${show(value)}; allowed: defineConfig({ … }).`, {
+  if (!isObject(value)) {
+    throw new ConfigError(`${name(file)}: the default export must be defineConfig({ … }), not ${show(value)}.`, {
       file,
     })
   }

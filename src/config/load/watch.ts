@@ -1,7 +1,6 @@
 import { stat } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import type { FSWatcher } from 'chokidar'
-import { defaults } from '../settings/defaults.ts'
 
 export interface ConfigWatch {
   /** Watches these files from now on, whether they exist or not; `readAtMs` as in the options. */
@@ -20,6 +19,8 @@ export interface ConfigWatchOptions {
   onError: (error: unknown) => void
 }
 
+/** An editor empties a file and then writes it; several files are saved together. */
+const quietMs = 20
 /** File systems stamp with a clock that is some milliseconds late. */
 const clockSlackMs = 10
 
@@ -57,7 +58,7 @@ export async function watchConfig(options: ConfigWatchOptions): Promise<ConfigWa
     if (!watched.has(path)) return
     touched.add(path)
     clearTimeout(timer)
-    timer = setTimeout(fire, defaults.reloadQuietMs)
+    timer = setTimeout(fire, quietMs)
   }
   watcher.on('all', (_event, path) => touch(path))
   // What the system says, as soon as it says it: chokidar looks twice, and keeps a second change within 50 ms to itself.

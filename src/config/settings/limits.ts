@@ -1,57 +1,73 @@
-import { parseDuration } from '../../core/duration.ts'
 import type { Limits } from '../../core/limits.ts'
-import { fields, integer, is } from './check.ts'
-import { defaults } from './defaults.ts'
-import type { ServerLimits } from './limit-types.ts'
-import { parseSize } from './size.ts'
+import { count, duration, settings } from '../../schema/field.ts'
+import { size } from './size.ts'
 
-const count = integer(1, Number.MAX_SAFE_INTEGER)
-const size = is('bytes above 0, or a number with KB, MB or GB', (value) => (parseSize(value) ?? 0) > 0)
-const time = is('a time above 0: milliseconds, or a number with ms, s, m, h or d', (value) => {
-  return (parseDuration(value) ?? 0) > 0
-})
+/** What one run may use; over any of these it fails with the code `run_limit`. */
+const runLimits = settings({
+  /** Text and data that it may emit. Default 16 MB. */
+  output: size().prefault('16MB'),
+  /** Events; deltas of text and reasoning are not counted. Default 100,000. */
+  events: count().default(100_000),
+  /** Time that a background run may work; queued and paused time is not counted. Default 24 h. */
+  time: duration().prefault('24h'),
+  /** Model steps, unless the agent sets `stopWhen`. Default 50. */
+  steps: count().default(50),
+  /** Tokens, child runs included. Default: no limit. */
+  tokens: count().optional(),
+}).transform(({ output, events, time, steps, tokens }) => ({
+  outputBytes: output,
+  events,
+  timeMs: time,
+  steps,
+  tokens,
+}))
 
-/** Every key that `server.limits` may have. */
-export const limitSettings = fields({
-  connections: count,
-  requests: count,
-  requestsPerMinute: count,
-  concurrentRuns: count,
-  bodies: size,
-  bodiesPerKey: size,
-  importSize: size,
-  run: fields({ output: size, events: count, time, steps: count, tokens: count }),
-  toolResult: fields({ prompt: size, record: size }),
-  metadata: size,
-  state: size,
-  mcpMessage: size,
-})
+const toolResultLimits = settings({
+  /** Text of one tool result that the model is told; the rest is cut, with a note. Default 1 MB. */
+  prompt: size().prefault('1MB'),
+  /** One tool result in the record; a call that returns more fails. Default 8 MB. */
+  record: size().prefault('8MB'),
+}).transform(({ prompt: promptBytes, record: recordBytes }) => ({ promptBytes, recordBytes }))
 
-/** Decides every limit; `given` has been checked. */
-export function resolveLimits(given: ServerLimits = {}): Limits {
-  const usual = defaults.limits
-  const { run = {}, toolResult = {} } = given
-  return {
-    connections: given.connections ?? usual.connections,
-    requests: given.requests ?? usual.requests,
-    requestsPerMinute: given.requestsPerMinute ?? usual.requestsPerMinute,
-    concurrentRuns: given.concurrentRuns ?? usual.concurrentRuns,
-    bodiesBytes: parseSize(given.bodies) ?? usual.bodiesBytes,
-    bodiesPerKeyBytes: parseSize(given.bodiesPerKey) ?? usual.bodiesPerKeyBytes,
-    importBytes: parseSize(given.importSize) ?? usual.importBytes,
-    run: {
-      outputBytes: parseSize(run.output) ?? usual.run.outputBytes,
-      events: run.events ?? usual.run.events,
-      timeMs: parseDuration(run.time) ?? usual.run.timeMs,
-      steps: run.steps ?? usual.run.steps,
-      tokens: run.tokens ?? usual.run.tokens,
-    },
-    toolResult: {
-      promptBytes: parseSize(toolResult.prompt) ?? usual.toolResult.promptBytes,
-      recordBytes: parseSize(toolResult.record) ?? usual.toolResult.recordBytes,
-    },
-    metadataBytes: parseSize(given.metadata) ?? usual.metadataBytes,
-    stateBytes: parseSize(given.state) ?? usual.stateBytes,
-    mcpMessageBytes: parseSize(given.mcpMessage) ?? usual.mcpMessageBytes,
-  }
+/** `server.limits`: what the server takes in, and what a run may use. A refusal names the limit. */
+export const limitSettings = settings({
+  /** Open connections. Default 10,000. */
+  connections: count().default(10_000),
+  /** Requests at work; streams that have begun are not counted. Default 2,048. */
+  requests: count().default(2_048),
+  /** Requests per minute and key (without `auth`: per address). Default: no limit. */
+  requestsPerMinute: count().optional(),
+  /** Queued and active runs per key. Default: no limit. */
+  concurrentRuns: count().optional(),
+  /** All request bodies in flight. Default 256 MB. */
+  bodies: size().prefault('256MB'),
+  /** The request bodies in flight per key; only with `auth`. Default 64 MB. */
+  bodiesPerKey: size().prefault('64MB'),
+  /** One import of sessions. Default 2 GB. */
+  importSize: size().prefault('2GB'),
+  run: runLimits.prefault({}),
+  toolResult: toolResultLimits.prefault({}),
+  /** `metadata` of a session or run. Default 64 KB. */
+  metadata: size().prefault('64KB'),
+  /** `state` of a session. Default 1 MB. */
+  state: size().prefault('1MB'),
+  /** One message of an MCP server. Default 8 MB. */
+  mcpMessage: size().prefault('8MB'),
+}).transform(
+  ({ bodies, bodiesPerKey, importSize, metadata, state, mcpMessage, ...same }): Limits => ({
+    ...same,
+    requestsPerMinute: same.requestsPerMinute,
+    concurrentRuns: same.concurrentRuns,
+    bodiesBytes: bodies,
+    bodiesPerKeyBytes: bodiesPerKey,
+    importBytes: importSize,
+    metadataBytes: metadata,
+    stateBytes: state,
+    mcpMessageBytes: mcpMessage,
+  }),
+)
+
+/** The limits of a program that sets none. */
+export function usualLimits(): Limits {
+  return limitSettings.parse({})
 }

@@ -1,105 +1,149 @@
-import { isAbsolute, join, resolve } from 'node:path'
-import { parseDuration } from '../../core/duration.ts'
-import type { Overrides } from '../overrides.ts'
-import type { ConfigParts } from '../parts.ts'
-import type { ResolvedServerConfig, ServerConfig } from '../types.ts'
-import { parseAddress } from './address.ts'
-import { defaults } from './defaults.ts'
-import { resolveKeys } from './keys.ts'
-import { resolveLimits } from './limits.ts'
-import { parseSize } from './size.ts'
+import { z } from 'zod'
+import { parseAddressRanges } from '../../core/access/address-range.ts'
+import type { Logger } from '../../core/logger.ts'
+import type { SessionStore } from '../../core/store.ts'
+import type { Summarizer } from '../../core/summary.ts'
+import {
+  choose,
+  count,
+  duration,
+  flag,
+  is,
+  isObject,
+  list,
+  match,
+  mustBe,
+  oneOf,
+  settings,
+  text,
+} from '../../schema/field.ts'
+import { type Address, parseAddress } from './address.ts'
+import { authKeys } from './keys.ts'
+import { limitSettings } from './limits.ts'
+import { size } from './size.ts'
 
-/** Where the server is made: `createServer` in somebody's program, or the command line. */
-export type Purpose = 'library' | 'program'
+/** Above it Node's timers would fire at once. */
+const longestTimerMs = 2 ** 31 - 1
 
-export interface ServerPlace {
-  purpose: Purpose
-  root: string
-  dataFolder: string
-}
-
-/** Decides every field; `server` has been checked. */
-export function resolveServer(
-  server: ServerConfig,
-  overrides: Overrides,
-  place: ServerPlace,
-  parts: Pick<ConfigParts, 'summaryManager'>,
-): ResolvedServerConfig {
-  const program = place.purpose === 'program'
-  return {
-    address: resolveAddress(server, overrides, program),
-    prefix: normalisePrefix(server.prefix ?? defaults.prefix),
-    sessionStorage: resolveStorage(server, place),
-    logger: server.logger,
-    debug: overrides.debug ?? server.debug ?? defaults.debug,
-    allowOrigins: server.allowOrigins ?? [],
-    allowMethods: server.allowMethods,
-    allowHeaders: server.allowHeaders,
-    allowHosts: overrides.allowHosts ?? server.allowHosts ?? [],
-    requestTimeoutMs: parseDuration(server.requestTimeout) ?? defaults.requestTimeoutMs,
-    maxRequestBytes: parseSize(server.maxRequestSize) ?? defaults.maxRequestBytes,
-    healthPath: normalisePrefix(server.healthPath ?? defaults.healthPath) || '/',
-    vectorDb: resolveVectorDb(server, place),
-    embedding: { provider: defaults.embeddingProvider, ...given(server.embedding ?? {}) },
-    knowledgeApi: { ...defaults.knowledgeApi, ...given(server.knowledgeApi ?? {}) },
-    summaryManager: server.summaryManager ?? (program ? parts.summaryManager() : undefined),
-    a2aPrefix: normalisePrefix(server.a2a?.prefix ?? defaults.a2aPrefix),
-    authKeys: resolveKeys(overrides.keys ?? server.auth?.keys ?? []),
-    limits: resolveLimits(server.limits),
-    allowUnauthenticated:
-      overrides.allowUnauthenticated ?? server.allowUnauthenticated ?? defaults.allowUnauthenticated,
-    trustProxy: toProxies(server.trustProxy),
-    retention: {
-      maxAgeMs: parseDuration(server.retention?.maxAge),
-      maxSessions: server.retention?.maxSessions,
-    },
-  }
-}
-
-function toProxies(given: ServerConfig['trustProxy']): readonly string[] {
-  if (given === undefined || given === false) return []
-  return typeof given === 'string' ? [given] : given
-}
-
-function resolveAddress(server: ServerConfig, overrides: Overrides, program: boolean): ResolvedServerConfig['address'] {
-  const file = server.address === undefined ? undefined : parseAddress(server.address)
-  const fileHost = file === undefined ? (program ? defaults.program.host : undefined) : file.host
-  return {
-    host: overrides.host ?? fileHost,
-    port: overrides.port ?? file?.port ?? defaults.port,
-    named: !program || overrides.port !== undefined || file !== undefined,
-  }
-}
-
-function resolveStorage(server: ServerConfig, place: ServerPlace): ResolvedServerConfig['sessionStorage'] {
-  const storage = server.sessionStorage
-  if (storage === undefined) {
-    if (place.purpose === 'library') return 'memory'
-    return { type: 'sqlite', path: join(place.dataFolder, defaults.databaseFile), synchronous: defaults.synchronous }
-  }
-  if (storage === 'memory' || !('type' in storage)) return storage
-  return {
-    type: 'sqlite',
-    path: resolve(place.root, storage.path),
-    synchronous: storage.synchronous ?? defaults.synchronous,
-  }
-}
-
-function resolveVectorDb(server: ServerConfig, place: ServerPlace): ResolvedServerConfig['vectorDb'] {
-  if (server.vectorDb === undefined && place.purpose === 'library') return undefined
-  const settings = given(server.vectorDb ?? {})
-  const type = settings.type ?? defaults.vectorDbType
-  if (type === 'memory') return { ...settings, type }
-  const folder = settings.baseUrl ?? join(place.dataFolder, defaults.knowledgeFolder)
-  return { ...settings, type, baseUrl: isAbsolute(folder) ? folder : resolve(place.root, folder) }
+/** Kept under the specification's name; what it does is a `Summarizer` with a time limit. */
+export interface SummaryManagerLike {
+  readonly summarizer: Summarizer
+  readonly timeoutMs: number
 }
 
 /** Without the trailing slash; `/` becomes empty. */
-function normalisePrefix(prefix: string): string {
-  return prefix.replace(/\/{2,}/g, '/').replace(/\/$/, '')
+const path = () =>
+  match("a path that begins with '/'", /^\/[^\s?#]*$/).transform((given) =>
+    given.replace(/\/{2,}/g, '/').replace(/\/$/, ''),
+  )
+const name = () => match('1 to 64 of A-Z a-z 0-9 _ -', /^[A-Za-z0-9_-]{1,64}$/)
+export const collection = () =>
+  match('1 to 128 of A-Z a-z 0-9 . _ -, beginning with a letter or digit', /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/)
+
+const address = is<string>(
+  "'host:port', ':port' or '[v6]:port'",
+  (value) => typeof value === 'string' && parseAddress(value) !== undefined,
+).transform((value) => parseAddress(value) as Address)
+
+const sqliteStorage = settings({
+  type: z.literal('sqlite', mustBe("'sqlite'")),
+  /** The file; `:memory:` is not accepted. */
+  path: match("the path of a file (for memory write 'memory')", /^(?!.*:memory:)(?=.*\S)/s),
+  /** Default `FULL`: an answer given survives a power cut. */
+  synchronous: oneOf(['FULL', 'NORMAL']).default('FULL'),
+})
+export type SqliteStorage = z.output<typeof sqliteStorage>
+
+const otherStorage = is<'memory' | SessionStore>(
+  "'memory', { type: 'sqlite', path }, or an object that implements the store",
+  (value) => value === 'memory' || hasMethods(value, 'open', 'close', 'startRun', 'finishRun'),
+)
+type Storage = z.ZodType<
+  'memory' | SessionStore | SqliteStorage,
+  'memory' | SessionStore | z.input<typeof sqliteStorage>
+>
+
+const origins = list(is<string>("'*' or an origin such as 'https://example.org'", isOrigin)).refine(
+  (given) => !given.includes('*') || given.length === 1,
+  { error: "has '*' beside others; write '*' alone, or origins" },
+)
+
+const proxy = is<string>(
+  "the address of a proxy, a range like '10.0.0.0/8', or 'loopback'",
+  (value) => typeof value === 'string' && parseAddressRanges(value).length > 0,
+)
+type Proxies = z.ZodType<readonly string[], false | string | string[]>
+const proxies = choose((value): Proxies => {
+  if (value === false) return z.literal(false).transform(() => [])
+  return Array.isArray(value) ? list(proxy) : proxy.transform((one) => [one])
+})
+
+/** Every key of `server`, with its default. */
+export const serverSettings = settings({
+  address: address.optional(),
+  prefix: path().prefault('/api/v1'),
+  sessionStorage: choose(
+    (value) => (isObject(value) && value.type === 'sqlite' ? sqliteStorage : otherStorage) as Storage,
+  ).optional(),
+  logger: is<Logger>('an object with the methods debug, info, warn and error', (value) =>
+    hasMethods(value, 'debug', 'info', 'warn', 'error'),
+  ).optional(),
+  debug: flag().default(false),
+  allowOrigins: origins.default([]),
+  allowMethods: list(match('an HTTP method in capitals', /^[A-Z]+$/)).optional(),
+  allowHeaders: list(match('a header name', /^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/)).optional(),
+  allowHosts: list(text()).default([]),
+  requestTimeout: duration(
+    1,
+    'a time from 1 ms to 24 days: milliseconds, or a number with ms, s, m, h or d',
+    longestTimerMs,
+  ).prefault('30s'),
+  maxRequestSize: size().prefault('10MB'),
+  healthPath: path()
+    .transform((given) => given || '/')
+    .prefault('/health'),
+  vectorDb: settings({
+    type: oneOf(['lancedb', 'memory']).default('lancedb'),
+    /** For LanceDB the folder. */
+    baseUrl: text().optional(),
+    collectionName: collection().optional(),
+    database: name().optional(),
+    tenant: name().optional(),
+  }).optional(),
+  embedding: settings({
+    provider: oneOf(['auto', 'transformers', 'lexical', 'openai']).default('auto'),
+    apiKey: text(undefined, true).optional(),
+    model: text().optional(),
+    baseUrl: text().optional(),
+    /** How exact the numbers of a sentence model are; default: what is in the cache, `q8` when it is downloaded. */
+    dtype: oneOf(['fp32', 'fp16', 'q8', 'int8', 'uint8', 'q4', 'q4f16', 'bnb4']).optional(),
+  }).prefault({}),
+  knowledgeApi: settings({
+    search: flag().default(true),
+    config: flag().default(true),
+    content: flag().default(true),
+    documents: flag().default(true),
+  }).prefault({}),
+  summaryManager: is<SummaryManagerLike>(
+    'new SummaryManager({ model, timeout })',
+    (value) => isObject(value) && hasMethods(value.summarizer, 'summarize') && typeof value.timeoutMs === 'number',
+  ).optional(),
+  a2a: settings({ prefix: path().prefault('/api/v1/a2a') }).prefault({}),
+  auth: settings({ keys: authKeys }).prefault({ keys: [] }),
+  limits: limitSettings.prefault({}),
+  /** Allows an address that is not loopback without `auth`. */
+  allowUnauthenticated: flag().default(false),
+  /** Addresses and ranges (`'10.0.0.0/8'`, `'loopback'`) of the proxies whose `X-Forwarded-For` is believed. Default: none. */
+  trustProxy: proxies.prefault(false),
+  retention: settings({ maxAge: duration(0).optional(), maxSessions: count().optional() }).prefault({}),
+})
+
+function hasMethods(value: unknown, ...names: string[]): boolean {
+  if (typeof value !== 'object' || value === null) return false
+  return names.every((method) => typeof Reflect.get(value, method) === 'function')
 }
 
-/** Without the keys whose value is undefined, so that they don't hide a default. */
-function given<T extends object>(settings: T): T {
-  return Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== undefined)) as T
+function isOrigin(value: unknown): boolean {
+  if (value === '*') return true
+  return typeof value === 'string' && URL.canParse(value) && new URL(value).origin === value.toLowerCase()
 }

@@ -1,12 +1,13 @@
 import { createHash } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
-import { authKeys, type KeySettings, resolveKeys } from '../../../src/config/settings/keys.ts'
+import { authKeys, type KeySettings } from '../../../src/config/settings/keys.ts'
+import { check } from '../../../src/schema/check.ts'
 
 const hashed = (key: string) => `sha256:${createHash('sha256').update(key).digest('hex')}`
 
 function complaintsOf(keys: unknown): string[] {
   const complaints: string[] = []
-  authKeys(keys, 'auth.keys', (key, message) => complaints.push(`${key} ${message}`))
+  check(authKeys, keys, 'auth.keys', (key, message) => complaints.push(`${key} ${message}`))
   return complaints
 }
 
@@ -20,7 +21,7 @@ describe('keys', () => {
       { key: 'bob', userId: 'bob', scopes: ['run', 'prompts'] },
     ]
     expect(complaintsOf(keys)).toEqual([])
-    expect(resolveKeys(keys).map(({ id, userId, scopes }) => [id, userId, scopes])).toEqual([
+    expect(authKeys.parse(keys).map(({ id, userId, scopes }) => [id, userId, scopes])).toEqual([
       ['key:0', undefined, undefined],
       ['front-desk', undefined, undefined],
       ['key:2', 'ann', ['run', 'sessions', 'knowledge:read']],
@@ -37,24 +38,24 @@ describe('keys', () => {
       "auth.keys.0.scopes.1 is 'admin', which a key with userId",
     ],
     [[{ key: 'k', userId: 'ann', scopes: ['metrics'] }], "auth.keys.0.scopes.0 is 'metrics', which a key with userId"],
-    [[{ key: 'k', scopes: ['sesions'] }], "auth.keys.0.scopes.0 is 'sesions'; allowed: 'run', 'sessions'"],
-    [[{ key: 'k', id: 'anonymous' }], "auth.keys.0.id is 'anonymous'"],
-    [[{ key: 'k', id: 'key:1' }], "auth.keys.0.id is 'key:1'"],
-    [['sha256:abc'], "auth.keys.0 is a text; allowed: a text of visible ASCII characters, or 'sha256:' and 64"],
-    [['k', { key: 'k', userId: 'ann' }], 'auth.keys.1 is a key that is in the list before, with other rights'],
+    [[{ key: 'k', scopes: ['sesions'] }], "auth.keys.0.scopes.0 must be one of 'run', 'sessions'"],
+    [[{ key: 'k', id: 'anonymous' }], "(and not 'anonymous'), not 'anonymous'"],
+    [[{ key: 'k', id: 'key:1' }], "(and not 'anonymous'), not 'key:1'"],
+    [['sha256:abc'], "auth.keys.0 must be a text of visible ASCII characters, or 'sha256:' and 64"],
+    [['k', { key: 'k', userId: 'ann' }], 'auth.keys.1 is in the list before, with other rights'],
     [
       [
         { key: 'k', scopes: ['run'] },
         { key: hashed('k'), scopes: ['sessions'] },
       ],
-      'auth.keys.1 is a key that is in',
+      'auth.keys.1 is in the list before',
     ],
     [
       [
         { key: 'a', id: 'x', userId: 'ann' },
         { key: 'b', id: 'x', userId: 'bob' },
       ],
-      "auth.keys.1.id is 'x', as of a key",
+      "auth.keys.1.id is 'x', the id of a key",
     ],
   ])('are refused with the reason: %j', (keys, complaint) => {
     expect(complaintsOf(keys)).toEqual([expect.stringContaining(complaint)])

@@ -231,7 +231,7 @@ describe('loadConfig', () => {
   it.each([
     ['is empty', '', /no default export/],
     ['exports nothing', 'export const x = 1', /no default export/],
-    ['exports no object', 'export default 7', /the default export is 7; allowed: defineConfig/],
+    ['exports no object', 'export default 7', /the default export must be defineConfig\({ … }\), not 7/],
     [
       'fails to read a file',
       "import { readFileSync } from 'node:fs'\nreadFileSync('/no/such')\nexport default {}",

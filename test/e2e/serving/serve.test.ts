@@ -200,7 +200,7 @@ describe('agentserve dev', () => {
     await writeConfig('export default { server: { requestTimout: 1 } }')
     const { code, stderr, stdout } = await run('dev', '--port', '0')
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
-    expect(stderr).toBe("agent.config.ts: server.requestTimout is not a setting; did you mean 'requestTimeout'.\n")
+    expect(stderr).toBe("agent.config.ts: server.requestTimout is not a setting; did you mean 'requestTimeout'?\n")
   })
 })
 

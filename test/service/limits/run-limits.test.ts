@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest'
-import { defaults } from '../../../src/config/settings/defaults.ts'
+import { usualLimits } from '../../../src/config/settings/limits.ts'
 import type { Emission, Runnable } from '../../../src/core/runnable.ts'
 import { team } from '../../../src/runnables/team/team.ts'
 import { workflow } from '../../../src/runnables/workflow/workflow.ts'
@@ -15,7 +15,7 @@ afterEach(async () => {
 type Given = { [KEY in keyof RunBounds]?: RunBounds[KEY] extends object ? Partial<RunBounds[KEY]> : RunBounds[KEY] }
 
 async function serve(main: Runnable, given: Given, store = memoryStore()) {
-  const { run, toolResult, metadataBytes, stateBytes } = defaults.limits
+  const { run, toolResult, metadataBytes, stateBytes } = usualLimits()
   const bounds: RunBounds = {
     run: { ...run, ...given.run },
     toolResult: { ...toolResult, ...given.toolResult },

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { defaults } from '../../../src/config/settings/defaults.ts'
+import { usualLimits } from '../../../src/config/settings/limits.ts'
 import { AppError } from '../../../src/core/error.ts'
 import { silentLogger } from '../../../src/core/logger.ts'
 import type { SessionStore } from '../../../src/core/store.ts'
@@ -88,7 +88,7 @@ test('fails a waiting run whose begin could not be recorded, and leaves nothing 
 test('cancels a waiting run of an entity that is not here, and begins it when it is', async () => {
   const store = memoryStore()
   await store.open()
-  const options = { store, logger: silentLogger, clock: Date.now, requestTimeoutMs: 30_000, bounds: defaults.limits }
+  const options = { store, logger: silentLogger, clock: Date.now, requestTimeoutMs: 30_000, bounds: usualLimits() }
   const before = createRegistry()
   before.register('gone', gate().runnable)
   before.register('back', echo)

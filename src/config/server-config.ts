@@ -1,0 +1,77 @@
+import { isAbsolute, join, resolve } from 'node:path'
+import type { Overrides } from './overrides.ts'
+import type { ConfigParts } from './parts.ts'
+import type { Address } from './settings/address.ts'
+import type { CheckedConfig } from './settings/user.ts'
+import type { ResolvedServerConfig } from './types.ts'
+
+type CheckedServer = CheckedConfig['server']
+
+/** Where the server is made: `createServer` in somebody's program, or the command line. */
+export type Purpose = 'library' | 'program'
+
+export interface ServerPlace {
+  purpose: Purpose
+  root: string
+  dataFolder: string
+}
+
+/** Decides what depends on flags, environment and purpose; `server` has been checked. */
+export function resolveServer(
+  server: CheckedServer,
+  overrides: Overrides,
+  place: ServerPlace,
+  parts: Pick<ConfigParts, 'summaryManager'>,
+): ResolvedServerConfig {
+  const program = place.purpose === 'program'
+  const { requestTimeout, maxRequestSize, a2a, auth, retention, ...same } = server
+  return {
+    ...same,
+    address: resolveAddress(server.address, overrides, program),
+    sessionStorage: resolveStorage(server.sessionStorage, place),
+    debug: overrides.debug ?? server.debug,
+    allowHosts: overrides.allowHosts ?? server.allowHosts,
+    requestTimeoutMs: requestTimeout,
+    maxRequestBytes: maxRequestSize,
+    vectorDb: resolveVectorDb(server.vectorDb, place),
+    summaryManager: server.summaryManager ?? (program ? parts.summaryManager() : undefined),
+    a2aPrefix: a2a.prefix,
+    authKeys: overrides.keys ?? auth.keys,
+    allowUnauthenticated: overrides.allowUnauthenticated ?? server.allowUnauthenticated,
+    retention: { maxAgeMs: retention.maxAge, maxSessions: retention.maxSessions },
+  }
+}
+
+function resolveAddress(
+  file: Address | undefined,
+  overrides: Overrides,
+  program: boolean,
+): ResolvedServerConfig['address'] {
+  const usual: Address = { host: program ? '127.0.0.1' : undefined, port: 8080 }
+  const { host, port } = file ?? usual
+  return {
+    host: overrides.host ?? host,
+    port: overrides.port ?? port,
+    named: !program || overrides.port !== undefined || file !== undefined,
+  }
+}
+
+function resolveStorage(
+  storage: CheckedServer['sessionStorage'],
+  { purpose, root, dataFolder }: ServerPlace,
+): ResolvedServerConfig['sessionStorage'] {
+  if (storage === undefined) {
+    if (purpose === 'library') return 'memory'
+    return { type: 'sqlite', path: join(dataFolder, 'agentserve.db'), synchronous: 'FULL' }
+  }
+  if (storage === 'memory' || !('type' in storage)) return storage
+  return { ...storage, path: resolve(root, storage.path) }
+}
+
+function resolveVectorDb(given: CheckedServer['vectorDb'], place: ServerPlace): ResolvedServerConfig['vectorDb'] {
+  if (given === undefined && place.purpose === 'library') return undefined
+  const settings = given ?? { type: 'lancedb' }
+  if (settings.type === 'memory') return settings
+  const folder = settings.baseUrl ?? join(place.dataFolder, 'knowledge')
+  return { ...settings, baseUrl: isAbsolute(folder) ? folder : resolve(place.root, folder) }
+}

@@ -1,0 +1,34 @@
+import type { z } from 'zod'
+import type { McpServer } from '../../runnables/mcp/settings.ts'
+import { callback, integer, list, named, settings, text } from '../../schema/field.ts'
+import { modelSetting } from '../../schema/model.ts'
+import { collection, serverSettings } from './server.ts'
+
+const entities = () => named<object>('an object with one entry per id').default({})
+
+/** Every key of agent.config.ts. An entity is what `agent`, `team`, `workflow` return, or an AI SDK `Agent`. */
+export const userSettings = settings({
+  model: modelSetting.optional(),
+  knowledge: settings({
+    /** Files, folders and globs, relative to the config file; ingested when the server starts. */
+    sources: list(text()).optional(),
+    collection: collection().optional(),
+    chunkSize: integer(1, 20_000).optional(),
+    chunkOverlap: integer(0, 19_999).optional(),
+  })
+    .superRefine(({ chunkSize, chunkOverlap }, context) => {
+      if (chunkSize === undefined || chunkOverlap === undefined || chunkOverlap < chunkSize) return
+      const message = `must be less than knowledge.chunkSize (${chunkSize}), not ${chunkOverlap}`
+      context.addIssue({ code: 'custom', path: ['chunkOverlap'], message })
+    })
+    .prefault({}),
+  agents: entities(),
+  teams: entities(),
+  workflows: entities(),
+  /** MCP servers by name; an agent takes the tools of one with `mcp('name')`. */
+  mcpServers: named<McpServer>('an object with one entry per name').default({}),
+  server: serverSettings.prefault({}),
+  /** Called when a reload has replaced this config and its last run has ended, and at shutdown. */
+  dispose: callback<() => void | Promise<void>>().optional(),
+})
+export type CheckedConfig = z.output<typeof userSettings>

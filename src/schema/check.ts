@@ -1,0 +1,49 @@
+import type { z } from 'zod'
+import { AppError, type ErrorDetail } from '../core/error.ts'
+
+/** What is wrong with a value, each mistake with its path below `at` and what it should be; empty when nothing is. */
+export type Mistakes = ErrorDetail[]
+
+/**
+ * A value by its schema: as it is resolved, defaults filled in, or undefined and every mistake told to `complain`, the path
+ * below `at` and words that follow it.
+ */
+export function check<S extends z.ZodType>(
+  schema: S,
+  value: unknown,
+  at: string,
+  complain: (path: string, message: string) => void,
+): z.output<S> | undefined {
+  // A schema of settings is used a few times in the life of a process: compiling it would take longer than it saves.
+  const result = schema.safeParse(value, { jitless: true })
+  if (result.success) return result.data
+  for (const issue of result.error.issues) {
+    const path = [...(at === '' ? [] : [at]), ...issue.path]
+    if (issue.code !== 'unrecognized_keys') complain(path.join('.'), issue.message)
+    else {
+      const messages = issue.message.split('\n')
+      for (const [index, key] of issue.keys.entries()) complain([...path, key].join('.'), messages[index] ?? '')
+    }
+  }
+  return undefined
+}
+
+/** The settings of something that a config makes, as `agent()`. Throws `invalid_request` with every mistake. */
+export function checkSettings<S extends z.ZodType>(subject: string, schema: S, value: unknown, at = ''): z.output<S> {
+  const mistakes: ErrorDetail[] = []
+  const checked = check(schema, value, at, (path, message) => mistakes.push({ path, message }))
+  if (mistakes.length > 0) throw wrongSettings(subject, mistakes)
+  return checked as z.output<S>
+}
+
+/** One `invalid_request` for all mistakes in the settings of `subject`. */
+export function wrongSettings(subject: string, mistakes: readonly ErrorDetail[]): AppError {
+  const lines = mistakes.map(({ path, message }) =>
+    sentence(path === '' ? `${subject}: the settings ${message}` : `${subject}: \`${path}\` ${message}`),
+  )
+  return new AppError('invalid_request', lines.join('\n'), { details: [...mistakes] })
+}
+
+export function sentence(text: string): string {
+  return /[.?]$/.test(text) ? text : `${text}.`
+}
