@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { relative } from 'node:path'
-import { within } from '../runtime/within.ts'
+import { within } from '../runtime/abort.ts'
 import { ConfigError } from './config-error.ts'
 import { excerptOf } from './excerpt.ts'
 
@@ -34,7 +34,7 @@ export function describeUnsettled(
 /** Calls the config's `dispose` and waits five seconds for it at most. */
 export async function disposeWithin(dispose: (() => unknown) | undefined, file: string | undefined): Promise<void> {
   if (dispose === undefined) return
-  await within((async () => dispose())(), {
+  await within(() => dispose(), {
     ms: disposeMs,
     late: () =>
       new ConfigError(

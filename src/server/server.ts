@@ -15,7 +15,8 @@ import type { Bound } from '../http/listen.ts'
 import type { Route } from '../http/route.ts'
 import { a2aRoutes } from '../protocols/a2a/a2a.ts'
 import { a2aDocs } from '../protocols/a2a/docs.ts'
-import { within } from '../runtime/within.ts'
+import { within } from '../runtime/abort.ts'
+import { createSerial } from '../runtime/serial.ts'
 import { removeLeftCopies } from '../store/backup/archive.ts'
 import { lockDataFolder, removeServerHint, writeServerHint } from '../store/data-folder.ts'
 import { servicesPerCaller } from './caller-services.ts'
@@ -59,7 +60,7 @@ export function composeServer(initial: ResolvedConfig, { program, onRunEnd }: Se
   let waiting: Recovered['queued'] = []
   let isOpen = false
   let hasTakenUp = false
-  let ingesting: Promise<void> = Promise.resolve()
+  const ingests = createSerial()
   /** Of configs that a reload has replaced. */
   const disposals = new Set<Promise<void>>()
   const custom: Route[] = []
@@ -202,7 +203,7 @@ export function composeServer(initial: ResolvedConfig, { program, onRunEnd }: Se
     if (knowledge === undefined) return
     const { root, knowledge: wanted } = config
     const options = { knowledge, root, ...wanted, logger, signal: stopping.signal }
-    ingesting = ingesting.then(() => ingestSources(options))
+    void ingests.run(() => ingestSources(options))
   }
 
   async function dispose(replaced: ResolvedConfig): Promise<void> {
@@ -222,14 +223,14 @@ export function composeServer(initial: ResolvedConfig, { program, onRunEnd }: Se
       await opened?.catch(() => {})
       if (isOpen) await runs.shutdown(deadlineMs)
       await connections
-      await ingesting
+      await ingests.idle()
       for (const release of releases.toReversed()) {
         await release().catch((error: unknown) => logger.error({ error }, 'closing failed'))
       }
       const last = Promise.all([...disposals, dispose(config)])
       const ms = Math.max(minDisposeMs, endsAt - performance.now())
       const late = () => new Error('It did not end in time.')
-      await within(last, { ms, late }).catch((error: unknown) => logger.error({ error }, 'dispose failed'))
+      await within(() => last, { ms, late }).catch((error: unknown) => logger.error({ error }, 'dispose failed'))
       if (failure === undefined) finished.resolve()
       else finished.reject(failure.cause)
       ready.reject(failure?.cause ?? new AppError('unavailable', 'The server has been shut down.'))
@@ -292,8 +293,6 @@ export function composeServer(initial: ResolvedConfig, { program, onRunEnd }: Se
       startIngesting()
     },
     refreshSources: startIngesting,
-    async ingested() {
-      await ingesting
-    },
+    ingested: ingests.idle,
   }
 }

@@ -6,6 +6,7 @@ import { MockLanguageModelV4 } from 'ai/test'
 import { AppError } from '../core/error.ts'
 import type { ModelObject, ModelSetting } from '../core/model.ts'
 import { assertModel, describeModel, resolveModel } from '../models/resolve.ts'
+import { createSerial } from '../runtime/serial.ts'
 import { type CallOptions, lastUserText, type StreamPart, toGenerated, toStream } from './scripted-model.ts'
 
 export interface RecordedModelSettings {
@@ -45,7 +46,7 @@ export function recordedModel({ model, file }: RecordedModelSettings): ModelObje
   const played = new Map<string, number>()
   let real: Promise<ModelObject> | undefined
   let opened: Promise<Cassette> | undefined
-  let writing = Promise.resolve()
+  const writes = createSerial()
 
   const open = () => {
     opened ??= mode === 'all' ? Promise.resolve(emptyCassette(name)) : readCassette(path, name)
@@ -67,8 +68,7 @@ export function recordedModel({ model, file }: RecordedModelSettings): ModelObje
     const parts = await callReal(await real, options)
     if (known === undefined) cassette.recordings.push({ key, about, answers: [parts] })
     else known.answers.push(parts)
-    writing = writing.then(() => write(path, cassette))
-    await writing
+    await writes.run(() => write(path, cassette))
     return parts
   }
   return new MockLanguageModelV4({

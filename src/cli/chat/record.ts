@@ -17,7 +17,7 @@ export class RunReader {
   hasEnded = false
   readonly signal: AbortSignal
   readonly #client: Client
-  readonly #push: (event: TurnEvent) => Promise<void>
+  readonly #push: (event: TurnEvent) => Promise<void> | undefined
   #sessionId: string | undefined
   #after = 0
   #shownChars = 0
@@ -29,7 +29,7 @@ export class RunReader {
   #behind: { chars: number; go: () => void } | undefined
   #stop = new AbortController()
 
-  constructor(client: Client, push: (event: TurnEvent) => Promise<void>, signal: AbortSignal) {
+  constructor(client: Client, push: (event: TurnEvent) => Promise<void> | undefined, signal: AbortSignal) {
     this.#client = client
     this.#push = push
     this.signal = signal
@@ -43,11 +43,11 @@ export class RunReader {
     void this.#push({ type: 'started', runId })
   }
 
-  say(event: TurnEvent): Promise<void> {
+  say(event: TurnEvent): Promise<void> | undefined {
     return this.#push(event)
   }
 
-  text(text: string): Promise<void> {
+  text(text: string): Promise<void> | undefined {
     this.#shownChars += text.length
     if (this.#behind !== undefined && this.#shownChars >= this.#behind.chars) this.#behind.go()
     return this.#push({ type: 'text', text })

@@ -1,12 +1,12 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { Client } from '../../client/client.ts'
 import { isAppError } from '../../core/error.ts'
 import type { SourceEvent } from '../../core/event.ts'
 import type { Json } from '../../core/json.ts'
+import { pause } from '../../runtime/abort.ts'
+import { Channel } from '../../runtime/channel.ts'
 import type { TurnEvent } from '../runs/activity.ts'
 import { uncited } from '../runs/source-line.ts'
 import { createTerminalFilter, terminalLine } from '../terminal/text.ts'
-import { Feed } from './feed.ts'
 import { RunReader } from './record.ts'
 
 export interface Turn {
@@ -59,18 +59,18 @@ async function* shown(
   cancelIn: string | undefined,
   work: (reader: RunReader) => Promise<void>,
 ): AsyncGenerator<TurnEvent, void, void> {
-  const feed = new Feed<TurnEvent>()
+  const feed = new Channel<TurnEvent>(512)
   const leaving = new AbortController()
-  const reader = new RunReader(client, (event) => feed.push(event), AbortSignal.any([signal, leaving.signal]))
+  const reader = new RunReader(client, (event) => feed.offer(event), AbortSignal.any([signal, leaving.signal]))
   const done = work(reader).then(
-    () => feed.end(),
-    (error: unknown) => feed.end({ error }),
+    () => feed.close(),
+    (error: unknown) => feed.close({ error }),
   )
   const clean = createTerminalFilter()
   const sources: SourceEvent[] = []
   let answer = ''
   let ended = false
-  const abort = () => feed.end({ error: signal.reason })
+  const abort = () => feed.close({ error: signal.reason })
   signal.addEventListener('abort', abort, { once: true })
   try {
     for await (const event of feed) {
@@ -97,7 +97,7 @@ async function* shown(
   } finally {
     signal.removeEventListener('abort', abort)
     leaving.abort()
-    feed.end()
+    feed.close()
     await done
     if (!ended && cancelIn !== undefined) await cancel(client, reader.runId, cancelIn)
   }
@@ -143,7 +143,7 @@ async function takeUp(reader: RunReader): Promise<void> {
     }
     if (!lost) await reader.say({ type: 'connection', lost: true })
     lost = true
-    await sleep(Math.min(2000, 100 * 2 ** tries), undefined, { signal: reader.signal })
+    await pause(Math.min(2000, 100 * 2 ** tries), reader.signal)
   }
 }
 

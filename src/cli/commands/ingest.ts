@@ -1,5 +1,7 @@
 import { Option } from 'commander'
 import { type ChunkerType, chunkerTypes } from '../../core/knowledge/knowledge.ts'
+import { aborted } from '../../runtime/abort.ts'
+import { createSerial } from '../../runtime/serial.ts'
 import { describeError } from '../command/exit.ts'
 import { exit } from '../command/exit-codes.ts'
 import { addConnectFlags, type ConnectOptions, integerBetween } from '../command/flags.ts'
@@ -56,12 +58,8 @@ export const command: CommandModule<IngestOptions> = {
     const { dryRun, prune, name, allowHttp, allowPrivate } = options
     const wanted = { root: process.cwd(), paths, settings, dryRun, prune, name, allowHttp, allowPrivate, signal }
     let before: ReadonlySet<string> | undefined
-    let last: Promise<unknown> = Promise.resolve()
-    const pass = () => {
-      const turn = last.then(ingestOnce)
-      last = turn.catch(() => undefined)
-      return turn
-    }
+    const queue = createSerial()
+    const pass = () => queue.run(ingestOnce)
     const ingestOnce = async () => {
       const report = createIngestReport({ json: options.json === true, dryRun: dryRun === true })
       try {
@@ -88,11 +86,6 @@ export const command: CommandModule<IngestOptions> = {
       await watcher.close()
     }
   },
-}
-
-function aborted(signal: AbortSignal): Promise<void> {
-  if (signal.aborted) return Promise.resolve()
-  return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }))
 }
 
 function collect(value: string, earlier: string[] = []): string[] {

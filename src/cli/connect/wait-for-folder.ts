@@ -1,5 +1,5 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import { AppError, isAppError } from '../../core/error.ts'
+import { pause } from '../../runtime/abort.ts'
 
 const patienceMs = 5_000
 const pauseMs = 100
@@ -30,7 +30,7 @@ export async function waitForFolder<T>({ dataFolder, open, instead, signal }: Fo
         )
       }
     }
-    await sleep(pauseMs, undefined, { signal })
+    await pause(pauseMs, signal)
   }
 }
 

@@ -1,6 +1,7 @@
 import { relative } from 'node:path'
 import { ConfigError } from '../../config/config-error.ts'
 import type { ConfigWatch } from '../../config/load/watch.ts'
+import { createSerial } from '../../runtime/serial.ts'
 import type { OpenServer } from '../../server.ts'
 import { describeError } from '../command/exit.ts'
 import type { Project } from '../connect/project.ts'
@@ -30,7 +31,7 @@ export function createReloader(options: ReloaderOptions): Reloader {
   const { server, load, print } = options
   let last = options.project
   let watch: ConfigWatch | undefined
-  let work = Promise.resolve()
+  const reloads = createSerial()
   const closing = new AbortController()
 
   async function exchange(changed: readonly string[]): Promise<void> {
@@ -53,8 +54,7 @@ export function createReloader(options: ReloaderOptions): Reloader {
   }
 
   function reload(changed: readonly string[] = []): Promise<void> {
-    work = work.then(() => exchange(changed))
-    return work
+    return reloads.run(() => exchange(changed))
   }
 
   const onError = (error: unknown) => print(describeError(error))
@@ -74,7 +74,7 @@ export function createReloader(options: ReloaderOptions): Reloader {
       closing.abort()
       await watching
       await watch?.close()
-      await work
+      await reloads.idle()
     },
   }
 }

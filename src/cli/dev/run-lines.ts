@@ -1,4 +1,5 @@
 import type { RunRecord } from '../../core/run.ts'
+import { createSerial } from '../../runtime/serial.ts'
 import type { OpenServer } from '../../server.ts'
 import { between, formatRun, type LineStyle, type RunFacts } from '../runs/line.ts'
 import { limitLines } from '../terminal/line-limit.ts'
@@ -19,14 +20,14 @@ export interface RunLines {
 
 /** One line for each run that ends, in their order, as far as a person could read them. */
 export function createRunLines(runs: () => Runs, print: (text: string) => void, style: () => LineStyle): RunLines {
-  let printing = Promise.resolve()
+  const printing = createSerial()
   const limit = limitLines(linesPerSecond, (counts) => {
     const all = [...counts.values()].reduce((sum, count) => sum + count, 0)
     const each = [...counts].map(([status, count]) => `${count} ${status}`).join(', ')
     after(() => print(`… and ${all} more: ${each}`))
   })
   function after(work: () => void | Promise<void>): void {
-    printing = printing.then(work)
+    void printing.run(work)
   }
   return {
     show(run) {
@@ -40,7 +41,7 @@ export function createRunLines(runs: () => Runs, print: (text: string) => void, 
     after,
     async close() {
       limit.close()
-      await printing
+      await printing.idle()
     },
   }
 }

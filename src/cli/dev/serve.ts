@@ -1,4 +1,5 @@
 import { AppError } from '../../core/error.ts'
+import { aborted } from '../../runtime/abort.ts'
 import type { OpenServer } from '../../server.ts'
 import { exit } from '../command/exit-codes.ts'
 import { type ServeOptions, toConfigFlags } from '../command/flags.ts'
@@ -119,9 +120,4 @@ async function open(
       )
     },
   })
-}
-
-function aborted(signal: AbortSignal): Promise<void> {
-  if (signal.aborted) return Promise.resolve()
-  return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }))
 }

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { ResolvedConfig } from '../../config/types.ts'
+import { createSerial } from '../../runtime/serial.ts'
 import type { OpenServer } from '../../server.ts'
 import { watchPaths } from '../ingest/watch.ts'
 
@@ -13,28 +14,32 @@ export interface SourceWatch {
 export function watchSources(config: ResolvedConfig, server: OpenServer): SourceWatch {
   const onError = (error: unknown) => server.services.logger.error({ error }, 'knowledge sources are not watched')
   let watched: readonly string[] = []
-  let work: Promise<{ close(): Promise<void> } | undefined> = Promise.resolve(undefined)
+  let watcher: { close(): Promise<void> } | undefined
+  const updates = createSerial()
 
   const update = ({ root, knowledge: { sources } }: ResolvedConfig) => {
     if (isDeepStrictEqual(sources, watched)) return
     watched = sources
-    work = work.then(async (before) => {
-      await before?.close()
-      if (sources.length === 0) return undefined
+    const work = updates.run(async () => {
+      await watcher?.close()
+      watcher = undefined
+      if (sources.length === 0) return
       const onChange = () => {
         server.refreshSources()
         return server.ingested()
       }
-      const watcher = await watchPaths({ root, paths: sources, onChange, onError })
+      watcher = await watchPaths({ root, paths: sources, onChange, onError })
       // What was saved before changes were seen.
       onChange().catch(onError)
-      return watcher
     })
     work.catch(onError)
   }
   update(config)
   return {
     update,
-    close: async () => (await work.catch(() => undefined))?.close(),
+    async close() {
+      await updates.idle()
+      await watcher?.close()
+    },
   }
 }

@@ -1,5 +1,6 @@
 import { realpath } from 'node:fs/promises'
 import { resolve } from 'node:path'
+import { createSerial } from '../../runtime/serial.ts'
 import { globBase } from '../../sources/find.ts'
 
 const quietMs = 200
@@ -21,12 +22,12 @@ export async function watchPaths({ root, paths, onChange, onError }: WatchPaths)
   // Links in the folders are not followed, as they are not where files are looked for; a place may be one itself.
   const places = await Promise.all(named.map((place) => realpath(place).catch(() => place)))
   const watcher = watch(places, { ignoreInitial: true, ignored, followSymlinks: false })
-  let work: Promise<unknown> = Promise.resolve()
+  const calls = createSerial()
   let timer: NodeJS.Timeout | undefined
   const touch = () => {
     clearTimeout(timer)
     timer = setTimeout(() => {
-      work = work.then(onChange).catch(onError)
+      calls.run(onChange).catch(onError)
     }, quietMs)
   }
   watcher.on('all', touch)
@@ -40,7 +41,7 @@ export async function watchPaths({ root, paths, onChange, onError }: WatchPaths)
     async close() {
       clearTimeout(timer)
       await watcher.close()
-      await work
+      await calls.idle()
     },
   }
 }

@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import { AppError } from '../../core/error.ts'
+import { pause } from '../../runtime/abort.ts'
 import { Deadline } from './deadline.ts'
 import { errorOf, toNetworkError, toServerError } from './error.ts'
 import { parse } from './json.ts'
-import { isAtWork, mayRepeat, pause, type Repeat, waitMsBefore } from './retry.ts'
+import { isAtWork, mayRepeat, type Repeat, waitMsBefore } from './retry.ts'
 import type { ClientRequest, ClientResponse, Transport } from './transport.ts'
 
 const maxAnswerBytes = 64 * 1024 * 1024

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import { type AppError, isAppError } from '../../core/error.ts'
 import { isUndelivered, ServerError } from './error.ts'
 
@@ -36,9 +35,4 @@ export function waitMsBefore(error: AppError, failures: number): number | undefi
   if (askedMs > 0) return askedMs * (1 + Math.random() / 4)
   if (failures === 0 && !(error instanceof ServerError)) return 0
   return Math.min(longestWaitMs, firstWaitMs * 3 ** failures) * (0.5 + Math.random() / 2)
-}
-
-/** Throws the signal's reason when it aborts. */
-export async function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
-  await sleep(ms, undefined, signal === undefined ? {} : { signal }).catch(() => signal?.throwIfAborted())
 }

@@ -1,9 +1,10 @@
 import { AppError } from '../../core/error.ts'
 import { isFinalEvent, type RunEvent } from '../../core/event.ts'
 import { parseSse, type SseEvent } from '../../core/sse.ts'
+import { pause } from '../../runtime/abort.ts'
 import type { Connection, OpenAnswer } from './connection.ts'
 import { toNetworkError, withRun } from './error.ts'
-import { isPassing, pause } from './retry.ts'
+import { isPassing } from './retry.ts'
 
 export const defaultReconnects = 5
 const reconnectMs = 200

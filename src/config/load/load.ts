@@ -1,7 +1,7 @@
 import { realpath, stat } from 'node:fs/promises'
 import { dirname, join, relative, resolve } from 'node:path'
 import { cosmiconfig } from 'cosmiconfig'
-import { within } from '../../runtime/within.ts'
+import { within } from '../../runtime/abort.ts'
 import { isObject, show } from '../../schema/field.ts'
 import { ConfigError } from '../config-error.ts'
 import { applyEnvFile } from '../environment.ts'
@@ -53,7 +53,7 @@ export async function loadConfig(options: LoadOptions): Promise<LoadedConfig> {
     const [first = named ?? join(root, '.env')] = files
     return describeUnsettled(first, [...files], ms, [...new Set(watched)])
   }
-  return within(load(options, files), { ms, late, signal })
+  return within(() => load(options, files), { ms, late, signal })
 }
 
 async function load(options: LoadOptions, files: Set<string>): Promise<LoadedConfig> {

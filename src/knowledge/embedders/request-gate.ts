@@ -1,4 +1,4 @@
-import { setTimeout as wait } from 'node:timers/promises'
+import { pause } from '../../runtime/abort.ts'
 
 export interface Gate {
   pass<T>(work: () => Promise<T>, signal: AbortSignal | undefined): Promise<T>
@@ -19,7 +19,7 @@ export function createGate(atOnce: number): Gate {
     },
     async opened(signal) {
       for (let left = opensAt - performance.now(); left > 0; left = opensAt - performance.now())
-        await wait(Math.ceil(left), undefined, { signal })
+        await pause(Math.ceil(left), signal)
     },
     async pass(work, signal) {
       if (free > 0) free--

@@ -5,6 +5,7 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { AppError } from '../../core/error.ts'
 import { unreadable } from '../../core/knowledge/filter.ts'
+import { createSerial } from '../../runtime/serial.ts'
 import type { Parse } from './parse.ts'
 import { childProgram } from './parser-child.ts'
 import type { Found } from './reader.ts'
@@ -42,7 +43,7 @@ export interface ParserProcess {
 export function createParserProcess(limits: ParserLimits): ParserProcess {
   let child: ChildProcess | undefined
   let idle: NodeJS.Timeout | undefined
-  let last: Promise<unknown> = Promise.resolve()
+  const queue = createSerial()
   let closing = false
 
   const end = () => {
@@ -81,14 +82,12 @@ export function createParserProcess(limits: ParserLimits): ParserProcess {
   return {
     parse(work, signal) {
       const { name, ...rest } = work
-      const turn = last.then(() => run(rest, name, signal))
-      last = turn.catch(() => undefined)
-      return turn
+      return queue.run(() => run(rest, name, signal))
     },
     async close() {
       closing = true
       end()
-      await last
+      await queue.idle()
       closing = false
       clearTimeout(idle)
     },

@@ -5,6 +5,7 @@ import { setImmediate as yieldToLoop } from 'node:timers/promises'
 import type { Connection, Index, Table } from '@lancedb/lancedb'
 import type { VectorRow, VectorStore, VectorTable } from '../../core/knowledge/drivers.ts'
 import { releaseBytes } from '../../runtime/release-bytes.ts'
+import { createSerial } from '../../runtime/serial.ts'
 import { mustRewrite } from './deletions.ts'
 import { gathered } from './gathered.ts'
 import { toHalves } from './half-float.ts'
@@ -218,16 +219,11 @@ function serialWrites(
   makeIndex: () => Promise<Index>,
   onQuiet: () => void,
 ) {
-  let last: Promise<unknown> = Promise.resolve()
+  const queue = createSerial()
   let building: Promise<void> | undefined
   let sinceCompaction = 0
   let timer: NodeJS.Timeout | undefined
 
-  const inTurn = (work: () => Promise<unknown>): Promise<void> => {
-    const turn = last.then(work)
-    last = turn.catch(() => undefined)
-    return turn.then(() => undefined)
-  }
   const optimize = async () => {
     sinceCompaction = 0
     await temporary.during(() => table.optimize({ cleanupOlderThan: new Date() }))
@@ -238,7 +234,7 @@ function serialWrites(
     await optimize()
   }
   const rewriteWhenDue = () =>
-    inTurn(async () => {
+    queue.run(async () => {
       if (await mustRewrite(folder, await table.countRows())) await rewrite()
     })
   /** Beside the writes, which go on: what they add meanwhile is searched without the index. */
@@ -254,13 +250,16 @@ function serialWrites(
   const whenQuiet = () => {
     clearTimeout(timer)
     timer = setTimeout(() => {
-      void last.then(onQuiet)
-      if (sinceCompaction >= fewWrites) void inTurn(optimize).catch(() => undefined)
+      void queue.idle().then(onQuiet)
+      if (sinceCompaction >= fewWrites) void queue.run(optimize).catch(() => undefined)
       void rewriteWhenDue().catch(() => undefined)
-      building ??= last.then(build).then(
-        () => (building = undefined),
-        () => (building = undefined),
-      )
+      building ??= queue
+        .idle()
+        .then(build)
+        .then(
+          () => (building = undefined),
+          () => (building = undefined),
+        )
     }, quietMs).unref()
   }
   whenQuiet()
@@ -269,18 +268,18 @@ function serialWrites(
 
   return {
     run: (work: (target: Table) => Promise<unknown>) =>
-      inTurn(async () => {
+      queue.run(async () => {
         await work(table)
         sinceCompaction++
         if (sinceCompaction >= compactAfterWrites) await optimize()
         whenQuiet()
       }),
-    compact: () => inTurn(optimize),
+    compact: () => queue.run(optimize),
     async close() {
       clearTimeout(timer)
       clearInterval(hourly)
-      if (sinceCompaction >= fewWrites) await inTurn(optimize)
-      await last
+      if (sinceCompaction >= fewWrites) await queue.run(optimize)
+      await queue.idle()
       await building
     },
   }

@@ -5,8 +5,8 @@ import { promptText } from '../../core/message.ts'
 import type { ModelObject, ModelSetting } from '../../core/model.ts'
 import type { RunContext, RunInput } from '../../core/runnable.ts'
 import { describeModel, resolveModel } from '../../models/resolve.ts'
+import { Channel } from '../../runtime/channel.ts'
 import type { Defaults } from '../base/defaults.ts'
-import { EventQueue } from '../base/event-queue.ts'
 import { loadSdk } from '../base/sdk.ts'
 import { bounded, noLimits } from '../limits/bounded.ts'
 import { StepLimit } from '../limits/step-limit.ts'
@@ -60,7 +60,7 @@ export function modelAnswer(settings: AnyAgentSettings, setting: ModelSetting, d
     return messages
   }
   return async function* run(input: RunInput, context: RunContext): AsyncGenerator<EmittedEvent> {
-    const queue = new EventQueue<EmittedEvent>()
+    const queue = new Channel<EmittedEvent>()
     const search =
       knowledge?.mode === 'tool' ? { [searchToolName]: await searchTool(knowledge, context, queue) } : undefined
     const configured = defaults.testDoubles?.tools?.(settings.tools ?? {}) ?? settings.tools ?? {}
@@ -94,7 +94,7 @@ export function modelAnswer(settings: AnyAgentSettings, setting: ModelSetting, d
 async function searchTool(
   knowledge: AgentKnowledge,
   context: RunContext,
-  queue: EventQueue<EmittedEvent>,
+  queue: Channel<EmittedEvent>,
 ): Promise<ToolSet[string]> {
   const { tool } = await loadSdk()
   let found = context.resumed?.events.filter((event) => event.type === 'source').length ?? 0

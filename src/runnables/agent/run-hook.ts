@@ -3,14 +3,14 @@ import type { Json } from '../../core/json.ts'
 import type { Usage } from '../../core/run.ts'
 import type { Emission } from '../../core/runnable.ts'
 import { addUsage } from '../../core/usage.ts'
-import { EventQueue } from '../base/event-queue.ts'
+import { Channel } from '../../runtime/channel.ts'
 import { type Answering, callOf } from './call.ts'
 import type { AgentHooks } from './hooks.ts'
 
 /** An answer with the user's hook around it. The run ends when both the answer and the hook have ended. */
 export function hookedRun(answer: Answering, hook: NonNullable<AgentHooks['run']>): Answering {
   return async function* run(input, context): AsyncGenerator<Emission> {
-    const queue = new EventQueue<Emission>()
+    const queue = new Channel<Emission>()
     let answering: Promise<{ text: string; data: Json | undefined; usage: Usage | null }> | undefined
 
     async function pump() {

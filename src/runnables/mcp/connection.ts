@@ -1,10 +1,10 @@
 import { resolve } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { CallToolResult, ListToolsResult, MCPClient } from '@ai-sdk/mcp'
 import { parseDuration } from '../../core/duration.ts'
 import { AppError, messageOf } from '../../core/error.ts'
 import type { Logger } from '../../core/logger.ts'
 import { version } from '../../core/version.ts'
+import { abortable, endsWithin, pause } from '../../runtime/abort.ts'
 import { openHttp } from './http.ts'
 import { McpChild } from './process.ts'
 import { hideSecrets, plainLine } from './redact.ts'
@@ -153,8 +153,7 @@ export class McpConnection {
       )
     }
     const pauseMs = this.#failures === 1 ? 0 : Math.min(longestPauseMs, firstPauseMs * 2 ** (this.#failures - 2))
-    const signal = this.#closed.signal
-    if (since < pauseMs) await sleep(pauseMs - since, undefined, { signal }).catch(() => signal.throwIfAborted())
+    if (since < pauseMs) await pause(pauseMs - since, this.#closed.signal)
   }
 
   async #connect(signal: AbortSignal): Promise<Live> {
@@ -291,22 +290,9 @@ function clientOf({ client }: Live): MCPClient {
 
 /** Over HTTP this ends the session there; a server that does not answer is not waited for. */
 async function farewell({ client }: Live): Promise<void> {
-  const waiting = new AbortController()
-  const late = sleep(farewellMs, undefined, { signal: waiting.signal }).catch(() => {})
-  await Promise.race([client?.close().catch(() => {}), late])
-  waiting.abort()
+  if (client !== undefined) await endsWithin(client.close(), farewellMs)
 }
 
 function statusOf(error: unknown): unknown {
   return typeof error === 'object' && error !== null && 'statusCode' in error ? error.statusCode : undefined
-}
-
-/** The work goes on for whoever else waits for it. */
-function abortable<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const stop = () => reject(signal.reason)
-    if (signal.aborted) stop()
-    signal.addEventListener('abort', stop, { once: true })
-    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', stop))
-  })
 }

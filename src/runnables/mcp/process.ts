@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { stat } from 'node:fs/promises'
-import { setTimeout as sleep } from 'node:timers/promises'
+import { endsWithin } from '../../runtime/abort.ts'
 import { eachLine } from './lines.ts'
 import type { McpProcess } from './settings.ts'
 
@@ -103,19 +103,11 @@ export class McpChild {
 
   async #close(): Promise<void> {
     this.#child.stdin?.end()
-    if (await this.#endsSoon()) return
+    if (await endsWithin(this.ended, patienceMs)) return
     this.#signalGroup('SIGTERM')
-    if (await this.#endsSoon()) return
+    if (await endsWithin(this.ended, patienceMs)) return
     this.#signalGroup('SIGKILL')
     await this.ended
-  }
-
-  async #endsSoon(): Promise<boolean> {
-    const waiting = new AbortController()
-    const late = sleep(patienceMs, false, { signal: waiting.signal }).catch(() => false)
-    const ended = await Promise.race([this.ended.then(() => true), late])
-    waiting.abort()
-    return ended
   }
 
   #signalGroup(signal: NodeJS.Signals): void {

@@ -3,6 +3,7 @@ import { mkdir, open, readFile, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { messageOf } from '../../core/error.ts'
 import type { Logger } from '../../core/logger.ts'
+import { createSerial } from '../../runtime/serial.ts'
 import { toToolName } from '../tools/source.ts'
 
 /** Hashes of tools by the server's own names. */
@@ -18,7 +19,7 @@ export class ToolRecord {
   readonly #path: string | undefined
   #first: Map<string, string> | 'damaged' | undefined
   #confirmed: Map<string, string> | 'damaged' | undefined
-  #last: Promise<unknown> = Promise.resolve()
+  readonly #queue = createSerial()
 
   /** Without a folder it lasts as long as this object. `identity` tells the server from others of the same name. */
   constructor(server: string, identity: string, folder: string | undefined) {
@@ -32,7 +33,7 @@ export class ToolRecord {
   async changed(tools: ToolHashes, logger: Logger, keep = true): Promise<ReadonlySet<string>> {
     const quick = this.#compare(tools)
     if (quick?.changed.size === 0 && quick.fresh.length === 0) return quick.changed
-    return this.#inTurn(async () => {
+    return this.#queue.run(async () => {
       if (this.#first === undefined || this.#first === 'damaged') this.#first = await this.#read('first', logger)
       // Another process may have confirmed them meanwhile.
       this.#confirmed = await this.#read('confirmed', logger)
@@ -49,7 +50,7 @@ export class ToolRecord {
 
   /** What these tools say of themselves is right from now on. */
   async accept(tools: ToolHashes, logger: Logger): Promise<void> {
-    await this.#inTurn(async () => {
+    await this.#queue.run(async () => {
       const first = await this.#read('first', logger)
       const confirmed = await this.#read('confirmed', logger)
       this.#confirmed = new Map([...(confirmed === 'damaged' ? [] : confirmed), ...tools])
@@ -72,12 +73,6 @@ export class ToolRecord {
       else if (known !== hash) changed.add(name)
     }
     return { changed, fresh }
-  }
-
-  #inTurn<T>(work: () => Promise<T>): Promise<T> {
-    const turn = this.#last.then(work, work)
-    this.#last = turn.catch(() => {})
-    return turn
   }
 
   async #read(which: 'first' | 'confirmed', logger: Logger): Promise<Map<string, string> | 'damaged'> {

@@ -3,9 +3,9 @@ import { isAppError } from '../../core/error.ts'
 import type { EmittedEvent, InputRequired } from '../../core/event.ts'
 import type { ModelSetting } from '../../core/model.ts'
 import { modelFailure } from '../../models/failure.ts'
+import { Channel } from '../../runtime/channel.ts'
 import type { ModelParams } from '../agent/hooks.ts'
 import type { AgentContext } from '../agent/settings.ts'
-import { EventQueue } from '../base/event-queue.ts'
 import type { StepLimit } from '../limits/step-limit.ts'
 import { WaitingCall } from '../tools/waiting-call.ts'
 import { hashesOfOpen, type KnownTools, toCheckpoint } from './checkpoint.ts'
@@ -21,7 +21,7 @@ export interface ModelRun {
   messages: ModelMessage[]
   signal: AbortSignal
   /** Where tools put events of their own; ends with the run. */
-  queue?: EventQueue<EmittedEvent>
+  queue?: Channel<EmittedEvent>
   /** Of the agent's models, where they can be watched; else the AI SDK says what it is about to send. */
   observer?: ModelObserver
   /** What the model is called; left out, the provider's and the model's own names. */
@@ -42,7 +42,7 @@ export interface ModelRun {
  * holds what to go on from. A reader that leaves stops the model call.
  */
 export function runAgent(run: ModelRun): AsyncIterableIterator<EmittedEvent, undefined> {
-  const queue = run.queue ?? new EventQueue<EmittedEvent>()
+  const queue = run.queue ?? new Channel<EmittedEvent>()
   const reader = queue[Symbol.asyncIterator]()
   const stopping = new AbortController()
   const stop = () => {
@@ -73,7 +73,7 @@ export function runAgent(run: ModelRun): AsyncIterableIterator<EmittedEvent, und
 }
 
 /** Never rejects: what goes wrong closes the queue. */
-async function pump(run: ModelRun, queue: EventQueue<EmittedEvent>, abortSignal: AbortSignal): Promise<void> {
+async function pump(run: ModelRun, queue: Channel<EmittedEvent>, abortSignal: AbortSignal): Promise<void> {
   const events = new ModelEvents(run.denied)
   let label = run.label ?? 'model'
   try {

@@ -1,5 +1,6 @@
 import type { ToolSet } from 'ai'
 import { AppError } from '../../core/error.ts'
+import { within } from '../../runtime/abort.ts'
 import type { AgentRunContext, AnyAgentSettings } from '../agent/settings.ts'
 import type { RunnableLimits } from '../limits/bounded.ts'
 import { checkedResults } from '../tools/result.ts'
@@ -7,8 +8,8 @@ import { checkedResults } from '../tools/result.ts'
 type Execute = (input: unknown, options: { toolCallId: string; abortSignal?: AbortSignal }) => unknown
 
 /**
- * The tools with the agent's time limits and its hook round every call, and their results checked. A call that takes longer than its limit ends with
- * an error, whether the tool heeds its signal or not; what it does later is dropped.
+ * The tools with the time limits and the hook of their agent around every call, and with their results checked. A call that
+ * takes too long fails, even if the tool ignores its signal; its late result is dropped.
  */
 export function equipTools(
   tools: ToolSet,
@@ -24,7 +25,11 @@ export function equipTools(
     if (isPlain || tool.execute === undefined) return tool
     const execute = tool.execute as unknown as Execute
     const limitMs = perTool[`${name}Ms`] ?? limits.toolMs
-    const call: Execute = (input, options) => limited(name, limitMs, options, (own) => last(execute(input, own)))
+    const late = () => new AppError('run_failed', `The tool '${name}' exceeded its limit of ${limitMs} ms.`)
+    const call: Execute = (input, options) => {
+      if (limitMs === undefined) return last(execute(input, options))
+      return within((own) => last(execute(input, withSignal(options, own))), { ms: limitMs, late })
+    }
     const around: Execute = (input, options) =>
       hook?.({ name, callId: options.toolCallId, input, run: run() }, (...other) =>
         Promise.resolve(call(other.length === 0 ? input : other[0], options)),
@@ -36,30 +41,14 @@ export function equipTools(
   )
 }
 
-async function limited<T extends { abortSignal?: AbortSignal }>(
-  name: string,
-  limitMs: number | undefined,
-  options: T,
-  work: (options: T) => Promise<unknown>,
-): Promise<unknown> {
-  if (limitMs === undefined) return work(options)
-  const own = new AbortController()
-  const late = new AppError('run_failed', `The tool '${name}' exceeded its limit of ${limitMs} ms.`)
-  const stopped = Promise.withResolvers<never>()
-  const timer = setTimeout(() => {
-    own.abort(late)
-    stopped.reject(late)
-  }, limitMs)
-  const abortSignal =
-    options.abortSignal === undefined ? own.signal : AbortSignal.any([options.abortSignal, own.signal])
-  try {
-    return await Promise.race([work({ ...options, abortSignal }), stopped.promise])
-  } finally {
-    clearTimeout(timer)
+function withSignal<T extends { abortSignal?: AbortSignal }>(options: T, signal: AbortSignal): T {
+  return {
+    ...options,
+    abortSignal: options.abortSignal === undefined ? signal : AbortSignal.any([options.abortSignal, signal]),
   }
 }
 
-/** Of a tool that gives one result after the other, the last. */
+/** The result of a tool, or the last of several. */
 async function last(result: unknown): Promise<unknown> {
   if (typeof result !== 'object' || result === null || !(Symbol.asyncIterator in result)) return result
   let output: unknown

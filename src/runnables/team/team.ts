@@ -9,11 +9,11 @@ import {
   type RunInput,
   type Runnable,
 } from '../../core/runnable.ts'
+import { Channel } from '../../runtime/channel.ts'
 import { agent } from '../agent/agent.ts'
 import { type HostableAgent, hostAgent, isSdkAgent } from '../agent/host.ts'
 import type { AnyAgentSettings } from '../agent/settings.ts'
 import { configurable, type Defaults, withDefaults } from '../base/defaults.ts'
-import { EventQueue } from '../base/event-queue.ts'
 import { Journal } from '../base/journal.ts'
 import { insideRun } from '../base/run-context.ts'
 import { checkSettings, describe, duration, oneOf, wrong } from '../base/setting-check.ts'
@@ -126,7 +126,7 @@ function modelled(mode: string, entity: Runnable, perform: Perform) {
 }
 
 async function* stream(perform: Perform, input: RunInput, context: RunContext): AsyncGenerator<Emission> {
-  const queue = new EventQueue<EmittedEvent>()
+  const queue = new Channel<EmittedEvent>()
   // What members ask for is the members' business.
   const events = (context.resumed?.events ?? []).filter(({ type }) => type !== 'input_required')
   const journal = new Journal(events, (error) => queue.close({ error }))

@@ -1,10 +1,10 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
-import { setTimeout as wait } from 'node:timers/promises'
 import { type Duration, parseDuration } from '../../core/duration.ts'
 import { AppError, messageOf } from '../../core/error.ts'
 import type { EmittedEvent, StepEnd, StepStart } from '../../core/event.ts'
 import { createId } from '../../core/id.ts'
 import type { Json, JsonObject } from '../../core/json.ts'
+import { pause, within } from '../../runtime/abort.ts'
 import type { Journal } from '../base/journal.ts'
 import { type Journaled, toJournal } from '../base/json-value.ts'
 import { checkSettings, duration, wholeNumber, wrong } from '../base/setting-check.ts'
@@ -154,39 +154,14 @@ async function attempts<T>(
   idempotencyKey: string,
 ): Promise<T> {
   const pauseMs = parseDuration(backoff) ?? firstPauseMs
+  const ms = parseDuration(timeout)
+  const late = () => new AppError('run_failed', `The step '${name}' exceeded its limit of ${ms} ms.`)
   for (let attempt = 1; ; attempt++) {
     try {
-      return await limited(name, parseDuration(timeout), signal, (own) =>
-        work({ signal: own, attempt, idempotencyKey }),
-      )
+      return await within((own) => work({ signal: own, attempt, idempotencyKey }), { ms, late, signal })
     } catch (error) {
       if (signal.aborted || attempt > retries) throw error
-      await wait(Math.min(pauseMs * 2 ** (attempt - 1), Math.max(pauseMs, longestPauseMs)), undefined, { signal })
+      await pause(Math.min(pauseMs * 2 ** (attempt - 1), Math.max(pauseMs, longestPauseMs)), signal)
     }
-  }
-}
-
-/** Ends with the run's signal and the time limit even when the work heeds neither; its late outcome is dropped. */
-async function limited<T>(
-  name: string,
-  timeoutMs: number | undefined,
-  signal: AbortSignal,
-  work: (signal: AbortSignal) => T | Promise<T>,
-): Promise<T> {
-  const own = new AbortController()
-  const stopped = Promise.withResolvers<never>()
-  const stop = (reason: unknown) => {
-    own.abort(reason)
-    stopped.reject(reason)
-  }
-  const onAbort = () => stop(signal.reason)
-  signal.addEventListener('abort', onAbort, { once: true })
-  const late = new AppError('run_failed', `The step '${name}' exceeded its limit of ${timeoutMs} ms.`)
-  const timer = timeoutMs === undefined ? undefined : setTimeout(stop, timeoutMs, late)
-  try {
-    return await Promise.race([(async () => work(own.signal))(), stopped.promise])
-  } finally {
-    clearTimeout(timer)
-    signal.removeEventListener('abort', onAbort)
   }
 }

@@ -3,8 +3,8 @@ import type { EmittedEvent } from '../../core/event.ts'
 import type { JsonObject } from '../../core/json.ts'
 import type { Part } from '../../core/message.ts'
 import { type Emission, markRunnable, type RunContext, type RunInput, type Runnable } from '../../core/runnable.ts'
+import { Channel } from '../../runtime/channel.ts'
 import { deriveContext } from '../base/derived-context.ts'
-import { EventQueue } from '../base/event-queue.ts'
 import { Journal } from '../base/journal.ts'
 import { textOfState, toJournal } from '../base/json-value.ts'
 import { insideRun } from '../base/run-context.ts'
@@ -79,7 +79,7 @@ async function* execute<INPUT, STATE extends object>(
   const state = await readState(settings.state, context)
   context.signal.throwIfAborted()
   const { runId } = context
-  const queue = new EventQueue<EmittedEvent>()
+  const queue = new Channel<EmittedEvent>()
   const emit = (event: EmittedEvent) => queue.push(event)
   const left = new AbortController()
   const signal = AbortSignal.any([context.signal, left.signal])

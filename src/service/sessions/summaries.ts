@@ -5,6 +5,7 @@ import type { SessionStore } from '../../core/store.ts'
 import type { Summarizer, Summary } from '../../core/summary.ts'
 import type { Clock } from '../../core/time.ts'
 import { timestamp } from '../../core/time.ts'
+import { within } from '../../runtime/abort.ts'
 import type { Summaries } from '../services.ts'
 
 const runLimit = 1000
@@ -74,28 +75,15 @@ export function createSummaries(options: SummariesOptions): SummaryService {
   }
 
   async function write(summarizer: Summarizer, ...input: [Parameters<Summarizer['summarize']>[0], string | undefined]) {
-    const stop = new AbortController()
-    const onClosing = () => stop.abort(new AppError('unavailable', 'The server is shutting down.'))
-    closing.signal.addEventListener('abort', onClosing, { once: true })
-    const late = new AppError(
-      'timeout',
-      `The summary took longer than ${options.timeoutMs} ms (the summary manager's timeout).`,
-    )
-    const timer = setTimeout(() => stop.abort(late), options.timeoutMs)
-    const stopped = new Promise<never>((_, reject) => {
-      stop.signal.addEventListener('abort', () => reject(stop.signal.reason), { once: true })
-    })
+    const ms = options.timeoutMs
+    const late = () => new AppError('timeout', `The summary took longer than ${ms} ms (the summary manager's timeout).`)
     try {
-      return await Promise.race([summarizer.summarize(...input, stop.signal), stopped])
+      return await within((signal) => summarizer.summarize(...input, signal), { ms, late, signal: closing.signal })
     } catch (error) {
-      if (stop.signal.aborted) throw stop.signal.reason
       if (isAppError(error)) throw error
       throw new AppError('summary_failed', "The summary could not be written. The server's log has the details.", {
         cause: error,
       })
-    } finally {
-      clearTimeout(timer)
-      closing.signal.removeEventListener('abort', onClosing)
     }
   }
 
@@ -162,7 +150,7 @@ export function createSummaries(options: SummariesOptions): SummaryService {
       work()
     },
     async close() {
-      closing.abort()
+      closing.abort(new AppError('unavailable', 'The server is shutting down.'))
       await Promise.allSettled([worker, ...underWay.values()])
     },
   }

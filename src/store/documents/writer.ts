@@ -1,3 +1,4 @@
+import { createSerial } from '../../runtime/serial.ts'
 import type { Connection } from '../sqlite/connection.ts'
 import { classify } from '../sqlite/failure.ts'
 import { inTransaction } from '../sqlite/transaction.ts'
@@ -27,15 +28,10 @@ const groupSize = 8
 
 /** Work that waits while another transaction is at work shares the next one. `onRollback` forgets what was not kept. */
 export function openWriter(connection: Connection, onRollback: () => void): Writer {
-  let last: Promise<unknown> = Promise.resolve()
+  const queue = createSerial()
   let waiting: Waiting[] = []
   let failure: unknown
 
-  const inTurn = <T>(work: () => Promise<T>): Promise<T> => {
-    const turn = last.then(work)
-    last = turn.catch(() => undefined)
-    return turn
-  }
   const runAll = async (group: readonly Waiting[]): Promise<void> => {
     try {
       await inTransaction(connection, async () => {
@@ -61,7 +57,7 @@ export function openWriter(connection: Connection, onRollback: () => void): Writ
 
   return {
     reader: {
-      all: (sql, parameters) => inTurn(() => connection.all(sql, parameters)),
+      all: (sql, parameters) => queue.run(() => connection.all(sql, parameters)),
       close: async () => {},
     },
     transaction<T>(work: (connection: Connection) => Promise<T>): Promise<T> {
@@ -75,7 +71,7 @@ export function openWriter(connection: Connection, onRollback: () => void): Writ
           fail: reject,
         })
       })
-      void inTurn(async () => {
+      void queue.run(async () => {
         const group = waiting.slice(0, groupSize)
         waiting = waiting.slice(groupSize)
         if (group.length > 0) await settle(group)
@@ -83,9 +79,7 @@ export function openWriter(connection: Connection, onRollback: () => void): Writ
       return done
     },
     failure: () => failure,
-    idle: async () => {
-      await last
-    },
+    idle: queue.idle,
     close: () => connection.close(),
   }
 }

@@ -1,4 +1,5 @@
 import sqlite3 from 'sqlite3'
+import { createSerial } from '../../runtime/serial.ts'
 
 /**
  * The longest value in bytes. Beyond V8's longest string (512 MB) the binding throws where nobody can catch it; with the
@@ -28,7 +29,7 @@ export class Connection {
   readonly #maxStatements: number
   /** The least recently used first when their number is limited, else in the order of their first use. */
   readonly #statements = new Map<string, sqlite3.Statement>()
-  #last: Promise<unknown> = Promise.resolve()
+  readonly #queue = createSerial()
 
   private constructor(database: sqlite3.Database, maxStatements: number) {
     this.#database = database
@@ -49,7 +50,7 @@ export class Connection {
   }
 
   all(sql: string, params: readonly SqlValue[] = []): Promise<SqlRow[]> {
-    return this.#inTurn(async () => {
+    return this.#queue.run(async () => {
       const statement = this.#find(sql) ?? (await this.#prepare(sql))
       return new Promise<SqlRow[]>((resolve, reject) => {
         statement.all<SqlRow>(params, (error, rows) => (error ? reject(error) : resolve(rows)))
@@ -59,7 +60,7 @@ export class Connection {
 
   /** Gives the number of rows that the statement changed itself. */
   run(sql: string, params: readonly SqlValue[] = []): Promise<number> {
-    return this.#inTurn(async () => {
+    return this.#queue.run(async () => {
       const statement = this.#find(sql) ?? (await this.#prepare(sql))
       return new Promise<number>((resolve, reject) => {
         statement.run(params, function (error) {
@@ -72,7 +73,7 @@ export class Connection {
 
   /** As `run`, for large parameters: a statement that stays prepared keeps a copy of them until its next use. */
   runOnce(sql: string, params: readonly (SqlValue | Uint8Array)[]): Promise<void> {
-    return this.#inTurn(
+    return this.#queue.run(
       () =>
         new Promise<void>((resolve, reject) => {
           this.#database.run(sql, params, (error) => (error ? reject(error) : resolve()))
@@ -82,7 +83,7 @@ export class Connection {
 
   /** Any number of statements without parameters. */
   exec(sql: string): Promise<void> {
-    return this.#inTurn(
+    return this.#queue.run(
       () =>
         new Promise<void>((resolve, reject) => {
           this.#database.exec(sql, (error) => (error ? reject(error) : resolve()))
@@ -91,18 +92,12 @@ export class Connection {
   }
 
   async close(): Promise<void> {
-    await this.#last
+    await this.#queue.idle()
     for (const statement of this.#statements.values()) await finalize(statement)
     this.#statements.clear()
     await new Promise<void>((resolve, reject) => {
       this.#database.close((error) => (error ? reject(error) : resolve()))
     })
-  }
-
-  #inTurn<T>(work: () => Promise<T>): Promise<T> {
-    const turn = this.#last.then(work)
-    this.#last = turn.catch(() => {})
-    return turn
   }
 
   #find(sql: string): sqlite3.Statement | undefined {

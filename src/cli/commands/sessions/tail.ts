@@ -1,8 +1,8 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { Client } from '../../../client/client.ts'
 import { isAppError } from '../../../core/error.ts'
 import { isFinalEvent } from '../../../core/event.ts'
 import { isEnded, type Run } from '../../../core/run.ts'
+import { pause } from '../../../runtime/abort.ts'
 import { createRunWriter, followReconnects } from '../../runs/writer.ts'
 import { saidIn } from '../../terminal/message-text.ts'
 import { say, write } from '../../terminal/output.ts'
@@ -30,7 +30,7 @@ export const tailSession: SessionsAction = async ({ withClient, args, json, sign
         if (run.parent_run_id !== null || (isEnded(run.status) && left.has(run.run_id))) continue
         left.set(run.run_id, await follow(run, after === Number.MAX_SAFE_INTEGER ? 0 : after))
       }
-      await sleep(everyMs, undefined, { signal })
+      await pause(everyMs, signal)
       newest = await patiently(() => newRuns(client, sessionId, left, signal), signal)
     }
   })
@@ -83,6 +83,6 @@ async function patiently<T>(work: () => Promise<T>, signal: AbortSignal): Promis
       signal.throwIfAborted()
       if (!isAppError(error) || error.code !== 'unavailable' || Date.now() > until) throw error
     }
-    await sleep(everyMs, undefined, { signal })
+    await pause(everyMs, signal)
   }
 }

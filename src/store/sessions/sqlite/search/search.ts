@@ -6,6 +6,7 @@ import type { Logger } from '../../../../core/logger.ts'
 import type { Page, PageRequest } from '../../../../core/page.ts'
 import type { MessageHit, MessageSearch } from '../../../../core/store.ts'
 import { findWords, messageText } from '../../../../core/text/message-search.ts'
+import { createSerial } from '../../../../runtime/serial.ts'
 import { Pace } from '../../../../runtime/time-slice.ts'
 import { decodeCursor, encodeCursor } from '../../../rules/cursor.ts'
 import type { Connection } from '../../../sqlite/connection.ts'
@@ -55,7 +56,7 @@ export class Search {
   /** Whether the index may hold what an earlier process had deleted. */
   #isSuspect = true
   /** Index writes, one after the other. */
-  #last: Promise<unknown> = Promise.resolve()
+  readonly #queue = createSerial()
   #purging: Promise<void> = Promise.resolve()
   #left: NodeJS.Timeout | undefined
   #closed = false
@@ -115,21 +116,21 @@ export class Search {
     this.#closed = true
     clearTimeout(this.#left)
     await this.#purging
-    await this.#last.catch(() => {})
+    await this.#queue.idle()
     await this.#shut()
   }
 
   /** The steps of the purge let searches pass in between. */
   #purge(first: (file: SearchFile, source: Connection) => Promise<void>): void {
     const purge = async () => {
-      const dropped = await this.#inTurn(async () => {
+      const dropped = await this.#queue.run(async () => {
         if (this.#opened === undefined && !(await exists(this.#options.path))) return false
         const { file, source } = await this.#open()
         await first(file, source)
         return true
       })
       for (let more = dropped; more && !this.#closed; ) {
-        more = await this.#inTurn(async () => (await this.#open()).file.purge())
+        more = await this.#queue.run(async () => (await this.#open()).file.purge())
         await yieldToLoop()
       }
     }
@@ -142,12 +143,6 @@ export class Search {
 
   #updateOf(file: SearchFile, source: Connection): UpdateOptions {
     return { file, source, pace: new Pace(), isStopped: () => this.#closed }
-  }
-
-  #inTurn<T>(work: () => Promise<T>): Promise<T> {
-    const turn = this.#last.then(work, work)
-    this.#last = turn.catch(() => {})
-    return turn
   }
 
   #open() {
@@ -174,14 +169,14 @@ export class Search {
   }
 
   async #startAnew(): Promise<void> {
-    await this.#inTurn(async () => {
+    await this.#queue.run(async () => {
       await this.#shut().catch(() => {})
       await removeSearchFile(this.#options.path)
     })
   }
 
   async #upToDate(): Promise<void> {
-    this.#updating ??= this.#inTurn(() => this.#update()).finally(() => (this.#updating = undefined))
+    this.#updating ??= this.#queue.run(() => this.#update()).finally(() => (this.#updating = undefined))
     let timer: NodeJS.Timeout | undefined
     const waited = new Promise<'waited'>((resolve) => {
       timer = setTimeout(resolve, updateMs, 'waited')

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest'
-import { EventQueue } from '../../../src/runnables/base/event-queue.ts'
+import { Channel } from '../../src/runtime/channel.ts'
 
 it('gives in order what was pushed before it was closed, then the error', async () => {
-  const queue = new EventQueue<number>()
+  const queue = new Channel<number>()
   void queue.push(1)
   void queue.push(2)
   queue.close({ error: new Error('end') })
@@ -17,7 +17,7 @@ it('gives in order what was pushed before it was closed, then the error', async 
 })
 
 it('holds a producer that waits until the reader has dealt with its value', async () => {
-  const queue = new EventQueue<number>()
+  const queue = new Channel<number>()
   let taken = false
   void queue.push(1).then(() => {
     taken = true
@@ -34,14 +34,14 @@ it('holds a producer that waits until the reader has dealt with its value', asyn
 })
 
 it('lets producers go when the reader leaves', async () => {
-  const queue = new EventQueue<number>()
+  const queue = new Channel<number>()
   const pushed = [queue.push(1), queue.push(2), queue.push(3)]
   for await (const _ of queue) break
   await Promise.all([...pushed, queue.push(4)])
 })
 
 it('makes a producer that offers wait only when much is waiting', async () => {
-  const queue = new EventQueue<number>()
+  const queue = new Channel<number>()
   const waits = Array.from({ length: 17 }, (_, index) => queue.offer(index))
   expect(waits.slice(0, 16)).toEqual(Array.from({ length: 16 }, () => undefined))
   expect(waits[16]).toBeInstanceOf(Promise)
@@ -53,7 +53,7 @@ it('makes a producer that offers wait only when much is waiting', async () => {
 })
 
 it('gives a reader that waits what comes next, and tells an error once', async () => {
-  const queue = new EventQueue<number>()
+  const queue = new Channel<number>()
   const reader = queue[Symbol.asyncIterator]()
   const first = reader.next()
   queue.offer(1)
@@ -65,7 +65,7 @@ it('gives a reader that waits what comes next, and tells an error once', async (
 })
 
 it('lets a reader go that leaves while it waits', async () => {
-  const queue = new EventQueue<number>()
+  const queue = new Channel<number>()
   const reader = queue[Symbol.asyncIterator]()
   const waiting = reader.next()
   await reader.return?.()

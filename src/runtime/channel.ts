@@ -3,40 +3,44 @@ interface Waiting<T> {
   taken: (() => void) | undefined
 }
 
-/** So many values may wait before `offer` makes a producer wait too. */
-const offerLimit = 16
-
 /**
- * Brings what several producers say into one stream, in the order in which they say it, for one reader. `push` resolves when
- * the reader has dealt with its value, so that a producer that waits for it goes no faster; one that doesn't is kept in memory.
+ * Merges what several producers send into one stream for one reader, in the order sent. Values that no producer waits for
+ * are kept in memory.
  */
-// Not an async generator: each one that a fragment passes through holds it up.
-export class EventQueue<T> implements AsyncIterable<T> {
+// Not an async generator: each one that a value passes through delays it.
+export class Channel<T> implements AsyncIterable<T> {
+  readonly #offerLimit: number
   readonly #waiting: Waiting<T>[] = []
   #reader: PromiseWithResolvers<IteratorResult<T, undefined>> | undefined
-  /** Of the value that the reader has in hand. */
+  /** Of the value that the reader is dealing with. */
   #taken: (() => void) | undefined
   #closed = false
   #failure: { error: unknown } | undefined
 
-  /** Whether nobody reads on; what is pushed now is dropped. */
+  /** `offerLimit`: how many values may wait before `offer` makes a producer wait too. */
+  constructor(offerLimit = 16) {
+    this.#offerLimit = offerLimit
+  }
+
+  /** Whether the stream has been closed or left; what is pushed now is dropped. */
   get closed(): boolean {
     return this.#closed
   }
 
+  /** Resolves when the reader has dealt with the value. */
   push(value: T): Promise<void> {
     if (this.#closed) return Promise.resolve()
     return new Promise((taken) => this.#add(value, taken))
   }
 
-  /** Like `push`, but there is nothing to wait for as long as little is waiting. */
+  /** Like `push`, but gives nothing to wait for while few values are waiting. */
   offer(value: T): Promise<void> | undefined {
-    if (this.#waiting.length >= offerLimit) return this.push(value)
+    if (this.#waiting.length >= this.#offerLimit) return this.push(value)
     if (!this.#closed) this.#add(value, undefined)
     return undefined
   }
 
-  /** The stream ends, with the error if one is given, after what was pushed before. */
+  /** Ends the stream after what was pushed before, with the error if one is given. */
   close(failure?: { error: unknown }): void {
     if (this.#closed) return
     this.#closed = true
@@ -83,7 +87,7 @@ export class EventQueue<T> implements AsyncIterable<T> {
     return this.#reader.promise
   }
 
-  /** The end; a promise that fails when there is an error, which is told once. */
+  /** The end. A promise that rejects when there is an error, which is given once. */
   #end(): IteratorResult<T, undefined> | Promise<never> {
     const failure = this.#failure
     this.#failure = undefined
