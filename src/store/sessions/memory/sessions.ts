@@ -52,7 +52,7 @@ export function changeSession(row: SessionRow, change: SessionChange, at: string
   if (revision !== undefined && revision !== row.revision) {
     throw new AppError(
       'precondition_failed',
-      `The session '${row.session_id}' has changed since it was read. Read it again, then retry. Read it again, then retry.`,
+      `The session '${row.session_id}' has changed since it was read. Read it again, then retry.`,
     )
   }
   const { name, metadata, state } = change

@@ -15,10 +15,3 @@ export async function readAnswer(all: All, key: string, now: string): Promise<Ru
   const run = await readRecord(all, answer.answer_run_id as string)
   return run?.status === 'completed' ? run : undefined
 }
-
-/** Tells how many went, at most `limit`; a negative one is none. */
-export function dropExpiredAnswers(writer: Connection, now: string, limit: number): Promise<number> {
-  const sql = `DELETE FROM cached_answers
-    WHERE answer_key IN (SELECT answer_key FROM cached_answers WHERE answer_expires_at <= ? LIMIT ?)`
-  return writer.run(sql, [now, limit])
-}

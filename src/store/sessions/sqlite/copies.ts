@@ -1,19 +1,21 @@
 import { AppError } from '../../../core/error.ts'
-import type { SessionHead, SessionRecord } from '../../../core/session.ts'
+import type { OwnerKind, SessionHead, SessionRecord } from '../../../core/session.ts'
 import type { Connection, SqlValue } from '../../sqlite/connection.ts'
 import { type CopyStep, copiedRunColumns } from './hidden/copy-steps.ts'
 import { restoreHandovers } from './reading/handovers.ts'
+import { namesOf } from './schema/columns.ts'
 import { hide, isHidden, unhide } from './schema/hidden.ts'
-import { sessionColumns, summaryColumns, toJson } from './schema/rows.ts'
-import { addOwners, getSession } from './sessions.ts'
+import { runs } from './schema/schema.ts'
+import { addOwners, getSession, insertSession } from './sessions.ts'
+import { addSummary } from './summaries.ts'
 
 /* Whole sessions, put in step by step under the mark that hides them; the last step takes it away. */
 
 /** A row with more is bound by itself: as part of a JSON document it would be copied several times. */
 const largeCharacters = 64 * 1024
 const places = (columns: readonly unknown[]) => columns.map(() => '?').join(', ')
-const values = (columns: readonly string[]) => columns.map((_, place) => `value ->> ${place}`).join(', ')
-const insertRuns = `INSERT INTO runs (${copiedRunColumns.join(', ')})`
+const values = (columns: readonly unknown[]) => columns.map((_, index) => `value ->> ${index}`).join(', ')
+const insertRuns = `INSERT INTO runs (${namesOf(runs, copiedRunColumns).join(', ')})`
 
 /** Throws `conflict` when the id is taken. */
 export async function beginCopy(writer: Connection, sessionId: string): Promise<void> {
@@ -58,30 +60,14 @@ export async function writeStep(writer: Connection, { runs, events }: CopyStep):
 export async function finishCopy(writer: Connection, head: SessionHead, turns: number): Promise<SessionRecord> {
   const { session, summary } = head
   const id = session.session_id
-  const fields: SqlValue[] = [id, session.agent_id, session.team_id, session.workflow_id, session.user_id, session.name]
-  fields.push(toJson(session.metadata), toJson(session.state), session.created_at, session.updated_at, 1, turns)
-  const made = await writer.run(
-    `INSERT INTO sessions (${sessionColumns.join(', ')}) VALUES (${places(sessionColumns)}) ON CONFLICT DO NOTHING`,
-    fields,
-  )
-  if (made === 0) throw new AppError('conflict', `Session '${id}' already exists.`)
+  await insertSession(writer, session, { updatedAt: session.updated_at, runCount: turns })
   const { agent_ids, team_ids, workflow_ids, user_ids } = session.shared_with
   const earlier = { agent: agent_ids, team: team_ids, workflow: workflow_ids, user: user_ids }
-  for (const [kind, owners] of Object.entries(earlier)) {
+  for (const [kind, owners] of Object.entries(earlier) as [OwnerKind, string[]][]) {
     for (const owner of owners) await addOwners(writer, id, [[kind, owner]], session.updated_at)
   }
   await restoreHandovers(writer, head)
-  if (summary !== null) {
-    const { content, model, run_count, message_count, created_at } = summary
-    await writer.run(`INSERT INTO summaries (${summaryColumns.join(', ')}) VALUES (${places(summaryColumns)})`, [
-      id,
-      content,
-      model,
-      run_count,
-      message_count,
-      created_at,
-    ])
-  }
+  if (summary !== null) await addSummary(writer, { ...summary, session_id: id })
   await unhide(writer, [id])
   return getSession(writer, id)
 }

@@ -17,7 +17,8 @@ import { selectHistories, selectHistoryBefore, selectRunHeads, selectRuns, selec
 import { isLargeRow, type LargeRow, readNumbered, readRecord, readTurns } from './reading/records.ts'
 import { readSessions, sessionPage, toFoundSession } from './reading/sessions.ts'
 import type { HiddenSessions } from './schema/hidden.ts'
-import { oldestFirst, type RecordRow, summaryColumns, toRunRecord, toSummary } from './schema/rows.ts'
+import { oldestFirst, type RecordRow, toRunRecord } from './schema/rows.ts'
+import { findSummary, listSummaryJobs } from './summaries.ts'
 import { readClaim } from './writing/claims.ts'
 
 /** Everything that is only read, over connections that can't write; a read gives `maxBytes` at most, or one row. */
@@ -108,10 +109,10 @@ export class Reads {
   async readRecords(sessionId: string, after: string | undefined, limit: number): Promise<RunRecord[]> {
     if (this.#hidden.has(sessionId)) return []
     const rows = await this.#all(selectSizes, [sessionId, after ?? null, limit])
-    const looks = rows.map((row) => ({ number: row.run_number as number, bytes: row.bytes as number }))
-    const records: [number, RunRecord][] = []
+    const looks = rows.map((row) => ({ runNumber: row.run_number as number, bytes: row.bytes as number }))
+    const records: { runNumber: number; record: RunRecord }[] = []
     for await (const one of readNumbered(this.#all, takeStep(looks, this.#maxBytes))) records.push(one)
-    return oldestFirst(records).map(([, record]) => record)
+    return oldestFirst(records).map(({ record }) => record)
   }
 
   listSessions(filter: SessionListFilter, page: PageRequest): Promise<Page<Session>> {
@@ -134,15 +135,12 @@ export class Reads {
     return isBefore(this.#all, runId, otherId)
   }
 
-  async findSummary(sessionId: string): Promise<Summary | undefined> {
-    const sql = `SELECT json_array(${summaryColumns.join(', ')}) AS summary_row FROM summaries WHERE summary_session_id = ?`
-    const [row] = await this.#all(sql, [sessionId])
-    return row && toSummary(JSON.parse(row.summary_row as string) as SqlValue[])
+  findSummary(sessionId: string): Promise<Summary | undefined> {
+    return findSummary(this.#reader(), sessionId)
   }
 
-  async listSummaryJobs(): Promise<string[]> {
-    const rows = await this.#all('SELECT job_session_id FROM summary_jobs ORDER BY scheduled_at, job_session_id')
-    return rows.map((row) => row.job_session_id as string)
+  listSummaryJobs(): Promise<string[]> {
+    return listSummaryJobs(this.#reader())
   }
 
   async findCached(key: string, now: string): Promise<RunRecord | undefined> {

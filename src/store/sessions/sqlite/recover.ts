@@ -4,13 +4,12 @@ import type { Run } from '../../../core/run.ts'
 import type { Recovered } from '../../../core/store.ts'
 import { maxRecoveredCharacters } from '../../rules/run-rules.ts'
 import type { Connection } from '../../sqlite/connection.ts'
-import { dropExpiredAnswers } from './answers.ts'
+import { deleteExpired } from './expiry.ts'
 import { readBatches } from './reading/events.ts'
 import { selectRunHeads } from './reading/queries.ts'
 import { type All, readRecord } from './reading/records.ts'
 import { isShown } from './schema/hidden.ts'
 import { endedOf, messagesOf, type RecordRow, toRun } from './schema/rows.ts'
-import { dropExpiredClaims } from './writing/claims.ts'
 import { refuseRuns } from './writing/refuse.ts'
 import { touch } from './writing/single-write.ts'
 
@@ -21,8 +20,7 @@ const selectOrphans = `SELECT run_id, run_session_id, status, begun ->> 'backgro
 
 /** Puts in order what an earlier process left, in one transaction of the writer. */
 export async function recover(writer: Connection, owner: string, at: string, now: string): Promise<Recovered> {
-  await dropExpiredClaims(writer, now, -1)
-  await dropExpiredAnswers(writer, now, -1)
+  await deleteExpired(writer, now, -1)
   await writer.run('DELETE FROM claims WHERE claim_run_id IS NULL AND answer IS NULL')
   const all: All = (sql, params) => writer.all(sql, params)
   const interrupted: Run[] = []
@@ -43,7 +41,7 @@ export async function recover(writer: Connection, owner: string, at: string, now
       continue
     }
     const [head] = await all(selectRunHeads, [JSON.stringify([runId])])
-    if (head !== undefined) interrupted.push(toRun((JSON.parse(head.record_row as string) as RecordRow)[1]))
+    if (head !== undefined) interrupted.push(toRun((JSON.parse(head.record_row as string) as RecordRow).run))
   }
   return { interrupted, queued }
 }

@@ -1,25 +1,46 @@
+import { and, type Column, eq, exists, inArray, type Placeholder, sql } from 'drizzle-orm'
 import { AppError, notFound } from '../../../core/error.ts'
 import type { OwnerKind, SessionChange, SessionOwners, SessionRecord, SessionSeed } from '../../../core/session.ts'
 import type { Claim, ClaimRecord } from '../../../core/store.ts'
-import type { Summary } from '../../../core/summary.ts'
-import type { Connection, SqlValue } from '../../sqlite/connection.ts'
+import type { Connection } from '../../sqlite/connection.ts'
+import { execute, type Places, placesOf, query } from '../../sqlite/query.ts'
 import { removeSome } from './hidden/remove.ts'
 import type { GoneSessions } from './hidden/remove-sessions.ts'
-import { newestTurn, removeOwner } from './reading/handovers.ts'
+import { newestTurn } from './reading/handovers.ts'
 import { readSession } from './reading/sessions.ts'
 import { hide, inTheWay, isHidden } from './schema/hidden.ts'
-import { ownersOf, sessionColumns, summaryColumns, toJson } from './schema/rows.ts'
-import { takeClaim } from './writing/claims.ts'
+import { ownersOf, type SessionRow, toJson } from './schema/rows.ts'
+import { runs, sessionOwners, sessions } from './schema/schema.ts'
+import { completeClaim, takeClaim } from './writing/claims.ts'
 import { touch } from './writing/single-write.ts'
 
-/* The cold writes of sessions: each runs by itself in the writer's transaction. */
+/* Writes that no run waits for. Each runs by itself in the writer's transaction. */
 
-const places = (columns: readonly unknown[]) => columns.map(() => '?').join(', ')
-const insertSession = `INSERT INTO sessions (${sessionColumns.join(', ')}) VALUES (${places(sessionColumns)})
-  ON CONFLICT DO NOTHING`
-const insertOwner = `INSERT INTO session_owners VALUES (?, ?, ?,
-  (SELECT ifnull(max(owner_position), -1) + 1 FROM session_owners WHERE owner_session_id = ?), ?, ${newestTurn})
-  ON CONFLICT DO UPDATE SET owner_read_until = excluded.owner_read_until`
+const insert = query((database, _: Places<SessionRow>) =>
+  database.insert(sessions).values(placesOf(sessions)).onConflictDoNothing(),
+)
+
+/** Throws `conflict` when the id is taken. */
+export async function insertSession(
+  writer: Connection,
+  seed: SessionSeed,
+  counts: { updatedAt: string; runCount: number },
+): Promise<void> {
+  const inserted = await insert(writer, {
+    sessionId: seed.session_id,
+    agentId: seed.agent_id,
+    teamId: seed.team_id,
+    workflowId: seed.workflow_id,
+    userId: seed.user_id,
+    name: seed.name,
+    metadata: toJson(seed.metadata),
+    state: toJson(seed.state),
+    createdAt: seed.created_at,
+    revision: 1,
+    ...counts,
+  })
+  if (inserted === 0) throw new AppError('conflict', `Session '${seed.session_id}' already exists.`)
+}
 
 export async function createSession(
   writer: Connection,
@@ -29,21 +50,22 @@ export async function createSession(
 ): Promise<SessionRecord | { claimed: ClaimRecord }> {
   const claimed = claim && (await takeClaim(writer, claim, now))
   if (claimed) return { claimed }
-  const { session_id, agent_id, team_id, workflow_id, user_id, name, metadata, state, created_at } = seed
-  if (await isHidden(writer, session_id)) throw inTheWay(session_id)
-  const fields = [session_id, agent_id, team_id, workflow_id, user_id, name, toJson(metadata), toJson(state)]
-  const made = await writer.run(insertSession, [...fields, created_at, created_at, 1, 0])
-  if (made === 0) throw new AppError('conflict', `Session '${session_id}' already exists.`)
-  const record = await getSession(writer, session_id)
-  if (claim) await writer.run('UPDATE claims SET answer = ? WHERE claim_key = ?', [JSON.stringify(record), claim.key])
+  if (await isHidden(writer, seed.session_id)) throw inTheWay(seed.session_id)
+  await insertSession(writer, seed, { updatedAt: seed.created_at, runCount: 0 })
+  const record = await getSession(writer, seed.session_id)
+  if (claim) await completeClaim(writer, claim.key, record)
   return record
 }
 
-/** In this order, behind those that it has; users with the newest turn as the last that they may read. */
+const insertOwner = `INSERT INTO session_owners VALUES (?, ?, ?,
+  (SELECT ifnull(max(owner_position), -1) + 1 FROM session_owners WHERE owner_session_id = ?), ?, ${newestTurn})
+  ON CONFLICT DO UPDATE SET owner_read_until = excluded.owner_read_until`
+
+/** Adds owners in this order, after those that the session has. A user may read up to the newest turn. */
 export async function addOwners(
   writer: Connection,
   id: string,
-  owners: readonly [kind: string, owner: string][],
+  owners: readonly [kind: OwnerKind, owner: string][],
   at: string,
 ): Promise<void> {
   for (const [kind, owner] of owners) await writer.run(insertOwner, [id, kind, owner, id, at, id])
@@ -51,7 +73,7 @@ export async function addOwners(
 
 /** Throws `session_not_found`. */
 export async function getSession(writer: Connection, sessionId: string): Promise<SessionRecord> {
-  const found = await readSession((sql, params) => writer.all(sql, params), sessionId)
+  const found = await readSession((text, params) => writer.all(text, params), sessionId)
   if (found === undefined) throw notFound('session', sessionId)
   return found
 }
@@ -59,33 +81,33 @@ export async function getSession(writer: Connection, sessionId: string): Promise
 export async function updateSession(
   writer: Connection,
   sessionId: string,
-  change: SessionChange,
+  { name, metadata, state }: SessionChange,
   at: string,
   revision: number | undefined,
 ): Promise<SessionRecord> {
-  const values: SqlValue[] = []
-  const fields: string[] = []
-  const set = (column: string, value: SqlValue) => {
-    fields.push(`${column} = ?`)
-    values.push(value)
+  if (revision !== undefined && (await getSession(writer, sessionId)).revision !== revision) {
+    throw new AppError(
+      'precondition_failed',
+      `The session '${sessionId}' has changed since it was read. Read it again, then retry.`,
+    )
   }
-  if (change.name !== undefined) set('name', change.name)
-  if (change.metadata !== undefined) set('metadata', toJson(change.metadata))
-  if (change.state !== undefined) set('state', toJson(change.state))
-  if (revision !== undefined) {
-    const present = await getSession(writer, sessionId)
-    if (present.revision !== revision) {
-      throw new AppError(
-        'precondition_failed',
-        `The session '${sessionId}' has changed since it was read. Read it again, then retry. Read it again, then retry.`,
-      )
-    }
-  }
-  if (fields.length > 0) {
-    await writer.run(`UPDATE sessions SET ${fields.join(', ')} WHERE session_id = ?`, [...values, sessionId])
+  const isChange = name !== undefined || metadata !== undefined || state !== undefined
+  if (isChange) {
+    await setFields(writer, sessionId, {
+      name,
+      metadata: metadata === undefined ? undefined : toJson(metadata),
+      state: state === undefined ? undefined : toJson(state),
+    })
     await touch(writer, sessionId, at)
   }
   return getSession(writer, sessionId)
+}
+
+/** Leaves out the fields that are undefined. */
+type Fields = { [Name in keyof SessionRow]?: SessionRow[Name] | undefined }
+
+async function setFields(writer: Connection, sessionId: string, fields: Fields): Promise<void> {
+  await execute(writer, (database) => database.update(sessions).set(fields).where(eq(sessions.sessionId, sessionId)))
 }
 
 export async function shareSession(
@@ -95,17 +117,27 @@ export async function shareSession(
   at: string,
 ): Promise<SessionRecord> {
   const before = await getSession(writer, sessionId)
-  const given = ownersOf(owners)
-  if (given.length > 0) {
+  if (ownersOf(owners).length > 0) {
     await addOwners(writer, sessionId, ownersOf(before.session), at)
-    const fields = given.map(([kind]) => `${kind}_id = ?`).join(', ')
-    const ids = given.map(([, owner]) => owner)
-    await writer.run(`UPDATE sessions SET ${fields} WHERE session_id = ?`, [...ids, sessionId])
+    await setFields(writer, sessionId, {
+      agentId: owners.agent_id ?? undefined,
+      teamId: owners.team_id ?? undefined,
+      workflowId: owners.workflow_id ?? undefined,
+      userId: owners.user_id ?? undefined,
+    })
   }
   await touch(writer, sessionId, at)
   return getSession(writer, sessionId)
 }
 
+const presentOwners = {
+  agent: sessions.agentId,
+  team: sessions.teamId,
+  workflow: sessions.workflowId,
+  user: sessions.userId,
+}
+
+/** False when it is no earlier owner of the session. */
 export async function unshareSession(
   writer: Connection,
   sessionId: string,
@@ -113,53 +145,39 @@ export async function unshareSession(
   owner: string,
   at: string,
 ): Promise<boolean> {
-  const removed = await removeOwner(writer, sessionId, kind, owner)
-  if (removed) await touch(writer, sessionId, at)
-  return removed
+  const { sessionId: id, kind: ownerKind, ownerId } = sessionOwners
+  const removed = await execute(writer, (database) => {
+    const isPresent = sql`${presentOwners[kind]} IS NOT ${ownerId}`
+    const session = database
+      .select()
+      .from(sessions)
+      .where(and(eq(sessions.sessionId, id), isPresent))
+    const isOwner = and(eq(id, sessionId), eq(ownerKind, kind), eq(ownerId, owner))
+    return database.delete(sessionOwners).where(and(isOwner, exists(session)))
+  })
+  if (removed > 0) await touch(writer, sessionId, at)
+  return removed > 0
 }
 
-/** With all that belongs to them, at once for every reader. */
+const among = (column: Column, ids: Placeholder) => sql`${column} IN (SELECT value FROM json_each(${ids}))`
+const deleteRows = query((database, { ids }: Places<{ ids: string }>) =>
+  database.delete(sessions).where(among(sessions.sessionId, ids)),
+)
+// What still runs in them can write no more.
+const fenceRuns = query((database, { ids }: Places<{ ids: string }>) =>
+  database
+    .update(runs)
+    .set({ fence: sql`${runs.fence} + 1` })
+    .where(and(among(runs.sessionId, ids), inArray(runs.status, ['running', 'queued']))),
+)
+
+/** With everything that belongs to them. Every reader stops seeing them at once. */
 export async function deleteSessions(writer: Connection, sessionIds: readonly string[]): Promise<GoneSessions> {
   const ids = JSON.stringify(sessionIds)
-  const count = await writer.run('DELETE FROM sessions WHERE session_id IN (SELECT value FROM json_each(?))', [ids])
+  const count = await deleteRows(writer, { ids })
   const { runs, isDone } = await removeSome(writer, sessionIds)
   if (isDone) return { sessionIds, count, runs, left: [] }
   await hide(writer, sessionIds)
-  // What still runs in them writes no more.
-  await writer.run(
-    `UPDATE runs SET fence = fence + 1 WHERE run_session_id IN (SELECT value FROM json_each(?))
-     AND status IN ('running', 'queued')`,
-    [ids],
-  )
+  await fenceRuns(writer, { ids })
   return { sessionIds, count, runs, left: [...sessionIds] }
-}
-
-export async function saveSummary(writer: Connection, summary: Summary): Promise<void> {
-  const id = summary.session_id
-  const raised = await writer.run('UPDATE sessions SET revision = revision + 1 WHERE session_id = ?', [id])
-  if (raised === 0) throw notFound('session', id)
-  const { content, model, run_count, message_count, created_at } = summary
-  await writer.run(
-    `INSERT OR REPLACE INTO summaries (${summaryColumns.join(', ')}) VALUES (${places(summaryColumns)})`,
-    [id, content, model, run_count, message_count, created_at],
-  )
-  await dropSummaryJob(writer, id)
-}
-
-export async function scheduleSummary(writer: Connection, sessionId: string, at: string): Promise<void> {
-  const [session] = await writer.all('SELECT 1 FROM sessions WHERE session_id = ?', [sessionId])
-  if (session === undefined) throw notFound('session', sessionId)
-  const sql = `INSERT INTO summary_jobs (job_session_id, scheduled_at) VALUES (?, ?)
-    ON CONFLICT DO UPDATE SET job_attempts = 0`
-  await writer.run(sql, [sessionId, at])
-}
-
-export async function beginSummaryJob(writer: Connection, sessionId: string): Promise<number> {
-  const sql = 'UPDATE summary_jobs SET job_attempts = job_attempts + 1 WHERE job_session_id = ? RETURNING job_attempts'
-  const [row] = await writer.all(sql, [sessionId])
-  return Number(row?.job_attempts ?? 0)
-}
-
-export async function dropSummaryJob(writer: Connection, sessionId: string): Promise<void> {
-  await writer.run('DELETE FROM summary_jobs WHERE job_session_id = ?', [sessionId])
 }

@@ -9,8 +9,9 @@ import { toStoreError } from '../../sqlite/failure.ts'
 import { openConnection, openDatabase, type Synchronous } from '../../sqlite/open-database.ts'
 import { probeSpace, writeAgain } from '../../sqlite/space.ts'
 import { Shrinking } from '../../upkeep/shrinking.ts'
-import { cacheAnswer, dropExpiredAnswers } from './answers.ts'
+import { cacheAnswer } from './answers.ts'
 import { eraseUser } from './erase-user.ts'
+import { deleteExpired } from './expiry.ts'
 import { Removal } from './hidden/removal.ts'
 import { type GoneSessions, removeSessions } from './hidden/remove-sessions.ts'
 import { pruneSessions } from './prune.ts'
@@ -22,15 +23,16 @@ import { HiddenSessions, listHidden } from './schema/hidden.ts'
 import { Search } from './search/search.ts'
 import { searchPathOf } from './search/search-file.ts'
 import * as sessions from './sessions.ts'
+import * as summaries from './summaries.ts'
 import type { RunWrite } from './writing/batch.ts'
 import { createHotWrites } from './writing/batch-insert.ts'
-import { completeClaim, dropExpiredClaims, releaseClaim, takeClaim } from './writing/claims.ts'
+import { completeClaim, releaseClaim, takeClaim } from './writing/claims.ts'
 import { KnownRows } from './writing/known-rows.ts'
 import { finishRefused } from './writing/refuse.ts'
 import { resumeRun } from './writing/single-write.ts'
 import { Writer } from './writing/writer.ts'
 
-const sweptAtOnce = 1_000
+const expiredPerStep = 1_000
 
 export interface SqliteStoreOptions {
   path: string
@@ -168,16 +170,13 @@ export function sqliteStore(options: SqliteStoreOptions): SessionStore {
     return opened.removal.finished(session.session_id)
   }
 
-  function sweepWhenDue(): void {
-    if (expiry.isDue())
-      void dropExpired().catch((error: unknown) => logger.warn({ error }, 'expired entries could not be deleted'))
+  function deleteExpiredWhenDue(): void {
+    if (!expiry.isDue()) return
+    void deleteAllExpired().catch((error: unknown) => logger.warn({ error }, 'expired entries could not be deleted'))
   }
 
-  async function dropExpired(): Promise<void> {
-    for (const drop of [dropExpiredClaims, dropExpiredAnswers]) {
-      const dropSome = () => working((connection) => drop(connection, now(), sweptAtOnce))
-      while ((await dropSome()) === sweptAtOnce);
-    }
+  async function deleteAllExpired(): Promise<void> {
+    while (await working((connection) => deleteExpired(connection, now(), expiredPerStep)));
   }
 
   async function removing(store: Opened, remove: (connection: Connection) => Promise<GoneSessions>): Promise<number> {
@@ -209,7 +208,7 @@ export function sqliteStore(options: SqliteStoreOptions): SessionStore {
         await removal.finished(seed.session_id)
         const made = await writer.work((connection) => sessions.createSession(connection, seed, claim, now()))
         if ('session' in made) known.sawSession(seed.session_id)
-        if (claim) sweepWhenDue()
+        if (claim) deleteExpiredWhenDue()
         return made
       }),
     findSession: (sessionId) =>
@@ -261,7 +260,7 @@ export function sqliteStore(options: SqliteStoreOptions): SessionStore {
     startRun: (start) => {
       const write = () => writing<RunStarted>({ kind: 'start', start })
       const starting = removed(start)?.then(write) ?? write()
-      if (start.claim !== null) sweepWhenDue()
+      if (start.claim !== null) deleteExpiredWhenDue()
       return starting
     },
     beginRun: (runId, fence, at) => writing({ kind: 'begin', begin: { runId, fence, at } }),
@@ -291,21 +290,21 @@ export function sqliteStore(options: SqliteStoreOptions): SessionStore {
     searchMessages: (search, page) => using((store) => store.search.find(search, page)),
 
     cacheAnswer: (answer) => {
-      sweepWhenDue()
+      deleteExpiredWhenDue()
       return working((connection) => cacheAnswer(connection, answer))
     },
     findCached: (key) => reading((reads) => reads.findCached(key, now())),
 
-    saveSummary: (summary) => working((connection) => sessions.saveSummary(connection, summary)),
+    saveSummary: (summary) => working((connection) => summaries.saveSummary(connection, summary)),
     findSummary: (sessionId) => reading((reads) => reads.findSummary(sessionId)),
-    scheduleSummary: (sessionId, at) => working((connection) => sessions.scheduleSummary(connection, sessionId, at)),
-    beginSummaryJob: (sessionId) => working((connection) => sessions.beginSummaryJob(connection, sessionId)),
-    dropSummaryJob: (sessionId) => working((connection) => sessions.dropSummaryJob(connection, sessionId)),
+    scheduleSummary: (sessionId, at) => working((connection) => summaries.scheduleSummary(connection, sessionId, at)),
+    beginSummaryJob: (sessionId) => working((connection) => summaries.beginSummaryJob(connection, sessionId)),
+    dropSummaryJob: (sessionId) => working((connection) => summaries.dropSummaryJob(connection, sessionId)),
     listSummaryJobs: () => reading((reads) => reads.listSummaryJobs()),
 
     claim: async (claim) => {
       const taken = await working<ClaimRecord | undefined>((connection) => takeClaim(connection, claim, now()))
-      if (taken === undefined) sweepWhenDue()
+      if (taken === undefined) deleteExpiredWhenDue()
       return taken
     },
     completeClaim: (key, answer) => working((connection) => completeClaim(connection, key, answer)),

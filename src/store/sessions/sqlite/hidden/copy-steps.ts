@@ -3,14 +3,15 @@ import type { RunPiece } from '../../../../core/session.ts'
 import { jsonInTurns } from '../../../../runtime/json-pieces.ts'
 import { Pace } from '../../../../runtime/time-slice.ts'
 import type { SqlValue } from '../../../sqlite/connection.ts'
+import { startedRunColumns } from '../schema/columns.ts'
 import { encodeBatchInTurns } from '../schema/event-batch.ts'
 import { begunOf, endedOf, messageRows } from '../schema/rows.ts'
-import { startedRunColumns } from '../writing/batch-insert.ts'
+import type { runs } from '../schema/schema.ts'
 
 /** What is written in one commit, but for a larger row. */
 const stepCharacters = 1024 * 1024
 
-export const copiedRunColumns = [...startedRunColumns, 'fence', 'reserve_until'] as const
+export const copiedRunColumns = [...startedRunColumns, 'fence', 'reserveUntil'] as const
 
 /** The rows of one commit. */
 export interface CopyStep {
@@ -65,28 +66,28 @@ async function rowOf(run: RunRecord): Promise<SqlValue[]> {
   const output = run.messages.filter(({ role }) => role === 'assistant')
   const endSeq = run.end_seq ?? 0
   const ended = { ...run, completed_at: run.completed_at ?? run.created_at, end_seq: endSeq }
-  const row: Record<(typeof copiedRunColumns)[number], SqlValue> = {
-    run_id: run.run_id,
-    run_session_id: run.session_id,
-    entity_id: run.entity_id,
+  const row: Omit<typeof runs.$inferSelect, 'runNumber'> = {
+    runId: run.run_id,
+    sessionId: run.session_id,
+    entityId: run.entity_id,
     status: run.status,
-    run_user_id: run.user_id,
-    parent_run_id: run.parent_run_id,
+    userId: run.user_id,
+    parentRunId: run.parent_run_id,
     truncated: run.truncated ? 1 : 0,
     owner: '',
     // Its events come later; none of them has a higher number.
-    recorded_seq: Math.max(1, endSeq),
-    run_claim_key: null,
-    run_claim_hash: null,
-    run_claim_expires_at: null,
-    start_state: null,
+    lastSeq: Math.max(1, endSeq),
+    claimKey: null,
+    claimHash: null,
+    claimExpiresAt: null,
+    startState: null,
     begun: begunOf(run),
     ended: endedOf(ended),
     input: await jsonInTurns(messageRows(run.messages.filter(({ role }) => role === 'user'))),
     output: output.length === 0 ? null : await jsonInTurns(messageRows(output)),
-    last_batch: null,
+    lastBatch: null,
     fence: 1,
-    reserve_until: Math.max(1, endSeq),
+    reserveUntil: Math.max(1, endSeq),
   }
   return copiedRunColumns.map((column) => row[column])
 }

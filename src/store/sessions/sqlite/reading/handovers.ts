@@ -1,12 +1,10 @@
-import type { Run } from '../../../../core/run.ts'
-import type { Handover, OwnerKind, SessionCopy } from '../../../../core/session.ts'
-import type { Connection, SqlRow, SqlValue } from '../../../sqlite/connection.ts'
-import { oldestFirst, type RunRow, toRun } from '../schema/rows.ts'
+import type { Handover, SessionCopy } from '../../../../core/session.ts'
+import type { Connection, SqlRow } from '../../../sqlite/connection.ts'
+import { oldestFirst, toRun } from '../schema/rows.ts'
 import { selectRunPage } from './queries.ts'
+import type { All } from './records.ts'
 
 /* What earlier users of a session may still read: the turns up to the one that was the last when they had it. */
-
-type All = (sql: string, params: readonly SqlValue[]) => Promise<SqlRow[]>
 
 const turnsOf = 'run_session_id = ?1 AND parent_run_id IS NULL'
 
@@ -37,14 +35,14 @@ export async function findHandover(
       newest,
     ]),
   ])
-  const toTurn = (found: SqlRow): [number, Run] => [
-    found.run_number as number,
-    toRun(JSON.parse(found.run_row as string) as RunRow),
-  ]
-  const later = next && toTurn(next)[1]
+  const toTurn = (found: SqlRow) => ({
+    runNumber: found.run_number as number,
+    run: toRun(JSON.parse(found.run_row as string)),
+  })
+  const later = next && toTurn(next).run
   return {
     run_count: counted?.turn_count as number,
-    runs: oldestFirst(runs.map(toTurn)).map(([, run]) => run),
+    runs: oldestFirst(runs.map(toTurn)).map(({ run }) => run),
     next: later === undefined ? null : { run_id: later.run_id, created_at: later.created_at },
   }
 }
@@ -83,14 +81,4 @@ export async function restoreHandovers(
       [said ? (handovers[user] ?? null) : user, id, user],
     )
   }
-}
-
-/** False when it is no earlier owner of the session. */
-export async function removeOwner(writer: Connection, id: string, kind: OwnerKind, owner: string): Promise<boolean> {
-  const removed = await writer.run(
-    `DELETE FROM session_owners WHERE owner_session_id = ? AND owner_kind = ? AND owner_id = ?
-       AND EXISTS (SELECT 1 FROM sessions WHERE session_id = owner_session_id AND ${kind}_id IS NOT owner_id)`,
-    [id, kind, owner],
-  )
-  return removed > 0
 }

@@ -3,18 +3,17 @@ import type { Page, PageRequest } from '../../../../core/page.ts'
 import { type Run, runStatuses } from '../../../../core/run.ts'
 import type { RunFilter, SessionFilter, SessionListFilter } from '../../../../core/store.ts'
 import { decodeCursor, encodeCursor } from '../../../rules/cursor.ts'
-import type { SqlRow, SqlValue } from '../../../sqlite/connection.ts'
+import type { SqlValue } from '../../../sqlite/connection.ts'
 import { isShown } from '../schema/hidden.ts'
 import { ownersOf, toRun } from '../schema/rows.ts'
 import { selectRunPage } from './queries.ts'
-
-type All = (sql: string, params: readonly SqlValue[]) => Promise<SqlRow[]>
+import type { All } from './records.ts'
 
 /** Which sessions are, or were, all these owners'. */
 export function ownedBy(filter: SessionFilter): { conditions: string; params: SqlValue[] } {
   let conditions = ''
   const params: SqlValue[] = []
-  for (const [kind, owner] of ownersOf(filter as Record<string, string>)) {
+  for (const [kind, owner] of ownersOf(filter)) {
     conditions += ` AND (${kind}_id = ? OR EXISTS (SELECT 1 FROM session_owners AS other
       WHERE other.owner_session_id = session_id AND other.owner_kind = ? AND other.owner_id = ?))`
     params.push(owner, kind, owner)
@@ -27,7 +26,7 @@ export function ownedBy(filter: SessionFilter): { conditions: string; params: Sq
  * say is looked up row by row.
  */
 export function listedSessions(filter: SessionListFilter, page: PageRequest): { from: string; params: SqlValue[] } {
-  const [first, ...others] = ownersOf(filter as Record<string, string>)
+  const [first, ...others] = ownersOf(filter)
   const params: SqlValue[] = []
   const part = (table: string, time: string, id: string, conditions: string[]) => {
     for (const [kind, owner] of others) {

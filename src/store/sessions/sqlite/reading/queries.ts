@@ -1,42 +1,65 @@
-import { sessionColumns, summaryColumns } from '../schema/rows.ts'
+import { type Column, getTableColumns } from 'drizzle-orm'
+import type { RecordRow, RunRow, SessionRow, SummaryRow } from '../schema/rows.ts'
+import { runs, sessionOwners, sessions, summaries } from '../schema/schema.ts'
 
 /*
- * The reading statements. Those that several callers wait for take a JSON array of all their requests and are answered
- * together; `request_key` is a request's place in it. Rows are put together as text, since what they hold is JSON
- * already and need not be parsed for it.
+ * The statements that read for runs. Those that several callers wait for take a JSON array of all their requests and are
+ * answered together; `request_key` is a request's index in it. Rows are put together as text, since most of what they
+ * hold is JSON already and need not be parsed for it.
  */
 
-const list = (columns: readonly string[]) => `json_array(${columns.join(', ')})`
-const listText = (items: readonly string[]) => `concat('[', concat_ws(',', ${items.join(', ')}), ']')`
+/** A JSON object as text, of fields that are JSON texts. */
+const objectOf = <Row>(fields: { [Name in keyof Row]: string }) =>
+  `concat('{', concat_ws(',', ${Object.entries(fields)
+    .map(([name, json]) => `'"${name}":' || ${json}`)
+    .join(', ')}), '}')`
+const quoted = (column: Column) => `json_quote(${column.name})`
+const orNull = (json: string) => `ifnull(${json}, 'null')`
+/** The whole row of a table as a JSON object. */
+const rowOf = <Row>(columns: { [Name in keyof Row]: Column }) =>
+  `json_object(${Object.entries<Column>(columns)
+    .map(([name, column]) => `'${name}', ${column.name}`)
+    .join(', ')})`
 
-const quoted = ['run_id', 'run_session_id', 'parent_run_id', 'entity_id', 'status', 'run_user_id']
-const runAs = (begun: string, ended: string) =>
-  listText([...quoted.map((column) => `json_quote(${column})`), 'truncated', begun, `ifnull(${ended}, 'null')`])
-/** A `RunRow` as text. */
-const runText = runAs('begun', 'ended')
-/** A `RecordRow` as text. */
-const recordText = listText(['run_number', runText, 'input', `ifnull(output, 'null')`])
+const runOf = (begun: string, ended: string) =>
+  objectOf<RunRow>({
+    runId: quoted(runs.runId),
+    sessionId: quoted(runs.sessionId),
+    parentRunId: quoted(runs.parentRunId),
+    entityId: quoted(runs.entityId),
+    status: quoted(runs.status),
+    userId: quoted(runs.userId),
+    truncated: runs.truncated.name,
+    begun,
+    ended: orNull(ended),
+  })
+const runText = runOf(runs.begun.name, runs.ended.name)
+const recordText = objectOf<RecordRow>({
+  runNumber: runs.runNumber.name,
+  run: runText,
+  input: runs.input.name,
+  output: orNull(runs.output.name),
+})
 
-const bytesOf = (columns: readonly string[]) =>
-  columns.map((column) => `ifnull(octet_length(${column}), 0)`).join(' + ')
-/** How many bytes a record has. Costs no more for a large one, whose texts are not read for it. */
-export const recordBytes = `(${bytesOf(['input', 'output', 'begun', 'ended'])})`
+const bytesOf = (...columns: Column[]) => columns.map(({ name }) => `ifnull(octet_length(${name}), 0)`).join(' + ')
+/** The size of a record in bytes. SQLite knows it without reading the texts. */
+export const recordBytes = `(${bytesOf(runs.input, runs.output, runs.begun, runs.ended)})`
 
-/** A `RecordRow` as text, or a `LargeRow` of one that has more than so many bytes. */
-const recordOrSize = (most: string) =>
-  `iif(${recordBytes} <= ${most}, ${recordText}, json_array(run_number, ${recordBytes}))`
+/** A `RecordRow` as text, or a `LargeRow` when the record has more than `maxBytes`. */
+const recordOrSize = (maxBytes: string) =>
+  `iif(${recordBytes} <= ${maxBytes}, ${recordText}, json_object('runNumber', run_number, 'bytes', ${recordBytes}))`
 
 const beginning = `iif(octet_length(begun) <= 1000, begun, json_remove(begun, '$.metadata'))`
 const ending = (whole: string) => `iif(octet_length(ended) <= 4000, ended, json_remove(${whole}, '$.sources'))`
-/** With the beginning of an error that is longer than anybody reads. */
+/** Cuts a long error message. */
 const cutEnd = `iif(ended ->> '$.error.message' IS NULL, ended,
   json_set(ended, '$.error.message', substr(ended ->> '$.error.message', 1, 10000)))`
-/** A `RunRow` as text, without what may be large and only the record shows: metadata and sources. */
-const runHeadText = runAs(beginning, ending('ended'))
+/** A `RunRow` as text, without large metadata and sources: only records show these. */
+const runHeadText = runOf(beginning, ending('ended'))
 /** The same for lists. */
-const listedRunText = runAs(beginning, ending(cutEnd))
+const listedRunText = runOf(beginning, ending(cutEnd))
 
-/** The newest turns of a session, in no order: sorting whole rows costs more than their numbers do. */
+/** The newest turns of a session, unordered: sorting whole rows costs more than sorting their numbers. */
 const newestTurns = (
   text: string,
   session: string,
@@ -46,7 +69,7 @@ const newestTurns = (
    FROM (SELECT ${text} AS turn FROM runs WHERE run_session_id = ${session} AND parent_run_id IS NULL ${more}
      ORDER BY run_number DESC LIMIT ${limit}))`
 
-/** The most bytes of a record that comes with others; requests: run ids. */
+/** Parameters: the most bytes of a record that comes with others; the run ids. */
 export const selectRuns = `SELECT request.key AS request_key, ${recordOrSize('?1')} AS record_row
   FROM json_each(?2) AS request CROSS JOIN runs ON run_id = request.value`
 
@@ -59,7 +82,7 @@ export const selectNumbered = `SELECT run_number, ${runText} AS run_row, input, 
 
 /** The same without what was said, which may be large. */
 export const selectRunHeads = `SELECT request.key AS request_key,
-    ${listText(['run_number', runHeadText, "'[]'", "'null'"])} AS record_row
+    ${objectOf<RecordRow>({ runNumber: runs.runNumber.name, run: runHeadText, input: "'[]'", output: "'null'" })} AS record_row
   FROM json_each(?) AS request CROSS JOIN runs ON run_id = request.value`
 
 /** The most bytes of a record that comes with others, and the limit that they share; requests: session ids. */
@@ -79,24 +102,25 @@ export const selectHistoryBefore = `SELECT ${newestTurns(
 export const selectSizes = `SELECT run_number, ${recordBytes} AS bytes FROM runs WHERE run_session_id = ?1
   AND run_number > ifnull((SELECT run_number FROM runs WHERE run_id = ?2), 0) ORDER BY run_number LIMIT ?3`
 
-const sessionBytes = `(${bytesOf(['metadata', 'state'])} + ifnull(
-  (SELECT octet_length(content) FROM summaries WHERE summary_session_id = session_id), 0))`
+const sessionBytes = `(${bytesOf(sessions.metadata, sessions.state)} + ifnull(
+  (SELECT ${bytesOf(summaries.content)} FROM summaries WHERE summary_session_id = session_id), 0))`
 
-/** `session_row` and `summary_row` are null in a session that has more than `most` bytes besides its runs. */
-const sessionFields = (newestRuns: string, most: string) => `session_id AS found_id, ${sessionBytes} AS bytes,
-  iif(${sessionBytes} <= ${most}, ${list(sessionColumns)}, NULL) AS session_row,
-  (SELECT json_group_array(json_array(owner_kind, owner_id) ORDER BY owner_position)
+/** `session_row` and `summary_row` are null for a session that has more than `maxBytes` besides its runs. */
+const sessionFields = (newestRuns: string, maxBytes: string) => `session_id AS found_id, ${sessionBytes} AS bytes,
+  iif(${sessionBytes} <= ${maxBytes}, ${rowOf<SessionRow>(getTableColumns(sessions))}, NULL) AS session_row,
+  (SELECT json_group_array(${rowOf({ kind: sessionOwners.kind, ownerId: sessionOwners.ownerId })} ORDER BY owner_position)
      FROM session_owners WHERE owner_session_id = session_id) AS owner_rows,
-  ${newestTurns(listText(['run_number', listedRunText]), 'session_id', newestRuns)} AS run_rows,
-  iif(${sessionBytes} <= ${most},
-    (SELECT ${list(summaryColumns)} FROM summaries WHERE summary_session_id = session_id), NULL) AS summary_row`
+  ${newestTurns(objectOf({ runNumber: runs.runNumber.name, run: listedRunText }), 'session_id', newestRuns)} AS run_rows,
+  iif(${sessionBytes} <= ${maxBytes}, (SELECT ${rowOf<SummaryRow>(getTableColumns(summaries))}
+    FROM summaries WHERE summary_session_id = session_id), NULL) AS summary_row`
 
 /** The most bytes of a session that comes with others, and how many runs it shows; requests: session ids. */
 export const selectSessions = `SELECT request.key AS request_key, ${sessionFields('?2', '?1')}
   FROM json_each(?3) AS request CROSS JOIN sessions ON session_id = request.value`
 
 /** The fields of a session in a list; `from` names the rows and their order. */
-export const selectSessionPage = (from: string, most: number) => `SELECT ${sessionFields('10', String(most))} ${from}`
+export const selectSessionPage = (from: string, maxBytes: number) =>
+  `SELECT ${sessionFields('10', String(maxBytes))} ${from}`
 
 export const selectRunPage = (from: string) => `SELECT run_number, ${listedRunText} AS run_row ${from}`
 

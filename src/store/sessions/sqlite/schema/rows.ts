@@ -2,16 +2,17 @@ import type { SourceEvent } from '../../../../core/event.ts'
 import type { JsonObject } from '../../../../core/json.ts'
 import { type Message, type Part, textOf } from '../../../../core/message.ts'
 import { uncheckedParts } from '../../../../core/refusal.ts'
-import type { EntityKind, Run, RunError, RunRecord, RunStatus, Usage } from '../../../../core/run.ts'
-import type { Session, SessionSeed, SharedWith } from '../../../../core/session.ts'
+import type { EntityKind, Run, RunError, RunRecord, Usage } from '../../../../core/run.ts'
+import type { OwnerKind, Session, SessionOwners, SharedWith } from '../../../../core/session.ts'
 import type { RunEnd } from '../../../../core/store.ts'
 import type { Summary } from '../../../../core/summary.ts'
 import type { SqlValue } from '../../../sqlite/connection.ts'
+import type { runs, sessionOwners, sessions, summaries } from './schema.ts'
 
 /*
- * Between rows and records. A row travels as one JSON array (see selects.ts): one string to carry over and one parse,
- * where an object of 20 properties a row costs several times as much. What no statement asks for is JSON in the row
- * already, without what is null or false.
+ * Converts rows to records and back. A row travels as one JSON text (see queries.ts): one string to carry over and one
+ * parse, where `sqlite3` makes an object of 20 properties several times as slowly. Fields that no statement filters by are
+ * JSON inside the row already, without those that are null or false.
  */
 
 /** What is known of a run from its start on and is in no column of its own. */
@@ -45,34 +46,24 @@ export type MessageRow = [
   mark?: 'unchecked',
 ]
 
-/** run_id, session_id, parent_run_id, entity_id, status, user_id, truncated, begun, ended; see selects.ts */
-export type RunRow = [string, string, string | null, string, RunStatus, string | null, number, Begun, Ended | null]
-/** run_number, run, input, output */
-export type RecordRow = [number, RunRow, MessageRow[], MessageRow[] | null]
+type Stored = typeof runs.$inferSelect
 
-export const sessionColumns = [
-  'session_id',
-  'agent_id',
-  'team_id',
-  'workflow_id',
-  'user_id',
-  'name',
-  'metadata',
-  'state',
-  'created_at',
-  'updated_at',
-  'revision',
-  'run_count',
-] as const
+/** A run as the statements of queries.ts give it. */
+export interface RunRow
+  extends Pick<Stored, 'runId' | 'sessionId' | 'parentRunId' | 'entityId' | 'status' | 'userId' | 'truncated'> {
+  begun: Begun
+  ended: Ended | null
+}
 
-export const summaryColumns = [
-  'summary_session_id',
-  'content',
-  'model',
-  'summary_run_count',
-  'message_count',
-  'summary_created_at',
-] as const
+export interface RecordRow extends Pick<Stored, 'runNumber'> {
+  run: RunRow
+  input: MessageRow[]
+  output: MessageRow[] | null
+}
+
+export type SessionRow = typeof sessions.$inferSelect
+export type SummaryRow = typeof summaries.$inferSelect
+type OwnerRow = Pick<typeof sessionOwners.$inferSelect, 'kind' | 'ownerId'>
 
 export function toJson(value: unknown): string | null {
   return value === null || value === undefined ? null : JSON.stringify(value)
@@ -119,14 +110,14 @@ export function messageRows(messages: readonly Message[], unchecked = false): Me
   )
 }
 
-export function toRun([runId, sessionId, parent, entityId, status, , , begun, ended]: RunRow): Run {
+export function toRun({ begun, ended, ...row }: RunRow): Run {
   return {
-    run_id: runId,
-    session_id: sessionId,
-    parent_run_id: parent,
-    entity_id: entityId,
+    run_id: row.runId,
+    session_id: row.sessionId,
+    parent_run_id: row.parentRunId,
+    entity_id: row.entityId,
     entity_kind: begun.entity_kind,
-    status,
+    status: row.status,
     created_at: begun.created_at,
     started_at: begun.started_at ?? null,
     completed_at: ended?.completed_at ?? null,
@@ -138,17 +129,17 @@ export function toRun([runId, sessionId, parent, entityId, status, , , begun, en
 }
 
 /** `whole`: with a message that only the run may see. */
-export function toRunRecord([, row, input, output]: RecordRow, whole = false): RunRecord {
-  const [runId, , , , , userId, truncated, begun, ended] = row
-  const messages = input.map((message) => toMessage(runId, message, whole))
-  if (output !== null) for (const message of output) messages.push(toMessage(runId, message))
+export function toRunRecord({ run, input, output }: RecordRow, whole = false): RunRecord {
+  const { begun, ended } = run
+  const messages = input.map((message) => toMessage(run.runId, message, whole))
+  if (output !== null) for (const message of output) messages.push(toMessage(run.runId, message))
   return {
-    ...toRun(row),
-    user_id: userId,
+    ...toRun(run),
+    user_id: run.userId,
     metadata: begun.metadata ?? null,
     background: begun.background ?? false,
     timeout_ms: begun.timeout_ms ?? null,
-    truncated: truncated === 1,
+    truncated: run.truncated === 1,
     end_seq: ended?.end_seq ?? null,
     messages,
     sources: ended?.sources === undefined ? [] : [...ended.sources],
@@ -160,24 +151,20 @@ function toMessage(runId: string, [messageId, role, said, createdAt, mark]: Mess
   return { message_id: messageId, run_id: runId, role, parts, content: textOf(parts), created_at: createdAt }
 }
 
-export function toSummary(row: readonly SqlValue[]): Summary {
+export function toSummary({ sessionId, runCount, messageCount, createdAt, content, model }: SummaryRow): Summary {
   return {
-    session_id: row[0] as string,
-    content: row[1] as string,
-    model: row[2] as string,
-    run_count: row[3] as number,
-    message_count: row[4] as number,
-    created_at: row[5] as string,
+    session_id: sessionId,
+    content,
+    model,
+    run_count: runCount,
+    message_count: messageCount,
+    created_at: createdAt,
   }
 }
 
-const ownerLists: Record<string, [keyof SharedWith, number]> = {
-  agent: ['agent_ids', 1],
-  team: ['team_ids', 2],
-  workflow: ['workflow_ids', 3],
-  user: ['user_ids', 4],
-}
+const shareLists = { agent: 'agent_ids', team: 'team_ids', workflow: 'workflow_ids', user: 'user_ids' } as const
 
+/** JSON texts: a `SessionRow`, the earlier owners, rows of runs, and a `SummaryRow`. */
 export interface SessionTexts {
   session_row: SqlValue
   owner_rows: SqlValue
@@ -185,46 +172,46 @@ export interface SessionTexts {
   summary_row: SqlValue
 }
 
-/** Of JSON arrays of `sessionColumns`, owners, runs and `summaryColumns`. */
 export function toSessionRecord(texts: SessionTexts): { session: Session; revision: number } {
-  const row = JSON.parse(texts.session_row as string) as SqlValue[]
+  const row = JSON.parse(texts.session_row as string) as SessionRow
+  const present = { agent: row.agentId, team: row.teamId, workflow: row.workflowId, user: row.userId }
   const shared: SharedWith = { agent_ids: [], team_ids: [], workflow_ids: [], user_ids: [] }
-  for (const [kind, owner] of JSON.parse(texts.owner_rows as string) as [string, string][]) {
-    const place = ownerLists[kind]
-    if (place && row[place[1]] !== owner) shared[place[0]].push(owner)
+  for (const { kind, ownerId } of JSON.parse(texts.owner_rows as string) as OwnerRow[]) {
+    if (present[kind] !== ownerId) shared[shareLists[kind]].push(ownerId)
   }
-  const runs = JSON.parse(texts.run_rows as string) as [number, RunRow][]
+  const runs = JSON.parse(texts.run_rows as string) as Pick<RecordRow, 'runNumber' | 'run'>[]
   const session: Session = {
-    session_id: row[0] as string,
-    agent_id: row[1] as string | null,
-    team_id: row[2] as string | null,
-    workflow_id: row[3] as string | null,
-    user_id: row[4] as string | null,
-    name: row[5] as string | null,
-    metadata: fromJson<JsonObject>(row[6]),
-    state: fromJson<JsonObject>(row[7]),
+    session_id: row.sessionId,
+    agent_id: row.agentId,
+    team_id: row.teamId,
+    workflow_id: row.workflowId,
+    user_id: row.userId,
+    name: row.name,
+    metadata: fromJson<JsonObject>(row.metadata),
+    state: fromJson<JsonObject>(row.state),
     shared_with: shared,
-    run_count: row[11] as number,
-    runs: oldestFirst(runs).map(([, run]) => toRun(run)),
-    summary: texts.summary_row === null ? null : toSummary(JSON.parse(texts.summary_row as string) as SqlValue[]),
-    created_at: row[8] as string,
-    updated_at: row[9] as string,
+    run_count: row.runCount,
+    runs: oldestFirst(runs).map(({ run }) => toRun(run)),
+    summary: texts.summary_row === null ? null : toSummary(JSON.parse(texts.summary_row as string) as SummaryRow),
+    created_at: row.createdAt,
+    updated_at: row.updatedAt,
   }
-  return { session, revision: row[10] as number }
+  return { session, revision: row.revision }
 }
 
-/** Rows that begin with the number of their run. */
-export function oldestFirst<Row extends readonly [number, ...unknown[]]>(rows: Row[]): Row[] {
-  return rows.sort((a, b) => a[0] - b[0])
+export function oldestFirst<Row extends { runNumber: number }>(rows: Row[]): Row[] {
+  return rows.sort((a, b) => a.runNumber - b.runNumber)
 }
 
 /** Kinds and ids of the owners that are set. */
-export function ownersOf(owners: Partial<SessionSeed>): [string, string][] {
-  const all: [string, string | null | undefined][] = [
+export function ownersOf(
+  owners: { [Owner in keyof SessionOwners]?: string | null | undefined },
+): [kind: OwnerKind, ownerId: string][] {
+  const all: [OwnerKind, string | null | undefined][] = [
     ['agent', owners.agent_id],
     ['team', owners.team_id],
     ['workflow', owners.workflow_id],
     ['user', owners.user_id],
   ]
-  return all.filter((owner): owner is [string, string] => typeof owner[1] === 'string')
+  return all.filter((owner): owner is [OwnerKind, string] => typeof owner[1] === 'string')
 }

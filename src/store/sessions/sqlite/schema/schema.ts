@@ -1,10 +1,12 @@
 import { sql } from 'drizzle-orm'
 import { index, integer, primaryKey, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core'
+import type { RunStatus } from '../../../../core/run.ts'
+import type { OwnerKind } from '../../../../core/session.ts'
 
 /*
  * The truth about the tables: drizzle-kit writes the migrations from here. Column names are unique in the whole schema,
  * since rows come as objects, in which equal names of a join would silently become one. Columns that say `JSON` hold
- * JSON text. Nothing imports this at run time.
+ * JSON text.
  *
  * What every run writes is kept to few trees, since each costs a page of every commit: what belongs to a run is in its
  * row, what only a few have is in partial indexes and tables of its own, and nothing there has a foreign key.
@@ -46,8 +48,7 @@ export const sessionOwners = sqliteTable(
     sessionId: text('owner_session_id')
       .notNull()
       .references(() => sessions.sessionId, { onDelete: 'cascade' }),
-    /** `agent`, `team`, `workflow`, `user`. */
-    kind: text('owner_kind').notNull(),
+    kind: text('owner_kind').$type<OwnerKind>().notNull(),
     ownerId: text('owner_id').notNull(),
     /** Orders the owners of a session by when they came. */
     position: integer('owner_position').notNull(),
@@ -70,7 +71,7 @@ export const runs = sqliteTable(
     runId: text('run_id').notNull().unique('runs_by_id'),
     sessionId: text('run_session_id').notNull(),
     entityId: text('entity_id').notNull(),
-    status: text('status').notNull(),
+    status: text('status').$type<RunStatus>().notNull(),
     userId: text('run_user_id'),
     parentRunId: text('parent_run_id'),
     truncated: integer('truncated').notNull(),

@@ -1,34 +1,56 @@
+import type { RunStatus } from '../../../../core/run.ts'
 import { jsonInTurns } from '../../../../runtime/json-pieces.ts'
 import { startReserve } from '../../../rules/run-rules.ts'
+import { namesOf, sessionColumns, startedRunColumns, type ValuesOf } from '../schema/columns.ts'
+import { runs, sessions } from '../schema/schema.ts'
 
 /*
- * The commit of a whole group as one statement: its rows come as JSON documents, one for each kind, and a trigger deals
- * them out. One hop to the thread pool, one implicit transaction. Every rule that a row breaks raises a constraint, which
- * undoes the statement; what was the matter is then looked up for each item (see writeSingly.ts), so that the ordinary case
- * pays nothing for the others. Rows are dealt out as JSONB, so that reading a column parses nothing again. View and
- * trigger are temporary: they belong to the writer's connection, not to the file.
+ * Commits a whole batch as one statement: its rows come as JSON documents, one per kind, and a trigger distributes them.
+ * That is one hop to the thread pool and one implicit transaction. A row that breaks a rule raises a constraint, which
+ * undoes the statement; then each item is looked at by itself (see single-write.ts), so that the ordinary case costs
+ * nothing more. Rows are distributed as JSONB, so that no column is parsed again. View and trigger are temporary: they
+ * belong to the writer's connection, not to the file.
  */
 
-/** The documents of a group, each an array of rows with the columns as listed. */
+type EventColumns = [firstSeq: number | null, lastSeq: number | null]
+
+/** The documents of a batch, each an array of rows. */
 export interface BatchRows {
-  /** session_id, agent_id, team_id, workflow_id, user_id, name, metadata, state, created_at, updated_at, revision, run_count */
-  sessions: unknown[][]
-  /** run_id, fence, status, ended, output, first and last number of events, batch, whether the input is checked */
-  ends: unknown[][]
-  /** `startedRunColumns` */
-  runs: unknown[][]
+  sessions: ValuesOf<typeof sessions.$inferSelect, typeof sessionColumns>[]
+  ends: [
+    runId: string,
+    fence: number | null,
+    status: RunStatus,
+    ended: string,
+    output: string | null,
+    ...EventColumns,
+    batch: string | null,
+    isInputChecked: 0 | 1,
+  ][]
+  runs: ValuesOf<typeof runs.$inferSelect, typeof startedRunColumns>[]
   /** Sessions in which a run of `runs` began and ended at once, so that its row never says that it was running. */
-  instants: unknown[][]
-  /** run_id, fence, at */
-  begins: unknown[][]
-  /** run_id, fence, first and last number of events, reserve_until, batch, whether the input is checked */
-  batches: unknown[][]
-  /** Parts of large batches, the first or the last of which is with its run or batch: run_id, first number, part */
-  parts: unknown[][]
+  instants: [sessionId: string][]
+  begins: [runId: string, fence: number, at: string][]
+  batches: [
+    runId: string,
+    fence: number,
+    ...EventColumns,
+    reserveUntil: number,
+    batch: string | null,
+    isInputChecked: 0 | 1,
+  ][]
+  /** Parts of large batches. The run or batch itself holds the first or the last part. */
+  parts: [runId: string, firstSeq: number, part: string][]
   /** Idempotency keys of `runs`. */
-  claims: unknown[][]
-  /** session_id, updated_at, revisions more, runs more, whether state is given, state */
-  touches: unknown[][]
+  claims: [key: string][]
+  touches: [
+    sessionId: string,
+    updatedAt: string,
+    revisions: number,
+    runs: number,
+    hasState: 0 | 1,
+    state: string | null,
+  ][]
 }
 
 const kinds = [
@@ -42,42 +64,6 @@ const kinds = [
   'claims',
   'touches',
 ] as const satisfies (keyof BatchRows)[]
-
-export const startedRunColumns = [
-  'run_id',
-  'run_session_id',
-  'entity_id',
-  'status',
-  'run_user_id',
-  'parent_run_id',
-  'truncated',
-  'owner',
-  'recorded_seq',
-  'run_claim_key',
-  'run_claim_hash',
-  'run_claim_expires_at',
-  'start_state',
-  'begun',
-  'ended',
-  'input',
-  'output',
-  'last_batch',
-] as const
-
-const sessionColumns = [
-  'session_id',
-  'agent_id',
-  'team_id',
-  'workflow_id',
-  'user_id',
-  'name',
-  'metadata',
-  'state',
-  'created_at',
-  'updated_at',
-  'revision',
-  'run_count',
-]
 
 export function emptyRows(): BatchRows {
   return { sessions: [], ends: [], runs: [], instants: [], begins: [], batches: [], parts: [], claims: [], touches: [] }
@@ -96,7 +82,7 @@ export async function toParamsInTurns(rows: BatchRows): Promise<(string | null)[
 
 export const insertBatch = `INSERT INTO hot_writes VALUES (${kinds.map(() => '?').join(', ')})`
 
-const values = (columns: readonly string[]) => columns.map((_, place) => `value ->> ${place}`).join(', ')
+const values = (columns: readonly unknown[]) => columns.map((_, index) => `value ->> ${index}`).join(', ')
 
 const orRaise = (kind: keyof BatchRows) =>
   `SELECT RAISE(ABORT, '${kind}') WHERE changes() <> json_array_length(NEW.${kind});`
@@ -110,7 +96,7 @@ const isUnended = `status NOT IN ('completed', 'failed', 'cancelled')`
 export const createHotWrites = `
 CREATE TEMP VIEW hot_writes AS SELECT ${kinds.map((kind) => `NULL AS ${kind}`).join(', ')};
 CREATE TEMP TRIGGER deal_hot_writes INSTEAD OF INSERT ON hot_writes BEGIN
-  INSERT INTO sessions (${sessionColumns.join(', ')})
+  INSERT INTO sessions (${namesOf(sessions, sessionColumns).join(', ')})
     SELECT ${values(sessionColumns)} FROM jsonb_each(NEW.sessions);
   UPDATE runs SET status = value ->> 2, ended = value ->> 3, output = value ->> 4,
       recorded_seq = ifnull(value ->> 6, recorded_seq), last_batch = value ->> 7, input = ${checkedInput(8)}
@@ -118,7 +104,7 @@ CREATE TEMP TRIGGER deal_hot_writes INSTEAD OF INSERT ON hot_writes BEGIN
       AND (value ->> 5 IS NULL OR recorded_seq < value ->> 5);
   ${orRaise('ends')}
   SELECT RAISE(ABORT, 'claims') FROM jsonb_each(NEW.claims) CROSS JOIN claims ON claim_key = value ->> 0;
-  INSERT INTO runs (fence, reserve_until, ${startedRunColumns.join(', ')})
+  INSERT INTO runs (fence, reserve_until, ${namesOf(runs, startedRunColumns).join(', ')})
     SELECT 1, ${startReserve}, ${values(startedRunColumns)} FROM jsonb_each(NEW.runs);
   SELECT RAISE(ABORT, 'instants') FROM jsonb_each(NEW.instants) CROSS JOIN runs
     ON run_session_id = value ->> 0 AND status = 'running' AND parent_run_id IS NULL;

@@ -156,7 +156,7 @@ export class WriteBatch {
       batch?.lastSeq ?? null,
       reserveUntil,
       first?.text ?? null,
-      ...(checked === true ? [1] : []),
+      checked === true ? 1 : 0,
     ])
     for (const { firstSeq, text } of rest) this.rows.parts.push([runId, firstSeq, text])
   }
@@ -178,7 +178,7 @@ export class WriteBatch {
       batch?.firstSeq ?? null,
       batch?.lastSeq ?? null,
       this.#lastPart(end.run_id, batch),
-      ...(end.checked === true ? [1] : []),
+      end.checked === true ? 1 : 0,
     ])
     this.#touchEnd(sessionId, end)
   }

@@ -1,4 +1,5 @@
 import type { Json } from '../../../../core/json.ts'
+import type { SessionRecord } from '../../../../core/session.ts'
 import type { Claim, ClaimRecord } from '../../../../core/store.ts'
 import type { Connection } from '../../../sqlite/connection.ts'
 
@@ -50,17 +51,11 @@ export async function keepClaimsOf(writer: Connection, runs: string): Promise<vo
   )
 }
 
-export async function completeClaim(writer: Connection, key: string, answer: Json): Promise<void> {
+export async function completeClaim(writer: Connection, key: string, answer: Json | SessionRecord): Promise<void> {
   await writer.run('UPDATE claims SET answer = ? WHERE claim_key = ?', [JSON.stringify(answer), key])
 }
 
 /** Forgets a key under which nothing was kept. */
 export async function releaseClaim(writer: Connection, key: string): Promise<void> {
   await writer.run('DELETE FROM claims WHERE claim_key = ? AND claim_run_id IS NULL AND answer IS NULL', [key])
-}
-
-/** At most `limit`, so that nobody waits long for it; gives how many. */
-export function dropExpiredClaims(writer: Connection, now: string, limit: number): Promise<number> {
-  const sql = 'DELETE FROM claims WHERE claim_key IN (SELECT claim_key FROM claims WHERE expires_at <= ? LIMIT ?)'
-  return writer.run(sql, [now, limit])
 }
