@@ -1,6 +1,7 @@
 import { isAppError } from '../core/error.ts'
 import type { EntityKind } from '../core/run.ts'
 import type { Runnable } from '../core/runnable.ts'
+import { nearest } from '../core/text/nearest.ts'
 import { show } from '../schema/field.ts'
 import type { ConfigParts, EntityBinding } from './parts.ts'
 import type { CheckedConfig } from './settings/user.ts'
@@ -35,7 +36,22 @@ export function resolveEntities(
       }
     }
   }
+  for (const [id, entity] of entities) {
+    for (const member of memberIds(entity)) {
+      if (owners.has(member)) continue
+      const meant = nearest(member, [...owners.keys()])
+      const hint = meant === undefined ? `; ids: ${[...owners.keys()].join(', ')}` : `; did you mean '${meant}'`
+      complain(
+        `${owners.get(id)}.members`,
+        `names '${member}', which is not an agent, team or workflow of this config${hint}`,
+      )
+    }
+  }
   return entities
+}
+
+function memberIds(entity: Runnable & { memberIds?: readonly string[] }): readonly string[] {
+  return entity.memberIds ?? []
 }
 
 function resolveEntity(

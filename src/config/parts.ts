@@ -24,7 +24,7 @@ export interface ConfigParts {
     dataFolder?: string,
   ): McpServers
   /** Makes an agent of its settings, for the config that is served when there is no file. */
-  agent(settings: BuiltInAgent): object
+  agent(settings: BuiltInAgent): Runnable<'agent'>
   /** The summariser of a program that configures none. */
   summaryManager(): SummaryManagerLike
 }

@@ -18,6 +18,13 @@ export type ServerConfig = z.input<typeof serverSettings>
 /** What a user writes in agent.config.ts. */
 export type UserConfig = z.input<typeof userSettings>
 
+/** The ids of a config's agents, teams and workflows; any string, where the type of the config does not name them. */
+export type EntityId<CONFIG extends UserConfig> = {
+  [KIND in 'agents' | 'teams' | 'workflows']: CONFIG extends { [KEY in KIND]?: infer ENTITIES }
+    ? keyof NonNullable<ENTITIES> & string
+    : never
+}['agents' | 'teams' | 'workflows']
+
 type CheckedServer = CheckedConfig['server']
 
 /** Every field decided: those that do not depend on the program and its flags are as the schema gives them. */

@@ -20,6 +20,11 @@ export interface Resumption {
   readonly input?: Json | undefined
 }
 
+/** What a run inside another one is asked, or which run goes on. `answers` becomes that of its context. */
+export type ChildCall = ({ entityId: string; input: RunInput } | { runId: string }) & {
+  answers?: readonly MemberAnswer[] | undefined
+}
+
 /** A run inside another one. */
 export interface ChildRun {
   readonly runId: string
@@ -29,8 +34,15 @@ export interface ChildRun {
   result(): Promise<RunRecord>
 }
 
-/** What a run is given by the service. */
-export interface RunContext<STATE extends object = JsonObject> {
+/** What a member of a team has answered. */
+export interface MemberAnswer {
+  /** The member's name: its id, where the team names it by id. */
+  readonly name: string
+  readonly text: string
+}
+
+/** What the code of agents, tools and workflows knows of the run that it is part of. */
+export interface AgentContext<STATE extends object = JsonObject> {
   readonly runId: string
   readonly sessionId: string
   readonly entityId: string
@@ -47,6 +59,12 @@ export interface RunContext<STATE extends object = JsonObject> {
   history(runs?: number): Promise<readonly Message[]>
   /** The session's latest summary, when there is one. */
   summary(): Promise<Summary | undefined>
+  /** In a member of a team: what the members before it have answered, in order. Else empty. */
+  readonly answers: readonly MemberAnswer[]
+}
+
+/** What the service gives a run: the author's part, and what entities are made of. */
+export interface RunContext<STATE extends object = JsonObject> extends AgentContext<STATE> {
   /** Another registered entity; throws `agent_not_found`. */
   entity(id: string): Runnable
   /** Absent in a run's first stretch. */
@@ -55,7 +73,7 @@ export interface RunContext<STATE extends object = JsonObject> {
   recorded(): Promise<void>
   readonly [inputCheck]?: InputCheck | undefined
   /** Runs an entity as part of this run, with a record of its own; `runId`: one that waits for input goes on with what this run was given. */
-  child(entity: Runnable, call: { entityId: string; input: RunInput } | { runId: string }): Promise<ChildRun>
+  child(entity: Runnable, call: ChildCall): Promise<ChildRun>
 }
 
 /** A string is a `text_delta`. Usage is summed from `model_call_end`. */
@@ -75,8 +93,8 @@ export interface AnswerCache {
 }
 
 /** What can be registered and run: agent, team, workflow, or whatever is made into one of them. */
-export interface Runnable {
-  readonly kind: EntityKind
+export interface Runnable<KIND extends EntityKind = EntityKind> {
+  readonly kind: KIND
   readonly name?: string | undefined
   readonly description?: string | undefined
   /** For lists; undefined when it has no model of its own. */

@@ -1,9 +1,11 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Duration, ResolvedConfig } from '../config/types.ts'
 import type { RunRecord } from '../core/run.ts'
+import type { Runnable } from '../core/runnable.ts'
 import type { Bound } from '../http/listen.ts'
 import type { InjectRequest, InjectResponse } from '../http/request.ts'
 import type { Route } from '../http/route.ts'
+import type { HostableAgent } from '../runnables/agent/host.ts'
 import type { Services } from '../service/services.ts'
 
 export interface ShutdownOptions {
@@ -20,7 +22,7 @@ export interface HealthRouter {
 
 export interface Server {
   /** `entity`: what `agent`, `team` or `workflow` return, or an AI SDK `Agent`. Throws on an empty or taken id. */
-  registerAgent(id: string, entity: object): void
+  registerAgent(id: string, entity: Runnable | HostableAgent): void
   /** Opens everything and listens; resolves when the server has been shut down, rejects when it could not start or go on. */
   start(): Promise<void>
   /** The address, once it listens. */

@@ -1,9 +1,11 @@
-import type { UserConfig } from '../config/types.ts'
+import type { EntityId, UserConfig } from '../config/types.ts'
 import type { RunEvent } from '../core/event.ts'
 import type { Json, JsonObject } from '../core/json.ts'
 import type { Part } from '../core/message.ts'
 import type { ModelSetting } from '../core/model.ts'
 import type { RunRecord } from '../core/run.ts'
+import type { Runnable } from '../core/runnable.ts'
+import type { HostableAgent } from '../runnables/agent/host.ts'
 import { ingestSources, type OpenServer, openTestServer } from '../server.ts'
 
 /** Text, parts, or data for a workflow. */
@@ -51,8 +53,8 @@ export interface ProjectOptions {
   root?: string
 }
 
-export interface TestProject extends AsyncDisposable {
-  run(id: string, input: TestInput, options?: RunOptions): Promise<RunResult>
+export interface TestProject<ID extends string = string> extends AsyncDisposable {
+  run(id: ID, input: TestInput, options?: RunOptions): Promise<RunResult>
   /** Answers what a run waits for. */
   resume(runId: string, answer: { approved?: boolean | Record<string, boolean>; input?: Json }): Promise<RunResult>
   /** All that happened in a run, a team member's too. */
@@ -65,7 +67,10 @@ export interface TestProject extends AsyncDisposable {
 }
 
 /** A config as the server runs it, in this process: sessions and knowledge in memory, its knowledge sources read. */
-export async function openProject(config: UserConfig, options: ProjectOptions = {}): Promise<TestProject> {
+export async function openProject<CONFIG extends UserConfig>(
+  config: CONFIG,
+  options: ProjectOptions = {},
+): Promise<TestProject<EntityId<CONFIG>>> {
   const { model } = options
   return openWith(config, options.root, model === undefined ? undefined : { model: () => model })
 }
@@ -107,7 +112,7 @@ export async function openWith(
 
 /** Runs one agent, team, workflow or AI SDK `Agent` once. */
 export async function run(
-  entity: object,
+  entity: Runnable | HostableAgent,
   input: TestInput,
   { model, root, ...options }: ProjectOptions & RunOptions = {},
 ): Promise<RunResult> {

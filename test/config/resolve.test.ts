@@ -11,12 +11,14 @@ import { usualLimits } from '../../src/config/settings/limits.ts'
 import type { SummaryManagerLike } from '../../src/config/settings/server.ts'
 import type { ServerConfig, UserConfig } from '../../src/config/types.ts'
 import { AppError } from '../../src/core/error.ts'
+import type { EntityKind } from '../../src/core/run.ts'
 import { isRunnable, markRunnable, type Runnable } from '../../src/core/runnable.ts'
 import { createMcpServers } from '../../src/runnables/mcp/mcp.ts'
+import { team } from '../../src/runnables/team/team.ts'
 
 const manager: SummaryManagerLike = { summarizer: { name: 'test', summarize: async () => '' }, timeoutMs: 1 }
 
-function runnable(kind: Runnable['kind'] = 'agent'): Runnable {
+function runnable<KIND extends EntityKind = 'agent'>(kind = 'agent' as KIND): Runnable<KIND> {
   return markRunnable({ kind, tools: [], knowledge: false, sideEffects: true, async *run() {} })
 }
 
@@ -344,6 +346,11 @@ describe('a complaint of resolveConfig', () => {
     ['teams.a', { teams: { a: {} } }, 'is not a team; expected team({ … })'],
     ['agents.a', { agents: { a: { broken: true } } }, 'temperature is hot'],
     ['agents.t', { agents: { t: runnable('team') } }, 'is a team: write it under teams'],
+    [
+      'teams.t.members',
+      { agents: { docs: runnable() }, teams: { t: team({ members: ['docz'] }) } },
+      "names 'docz', which is not an agent, team or workflow of this config; did you mean 'docs'",
+    ],
     [
       'teams.a',
       { agents: { a: runnable() }, teams: { a: runnable('team') } },

@@ -38,6 +38,7 @@ export function fakeContext(
     knowledge: options.hits === undefined ? undefined : ({ search } as unknown as Knowledge),
     history: async (runs = 20) => (runs === 0 ? [] : (options.history ?? [])),
     summary: async () => options.summary,
+    answers: [],
     entity(id) {
       const entity = options.entities?.[id]
       if (entity === undefined) throw new Error(`no ${id}`)

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
 import { z } from 'zod'
+import type { UserConfig } from '../../src/config/types.ts'
 import { AppError } from '../../src/core/error.ts'
 import { agent } from '../../src/runnables/agent/agent.ts'
 import { team } from '../../src/runnables/team/team.ts'
@@ -105,7 +106,8 @@ describe('openProject()', () => {
   })
 
   it('throws for an agent that is not there', async () => {
-    await using project = await openProject({ agents: {} })
+    const config: UserConfig = { agents: {} }
+    await using project = await openProject(config)
     await expect(project.run('nobody', 'hi')).rejects.toThrow("There is no agent 'nobody'")
   })
 })

@@ -1,10 +1,12 @@
 import type { z } from 'zod'
+import type { Runnable } from '../../core/runnable.ts'
+import type { HostableAgent } from '../../runnables/agent/host.ts'
 import type { McpServer } from '../../runnables/mcp/settings.ts'
 import { callback, integer, list, named, settings, text } from '../../schema/field.ts'
 import { modelSetting } from '../../schema/model.ts'
 import { collection, serverSettings } from './server.ts'
 
-const entities = () => named<object>('an object with one entry per id').default({})
+const entities = <T extends object>() => named<T>('an object with one entry per id').default({})
 
 /** Every key of agent.config.ts. An entity is what `agent`, `team`, `workflow` return, or an AI SDK `Agent`. */
 export const userSettings = settings({
@@ -22,9 +24,9 @@ export const userSettings = settings({
       context.addIssue({ code: 'custom', path: ['chunkOverlap'], message })
     })
     .prefault({}),
-  agents: entities(),
-  teams: entities(),
-  workflows: entities(),
+  agents: entities<Runnable<'agent'> | HostableAgent>(),
+  teams: entities<Runnable<'team'>>(),
+  workflows: entities<Runnable<'workflow'>>(),
   /** MCP servers by name; an agent takes the tools of one with `mcp('name')`. */
   mcpServers: named<McpServer>('an object with one entry per name').default({}),
   server: serverSettings.prefault({}),

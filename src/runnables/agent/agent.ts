@@ -18,7 +18,7 @@ import { modelAnswer, searchToolName } from './model-answer.ts'
 import { offlineAnswering } from './offline-answer.ts'
 import { ownAnswer } from './own-answer.ts'
 import { hookedRun } from './run-hook.ts'
-import type { AgentContext, AgentSettings, AnyAgentSettings, ToolsContext } from './settings.ts'
+import type { AgentSettings, AnyAgentSettings, RuntimeContext, ToolsContext } from './settings.ts'
 
 /**
  * An agent from the settings of the AI SDK's `ToolLoopAgent` and agentserve's own. Without a `model` it takes the config's;
@@ -26,9 +26,9 @@ import type { AgentContext, AgentSettings, AnyAgentSettings, ToolsContext } from
  */
 export function agent<
   TOOLS extends ToolSet = Record<never, never>,
-  CONTEXT extends AgentContext = AgentContext,
+  CONTEXT extends RuntimeContext = RuntimeContext,
   OUTPUT extends OutputInterface = never,
->(settings: AgentSettings<TOOLS, CONTEXT, OUTPUT> & ToolsContext<TOOLS>): Runnable {
+>(settings: AgentSettings<TOOLS, CONTEXT, OUTPUT> & ToolsContext<TOOLS>): Runnable<'agent'> {
   const anySettings = settings as unknown as AnyAgentSettings
   checkAgentSettings(anySettings)
   return build(anySettings, {})
@@ -36,7 +36,7 @@ export function agent<
 
 type Cache = NonNullable<AnyAgentSettings['cache']>
 
-function build(settings: AnyAgentSettings, defaults: Defaults): Runnable {
+function build(settings: AnyAgentSettings, defaults: Defaults): Runnable<'agent'> {
   const { run: own, name, description, cache, knowledge, timeout, sideEffects = true } = settings
   const model = own === undefined ? modelOf(settings, defaults) : undefined
   claimTools(settings.tools, defaults)
@@ -47,7 +47,7 @@ function build(settings: AnyAgentSettings, defaults: Defaults): Runnable {
       : model === undefined
         ? offlineAnswering(settings)
         : modelAnswer(settings, model, defaults)
-  const entity: Runnable = {
+  const entity: Runnable<'agent'> = {
     kind: 'agent',
     name,
     description,

@@ -139,13 +139,7 @@ const withRun: ReadonlySet<string> = new Set([
 
 /** Throws `invalid_request` naming the key and what is allowed. */
 export function checkAgentSettings(settings: AnyAgentSettings): void {
-  if ('effects' in settings) {
-    throw wrong(
-      'effects',
-      "agent(): `effects` has a new name: write `sideEffects: false` in place of `effects: 'none'`",
-    )
-  }
-  checkSettings('agent()', settings, rules)
+  checkSettings('agent()', settings, rules, '', { effects: 'sideEffects' })
   if (settings.model !== undefined) checkModel(settings.model)
   if (isObject(settings.knowledge)) checkSettings('agent()', settings.knowledge, knowledgeRules, 'knowledge')
   if (settings.memory !== undefined) checkSettings('agent()', settings.memory, memoryRules, 'memory')

@@ -29,7 +29,7 @@ export function isSdkAgent(value: unknown): value is HostableAgent {
 }
 
 /** Any `Agent` of the AI SDK as it is: it sees the session's messages and answers; structured output becomes data. */
-export function hostAgent(hosted: HostableAgent, { limits = noLimits }: Defaults = {}): Runnable {
+export function hostAgent(hosted: HostableAgent, { limits = noLimits }: Defaults = {}): Runnable<'agent'> {
   const agent = hosted as unknown as SdkAgent
   const { settings } = agent as {
     settings?: { model?: unknown; output?: OutputInterface; toolApproval?: ToolApproval; prepareCall?: unknown }
@@ -74,7 +74,7 @@ export function hostAgent(hosted: HostableAgent, { limits = noLimits }: Defaults
       })
       yield* isStructured(settings?.output) ? structured(bounded(events, limits), settings.output) : events
     },
-  } satisfies Runnable)
+  } satisfies Runnable<'agent'>)
   return configurable(entity, (defaults) => hostAgent(hosted, defaults))
 }
 

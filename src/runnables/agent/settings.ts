@@ -3,7 +3,7 @@ import type { Duration } from '../../core/duration.ts'
 import type { Json } from '../../core/json.ts'
 import type { Filters } from '../../core/knowledge/knowledge.ts'
 import type { ModelSetting } from '../../core/model.ts'
-import type { Emission, RunContext, RunInput } from '../../core/runnable.ts'
+import type { AgentContext, Emission, RunContext, RunInput } from '../../core/runnable.ts'
 import type { AgentGuardrails } from './guardrails.ts'
 import type { AgentHooks } from './hooks.ts'
 
@@ -27,7 +27,7 @@ export interface AgentMemory {
 }
 
 /** What an agent's own `run` is given. */
-export interface AgentRunContext extends RunContext {
+export interface AgentRunContext extends AgentContext, Pick<RunContext, 'resumed'> {
   readonly text: string
   readonly parts: RunInput['parts']
 }
@@ -35,15 +35,15 @@ export interface AgentRunContext extends RunContext {
 /** What `run` may give: one text, or any stream of texts and events. */
 export type AgentOutput = string | AsyncIterable<Emission> | Iterable<Emission>
 
-/** The AI SDK's runtime context. */
-export type AgentContext = Record<string, unknown>
+/** The AI SDK's `runtimeContext`. */
+export type RuntimeContext = Record<string, unknown>
 
 type Replaced = 'model' | 'tools' | 'output' | 'timeout' | 'id' | 'callOptionsSchema' | '_internal'
 
 /** What an agent with this `output` gives as data. */
 export type DataOf<OUTPUT> = [OUTPUT] extends [never] ? Json : OUTPUT extends OutputInterface<infer DATA> ? DATA : never
 
-type SdkSetting = Exclude<keyof ToolLoopAgentSettings<never, ToolSet, AgentContext, OutputInterface>, Replaced>
+type SdkSetting = Exclude<keyof ToolLoopAgentSettings<never, ToolSet, RuntimeContext, OutputInterface>, Replaced>
 
 /** With keys that are known whatever the tools are, so that the compiler can say which one was meant. */
 type Kept<SETTINGS> = { [KEY in SdkSetting]?: KEY extends keyof SETTINGS ? SETTINGS[KEY] : never }
@@ -51,7 +51,7 @@ type Kept<SETTINGS> = { [KEY in SdkSetting]?: KEY extends keyof SETTINGS ? SETTI
 /** The AI SDK's `ToolLoopAgentSettings`, `model` optional and wider, and what agentserve adds. */
 export interface AgentSettings<
   TOOLS extends ToolSet = ToolSet,
-  CONTEXT extends AgentContext = AgentContext,
+  CONTEXT extends RuntimeContext = RuntimeContext,
   OUTPUT extends OutputInterface = never,
 > extends Kept<ToolLoopAgentSettings<never, TOOLS, CONTEXT, OUTPUT>> {
   name?: string
@@ -81,4 +81,4 @@ export type ToolsContext<TOOLS extends ToolSet> =
     : unknown
 
 /** Settings of any agent, as they are worked with once they are checked. */
-export type AnyAgentSettings = AgentSettings<ToolSet, AgentContext, OutputInterface>
+export type AnyAgentSettings = AgentSettings<ToolSet, RuntimeContext, OutputInterface>

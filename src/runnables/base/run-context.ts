@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { AppError } from '../../core/error.ts'
 import type { JsonObject } from '../../core/json.ts'
-import type { RunContext } from '../../core/runnable.ts'
+import type { AgentContext, RunContext } from '../../core/runnable.ts'
 
 const running = new AsyncLocalStorage<RunContext>()
 
@@ -9,14 +9,14 @@ const running = new AsyncLocalStorage<RunContext>()
  * The run in which the calling code runs: that of a tool, a step, a hook or an agent's own `run`. `STATE` is what the
  * caller knows about the session's state. Throws `internal` outside a run.
  */
-export function runContext<STATE extends object = JsonObject>(): RunContext<STATE> {
+export function runContext<STATE extends object = JsonObject>(): AgentContext<STATE> {
   const context = running.getStore()
   if (context === undefined)
     throw new AppError(
       'internal',
       'runContext() was called outside a run. Call it in an agent, a tool or a workflow step.',
     )
-  return context as RunContext<object> as RunContext<STATE>
+  return context as AgentContext<object> as AgentContext<STATE>
 }
 
 /** Streams what `work` gives, all of it inside the run. */

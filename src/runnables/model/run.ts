@@ -5,7 +5,7 @@ import type { ModelSetting } from '../../core/model.ts'
 import { modelFailure } from '../../models/failure.ts'
 import { Channel } from '../../runtime/channel.ts'
 import type { ModelParams } from '../agent/hooks.ts'
-import type { AgentContext } from '../agent/settings.ts'
+import type { RuntimeContext } from '../agent/settings.ts'
 import type { StepLimit } from '../limits/step-limit.ts'
 import { WaitingCall } from '../tools/waiting-call.ts'
 import { hashesOfOpen, type KnownTools, toCheckpoint } from './checkpoint.ts'
@@ -14,7 +14,7 @@ import type { ModelObserver } from './observer.ts'
 import { settingsOf, toolsOf } from './settings.ts'
 
 /** Any agent of the AI SDK that takes no call options. */
-export type SdkAgent = Agent<never, ToolSet, AgentContext, OutputInterface>
+export type SdkAgent = Agent<never, ToolSet, RuntimeContext, OutputInterface>
 
 export interface ModelRun {
   agent: SdkAgent

@@ -3,7 +3,7 @@ import type { EmittedEvent, InputRequired, RunEvent, StepEnd } from '../../core/
 import { createId } from '../../core/id.ts'
 import { promptText } from '../../core/message.ts'
 import type { RunRecord } from '../../core/run.ts'
-import type { ChildRun, RunContext, RunInput, Runnable } from '../../core/runnable.ts'
+import type { ChildRun, MemberAnswer, RunContext, RunInput, Runnable } from '../../core/runnable.ts'
 import type { Journal } from '../base/journal.ts'
 
 export interface Member {
@@ -27,7 +27,13 @@ export function entityOf({ entity }: Member, context: RunContext): Runnable {
 }
 
 /** Asks a member as the next step of its name: one that is recorded is not asked again, one that waited goes on. */
-export async function askNext(run: TeamRun, member: Member, input: RunInput, aloud: boolean): Promise<Outcome> {
+export async function askNext(
+  run: TeamRun,
+  member: Member,
+  input: RunInput,
+  aloud: boolean,
+  answers?: readonly MemberAnswer[],
+): Promise<Outcome> {
   const { key, id } = run.journal.next('step', member.name)
   const known = await run.journal.enter(key, member.name)
   if (known !== undefined) {
@@ -36,18 +42,30 @@ export async function askNext(run: TeamRun, member: Member, input: RunInput, alo
     return { text: typeof output === 'string' ? output : '' }
   }
   const waits = id === undefined ? undefined : childOf(run.context, ({ step_id }) => step_id === id)
-  return waits === undefined ? ask(run, member, input, aloud) : goOn(run, member, waits, aloud)
+  return waits === undefined ? ask(run, member, input, aloud, answers) : goOn(run, member, waits, aloud, answers)
 }
 
 /** Runs a member inside the team's run, as a step of it. `aloud`: what it says is what the team says. */
-export async function ask(run: TeamRun, member: Member, input: RunInput, aloud: boolean): Promise<Outcome> {
-  const child = await run.context.child(entityOf(member, run.context), { entityId: member.name, input })
+export async function ask(
+  run: TeamRun,
+  member: Member,
+  input: RunInput,
+  aloud: boolean,
+  answers?: readonly MemberAnswer[],
+): Promise<Outcome> {
+  const child = await run.context.child(entityOf(member, run.context), { entityId: member.name, input, answers })
   return follow(run, member, child, createId('step'), aloud)
 }
 
 /** Gives a member that waits what the team's run was given. */
-export async function goOn(run: TeamRun, member: Member, waits: Waiting, aloud: boolean): Promise<Outcome> {
-  const child = await run.context.child(entityOf(member, run.context), { runId: waits.runId })
+export async function goOn(
+  run: TeamRun,
+  member: Member,
+  waits: Waiting,
+  aloud: boolean,
+  answers?: readonly MemberAnswer[],
+): Promise<Outcome> {
+  const child = await run.context.child(entityOf(member, run.context), { runId: waits.runId, answers })
   return follow(run, member, child, waits.stepId, aloud)
 }
 

@@ -4,6 +4,7 @@ import type { ModelSetting } from '../../core/model.ts'
 import {
   type Emission,
   isRunnable,
+  type MemberAnswer,
   markRunnable,
   type RunContext,
   type RunInput,
@@ -14,6 +15,7 @@ import { agent } from '../agent/agent.ts'
 import { type HostableAgent, hostAgent, isSdkAgent } from '../agent/host.ts'
 import type { AnyAgentSettings } from '../agent/settings.ts'
 import { configurable, type Defaults, withDefaults } from '../base/defaults.ts'
+import { deriveContext } from '../base/derived-context.ts'
 import { Journal } from '../base/journal.ts'
 import { insideRun } from '../base/run-context.ts'
 import { checkSettings, describe, duration, oneOf, wrong } from '../base/setting-check.ts'
@@ -21,11 +23,11 @@ import { toolEntriesOf, withToolEntries } from '../tools/check.ts'
 import { assertModel, lead, leader, route, router } from './lead.ts'
 import { askNext, type Member, type Outcome, type TeamRun } from './member.ts'
 
-export interface TeamSettings {
+export interface TeamSettings<ID extends string = string> {
   name?: string
   description?: string
-  /** Ids of entities of the same config, or entities themselves; at least one. */
-  members: readonly (string | Runnable | HostableAgent)[]
+  /** Entities, or ids of entities of the same config; at least one. */
+  members: readonly (ID | Runnable | HostableAgent)[]
   /**
    * `sequence` (default): one after the other, each with the user's input and the answers so far; the last one answers.
    * `parallel`: all at once; with `instructions` a model answers from theirs, else their answers stand one after the other.
@@ -41,12 +43,17 @@ export interface TeamSettings {
   timeout?: Duration
 }
 
+/** A team; `memberIds` are the ids that it, or a team in it, names. */
+export interface Team<ID extends string = string> extends Runnable<'team'> {
+  readonly memberIds: readonly ID[]
+}
+
 /**
  * A team. Each time a member is asked it runs inside the team's run, with a record of its own, as a step of it; it has the
  * session's history and state, and ends with the team's run at the latest. A member that fails, fails the run, but for a lead,
  * who is told. One that waits for input makes the team's run wait. Wrong settings throw `invalid_request` naming the key.
  */
-export function team(settings: TeamSettings): Runnable {
+export function team<const ID extends string = never>(settings: TeamSettings<ID>): Team<ID> {
   checkSettings('team()', settings, {
     name: 'string',
     description: 'string',
@@ -60,7 +67,7 @@ export function team(settings: TeamSettings): Runnable {
   if (settings.members === undefined || settings.members.length === 0) {
     throw wrong('members', 'team(): `members` must name at least one entity')
   }
-  return build(settings, settings.members.map(toMember), {})
+  return build(settings, settings.members.map(toMember), {}) as Team<ID>
 }
 
 function toMember(member: unknown, index: number): Member {
@@ -70,11 +77,15 @@ function toMember(member: unknown, index: number): Member {
   throw wrong(`members.${index}`, `team(): \`members.${index}\` must be an id or an entity, not ${describe(member)}`)
 }
 
+function isTeam(entity: Runnable): entity is Team {
+  return 'memberIds' in entity
+}
+
 type Perform = (run: TeamRun, input: RunInput) => Promise<unknown>
 
-function build(settings: TeamSettings, members: readonly Member[], defaults: Defaults): Runnable {
+function build(settings: TeamSettings, members: readonly Member[], defaults: Defaults): Team {
   const { model, perform } = toPerformance(settings, members, defaults)
-  const entity: Runnable = markRunnable({
+  const entity: Team = markRunnable({
     kind: 'team',
     name: settings.name,
     description: settings.description,
@@ -82,6 +93,9 @@ function build(settings: TeamSettings, members: readonly Member[], defaults: Def
     tools: [],
     knowledge: false,
     sideEffects: true,
+    memberIds: members.flatMap(({ entity }) =>
+      typeof entity === 'string' ? [entity] : isTeam(entity) ? entity.memberIds : [],
+    ),
     timeoutMs: parseDuration(settings.timeout),
     run: (input, context) => insideRun(context, () => stream(perform, input, context)),
   })
@@ -111,7 +125,7 @@ function toPerformance(
   if (instructions === undefined) return { perform: (run, input) => parallel(run, members, input, recite) }
   const writer = withDefaults(agent({ ...(model === undefined ? {} : { model }), instructions }), defaults)
   return modelled(mode, writer, (run, input) =>
-    parallel(run, members, input, (_run, answers) => relay(run, writer, withAnswers(input, answers))),
+    parallel(run, members, input, (_run, answers) => relay(run, writer, withAnswers(input, answers), answers)),
   )
 }
 
@@ -143,15 +157,10 @@ async function* stream(perform: Perform, input: RunInput, context: RunContext): 
   }
 }
 
-interface Answer {
-  name: string
-  text: string
-}
-
 async function sequence(run: TeamRun, members: readonly Member[], input: RunInput): Promise<void> {
-  const answers: Answer[] = []
+  const answers: MemberAnswer[] = []
   for (const member of members) {
-    const outcome = await askNext(run, member, withAnswers(input, answers), member === members.at(-1))
+    const outcome = await askNext(run, member, withAnswers(input, answers), member === members.at(-1), [...answers])
     if (await pauseWith(run, [outcome])) return
     if ('text' in outcome) answers.push({ name: member.name, text: outcome.text })
   }
@@ -161,7 +170,7 @@ async function parallel(
   run: TeamRun,
   members: readonly Member[],
   input: RunInput,
-  say: (run: TeamRun, answers: Answer[]) => Promise<void>,
+  say: (run: TeamRun, answers: readonly MemberAnswer[]) => Promise<void>,
 ): Promise<void> {
   const outcomes = await Promise.all(members.map((member) => askNext(run, member, input, false)))
   if (await pauseWith(run, outcomes)) return
@@ -178,19 +187,19 @@ async function pauseWith(run: TeamRun, outcomes: readonly Outcome[]): Promise<bo
   return asks.length > 0
 }
 
-async function recite(run: TeamRun, answers: Answer[]): Promise<void> {
+async function recite(run: TeamRun, answers: readonly MemberAnswer[]): Promise<void> {
   const text = answers.map((answer) => `${answer.name}:\n${answer.text}`).join('\n\n')
   await run.emit({ type: 'text_delta', text })
 }
 
-async function relay(run: TeamRun, entity: Runnable, input: RunInput): Promise<void> {
-  for await (const emission of entity.run(input, run.context)) {
+async function relay(run: TeamRun, entity: Runnable, input: RunInput, answers: readonly MemberAnswer[]): Promise<void> {
+  for await (const emission of entity.run(input, deriveContext(run.context, { answers }))) {
     await run.emit(typeof emission === 'string' ? { type: 'text_delta', text: emission } : emission)
   }
 }
 
 /** The answers stand in a part of their own, after the user's, which stay as they came. */
-function withAnswers({ parts, text }: RunInput, answers: readonly Answer[]): RunInput {
+function withAnswers({ parts, text }: RunInput, answers: readonly MemberAnswer[]): RunInput {
   if (answers.length === 0) return { parts, text }
   const said = answers.map((answer) => `Answer of ${answer.name}:\n${answer.text}`).join('\n\n')
   const added = `\n\nAnswers of the team so far:\n\n${said}`

@@ -33,7 +33,7 @@ export interface RemoteAgentSettings {
 }
 
 /** An entity, a member of a team, and a tool of an agent. */
-export type RemoteAgent = Runnable & ToolSet[string]
+export type RemoteAgent = Runnable<'agent'> & ToolSet[string]
 
 const defaultTimeoutMs = 600_000
 
@@ -68,7 +68,7 @@ export function remoteAgent(settings: RemoteAgentSettings): RemoteAgent {
     sideEffects: true,
     timeoutMs: parseDuration(settings.timeout),
     run: (input, context) => call(input, context, context.entityId),
-  } satisfies Runnable)
+  } satisfies Runnable<'agent'>)
   return toolSource(entity, {
     outside: true,
     names: (key) => [key],

@@ -2,7 +2,14 @@ import { type Duration, parseDuration } from '../../core/duration.ts'
 import type { EmittedEvent } from '../../core/event.ts'
 import type { JsonObject } from '../../core/json.ts'
 import type { Part } from '../../core/message.ts'
-import { type Emission, markRunnable, type RunContext, type RunInput, type Runnable } from '../../core/runnable.ts'
+import {
+  type AgentContext,
+  type Emission,
+  markRunnable,
+  type RunContext,
+  type RunInput,
+  type Runnable,
+} from '../../core/runnable.ts'
 import { Channel } from '../../runtime/channel.ts'
 import { deriveContext } from '../base/derived-context.ts'
 import { Journal } from '../base/journal.ts'
@@ -13,7 +20,7 @@ import { type Approve, createApprove } from './approval.ts'
 import { type InputSchema, isInputSchema, readInput, readState } from './input.ts'
 import { beginAt, createStep, type Step } from './step.ts'
 
-export interface WorkflowContext<INPUT, STATE extends object = JsonObject> extends RunContext<STATE> {
+export interface WorkflowContext<INPUT, STATE extends object = JsonObject> extends AgentContext<STATE> {
   /** What the schema gave; without one the run's text. */
   readonly input: INPUT
   readonly text: string
@@ -48,7 +55,7 @@ const schema: SettingRule = (value) =>
  */
 export function workflow<INPUT = string, STATE extends object = JsonObject>(
   settings: WorkflowSettings<INPUT, STATE>,
-): Runnable {
+): Runnable<'workflow'> {
   checkSettings('workflow()', settings, {
     name: 'string',
     description: 'string',

@@ -70,7 +70,7 @@ export function createChildren(options: ChildrenOptions): StartChild {
         startChild,
         onEnd: () => live.delete(run.run_id),
         before,
-        inside: { parent, state },
+        inside: { parent, state, answers: call.answers },
       })
     }
 

@@ -4,7 +4,7 @@ import type { Knowledge } from '../../core/knowledge/knowledge.ts'
 import type { Logger } from '../../core/logger.ts'
 import { textOf } from '../../core/message.ts'
 import type { RunRecord } from '../../core/run.ts'
-import type { Resumption, Runnable } from '../../core/runnable.ts'
+import type { MemberAnswer, Resumption, Runnable } from '../../core/runnable.ts'
 import type { SessionStore } from '../../core/store.ts'
 import type { Clock } from '../../core/time.ts'
 import type { RecordedRuns } from '../events/reader.ts'
@@ -20,6 +20,7 @@ import { unsavedState } from './resume.ts'
 import type { StateSource } from './state.ts'
 
 const defaultHistoryRuns = 20
+const noAnswers: readonly MemberAnswer[] = Object.freeze([])
 
 export interface Surroundings {
   store: SessionStore
@@ -42,7 +43,7 @@ export interface Surroundings {
   /** Its input was recorded as unchecked. */
   unchecked?: boolean | undefined
   /** The run that this one is part of, and its state. */
-  inside?: { parent: RunExecution; state: JsonObject } | undefined
+  inside?: { parent: RunExecution; state: JsonObject; answers?: readonly MemberAnswer[] | undefined } | undefined
 }
 
 /** The execution of a run with its limits, its cache and all that its context gives. */
@@ -92,6 +93,7 @@ export function prepareExecution(surroundings: Surroundings): RunExecution {
         return told.flatMap(({ messages }) => messages.map(freeze))
       },
       summary: () => store.findSummary(run.session_id),
+      answers: inside?.answers ?? noAnswers,
       entity: registry.current(),
     },
     onEnd,

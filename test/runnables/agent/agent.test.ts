@@ -244,7 +244,7 @@ describe('agent settings', () => {
     [{ timeout: '5 minutes' }, 'timeout', /'10m'/],
     [{ tools: { a: () => 1 } }, 'tools.a', /not a tool/],
     [{ sideEffects: false }, 'sideEffects', /`run` of its own/],
-    [{ effects: 'none', run: String }, 'effects', /write `sideEffects: false`/],
+    [{ effects: 'none', run: String }, 'effects', /`effects` is now called `sideEffects`/],
     [{ run: String, instructions: 'x' }, 'instructions', /would do nothing/],
   ])('refuses %j and names %s', (settings, path, message) => {
     let error: unknown

@@ -65,6 +65,17 @@ describe('a team in sequence', () => {
     expect(text).toBe('GO\n\nANSWERS OF THE TEAM SO FAR:\n\nANSWER OF FACTS:\nFACT')
   })
 
+  it('gives code the answers so far as a list', async () => {
+    const seen = agent({ name: 'seen', run: ({ answers }) => JSON.stringify(answers) })
+    const { run } = await serve({ facts, team: team({ members: ['facts', seen, seen] }) })
+    const first = [{ name: 'facts', text: 'fact' }]
+    const { text, of } = await run('Go')
+    expect(of('step_end').map(({ output }) => output)).toEqual(['fact', JSON.stringify(first), text])
+    expect(JSON.parse(text)).toEqual([...first, { name: 'seen', text: JSON.stringify(first) }])
+    const alone = await serve({ team: seen })
+    expect((await alone.run('Go')).text).toBe('[]')
+  })
+
   it('gives each member a run of its own inside the session, which is no turn of it', async () => {
     const { run, runs, sessions } = await serve({ facts, team: team({ members: ['facts', shout] }) })
     const { record, children, of } = await run('Go')
@@ -290,14 +301,22 @@ describe('a member that waits for input', () => {
       },
     })
     const flow = workflow({ name: 'flow', run: async ({ approve }) => `approved ${await approve('it')}` })
-    const { run, runs } = await serve({ team: team({ members: [first, flow, shout] }) })
+    const told = workflow({
+      name: 'told',
+      run: async ({ approve, answers }) => {
+        await approve('that')
+        return answers.map(({ text }) => text).join(' and ')
+      },
+    })
+    const { run, runs } = await serve({ team: team({ members: [first, flow, shout, told] }) })
     const paused = await run('x')
     expect(paused.of('input_required')).toMatchObject([{ call_id: 'it#1' }])
-    const record = await (
-      await runs.resume(paused.record.run_id, { approved: true, input: 'yes', mode: 'plain' })
-    ).result()
+    const resume = async (input?: string) =>
+      (await runs.resume(paused.record.run_id, { approved: true, input, mode: 'plain' })).result()
+    expect(await resume('yes')).toMatchObject({ status: 'input_required' })
+    const record = await resume()
     expect(record).toMatchObject({ status: 'completed' })
-    expect(textOf(record)).toContain('ANSWER OF FLOW:\nAPPROVED YES')
+    expect(textOf(record)).toMatch(/^first and approved yes and X\n.*ANSWER OF FLOW:\nAPPROVED YES/s)
     expect(asked).toBe(1)
   })
 

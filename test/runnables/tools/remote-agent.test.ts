@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { AppError } from '../../../src/core/error.ts'
+import type { RunContext } from '../../../src/core/runnable.ts'
 import { agent } from '../../../src/runnables/agent/agent.ts'
 import { team } from '../../../src/runnables/team/team.ts'
 import { type RemoteAgentSettings, remoteAgent } from '../../../src/runnables/tools/remote-agent.ts'
@@ -110,7 +111,7 @@ describe('remoteAgent()', () => {
 
   it('ends a loop of servers that call each other', async () => {
     const settings: RemoteAgentSettings = { url: 'http://127.0.0.1:1', agentId: 'loop' }
-    const loop = agent({ run: (context) => remoteAgent(settings).run(context, context) })
+    const loop = agent({ run: (context) => remoteAgent(settings).run(context, context as unknown as RunContext) })
     const here = await open({ loop })
     settings.url = here.url
     const { status, json } = await ask(here, 'loop', 'go')

@@ -2,7 +2,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import type { Runnable } from '../../../src/core/runnable.ts'
+import type { RunContext, Runnable } from '../../../src/core/runnable.ts'
 import { agent } from '../../../src/runnables/agent/agent.ts'
 import { runContext } from '../../../src/runnables/base/run-context.ts'
 import { team } from '../../../src/runnables/team/team.ts'
@@ -87,7 +87,7 @@ describe.each(['memory', 'sqlite'])('input that a guardrail refused, in %s', (ki
     const entity = agent({
       async *run() {
         yield 'x'.repeat(5000)
-        await runContext().recorded()
+        await (runContext() as RunContext).recorded()
         going.resolve()
         await on.promise
       },
@@ -174,7 +174,10 @@ describe.each(['memory', 'sqlite'])('input that a guardrail refused, in %s', (ki
       guardrails: {
         input: async (call) => {
           const { parts, text } = call
-          const child = await call.child(judge, { entityId: 'judge', input: { parts, text } })
+          const child = await (call as unknown as RunContext).child(judge, {
+            entityId: 'judge',
+            input: { parts, text },
+          })
           return (await child.result()).status === 'completed' ? { refuse: 'Not that.' } : undefined
         },
       },

@@ -1,7 +1,7 @@
 import { ToolLoopAgent } from 'ai'
 import fc from 'fast-check'
 import { z } from 'zod'
-import type { Runnable } from '../../../src/core/runnable.ts'
+import type { RunContext, Runnable } from '../../../src/core/runnable.ts'
 import type { SessionStore } from '../../../src/core/store.ts'
 import { agent } from '../../../src/runnables/agent/agent.ts'
 import { hostAgent } from '../../../src/runnables/agent/host.ts'
@@ -99,7 +99,7 @@ const makes: Record<string, Make> = {
     workflow({
       run: async (context) => {
         const input = { parts: [{ type: 'text', text: value }], text: value } as never
-        return (await (await context.child(ok, { entityId: 'ok', input })).result()).status
+        return (await (await (context as unknown as RunContext).child(ok, { entityId: 'ok', input })).result()).status
       },
     }),
   'an agent of the AI SDK whose tool gives it': ({ value }) =>
