@@ -1,12 +1,12 @@
 import { isFinalEvent, type RunEvent, type SourceEvent } from '../../core/event.ts'
 import type { RunStatus, Usage } from '../../core/run.ts'
 import { addUsage } from '../../core/usage.ts'
-import { formatMs } from '../chat/conversation.ts'
 import type { Entry } from '../chat/screen.ts'
 import { BlockSplitter } from '../markdown/blocks.ts'
 import { showEvent } from '../runs/activity.ts'
 import { between } from '../runs/line.ts'
 import { formatSource, uncited } from '../runs/source-line.ts'
+import { formatDuration } from '../terminal/duration.ts'
 import { fencedJson } from '../terminal/message-text.ts'
 import { createTerminalFilter, terminalLine, terminalText } from '../terminal/text.ts'
 
@@ -110,7 +110,7 @@ export class Transcript {
     const place = this.#working.get(id)
     this.#working.delete(id)
     const what = place === undefined ? name : (this.#closed[place]?.text.slice(2) ?? name)
-    const text = `${failure === undefined ? '✓' : '✗'} ${what} ${formatMs(durationMs)}${failure === undefined ? '' : `: ${failure}`}`
+    const text = `${failure === undefined ? '✓' : '✗'} ${what} ${formatDuration(durationMs)}${failure === undefined ? '' : `: ${failure}`}`
     if (place !== undefined) this.#closed[place] = { kind: 'note', text, joined: false }
     else {
       this.#closeText()
@@ -135,7 +135,7 @@ export class Transcript {
       (this.#startedAt ?? event.at).slice(0, 19).replace('T', ' '),
       this.status === 'input_required' ? 'waits for an answer' : this.status,
       ...(reason === undefined ? [] : [terminalLine(reason)]),
-      formatMs(between(this.#startedAt ?? event.at, event.at)),
+      formatDuration(between(this.#startedAt ?? event.at, event.at)),
       ...(usage === null ? [] : [`${usage.input_tokens} tokens in, ${usage.output_tokens} out`]),
     ]
     this.#add('note', about.join(' · '))

@@ -2,9 +2,10 @@ import { Box, Static, Text, useApp, useStdout, useWindowSize } from 'ink'
 import { type ReactNode, useEffect, useState, useSyncExternalStore } from 'react'
 import { describeError } from '../command/exit.ts'
 import { Markdown } from '../markdown/markdown.tsx'
+import { formatDuration } from '../terminal/duration.ts'
 import type { Paint } from '../terminal/paint.ts'
 import { commandIn, runCommand } from './commands.ts'
-import { type Conversation, formatMs } from './conversation.ts'
+import type { Conversation } from './conversation.ts'
 import { Input } from './input.tsx'
 import { Said } from './said.tsx'
 import type { Screen } from './screen.ts'
@@ -121,7 +122,7 @@ function Status({ screen, working, paint }: { screen: Screen; working: boolean; 
   const parts = []
   if (connectionLost) parts.push('Connection lost, trying again')
   if (busySince !== undefined) {
-    parts.push(formatMs(Math.floor(Math.max(0, now - busySince) / 1000) * 1000).replace('.0', ''))
+    parts.push(formatDuration(Math.floor(Math.max(0, now - busySince) / 1000) * 1000).replace('.0', ''))
     if (tokens > 0) parts.push(`${tokens} tokens`)
     parts.push('Ctrl-C cancels')
   } else if (working) parts.push('At work', 'Ctrl-C leaves')

@@ -5,6 +5,7 @@ import type { EntityKind, Usage } from '../../core/run.ts'
 import { describeError } from '../command/exit.ts'
 import type { Question, TurnEnd, TurnEvent } from '../runs/activity.ts'
 import { formatSource } from '../runs/source-line.ts'
+import { formatDuration } from '../terminal/duration.ts'
 import { saidAsMarkdown, saidIn } from '../terminal/message-text.ts'
 import { terminalLine, terminalText } from '../terminal/text.ts'
 import { ChatScreen } from './screen.ts'
@@ -161,7 +162,7 @@ export class Conversation {
 
   #worked(what: string, durationMs: number, failure: string | undefined): void {
     const mark = failure === undefined ? '✓' : '✗'
-    this.note(`${mark} ${what} ${formatMs(durationMs)}${failure === undefined ? '' : `: ${failure}`}`)
+    this.note(`${mark} ${what} ${formatDuration(durationMs)}${failure === undefined ? '' : `: ${failure}`}`)
   }
 
   #wait(end: TurnEnd, questions: Question[]): void {
@@ -245,9 +246,5 @@ function toAnswer(answers: Map<string, unknown>): ResumedTurn['answer'] {
 
 function summarise(durationMs: number, usage: Usage | null): string {
   const tokens = usage === null ? '' : ` · ${usage.input_tokens} tokens in, ${usage.output_tokens} out`
-  return `${formatMs(durationMs)}${tokens}`
-}
-
-export function formatMs(durationMs: number): string {
-  return durationMs < 1000 ? `${Math.round(durationMs)} ms` : `${(durationMs / 1000).toFixed(1)} s`
+  return `${formatDuration(durationMs)}${tokens}`
 }

@@ -4,10 +4,10 @@ export interface Stretch {
   text: string
 }
 
-/** More than this many cells to fill is too long to wait for, and nothing that anybody would read. */
-const cellLimit = 4_000_000
+/** About 1,400 changed words on both sides: 4 MB. Nobody reads a longer list of changed words. */
+const maxCells = 2_000_000
 
-/** What changed from one answer to another: by words, in very long texts by lines, else as a whole. */
+/** What changed from one answer to another: by words, by lines in long texts, as a whole in very long ones. */
 export function diffAnswers(before: string, after: string): Stretch[] {
   return diff(before, after, wordsOf) ?? diff(before, after, linesOf) ?? whole(before, after)
 }
@@ -40,11 +40,11 @@ function diff(before: string, after: string, split: (text: string) => string[]):
   return joined([same(a.slice(0, start)), ...middle, same(a.slice(a.length - end))])
 }
 
-/** The longest common subsequence, told as stretches of one piece each. */
+/** The longest common subsequence as stretches of one piece each; undefined when the texts are too long for it. */
 function middleOf(a: readonly string[], b: readonly string[]): Stretch[] | undefined {
   const width = b.length + 1
-  if ((a.length + 1) * width > cellLimit) return undefined
-  const lengths = new Uint32Array((a.length + 1) * width)
+  if ((a.length + 1) * width > maxCells) return undefined
+  const lengths = new Uint16Array((a.length + 1) * width)
   const at = (row: number, column: number) => lengths[row * width + column] ?? 0
   for (let row = a.length - 1; row >= 0; row--) {
     for (let column = b.length - 1; column >= 0; column--) {

@@ -1,10 +1,11 @@
 import type { Tokens } from 'marked'
 import stringWidth from 'string-width'
 import type { Paint } from '../terminal/paint.ts'
+import { pad } from '../terminal/table.ts'
 import { formatInline } from './inline.ts'
 import { widestOf } from './joined.ts'
 
-/** Columns side by side where they fit; else each row as a list of what is under which head. */
+/** A table when its columns fit side by side; else each row as a list of `head: cell`. */
 export function formatMarkdownTable(table: Tokens.Table, columns: number, paint: Paint): string {
   const head = table.header.map(({ tokens }) => paint.bold(formatInline(tokens, paint)))
   const rows = table.rows.map((row) => row.map(({ tokens }) => formatInline(tokens, paint)))
@@ -18,10 +19,4 @@ export function formatMarkdownTable(table: Tokens.Table, columns: number, paint:
     row.map((cell, place) => pad(cell, widths[place] ?? 0, table.align[place] ?? 'left')).join(' │ ')
   const rule = widths.map((width) => '─'.repeat(width)).join('─┼─')
   return [line(head), rule, ...rows.map(line)].join('\n')
-}
-
-function pad(cell: string, width: number, align: 'left' | 'right' | 'center'): string {
-  const missing = width - stringWidth(cell)
-  const before = align === 'right' ? missing : align === 'center' ? Math.floor(missing / 2) : 0
-  return ' '.repeat(before) + cell + ' '.repeat(missing - before)
 }

@@ -1,8 +1,9 @@
 import type { Client } from '../../client/client.ts'
 import type { RunEvent } from '../../core/event.ts'
 import { isEnded, type Run } from '../../core/run.ts'
+import { formatDuration } from '../terminal/duration.ts'
 import { terminalLine } from '../terminal/text.ts'
-import { between, duration } from './line.ts'
+import { between } from './line.ts'
 import { formatUsage } from './writer.ts'
 
 /** Of a very long run, the first so many events are looked at. */
@@ -22,7 +23,7 @@ export async function toolLines(client: Client, run: Run, signal: AbortSignal): 
   }
   stop.abort()
   return [
-    ...[...calls].map(([name, { times, ms }]) => `${name}${times > 1 ? ` ×${times}` : ''}  ${duration(ms)}`),
+    ...[...calls].map(([name, { times, ms }]) => `${name}${times > 1 ? ` ×${times}` : ''}  ${formatDuration(ms)}`),
     ...failures.map((text) => `✗ ${text}`),
   ]
 
@@ -37,7 +38,7 @@ export async function toolLines(client: Client, run: Run, signal: AbortSignal): 
 /** What is known of a run without its events: status, when, how long, tokens, and why it ended so. */
 export function factsOf(run: Run): string[] {
   const began = run.started_at ?? run.created_at
-  const took = run.completed_at === null ? [] : [`took ${duration(between(began, run.completed_at))}`]
+  const took = run.completed_at === null ? [] : [`took ${formatDuration(between(began, run.completed_at))}`]
   return [
     run.cancellation_reason === null ? run.status : `${run.status} (${terminalLine(run.cancellation_reason)})`,
     run.created_at,

@@ -1,4 +1,5 @@
 import type { RunRecord } from '../../core/run.ts'
+import { formatDuration } from '../terminal/duration.ts'
 import type { Paint } from '../terminal/paint.ts'
 import { terminalLine } from '../terminal/text.ts'
 
@@ -27,8 +28,8 @@ export function formatRun(run: RunRecord, facts: RunFacts, { paint, columns }: L
       status.padEnd(9),
       `${run.parent_run_id === null ? '' : '↳ '}${terminalLine(run.entity_id)}`,
       session,
-      ...(facts.firstTokenMs === undefined ? [] : [`first ${duration(facts.firstTokenMs)}`]),
-      `total ${duration(between(run.started_at ?? run.created_at, run.completed_at))}`,
+      ...(facts.firstTokenMs === undefined ? [] : [`first ${formatDuration(facts.firstTokenMs)}`]),
+      `total ${formatDuration(between(run.started_at ?? run.created_at, run.completed_at))}`,
       ...(run.usage === null ? [] : [`${run.usage.input_tokens} + ${run.usage.output_tokens} tokens`]),
       ...[...facts.tools].map(([name, times]) => terminalLine(name) + (times > 1 ? ` ×${times}` : '')),
       ...(run.cache_hit ? ['from the cache'] : []),
@@ -48,12 +49,6 @@ const shownCharacters = 500
 const shownToolErrors = 3
 
 const statusWords: Partial<Record<RunRecord['status'], string>> = { input_required: 'waits' }
-
-export function duration(ms: number): string {
-  if (ms < 1_000) return `${Math.round(ms)} ms`
-  if (ms < 60_000) return `${(ms / 1_000).toFixed(1)} s`
-  return `${Math.floor(ms / 60_000)} min ${Math.round((ms % 60_000) / 1_000)} s`
-}
 
 export function between(from: string, to: string | null): number {
   return to === null ? 0 : Math.max(0, Date.parse(to) - Date.parse(from))

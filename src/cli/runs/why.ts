@@ -2,9 +2,9 @@ import type { Client } from '../../client/client.ts'
 import type { Json } from '../../core/json.ts'
 import type { RunTrace, TracedCall, TracedPassage, TracedRetrieval, TracedToolCall } from '../../core/trace.ts'
 import { hint } from '../terminal/called-as.ts'
+import { formatDuration } from '../terminal/duration.ts'
 import { say, write } from '../terminal/output.ts'
 import { terminalJson, terminalLine, terminalText } from '../terminal/text.ts'
-import { duration } from './line.ts'
 import { formatPlace } from './source-line.ts'
 import { formatUsage } from './writer.ts'
 
@@ -47,7 +47,7 @@ function formatCall(call: TracedCall, number: number, same: number): string {
   const facts = [
     reason ?? 'goes on',
     ...(usage === null ? [] : [formatUsage(usage)]),
-    ...(ms === null ? [] : [duration(ms)]),
+    ...(ms === null ? [] : [formatDuration(ms)]),
   ]
   const messages = Array.isArray(call.messages) ? call.messages.slice(same) : undefined
   return [
@@ -81,7 +81,10 @@ function formatToolCall({ name, input, output, error, duration_ms: ms }: TracedT
       : output === undefined
         ? []
         : indented(textOf(output), '      ← ')
-  return [`    → ${terminalLine(name)} ${terminalJson(input)}${ms === null ? '' : `  ${duration(ms)}`}`, ...outcome]
+  return [
+    `    → ${terminalLine(name)} ${terminalJson(input)}${ms === null ? '' : `  ${formatDuration(ms)}`}`,
+    ...outcome,
+  ]
 }
 
 /** A message of a prompt; what is no message is shown as it is. */

@@ -1,9 +1,9 @@
 import { isFinalEvent, type RunEvent } from '../../core/event.ts'
 import type { Usage } from '../../core/run.ts'
 import { exit } from '../command/exit-codes.ts'
+import { formatDuration } from '../terminal/duration.ts'
 import { formatJson } from '../terminal/message-text.ts'
 import { createTerminalFilter, terminalLine, terminalText } from '../terminal/text.ts'
-import { duration } from './line.ts'
 import { formatSource } from './source-line.ts'
 
 const shownCharacters = 160
@@ -66,7 +66,9 @@ function endLine(event: Extract<RunEvent, { type: 'run_end' | 'run_error' }>, ms
   const { status, usage, cache_hit: cached, cancellation_reason: reason } = event
   const why = reason === undefined ? '' : ` (${terminalLine(reason)})`
   const tokens = usage === null ? [] : [formatUsage(usage)]
-  return ['■', status + why, duration(Math.max(0, ms)), ...tokens, ...(cached ? ['from the cache'] : [])].join('  ')
+  return ['■', status + why, formatDuration(Math.max(0, ms)), ...tokens, ...(cached ? ['from the cache'] : [])].join(
+    '  ',
+  )
 }
 
 function lineOf(event: RunEvent): string | undefined {
@@ -76,7 +78,7 @@ function lineOf(event: RunEvent): string | undefined {
     case 'tool_call':
       return `→ ${terminalLine(event.name)} ${inShort(event.input)}`
     case 'tool_result': {
-      const took = duration(event.duration_ms)
+      const took = formatDuration(event.duration_ms)
       if (event.error !== undefined) return `✗ ${terminalLine(`${event.name}: ${event.error.message}`)}  ${took}`
       return `← ${terminalLine(event.name)} ${inShort(event.output)}  ${took}`
     }

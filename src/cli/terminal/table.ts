@@ -1,17 +1,17 @@
 import stringWidth from 'string-width'
 import { terminalLine } from './text.ts'
 
-/** Narrower than this a cell says nothing. */
+/** The minimum width of a readable column. */
 const minWidth = 8
 
-/** What a table on stdout has to fit into; undefined where it goes to a file or a pipe. */
+/** The columns of the terminal on stdout; undefined when it is a file or a pipe. */
 export function tableColumns(): number | undefined {
   return process.stdout.isTTY ? process.stdout.columns : undefined
 }
 
 /**
- * Rows under a head, columns as wide as their widest cell. Where that is wider than `columns` the widest are cut, but never
- * the first, which says which row it is; where even that is too wide each row becomes a list. Cells are made safe for the
+ * Rows under a head, each column as wide as its widest cell. When the table is wider than `columns`, the widest columns are
+ * cut, except the first, which names the row. When it still does not fit, each row becomes a list. Makes cells safe for the
  * terminal.
  */
 export function formatTable(
@@ -31,7 +31,7 @@ export function formatTable(
   return `${lines.join('\n')}\n`
 }
 
-/** Cuts what does not fit, with an ellipsis in the last place. */
+/** Cuts the text at the width and ends it with an ellipsis. */
 export function cut(text: string, width: number): string {
   if (text.length <= width && stringWidth(text) <= width) return text
   let short = ''
@@ -69,6 +69,9 @@ function formatLists(head: readonly string[], rows: readonly (readonly string[])
   return lists.map((list) => `${list}\n`).join('')
 }
 
-function pad(cell: string, width: number): string {
-  return cell + ' '.repeat(Math.max(0, width - stringWidth(cell)))
+/** Spaces up to the width; a wider cell stays as it is. */
+export function pad(cell: string, width: number, align: 'left' | 'right' | 'center' = 'left'): string {
+  const missing = Math.max(0, width - stringWidth(cell))
+  const before = align === 'right' ? missing : align === 'center' ? Math.floor(missing / 2) : 0
+  return ' '.repeat(before) + cell + ' '.repeat(missing - before)
 }

@@ -1,5 +1,6 @@
 import type { Run } from '../../../core/run.ts'
-import { between, duration } from '../../runs/line.ts'
+import { between } from '../../runs/line.ts'
+import { formatDuration } from '../../terminal/duration.ts'
 import { print, printJson, say } from '../../terminal/output.ts'
 import { formatTable } from '../../terminal/table.ts'
 import { terminalLine } from '../../terminal/text.ts'
@@ -34,7 +35,7 @@ function toRow(run: Run): string[] {
     run.run_id,
     run.entity_id,
     run.status,
-    run.completed_at === null ? '-' : duration(between(run.started_at ?? run.created_at, run.completed_at)),
+    run.completed_at === null ? '-' : formatDuration(between(run.started_at ?? run.created_at, run.completed_at)),
     run.usage === null ? '-' : `${run.usage.input_tokens} + ${run.usage.output_tokens}`,
     run.created_at,
     run.session_id,

@@ -3,10 +3,10 @@ import type { RunsClient } from '../../../client/runs.ts'
 import type { RunEvent } from '../../../core/event.ts'
 import type { Role } from '../../../core/message.ts'
 import { factsOf, toolLines } from '../../runs/facts.ts'
-import { duration } from '../../runs/line.ts'
 import { formatSource } from '../../runs/source-line.ts'
 import { printWhy } from '../../runs/why.ts'
 import { inShort } from '../../runs/writer.ts'
+import { formatDuration } from '../../terminal/duration.ts'
 import { saidIn } from '../../terminal/message-text.ts'
 import { print, printJson, write } from '../../terminal/output.ts'
 import { terminalJson, terminalLine, terminalText } from '../../terminal/text.ts'
@@ -41,7 +41,7 @@ export async function printEvents(
 
 /** Number, time since the start, type, and what else there is. */
 function eventLine({ run_id: _run, seq, at, type, ...rest }: RunEvent, begunAt: number): string {
-  const since = duration(Math.max(0, Date.parse(at) - begunAt))
+  const since = formatDuration(Math.max(0, Date.parse(at) - begunAt))
   return `${String(seq).padStart(5)} ${since.padStart(9)}  ${type.padEnd(16)} ${inShort(rest, 400)}\n`
 }
 
