@@ -46,7 +46,7 @@ const { values: options } = parseArgs({
 })
 const deadlineMs = 10_000
 const allowedMs = deadlineMs + 500
-/** By then V8 has given itself the young generation that this load makes it take, up to 32 MB. */
+/** By then V8 has made its young generation as large as this load needs it, up to 128 MB. */
 const hostileWarmUp = 10_000
 
 const project = await createProject()

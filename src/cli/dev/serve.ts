@@ -13,7 +13,6 @@ import { announce, announceJson } from './announce.ts'
 import { createDevTerminal, type DevTerminal } from './dev-terminal.ts'
 import { createReloader, type Reloader } from './reload.ts'
 import { type SourceWatch, watchSources } from './watch-sources.ts'
-import { limitYoungGeneration } from './young-generation.ts'
 
 /** Serves until a signal comes or the server gives up. `dev`: with the terminal of `dev`, and reloading unless told not to. */
 export async function serve(context: CommandContext, options: ServeOptions, dev: boolean): Promise<number> {
@@ -55,7 +54,6 @@ async function serveUntilStopped(context: CommandContext, options: ServeOptions,
     process.exit(exit.failure)
   }
   process.on('uncaughtException', onUncaught)
-  const endLimit = limitYoungGeneration()
   try {
     const bound = await server.ready
     if (json) announceJson(config, bound)
@@ -78,7 +76,6 @@ async function serveUntilStopped(context: CommandContext, options: ServeOptions,
     await sources?.close()
     await server.shutdown()
     await terminal?.close()
-    endLimit()
     process.off('unhandledRejection', onStray)
     process.off('uncaughtException', onUncaught)
   }
