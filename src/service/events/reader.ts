@@ -16,10 +16,10 @@ export interface RecordedRuns {
   head(runId: string): Promise<RunHead>
   /** The events of a run that is not live. (An async generator would keep the page that its reader has taken in memory.) */
   events(run: RunHead, after: number, signal?: AbortSignal): AsyncIterable<readonly RunEvent[]>
-  /** At most so many runs before this one, the latest last. `waiting`: how many runs stand in its session's queue. */
-  latestTurns(run: RunRecord, runs: number, waiting: number): Promise<RunRecord[]>
-  /** The same, whatever has come since. */
-  turnsBefore(runId: string, sessionId: string, runs: number): Promise<RunRecord[]>
+  /** At most `count` runs before a live one, the latest last. `queued`: how many runs its session's queue holds. */
+  runsBefore(run: RunRecord, count: number, queued: number): Promise<RunRecord[]>
+  /** The same for any run, live or recorded. */
+  recordedBefore(runId: string, sessionId: string, count: number): Promise<RunRecord[]>
   /** A copy that the caller may change. */
   state(sessionId: string): Promise<JsonObject>
 }
@@ -53,22 +53,22 @@ export function createRecordedRuns(store: SessionStore): RecordedRuns {
         }
       },
     }),
-    // Runs that came later, waiting or given up, stand between this one and what came before it.
-    async latestTurns(run, runs, waiting) {
-      if (runs <= 0) return []
-      for (let limit = runs + Math.max(1, waiting); ; limit *= 2) {
+    // Later runs that wait or were given up stand between this run and the earlier ones.
+    async runsBefore(run, count, queued) {
+      if (count <= 0) return []
+      for (let limit = count + Math.max(1, queued); ; limit *= 2) {
         const history = await store.readHistory(run.session_id, limit)
-        const place = history.runs.findIndex((other) => other.run_id === run.run_id)
-        const earlier = place === -1 ? history.runs : history.runs.slice(0, place)
+        const index = history.runs.findIndex((other) => other.run_id === run.run_id)
+        const earlier = index === -1 ? history.runs : history.runs.slice(0, index)
         const begun = earlier.filter((other) => other.status !== 'queued' && !isWithheld(other))
-        if (begun.length >= runs || isAll(history, limit)) return begun.slice(-runs)
+        if (begun.length >= count || isAll(history, limit)) return begun.slice(-count)
       }
     },
-    async turnsBefore(runId, sessionId, runs) {
-      for (let limit = runs; ; limit *= 2) {
+    async recordedBefore(runId, sessionId, count) {
+      for (let limit = count; ; limit *= 2) {
         const history = await store.readHistory(sessionId, limit, runId)
         const begun = history.runs.filter((other) => other.status !== 'queued' && !isWithheld(other))
-        if (begun.length >= runs || isAll(history, limit)) return begun.slice(-runs)
+        if (begun.length >= count || isAll(history, limit)) return begun.slice(-count)
       }
     },
     async state(sessionId) {
@@ -78,7 +78,7 @@ export function createRecordedRuns(store: SessionStore): RecordedRuns {
   }
 }
 
-/** Whether asking for more runs would give no more: there are none, or these are so large that no more come at once. */
+/** Whether a larger limit would give no more runs: there are none, or these are too large for one answer. */
 function isAll({ runs, has_more }: History, limit: number): boolean {
   return !has_more || runs.length < limit || limit > historyLimit
 }

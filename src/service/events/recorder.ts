@@ -1,10 +1,9 @@
 import type { EmittedEvent, RunEvent, RunResumedEvent, Stamp } from '../../core/event.ts'
 import { endEvent, startEvent } from '../../core/event.ts'
-import type { Logger } from '../../core/logger.ts'
 import type { RunRecord } from '../../core/run.ts'
-import type { RunBatch, SessionStore } from '../../core/store.ts'
-import type { Clock } from '../../core/time.ts'
+import type { RunBatch } from '../../core/store.ts'
 import { timestamp } from '../../core/time.ts'
+import type { RunServices } from '../runs/run-services.ts'
 import { RunLog } from './log.ts'
 
 const flushAfterMs = 50
@@ -18,14 +17,9 @@ const eventCharacters = 256
 const pauseMs = 5
 
 export interface RecorderOptions {
-  store: SessionStore
-  clock: Clock
-  logger: Logger
-  run: RunRecord
-  fence: number
-  /** The event with which the run goes on after a pause; the store has it when the start is durable. */
+  /** The event that begins a resumed run; the store has it when the start is durable. */
   resumed: (RunResumedEvent & Stamp) | undefined
-  /** The store takes no more of this run: it has been deleted, or somebody else has it. */
+  /** The store refuses more events: the run was deleted, or has another owner now. */
   onRefused: () => void
   /** Events could not be written; they are held again. */
   onFailure: (error: unknown) => void
@@ -37,8 +31,11 @@ export interface RecorderOptions {
  */
 export class RunRecorder {
   readonly log: RunLog
+  readonly #services: Pick<RunServices, 'store' | 'clock' | 'logger'>
+  readonly #run: RunRecord
   readonly #options: RecorderOptions
-  #fence: number
+  /** Every new run has this one; a resumed run gets its own from the store. */
+  #fence = 1
   #seq: number
   #reservedUntil: number
   #recordedSeq: number
@@ -51,13 +48,14 @@ export class RunRecorder {
   #appending: Promise<void> | undefined
   #flushTimer: NodeJS.Timeout | undefined
 
-  constructor(options: RecorderOptions) {
+  constructor(services: Pick<RunServices, 'store' | 'clock' | 'logger'>, run: RunRecord, options: RecorderOptions) {
+    this.#services = services
+    this.#run = run
     this.#options = options
-    this.#fence = options.fence
     this.#seq = options.resumed?.seq ?? 1
     this.#recordedSeq = this.#seq
     this.#reservedUntil = this.#seq - 1 + reserve
-    this.log = new RunLog((after, limit) => options.store.readEvents(options.run.run_id, after, limit), this.#seq)
+    this.log = new RunLog((after, limit) => services.store.readEvents(run.run_id, after, limit), this.#seq)
   }
 
   get fence(): number {
@@ -68,7 +66,7 @@ export class RunRecorder {
   start(): void {
     if (this.#started) return
     this.#started = true
-    this.log.push(this.#options.resumed ?? startEvent(this.#options.run))
+    this.log.push(this.#options.resumed ?? startEvent(this.#run))
   }
 
   startIsDurable(fence: number): void {
@@ -79,13 +77,13 @@ export class RunRecorder {
 
   /** Gives a promise when so much waits for the store that the run has to wait too. `characters`: of the event's JSON, or its text. */
   add(body: EmittedEvent, characters: number): Promise<void> | undefined {
-    const { run, clock } = this.#options
+    const { run_id: runId } = this.#run
     const seq = ++this.#seq
-    const at = timestamp(clock())
+    const at = timestamp(this.#services.clock())
     const event: RunEvent =
       body.type === 'text_delta'
-        ? { type: 'text_delta', run_id: run.run_id, seq, at, text: body.text }
-        : { ...body, run_id: run.run_id, seq, at }
+        ? { type: 'text_delta', run_id: runId, seq, at, text: body.text }
+        : { ...body, run_id: runId, seq, at }
     this.log.push(event, characters)
     this.#held.push(event)
     this.#heldCharacters += body.type === 'text_delta' ? characters : Math.max(characters, eventCharacters)
@@ -163,7 +161,7 @@ export class RunRecorder {
     const events = this.takeHeld()
     const last = events.at(-1)?.seq ?? this.#seq
     const batch: RunBatch = {
-      run_id: this.#options.run.run_id,
+      run_id: this.#run.run_id,
       fence: this.#fence,
       events,
       reserve_until: last + reserve,
@@ -180,7 +178,7 @@ export class RunRecorder {
 
   async #append(batch: RunBatch, last: number): Promise<void> {
     try {
-      if (await this.#options.store.appendEvents(batch)) {
+      if (await this.#services.store.appendEvents(batch)) {
         this.#reservedUntil = batch.reserve_until
         this.#recordedSeq = last
         this.log.recorded(last)
@@ -188,7 +186,7 @@ export class RunRecorder {
       } else this.#options.onRefused()
     } catch (error) {
       // Numbers make a second try harmless; the end carries what could not be appended.
-      this.#options.logger.error({ error, run_id: batch.run_id }, 'events could not be recorded')
+      this.#services.logger.error({ error, run_id: batch.run_id }, 'events could not be recorded')
       this.#held = [...batch.events, ...this.#held]
       this.#options.onFailure(error)
     }

@@ -1,24 +1,24 @@
 import type { ModelCallStart, RunEvent } from '../../core/event.ts'
 import type { RunRecord } from '../../core/run.ts'
 import type { PromptReader } from './reader.ts'
-import { type ToldCall, type TurnTexts, toldIn, toPromptRecord, turnTexts } from './record.ts'
+import { type RunTexts, runTexts, type ToldCall, toldIn, toPromptRecord } from './record.ts'
 
-/** What a run's model calls were told, made into what is recorded of it. Does nothing for a run that calls no model. */
+/** Turns the prompts of a run's model calls into their records. Does nothing for a run that calls no model. */
 export class PromptLog {
-  #turns: readonly RunRecord[] = []
-  #texts: TurnTexts[] | undefined
+  #earlier: readonly RunRecord[] = []
+  #texts: RunTexts[] | undefined
   #last: ToldCall | undefined
   #before: { events: readonly RunEvent[]; reader: () => PromptReader } | undefined
 
-  /** `before`: what was recorded before the pause after which the run goes on. */
+  /** `before`: the recorded events of a resumed run. */
   constructor(before?: { events: readonly RunEvent[]; reader: () => PromptReader }) {
     this.#before = before
   }
 
-  /** The runnable was told of these turns, the latest last. */
-  sawTurns(turns: readonly RunRecord[]): void {
-    if (turns.length <= this.#turns.length) return
-    this.#turns = turns
+  /** The runnable has read these earlier runs of its session, the latest last. */
+  sawRuns(earlier: readonly RunRecord[]): void {
+    if (earlier.length <= this.#earlier.length) return
+    this.#earlier = earlier
     this.#texts = undefined
   }
 
@@ -31,7 +31,7 @@ export class PromptLog {
       this.#last = await lastCall(this.#before.events, this.#before.reader())
       this.#before = undefined
     }
-    this.#texts ??= this.#turns.map(turnTexts).reverse()
+    this.#texts ??= this.#earlier.map(runTexts).reverse()
     const prompt = toPromptRecord(told, this.#last, this.#texts)
     this.#last = told
     return {

@@ -4,26 +4,26 @@ import type { RecordedRuns } from '../events/reader.ts'
 import {
   fromPromptRecord,
   isIndependent,
+  type RunTexts,
+  runsNeeded,
+  runTexts,
   type ToldCall,
-  type TurnTexts,
   toFields,
   toldIn,
-  turnsNeeded,
-  turnTexts,
 } from './record.ts'
 
 /**
- * Makes the prompts of one run's model calls whole again. Its calls must be read in their order, from the first, or from
- * behind one of which is known what it was told.
+ * Restores the prompts of one run's model calls from their records. Read the calls in order, from the first, or from the call
+ * after `last`.
  */
 export class PromptReader {
   readonly #run: Pick<RunHead, 'run_id' | 'session_id' | 'parent_run_id'>
   readonly #recorded: RecordedRuns
-  #turns: TurnTexts[] = []
+  #earlier: RunTexts[] = []
   #all = false
-  /** What the call that was read last was told; undefined when that can't be made whole. */
+  /** The prompt of the call that was read last; undefined when it can't be restored. */
   last: ToldCall | undefined
-  /** The number of the latest call that can be read without the calls before it; 0 when none has been read. */
+  /** Number of the latest call that refers to no earlier call; 0 before the first is read. */
   independent: number
 
   constructor(
@@ -43,12 +43,12 @@ export class PromptReader {
     if (prompt === undefined || isIndependent(prompt)) this.independent = call.seq
     if (prompt === undefined) this.last = toldIn(call)
     else {
-      await this.#readTurns(turnsNeeded(prompt))
-      this.last = fromPromptRecord({ ...call, prompt }, this.last, this.#turns)
+      await this.#readEarlier(runsNeeded(prompt))
+      this.last = fromPromptRecord({ ...call, prompt }, this.last, this.#earlier)
     }
   }
 
-  /** The event as it was emitted; without its prompt when that can't be made whole. */
+  /** The event as it was emitted, without its prompt when that can't be restored. */
   async expand(event: RunEvent): Promise<RunEvent> {
     if (event.type !== 'model_call_start') return event
     await this.read(event)
@@ -57,14 +57,14 @@ export class PromptReader {
     return { ...rest, ...(this.last && toFields(this.last)) }
   }
 
-  async #readTurns(count: number): Promise<void> {
-    if (count <= this.#turns.length || this.#all) return
-    const turns = await this.#recorded.turnsBefore(await this.#rootRunId(), this.#run.session_id, count)
-    this.#all = turns.length < count
-    this.#turns = turns.map(turnTexts).reverse()
+  async #readEarlier(count: number): Promise<void> {
+    if (count <= this.#earlier.length || this.#all) return
+    const runs = await this.#recorded.recordedBefore(await this.#rootRunId(), this.#run.session_id, count)
+    this.#all = runs.length < count
+    this.#earlier = runs.map(runTexts).reverse()
   }
 
-  /** The run that took the turn in the session. */
+  /** The outermost run around this one. */
   async #rootRunId(): Promise<string> {
     let { run_id: runId, parent_run_id: parent } = this.#run
     while (parent !== null) {

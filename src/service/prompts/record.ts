@@ -6,7 +6,7 @@ import { isEnded, isResumable, type RunRecord } from '../../core/run.ts'
 
 /*
  * The prompt of a model call as it is recorded, and back. A session of a thousand runs must not hold its history a thousand
- * times, so what a prompt has of earlier turns, or of the call before, is a reference; each is made only where it gives the
+ * times, so what a prompt has of earlier runs, or of the call before, is a reference; each is made only where it gives the
  * same text, so that the prompt comes back byte for byte.
  */
 
@@ -17,10 +17,10 @@ export interface ToldCall {
   settings: string | undefined
 }
 
-/** The messages of a turn as providers get them, as JSON; undefined for one that may still change. */
-export type TurnTexts = readonly string[] | undefined
+/** The messages of a run as providers get them, as JSON; undefined for a run that may still change. */
+export type RunTexts = readonly string[] | undefined
 
-export function turnTexts(run: RunRecord): TurnTexts {
+export function runTexts(run: RunRecord): RunTexts {
   if (!isEnded(run.status) || isResumable(run)) return undefined
   return run.messages.flatMap(({ role, parts }) => {
     const text = promptText(parts)
@@ -28,19 +28,15 @@ export function turnTexts(run: RunRecord): TurnTexts {
   })
 }
 
-/** `turns`: those before the run, the latest first. */
-export function toPromptRecord(
-  told: ToldCall,
-  before: ToldCall | undefined,
-  turns: readonly TurnTexts[],
-): PromptRecord {
+/** `runs`: those before the run in its session, the latest first. */
+export function toPromptRecord(told: ToldCall, before: ToldCall | undefined, runs: readonly RunTexts[]): PromptRecord {
   const { messages } = told
   const pieces: PromptPiece[] = []
   let behind = 0
   for (let index = 0; index < messages.length; ) {
-    const from = placeIn(before?.messages ?? [], messages[index], behind)
+    const from = findText(before?.messages ?? [], messages[index], behind)
     const same = from === -1 ? 0 : countSame(before?.messages ?? [], from, messages, index)
-    const earlier = same > 0 ? undefined : longestTurns(turns, messages, index)
+    const earlier = same > 0 ? undefined : longestRuns(runs, messages, index)
     if (same > 0) {
       pieces.push({ same: [from, same] })
       behind = from + same
@@ -57,8 +53,8 @@ export function toPromptRecord(
   return { pieces, digest: digestOf(messages), ...(same.length === 0 ? {} : { same }) }
 }
 
-/** How many turns back the reader of this record has to know. */
-export function turnsNeeded({ pieces }: PromptRecord): number {
+/** How many earlier runs a reader of this record needs. */
+export function runsNeeded({ pieces }: PromptRecord): number {
   return Math.max(0, ...pieces.map((piece) => ('turns' in piece ? piece.turns[0] : 0)))
 }
 
@@ -71,14 +67,14 @@ export function isIndependent({ pieces, same }: PromptRecord): boolean {
 export function fromPromptRecord(
   { prompt, tools, settings }: ModelCallStart & { prompt: PromptRecord },
   before: ToldCall | undefined,
-  turns: readonly TurnTexts[],
+  runs: readonly RunTexts[],
 ): ToldCall | undefined {
   const messages: string[] = []
   for (const piece of prompt.pieces) {
     if ('message' in piece) messages.push(JSON.stringify(piece.message))
     else if ('same' in piece)
       messages.push(...(before?.messages ?? []).slice(piece.same[0], piece.same[0] + piece.same[1]))
-    else for (let back = piece.turns[0]; back >= piece.turns[1]; back--) messages.push(...(turns[back - 1] ?? []))
+    else for (let back = piece.turns[0]; back >= piece.turns[1]; back--) messages.push(...(runs[back - 1] ?? []))
   }
   if (digestOf(messages) !== prompt.digest || (prompt.same !== undefined && before === undefined)) return undefined
   const told = { messages, tools: textOf(tools), settings: textOf(settings) }
@@ -109,10 +105,10 @@ function textOf(value: Json | undefined): string | undefined {
   return value === undefined ? undefined : JSON.stringify(value)
 }
 
-function placeIn(texts: readonly string[], text: string | undefined, from: number): number {
+function findText(texts: readonly string[], text: string | undefined, from: number): number {
   if (text === undefined) return -1
-  const place = texts.indexOf(text, from)
-  return place === -1 && from > 0 ? texts.indexOf(text) : place
+  const index = texts.indexOf(text, from)
+  return index === -1 && from > 0 ? texts.indexOf(text) : index
 }
 
 function countSame(a: readonly string[], from: number, b: readonly string[], at: number): number {
@@ -121,23 +117,23 @@ function countSame(a: readonly string[], from: number, b: readonly string[], at:
   return count
 }
 
-/** The longest sequence of whole turns that stands here. */
-function longestTurns(turns: readonly TurnTexts[], messages: readonly string[], place: number) {
+/** The longest sequence of whole runs whose messages stand here. */
+function longestRuns(runs: readonly RunTexts[], messages: readonly string[], start: number) {
   let longest: { first: number; last: number; count: number } | undefined
-  for (const [index, texts] of turns.entries()) {
-    if (texts?.[0] === undefined || texts[0] !== messages[place]) continue
-    const found = turnsFrom(turns, index + 1, messages, place)
+  for (const [index, texts] of runs.entries()) {
+    if (texts?.[0] === undefined || texts[0] !== messages[start]) continue
+    const found = runsFrom(runs, index + 1, messages, start)
     if (found !== undefined && found.count > (longest?.count ?? 0)) longest = found
   }
   return longest
 }
 
-function turnsFrom(turns: readonly TurnTexts[], first: number, messages: readonly string[], place: number) {
+function runsFrom(runs: readonly RunTexts[], first: number, messages: readonly string[], start: number) {
   let last: number | undefined
   let count = 0
   for (let back = first; back >= 1; back--) {
-    const texts = turns[back - 1]
-    if (texts === undefined || countSame(texts, 0, messages, place + count) < texts.length) break
+    const texts = runs[back - 1]
+    if (texts === undefined || countSame(texts, 0, messages, start + count) < texts.length) break
     count += texts.length
     last = back
   }

@@ -1,94 +1,53 @@
 import { AppError } from '../../core/error.ts'
-import type { Message, Part } from '../../core/message.ts'
+import type { RunEvent } from '../../core/event.ts'
+import type { Part } from '../../core/message.ts'
 import type { RunRecord } from '../../core/run.ts'
 import type { RunInput, Runnable } from '../../core/runnable.ts'
-import type { TurnoverMap } from '../../runtime/turnover-map.ts'
 import type { RunExecution } from './execution.ts'
+import type { LiveRuns } from './live.ts'
 import type { StartChild } from './options.ts'
-import { prepareExecution, type Surroundings } from './prepare.ts'
-import { createRun, toRefusal } from './request.ts'
+import { prepareExecution } from './prepare.ts'
+import { createRun, toStart } from './request.ts'
 import { prepareResume } from './resume.ts'
-
-type Shared = 'store' | 'recorded' | 'registry' | 'knowledge' | 'logger' | 'clock' | 'requestTimeoutMs' | 'bounds'
-
-export interface ChildrenOptions extends Pick<Surroundings, Shared> {
-  owner: string
-  live: TurnoverMap<string, RunExecution>
-}
+import type { RunServices } from './run-services.ts'
 
 /**
- * Starts runs inside others: in the session of the outer one, whose state, history and end they share. They take no turn
- * there, and their records name the outer run.
+ * Starts and resumes runs inside others. A child run shares the session, state, history and end of its parent, takes no slot in
+ * the session's queue, and its record names the parent.
  */
-export function createChildren(options: ChildrenOptions): StartChild {
-  const { store, clock, recorded, owner, live } = options
+export function createChildren(services: RunServices, live: LiveRuns): StartChild {
+  const { store, clock, recorded, owner } = services
 
-  const startChild: StartChild = async (parent, state, entity, call) => {
+  const startChild: StartChild = async (parent, state, runnable, call) => {
     parent.signal.throwIfAborted()
-    assertNotInside(parent, entity)
+    assertNotInside(parent, runnable)
+
+    function prepare(run: RunRecord, before?: readonly RunEvent[]): RunExecution {
+      const inside = { parent, state, answers: call.answers }
+      return prepareExecution(services, { run, runnable, mode: 'background', live, startChild, before, inside })
+    }
 
     async function start(entityId: string, input: RunInput): Promise<RunExecution> {
       assertInput(input)
       const { session_id: sessionId, user_id: userId, metadata, run_id: parentRunId } = parent.run
       const request = { entityId, parts: [...input.parts], sessionId, parentRunId, userId, metadata, background: false }
-      const run = createRun(request, entity, clock())
+      const run = createRun(request, runnable, clock())
       run.status = 'running'
       run.started_at = run.created_at
-      return begin(prepare(run), async () => {
-        const [message] = run.messages as [Message]
-        const started = await store.startRun({
-          run: { ...run },
-          message,
-          session: null,
-          state: null,
-          claim: null,
-          owner,
-          unchecked: entity.checksInput,
-        })
-        if (started.outcome !== 'started') throw toRefusal(started, run)
-        return started.fence
-      })
-    }
-
-    async function goOn(runId: string): Promise<RunExecution> {
-      const answer = parent.context.resumed ?? {}
-      const { run, before, resume } = await prepareResume(recorded, await recorded.get(runId), answer, owner, clock())
-      return begin(prepare(run, before), async () => {
-        const resumed = await store.resumeRun(resume)
-        if (resumed.outcome === 'resumed') return resumed.fence
-        throw new AppError('run_failed', `The state of run '${runId}' changed. Fetch it and try again.`)
-      })
-    }
-
-    function prepare(run: RunRecord, before?: Surroundings['before']): RunExecution {
-      return prepareExecution({
-        ...options,
-        run,
-        runnable: entity,
-        mode: 'background',
-        inQueue: () => 0,
-        startChild,
-        onEnd: () => live.delete(run.run_id),
-        before,
-        inside: { parent, state, answers: call.answers },
-      })
-    }
-
-    async function begin(execution: RunExecution, commit: () => Promise<number>): Promise<RunExecution> {
-      const { run_id: runId } = execution.run
-      live.set(runId, execution)
-      try {
-        execution.startIsDurable(await commit())
-      } catch (error) {
-        execution.discard(error)
-        live.delete(runId)
-        throw error
-      }
-      execution.begin()
+      const execution = prepare(run)
+      await live.admit(execution, () => store.startRun(toStart(run, runnable, owner)), 'durable')
       return execution
     }
 
-    const execution = await ('runId' in call ? goOn(call.runId) : start(call.entityId, call.input))
+    async function resume(runId: string): Promise<RunExecution> {
+      const answer = parent.options.context.resumed ?? {}
+      const resumed = await prepareResume(services, await recorded.get(runId), answer)
+      const execution = prepare(resumed.run, resumed.before)
+      await live.admit(execution, () => store.resumeRun(resumed.resume), 'durable')
+      return execution
+    }
+
+    const execution = await ('runId' in call ? resume(call.runId) : start(call.entityId, call.input))
     const stop = () => execution.cancel(parent.reason ?? 'parent_ended')
     parent.signal.addEventListener('abort', stop, { once: true })
     parent.done.then(stop, stop)
@@ -102,20 +61,20 @@ export function createChildren(options: ChildrenOptions): StartChild {
   return startChild
 }
 
-/** Team members are asked by models and by code without types. */
+/** Models and untyped code give this input. */
 function assertInput({ parts }: RunInput): void {
   const isSound = (part: Part) => (part.type === 'text' ? typeof part.text === 'string' : part.data !== undefined)
   if (Array.isArray(parts) && parts.every((part) => typeof part === 'object' && part !== null && isSound(part))) return
   throw new AppError('run_failed', 'The input of a child run must be text and data parts.')
 }
 
-/** Teams that contain each other end with an error and not with the memory. */
+/** A team that contains itself fails, instead of starting runs until memory runs out. */
 function assertNotInside(parent: RunExecution, entity: Runnable): void {
   const path: string[] = []
   let repeats = false
   for (let outer: RunExecution | undefined = parent; outer !== undefined; outer = outer.parent) {
     path.unshift(outer.run.entity_id)
-    if (outer.runnable === entity) repeats = true
+    if (outer.options.runnable === entity) repeats = true
   }
   if (!repeats) return
   throw new AppError(

@@ -1,30 +1,31 @@
 import { AppError, toAppError } from '../../core/error.ts'
-import type { Logger } from '../../core/logger.ts'
-import type { RunEnd, SessionStore } from '../../core/store.ts'
+import type { RunEnd } from '../../core/store.ts'
 import { isRetryable } from './end.ts'
+import type { RunServices } from './run-services.ts'
 
 const retryEndMs = 500
 
 export interface EndToRecord {
-  store: SessionStore
-  logger: Logger
   end: RunEnd
-  /** As it is when the start is durable. */
+  /** The run's fence; it may change until the start is durable. */
   fence: () => number
-  /** What is recorded in place of an end that the store refuses. */
+  /** The end without output, recorded when the store refuses `end`. */
   bare: () => RunEnd
-  /** The start was not accepted, so there is nothing to end. */
+  /** The start was refused, so there is nothing to end. */
   isDiscarded: () => boolean
-  /** It takes longer, or will not be: told once. */
+  /** The first write failed; it may be retried. Called once. */
   onFailure: (error: unknown) => void
 }
 
 /**
- * Records the end of a run, again and again as long as that may help: the disk was full, or somebody else held the file. What
- * the store refuses as it is ends as a failed run without it. Undefined when the end could not be recorded.
+ * Records the end of a run. Retries while that may help (the disk is full, the file is locked). An end that the store refuses
+ * is recorded as a failed run without output. Undefined when no end could be recorded.
  */
-export async function recordEnd(options: EndToRecord): Promise<'ok' | 'missing' | undefined> {
-  const { store, logger, isDiscarded } = options
+export async function recordEnd(
+  { store, logger }: Pick<RunServices, 'store' | 'logger'>,
+  options: EndToRecord,
+): Promise<'ok' | 'missing' | undefined> {
+  const { isDiscarded } = options
   let { end } = options
   let told = false
   let bare = false
@@ -32,7 +33,7 @@ export async function recordEnd(options: EndToRecord): Promise<'ok' | 'missing' 
     try {
       end.fence = options.fence()
       const finished = await store.finishRun(end)
-      // A start and its end share a commit; what became of the start is told first.
+      // A start and its end may share a commit; the result of the start must arrive first.
       if (finished !== 'ok') await new Promise((resolve) => setImmediate(resolve))
       if (isDiscarded()) return undefined
       if (finished === 'ok' || finished === 'missing') return finished

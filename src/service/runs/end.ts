@@ -3,16 +3,17 @@ import type { RunEvent } from '../../core/event.ts'
 import type { JsonObject } from '../../core/json.ts'
 import type { Run, RunError, RunRecord } from '../../core/run.ts'
 import type { RunEnd } from '../../core/store.ts'
+import type { RunEnding } from './options.ts'
 
-/** Of a run whose output the store refuses. */
+/** The error of a run whose output the store refuses. */
 export const unrecordable: RunError = {
   code: 'internal',
   message: "The run's output could not be recorded. The server's log has the details.",
 }
-/** Of a run whose row is gone: it went with its session. */
+/** The end of a run that was deleted with its session. */
 export const deletedWithSession = { status: 'cancelled', cancellation_reason: 'session_deleted', error: null } as const
 
-/** The ended run as the store takes it. */
+/** The end of a run as the store takes it. */
 export function toEnd(
   ended: RunRecord,
   fence: number | null,
@@ -36,19 +37,19 @@ export function toEnd(
   }
 }
 
-/** Whether the same write can succeed later: the disk was full, or somebody else held the file. */
+/** Whether the same write may succeed later: the disk is full, or the file is locked. */
 export function isRetryable(error: unknown): boolean {
   const { code, retryAfterSeconds } = toAppError(error)
   return code === 'storage_full' || (code === 'unavailable' && retryAfterSeconds !== undefined)
 }
 
-/** The error as the clients of a run are told it. */
+/** The error for the clients of a run, with its ids. */
 export function aboutRun(error: unknown, { run_id: runId, session_id: sessionId }: Run): AppError {
   const { code, message, retryAfterSeconds } = toAppError(error)
   return new AppError(code, message, { cause: error, retryAfterSeconds, runId, sessionId })
 }
 
-/** What AppErrors say is for the person who reads it; anything else may hold what nobody should see. */
+/** The message of an AppError is meant for users; that of any other error may hold secrets. */
 export function toRunError(error: unknown): RunError {
   const known = toAppError(error)
   if (known.code === 'internal') {
@@ -56,6 +57,15 @@ export function toRunError(error: unknown): RunError {
     return { code: 'run_failed', message: `The agent threw an error (${name}). The server's log has the details.` }
   }
   return { code: String(known.code), message: messageOf(known) }
+}
+
+/** How a run ends whose runnable threw this. */
+export function toEnding(error: unknown): RunEnding {
+  const { code, message, runId } = toAppError(error)
+  // No `runId`: the runnable raised this about its own run (approval denied, or resumable).
+  if (code === 'run_cancelled' && runId === undefined) return { status: 'cancelled', reason: message }
+  if (code === 'run_interrupted' && runId === undefined) return { status: 'interrupted', error: { code, message } }
+  return { status: 'failed', error: toRunError(error) }
 }
 
 function nameOf(error: unknown): string {

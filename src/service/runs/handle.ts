@@ -1,21 +1,34 @@
 import type { RunRecord } from '../../core/run.ts'
 import type { RecordedRuns } from '../events/reader.ts'
-import type { RunHandle } from '../services.ts'
+import type { RunHandle, StartRun } from '../services.ts'
 import type { RunExecution } from './execution.ts'
 
-/** Of a run under way. */
-export function liveHandle(execution: RunExecution): RunHandle {
+/** Handle of a live run. `from`: the events after this number, unless its reader names another. */
+export function liveHandle(execution: RunExecution, from = 0): RunHandle {
   const { run_id: runId, session_id: sessionId } = execution.run
   return {
     runId,
     sessionId,
     replayed: false,
-    events: (after = 0) => execution.log.read(after),
+    events: (after = from) => execution.log.read(after),
     result: () => execution.done,
   }
 }
 
-/** Of a run that an earlier request started and that has ended. */
+/** For the request that started or resumed the run, whose events begin there. By default the run is cancelled when the client leaves. */
+export function ownHandle(
+  execution: RunExecution,
+  { mode, onDisconnect, signal }: Pick<StartRun, 'mode' | 'onDisconnect' | 'signal'>,
+): RunHandle {
+  if (mode !== 'background' && onDisconnect !== 'continue') {
+    const leave = () => execution.cancel('client_disconnected')
+    if (signal?.aborted) leave()
+    else signal?.addEventListener('abort', leave, { once: true })
+  }
+  return liveHandle(execution, execution.firstSeq - 1)
+}
+
+/** Handle of an ended run that an earlier request started. */
 export function recordedHandle(run: RunRecord, recorded: RecordedRuns): RunHandle {
   return {
     runId: run.run_id,
@@ -24,11 +37,4 @@ export function recordedHandle(run: RunRecord, recorded: RecordedRuns): RunHandl
     events: (after = 0) => recorded.events(run, after),
     result: async () => run,
   }
-}
-
-/** Cancels the run when its client is gone. */
-export function cancelWith(execution: RunExecution, signal: AbortSignal | undefined): void {
-  const leave = () => execution.cancel('client_disconnected')
-  if (signal?.aborted) leave()
-  else signal?.addEventListener('abort', leave, { once: true })
 }

@@ -1,83 +1,63 @@
 import type { RunEvent } from '../../core/event.ts'
 import { freeze, type JsonObject } from '../../core/json.ts'
-import type { Knowledge } from '../../core/knowledge/knowledge.ts'
-import type { Logger } from '../../core/logger.ts'
 import { textOf } from '../../core/message.ts'
 import type { RunRecord } from '../../core/run.ts'
 import type { MemberAnswer, Resumption, Runnable } from '../../core/runnable.ts'
-import type { SessionStore } from '../../core/store.ts'
-import type { Clock } from '../../core/time.ts'
-import type { RecordedRuns } from '../events/reader.ts'
-import type { RunBounds } from '../limits/run-budget.ts'
+import type { RunTimes } from '../limits/run-timers.ts'
 import { workedMs } from '../limits/worked-time.ts'
 import { PromptLog } from '../prompts/log.ts'
 import { PromptReader } from '../prompts/reader.ts'
-import type { Registry, StartRun } from '../services.ts'
+import type { StartRun } from '../services.ts'
 import { RunExecution } from './execution.ts'
+import type { LiveRuns } from './live.ts'
 import type { StartChild } from './options.ts'
 import { answerFromCache } from './response-cache.ts'
 import { unsavedState } from './resume.ts'
+import type { RunServices } from './run-services.ts'
 import type { StateSource } from './state.ts'
 
 const defaultHistoryRuns = 20
 const noAnswers: readonly MemberAnswer[] = Object.freeze([])
 
-export interface Surroundings {
-  store: SessionStore
-  recorded: RecordedRuns
-  registry: Registry
-  knowledge?: Knowledge | undefined
-  logger: Logger
-  clock: Clock
-  requestTimeoutMs: number
-  bounds: RunBounds
+/** A run to execute. */
+export interface PreparedRun {
   run: RunRecord
   runnable: Runnable
   mode: StartRun['mode']
-  /** How many runs stand in its session's queue now. */
-  inQueue: () => number
+  live: LiveRuns
   startChild: StartChild
-  onEnd: (execution: RunExecution) => void
-  /** What was recorded before the pause after which the run goes on. */
+  /** A resumed run: all its recorded events, the new `run_resumed` included. */
   before?: readonly RunEvent[] | undefined
   /** Its input was recorded as unchecked. */
   unchecked?: boolean | undefined
-  /** The run that this one is part of, and its state. */
+  /** A child run: the run that contains it, the state that both share, and the answers of earlier members of its team. */
   inside?: { parent: RunExecution; state: JsonObject; answers?: readonly MemberAnswer[] | undefined } | undefined
 }
 
-/** The execution of a run with its limits, its cache and all that its context gives. */
-export function prepareExecution(surroundings: Surroundings): RunExecution {
-  const { store, recorded, registry, knowledge, logger, clock, run, runnable, mode, inQueue } = surroundings
-  const { startChild, onEnd, before, inside, bounds } = surroundings
+/** The execution of a run with its limits, its cache and its context. */
+export function prepareExecution(services: RunServices, prepared: PreparedRun): RunExecution {
+  const { store, recorded, registry, knowledge, logger } = services
+  const { run, runnable, live, startChild, before, inside } = prepared
   const parts = run.messages[0]?.parts ?? []
-  const limit = surroundings.requestTimeoutMs
-  const turns = inside?.parent.turns ?? ((runs: number) => recorded.latestTurns(run, runs, inQueue()))
+  const earlierRuns =
+    inside?.parent.options.earlierRuns ??
+    ((count: number) => recorded.runsBefore(run, count, live.queues.of(run.session_id).length))
   const prompts = new PromptLog(before && { events: before, reader: () => new PromptReader(run, recorded) })
-  const plainLimit = runnable.timeoutMs === undefined ? limit : Math.min(limit, runnable.timeoutMs)
-  return new RunExecution({
-    store,
-    clock,
-    logger,
+  return new RunExecution(services, {
     run,
     runnable:
       runnable.cache === undefined || before !== undefined
         ? runnable
-        : answerFromCache(runnable, runnable.cache, { store, clock, logger, run }),
+        : answerFromCache(runnable, runnable.cache, services, run),
     input: { parts, text: textOf(parts) },
-    fence: 1,
+    times: timesOf(services, prepared),
     before,
-    turns,
+    earlierRuns,
     prompts,
     startChild,
     parent: inside?.parent,
-    unchecked: before === undefined && (surroundings.unchecked === true || runnable.checksInput === true),
-    state:
-      inside !== undefined ? { shared: inside.state } : beginsEarly(runnable) ? undefined : sessionState(surroundings),
-    timeoutMs: mode === 'plain' ? plainLimit : runnable.timeoutMs,
-    idleTimeoutMs: mode === 'stream' ? limit : undefined,
-    workMs: mode === 'background' && inside === undefined ? timeToWork(surroundings) : undefined,
-    bounds,
+    unchecked: before === undefined && (prepared.unchecked === true || runnable.checksInput === true),
+    state: stateSource(services, prepared),
     context: {
       runId: run.run_id,
       sessionId: run.session_id,
@@ -86,26 +66,37 @@ export function prepareExecution(surroundings: Surroundings): RunExecution {
       metadata: run.metadata ?? {},
       logger,
       knowledge,
+      answers: inside?.answers ?? noAnswers,
       resumed: before && toResumption(before),
-      async history(runs = defaultHistoryRuns) {
-        const told = await turns(runs)
-        prompts.sawTurns(told)
-        return told.flatMap(({ messages }) => messages.map(freeze))
+      async history(count = defaultHistoryRuns) {
+        const earlier = await earlierRuns(count)
+        prompts.sawRuns(earlier)
+        return earlier.flatMap(({ messages }) => messages.map(freeze))
       },
       summary: () => store.findSummary(run.session_id),
-      answers: inside?.answers ?? noAnswers,
       entity: registry.current(),
     },
-    onEnd,
+    onEnd: live.leave,
   })
 }
 
-/** A run that has worked for longer already is given a moment, so that it ends in the way of every other. */
-function timeToWork({ bounds, before, run }: Surroundings): number {
-  return Math.max(1, bounds.run.timeMs - workedMs(before ?? [], run.started_at))
+function timesOf({ requestTimeoutMs, bounds }: RunServices, prepared: PreparedRun): RunTimes {
+  const { run, runnable, mode, before = [], inside } = prepared
+  const { timeoutMs } = runnable
+  const plainMs = timeoutMs === undefined ? requestTimeoutMs : Math.min(requestTimeoutMs, timeoutMs)
+  // A resumed run that has used up its time gets 1 ms, so that it ends like any other.
+  const workMs = () => Math.max(1, bounds.run.timeMs - workedMs(before, run.started_at))
+  return {
+    timeoutMs: mode === 'plain' ? plainMs : timeoutMs,
+    idleTimeoutMs: mode === 'stream' ? requestTimeoutMs : undefined,
+    workMs: mode === 'background' && inside === undefined ? workMs() : undefined,
+  }
 }
 
-function sessionState({ recorded, run, before }: Surroundings): StateSource {
+function stateSource({ recorded }: RunServices, prepared: PreparedRun): StateSource | undefined {
+  const { run, runnable, before, inside } = prepared
+  if (inside !== undefined) return { shared: inside.state }
+  if (beginsEarly(runnable)) return undefined
   return { read: () => recorded.state(run.session_id), unsaved: before && unsavedState(before) }
 }
 
@@ -114,7 +105,7 @@ function toResumption(events: readonly RunEvent[]): Resumption | undefined {
   return last?.type === 'run_resumed' ? { events, approved: last.approved, input: last.input } : undefined
 }
 
-/** Whether it may begin before its start is durable; what looks into the store first may not. */
+/** Whether a run may begin before its start is durable. A run that first reads the store may not. */
 export function beginsEarly(runnable: Runnable): boolean {
   return !runnable.sideEffects && runnable.cache === undefined
 }

@@ -3,7 +3,7 @@ import { TurnoverMap } from '../../runtime/turnover-map.ts'
 import type { MultitaskStrategy } from '../services.ts'
 import type { RunExecution } from './execution.ts'
 
-/** Runs that may wait in one session. */
+/** Maximum number of waiting runs per session. */
 export const queueLimit = 100
 
 interface Queue {
@@ -11,32 +11,25 @@ interface Queue {
   waiting: RunExecution[]
 }
 
-/** One queue a session: at most one run under way, the others wait their turn in the order they came. */
+/** One queue per session: at most one run is active; the rest wait in FIFO order. */
 export class SessionQueue {
   readonly #queues = new TurnoverMap<string, Queue>()
   readonly #begin: (execution: RunExecution) => void
 
-  /** `begin` is called when a waiting run's turn has come. */
+  /** `begin` is called when a waiting run becomes its session's current run. */
   constructor(begin: (execution: RunExecution) => void) {
     this.#begin = begin
   }
 
-  isBusy(sessionId: string): boolean {
-    return this.#queues.has(sessionId)
-  }
-
-  /** Throws `conflict` or `rate_limited` when a run of this strategy would not be let in. */
+  /** Throws `conflict` or `rate_limited` when a run with this strategy would be refused. */
   assertRoom(sessionId: string, strategy: MultitaskStrategy): void {
     const queue = this.#queues.get(sessionId)
     if (queue === undefined) return
     if (strategy === 'reject') {
-      throw new AppError(
-        'conflict',
-        `Session '${sessionId}' already has an active run. Wait until it ends, or use another multitask_strategy.`,
-        { sessionId },
-      )
+      const message = `Session '${sessionId}' already has an active run. Wait until it ends, or use another multitask_strategy.`
+      throw new AppError('conflict', message, { sessionId })
     }
-    // What an interrupt supersedes keeps its place until that is recorded: callers that are faster than the disk wait too.
+    // A superseded run keeps its slot until its end is recorded, so that callers can't outrun the disk.
     const ahead = strategy === 'interrupt' ? queue.waiting.filter((execution) => execution.ended) : queue.waiting
     if (ahead.length >= queueLimit) {
       const message = `Session '${sessionId}' already has ${queueLimit} runs in its queue. Retry later.`
@@ -44,7 +37,7 @@ export class SessionQueue {
     }
   }
 
-  /** True: it is the session's current run now. False: it waits, behind whatever it did not supersede. */
+  /** True: it is the session's current run now. False: it waits for the runs before it. `interrupt` cancels those. */
   enter(execution: RunExecution, strategy: MultitaskStrategy): boolean {
     const sessionId = execution.run.session_id
     const queue = this.#queues.get(sessionId)
@@ -58,7 +51,7 @@ export class SessionQueue {
     return false
   }
 
-  /** The run has ended, wherever it stood. */
+  /** Removes a run that has ended, whether it was current or waiting. */
   leave(execution: RunExecution): void {
     const sessionId = execution.run.session_id
     const queue = this.#queues.get(sessionId)
@@ -75,7 +68,7 @@ export class SessionQueue {
     }
   }
 
-  /** Everything of a session, the current run first. */
+  /** All runs of a session, the current one first. */
   of(sessionId: string): RunExecution[] {
     const queue = this.#queues.get(sessionId)
     return queue === undefined ? [] : [queue.current, ...queue.waiting]

@@ -6,11 +6,13 @@ import { textOf } from '../../core/message.ts'
 import type { RunRecord } from '../../core/run.ts'
 import type { Runnable } from '../../core/runnable.ts'
 import type { SessionSeed } from '../../core/session.ts'
-import type { RunStarted } from '../../core/store.ts'
+import type { RunResumed, RunStart, RunStarted } from '../../core/store.ts'
 import { timestamp } from '../../core/time.ts'
 import type { StartRun } from '../services.ts'
 
-/** What a record is made of. */
+type Refused = Exclude<RunStarted | RunResumed, { fence: number }>
+
+/** The fields of a request that a run record needs. */
 export interface RequestedRun extends Pick<StartRun, 'entityId' | 'parts' | 'messageId' | 'sessionId'> {
   parentRunId?: string
   userId?: string | null | undefined
@@ -18,7 +20,7 @@ export interface RequestedRun extends Pick<StartRun, 'entityId' | 'parts' | 'mes
   background: boolean
 }
 
-/** The run that a request asks for, `queued`. */
+/** The record of a requested run, with status `queued`. */
 export function createRun(request: RequestedRun, runnable: Runnable, now: number): RunRecord {
   const createdAt = timestamp(now)
   const runId = createId('run', now)
@@ -55,7 +57,7 @@ export function createRun(request: RequestedRun, runnable: Runnable, now: number
   }
 }
 
-/** The session that the run creates if there is none. */
+/** The session that the run creates when it does not exist. */
 export function createSeed(run: RunRecord, request: StartRun): SessionSeed {
   return {
     session_id: run.session_id,
@@ -70,14 +72,38 @@ export function createSeed(run: RunRecord, request: StartRun): SessionSeed {
   }
 }
 
-/** Why the store did not take the start of a run. */
-export function toRefusal(started: RunStarted, run: RunRecord): AppError {
-  if (started.outcome === 'session_missing') return notFound('session', run.session_id)
-  if (started.outcome === 'busy') {
-    return new AppError('conflict', `Session '${run.session_id}' already has an active run elsewhere. Retry later.`)
+/** The start of a run as the store takes it. The record is copied, so the run may change while the store writes. */
+export function toStart(
+  run: RunRecord,
+  { checksInput: unchecked }: Runnable,
+  owner: string,
+  { session = null, state = null, claim = null }: Partial<Pick<RunStart, 'session' | 'state' | 'claim'>> = {},
+): RunStart {
+  return { run: { ...run }, message: run.messages[0] as Message, session, state, claim, owner, unchecked }
+}
+
+/** Why the store refused to start or resume a run. */
+export function toRefusal({ outcome }: Refused, { run_id: runId, session_id: sessionId }: RunRecord): AppError {
+  switch (outcome) {
+    case 'session_missing':
+      return notFound('session', sessionId)
+    case 'missing':
+      return notFound('run', runId)
+    case 'busy':
+      return new AppError('conflict', `Session '${sessionId}' already has an active run elsewhere. Retry later.`, {
+        sessionId,
+      })
+    case 'moved_on':
+      return movedOn({ runId, sessionId })
+    case 'claimed':
+      return new AppError(
+        'conflict',
+        'A request with this idempotency key is already recorded. Retry it to get its result.',
+      )
   }
-  return new AppError(
-    'conflict',
-    'A request with this idempotency key is already recorded. Retry it to get its result.',
-  )
+}
+
+/** The run is not at the pause any more that it was to be resumed from or cancelled at. */
+export function movedOn(about: { runId: string; sessionId: string }): AppError {
+  return new AppError('conflict', "The run's state changed. Fetch it and try again.", about)
 }

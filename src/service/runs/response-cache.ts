@@ -1,6 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto'
 import type { EmittedEvent } from '../../core/event.ts'
-import type { Logger } from '../../core/logger.ts'
 import { addToParts, type Part } from '../../core/message.ts'
 import type { RunRecord } from '../../core/run.ts'
 import {
@@ -13,25 +12,21 @@ import {
   type Runnable,
 } from '../../core/runnable.ts'
 import type { SessionStore } from '../../core/store.ts'
-import type { Clock } from '../../core/time.ts'
 import { timestamp } from '../../core/time.ts'
+import type { RunServices } from './run-services.ts'
 
 const eventPage = 500
 
-export interface ResponseCacheOptions {
-  store: SessionStore
-  clock: Clock
-  logger: Logger
-  /** The run that is to be answered; `cache_hit` is set on it. */
-  run: RunRecord
-}
-
 /**
- * The runnable for one run: gives the recorded answer to the same question, text and sources as they came, else answers
- * and remembers. A store that fails here costs only the caching.
+ * The runnable for one run, with a response cache: repeats the recorded text and sources of the same question, or answers and
+ * caches that. Sets `cache_hit` on the run. When the store fails, the run goes on without the cache.
  */
-export function answerFromCache(runnable: Runnable, cache: AnswerCache, options: ResponseCacheOptions): Runnable {
-  const { store, clock, logger, run } = options
+export function answerFromCache(
+  runnable: Runnable,
+  cache: AnswerCache,
+  { store, clock, logger }: Pick<RunServices, 'store' | 'clock' | 'logger'>,
+  run: RunRecord,
+): Runnable {
   const runId = run.run_id
 
   async function find(key: string): Promise<EmittedEvent[] | undefined> {
@@ -46,10 +41,10 @@ export function answerFromCache(runnable: Runnable, cache: AnswerCache, options:
 
   async function keep(key: string): Promise<void> {
     try {
-      // It counts once the run is recorded as completed.
+      // The store uses it once the run is recorded as completed.
       await store.cacheAnswer({ key, run_id: runId, expires_at: timestamp(clock() + cache.ttlMs) })
     } catch (error) {
-      logger.warn({ error, run_id: runId }, 'an answer could not be kept for the response cache')
+      logger.warn({ error, run_id: runId }, 'an answer could not be cached')
     }
   }
 
@@ -60,7 +55,7 @@ export function answerFromCache(runnable: Runnable, cache: AnswerCache, options:
       const recorded = await find(key)
       if (recorded !== undefined) {
         run.cache_hit = true
-        // It has passed the same checks before, or it would not have been kept.
+        // The same input passed its checks before, or its answer would not be cached.
         context[inputCheck]?.passInput(input.parts)
         yield* recorded
         return
@@ -80,13 +75,13 @@ export function answerFromCache(runnable: Runnable, cache: AnswerCache, options:
         if (typeof emission !== 'string' && emission.type === 'input_required') asked = true
         yield emission
       }
-      // What it does to the session's state is part of the answer, and could not be done again; nor could what a person decides.
+      // A change of the session's state or a person's decision can't be repeated, so such an answer is not cached.
       if (!asked && !refused && JSON.stringify(context.state) === before) await keep(key)
     },
   }
 }
 
-/** Undefined when not all of it is there any more. */
+/** Undefined when parts of the answer have been deleted. */
 async function readAnswer(store: SessionStore, recorded: RunRecord): Promise<EmittedEvent[] | undefined> {
   const answer: EmittedEvent[] = []
   const parts: Part[] = []
@@ -129,7 +124,7 @@ async function keyOf(runnable: Runnable, cache: AnswerCache, input: RunInput, co
 
 const versions = new WeakMap<Runnable, string>()
 
-/** Of an object whose behaviour can't be compared: itself, so that neither a reload nor a restart gives a stale answer. */
+/** A runnable without a version gets a random one per object: neither a reload nor a restart gives a stale answer. */
 function versionOf(runnable: Runnable): string {
   let version = versions.get(runnable)
   if (version === undefined) {

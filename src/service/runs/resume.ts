@@ -2,14 +2,15 @@ import { AppError, invalid, notFound } from '../../core/error.ts'
 import type { InputRequired, RunEvent, RunResumedEvent, Stamp } from '../../core/event.ts'
 import type { JsonObject } from '../../core/json.ts'
 import { type CancellationReason, isResumable, type RunRecord } from '../../core/run.ts'
-import type { RunResume, SessionStore } from '../../core/store.ts'
+import type { RunResume } from '../../core/store.ts'
 import { timestamp } from '../../core/time.ts'
-import type { RecordedRuns } from '../events/reader.ts'
 import { reserve } from '../events/recorder.ts'
 import type { ResumeAnswer } from '../services.ts'
 import { toEnd } from './end.ts'
+import { movedOn } from './request.ts'
+import type { RunServices } from './run-services.ts'
 
-/** A run as it goes on, and everything recorded of it before, its `run_resumed` included. */
+/** A run that is about to be resumed. `before`: all its recorded events, the new `run_resumed` included. */
 export interface ResumedRun {
   run: RunRecord
   before: readonly RunEvent[]
@@ -18,22 +19,20 @@ export interface ResumedRun {
 
 type Answer = Pick<ResumeAnswer, 'approved' | 'input'>
 
-/** Reads what a paused run goes on from. Throws `conflict` for a run that is not paused, `invalid_request` for an answer that leaves something open. */
+/** Prepares a paused run to be resumed. Throws `conflict` unless it is paused, `invalid_request` for an incomplete answer. */
 export async function prepareResume(
-  recorded: RecordedRuns,
+  { recorded, owner, clock }: RunServices,
   paused: RunRecord,
   answer: Answer,
-  owner: string,
-  now: number,
 ): Promise<ResumedRun> {
   const { run_id: runId, end_seq: endSeq } = paused
   if (!isResumable(paused) || endSeq === null) throw notWaiting(paused)
   const before: RunEvent[] = []
   for await (const batch of recorded.events(paused, 0)) before.push(...batch)
-  // The end of its stream at the pause is no part of the record of a run that goes on.
+  // The end event of the pause is not part of the record of a resumed run.
   before.pop()
   const from = paused.status === 'interrupted' ? 'interrupted' : 'input_required'
-  const at = timestamp(now)
+  const at = timestamp(clock())
   const event: RunResumedEvent & Stamp = { type: 'run_resumed', run_id: runId, seq: endSeq + 1, at, from }
   if (answer.approved !== undefined) event.approved = answer.approved
   if (answer.input !== undefined) event.input = answer.input
@@ -55,28 +54,27 @@ export async function prepareResume(
   }
 }
 
-/** Ends a paused run, and those inside it that wait too. Throws `conflict` when somebody was faster. */
+/** Cancels a paused run and the paused runs inside it. Throws `conflict` when it was resumed or cancelled meanwhile. */
 export async function cancelPaused(
-  store: SessionStore,
+  services: RunServices,
   run: RunRecord,
   reason: CancellationReason,
-  now: number,
 ): Promise<RunRecord> {
+  const { store, clock } = services
   const ended: RunRecord = {
     ...run,
     status: 'cancelled',
     cancellation_reason: reason,
-    completed_at: timestamp(now),
+    completed_at: timestamp(clock()),
     end_seq: (run.end_seq ?? 0) + 1,
   }
   const finished = await store.finishRun({ ...toEnd(ended, null, [], undefined), messages: [] })
   if (finished === 'missing') throw notFound('run', run.run_id)
-  if (finished !== 'ok')
-    throw new AppError('conflict', "The run's state changed. Fetch it and try again.", { runId: run.run_id })
+  if (finished !== 'ok') throw movedOn({ runId: run.run_id, sessionId: run.session_id })
   const inside = await store.listRuns({ parent_run_id: run.run_id, status: 'input_required' }, { limit: 100 })
   for (const { run_id } of inside.items) {
     const child = await store.findRun(run_id)
-    if (child !== undefined) await cancelPaused(store, child, reason, now)
+    if (child !== undefined) await cancelPaused(services, child, reason)
   }
   return ended
 }
@@ -86,7 +84,7 @@ export function notWaiting(run: RunRecord): AppError {
   return new AppError('conflict', `The run is not waiting for input (status: ${run.status}).`, about)
 }
 
-/** What a run asked for since it last went on. */
+/** What a run asked for since it started or was last resumed. */
 function openRequests(events: readonly RunEvent[]): InputRequired[] {
   const last = events.findLastIndex((event) => event.type === 'run_resumed')
   return events.slice(last + 1).filter((event): event is InputRequired & Stamp => event.type === 'input_required')
@@ -108,9 +106,9 @@ function assertAnswered(requests: readonly InputRequired[], { approved, input }:
   )
 }
 
-/** The session's state as the last step left it, when the process died before the run could keep it. */
+/** The session's state after the last recorded step, if the process died before the run's end could save it. */
 export function unsavedState(before: readonly RunEvent[]): JsonObject | undefined {
   const kept = before.findLastIndex((event) => event.type === 'run_resumed' && event.from === 'input_required')
-  const last = before.findLast((event, place) => place > kept && event.type === 'step_end' && event.state !== undefined)
+  const last = before.findLast((event, index) => index > kept && event.type === 'step_end' && event.state !== undefined)
   return last?.type === 'step_end' ? last.state : undefined
 }

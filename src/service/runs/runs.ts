@@ -1,129 +1,67 @@
-import { AppError, notFound } from '../../core/error.ts'
+import { AppError } from '../../core/error.ts'
 import type { RunEvent } from '../../core/event.ts'
-import type { Knowledge } from '../../core/knowledge/knowledge.ts'
-import type { Logger } from '../../core/logger.ts'
-import type { Message } from '../../core/message.ts'
-import type { RunHead, RunRecord } from '../../core/run.ts'
-import { isEnded, isResumable } from '../../core/run.ts'
+import { isEnded, isResumable, type RunHead, type RunRecord } from '../../core/run.ts'
 import type { Runnable } from '../../core/runnable.ts'
-import type { ClaimRecord, Recovered, RunStarted, SessionStore } from '../../core/store.ts'
-import type { Clock } from '../../core/time.ts'
-import { timestamp } from '../../core/time.ts'
-import { TurnoverMap } from '../../runtime/turnover-map.ts'
+import type { ClaimRecord, Recovered } from '../../core/store.ts'
 import { createRecordedRuns } from '../events/reader.ts'
 import { assertSameRequest, toClaim } from '../idempotency.ts'
 import { checkGiven, checkMerged } from '../limits/given.ts'
-import type { RunBounds } from '../limits/run-budget.ts'
 import { withPrompts } from '../prompts/expand.ts'
 import { PromptReader } from '../prompts/reader.ts'
 import { createTraces } from '../prompts/trace.ts'
-import type { Registry, ResumeAnswer, RunHandle, Runs, StartRun } from '../services.ts'
+import type { ResumeAnswer, RunHandle, Runs, StartRun } from '../services.ts'
 import { createChildren } from './children.ts'
-import { isRetryable } from './end.ts'
 import type { RunExecution } from './execution.ts'
-import { cancelWith, liveHandle, recordedHandle } from './handle.ts'
-import { beginsEarly, prepareExecution } from './prepare.ts'
-import { SessionQueue } from './queue.ts'
-import { createRun, createSeed, toRefusal } from './request.ts'
+import { liveHandle, ownHandle, recordedHandle } from './handle.ts'
+import { LiveRuns } from './live.ts'
+import { beginsEarly, type PreparedRun, prepareExecution } from './prepare.ts'
+import { createRun, createSeed, toStart } from './request.ts'
 import { cancelPaused, notWaiting, prepareResume } from './resume.ts'
+import type { RunServices } from './run-services.ts'
 
-const retryBeginMs = 500
+/** A queued run of an earlier process. */
+type QueuedRun = Recovered['queued'][number]
 
-/** A run that an earlier process left waiting. */
-type Waiting = Recovered['queued'][number]
-
-export interface RunsOptions {
-  store: SessionStore
-  registry: Registry
-  knowledge?: Knowledge | undefined
-  logger: Logger
-  clock: Clock
-  requestTimeoutMs: number
-  bounds: RunBounds
-  /** Names this process in the store. */
-  owner: string
-  /** Told of each run when its end, or its pause, is durable; in the way of everybody else's runs, so it must be brief. */
+export interface RunsOptions extends Omit<RunServices, 'recorded'> {
+  /** Called once a run's end (or pause) is durable. Runs synchronously on the hot path: keep it fast. */
   onRunEnd?: ((run: RunRecord) => void) | undefined
 }
 
-/** The run service with what its server needs beyond the public door. */
+/** The run service with what its server needs beyond `Runs`. */
 export interface RunService extends Runs {
-  /** Takes up what an earlier process left waiting, and what waited for its entity to be registered. */
-  adopt(queued: readonly Waiting[]): void
-  /** Ends everything that runs or waits in a session; resolves when that is recorded. */
+  /** Takes over the queued runs of an earlier process, and those whose entity has been registered meanwhile. */
+  adopt(queued: readonly QueuedRun[]): void
+  /** Cancels all runs of a session; resolves when that is recorded. */
   cancelSession(sessionId: string, reason: string): Promise<void>
-  /** No new work; what runs gets until `deadlineMs`, then is cancelled with reason `shutdown`. Waiting background runs stay. */
+  /** Refuses new runs. Cancels (`shutdown`) what has not ended after `deadlineMs`. Queued background runs stay queued. */
   shutdown(deadlineMs: number): Promise<void>
-  /** Resolves when what runs or waits now has ended. */
+  /** Resolves when the runs that are live now have ended. */
   idle(): Promise<void>
-  /** Runs under way or waiting. */
+  /** Number of live runs, queued ones included. */
   readonly active: number
   /** Their ids. */
   ids(): string[]
 }
 
-export function createRuns(options: RunsOptions): RunService {
-  const { store, registry, logger, clock } = options
+export function createRuns({ onRunEnd, ...options }: RunsOptions): RunService {
+  const { store, registry, logger, clock, bounds, owner } = options
   const recorded = createRecordedRuns(store)
+  const services: RunServices = { ...options, recorded }
+  const live = new LiveRuns(services, onRunEnd)
+  const startChild = createChildren(services, live)
   const trace = createTraces(store, recorded)
-  const live = new TurnoverMap<string, RunExecution>()
-  const beginning = new Set<string>()
-  /** Waiting runs whose entity is not registered. */
-  const stranded = new Map<string, Waiting>()
-  let closing = false
-  const queues = new SessionQueue((execution) => void begin(execution))
+  /** Queued runs whose entity is not registered. */
+  const stranded = new Map<string, QueuedRun>()
 
-  async function begin(execution: RunExecution): Promise<void> {
-    if (execution.ended || closing) return
-    beginning.add(execution.run.run_id)
-    try {
-      const begun = await store.beginRun(execution.run.run_id, execution.fence, timestamp(clock()))
-      if (begun) execution.begin()
-      else execution.cancel('session_deleted')
-    } catch (error) {
-      logger.error({ error, run_id: execution.run.run_id }, 'a queued run could not start')
-      if (!execution.run.background || !isRetryable(error)) return execution.fail(error)
-      setTimeout(() => void begin(execution), retryBeginMs).unref()
-    } finally {
-      beginning.delete(execution.run.run_id)
-    }
+  function prepare(prepared: Omit<PreparedRun, 'live' | 'startChild'>): RunExecution {
+    return prepareExecution(services, { ...prepared, live, startChild })
   }
-
-  function onEnd(execution: RunExecution): void {
-    live.delete(execution.run.run_id)
-    queues.leave(execution)
-    if (isEnded(execution.run.status)) options.onRunEnd?.(execution.run)
-  }
-
-  function createExecution(
-    run: RunRecord,
-    runnable: Runnable,
-    mode: StartRun['mode'],
-    before?: readonly RunEvent[],
-    unchecked?: boolean,
-  ): RunExecution {
-    const inQueue = () => queues.of(run.session_id).length
-    return prepareExecution({
-      ...options,
-      recorded,
-      run,
-      runnable,
-      mode,
-      inQueue,
-      startChild,
-      onEnd,
-      before,
-      unchecked,
-    })
-  }
-
-  const startChild = createChildren({ ...options, recorded, live })
 
   async function resume(runId: string, answer: ResumeAnswer): Promise<RunHandle> {
-    assertOpen()
+    live.assertOpen()
     const paused = await recorded.get(runId)
-    const under = live.get(runId)
-    if (under !== undefined) throw notWaiting(under.run)
+    const present = live.get(runId)
+    if (present !== undefined) throw notWaiting(present.run)
     const { parent_run_id: parent, session_id: sessionId } = paused
     if (parent !== null && isResumable(paused)) {
       throw new AppError('conflict', `The run is a child of run '${parent}'. Resume that run instead.`, {
@@ -131,109 +69,59 @@ export function createRuns(options: RunsOptions): RunService {
         sessionId,
       })
     }
-    const { run, before, resume } = await prepareResume(recorded, paused, answer, options.owner, clock())
+    const { run, before, resume } = await prepareResume(services, paused, answer)
     const runnable = registry.get(run.entity_id)
-    assertOpen()
-    if (live.has(runId)) throw notWaiting({ ...paused, status: 'running' })
-    queues.assertRoom(sessionId, 'reject')
-    const execution = createExecution(run, runnable, answer.mode, before)
-    queues.enter(execution, 'reject')
-    live.set(runId, execution)
-    try {
-      const resumed = await store.resumeRun(resume)
-      if (resumed.outcome === 'missing') throw notFound('run', runId)
-      if (resumed.outcome !== 'resumed')
-        throw new AppError('conflict', "The run's state changed. Fetch it and try again.", { runId, sessionId })
-      execution.startIsDurable(resumed.fence)
-    } catch (error) {
-      execution.discard(error)
-      onEnd(execution)
-      throw error
-    }
-    execution.begin()
-    if (answer.mode !== 'background' && answer.onDisconnect !== 'continue') cancelWith(execution, answer.signal)
-    return { ...liveHandle(execution), events: (after = execution.firstSeq - 1) => execution.log.read(after) }
+    live.assertOpen()
+    if (live.get(runId) !== undefined) throw notWaiting({ ...paused, status: 'running' })
+    live.queues.assertRoom(sessionId, 'reject')
+    const execution = prepare({ run, runnable, mode: answer.mode, before })
+    live.queues.enter(execution, 'reject')
+    await live.admit(execution, () => store.resumeRun(resume), 'durable')
+    return ownHandle(execution, answer)
   }
 
   async function start(request: StartRun): Promise<RunHandle> {
-    assertOpen()
+    live.assertOpen()
     const runnable = registry.get(request.entityId)
-    checkGiven(request, options.bounds)
-    if (request.state && request.sessionId !== undefined) {
-      checkMerged(await recorded.state(request.sessionId), request.state, options.bounds)
-      assertOpen()
-    }
-    const strategy = request.strategy ?? 'enqueue'
-    const run = createRun({ ...request, background: request.mode === 'background' }, runnable, clock())
-    const seed =
-      request.sessionId === undefined || request.unknownSession === 'create' ? createSeed(run, request) : null
-    if (request.idempotency !== undefined && strategy !== 'enqueue') {
-      const earlier = await store.findClaim(request.idempotency.key)
+    const { sessionId, state = null, strategy = 'enqueue', idempotency, mode } = request
+    checkGiven(request, bounds)
+    if (state !== null && sessionId !== undefined) checkMerged(await recorded.state(sessionId), state, bounds)
+    if (idempotency !== undefined && strategy !== 'enqueue') {
+      const earlier = await store.findClaim(idempotency.key)
       if (earlier !== undefined) return replay(earlier, request)
-      assertOpen()
     }
-    queues.assertRoom(run.session_id, strategy)
-    const execution = createExecution(run, runnable, request.mode)
-    const mayBegin = queues.enter(execution, strategy)
-    if (mayBegin) {
+    live.assertOpen()
+    const run = createRun({ ...request, background: mode === 'background' }, runnable, clock())
+    live.queues.assertRoom(run.session_id, strategy)
+    const execution = prepare({ run, runnable, mode })
+    const isFirst = live.queues.enter(execution, strategy)
+    if (isFirst) {
       run.status = 'running'
       run.started_at = run.created_at
     }
-    live.set(run.run_id, execution)
-    const message = run.messages[0] as Message
-    const claim = request.idempotency === undefined ? null : toClaim(request.idempotency, clock())
-    let started: RunStarted
-    try {
-      // The record is copied before the run can change it; the promise is awaited after a run without side effects has begun.
-      const starting = store.startRun({
-        run: { ...run },
-        message,
-        session: seed,
-        state: request.state ?? null,
-        claim,
-        owner: options.owner,
-        unchecked: runnable.checksInput,
-      })
-      if (mayBegin && beginsEarly(runnable)) execution.begin()
-      started = await starting
-    } catch (error) {
-      execution.discard(error)
-      onEnd(execution)
-      throw error
-    }
-    if (started.outcome === 'started' || started.outcome === 'queued') {
-      execution.startIsDurable(started.fence)
-      if (mayBegin && !beginsEarly(runnable)) execution.begin()
-      else if (!mayBegin && !run.background) execution.startClock()
-      if (request.mode !== 'background' && request.onDisconnect !== 'continue') cancelWith(execution, request.signal)
-      return liveHandle(execution)
-    }
-    const refusal = toRefusal(started, run)
-    execution.discard(refusal)
-    onEnd(execution)
-    if (started.outcome === 'claimed') return replay(started.claim, request)
-    throw refusal
+    const session = sessionId === undefined || request.unknownSession === 'create' ? createSeed(run, request) : null
+    const claim = idempotency === undefined ? null : toClaim(idempotency, clock())
+    const earlier = await live.admit(
+      execution,
+      () => store.startRun(toStart(run, runnable, owner, { session, state, claim })),
+      !isFirst ? 'queued' : beginsEarly(runnable) ? 'early' : 'durable',
+    )
+    return earlier === undefined ? ownHandle(execution, request) : replay(earlier, request)
   }
 
-  function assertOpen(): void {
-    if (closing) throw new AppError('unavailable', 'The server is shutting down.', { retryAfterSeconds: 1 })
-  }
-
-  async function replay(claim: ClaimRecord, request: StartRun): Promise<RunHandle> {
-    assertSameRequest(claim, request.idempotency)
-    const join = request.idempotency?.whileRunning === 'join'
-    if (claim.run_id === null) {
-      throw new AppError('conflict', 'A request with this idempotency key is still in progress. Retry later.', {
-        retryAfterSeconds: 1,
-      })
+  async function replay(claim: ClaimRecord, { idempotency }: StartRun): Promise<RunHandle> {
+    assertSameRequest(claim, idempotency)
+    const join = idempotency?.whileRunning === 'join'
+    const { run_id: runId } = claim
+    if (runId === null) {
+      const message = 'A request with this idempotency key is still in progress. Retry later.'
+      throw new AppError('conflict', message, { retryAfterSeconds: 1 })
     }
-    const runId = claim.run_id
     const running = live.get(runId)
     if (running !== undefined) {
       if (join) return { ...liveHandle(running), replayed: true }
       const message = `A request with this idempotency key is still in progress as run '${runId}'.`
-      const sessionId = running.run.session_id
-      throw new AppError('conflict', message, { runId, sessionId, retryAfterSeconds: 1 })
+      throw new AppError('conflict', message, { runId, sessionId: running.run.session_id, retryAfterSeconds: 1 })
     }
     const run = await recorded.get(runId)
     if (run.status === 'interrupted' && !join) {
@@ -243,12 +131,21 @@ export function createRuns(options: RunsOptions): RunService {
     return recordedHandle(run, recorded)
   }
 
-  function takeUp({ run, fence, unchecked }: Waiting, runnable: Runnable): RunExecution {
-    const execution = createExecution(run, runnable, 'background', undefined, unchecked)
-    execution.startIsDurable(fence)
-    live.set(run.run_id, execution)
+  function takeUp({ run, fence, unchecked }: QueuedRun, runnable: Runnable): RunExecution {
     stranded.delete(run.run_id)
+    const execution = prepare({ run, runnable, mode: 'background', unchecked })
+    void live.admit(execution, () => ({ fence }), 'queued')
     return execution
+  }
+
+  function adopt(queued: QueuedRun): void {
+    const { run_id: runId, entity_id: entityId } = queued.run
+    const runnable = registry.find(entityId)
+    if (runnable !== undefined) live.enqueue(takeUp(queued, runnable))
+    else if (!stranded.has(runId)) {
+      stranded.set(runId, queued)
+      logger.warn({ run_id: runId, entity_id: entityId }, 'a queued run names an unknown entity; it stays queued')
+    }
   }
 
   async function cancel(runId: string, reason = 'requested'): Promise<RunRecord> {
@@ -259,7 +156,7 @@ export function createRuns(options: RunsOptions): RunService {
       return execution.done
     }
     const run = execution === undefined ? await recorded.get(runId) : await execution.done
-    if (isResumable(run)) return cancelPaused(store, run, reason, clock())
+    if (isResumable(run)) return cancelPaused(services, run, reason)
     throw new AppError('conflict', `The run has already ended: ${run.status}.`, { runId, sessionId: run.session_id })
   }
 
@@ -267,24 +164,26 @@ export function createRuns(options: RunsOptions): RunService {
     return live.get(runId)?.run ?? recorded.head(runId)
   }
 
-  async function events(runId: string, after: number, signal?: AbortSignal) {
+  async function events(
+    runId: string,
+    after: number,
+    signal?: AbortSignal,
+  ): Promise<AsyncIterable<readonly RunEvent[]>> {
     const execution = live.get(runId)
     if (execution !== undefined) return execution.log.read(after)
     const run = await recorded.head(runId)
-    if (!isEnded(run.status) && !closing)
+    if (!isEnded(run.status) && !live.closing)
       logger.warn({ run_id: runId }, 'a run is recorded as active but is not running')
     return recorded.events(run, after, signal)
   }
 
   return {
     start,
+    resume,
     cancel,
-    async get(runId) {
-      return live.get(runId)?.snapshot() ?? recorded.get(runId)
-    },
+    get: async (runId) => live.get(runId)?.snapshot() ?? recorded.get(runId),
     head,
     list: (filter, page) => store.listRuns(filter, page),
-    resume,
     events,
     withPrompts: (runId, batches) =>
       withPrompts(
@@ -294,52 +193,17 @@ export function createRuns(options: RunsOptions): RunService {
       ),
     trace: async (runId, page) => trace(await head(runId), page),
     adopt(queued) {
-      for (const left of [...stranded.values(), ...queued]) {
-        const { run } = left
-        const runnable = registry.find(run.entity_id)
-        if (runnable === undefined) {
-          if (stranded.has(run.run_id)) continue
-          stranded.set(run.run_id, left)
-          logger.warn(
-            { run_id: run.run_id, entity_id: run.entity_id },
-            'a queued run names an unknown entity; it stays queued',
-          )
-          continue
-        }
-        const execution = takeUp(left, runnable)
-        if (queues.enter(execution, 'enqueue')) void begin(execution)
-      }
+      for (const one of [...stranded.values(), ...queued]) adopt(one)
     },
-    async cancelSession(sessionId, reason) {
-      const executions = queues.of(sessionId)
-      for (const execution of executions.toReversed()) execution.cancel(reason)
-      await Promise.allSettled(executions.map((execution) => execution.done))
-    },
-    async shutdown(deadlineMs) {
-      closing = true
-      const all = live.values()
-      const waits = (execution: RunExecution) =>
-        execution.run.status === 'queued' && !execution.ended && !beginning.has(execution.run.run_id)
-      const staying = all.filter((execution) => execution.run.background && waits(execution))
-      for (const execution of staying) execution.log.close(new AppError('unavailable', 'The server is shutting down.'))
-      const going = all.filter((execution) => !staying.includes(execution))
-      for (const execution of going) if (waits(execution)) execution.cancel('shutdown')
-      const ended = Promise.allSettled(going.map((execution) => execution.done))
-      const timer = setTimeout(() => {
-        for (const execution of going) execution.cancel('shutdown')
-      }, deadlineMs)
-      await ended
-      clearTimeout(timer)
-    },
-    async idle() {
-      await Promise.allSettled(live.values().map((execution) => execution.done))
-    },
-    ids: () => live.values().map(({ run }) => run.run_id),
+    cancelSession: (sessionId, reason) => live.cancelSession(sessionId, reason),
+    shutdown: (deadlineMs) => live.shutdown(deadlineMs),
+    idle: () => live.idle(),
+    ids: () => live.ids(),
     get active() {
       return live.size
     },
   }
 }
 
-/** Of a run that is cancelled without its entity. */
+/** Stands for the missing entity of a run that is cancelled. */
 const noRunnable: Runnable = { kind: 'agent', tools: [], knowledge: false, sideEffects: true, async *run() {} }

@@ -1,0 +1,21 @@
+import type { Knowledge } from '../../core/knowledge/knowledge.ts'
+import type { Logger } from '../../core/logger.ts'
+import type { SessionStore } from '../../core/store.ts'
+import type { Clock } from '../../core/time.ts'
+import type { RecordedRuns } from '../events/reader.ts'
+import type { RunBounds } from '../limits/run-budget.ts'
+import type { Registry } from '../services.ts'
+
+/** What all runs of this process share. */
+export interface RunServices {
+  readonly store: SessionStore
+  readonly recorded: RecordedRuns
+  readonly registry: Registry
+  readonly knowledge?: Knowledge | undefined
+  readonly logger: Logger
+  readonly clock: Clock
+  readonly bounds: RunBounds
+  readonly requestTimeoutMs: number
+  /** Names this process in the store. */
+  readonly owner: string
+}
