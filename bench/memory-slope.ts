@@ -26,7 +26,10 @@ export async function memorySlope(runs: number): Promise<MemorySlope> {
   const load = startLoad()
   const server = await startMeasured(bin, startArgs(join(folder, 'data')))
   const kinds = [
-    { ask: { dialect: 'agentserve', method: 'send', agentId: 'echo', text: 'A new session.' }, sessions: undefined },
+    {
+      ask: { dialect: 'agentserve', method: 'send', agentId: 'echo', text: 'Started a new session.' },
+      sessions: undefined,
+    },
     { ask: { dialect: 'agentserve', method: 'stream', agentId: 'fragments', text: '20' }, sessions: undefined },
     { ask: { dialect: 'agentserve', method: 'send', agentId: 'recall', text: 'An old one.' }, sessions: 'kept' },
   ] as const

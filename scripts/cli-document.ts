@@ -10,34 +10,38 @@ export async function cliDocument(): Promise<string> {
   const connecting = commands.filter((command) => hasFlag(command, '--url')).map((command) => `\`${command.name()}\``)
   return [
     '<!-- Made from the commands: `vitest run test/cli/cli-document.test.ts -u` writes it. -->\n\n# Commands',
-    `\`agentserve <command>\`; in a project, \`npx agentserve <command>\` (with other package managers
-\`pnpm exec agentserve\`, \`yarn agentserve\` or \`bunx agentserve\`); hints of the commands are written as you called them. \`agentserve --help\` lists the commands, \`agentserve help
-<command>\` explains one, with examples, and \`agentserve --version\` prints the version.`,
+    `Run \`agentserve <command>\`; in a project, \`npx agentserve <command>\` (or \`pnpm exec agentserve\`, \`yarn agentserve\`,
+\`bunx agentserve\`). Hints repeat the form that you used. \`agentserve --help\` lists the commands, \`agentserve help <command>\`
+explains one with examples, and \`agentserve --version\` prints the version.`,
     table(['Command', 'What it does'], rows),
-    '## Flags that are the same everywhere',
+    '## Common flags',
     table(['Flag', 'Meaning'], flagRows(addProjectFlags(new Command()))),
-    `What talks to a server (${connecting.join(', ')}) also has:`,
+    `The commands that talk to a server (${connecting.join(', ')}) also have:`,
     table(['Flag', 'Meaning'], flagRows(addConnectFlags(new Command()), commonFlags(addProjectFlags))),
-    'Your data is stored in the folder `.agentserve` beside the configuration, unless `--data` names another.',
-    'What a command has to say as data goes to stdout, everything else to stderr.',
+    'Data is stored in the folder `.agentserve` next to the configuration, unless `--data` names another folder.',
+    'Data goes to stdout, everything else to stderr.',
     `## Which server a command talks to
 
-They talk to \`--url\` or \`AGENTSERVE_URL\`, if given; else to the server that runs on the data folder (it writes its address to
-\`server.json\` there); else they open the same server inside their own process, with no socket, and close it at the end. So
-they work with and without a running server.
+In this order:
 
-An address and its key come from one place: \`--url\` with \`--key\`, or \`AGENTSERVE_URL\` with \`AGENTSERVE_KEY\`, both in the
-environment or both in \`.env\`. The server of the data folder gets \`--key\` or \`AGENTSERVE_KEY\`, else one of its own keys,
-after it has proved that it wrote \`server.json\` ([how](security.md#keys-that-commands-send)).`,
+1. The server that \`--url\` or \`AGENTSERVE_URL\` names.
+2. Otherwise the server that is running on the data folder. It writes its address to \`server.json\` there.
+3. Otherwise a server inside the command's own process, without a socket, which is closed at the end.
+
+So the commands work with and without a running server.
+
+An address and its key must come from the same place: \`--url\` with \`--key\`, or \`AGENTSERVE_URL\` with \`AGENTSERVE_KEY\`,
+both in the environment or both in \`.env\`. The server of the data folder is sent \`--key\` or \`AGENTSERVE_KEY\`, or else one of
+its own keys, after it has proved that it wrote \`server.json\` ([how](security.md#keys-that-commands-send)).`,
     ...commands.flatMap(section),
     '## Exit codes',
     table(
       ['Code', 'Meaning'],
       [
-        ['0', 'all went well'],
-        ['1', 'it did not; the reason is on stderr'],
-        ['2', 'the command was called wrongly, or a value it was given is not valid'],
-        ['130', 'it was stopped by Ctrl-C or SIGTERM'],
+        ['0', 'success'],
+        ['1', 'failure; the reason is on stderr'],
+        ['2', 'wrong call, or a value that is not valid'],
+        ['130', 'stopped by Ctrl-C or SIGTERM'],
       ],
     ),
   ].join('\n\n')

@@ -4,16 +4,16 @@ import { type CommandName, commandNames } from './terminal/command-names.ts'
 /** A command's file is loaded when it is called. */
 const entries: Record<CommandName, Omit<CommandEntry, 'name'>> = {
   dev: {
-    summary: 'serve the agents of agent.config.ts, again after every save',
+    summary: 'serve the agents of agent.config.ts and reload after every save',
     load: () => import('./commands/dev.ts'),
   },
-  start: { summary: 'serve them without watching files', load: () => import('./commands/start.ts') },
-  ask: { summary: 'answer one question from files and folders', load: () => import('./commands/ask.ts') },
+  start: { summary: 'serve the agents without watching files', load: () => import('./commands/start.ts') },
+  ask: { summary: 'answer one question from your files', load: () => import('./commands/ask.ts') },
   chat: { summary: 'talk to an agent', load: () => import('./commands/chat.ts') },
-  ingest: { summary: 'put files and folders into the knowledge base', load: () => import('./commands/ingest.ts') },
+  ingest: { summary: 'add files and folders to the knowledge base', load: () => import('./commands/ingest.ts') },
   search: { summary: 'find passages in the knowledge base', load: () => import('./commands/search.ts') },
   knowledge: {
-    summary: 'show the knowledge base, list, show and delete documents, embed it again',
+    summary: 'inspect the knowledge base, manage its documents, and reindex it',
     load: () => import('./commands/knowledge.ts'),
   },
   sessions: {
@@ -22,16 +22,16 @@ const entries: Record<CommandName, Omit<CommandEntry, 'name'>> = {
   },
   runs: { summary: 'list, show, follow and cancel runs', load: () => import('./commands/runs.ts') },
   agents: { summary: 'list and show agents, teams and workflows', load: () => import('./commands/agents.ts') },
-  test: { summary: 'play saved conversations again', load: () => import('./commands/test.ts') },
-  users: { summary: 'export or erase everything of one user', load: () => import('./commands/users.ts') },
+  test: { summary: 'replay saved conversations as tests', load: () => import('./commands/test.ts') },
+  users: { summary: 'export or erase all data of one user', load: () => import('./commands/users.ts') },
   backup: {
-    summary: 'write everything that is kept to one file, also while a server runs',
+    summary: 'back up all data to one file, even while a server runs',
     load: () => import('./commands/backup.ts'),
   },
-  restore: { summary: 'make a data folder of a backup', load: () => import('./commands/restore.ts') },
-  init: { summary: 'start a new project', load: () => import('./commands/init.ts') },
-  doctor: { summary: 'say what is wrong here, and what to do about it', load: () => import('./commands/doctor.ts') },
-  completion: { summary: 'make the Tab key complete commands', load: () => import('./commands/completion.ts') },
+  restore: { summary: 'restore a backup into a new data folder', load: () => import('./commands/restore.ts') },
+  init: { summary: 'create a new project', load: () => import('./commands/init.ts') },
+  doctor: { summary: 'find problems in this project and suggest fixes', load: () => import('./commands/doctor.ts') },
+  completion: { summary: 'print a shell completion script', load: () => import('./commands/completion.ts') },
 }
 
 /** In the order of the help. */

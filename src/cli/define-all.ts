@@ -5,7 +5,7 @@ import { commands } from './commands.ts'
 export async function defineAll(): Promise<Command[]> {
   return Promise.all(
     commands.map(async ({ name, summary, load }) => {
-      const command = new Command(name).summary(summary).helpOption('-h, --help', 'show the flags')
+      const command = new Command(name).summary(summary).helpOption('-h, --help', 'show this help')
       const { command: module } = await load()
       module.define(command)
       return command

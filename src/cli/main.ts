@@ -32,7 +32,7 @@ async function runCommand(args: readonly string[], context: CommandContext): Pro
     .version(version, '-v, --version')
     .helpOption('-h, --help')
     .exitOverride()
-    .showHelpAfterError(`(${hint('--help')} shows what there is)`)
+    .showHelpAfterError(`(${hint('--help')} shows all options)`)
   // commander asks each command for its options before it parses: only the one that is called is loaded.
   const called = args[0] === 'help' ? args[1] : args[0]
   for (const entry of commands) {
@@ -58,7 +58,7 @@ async function prepare(
     const { helpAfter } = await import('./help/help-after.ts')
     command.addHelpText('after', helpAfter(entry.name))
   }
-  command.showHelpAfterError(`(${hint(`${entry.name} --help`)} shows what there is)`)
+  command.showHelpAfterError(`(${hint(`${entry.name} --help`)} shows all options)`)
   command.exitOverride().action(async (...given: unknown[]) => {
     // commander calls with the arguments, the options, and itself.
     const values = given

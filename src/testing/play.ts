@@ -50,7 +50,7 @@ export async function playSavedTest(config: UserConfig, saved: SavedTest, option
     const expect = toExpectation(result)
     played.differences.push(...compare(place + 1, turn, expect, past.asked))
     if (past.changedPrompts > 0) {
-      played.notes.push(`turn ${place + 1}: ${past.changedPrompts} of ${past.asked} prompts are not what they were`)
+      played.notes.push(`turn ${place + 1}: ${past.changedPrompts} of ${past.asked} prompts have changed`)
     }
     played.updated.turns.push({ ...turn, expect })
   }
@@ -120,7 +120,7 @@ class Past {
     const same = this.#modelCalls.findIndex(({ prompt_hash }) => prompt_hash === hash)
     if (same < 0) this.changedPrompts++
     const [call] = this.#modelCalls.splice(Math.max(same, 0), 1)
-    if (call === undefined) throw new Error('The model is asked once more than in the conversation that was saved.')
+    if (call === undefined) throw new Error('The model was called more often than in the saved conversation.')
     return partsOf({
       text: call.text,
       reasoning: call.reasoning,
@@ -157,8 +157,7 @@ class Past {
         (call) => call.name === name && isDeepStrictEqual(call.input, toJson(input)),
       )
       const [call] = place < 0 ? [] : this.#toolCalls.splice(place, 1)
-      if (call === undefined)
-        throw new Error(`Nothing is recorded of a call of '${name}' with ${JSON.stringify(input)}.`)
+      if (call === undefined) throw new Error(`There is no recorded call of '${name}' with ${JSON.stringify(input)}.`)
       if (call.error !== undefined) throw new Error(call.error)
       return call.output ?? null
     }

@@ -115,7 +115,7 @@ async function readCassette(path: string, model: string): Promise<Cassette> {
   }
   const cassette = parse(text) as Partial<Cassette> | undefined
   if (cassette?.agentserve !== 'model-recording/1' || !Array.isArray(cassette.recordings)) {
-    throw new AppError('run_failed', `${path} holds no recordings of a model. Delete it and record anew.`)
+    throw new AppError('run_failed', `${path} is not a recording of a model. Delete it and record again.`)
   }
   return { ...emptyCassette(model), recordings: cassette.recordings }
 }
@@ -139,7 +139,7 @@ async function write(path: string, cassette: Cassette): Promise<void> {
 
 function missing(path: string, model: string, about: string): AppError {
   const message =
-    `${path} has no recording of this call of '${model}' (“${about}”): nobody recorded it, or the prompt, the tools or the ` +
+    `${path} has no recording of this call of '${model}' (“${about}”): it was never recorded, or the prompt, the tools or the ` +
     `settings have changed since. Record it with the real model: ${variable}=1 and the same command.`
   return new AppError('run_failed', message)
 }

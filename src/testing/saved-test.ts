@@ -48,11 +48,11 @@ export interface RunToSave {
 /** The test that a session's runs make, in their order. Throws `invalid_request` for what can't be played again. */
 export function toSavedTest(runs: readonly RunToSave[], tools: SavedTest['tools'] = 'recorded'): SavedTest {
   const first = runs[0]
-  if (first === undefined) throw new AppError('invalid_request', 'The session has no runs to make a test of.')
+  if (first === undefined) throw new AppError('invalid_request', 'The session has no runs to save as a test.')
   const other = runs.find(({ run }) => run.entity_id !== first.run.entity_id)
   if (other !== undefined) {
     const names = `'${first.run.entity_id}' and '${other.run.entity_id}'`
-    throw new AppError('invalid_request', `The session is of ${names}; a test is of one of them.`)
+    throw new AppError('invalid_request', `The session has runs of ${names}. A test can only have runs of one of them.`)
   }
   return { agentserve: 'session-test/1', entity: first.run.entity_id, tools, turns: runs.map(toTurn) }
 }
@@ -65,7 +65,7 @@ function toTurn({ run, events, members }: RunToSave): SavedTurn {
     )
   }
   if (events.some(({ type }) => type === 'input_required')) {
-    const message = `Run '${run.run_id}' waited for somebody's answer, which a test can't give.`
+    const message = `Run '${run.run_id}' waited for a user's answer, which a test can't give.`
     throw new AppError('invalid_request', message)
   }
   const input = run.messages.find(({ role }) => role === 'user')?.parts ?? []
@@ -141,6 +141,6 @@ export function parseSavedTest(text: string, name: string): SavedTest {
     test.turns.every(
       (turn) => Array.isArray(turn?.input) && Array.isArray(turn.model_calls) && turn.expect !== undefined,
     )
-  if (!sound) throw new AppError('invalid_request', `${name} is not a test that \`sessions save-test\` wrote.`)
+  if (!sound) throw new AppError('invalid_request', `${name} is not a file written by \`sessions save-test\`.`)
   return { ...(test as SavedTest), tools: test.tools ?? 'recorded' }
 }

@@ -206,7 +206,7 @@ async function verifyRun(url: string, asked: Asked, { lost }: Findings): Promise
   const answer = await fetch(`${url}/api/v1/runs/${runId}`)
   if (answer.status !== 200) {
     await answer.arrayBuffer()
-    lost.push(`${messageId}: run ${runId} is not there (${answer.status})`)
+    lost.push(`${messageId}: run ${runId} is not installed (${answer.status})`)
     return
   }
   const run = (await answer.json()) as RecordedRun

@@ -101,8 +101,6 @@ describe('recordedModel()', () => {
   it('says what is wrong with a file that is no recording', async () => {
     const wrong = join(folder, 'wrong.json')
     await writeFile(wrong, '{"a":1}')
-    expect((await ask('http://127.0.0.1:1/v1', 'one', wrong)).error?.message).toContain(
-      'holds no recordings of a model',
-    )
+    expect((await ask('http://127.0.0.1:1/v1', 'one', wrong)).error?.message).toContain('is not a recording of a model')
   })
 })

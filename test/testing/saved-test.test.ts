@@ -122,6 +122,6 @@ describe('a saved test', () => {
     expect(() => toSavedTest([])).toThrow('no runs to make a test of')
     expect(() => toSavedTest([first, other])).toThrow("is of 'a' and 'b'")
     expect(() => toSavedTest([running])).toThrow('is running')
-    expect(() => toSavedTest([asked])).toThrow("waited for somebody's answer")
+    expect(() => toSavedTest([asked])).toThrow("waited for a user's answer")
   })
 })

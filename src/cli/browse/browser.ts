@@ -222,7 +222,7 @@ export class SessionBrowser {
       this.#message = `Deleted ${title}.`
     } catch (error) {
       if (!isAppError(error) || error.code !== 'session_not_found') return this.#failed(error)
-      this.#message = `${title} has been deleted already.`
+      this.#message = `${title} was already deleted.`
     }
     this.#lists.remove(sessionId)
     if (this.#view?.row.sessionId === sessionId) this.#back()

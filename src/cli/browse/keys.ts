@@ -50,12 +50,12 @@ function actionOfKey(key: BrowserKey): Action | undefined {
 
 export const keyHelp: readonly (readonly [string, string])[] = [
   ['↑ ↓ j k', 'move'],
-  ['PgUp PgDn, b Space', 'a page up, down'],
-  ['Home End, g G', 'to the start, the end'],
+  ['PgUp PgDn, b Space', 'one page up, down'],
+  ['Home End, g G', 'go to the start, the end'],
   ['Enter →', 'open the session'],
-  ['Esc ←', 'go back; leave from the list'],
+  ['Esc ←', 'go back; in the list, quit'],
   ['/', 'search all conversations'],
-  ['c', 'go on with the session in chat'],
-  ['d', 'delete the session; asks first'],
-  ['q Ctrl-C', 'leave'],
+  ['c', 'continue the session in chat'],
+  ['d', 'delete the session, after a confirmation'],
+  ['q Ctrl-C', 'quit'],
 ]

@@ -36,7 +36,7 @@ export function SessionBrowserScreen({ browser, paint }: SessionBrowserProps): R
 function Head({ screen, paint }: { screen: BrowserScreen; paint: Paint }): ReactNode {
   const { session, searched, lost } = screen
   const what = session === undefined ? (searched === '' ? 'Sessions' : `Found: ${searched}`) : session.row.title
-  const about = lost ? paint.red('Connection lost, trying again') : paint.dim(headOf(session))
+  const about = lost ? paint.red('Connection lost, retrying') : paint.dim(headOf(session))
   return (
     <Box flexShrink={0} height={1} justifyContent="space-between" columnGap={2}>
       <Text wrap="truncate">{paint.bold(what)}</Text>
@@ -62,9 +62,9 @@ function Body({ screen, paint, columns, height }: BodyProps): ReactNode {
   if (session === undefined) {
     if (rows.length > 0) return rows.map((row) => <Line key={row.key} row={row} paint={paint} columns={columns} />)
     if (loading) return <Text>{paint.dim('Reading…')}</Text>
-    return <Text>{paint.dim(searched === '' ? 'No sessions yet.' : 'Nothing was found. Esc shows all sessions.')}</Text>
+    return <Text>{paint.dim(searched === '' ? 'No sessions yet.' : 'Nothing found. Esc shows all sessions.')}</Text>
   }
-  if (session.empty) return <Text>{paint.dim('Nothing has been said in this session yet.')}</Text>
+  if (session.empty) return <Text>{paint.dim('This session has no messages yet.')}</Text>
   return session.lines.slice(0, height).map((line, place) => (
     // biome-ignore lint/suspicious/noArrayIndexKey: lines of the window, which stay where they are.
     <Text key={place} wrap="truncate">
@@ -85,9 +85,9 @@ function Help({ paint }: { paint: Paint }): ReactNode {
 }
 
 const marks: Partial<Record<NonNullable<Row['last']>['status'], string>> = {
-  running: 'at work',
+  running: 'running',
   queued: 'queued',
-  input_required: 'waits for you',
+  input_required: 'needs your answer',
   failed: 'failed',
   cancelled: 'cancelled',
   interrupted: 'interrupted',
@@ -136,7 +136,7 @@ function Foot({ screen, paint, columns }: { screen: BrowserScreen; paint: Paint;
   const title = session?.row.title ?? screen.rows.find(({ isSelected }) => isSelected)?.title ?? ''
   const text =
     dialog === 'delete'
-      ? paint.yellow(`Delete for good? y or n  ${title}`)
+      ? paint.yellow(`Delete permanently? y or n  ${title}`)
       : (message ?? paint.dim(keysOf(session !== undefined, searched !== '', dialog)))
   return (
     <Box height={1} flexShrink={0}>
@@ -147,6 +147,6 @@ function Foot({ screen, paint, columns }: { screen: BrowserScreen; paint: Paint;
 
 function keysOf(isOpen: boolean, isSearched: boolean, dialog: BrowserScreen['dialog']): string {
   if (dialog === 'help') return 'Any key goes back'
-  if (isOpen) return '? help · Esc back · c chat · d delete · q leave'
-  return `? help · Enter opens · / search · ${isSearched ? 'Esc all · ' : ''}q leave`
+  if (isOpen) return '? help · Esc back · c chat · d delete · q quit'
+  return `? help · Enter opens · / search · ${isSearched ? 'Esc all · ' : ''}q quit`
 }

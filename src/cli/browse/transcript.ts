@@ -121,7 +121,7 @@ export class Transcript {
   #end(event: Extract<RunEvent, { type: 'run_end' | 'run_error' }>): void {
     this.#closeText()
     if (this.#leftOutChars > 0) {
-      this.#add('note', `${this.#leftOutChars} more characters are not shown; they are recorded.`)
+      this.#add('note', `${this.#leftOutChars} more characters are recorded but not shown.`)
     }
     if (this.#leftOutNotes > 0) this.#add('note', `${this.#leftOutNotes} more tools and steps are not shown.`)
     const answer = this.#closed.map(({ kind, text }) => (kind === 'markdown' ? text : '')).join('')
@@ -133,7 +133,7 @@ export class Transcript {
     const usage = event.type === 'run_end' ? (event.usage ?? this.#usage) : this.#usage
     const about = [
       (this.#startedAt ?? event.at).slice(0, 19).replace('T', ' '),
-      this.status === 'input_required' ? 'waits for an answer' : this.status,
+      this.status === 'input_required' ? 'is waiting for an answer' : this.status,
       ...(reason === undefined ? [] : [terminalLine(reason)]),
       formatDuration(between(this.#startedAt ?? event.at, event.at)),
       ...(usage === null ? [] : [`${usage.input_tokens} tokens in, ${usage.output_tokens} out`]),

@@ -120,13 +120,13 @@ function Status({ screen, working, paint }: { screen: Screen; working: boolean; 
     return () => clearInterval(timer)
   }, [busySince])
   const parts = []
-  if (connectionLost) parts.push('Connection lost, trying again')
+  if (connectionLost) parts.push('Connection lost, retrying')
   if (busySince !== undefined) {
     parts.push(formatDuration(Math.floor(Math.max(0, now - busySince) / 1000) * 1000).replace('.0', ''))
     if (tokens > 0) parts.push(`${tokens} tokens`)
     parts.push('Ctrl-C cancels')
-  } else if (working) parts.push('At work', 'Ctrl-C leaves')
-  else if (question !== undefined) parts.push('The run waits for you', 'Ctrl-C cancels it')
-  else parts.push('Enter sends', '/help', 'Ctrl-C leaves')
+  } else if (working) parts.push('Running', 'Ctrl-C quits')
+  else if (question !== undefined) parts.push('The run needs your answer', 'Ctrl-C cancels it')
+  else parts.push('Enter sends', '/help', 'Ctrl-C quits')
   return <Text wrap="truncate">{paint.dim(parts.join(' · '))}</Text>
 }

@@ -11,15 +11,19 @@ interface ChatCommand {
 }
 
 const commands: Record<string, ChatCommand> = {
-  new: { usage: '/new', about: 'begin a new session', run: beginAnew },
+  new: { usage: '/new', about: 'start a new session', run: beginAnew },
   sessions: { usage: '/sessions', about: 'list the latest sessions', run: listSessions },
-  switch: { usage: '/switch <number or id>', about: 'go on with another session', run: switchTo },
-  agent: { usage: '/agent [id]', about: 'list the agents, or go on in this session with another', run: takeAgent },
+  switch: { usage: '/switch <number or id>', about: 'switch to another session', run: switchTo },
+  agent: {
+    usage: '/agent [id]',
+    about: 'list the agents, or continue this session with another agent',
+    run: takeAgent,
+  },
   summary: { usage: '/summary', about: 'summarise the session', run: summarise },
-  sources: { usage: '/sources', about: 'show what the last answer rests on', run: showSources },
+  sources: { usage: '/sources', about: 'show the sources of the last answer', run: showSources },
   save: { usage: '/save [file]', about: 'write the conversation to a Markdown file', run: save },
   clear: { usage: '/clear', about: 'clear the screen', run: () => {} },
-  help: { usage: '/help', about: 'show this', run: help },
+  help: { usage: '/help', about: 'show this help', run: help },
 }
 
 /** The name of the command that a line calls, known or not. `/etc/hosts` calls none. */
@@ -31,7 +35,7 @@ export function commandIn(line: string): string | undefined {
 export async function runCommand(conversation: Conversation, line: string): Promise<void> {
   const name = commandIn(line) ?? ''
   const command = Object.hasOwn(commands, name) ? commands[name] : undefined
-  if (command === undefined) conversation.note(`There is no /${name}. /help lists the commands.`)
+  if (command === undefined) conversation.note(`Unknown command /${name}. /help lists the commands.`)
   else await command.run(conversation, line.slice(name.length + 1).trim())
 }
 
@@ -39,7 +43,7 @@ function beginAnew(conversation: Conversation): void {
   conversation.sessionId = createId('ses')
   conversation.begun = false
   conversation.sources = []
-  conversation.note('A new session.')
+  conversation.note('Started a new session.')
 }
 
 async function latest({ client }: Conversation) {
@@ -57,13 +61,13 @@ async function listSessions(conversation: Conversation): Promise<void> {
     const runs = `${session.run_count} ${session.run_count === 1 ? 'run' : 'runs'}`
     return `${place + 1}  ${terminalLine(`${when} · ${owner} · ${runs} · ${name}`)}${here}`
   })
-  conversation.note([...lines, '/switch <number> goes on with one.'].join('\n'))
+  conversation.note([...lines, '/switch <number> continues one of them.'].join('\n'))
 }
 
 async function switchTo(conversation: Conversation, argument: string): Promise<void> {
   const number = /^\d{1,2}$/.test(argument) ? Number(argument) : undefined
   const sessionId = number === undefined ? argument : (await latest(conversation))[number - 1]?.session_id
-  if (sessionId === undefined || sessionId === '') return conversation.note('Which one? /sessions lists them.')
+  if (sessionId === undefined || sessionId === '') return conversation.note('Name a session. /sessions lists them.')
   const session = await conversation.client.sessions.get(sessionId)
   conversation.sessionId = session.session_id
   conversation.begun = true
@@ -83,11 +87,11 @@ async function takeAgent(conversation: Conversation, argument: string): Promise<
   const agent = await conversation.client.agents.get(argument)
   conversation.agentId = agent.id
   conversation.kind = agent.kind
-  conversation.note(`You talk to ${terminalLine(agent.id)} now.`)
+  conversation.note(`You are now talking to ${terminalLine(agent.id)}.`)
 }
 
 async function summarise(conversation: Conversation): Promise<void> {
-  if (!conversation.begun) return conversation.note('Nothing has been said yet.')
+  if (!conversation.begun) return conversation.note('This session has no messages yet.')
   conversation.note('Summarising…')
   const { content } = await conversation.client.sessions.summary.generate(conversation.sessionId)
   conversation.screen.say('markdown', terminalText(content))
@@ -100,7 +104,7 @@ function showSources(conversation: Conversation): void {
 
 async function save(conversation: Conversation, argument: string): Promise<void> {
   const { client, sessionId, begun } = conversation
-  if (!begun) return conversation.note('Nothing has been said yet.')
+  if (!begun) return conversation.note('This session has no messages yet.')
   const { messages, has_more } = await client.sessions.history(sessionId, { interactions: 1000 })
   const file = argument === '' ? `${sessionId.replaceAll(':', '-')}.md` : argument
   const text = messages.map(
@@ -110,18 +114,20 @@ async function save(conversation: Conversation, argument: string): Promise<void>
     await writeFile(file, `# Session ${sessionId}\n\n${text.join('\n')}`, { flag: 'wx' })
   } catch (error) {
     const taken = error instanceof Error && 'code' in error && error.code === 'EEXIST'
-    if (taken) return conversation.note(`${terminalLine(file)} is there already; name another file.`)
+    if (taken) return conversation.note(`${terminalLine(file)} already exists. Name another file.`)
     throw error
   }
-  conversation.note(`Saved ${has_more ? 'the latest 1000 exchanges' : 'the conversation'} to ${terminalLine(file)}.`)
+  conversation.note(
+    `Saved ${has_more ? 'the latest 1000 messages and answers' : 'the conversation'} to ${terminalLine(file)}.`,
+  )
 }
 
 function help(conversation: Conversation): void {
   const shown = Object.values(commands)
   const width = Math.max(...shown.map(({ usage }) => usage.length))
   const keys = [
-    'Enter sends; Shift-Enter, Alt-Enter or \\ at the end of the line begins another line.',
-    'Up and Down go through what you have said. Ctrl-C clears the line\nand cancels the answer; where there is nothing to clear or to cancel, it leaves.',
+    'Enter sends; Shift-Enter, Alt-Enter or \\ at the end of the line starts a new line.',
+    'Up and Down go through your earlier messages. Ctrl-C clears the line\nor cancels the answer; if there is neither, it quits.',
   ]
   conversation.note([...shown.map(({ usage, about }) => `${usage.padEnd(width)}  ${about}`), ...keys].join('\n'))
 }

@@ -91,7 +91,7 @@ export class Conversation {
   /** Shows the end of what has been said in the session. */
   async showHistory(signal?: AbortSignal): Promise<void> {
     const history = await this.client.sessions.history(this.sessionId, { interactions: shownInteractions, signal })
-    if (history.has_more) this.note('There are earlier messages; /save keeps them all.')
+    if (history.has_more) this.note('There are earlier messages. /save writes all of them to a file.')
     for (const { role, content, parts, run_id } of history.messages) {
       const said = role === 'user' ? saidIn(parts) : saidAsMarkdown(parts)
       const text = terminalText(said).replaceAll('\t', '    ')
@@ -168,7 +168,7 @@ export class Conversation {
   #wait(end: TurnEnd, questions: Question[]): void {
     if (end.status === 'interrupted' && this.kind === 'workflow') {
       questions = [
-        { callId: undefined, prompt: 'Go on with the run?', about: undefined, schema: undefined, wants: 'approval' },
+        { callId: undefined, prompt: 'Continue the run?', about: undefined, schema: undefined, wants: 'approval' },
       ]
     } else if (end.status !== 'input_required') return
     this.#waiting = { questions, answers: new Map(), end }
@@ -189,7 +189,7 @@ export class Conversation {
     if (waiting === undefined || question === undefined) return
     const answer = question.wants === 'approval' ? readDecision(text) : readInput(text, question)
     if (answer === undefined) {
-      this.note('y for yes, n for no; what follows the n is told as the reason.')
+      this.note('y for yes, n for no; text after the n is the reason.')
       return
     }
     this.screen.say('user', terminalText(text))

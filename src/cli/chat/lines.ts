@@ -57,7 +57,7 @@ async function printAnswer(client: Client, turn: Turn): Promise<Outcome> {
       last = '\n'
     }
     if (event.type === 'source') await write(`${formatSource(event.source)}\n`)
-    else if (event.type === 'question') say(`The run waits for an answer: ${event.question.prompt}`)
+    else if (event.type === 'question') say(`The run is waiting for an answer: ${event.question.prompt}`)
     else if (event.type === 'error') say(event.message)
     if (event.type === 'error' || event.type === 'question') outcome.failed = true
     if (event.type === 'end') outcome.sessionId = event.end.sessionId

@@ -96,7 +96,7 @@ export class ChatScreen {
   end(): void {
     this.#closeText()
     if (this.#leftOutChars > 0) {
-      const text = `${this.#leftOutChars} more characters are not shown; /save keeps them.`
+      const text = `${this.#leftOutChars} more characters are not shown. /save writes them to a file.`
       this.#add({ kind: 'note', text, joined: false })
       this.#leftOutChars = 0
     }

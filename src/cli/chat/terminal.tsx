@@ -35,7 +35,7 @@ export async function chatOnTerminal(client: Client, { signal, ...options }: Ter
     await app.waitUntilExit()
   })
   const { agentId, sessionId, begun } = conversation
-  if (begun) say(`Go on with: ${hint(`chat ${terminalLine(agentId)} --session ${terminalLine(sessionId)}`)}`)
+  if (begun) say(`Continue with: ${hint(`chat ${terminalLine(agentId)} --session ${terminalLine(sessionId)}`)}`)
   return interrupted || signal.aborted ? exit.interrupted : exit.ok
 }
 

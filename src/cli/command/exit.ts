@@ -72,10 +72,10 @@ export function adviseUnauthorized(text: string): void {
 }
 
 const advice: Partial<Record<ErrorCode, string>> = {
-  agent_not_found: '\n`agentserve agents` lists them.',
-  session_not_found: '\n`agentserve sessions` lists them.',
-  run_not_found: '\n`agentserve runs` lists them.',
-  document_not_found: '\n`agentserve knowledge list` lists them.',
-  unauthorized: '\nGive a key with --key or AGENTSERVE_KEY.',
-  misdirected_request: '\nAllow the name with --allow-host or AGENTSERVE_ALLOW_HOSTS where the server runs.',
+  agent_not_found: '\n`agentserve agents` lists the agents.',
+  session_not_found: '\n`agentserve sessions` lists the sessions.',
+  run_not_found: '\n`agentserve runs` lists the runs.',
+  document_not_found: '\n`agentserve knowledge list` lists the documents.',
+  unauthorized: '\nPass a key with --key or AGENTSERVE_KEY.',
+  misdirected_request: '\nAllow the name on the server with --allow-host or AGENTSERVE_ALLOW_HOSTS.',
 }

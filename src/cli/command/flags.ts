@@ -26,23 +26,23 @@ export interface ServeOptions extends ProjectOptions {
 
 export function addProjectFlags(command: Command): Command {
   return command
-    .option('--config <file>', 'the config file (default: agent.config.ts here)')
+    .option('--config <file>', 'the config file (default: agent.config.ts in this folder)')
     .option('--data <folder>', 'the data folder (default: .agentserve)')
-    .option('--json', 'data as JSON, one value a line')
+    .option('--json', 'print data as JSON, one value per line')
 }
 
 export function addConnectFlags(command: Command): Command {
   return addProjectFlags(command)
-    .option('--url <url>', 'a server to talk to (default: the running one, else one in this process)')
-    .option('--key <key>', 'the API key for it (default: AGENTSERVE_KEY)')
+    .option('--url <url>', 'the server to use (default: the running one, or else one inside this process)')
+    .option('--key <key>', 'the API key for the server (default: AGENTSERVE_KEY)')
 }
 
 export function addServeFlags(command: Command): Command {
   return addProjectFlags(command)
     .option('--host <host>', 'the address to listen on (default: 127.0.0.1)')
-    .option('--port <port>', 'the port, 0 picks one (default: 8080 or the next free one)', parsePort)
-    .option('--allow-host <name>', 'a Host name to answer to; may be given again', collect)
-    .option('--allow-unauthenticated', 'listen beyond this machine without API keys')
+    .option('--port <port>', 'the port; 0 picks a free one (default: 8080 or the next free one)', parsePort)
+    .option('--allow-host <name>', 'a Host name to accept; repeatable', collect)
+    .option('--allow-unauthenticated', 'listen on other than loopback addresses without API keys')
 }
 
 export function toConfigFlags(options: ServeOptions): ConfigFlags {

@@ -13,7 +13,7 @@ export function watchSignals(): { context: Omit<CommandContext, 'defineAll'>; cl
     if (stoppedBy !== undefined) process.exit(exit.interrupted)
     stoppedBy = signal
     setTimeout(() => {
-      say(`Not everything has ended after ${maxMs / 1000} s; leaving it.`)
+      say(`Some work has not ended after ${maxMs / 1000} s. Exiting anyway.`)
       process.exit(exit.interrupted)
     }, maxMs).unref()
     controller.abort(new DOMException(`Stopped by ${signal}.`, 'AbortError'))

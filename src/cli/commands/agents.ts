@@ -11,12 +11,12 @@ import { formatTable } from '../terminal/table.ts'
 export const command: CommandModule<ConnectOptions> = {
   define: (command) =>
     void addConnectFlags(command)
-      .addArgument(new Argument('[action]', 'what to do').choices(['list', 'show']).default('list'))
-      .argument('[agent]', 'for show: the id of an agent, team or workflow'),
+      .addArgument(new Argument('[action]', 'the action').choices(['list', 'show']).default('list'))
+      .argument('[agent]', 'with show: the id of an agent, team or workflow'),
   async run(context, options, action = 'list', id) {
     if (action === 'show' && id === undefined)
-      throw new UsageError('agents show needs an id; agentserve agents lists them.')
-    if (action === 'list' && id !== undefined) throw new UsageError('agents list takes no id; agents show does.')
+      throw new UsageError('agents show needs an id. agentserve agents lists the ids.')
+    if (action === 'list' && id !== undefined) throw new UsageError('agents list takes no id. Use agents show.')
     const { signal } = context
     await withClient(options, context, async ({ agents }) => {
       if (id !== undefined) show(await agents.get(id, { signal }), options.json === true)

@@ -15,9 +15,9 @@ interface AskOptions extends ConnectOptions {
 export const command: CommandModule<AskOptions> = {
   define: (command) =>
     void addConnectFlags(command)
-      .argument('<question>', 'what to ask')
-      .argument('[paths...]', 'files, folders and globs to take in first, as far as they are new')
-      .option('--agent <id>', 'who answers (default: docs, else the first that has knowledge)'),
+      .argument('<question>', 'the question')
+      .argument('[paths...]', 'files, folders and globs to ingest first, unless they are unchanged')
+      .option('--agent <id>', 'the agent that answers (default: docs, or else the first agent with knowledge)'),
   async run(context, { agent, ...options }, message = '', ...paths) {
     const { signal } = context
     const { chatByLines } = await import('../chat/lines.ts')

@@ -8,13 +8,13 @@ import { terminalLine } from '../terminal/text.ts'
 
 export const command: CommandModule<ConnectOptions> = {
   define: (command) =>
-    void addConnectFlags(command).argument('<file>', 'where the backup goes; never over a file that is there'),
+    void addConnectFlags(command).argument('<file>', 'the backup file; an existing file is never overwritten'),
   async run(context, options, file = '') {
     const { signal } = context
     const progress = createProgress()
     try {
       const bytes = await withClient(options, context, async (client) => {
-        progress.update(0, 0, 'MB: the databases are copied')
+        progress.update(0, 0, 'MB: copying the databases')
         return writeWhole(file, await client.backup({ signal }), signal, (done) =>
           progress.update(megabytes(done), megabytes(done), 'MB'),
         )

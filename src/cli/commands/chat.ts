@@ -18,14 +18,14 @@ export const command: CommandModule<ChatOptions> = {
   define: (command) =>
     void addConnectFlags(command)
       .argument('<agentId>', 'the agent, team or workflow to talk to')
-      .option('-m, --message <text>', 'ask this once and leave')
-      .option('--file <path>', 'a text file that the message goes with, or is; may be given again', collect)
-      .option('--session <id>', 'the session to go on with (default: a new one)')
-      .option('--continue', 'go on with the latest session of this agent'),
+      .option('-m, --message <text>', 'send this message, print the answer and exit')
+      .option('--file <path>', 'a text file to send, with or without a message; repeatable', collect)
+      .option('--session <id>', 'the session to continue (default: a new one)')
+      .option('--continue', 'continue the latest session of this agent'),
   async run(context, options, agentId = '') {
     const { json = false } = options
     if (options.continue && options.session !== undefined) {
-      throw new UsageError('--continue is the latest session, --session a named one: give one of them.')
+      throw new UsageError("--continue and --session can't be combined. Use one of them.")
     }
     const { signal } = context
     const message = await readMessage(options)
@@ -54,8 +54,7 @@ async function readText(path: string): Promise<string> {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(await readFile(path))
   } catch (error) {
-    const why =
-      error instanceof TypeError ? 'it is not a text in UTF-8' : error instanceof Error ? error.message : error
+    const why = error instanceof TypeError ? 'it is not UTF-8 text' : error instanceof Error ? error.message : error
     throw new UsageError(`--file ${path} can't be sent: ${why}.`)
   }
 }

@@ -4,7 +4,7 @@ import { completionScript, type Shell, shells } from '../help/completion-script.
 import { print } from '../terminal/output.ts'
 
 export const command: CommandModule<object> = {
-  define: (command) => void command.addArgument(new Argument('<shell>', 'which shell').choices(shells)),
+  define: (command) => void command.addArgument(new Argument('<shell>', 'the shell').choices(shells)),
   async run({ defineAll }, _options, shell) {
     print(completionScript(shell as Shell, await defineAll()))
     return undefined

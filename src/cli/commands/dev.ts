@@ -5,8 +5,8 @@ import { serve } from '../dev/serve.ts'
 export const command: CommandModule<ServeOptions> = {
   define: (command) =>
     void addServeFlags(command)
-      .option('--no-watch', 'do not reload when the config changes')
-      .option('--open', 'open the documentation page in a browser')
-      .option('--again', 'ask the last question again after each edit, and show how the answer has changed'),
+      .option('--no-watch', "don't reload when the config changes")
+      .option('--open', 'open the API documentation in a browser')
+      .option('--again', 'ask the last question again after each edit and show what changed in the answer'),
   run: (context, options) => serve(context, options, true),
 }

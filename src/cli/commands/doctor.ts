@@ -27,12 +27,9 @@ interface DoctorOptions extends ProjectOptions {
 export const command: CommandModule<DoctorOptions> = {
   define: (command) =>
     void addProjectFlags(command)
-      .option('--check', 'read all databases to their end and say what is damaged')
-      .option('--compact', 'write the databases anew without their free space; no server may run')
-      .option(
-        '--accept-tools <entry>',
-        "confirm that the MCP tools of this entry of an agent's tools may be as they are now",
-      ),
+      .option('--check', 'read every database completely and report damage')
+      .option('--compact', 'rewrite the databases without free space; no server may be running')
+      .option('--accept-tools <entry>', "accept the changed MCP tools of this entry of an agent's `tools`"),
   async run(context, options) {
     let worst: number = exit.ok
     for await (const finding of findingsOf(context, options)) {
@@ -47,7 +44,8 @@ export const command: CommandModule<DoctorOptions> = {
 function findingsOf(context: CommandContext, options: DoctorOptions): AsyncGenerator<Finding> {
   const { acceptTools: entry, check, compact } = options
   const named = [entry !== undefined, check, compact].filter(Boolean)
-  if (named.length > 1) throw new UsageError('Name one of --check, --compact and --accept-tools.')
+  if (named.length > 1)
+    throw new UsageError("--check, --compact and --accept-tools can't be combined. Use one of them.")
   if (entry !== undefined) return accept(context, options, entry)
   if (check) return checkAll(context, options)
   return compact ? withConfig(context, options, compactStorage) : examine(context, options)
@@ -114,7 +112,7 @@ async function readConfig(options: ProjectOptions, signal: AbortSignal): Promise
     return await loadProject(options, { data: options.data }, terminalLogger({ quiet: true }), { signal })
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error
-    return wrong('config', describeError(error), 'mend what it says')
+    return wrong('config', describeError(error), 'fix what the message says')
   }
 }
 
@@ -125,9 +123,9 @@ async function checkKnowledge(context: CommandContext, options: ProjectOptions):
     )
     const counts = `${documents} documents, ${chunks} chunks, ${vectors} vectors`
     if (pending === 0 && chunks === vectors) return ok('knowledge', counts)
-    return warning('knowledge', `${counts}; ${pending} documents wait for theirs`, 'agentserve knowledge reindex')
+    return warning('knowledge', `${counts}; ${pending} documents have no vectors yet`, 'agentserve knowledge reindex')
   } catch (error) {
-    return wrong('knowledge', describeError(error), 'do what it says')
+    return wrong('knowledge', describeError(error), 'follow the message')
   }
 }
 

@@ -30,22 +30,28 @@ interface IngestOptions extends ConnectOptions {
 export const command: CommandModule<IngestOptions> = {
   define: (command) =>
     void addConnectFlags(command)
-      .argument('<paths...>', 'files, folders, globs, https:// addresses, and - for what comes on stdin')
-      .option('--watch', 'go on, take in what changes, and delete what goes')
-      .option('--dry-run', 'only say what would be done')
-      .option('--prune', 'delete documents of these folders whose files are gone')
-      .option('--metadata <key=value>', 'for filters, or a JSON object; may be given again', collect)
-      .addOption(new Option('--chunker <name>', 'how to cut (default: by the format)').choices(chunkerTypes))
-      .option('--chunk-size <characters>', '1 to 20000 (default: 1000)', integerBetween(1, 20_000))
+      .argument('<paths...>', 'files, folders, globs, https:// addresses, or - for stdin')
+      .option('--watch', 'watch for changes: re-ingest changed files, delete removed ones')
+      .option('--dry-run', 'show what would be done, without doing it')
+      .option('--prune', 'delete documents whose files were removed from these folders')
+      .option('--metadata <key=value>', 'metadata to filter by, or a JSON object; repeatable', collect)
+      .addOption(
+        new Option('--chunker <name>', 'how to split documents (default: depends on the format)').choices(chunkerTypes),
+      )
+      .option(
+        '--chunk-size <characters>',
+        'characters per chunk, 1 to 20000 (default: 1000)',
+        integerBetween(1, 20_000),
+      )
       .option(
         '--chunk-overlap <characters>',
-        'less than the size (default: a tenth, at most 100)',
+        'characters that neighbouring chunks share, less than the size (default: a tenth, at most 100)',
         integerBetween(0, 19_999),
       )
-      .option('--collection <name>', 'where to put them')
-      .option('--name <name>', 'what stdin is called; its ending says how to read it', 'stdin.md')
-      .option('--allow-http', 'fetch http:// addresses too')
-      .option('--allow-private', 'fetch from private and local addresses too'),
+      .option('--collection <name>', 'the collection to add them to')
+      .option('--name <name>', 'a file name for stdin; its extension selects the reader', 'stdin.md')
+      .option('--allow-http', 'also fetch http:// addresses')
+      .option('--allow-private', 'also fetch from private and local addresses'),
   async run(context, options, ...paths) {
     const settings = {
       chunker_type: options.chunker,

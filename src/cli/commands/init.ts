@@ -20,21 +20,24 @@ const names = Object.keys(templates) as TemplateName[]
 export const command: CommandModule<InitOptions> = {
   define: (command) =>
     void command
-      .argument('[folder]', 'where; made if it is not there (default: here)')
-      .addOption(new Option('--template <name>', 'what to start from (asked for, else basic)').choices(names))
-      .option('--overwrite', 'replace files that are there already')
-      .option('--json', 'what was written as JSON'),
+      .argument('[folder]', 'the project folder, created if missing (default: this folder)')
+      .addOption(
+        new Option('--template <name>', 'the template (default: asks in a terminal, otherwise basic)').choices(names),
+      )
+      .option('--overwrite', 'overwrite existing files')
+      .option('--json', 'print the written files as JSON'),
   async run({ signal }, { template: named, overwrite, json }, folder = '.') {
     const target = resolve(folder)
     const asks = canAsk() && json !== true
     const choices = names.map((name) => ({ name, about: templates[name].about }))
-    const template = named ?? (asks ? await choose('What do you want to start from?', choices, signal) : 'basic')
+    const template =
+      named ?? (asks ? await choose('Which template do you want to start from?', choices, signal) : 'basic')
     const files = await listTemplate(template)
     const taken = await findTaken(target, files)
     if (taken.length > 0 && overwrite !== true) {
       if (!asks) throw refusal(taken)
-      say(`There already: ${taken.map(terminalLine).join(', ')}`)
-      if (!(await confirm('Replace them?', signal))) {
+      say(`These files already exist: ${taken.map(terminalLine).join(', ')}`)
+      if (!(await confirm('Overwrite them?', signal))) {
         say('Nothing was written.')
         return exit.failure
       }
@@ -48,7 +51,10 @@ export const command: CommandModule<InitOptions> = {
 
 function refusal(taken: readonly string[]): AppError {
   const are = taken.length === 1 ? 'is' : 'are'
-  return new AppError('conflict', `${taken.join(', ')} ${are} there already; nothing was written (--overwrite would).`)
+  return new AppError(
+    'conflict',
+    `${taken.join(', ')} ${are} there already. Nothing was written. Use --overwrite to replace.`,
+  )
 }
 
 function nextSteps(target: string, template: TemplateName): string {

@@ -24,11 +24,11 @@ const named = ['show', 'delete']
 export const command: CommandModule<KnowledgeOptions> = {
   define: (command) =>
     void addConnectFlags(command)
-      .addArgument(new Argument('[action]', 'what to do').choices(actions).default('status'))
-      .argument('[documents...]', 'for show and delete: their sources or ids')
-      .option('--collection <name>', 'for list, show and delete: where')
+      .addArgument(new Argument('[action]', 'the action').choices(actions).default('status'))
+      .argument('[documents...]', 'with show and delete: sources or ids of documents')
+      .option('--collection <name>', 'with list, show and delete: the collection')
       .addOption(
-        new Option('--embedder <name>', 'for reindex: the embedder from now on').choices([
+        new Option('--embedder <name>', 'with reindex: the embedder to use from now on').choices([
           'lexical',
           'transformers',
           'openai',
@@ -37,10 +37,11 @@ export const command: CommandModule<KnowledgeOptions> = {
   async run(context, { embedder, collection, ...options }, action = 'status', ...documents) {
     const { signal } = context
     const json = options.json === true
-    if (action !== 'reindex' && embedder !== undefined) throw new UsageError('--embedder goes with reindex.')
+    if (action !== 'reindex' && embedder !== undefined)
+      throw new UsageError('--embedder can only be used with reindex.')
     if (!named.includes(action) && documents.length > 0) throw new UsageError(`${action} takes no documents.`)
     if (named.includes(action) && documents.length === 0)
-      throw new UsageError(`Say which: knowledge ${action} docs/guide.md`)
+      throw new UsageError(`Name the documents, for example: knowledge ${action} docs/guide.md`)
     const work: Record<string, (client: Client) => Promise<void>> = {
       status: async ({ knowledge }) => showStatus(await knowledge.status({ signal }), json),
       reindex: async (client) => showStatus(await reindexWithProgress(client, embedder, signal), json),

@@ -7,7 +7,7 @@ import { createProgress } from '../terminal/progress.ts'
 import { terminalLine } from '../terminal/text.ts'
 
 export const command: CommandModule<ProjectOptions> = {
-  define: (command) => void addProjectFlags(command).argument('<file>', 'what agentserve backup wrote'),
+  define: (command) => void addProjectFlags(command).argument('<file>', 'a file written by agentserve backup'),
   async run({ signal }, options, file = '') {
     const { restoreArchive } = await import('../../server/storage.ts')
     const dataFolder = await findDataFolder(options)

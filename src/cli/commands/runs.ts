@@ -16,18 +16,18 @@ const actions: Record<string, () => Promise<RunsAction>> = {
 export const command: CommandModule<RunsOptions> = {
   define: (command) =>
     void addConnectFlags(command)
-      .addArgument(new Argument('[action]', 'what to do').choices(Object.keys(actions)).default('list'))
-      .argument('[run...]', 'the id of a run, for all but list')
-      .option('--session <id>', 'for list: of this session')
-      .option('--agent <id>', 'for list: of this agent')
-      .option('--team <id>', 'for list: of this team')
-      .option('--workflow <id>', 'for list: of this workflow')
-      .addOption(new Option('--status <status>', 'for list: in this state').choices(runStatuses))
-      .option('--limit <number>', 'for list: how many, 1 to 10000 (default: 20)', integerBetween(1, 10_000))
-      .option('--cursor <cursor>', 'for list: go on behind what an earlier call has shown')
-      .option('--events', 'for show: everything that was recorded, a line each')
-      .option('--why', 'for show: what each model call was told and gave')
-      .option('--reason <text>', 'for cancel: why, for the record'),
+      .addArgument(new Argument('[action]', 'the action').choices(Object.keys(actions)).default('list'))
+      .argument('[run...]', 'the id of a run, except with list')
+      .option('--session <id>', 'with list: only runs of this session')
+      .option('--agent <id>', 'with list: only runs of this agent')
+      .option('--team <id>', 'with list: only runs of this team')
+      .option('--workflow <id>', 'with list: only runs of this workflow')
+      .addOption(new Option('--status <status>', 'with list: only runs with this status').choices(runStatuses))
+      .option('--limit <number>', 'with list: the number of runs, 1 to 10000 (default: 20)', integerBetween(1, 10_000))
+      .option('--cursor <cursor>', 'with list: continue after the runs of an earlier call')
+      .option('--events', 'with show: print every recorded event, one per line')
+      .option('--why', 'with show: print the prompt and the answer of each model call')
+      .option('--reason <text>', 'with cancel: a reason to record'),
   async run(context, options, name = 'list', ...args) {
     checkCall(name, args, options)
     const { signal } = context

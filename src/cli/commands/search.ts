@@ -23,13 +23,17 @@ const shownCharacters = 240
 export const command: CommandModule<SearchOptions> = {
   define: (command) =>
     void addConnectFlags(command)
-      .argument('<query...>', 'what to look for')
-      .option('--limit <number>', 'how many passages, 1 to 100 (default: 10)', integerBetween(1, 100))
-      .addOption(new Option('--mode <mode>', 'how to search').choices(searchModes))
-      .option('--filter <key=value>', 'only documents with this metadata; may be given again', collect)
-      .option('--context <chunks>', 'neighbouring chunks to show, 0 to 5 (default: 0)', integerBetween(0, 5))
-      .option('--explain', 'say of each passage why it is where it is')
-      .option('--collection <name>', 'where to search'),
+      .argument('<query...>', 'the words to search for')
+      .option('--limit <number>', 'the number of passages, 1 to 100 (default: 10)', integerBetween(1, 100))
+      .addOption(new Option('--mode <mode>', 'the search mode').choices(searchModes))
+      .option('--filter <key=value>', 'only documents with this metadata; repeatable', collect)
+      .option(
+        '--context <chunks>',
+        'neighbouring chunks to show with each passage, 0 to 5 (default: 0)',
+        integerBetween(0, 5),
+      )
+      .option('--explain', 'explain the rank of each passage')
+      .option('--collection <name>', 'the collection to search'),
   async run(context, { limit, mode, collection, filter, context: around, explain, ...options }, ...words) {
     const filters = parseMetadata(filter) as Filters | undefined
     const settings = { limit, mode, collection, filters, context: around, explain }

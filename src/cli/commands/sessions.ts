@@ -27,31 +27,43 @@ export const command: CommandModule<SessionsOptions> = {
   define: (command) =>
     void addConnectFlags(command)
       .addArgument(
-        new Argument('[action]', 'what to do (default: browse in a terminal, else list)').choices(Object.keys(actions)),
+        new Argument('[action]', 'the action (default: browse in a terminal, otherwise list)').choices(
+          Object.keys(actions),
+        ),
       )
-      .argument('[sessions...]', 'ids of sessions; for search the words, for import the file or -')
-      .option('--limit <number>', 'how many: runs for show (default: 50), else 20', integerBetween(1, 100_000))
-      .option('--all', 'for list, search and show: everything there is; for export: every session')
-      .option('--agent <id>', 'only sessions of this agent; for reuse: who gets it')
-      .option('--team <id>', 'likewise a team')
-      .option('--workflow <id>', 'likewise a workflow')
-      .option('--user <id>', 'likewise a user')
-      .option('--older-than <time>', 'for list and prune: not changed for so long, as 12h or 30d')
-      .option('--dry-run', 'for prune: only say what would go')
-      .option('--yes', 'for prune: do not ask')
-      .option('--events', 'for show: everything that was recorded, a line each')
-      .option('--why <run>', 'for show: what each model call of this run was told and gave')
-      .option('--new', 'for summary: make a new one')
-      .option('--at <run>', 'for fork: the last run to take over (default: the latest)')
-      .option('--as <id>', 'for fork: the id of the new session')
+      .argument('[sessions...]', 'session ids; with search the words, with import the file or - for stdin')
+      .option(
+        '--limit <number>',
+        'the number of results (default: 50 runs with show, otherwise 20)',
+        integerBetween(1, 100_000),
+      )
+      .option('--all', 'with list, search and show: all results; with export: all sessions')
+      .option('--agent <id>', 'only sessions of this agent; with reuse: the new agent')
+      .option('--team <id>', 'the same for a team')
+      .option('--workflow <id>', 'the same for a workflow')
+      .option('--user <id>', 'the same for a user')
+      .option('--older-than <time>', 'with list and prune: only sessions unchanged for this long, such as 12h or 30d')
+      .option('--dry-run', 'with prune: show what would be deleted, without deleting it')
+      .option('--yes', "with prune: don't ask for confirmation")
+      .option('--events', 'with show: print every recorded event, one per line')
+      .option('--why <run>', 'with show: print the prompt and the answer of each model call of this run')
+      .option('--new', 'with summary: write a new one')
+      .option('--at <run>', 'with fork: the last run to copy (default: the latest)')
+      .option('--as <id>', 'with fork: the id of the new session')
       .addOption(
-        new Option('--format <format>', 'for export: for import again, or to be read').choices(['jsonl', 'markdown']),
+        new Option('--format <format>', 'with export: jsonl can be imported again, markdown is for reading').choices([
+          'jsonl',
+          'markdown',
+        ]),
       )
-      .option('--output <file>', 'for export: where; never over a file that is there (default: stdout)')
-      .option('--no-events', 'for export: without the recorded events of the runs')
-      .option('--new-ids', 'for import: other ids for everything')
-      .option('--to <file>', 'for save-test: where (default: test/<session>.session.json)')
-      .option('--live-tools', 'for save-test: tools run again, instead of answering what they answered'),
+      .option(
+        '--output <file>',
+        'with export: the output file; an existing file is never overwritten (default: stdout)',
+      )
+      .option('--no-events', 'with export: leave out the recorded events of the runs')
+      .option('--new-ids', 'with import: give the sessions new ids')
+      .option('--to <file>', 'with save-test: the output file (default: test/<session>.session.json)')
+      .option('--live-tools', 'with save-test: run the tools again instead of replaying their recorded results'),
   async run(context, options, name = opensBrowser(options) ? 'browse' : 'list', ...args) {
     refuseMisplaced(name, options)
     const action = await actions[name]?.()
@@ -88,6 +100,6 @@ function refuseMisplaced(action: string, options: SessionsOptions): void {
     const belongs = flagActions[flag]
     if (belongs === undefined || belongs.includes(action)) continue
     const name = flag.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
-    throw new UsageError(`--${name} goes with ${belongs.join(', ')}, not with sessions ${action}.`)
+    throw new UsageError(`--${name} can be used with ${belongs.join(', ')}, but not with sessions ${action}.`)
   }
 }

@@ -3,6 +3,6 @@ import type { CommandModule } from '../command/module.ts'
 import { serve } from '../dev/serve.ts'
 
 export const command: CommandModule<ServeOptions> = {
-  define: (command) => void addServeFlags(command).option('--no-watch', 'as it is anyway: start never watches'),
+  define: (command) => void addServeFlags(command).option('--no-watch', 'has no effect: start never watches'),
   run: (context, options) => serve(context, options, false),
 }

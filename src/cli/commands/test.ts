@@ -18,15 +18,15 @@ interface TestOptions {
 export const command: CommandModule<TestOptions> = {
   define: (command) =>
     void command
-      .argument('[files...]', 'saved conversations (default: every *.session.json below this folder)')
-      .option('--config <file>', 'the config file (default: agent.config.ts here)')
-      .option('--live-tools', 'run the tools, whatever the files say')
-      .option('--update', 'take what comes out now as what is expected')
-      .option('--json', 'the result of each file as JSON, one a line'),
+      .argument('[files...]', 'saved conversations (default: every *.session.json under this folder)')
+      .option('--config <file>', 'the config file (default: agent.config.ts in this folder)')
+      .option('--live-tools', 'run the tools instead of replaying their recorded results')
+      .option('--update', 'update the files with the new answers')
+      .option('--json', 'print the result of each file as JSON, one per line'),
   async run({ signal }, { config: configFile, json, liveTools, update }, ...named) {
     const files = named.length > 0 ? named : await findTests()
     if (files.length === 0) {
-      throw new UsageError('There is no *.session.json here; `agentserve sessions save-test <session>` writes one.')
+      throw new UsageError('No *.session.json found here. `agentserve sessions save-test <session>` writes one.')
     }
     const { config, root, file } = await load(configFile, signal)
     let failed = 0

@@ -19,14 +19,17 @@ interface UsersOptions extends ConnectOptions {
 export const command: CommandModule<UsersOptions> = {
   define: (command) =>
     void addConnectFlags(command)
-      .addArgument(new Argument('<action>', 'what to do').choices(['export', 'erase']))
-      .argument('<user>', 'the user_id of sessions and runs')
-      .option('--output <file>', 'for export: where; never over a file that is there (default: stdout)')
-      .option('--yes', 'for erase: do not ask'),
+      .addArgument(new Argument('<action>', 'the action').choices(['export', 'erase']))
+      .argument('<user>', 'the user_id of the sessions and runs')
+      .option(
+        '--output <file>',
+        'with export: the output file; an existing file is never overwritten (default: stdout)',
+      )
+      .option('--yes', "with erase: don't ask for confirmation"),
   async run(context, options, action = '', userId = '') {
     const { signal } = context
     if (action === 'export') {
-      if (options.yes) throw new UsageError('--yes goes with erase.')
+      if (options.yes) throw new UsageError('--yes can only be used with erase.')
       await withClient(options, context, async ({ users }) => {
         const lines = linesOf(await users.export(userId, { signal }))
         if (options.output !== undefined) {
@@ -39,9 +42,9 @@ export const command: CommandModule<UsersOptions> = {
       })
       return undefined
     }
-    if (options.output !== undefined) throw new UsageError('--output goes with export.')
+    if (options.output !== undefined) throw new UsageError('--output can only be used with export.')
     if (!options.yes) {
-      if (!canAsk()) throw new UsageError('There is nobody to ask: --yes erases.')
+      if (!canAsk()) throw new UsageError("Can't ask for confirmation without a terminal. Use --yes to erase.")
       const question = `Erase every session and run of '${terminalLine(userId)}'? It can't be undone.`
       if (!(await confirm(question, signal))) {
         say('Nothing was erased.')
@@ -50,7 +53,7 @@ export const command: CommandModule<UsersOptions> = {
     }
     await withClient(options, context, (client) => erase(client, userId, signal))
     if (options.json) printJson({ user_id: userId, erased: true })
-    else say(`Erased what was kept of '${terminalLine(userId)}'.`)
+    else say(`Erased all data of '${terminalLine(userId)}'.`)
     return undefined
   },
 }

@@ -4,21 +4,25 @@ import { AppError, isAppError } from '../../core/error.ts'
 export function toReadError(error: unknown, file: string, writer = 'agentserve sessions export'): unknown {
   const code = codeOf(error)
   if (code === 'ENOENT' || code === 'ENOTDIR')
-    return refuse(`There is no file '${file}': name one that \`${writer}\` wrote.`, error)
-  if (code === 'EISDIR') return refuse(`'${file}' is a folder: name a file in it.`, error)
+    return refuse(`There is no file '${file}'. Name a file that \`${writer}\` wrote.`, error)
+  if (code === 'EISDIR') return refuse(`'${file}' is a folder. Name a file.`, error)
   if (code === 'EACCES' || code === 'EPERM')
-    return refuse(`You may not read '${file}': change its permissions, or name another file.`, error)
+    return refuse(`No permission to read '${file}'. Change its permissions, or name another file.`, error)
   return code === undefined ? error : refuse(`'${file}' can't be read: ${code}.`, error)
 }
 
 /** The same of a file that was to be made. */
 export function toWriteError(error: unknown, file: string): unknown {
   const code = codeOf(error)
-  if (code === 'EEXIST') return new AppError('conflict', `${file} is there already: name another file, or delete it.`)
+  if (code === 'EEXIST')
+    return new AppError('conflict', `${file} already exists. Name another file, or delete this one.`)
   if (code === 'ENOENT' || code === 'ENOTDIR')
-    return refuse(`There is no folder for '${file}': make it, or name another file.`, error)
+    return refuse(`The folder of '${file}' does not exist. Create it, or name another file.`, error)
   if (code === 'EACCES' || code === 'EPERM' || code === 'EROFS')
-    return refuse(`You may not write '${file}': change its folder's permissions, or name another file.`, error)
+    return refuse(
+      `No permission to write '${file}'. Change the permissions of its folder, or name another file.`,
+      error,
+    )
   return code === undefined ? error : refuse(`'${file}' can't be written: ${code}.`, error)
 }
 

@@ -14,7 +14,7 @@ export interface NamedServer {
 export function findNamedServer({ url, key }: ConnectOptions): NamedServer | undefined {
   if (url !== undefined) {
     if (key === undefined && process.env.AGENTSERVE_KEY) {
-      adviseUnauthorized('AGENTSERVE_KEY is not sent to the server of --url. Give the key with --key.')
+      adviseUnauthorized('AGENTSERVE_KEY is not sent to the server of --url. Pass the key with --key.')
     }
     return { url, key }
   }
@@ -22,14 +22,14 @@ export function findNamedServer({ url, key }: ConnectOptions): NamedServer | und
   const named = inEnvironment ?? fromEnvFile('AGENTSERVE_URL')
   if (!named) return undefined
   if (key !== undefined) {
-    throw new UsageError('--key goes with --url: AGENTSERVE_URL names the server here, and AGENTSERVE_KEY its key.')
+    throw new UsageError('--key needs --url: here AGENTSERVE_URL names the server, so set AGENTSERVE_KEY for its key.')
   }
   const [source, other] = inEnvironment === undefined ? ['.env', 'the environment'] : ['the environment', '.env']
   const [own, theirs] = [fromEnvironment('AGENTSERVE_KEY'), fromEnvFile('AGENTSERVE_KEY')]
   const [sent, kept] = inEnvironment === undefined ? [theirs, own] : [own, theirs]
   if (!sent && kept) {
     adviseUnauthorized(
-      `AGENTSERVE_KEY of ${other} is not sent, because AGENTSERVE_URL comes from ${source}. Set both in one place.`,
+      `AGENTSERVE_KEY from ${other} is not sent, because AGENTSERVE_URL comes from ${source}. Set both in the same place.`,
     )
   }
   return { url: named, key: sent || undefined }

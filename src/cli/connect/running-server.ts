@@ -31,7 +31,7 @@ export async function findRunningServer(
   const { hint } = file
   const state = await challenge(hint)
   if (state === 'silent') return undefined
-  if (state === 'unproved') return ignore(path, `what answers at ${hint.url} did not prove that it wrote it`)
+  if (state === 'unproved') return ignore(path, `the program at ${hint.url} did not prove that it wrote this file`)
   const { url, prefix, a2a_prefix: a2aPrefix, health_path: healthPath } = hint
   return { hint, client: createClient({ url, key: await keyFor?.(hint), prefix, a2aPrefix, healthPath }) }
 }

@@ -40,7 +40,7 @@ export async function readServerFile(path: string): Promise<ServerFile> {
     if (user !== undefined && folder.uid !== user) return { refusal: 'its folder belongs to another user' }
     if (user !== undefined && uid !== user) return { refusal: 'it belongs to another user' }
     if (user !== undefined && (mode & maskOfOthers) !== 0) {
-      return { refusal: 'other users may read or write it (chmod 600 forbids it)' }
+      return { refusal: 'other users can read or write it (chmod 600 prevents that)' }
     }
     return readHint(await file.readFile('utf8'))
   } catch (error) {
@@ -56,7 +56,7 @@ function readHint(text: string): ServerFile {
   if (hint === undefined || typeof hint.pid !== 'number') return { refusal: 'it is damaged' }
   if (!isProofText(hint.secret)) return { refusal: 'it has no secret, so no server can prove that it wrote it' }
   const url = ownUrl(hint.url)
-  if (url === undefined) return { refusal: 'it names no address of this machine' }
+  if (url === undefined) return { refusal: 'it does not name an address of this machine' }
   const { pid, secret } = hint
   const places = { prefix: path(hint.prefix), a2a_prefix: path(hint.a2a_prefix), health_path: path(hint.health_path) }
   return { hint: { url, pid, secret, ...places, auth: hint.auth === true } }

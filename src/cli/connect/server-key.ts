@@ -32,7 +32,7 @@ async function configKey(options: ConnectOptions, signal: AbortSignal): Promise<
     return operatorKey(config)
   } catch (error) {
     signal.throwIfAborted()
-    say(`The server wants a key, and the config that has it can't be loaded. ${describeError(error)}`)
+    say(`The server requires a key, but the config with the key can't be loaded. ${describeError(error)}`)
     return undefined
   }
 }

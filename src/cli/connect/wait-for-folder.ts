@@ -26,7 +26,7 @@ export async function waitForFolder<T>({ dataFolder, open, instead, signal }: Fo
       if (performance.now() >= end) {
         throw new AppError(
           'conflict',
-          `Another agentserve is using ${dataFolder}: wait until it is done, or give --data.`,
+          `Another agentserve is using ${dataFolder}. Wait until it is done, or name another folder with --data.`,
         )
       }
     }

@@ -32,7 +32,7 @@ export async function writeWhole(
         onBytes(bytes)
       }
       if (last.length < endBytes || last.some((byte) => byte !== 0))
-        throw new AppError('unavailable', 'The backup was cut short: try again.')
+        throw new AppError('unavailable', 'The backup is incomplete: the connection ended early. Try again.')
       await file.sync()
     } finally {
       await file.close()
@@ -52,5 +52,5 @@ async function assertFree(path: string): Promise<void> {
     () => true,
     () => false,
   )
-  if (isThere) throw Object.assign(new Error('there is a file'), { code: 'EEXIST' })
+  if (isThere) throw Object.assign(new Error('the file already exists'), { code: 'EEXIST' })
 }

@@ -25,7 +25,10 @@ export function announce(config: ResolvedConfig, { url }: Bound, print: (text: s
   const { prefix, a2aPrefix, healthPath } = config.server
   print(`${paint.bold(`agentserve ${version}`)} at ${url}`)
   const row = (name: string, value: string) => print(formatRow(name, value, paint))
-  row('config', config.file === undefined ? 'none: docs over ./docs and the README, and echo' : here(config.file))
+  row(
+    'config',
+    config.file === undefined ? 'none; serving docs (answers from ./docs and the README) and echo' : here(config.file),
+  )
   row('serving', servedIds(config))
   for (const { name, entityIds, reason } of servedModels(config)) {
     row('model', `${name} for ${entityIds.join(', ')}: ${reason}`)
@@ -36,7 +39,7 @@ export function announce(config: ResolvedConfig, { url }: Bound, print: (text: s
   row('docs', `${url}/docs`)
   row('health', url + healthPath)
   const first = config.entities.keys().next().value
-  if (first !== undefined) print(`Talk to it: ${hint(`chat ${terminalLine(first)}`)}`)
+  if (first !== undefined) print(`Try it: ${hint(`chat ${terminalLine(first)}`)}`)
 }
 
 export function formatRow(name: string, value: string, paint: Paint): string {

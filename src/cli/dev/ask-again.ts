@@ -52,7 +52,7 @@ export function createAskAgain({ runs, lines, print, paint, on: initially }: Ask
     try {
       if (earlier?.runId !== undefined) await runs.cancel(earlier.runId, 'superseded').catch(() => {})
       last ??= await newestQuestion(runs)
-      if (last === undefined) return print('Nothing has been asked yet.')
+      if (last === undefined) return print('There is no question to repeat yet.')
       if (asking !== mine) return
       await answer(last, mine)
     } catch (error) {
@@ -80,7 +80,7 @@ export function createAskAgain({ runs, lines, print, paint, on: initially }: Ask
     toggle() {
       on = !on
       if (on) void ask()
-      else print('Not asking again any more.')
+      else print('Stopped asking again.')
     },
     edited() {
       if (on && !closed) void ask()

@@ -40,7 +40,7 @@ export interface Serving {
 }
 
 const logLinesPerSecond = 20
-const keyHelp = 'o docs   r reload   a again   c clear   q quit'
+const keyHelp = 'o docs   r reload   a ask again   c clear   q quit'
 
 /** What `dev` shows and the keys that it knows: for a terminal with colours, else plain lines on stderr. */
 export function createDevTerminal(options: DevTerminalOptions): DevTerminal {
@@ -73,13 +73,13 @@ export function createDevTerminal(options: DevTerminalOptions): DevTerminal {
   async function showUnusedModels(config: ResolvedConfig): Promise<void> {
     for (const { evidence, install, write } of await unusedModels(config)) {
       const first = install === undefined ? '' : `${install}, and `
-      say(formatRow('model', `${evidence}; to use it: ${first}${write}`, paint))
+      say(formatRow('model', `${evidence}; to use it, ${first}write ${write}`, paint))
     }
   }
 
   function openDocs({ bound }: Serving): void {
     const page = `${bound.url}/docs`
-    openBrowser(page, () => say(`No browser could be opened; the page is ${page}`))
+    openBrowser(page, () => say(`Could not open a browser. The page is at ${page}`))
   }
 
   function onKey(key: string, now: Serving): void {

@@ -7,9 +7,10 @@ export async function knowledgeState(server: OpenServer): Promise<string | undef
   if (knowledge === undefined) return undefined
   await server.ingested()
   // An empty one needs no vector database, which takes time and memory to open.
-  if ((await knowledge.listDocuments({}, { limit: 1 })).items.length === 0) return `empty; ${hint('ingest')} fills it`
+  if ((await knowledge.listDocuments({}, { limit: 1 })).items.length === 0)
+    return `empty; add documents with ${hint('ingest')}`
   const { documents, chunks, pending, embedding_model } = await knowledge.status()
-  const waiting = pending === 0 ? '' : `, ${pending} documents wait for their vectors`
+  const waiting = pending === 0 ? '' : `, ${pending} documents have no vectors yet`
   return `${count(documents, 'document')}, ${count(chunks, 'chunk')}, ${embedding_model.provider} embeddings${waiting}`
 }
 

@@ -91,5 +91,5 @@ function restartNote(last: Project, next: Project): string {
         : sessionStorage,
     ])
   }
-  return settings(last) === settings(next) ? '' : ' What changed under `server` takes effect after a restart.'
+  return settings(last) === settings(next) ? '' : ' Changes under `server` take effect after a restart.'
 }

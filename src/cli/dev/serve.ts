@@ -41,16 +41,12 @@ async function serveUntilStopped(context: CommandContext, options: ServeOptions,
   const { config } = project
   const { server, ended } = await open(project, context, terminal?.onRunEnd)
   // An agent's own stray promise must not end the conversations of the others.
-  const onStray = (error: unknown) =>
-    server.services.logger.error({ error }, 'an agent left a promise that failed without anybody to handle it')
+  const onStray = (error: unknown) => server.services.logger.error({ error }, 'unhandled rejection in agent code')
   process.on('unhandledRejection', onStray)
   // What is thrown outside any promise may have left anything half done.
   const onUncaught = (error: unknown) => {
-    server.services.logger.error(
-      { error, ...server.underWay() },
-      'the server must end: an error that nobody could catch',
-    )
-    say(`The server ends: ${error instanceof Error ? error.message : String(error)} (the log says what ran).`)
+    server.services.logger.error({ error, ...server.underWay() }, 'the server must stop: uncaught exception')
+    say(`The server stops: ${error instanceof Error ? error.message : String(error)} (the log names the runs).`)
     process.exit(exit.failure)
   }
   process.on('uncaughtException', onUncaught)
@@ -113,7 +109,7 @@ async function open(
       const { url, pid } = other.hint
       throw new AppError(
         'unavailable',
-        `${dataFolder} is served at ${url} already (process ${pid}): stop it, or give --data.`,
+        `${dataFolder} is already served at ${url} (process ${pid}). Stop that server, or name another folder with --data.`,
       )
     },
   })

@@ -30,7 +30,7 @@ export async function* pruneDocuments(
   const folders = prune === true ? await foldersIn(root, paths) : []
   const isWatched = (source: string) => before?.has(source) === true && !found.has(source)
   if (prune === true && quiet !== true && folders.length < paths.length)
-    say('--prune looks at folders alone: what files and globs no longer name is kept.')
+    say('--prune applies only to folders: documents of files and globs are kept.')
   if (folders.length === 0 && ![...(before ?? [])].some(isWatched)) return
   const lost = await unreachable(root, paths)
   const gone: { id: string; source: string; chunks: number }[] = []
@@ -44,8 +44,8 @@ export async function* pruneDocuments(
     else gone.push({ id, source, chunks })
   }
   const named = lost.map(terminalLine).join(', ')
-  if (kept === 1) say(`1 document is kept, since its folder is empty or not there: ${named}`)
-  if (kept > 1) say(`${kept} documents are kept, since their folder is empty or not there: ${named}`)
+  if (kept === 1) say(`Kept 1 document whose folder is empty or missing: ${named}`)
+  if (kept > 1) say(`Kept ${kept} documents whose folder is empty or missing: ${named}`)
   for (const { id, source, chunks } of gone) {
     if (dryRun !== true) await client.knowledge.documents.delete(id, { signal })
     yield { source, outcome: 'pruned', chunks }

@@ -5,10 +5,10 @@ import { packageFolder } from './package-folder.ts'
 
 /** What `init` starts from, and what to try first. */
 export const templates = {
-  basic: { about: 'an agent that answers from your documents', first: 'chat docs' },
+  basic: { about: 'one agent that answers from your documents', first: 'chat docs' },
   knowledge: { about: 'two ways of answering from documents', first: 'chat handbook' },
-  team: { about: 'agents that work together', first: 'chat desk' },
-  workflow: { about: 'steps in plain TypeScript', first: `chat report --message '{"topic":"green tea"}'` },
+  team: { about: 'a team of agents that work together', first: 'chat desk' },
+  workflow: { about: 'a workflow: steps in plain TypeScript', first: `chat report --message '{"topic":"green tea"}'` },
 } as const
 export type TemplateName = keyof typeof templates
 

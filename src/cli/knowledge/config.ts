@@ -8,10 +8,10 @@ export function formatKnowledgeConfig(config: KnowledgeConfig): string {
   const { provider, model, dimensions } = embedding_model
   const about = formatFields([
     ['collection', collection],
-    ['vector database', `${vector_db.type} (there are ${available_vector_dbs.join(', ')})`],
+    ['vector database', `${vector_db.type} (available: ${available_vector_dbs.join(', ')})`],
     ['embedder', `${provider === model ? model : `${provider} ${model}`} (${dimensions} dimensions)`],
     ['chunker', `${default_chunker}, unless the format has its own`],
-    ['limits', `${limits.max_chunk_size} characters a chunk, ${limits.max_search_limit} hits a search`],
+    ['limits', `${limits.max_chunk_size} characters per chunk, ${limits.max_search_limit} results per search`],
   ])
   const chunkers = config.available_chunkers.map((one) => [
     one.name,

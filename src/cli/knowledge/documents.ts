@@ -41,7 +41,7 @@ export async function listDocuments(client: Client, { collection, json, signal }
       ])
   }
   if (json) return
-  if (rows.length === 0) say(`The knowledge base is empty; ${hint('ingest')} fills it.`)
+  if (rows.length === 0) say(`The knowledge base is empty. Add documents with ${hint('ingest')}.`)
   else await write(`${formatTable(['SOURCE', 'CHUNKS', 'CHUNKER', 'UPDATED', 'ID'], rows)}\n`)
 }
 

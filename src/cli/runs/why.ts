@@ -22,8 +22,9 @@ export async function printWhy(client: Client, runId: string, json: boolean, sig
       await write(json ? `${terminalJson(call)}\n` : formatCall(call, ++number, countSame(messages, before)))
       before = messages
     }
-    if (!json && calls.length === 0 && number === 0) say('The run has called no model.')
-    if (!json) for (const child of children) say(`Its member's run: ${hint(`runs show ${terminalLine(child)} --why`)}`)
+    if (!json && calls.length === 0 && number === 0) say('The run called no model.')
+    if (!json)
+      for (const child of children) say(`The run of its team member: ${hint(`runs show ${terminalLine(child)} --why`)}`)
   }
 }
 
@@ -45,7 +46,7 @@ function countSame(messages: readonly string[], before: readonly string[]): numb
 function formatCall(call: TracedCall, number: number, same: number): string {
   const { model, finish_reason: reason, usage, duration_ms: ms } = call
   const facts = [
-    reason ?? 'goes on',
+    reason ?? 'still running',
     ...(usage === null ? [] : [formatUsage(usage)]),
     ...(ms === null ? [] : [formatDuration(ms)]),
   ]
@@ -57,7 +58,7 @@ function formatCall(call: TracedCall, number: number, same: number): string {
     ...call.retrievals.flatMap(formatRetrieval),
     ...(same === 0 ? [] : [`  (the first ${same} messages as in the call before)`]),
     ...(messages ?? [call.messages]).flatMap(formatMessage),
-    '  → gave',
+    '  → answered',
     ...indented(call.reasoning, '    (reasoning) '),
     ...indented(call.text, '    '),
     ...call.tool_calls.flatMap(formatToolCall),
@@ -89,7 +90,7 @@ function formatToolCall({ name, input, output, error, duration_ms: ms }: TracedT
 
 /** A message of a prompt; what is no message is shown as it is. */
 function formatMessage(message: Json): string[] {
-  if (message === null) return ['  The prompt can not be made whole any more.']
+  if (message === null) return ['  The full prompt is no longer available.']
   if (typeof message !== 'object' || Array.isArray(message) || typeof message.role !== 'string')
     return [`  ${terminalJson(message)}`]
   const { role, content } = message

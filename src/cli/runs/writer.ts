@@ -93,7 +93,7 @@ function lineOf(event: RunEvent): string | undefined {
     case 'input_required':
       return `? ${terminalLine(event.prompt)}`
     case 'run_resumed':
-      return '▸ goes on'
+      return '▸ continues'
     default:
       return undefined
   }

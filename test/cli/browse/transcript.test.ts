@@ -120,7 +120,7 @@ describe('the transcript of a run', () => {
     transcript.add(runEnd(1))
     const shown = lines(transcript)
     expect(shown.slice(-3)).toEqual([
-      'note: 1000000 more characters are not shown; they are recorded.',
+      'note: 1000000 more characters are recorded but not shown.',
       'note: 500 more tools and steps are not shown.',
       'note: 2026-01-01 00:00:00 · completed · 1.0 s · 3 tokens in, 4 out',
     ])

@@ -94,7 +94,7 @@ test.each<[string, string[], number, string, RegExp]>([
     ['asks', '--message', 'x'],
     1,
     'Shall I?\n',
-    /^The run waits for an answer: Go on\?\n$/,
+    /^The run is waiting for an answer: Go on\?\n$/,
   ],
   [
     'an unknown agent',
@@ -112,7 +112,13 @@ test.each<[string, string[], number, string, RegExp]>([
     /^No answer from http:\/\/127\.0\.0\.1:9: nothing listens there/,
   ],
   ['a session id that can be none', ['echo', '--message', 'x', '--session', 'a b'], 2, '', /contextId/],
-  ['two ways to name a session', ['echo', '--continue', '--session', 'x'], 2, '', /--continue is the latest session/],
+  [
+    'two ways to name a session',
+    ['echo', '--continue', '--session', 'x'],
+    2,
+    '',
+    /--continue and --session can't be combined/,
+  ],
   ['a file that is not there', ['echo', '--file', 'none.txt'], 2, '', /^--file none\.txt can't be sent: ENOENT/],
   ['no agent', [], 2, '', /missing required argument 'agentId'/],
 ])('says what is wrong with %s', async (_, args, code, stdout, stderr) => {

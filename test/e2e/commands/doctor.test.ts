@@ -72,7 +72,7 @@ it('says which line of a config is wrong, and goes on with nothing that rests on
     message: expect.stringMatching(/agent\.config\.ts:2/),
   })
   const plain = await command(project, ['doctor'])
-  expect(plain.stdout).toMatch(/^wrong {4}config {5}agent\.config\.ts:2: (?:.*\n)+ {20}→ mend what it says$/m)
+  expect(plain.stdout).toMatch(/^wrong {4}config {5}agent\.config\.ts:2: (?:.*\n)+ {20}→ fix what the message says$/m)
 })
 
 it('says that a named port is taken, unless this project is served there', async () => {
@@ -83,14 +83,14 @@ it('says that a named port is taken, unless this project is served there', async
   const { code, findings } = await examine()
   expect({ code, port: of(findings, 'port') }).toMatchObject({
     code: 1,
-    port: [{ state: 'wrong', message: `${port} is taken` }],
+    port: [{ state: 'wrong', message: `${port} is in use` }],
   })
   taken.close()
   await once(taken, 'close')
   const server = await serve(project, 'start', ['--port', String(port)])
   try {
     const now = await examine()
-    expect(of(now.findings, 'port')).toMatchObject([{ state: 'ok', message: `${port}, where it is served` }])
+    expect(of(now.findings, 'port')).toMatchObject([{ state: 'ok', message: `${port}, used by the running server` }])
     expect(of(now.findings, 'data')[0]?.message).toContain(`process ${server.child.pid}`)
     expect(of(now.findings, 'knowledge')).toMatchObject([{ state: 'ok', message: '0 documents, 0 chunks, 0 vectors' }])
   } finally {

@@ -37,12 +37,12 @@ test.each([
     await run('test'),
   ]
   const dev = launch(installed, ['dev', '--port', '0'], { npm_config_user_agent: agent })
-  await expect.poll(() => dev.stderr(), { timeout: 20_000 }).toContain('Talk to it:')
+  await expect.poll(() => dev.stderr(), { timeout: 20_000 }).toContain('Try it:')
   dev.child.kill('SIGTERM')
   said.push((await dev.finished).stderr)
   for (const text of said.slice(0, 6)) expect(text).toContain(`${called} `)
   expect(said[8]).toContain(`$ ${called} chat docs\n`)
-  expect(said.at(-1)).toContain(`Talk to it: ${called} chat say`)
+  expect(said.at(-1)).toContain(`Try it: ${called} chat say`)
   const commands =
     /(?<!npx |exec |Usage: )agentserve (?:--help|agents|chat|runs|sessions|ingest|knowledge|test|doctor)\b/
   for (const text of said) expect(text).not.toMatch(commands)
@@ -50,7 +50,7 @@ test.each([
 
 test('hints are plain for a program on the path', async () => {
   const { stderr } = await command(project, ['chat', 'nobody', '-m', 'x'])
-  expect(stderr).toContain('`agentserve agents` lists them.')
+  expect(stderr).toContain('`agentserve agents` lists the agents.')
 })
 
 test('init says the commands of the package manager that started it', async () => {

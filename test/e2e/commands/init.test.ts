@@ -59,14 +59,14 @@ describe('agentserve init on a terminal', () => {
   it('asks before it replaces anything, and takes anything but yes for no', async () => {
     await writeFile(join(folder, 'agent.config.ts'), 'mine')
     const first = open('--template', 'team')
-    await first.shows('There already: agent.config.ts')
-    await first.type('Replace them? [y/N]: ', '\r')
+    await first.shows('These files already exist: agent.config.ts')
+    await first.type('Overwrite them? [y/N]: ', '\r')
     await first.shows('Nothing was written.')
     expect(await first.ended).toBe(1)
     expect(await config()).toBe('mine')
 
     const second = open('--template', 'team')
-    await second.type('Replace them? [y/N]: ', 'y\r')
+    await second.type('Overwrite them? [y/N]: ', 'y\r')
     expect(await second.ended).toBe(0)
     expect(await config()).toContain('team(')
   })

@@ -127,7 +127,7 @@ describe('agentserve init', () => {
     await writeFile(join(folder, 'tsconfig.json'), 'mine')
     const { code, stderr } = await run('init')
     expect(code).toBe(1)
-    expect(stderr).toBe('tsconfig.json is there already; nothing was written (--overwrite would).\n')
+    expect(stderr).toBe('tsconfig.json is there already. Nothing was written. Use --overwrite to replace.\n')
     expect(await readFile(join(folder, 'tsconfig.json'), 'utf8')).toBe('mine')
     expect(await readdir(folder)).not.toContain('package.json')
   })

@@ -76,7 +76,7 @@ test.each<[line: string, codes: string, stdout: RegExp, stderr: RegExp]>([
   ['agentserve sessions list --json --url http://127.0.0.1:9 | head -1', '1 0', nothing, noAnswer],
   ['agentserve sessions --url http://127.0.0.1:9', '1', nothing, noAnswer],
   ['agentserve sessions show nobody', '1', nothing, /nobody/],
-  ['agentserve sessions browse', '2', nothing, /^sessions browse needs a terminal; sessions list prints\.\n$/],
+  ['agentserve sessions browse', '2', nothing, /^sessions browse needs a terminal\. Use sessions list instead\.\n$/],
   ['agentserve sessions burn', '2', nothing, /Allowed choices are browse, list/],
 ])('%s', async (line, codes, stdout, stderr) => {
   const seen = await shell(line)

@@ -39,7 +39,7 @@ test('ingest . --prune deletes what is gone, and keeps what is in a folder that 
   await rm(join(project.folder, 'more'), { recursive: true })
   await mkdir(join(project.folder, 'more'))
   const kept = await command(project, ['ingest', 'docs', 'more', '--prune'])
-  expect(kept.stderr).toContain('1 document is kept, since its folder is empty or not there: more')
+  expect(kept.stderr).toContain('Kept 1 document whose folder is empty or missing: more')
   expect(await sources()).toContain('more/a.md')
 })
 

@@ -64,14 +64,15 @@ test('a tool that has changed over a restart asks for every call, until doctor i
     {
       check: 'tools',
       state: 'warning',
-      message: 'counts: calc: add of the MCP server calc changed since first seen; every call asks',
-      fix: 'agentserve doctor --accept-tools calc, if the change is right',
+      message:
+        'counts: calc: add of the MCP server calc changed since they were first seen; every call now needs approval',
+      fix: 'agentserve doctor --accept-tools calc, if you trust the change',
     },
   ])
   expect(await ask('add')).toMatchObject({ status: 'input_required' })
   expect(await findings('--accept-tools', 'calc')).toMatchObject({
     code: 0,
-    tools: [{ state: 'ok', message: expect.stringContaining('are confirmed (changed: add)') }],
+    tools: [{ state: 'ok', message: expect.stringContaining('are accepted (changed: add)') }],
   })
   expect(await ask('add')).toMatchObject({ status: 'completed', content: '3' })
   expect((await findings()).tools).toMatchObject([
@@ -95,5 +96,5 @@ test('a name that is none of its tools is told by the run, the log and doctor in
 test('doctor says which entries there are when it is told of another', async () => {
   const { code, stderr } = await findings('--accept-tools', 'cal')
   expect(code).toBe(2)
-  expect(stderr).toContain("No agent has an MCP server as the entry 'cal' of its tools; did you mean 'calc'?")
+  expect(stderr).toContain("No agent has an MCP server under 'cal' in its `tools`; did you mean 'calc'?")
 })

@@ -162,7 +162,7 @@ describe('runs show', () => {
       expect(await runs(action, 'run_none')).toMatchObject({
         code: 1,
         stdout: '',
-        stderr: "There is no run 'run_none'.\n`agentserve runs` lists them.\n",
+        stderr: "There is no run 'run_none'.\n`agentserve runs` lists the runs.\n",
       })
   })
 })

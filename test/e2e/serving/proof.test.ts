@@ -128,7 +128,7 @@ describe('a server.json that no running server wrote', () => {
     const project = await projectOf()
     await writeHint(project, { pid: 1, secret, url })
     const ended = await agents(project)
-    expect(ended.stderr).toContain('it names no address of this machine')
+    expect(ended.stderr).toContain('it does not name an address of this machine')
     expect(idsOf(ended)).toEqual(['docs', 'echo'])
   })
 })
@@ -174,7 +174,7 @@ describe('the server.json of a running server', () => {
     const { project, caught, hint } = await copied((_, __, response) => void response.end(health))
     for (const mode of [0o640, 0o604, 0o620, 0o602]) {
       await writeHint(project, { ...hint, url: caught.url }, mode)
-      expect((await agents(project)).stderr).toContain('other users may read or write it')
+      expect((await agents(project)).stderr).toContain('other users can read or write it')
     }
     expect(caught.requests).toBe(0)
   })
@@ -208,7 +208,7 @@ describe('a server that is named', () => {
       'AGENTSERVE_URL=URL',
       [],
       [],
-      /\nAGENTSERVE_KEY of the environment is not sent/,
+      /\nAGENTSERVE_KEY from the environment is not sent/,
     ],
     ['by .env gets the key of .env', {}, 'AGENTSERVE_URL=URL\nAGENTSERVE_KEY=file', [], ['file'], /^$/],
     ['by .env gets its own key', own, 'AGENTSERVE_URL=URL\nAGENTSERVE_KEY=file', [], ['file'], /^$/],
@@ -219,7 +219,7 @@ describe('a server that is named', () => {
       'AGENTSERVE_KEY=file\nAGENTSERVE_API_KEYS=more',
       [],
       [],
-      /\nAGENTSERVE_KEY of \.env is not sent/,
+      /\nAGENTSERVE_KEY from \.env is not sent/,
     ],
     [
       'by --url gets no key but that of --key',
@@ -230,7 +230,7 @@ describe('a server that is named', () => {
       /\nAGENTSERVE_KEY is not sent to the server of --url/,
     ],
     ['by --url gets the key of --key', own, '', ['--url', 'URL', '--key', 'flag'], ['flag'], /^$/],
-    ['by .env gets no key of --key', {}, 'AGENTSERVE_URL=URL', ['--key', 'flag'], [], /^--key goes with --url/],
+    ['by .env gets no key of --key', {}, 'AGENTSERVE_URL=URL', ['--key', 'flag'], [], /^--key needs --url/],
   ])('%s', async (_, env, file, args, keys, says) => {
     const caught = await catcher()
     const named = (text: string) =>

@@ -153,7 +153,7 @@ describe('agentserve dev', () => {
     expect(unknown).toMatchObject({
       code: 1,
       stdout: '',
-      stderr: 'agent not found: nobody\n`agentserve agents` lists them.\n',
+      stderr: 'agent not found: nobody\n`agentserve agents` lists the agents.\n',
     })
 
     child.kill('SIGTERM')
@@ -185,7 +185,7 @@ describe('agentserve dev', () => {
     const { child, url } = await serve()
     const second = await run('dev', '--port', '0')
     expect(second.code).toBe(1)
-    expect(second.stderr).toContain(`is served at ${url} already (process ${child.pid})`)
+    expect(second.stderr).toContain(`is already served at ${url} (process ${child.pid})`)
   })
 
   it('refuses to let everybody in unless it is told to', async () => {

@@ -75,14 +75,14 @@ test('shows where in the code a run failed, with the lines around, and that it f
 test('asks the last question again after an edit, and shows what changed', async () => {
   await dev([], { env: { NO_COLOR: '1' } })
   terminal.send('a')
-  await terminal.until('Nothing has been asked yet.')
+  await terminal.until('There is no question to repeat yet.')
   await ask('which port?')
   await terminal.until('completed')
   await project.write('say.ts', sayFile('The port is 9090 by default.'))
   await terminal.until('Asking hello again: which port?')
   await terminal.until('  The port is [-8080-]{+9090+} by default.')
   terminal.send('a')
-  await terminal.until('Not asking again any more.')
+  await terminal.until('Stopped asking again.')
   terminal.send('a')
   await terminal.until('(the same answer as before)')
   expect(terminal.raw()).not.toContain('\x1b[3')
@@ -128,7 +128,7 @@ test('opens the documentation page, at the start and by key', async () => {
 test('says so when there is no browser to open', async () => {
   await dev([], { env: { BROWSER: '/no/such/program' } })
   terminal.send('o')
-  await terminal.until(/No browser could be opened; the page is http:\S+\/docs/)
+  await terminal.until(/Could not open a browser. The page is at http:\S+\/docs/)
 })
 
 test('without a terminal says the same in plain lines on stderr, and takes no keys', async () => {

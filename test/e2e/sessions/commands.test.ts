@@ -94,7 +94,7 @@ describe.each(['a running server', 'no server'])('with %s', (way) => {
     const table = await sessions('list', '--user', 'ann')
     expect(table.stdout).toMatch(new RegExp(`^SESSION .*\n${first} +echo +ann +3 +completed +\\S+\n$`))
     const none = await sessions('list', '--team', 'none')
-    expect([none.code, none.stdout, none.stderr]).toEqual([0, '', 'No such sessions.\n'])
+    expect([none.code, none.stdout, none.stderr]).toEqual([0, '', 'No sessions found.\n'])
   })
 
   test('comes back byte for byte from an export, deleted in between', async () => {
@@ -112,7 +112,7 @@ describe.each(['a running server', 'no server'])('with %s', (way) => {
     const nowhere = await sessions('export', first, '--output', 'no-folder/one.jsonl')
     expect([nowhere.code, nowhere.stderr]).toEqual([
       2,
-      "There is no folder for 'no-folder/one.jsonl': make it, or name another file.\n",
+      "The folder of 'no-folder/one.jsonl' does not exist. Create it, or name another file.\n",
     ])
     const over = await sessions('import', 'one.jsonl')
     expect([over.code, over.stderr]).toEqual([1, `Session '${first}' already exists.\n`])
@@ -143,7 +143,9 @@ describe.each(['a running server', 'no server'])('with %s', (way) => {
     const result = await command(project, ['sessions', 'import', '-', '--new-ids'], `${whole}\n${broken}`)
     expect(result.code).toBe(2)
     expect(result.stdout).toMatch(/^ses_\w+\n$/)
-    expect(result.stderr).toBe('Imported before that: 1.\nLine 8: run.status must be the status of an ended run.\n')
+    expect(result.stderr).toBe(
+      'Sessions imported before the error: 1.\nLine 8: run.status must be the status of an ended run.\n',
+    )
     await sessions('delete', result.stdout.trim())
     for (const [input, words] of [
       ['', 'There is no session in stdin.'],
@@ -154,8 +156,8 @@ describe.each(['a running server', 'no server'])('with %s', (way) => {
       expect([refused.code, refused.stdout, refused.stderr]).toEqual([2, '', expect.stringContaining(words)])
     }
     for (const [file, words] of [
-      ['no-such-file', "There is no file 'no-such-file': name one that `agentserve sessions export` wrote.\n"],
-      ['.', "'.' is a folder: name a file in it.\n"],
+      ['no-such-file', "There is no file 'no-such-file'. Name a file that `agentserve sessions export` wrote.\n"],
+      ['.', "'.' is a folder. Name a file.\n"],
     ] as const) {
       const refused = await sessions('import', file)
       expect([refused.code, refused.stdout, refused.stderr]).toEqual([2, '', words])
@@ -229,10 +231,10 @@ describe('a call that is wrong', () => {
   afterAll(() => project.remove())
 
   test.each([
-    [['search'], 'Say what to look for'],
+    [['search'], 'Say what to search for'],
     [['search', '?!'], 'q must have a letter or a digit'],
     [['fork'], 'needs the id of a session'],
-    [['reuse', 'x'], 'Say who gets it'],
+    [['reuse', 'x'], 'Name the new owner'],
     [['reuse', 'x', 'y', '--user', 'z'], 'takes one session'],
     [['export'], 'Say which'],
     [['export', 'x', '--all'], 'not both'],
@@ -242,7 +244,7 @@ describe('a call that is wrong', () => {
     [['list', '--dry-run'], '--dry-run goes with prune'],
     [['prune'], 'Say which'],
     [['prune', '--older-than', 'soon', '--yes'], 'takes a time such as'],
-    [['prune', '--older-than', '1h'], 'There is nobody to ask'],
+    [['prune', '--older-than', '1h'], "Can't ask for confirmation"],
     [['prune', 'x', '--older-than', '1h', '--yes'], 'takes no ids'],
   ])('says how %j is meant', async (args, words) => {
     const { code, stdout, stderr } = await command(project, ['sessions', ...args])

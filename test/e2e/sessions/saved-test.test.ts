@@ -74,15 +74,15 @@ test('it is played without the model and without running the tools', async () =>
   expect(await calls()).toBe(before + 1)
 })
 
-test('it tells what differs, and that prompts are not what they were', async () => {
+test('it tells what differs, and that prompts have changed', async () => {
   const changed = config.replace('rain in ', 'snow in ').replace('Be kind.', 'Be strict.')
   await project.write('agent.config.ts', changed)
   const { code, stdout } = await play()
   expect({ code, stdout }).toEqual({
     code: 0,
     stdout:
-      `ok      ${file} (2 turns)\n  note: turn 1: 2 of 2 prompts are not what they were\n` +
-      '  note: turn 2: 1 of 1 prompts are not what they were\n',
+      `ok      ${file} (2 turns)\n  note: turn 1: 2 of 2 prompts have changed\n` +
+      '  note: turn 2: 1 of 1 prompts have changed\n',
   })
   const live = await play('--live-tools', '--json')
   expect(live.code).toBe(1)
@@ -114,7 +114,7 @@ test('an agent without a model is played too', async () => {
 
 test.each([
   [['none.session.json'], "There is no file 'none.session.json'."],
-  [['package.json'], 'package.json is not a test that `sessions save-test` wrote.'],
+  [['package.json'], 'package.json is not a file written by `sessions save-test`.'],
 ])('refuses %j', async (args, words) => {
   const { code, stdout, stderr } = await play(...args)
   expect({ code, stdout }).toEqual({ code: 2, stdout: '' })

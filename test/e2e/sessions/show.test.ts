@@ -134,7 +134,7 @@ describe('sessions show', () => {
     expect(stdout).toMatch(/searched {2}When does .*\n {4}\[1\] docs\/a\.md:\d+ {2}\d\.\d{3} {2}chk_/)
     expect(stdout).toContain('The lighthouse keeper lights the lamp at dusk.')
     expect((await command(project, ['runs', 'show', (await start('echo', 'x')).run_id, '--why'])).stderr).toBe(
-      'The run has called no model.\n',
+      'The run called no model.\n',
     )
   })
 
@@ -144,7 +144,7 @@ describe('sessions show', () => {
     expect(await sessions('show', 'ses_none')).toMatchObject({
       code: 1,
       stdout: '',
-      stderr: "There is no session 'ses_none'.\n`agentserve sessions` lists them.\n",
+      stderr: "There is no session 'ses_none'.\n`agentserve sessions` lists the sessions.\n",
     })
     expect(await sessions('show')).toMatchObject({ code: 2, stdout: '' })
     expect(await sessions('show', first.session_id, '--why', other.run_id)).toMatchObject({

@@ -76,7 +76,7 @@ describe('the embedder of a collection', () => {
     expect(await knowledge.status()).toMatchObject({ documents: 0, chunks: 0, vectors: 0 })
   })
 
-  it('is remembered: another one in the configuration is an error that says what to do', async () => {
+  it('is remembered: another one in the configuration is an error that says the action', async () => {
     const first = await place.open()
     await first.ingest({ content: 'some text', source: 's' })
     await first.close()

@@ -21,8 +21,8 @@ export async function checkLibrary(name: string, what: string, isNeeded: boolean
   } catch (error) {
     const reason = error instanceof Error ? (error.message.split('\n')[0] ?? '') : String(error)
     if (isNeeded)
-      return wrong('library', `${name} does not load (${what}): ${reason}`, 'npm rebuild, or npm install again')
-    return warning('library', `${name} is not there (${what})`, `npm install ${name}, if you want it`)
+      return wrong('library', `${name} does not load (${what}): ${reason}`, 'run npm rebuild, or npm install again')
+    return warning('library', `${name} is not installed (${what})`, `run npm install ${name} if you want to use it`)
   }
 }
 
@@ -31,7 +31,7 @@ export async function checkDisk(folder: string): Promise<Finding> {
   const { bavail, bsize } = await statfs(folder)
   const free = bavail * bsize
   const message = `${Math.round(free / 1024 ** 2).toLocaleString('en')} MB are free`
-  const fix = 'delete what is not needed, or keep the data elsewhere with --data'
+  const fix = 'free some space, or move the data folder and name it with --data'
   if (free < tooLittleBytes) return wrong('disk', message, fix)
   return free < littleBytes ? warning('disk', message, fix) : ok('disk', message)
 }

@@ -13,7 +13,7 @@ export async function checkModels(config: ResolvedConfig): Promise<Finding[]> {
   const unused = (await unusedModels(config)).map(({ evidence, install, write }) =>
     warning(
       'model',
-      `${evidence}, and no model is configured`,
+      `${evidence}, but no model is configured`,
       [install, `write ${write}`].filter(Boolean).join(', and '),
     ),
   )
@@ -26,5 +26,5 @@ export async function checkSentenceModel({ server }: ResolvedConfig): Promise<Fi
   if (missing === undefined) return [ok('embedder', `${model} is in ${folder}`)]
   const fix = 'agentserve knowledge reindex --embedder transformers'
   if (server.embedding?.provider === 'transformers') return [wrong('embedder', missing, fix)]
-  return [warning('embedder', `${missing}, so words are compared, not meanings`, fix)]
+  return [warning('embedder', `${missing}, so search compares words instead of meanings`, fix)]
 }

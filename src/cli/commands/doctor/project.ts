@@ -17,10 +17,13 @@ export async function checkFolder(dataFolder: string, running: ServerHint | unde
   try {
     await access(folder, constants.R_OK | constants.W_OK | constants.X_OK)
   } catch {
-    return wrong('data', `${folder} can't be written to`, 'give yourself the right to, or name another with --data')
+    return wrong('data', `${folder} is not writable`, 'change its permissions, or name another folder with --data')
   }
   if (running !== undefined) return ok('data', `${dataFolder}, in use by process ${running.pid} at ${running.url}`)
-  return ok('data', folder === dataFolder ? dataFolder : `${dataFolder}, not there yet; the first command makes it`)
+  return ok(
+    'data',
+    folder === dataFolder ? dataFolder : `${dataFolder}, does not exist yet; the first command creates it`,
+  )
 }
 
 export async function checkPort(
@@ -29,12 +32,13 @@ export async function checkPort(
 ): Promise<Finding> {
   const { port, host, named } = address
   if (running !== undefined && Number(new URL(running.url).port) === port)
-    return ok('port', `${port}, where it is served`)
+    return ok('port', `${port}, used by the running server`)
   const problem = await listen(port, host)
   if (problem === undefined) return ok('port', `${port} is free`)
-  const message = problem === 'EADDRINUSE' ? `${port} is taken` : `${port} can't be listened on (${problem})`
-  if (!named && problem === 'EADDRINUSE') return warning('port', message, 'dev and start take the next free one')
-  return wrong('port', message, 'end what listens there, or name another with --port')
+  const message = problem === 'EADDRINUSE' ? `${port} is in use` : `can't listen on ${port} (${problem})`
+  if (!named && problem === 'EADDRINUSE')
+    return warning('port', message, 'nothing to do: dev and start use the next free port')
+  return wrong('port', message, 'stop the program that uses it, or name another port with --port')
 }
 
 function listen(port: number, host: string | undefined): Promise<string | undefined> {

@@ -41,23 +41,27 @@ export async function* compactStorage(config: ResolvedConfig): AsyncGenerator<Fi
 
 function describeSound({ path, bytes, freeBytes, counts }: FileState, whole: boolean): Finding {
   const counted = Object.entries(counts).map(([name, count]) => `, ${count} ${name}`)
-  const message = `${path}: ${megabytes(bytes)} MB, ${megabytes(freeBytes)} MB of them free${counted.join('')}${whole ? '; sound' : ''}`
+  const message = `${path}: ${megabytes(bytes)} MB, of which ${megabytes(freeBytes)} MB are free${counted.join('')}${whole ? '; no damage' : ''}`
   if (freeBytes < tellFreeBytes || freeBytes < bytes * tellFreeShare) return ok('storage', message)
-  return warning('storage', message, 'agentserve doctor --compact gives the free space back, while no server runs')
+  return warning(
+    'storage',
+    message,
+    'stop the server, then run agentserve doctor --compact to return the free space to the disk',
+  )
 }
 
 function describeDamage({ state, path, problems }: FileState): string {
-  const what = state === 'foreign' ? 'is no database of agentserve' : 'is damaged'
+  const what = state === 'foreign' ? 'is not a database of agentserve' : 'is damaged'
   return `${path} ${what}: ${problems.join('; ')}`
 }
 
 function wayOut({ kind, state, path }: FileState): string {
-  if (kind === 'search') return `delete ${path}; the next search makes it again`
+  if (kind === 'search') return `delete ${path}; the next search rebuilds it`
   const restore = 'restore a backup with agentserve restore <file> --data <new folder>'
   if (kind === 'knowledge') return `${restore}, or move ${path} away and ingest your documents again`
-  const aside = `move ${path} away and start anew`
+  const aside = `move ${path} away and start without it`
   if (state === 'foreign') return `${restore}, or ${aside}`
-  return `${restore}; or save what can be read with agentserve sessions export --all --output saved.jsonl, ${aside}, and import that`
+  return `${restore}; or save what can be read with agentserve sessions export --all --output saved.jsonl, ${aside}, and import that file`
 }
 
 function megabytes(bytes: number): number {

@@ -18,13 +18,17 @@ export async function* checkTools(config: ResolvedConfig, signal: AbortSignal): 
       else {
         yield warning(
           check,
-          `${place}: ${changed.join(', ')} of ${from} changed since first seen; every call asks`,
-          `agentserve doctor --accept-tools ${entry}, if the change is right`,
+          `${place}: ${changed.join(', ')} of ${from} changed since they were first seen; every call now needs approval`,
+          `agentserve doctor --accept-tools ${entry}, if you trust the change`,
         )
       }
     } catch (error) {
       signal.throwIfAborted()
-      yield wrong(check, `${place}: ${describeError(error)}`, 'mend what it says; until then its runs fail')
+      yield wrong(
+        check,
+        `${place}: ${describeError(error)}`,
+        'fix what the message says; until then, runs that need it fail',
+      )
     }
   }
 }
@@ -40,9 +44,9 @@ export async function* acceptTools(
   if (meant.length === 0) {
     const known = [...new Set(entries.map((one) => one.entry))]
     const hint = nearest(entry, known)
-    const there = known.length === 0 ? 'no agent has one.' : `there are ${known.join(', ')}.`
+    const there = known.length === 0 ? 'no agent has one.' : `use one of ${known.join(', ')}.`
     throw new UsageError(
-      `No agent has an MCP server as the entry '${entry}' of its tools; ${hint === undefined ? there : `did you mean '${hint}'?`}`,
+      `No agent has an MCP server under '${entry}' in its \`tools\`; ${hint === undefined ? there : `did you mean '${hint}'?`}`,
     )
   }
   for (const { entityId, check: ask } of meant) {
@@ -50,6 +54,6 @@ export async function* acceptTools(
     const changed = tools.filter(({ asks }) => asks !== undefined).map(({ own }) => own)
     await accept()
     const what = changed.length === 0 ? 'none had changed' : `changed: ${changed.join(', ')}`
-    yield ok(check, `${entityId}: ${entry}: the tools of ${from} are confirmed (${what})`)
+    yield ok(check, `${entityId}: ${entry}: the tools of ${from} are accepted (${what})`)
   }
 }

@@ -34,11 +34,11 @@ export type RunsAction = (call: RunsCall) => Promise<number | undefined>
 export function checkCall(action: string, args: readonly string[], options: RunsOptions): void {
   const wanted = action === 'list' ? 0 : 1
   if (args.length < wanted)
-    throw new UsageError(`runs ${action} needs the id of a run; agentserve runs list shows them.`)
+    throw new UsageError(`runs ${action} needs the id of a run. agentserve runs list shows the ids.`)
   if (args.length > wanted) throw new UsageError(`runs ${action} takes ${wanted === 0 ? 'no id' : 'one run'}.`)
   for (const [name, of] of Object.entries(flags)) {
     if (options[name as keyof RunsOptions] !== undefined && of !== action)
-      throw new UsageError(`--${name} goes with ${of}.`)
+      throw new UsageError(`--${name} can only be used with ${of}.`)
   }
 }
 

@@ -23,10 +23,10 @@ export const listRuns: RunsAction = async ({ client, options, json, signal }) =>
     cursor = page.next_cursor
   } while (cursor !== null && runs.length < limit)
   if (!json) {
-    if (runs.length === 0) say('No such runs.')
+    if (runs.length === 0) say('No runs found.')
     else print(formatTable(['RUN', 'AGENT', 'STATUS', 'TOOK', 'TOKENS', 'CREATED', 'SESSION'], runs.map(toRow)))
   }
-  if (cursor !== null) say(`There are more: add --cursor ${terminalLine(cursor)}`)
+  if (cursor !== null) say(`There are more runs. To see them, add --cursor ${terminalLine(cursor)}`)
   return undefined
 }
 

@@ -56,7 +56,7 @@ function formatRunDetail(run: RunDetail, tools: readonly string[]): string {
   return [
     `${run.run_id}  ${run.entity_kind} ${terminalLine(run.entity_id)}`,
     `session  ${names.map(terminalLine).join('  ')}`,
-    `status   ${factsOf(run).join('  ')}${run.truncated ? '  the last moment may be missing' : ''}`,
+    `status   ${factsOf(run).join('  ')}${run.truncated ? '  the last moments may be missing' : ''}`,
     ...tools.map((line, place) => `${place === 0 ? 'tools    ' : '         '}${line}`),
     ...error,
     '',

@@ -16,7 +16,7 @@ function isTerminal(): boolean {
 
 /** The session browser, and the chat that its user goes on to. */
 export const browseSessions: SessionsAction = ({ withClient, signal }) => {
-  if (!isTerminal()) throw new UsageError('sessions browse needs a terminal; sessions list prints.')
+  if (!isTerminal()) throw new UsageError('sessions browse needs a terminal. Use sessions list instead.')
   return withClient(async (client) => {
     const { browseOnTerminal } = await importUi(() => import('../../browse/terminal.tsx'))
     const { interrupted, chat } = await browseOnTerminal(client, signal)

@@ -17,9 +17,12 @@ import { filterOf, readPages } from './pages.ts'
 const heldCharacters = 64 * 1024 * 1024
 
 export const exportSessions: SessionsAction = async ({ withClient, args, options, json, signal }) => {
-  if (args.length === 0 && options.all !== true) throw new UsageError('Say which: sessions export <id>, or --all.')
-  if (args.length > 0 && options.all === true) throw new UsageError('Name sessions or say --all, not both.')
-  if (json && options.format === 'markdown') throw new UsageError('--json and --format markdown exclude each other.')
+  if (args.length === 0 && options.all !== true)
+    throw new UsageError('Name the sessions: sessions export <id>, or use --all.')
+  if (args.length > 0 && options.all === true)
+    throw new UsageError("Sessions and --all can't be combined. Use one of them.")
+  if (json && options.format === 'markdown')
+    throw new UsageError("--json and --format markdown can't be combined. Use one of them.")
   return withClient(async ({ sessions }) => {
     const ids = args.length > 0 ? args : allSessions(sessions, options, signal)
     let leftOut = 0
@@ -56,7 +59,7 @@ async function* textsOf(
       // One that can't be read must not keep the others: of a damaged database this saves what can be saved.
       if (options.all !== true || error instanceof HalfWritten || signal.aborted || !isUnreadable(error)) throw error
       onUnreadable()
-      say(`'${terminalLine(id)}' can't be read and is left out: ${error.message}`)
+      say(`'${terminalLine(id)}' can't be read and was skipped: ${error.message}`)
     }
   }
 }
@@ -92,7 +95,8 @@ async function* textsOfOne(
         held = undefined
       }
     }
-    if (!isWhole) throw new AppError('unavailable', `The export of '${id}' was cut short.`)
+    if (!isWhole)
+      throw new AppError('unavailable', `The export of '${id}' is incomplete: the connection ended early. Try again.`)
   } catch (error) {
     if (held === undefined && isAppError(error)) throw new HalfWritten(error.code, error.message, { cause: error })
     throw error

@@ -10,7 +10,7 @@ export const forkSession: SessionsAction = async ({ withClient, args, options: {
   if (json) printJson(session)
   else {
     print(terminalLine(session.session_id))
-    say(`It has ${session.run_count} runs of ${terminalLine(sessionId)}.`)
+    say(`It has ${session.run_count} runs copied from ${terminalLine(sessionId)}.`)
   }
   return undefined
 }

@@ -29,7 +29,7 @@ export const importSessions: SessionsAction = async ({ withClient, args, options
         else print(terminalLine(session.session_id))
       }
     } catch (error) {
-      if (count > 0) say(`Imported before that: ${count}.`)
+      if (count > 0) say(`Sessions imported before the error: ${count}.`)
       throw toReadError(error, file)
     }
     if (count === 0) throw new AppError('invalid_request', `There is no session in ${file === '-' ? 'stdin' : file}.`)

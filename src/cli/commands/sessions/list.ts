@@ -16,9 +16,9 @@ export const listSessions: SessionsAction = ({ withClient, options, json, signal
       else rows.push(...page.value.map(toRow))
     }
     if (json) return undefined
-    if (rows.length === 0) say(Object.values(filter).some(Boolean) ? 'No such sessions.' : 'No sessions yet.')
+    if (rows.length === 0) say(Object.values(filter).some(Boolean) ? 'No sessions found.' : 'No sessions yet.')
     else await write(formatTable(tableHead, rows))
-    if (page.value !== null) say('There are more: --limit shows another number, --all everything.')
+    if (page.value !== null) say('There are more sessions. Use --limit to see more, or --all to see all.')
     return undefined
   })
 }

@@ -10,19 +10,22 @@ import { filterOf, readPages, tableHead, toRow, updatedBefore } from './pages.ts
 
 export const pruneSessions: SessionsAction = async ({ withClient, args, options, json, signal }) => {
   const before = updatedBefore(options)
-  if (before === undefined) throw new UsageError('Say which: sessions prune --older-than 30d')
-  if (args.length > 0) throw new UsageError('sessions prune takes no ids; sessions delete does.')
+  if (before === undefined) throw new UsageError('Say how old: sessions prune --older-than 30d')
+  if (args.length > 0)
+    throw new UsageError('sessions prune takes no ids. To delete sessions by id, use sessions delete.')
   const filter = filterOf(options)
   const asks = options.yes !== true && options.dryRun !== true
   if (asks && !canAsk())
-    throw new UsageError('There is nobody to ask: --yes deletes, --dry-run only says what would go.')
+    throw new UsageError(
+      "Can't ask for confirmation without a terminal. Use --yes to delete, or --dry-run to see what would be deleted.",
+    )
   return withClient(async ({ sessions }) => {
     if (options.dryRun === true) return showDue(sessions, before, filter, json, signal)
     if (asks) {
       let count = 0
       for await (const due of dueSessions(sessions, before, filter, signal)) count += due.length
       if (count === 0) {
-        say('There is nothing to prune.')
+        say('No sessions to prune.')
         return undefined
       }
       const what = count === 1 ? 'one session that has' : `${count} sessions that have`
@@ -64,7 +67,7 @@ async function showDue(
     else rows.push(...due.map(toRow))
   }
   if (json) return
-  if (rows.length === 0) say('There is nothing to prune.')
+  if (rows.length === 0) say('No sessions to prune.')
   else {
     await write(formatTable(tableHead, rows))
     say(rows.length === 1 ? 'It would be deleted.' : `These ${rows.length} would be deleted.`)

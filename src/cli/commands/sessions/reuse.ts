@@ -8,9 +8,9 @@ export const reuseSession: SessionsAction = async ({ withClient, args, options, 
   const sessionId = oneSession('reuse', args)
   const owners = filterOf(options)
   const given = Object.values(owners).filter((owner) => owner !== undefined)
-  if (given.length === 0) throw new UsageError('Say who gets it: --agent, --team, --workflow or --user.')
+  if (given.length === 0) throw new UsageError('Name the new owner: --agent, --team, --workflow or --user.')
   const session = await withClient(({ sessions }) => sessions.reuse(sessionId, owners, { signal }))
   if (json) printJson(session)
-  else say(`${terminalLine(sessionId)} is now of ${given.map(terminalLine).join(', ')}.`)
+  else say(`${terminalLine(sessionId)} now belongs to ${given.map(terminalLine).join(', ')}.`)
   return undefined
 }

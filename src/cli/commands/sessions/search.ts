@@ -7,7 +7,7 @@ import { filterOf, limitOf, readPages } from './pages.ts'
 
 export const searchSessions: SessionsAction = async ({ withClient, args, options, json, signal }) => {
   const words = args.join(' ')
-  if (words.trim() === '') throw new UsageError('Say what to look for: sessions search refund')
+  if (words.trim() === '') throw new UsageError('Say what to search for, for example: sessions search refund')
   const filter = filterOf(options)
   const limit = limitOf(options)
   return withClient(async ({ sessions }) => {
@@ -24,7 +24,7 @@ export const searchSessions: SessionsAction = async ({ withClient, args, options
     if (json) return undefined
     if (rows.length === 0) say('Nothing found.')
     else await write(formatTable(['SESSION', 'ROLE', 'AGENT', 'SAID AT', 'TEXT'], rows))
-    if (page.value !== null) say('There may be more: --all shows everything, --limit another number.')
+    if (page.value !== null) say('There may be more. Use --limit to see more, or --all to see all.')
     return undefined
   })
 }

@@ -30,7 +30,7 @@ export const showSession: SessionsAction = async ({ withClient, args, options, j
       for (const run of history.runs) await showEvents(client, run, json, signal)
     } else if (json) printJson(history)
     else await showHistory(client, history, signal)
-    if (history.has_more && !json) say('There are earlier runs: --limit and --all show more.')
+    if (history.has_more && !json) say('There are earlier runs. Use --limit to see more, or --all to see all.')
   })
   return undefined
 }
@@ -44,7 +44,7 @@ async function showWhy(client: Client, sessionId: string, runId: string, json: b
 async function showEvents(client: Client, run: ShownRun, json: boolean, signal: AbortSignal): Promise<void> {
   if (!json) print(headOf(run))
   if (isEnded(run.status)) await printEvents(client, run, json, signal)
-  else say(`It goes on: ${hint(`runs tail ${terminalLine(run.run_id)}`)}`)
+  else say(`It is still running. Follow it: ${hint(`runs tail ${terminalLine(run.run_id)}`)}`)
 }
 
 async function showHistory(client: Client, { runs, messages }: History, signal: AbortSignal): Promise<void> {

@@ -12,7 +12,7 @@ export const summariseSession: SessionsAction = async ({ withClient, args, optio
     return latest ?? sessions.summary.generate(sessionId, { signal })
   })
   if (json) printJson(summary)
-  else if (summary.content === '') say('Nothing has been said in this session.')
+  else if (summary.content === '') say('This session has no messages yet.')
   else print(terminalText(summary.content))
   return undefined
 }

@@ -23,7 +23,7 @@ export const tailSession: SessionsAction = async ({ withClient, args, json, sign
     const left = new Map<string, number>()
     let newest = await client.sessions.runs(sessionId, {}, { limit: pageLimit, signal }).then(({ runs }) => runs)
     for (const run of newest) if (isEnded(run.status)) left.set(run.run_id, Number.MAX_SAFE_INTEGER)
-    if (!json) say(`Following ${terminalLine(sessionId)} … (Ctrl-C ends it)`)
+    if (!json) say(`Following ${terminalLine(sessionId)} … (Ctrl-C stops)`)
     for (;;) {
       for (const run of newest.toReversed()) {
         const after = left.get(run.run_id) ?? 0

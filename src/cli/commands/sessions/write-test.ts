@@ -26,13 +26,13 @@ export async function saveTest(client: Client, sessionId: string, options: SaveT
     await writeFile(file, `${JSON.stringify(test, undefined, 2)}\n`, { flag: 'wx' })
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
-    throw new AppError('conflict', `${file} is there already: name another with --to, or delete it.`)
+    throw new AppError('conflict', `${file} already exists. Name another file with --to, or delete this one.`)
   }
   const path = relative(process.cwd(), file) || file
   if (options.json) printJson({ file: path, entity: test.entity, turns: test.turns.length, tools: test.tools })
   else {
     const turns = `${test.turns.length} turn${test.turns.length === 1 ? '' : 's'}`
-    say(`Wrote ${terminalLine(path)}: ${turns} with '${terminalLine(test.entity)}'. Play it: ${hint('test')}`)
+    say(`Wrote ${terminalLine(path)}: ${turns} with '${terminalLine(test.entity)}'. Replay it: ${hint('test')}`)
   }
 }
 
