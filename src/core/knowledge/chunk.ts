@@ -22,20 +22,39 @@ export interface ChunkWords {
 }
 
 /**
- * Some chunks of one document as the document store takes them. What is long is bytes beside the JSON: escaping, parsing
- * and copying it was a tenth of the work of storing it.
+ * Some chunks of one document in the form in which a preparer hands them to the document store, which unpacks them where it
+ * stores them. Texts are bytes beside the JSON: escaping, parsing and copying them was a tenth of the work of storing them.
  */
 export interface ChunkRows {
-  /**
-   * A JSON array with an array for each chunk: index, id, heading path (as JSON), offsets, lines, page; where its text is
-   * in `texts` and its words in `words`, in bytes: from, length, from, length; and how long the words of its headings
-   * are, which follow.
-   */
+  /** A JSON array with one array per chunk: the values of `chunkFields`, in their order. */
   fields: string
-  /** UTF-8, one after the other. */
+  /** The contents one after the other, as UTF-8. */
   texts: Uint8Array
-  /** Likewise. */
+  /** The normalised words of each chunk, then those of its headings, one after the other, as UTF-8. */
   words: Uint8Array
+}
+
+/** `…From` and `…Bytes` say where a text is in `texts` or `words`; the words of the headings follow those of the chunk. */
+const chunkFields = [
+  'index',
+  'id',
+  'headingPath',
+  'startOffset',
+  'endOffset',
+  'lineStart',
+  'lineEnd',
+  'page',
+  'textFrom',
+  'textBytes',
+  'wordsFrom',
+  'wordsBytes',
+  'headingWordsBytes',
+] as const
+export type ChunkField = (typeof chunkFields)[number]
+
+/** Where a field is in the array of a chunk, from 0. */
+export function chunkFieldIndex(field: ChunkField): number {
+  return chunkFields.indexOf(field)
 }
 
 export function chunkRows(chunks: readonly (Omit<StoredChunk, 'key'> & ChunkWords)[]): ChunkRows {
@@ -43,28 +62,28 @@ export function chunkRows(chunks: readonly (Omit<StoredChunk, 'key'> & ChunkWord
   const words = encoded(chunks.flatMap((chunk) => [chunk.words, chunk.headingWords]))
   let textFrom = 0
   let wordsFrom = 0
-  const fields = chunks.map((chunk, at) => {
-    const textLength = texts.lengths[at] ?? 0
-    const wordsLength = words.lengths[at * 2] ?? 0
-    const headingLength = words.lengths[at * 2 + 1] ?? 0
-    const row = JSON.stringify([
-      chunk.index,
-      chunk.id,
-      JSON.stringify(chunk.headingPath),
-      chunk.startOffset,
-      chunk.endOffset,
-      chunk.lineStart,
-      chunk.lineEnd,
-      chunk.page ?? null,
+  const fields = chunks.map((chunk, index) => {
+    const textBytes = texts.lengths[index] ?? 0
+    const wordsBytes = words.lengths[index * 2] ?? 0
+    const headingWordsBytes = words.lengths[index * 2 + 1] ?? 0
+    const row: Record<ChunkField, string | number | null> = {
+      index: chunk.index,
+      id: chunk.id,
+      headingPath: JSON.stringify(chunk.headingPath),
+      startOffset: chunk.startOffset,
+      endOffset: chunk.endOffset,
+      lineStart: chunk.lineStart,
+      lineEnd: chunk.lineEnd,
+      page: chunk.page ?? null,
       textFrom,
-      textLength,
+      textBytes,
       wordsFrom,
-      wordsLength,
-      headingLength,
-    ])
-    textFrom += textLength
-    wordsFrom += wordsLength + headingLength
-    return row
+      wordsBytes,
+      headingWordsBytes,
+    }
+    textFrom += textBytes
+    wordsFrom += wordsBytes + headingWordsBytes
+    return JSON.stringify(chunkFields.map((field) => row[field]))
   })
   return { fields: `[${fields.join(',')}]`, texts: texts.bytes, words: words.bytes }
 }

@@ -1,5 +1,5 @@
 import { AppError } from '../../core/error.ts'
-import { documentsDatabase, indexTables } from '../documents/schema.ts'
+import { documentsDatabase, indexTables } from '../documents/database.ts'
 import { sessionsDatabase } from '../sessions/sqlite/schema/database.ts'
 import { Connection, type SqlRow } from '../sqlite/connection.ts'
 import type { Migration } from '../sqlite/database.ts'

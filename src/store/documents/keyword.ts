@@ -2,9 +2,8 @@ import type { Ranking, TermFrequencies } from '../../core/knowledge/drivers.ts'
 import type { Filters } from '../../core/knowledge/knowledge.ts'
 import { trigramsOf } from '../../core/text/terms.ts'
 import type { Connection, SqlValue } from '../sqlite/connection.ts'
+import { isTelling } from './database.ts'
 import { filterSql } from './filter.ts'
-import { isTelling } from './schema.ts'
-import type { Reader } from './writer.ts'
 
 const maxMatchTerms = 64
 const headingWeight = 1.5
@@ -37,7 +36,7 @@ export async function removeFromIndex(connection: Connection, collection: number
 
 /** BM25 over the words, any of them; only current chunks that the filters let through. */
 export async function rankByWords(
-  connection: Reader,
+  connection: Connection,
   collection: number,
   words: readonly string[],
   filters: Filters,
@@ -59,7 +58,7 @@ export async function rankByWords(
 
 /** Words that share trigrams with one, those that share the largest part first. */
 export async function similarWords(
-  connection: Reader,
+  connection: Connection,
   collection: number,
   word: string,
   limit: number,
@@ -82,7 +81,7 @@ export async function similarWords(
  * only the best are, and all of them when too few of those are current.
  */
 async function rankCurrent(
-  connection: Reader,
+  connection: Connection,
   index: { sql: string; parameters: readonly SqlValue[] },
   filters: Filters,
   limit: number,
@@ -119,12 +118,12 @@ interface Remembered {
  * In how many chunks terms occur, remembered until the collection has changed by a twentieth: counting a frequent term
  * reads its whole list, and weights need no more precision.
  */
-export function createFrequencies(connection: Reader, writes: () => number) {
+export function createFrequencies(writes: () => number) {
   const remembered = new Map<number, Remembered>()
   const sizes = new Map<number, { chunks: number; terms: number; writes: number; askedMs: number }>()
 
   /** Adding all documents up takes longer than a search: while there are writes, a size that is a moment old will do. */
-  const sizeOf = async (collection: number) => {
+  const sizeOf = async (connection: Connection, collection: number) => {
     const known = sizes.get(collection)
     const asked = { writes: writes(), askedMs: performance.now() }
     if (known && known.chunks > 0 && (asked.writes === known.writes || asked.askedMs - known.askedMs < sizeMs))
@@ -138,8 +137,8 @@ export function createFrequencies(connection: Reader, writes: () => number) {
     sizes.set(collection, size)
     return size
   }
-  const remember = async (collection: number) => {
-    const { chunks, terms } = await sizeOf(collection)
+  const remember = async (connection: Connection, collection: number) => {
+    const { chunks, terms } = await sizeOf(connection, collection)
     const known = remembered.get(collection)
     const fresh =
       known !== undefined &&
@@ -150,7 +149,13 @@ export function createFrequencies(connection: Reader, writes: () => number) {
     remembered.set(collection, counts)
     return counts
   }
-  const lookUp = async (key: string, words: readonly string[], trigrams: readonly string[], known: Remembered) => {
+  const lookUp = async (
+    connection: Connection,
+    key: string,
+    words: readonly string[],
+    trigrams: readonly string[],
+    known: Remembered,
+  ) => {
     const wanted = [
       words.filter((word) => !known.words.has(word)),
       trigrams.filter((trigram) => !known.trigrams.has(trigram)),
@@ -164,12 +169,13 @@ export function createFrequencies(connection: Reader, writes: () => number) {
       (kind === ofWords ? known.words : known.trigrams).set(String(term), Number(chunks))
   }
   return async (
+    connection: Connection,
     collection: number,
     words: readonly string[],
     trigrams: readonly string[],
   ): Promise<TermFrequencies> => {
-    const known = await remember(collection)
-    await lookUp(collection.toFixed(0), words, trigrams, known)
+    const known = await remember(connection, collection)
+    await lookUp(connection, collection.toFixed(0), words, trigrams, known)
     const chunksPerWord = known.chunks / known.terms
     return {
       chunks: known.chunks,

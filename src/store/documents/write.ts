@@ -1,7 +1,9 @@
+import { type ChunkField, chunkFieldIndex } from '../../core/knowledge/chunk.ts'
 import type { NewChunks, NewGeneration } from '../../core/knowledge/drivers.ts'
 import { releaseBytes } from '../../runtime/release-bytes.ts'
 import type { Connection } from '../sqlite/connection.ts'
 import { addWords, removeFromIndex } from './keyword.ts'
+import type { ChunkRow, DocumentRow } from './schema.ts'
 
 /** Writes chunks and their index, in one statement each: the index writes what it has gathered after each statement. */
 export async function insertChunks(
@@ -11,19 +13,11 @@ export async function insertChunks(
 ): Promise<void> {
   if (documents.length === 0) return
   const { json, texts, words } = gathered(documents)
-  await connection.runOnce(
-    `INSERT INTO chunk (chunk_generation, chunk_key, chunk_index, chunk_id, content, heading_path,
-       start_offset, end_offset, line_start, line_end, page, chunk_collection)
-     SELECT given.value ->> 0, (given.value ->> 1) + (row.value ->> 0), row.value ->> 0, row.value ->> 1,
-       ${textAt('?2', '(given.value ->> 2) + (row.value ->> 8)', 'row.value ->> 9')}, row.value ->> 2,
-       row.value ->> 3, row.value ->> 4, row.value ->> 5, row.value ->> 6, row.value ->> 7, ?3 ${rowsOfJson}`,
-    [json, texts, collection],
-  )
+  await connection.runOnce(insertRows, [json, texts, collection])
   await connection.runOnce(
     `INSERT INTO words_${collection.toFixed(0)} (rowid, body, headings)
-     SELECT (given.value ->> 1) + (row.value ->> 0),
-       ${textAt('?2', '(given.value ->> 3) + (row.value ->> 10)', 'row.value ->> 11')},
-       ${textAt('?2', '(given.value ->> 3) + (row.value ->> 10) + (row.value ->> 11)', 'row.value ->> 12')} ${rowsOfJson}`,
+     SELECT ${chunkKey}, ${textAt(wordsFrom, field('wordsBytes'))},
+       ${textAt(`${wordsFrom} + (${field('wordsBytes')})`, field('headingWordsBytes'))} ${eachChunk}`,
     [json, words],
   )
   releaseBytes(texts)
@@ -36,14 +30,31 @@ export async function insertChunks(
 }
 
 /** JSONB, so that what is in it is found without being parsed for each column again. */
-const rowsOfJson = "FROM jsonb_each(?1) AS given, jsonb_each(given.value, '$[4]') AS row"
+const eachChunk = "FROM jsonb_each(?1) AS given, jsonb_each(given.value, '$[4]') AS row"
+const field = (name: ChunkField) => `row.value ->> ${chunkFieldIndex(name)}`
+/** A part of the bytes of `?2`, which are UTF-8. */
+const textAt = (from: string, bytes: string) => `CAST(substr(?2, 1 + ${from}, ${bytes}) AS TEXT)`
+const chunkKey = `(given.value ->> 1) + (${field('index')})`
+const wordsFrom = `(given.value ->> 3) + (${field('wordsFrom')})`
 
-/** A part of bytes that are UTF-8. */
-function textAt(bytes: string, from: string, length: string): string {
-  return `CAST(substr(${bytes}, 1 + ${from}, ${length}) AS TEXT)`
+/** Each column of a new chunk, with the SQL of its value. */
+const chunkValues: Record<keyof ChunkRow, string> = {
+  chunk_key: chunkKey,
+  chunk_id: field('id'),
+  chunk_collection: '?3',
+  chunk_generation: 'given.value ->> 0',
+  chunk_index: field('index'),
+  content: textAt(`(given.value ->> 2) + (${field('textFrom')})`, field('textBytes')),
+  heading_path: field('headingPath'),
+  start_offset: field('startOffset'),
+  end_offset: field('endOffset'),
+  line_start: field('lineStart'),
+  line_end: field('lineEnd'),
+  page: field('page'),
 }
+const insertRows = `INSERT INTO chunk (${Object.keys(chunkValues)}) SELECT ${Object.values(chunkValues)} ${eachChunk}`
 
-/** For each document its generation, its first key, where its texts and its words begin, and the fields of its chunks. */
+/** Per document its generation, its first key, where its texts and its words begin, and the fields of its chunks. */
 function gathered(documents: readonly NewChunks[]): { json: string; texts: Buffer; words: Buffer } {
   let textsFrom = 0
   let wordsFrom = 0
@@ -60,13 +71,13 @@ function gathered(documents: readonly NewChunks[]): { json: string; texts: Buffe
   }
 }
 
-const sweepBatch = 1_000
+const chunksPerStep = 1_000
 
 /** Removes some chunks of generations that are not current; gives how many. */
 export async function removeChunks(connection: Connection, generations: readonly number[]): Promise<number> {
   const rows = await connection.all(
     `SELECT chunk_key, chunk_collection FROM chunk WHERE chunk_generation IN (SELECT value FROM json_each(?))
-       AND NOT EXISTS (SELECT 1 FROM document WHERE document.generation = chunk_generation) LIMIT ${sweepBatch}`,
+       AND NOT EXISTS (SELECT 1 FROM document WHERE document.generation = chunk_generation) LIMIT ${chunksPerStep}`,
     [JSON.stringify(generations)],
   )
   const byCollection = Map.groupBy(rows, (row) => Number(row.chunk_collection))
@@ -80,43 +91,49 @@ export async function removeChunks(connection: Connection, generations: readonly
   return rows.length
 }
 
+type NewDocumentRow = Omit<DocumentRow, 'document_key' | 'document_collection'>
+
+/** The columns of a document that a new generation replaces. */
+const replacedColumns = [
+  'generation',
+  'document_name',
+  'media_type',
+  'metadata',
+  'reader_metadata',
+  'content_hash',
+  'chunk_count',
+  'chunk_size',
+  'chunk_overlap',
+  'chunker_type',
+  'updated_at',
+] as const satisfies (keyof NewDocumentRow)[]
+const givenColumns = [
+  'document_id',
+  'source',
+  'created_at',
+  ...replacedColumns,
+] as const satisfies (keyof NewDocumentRow)[]
+
+const upsertRows = `INSERT INTO document (document_collection, ${givenColumns})
+  SELECT ?, ${givenColumns.map((name) => `value ->> '${name}'`)} FROM json_each(?) WHERE true
+  ON CONFLICT (document_collection, source) DO UPDATE SET ${replacedColumns.map((name) => `${name} = excluded.${name}`)}`
+
 /** Makes generations the current ones of their collection and source. */
 export async function upsertDocuments(
   connection: Connection,
   collection: number,
   documents: readonly NewGeneration[],
 ): Promise<void> {
-  await connection.run(
-    `INSERT INTO document (document_id, document_collection, generation, source, document_name, media_type, metadata,
-       reader_metadata, content_hash, chunk_count, chunk_size, chunk_overlap, chunker_type, created_at, updated_at)
-     SELECT value ->> 0, ?, value ->> 1, value ->> 2, value ->> 3, value ->> 4, value ->> 5, value ->> 6, value ->> 7,
-       value ->> 8, value ->> 9, value ->> 10, value ->> 11, value ->> 12, value ->> 12 FROM json_each(?) WHERE true
-     ON CONFLICT (document_collection, source) DO UPDATE SET generation = excluded.generation,
-       document_name = excluded.document_name, media_type = excluded.media_type, metadata = excluded.metadata,
-       reader_metadata = excluded.reader_metadata, content_hash = excluded.content_hash,
-       chunk_count = excluded.chunk_count, chunk_size = excluded.chunk_size, chunk_overlap = excluded.chunk_overlap,
-       chunker_type = excluded.chunker_type, updated_at = excluded.updated_at`,
-    [
-      collection,
-      JSON.stringify(
-        documents.map((document) => [
-          document.document_id,
-          document.generation,
-          document.source,
-          document.name,
-          document.media_type,
-          JSON.stringify(document.metadata),
-          JSON.stringify(document.reader_metadata),
-          document.content_hash,
-          document.chunk_count,
-          document.chunk_size,
-          document.chunk_overlap,
-          document.chunker_type,
-          document.updated_at,
-        ]),
-      ),
-    ],
+  const rows = documents.map(
+    ({ name, ...document }): NewDocumentRow => ({
+      ...document,
+      document_name: name,
+      metadata: JSON.stringify(document.metadata),
+      reader_metadata: JSON.stringify(document.reader_metadata),
+      created_at: document.updated_at,
+    }),
   )
+  await connection.run(upsertRows, [collection, JSON.stringify(rows)])
 }
 
 /** Makes the sources those that the config has brought to the collection of that name. */

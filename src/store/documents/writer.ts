@@ -3,12 +3,10 @@ import type { Connection } from '../sqlite/connection.ts'
 import { classify } from '../sqlite/failure.ts'
 import { inTransaction } from '../sqlite/transaction.ts'
 
-export type Reader = Pick<Connection, 'all' | 'close'>
-
 /** The one connection that writes. */
 export interface Writer {
-  /** Reads between the transactions on the same connection, for a database that only one connection can see. */
-  readonly reader: Reader
+  /** Works between the transactions on the same connection, for a database that only one connection can see. */
+  read<T>(work: (connection: Connection) => Promise<T>): Promise<T>
   /** Whole or not at all, durable when it resolves. The work may be done more than once, each time after a rollback. */
   transaction<T>(work: (connection: Connection) => Promise<T>): Promise<T>
   /** Of the last transaction, when it could not be written. */
@@ -56,10 +54,7 @@ export function openWriter(connection: Connection, onRollback: () => void): Writ
   }
 
   return {
-    reader: {
-      all: (sql, parameters) => queue.run(() => connection.all(sql, parameters)),
-      close: async () => {},
-    },
+    read: (work) => queue.run(() => work(connection)),
     transaction<T>(work: (connection: Connection) => Promise<T>): Promise<T> {
       const done = new Promise<T>((resolve, reject) => {
         let result: { value: T } | undefined

@@ -49,11 +49,12 @@ export class Connection {
     })
   }
 
-  all(sql: string, params: readonly SqlValue[] = []): Promise<SqlRow[]> {
+  /** `Row` has the columns that the statement names. */
+  all<Row = SqlRow>(sql: string, params: readonly SqlValue[] = []): Promise<Row[]> {
     return this.#queue.run(async () => {
       const statement = this.#find(sql) ?? (await this.#prepare(sql))
-      return new Promise<SqlRow[]>((resolve, reject) => {
-        statement.all<SqlRow>(params, (error, rows) => (error ? reject(error) : resolve(rows)))
+      return new Promise<Row[]>((resolve, reject) => {
+        statement.all<Row>(params, (error, rows) => (error ? reject(error) : resolve(rows)))
       })
     })
   }

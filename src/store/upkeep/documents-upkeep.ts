@@ -65,15 +65,16 @@ export class DocumentsUpkeep {
   async #purge(): Promise<void> {
     while (this.#again && (await this.#quiet())) {
       this.#again = false
-      const { reader } = this.#options.writer
-      const [row] = await reader.all("SELECT next_value FROM counter WHERE counter_name = 'purge'")
+      const { writer } = this.#options
+      const all = (sql: string) => writer.read((connection) => connection.all(sql))
+      const [row] = await all("SELECT next_value FROM counter WHERE counter_name = 'purge'")
       const due = row?.next_value
       if (due === undefined) continue
-      const collections = await reader.all('SELECT collection_key FROM collection')
+      const collections = await all('SELECT collection_key FROM collection')
       for (const { collection_key } of collections) await this.#purgeCollection(Number(collection_key).toFixed(0))
       if (this.#closed.signal.aborted) return
       const done = "DELETE FROM counter WHERE counter_name = 'purge' AND next_value = ?"
-      await this.#options.writer.transaction((connection) => connection.run(done, [due]))
+      await writer.transaction((connection) => connection.run(done, [due]))
       await this.#emptyLog()
       this.#shrinking.wake()
     }
@@ -121,7 +122,7 @@ export class DocumentsUpkeep {
   }
 
   async #emptyLog(): Promise<void> {
-    await this.#options.writer.reader.all('PRAGMA wal_checkpoint(TRUNCATE)')
+    await this.#options.writer.read((connection) => connection.all('PRAGMA wal_checkpoint(TRUNCATE)'))
   }
 
   /** False when the store is being closed. */

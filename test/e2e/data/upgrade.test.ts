@@ -1,7 +1,7 @@
 import { cp, readdir, rm, utimes } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { documentsDatabase } from '../../../src/store/documents/schema.ts'
+import { documentsDatabase } from '../../../src/store/documents/database.ts'
 import { migrations } from '../../../src/store/sessions/sqlite/schema/migrations.ts'
 import { Connection } from '../../../src/store/sqlite/connection.ts'
 import { command, createProject, type Project, root } from '../../support/program.ts'

@@ -62,8 +62,8 @@ it.each([
   ['a folder', (header: Buffer) => header.write('5', 156), 'entries that are not plain files'],
   ['an extended header', (header: Buffer) => header.write('x', 156), 'entries that are not plain files'],
   ['a prefix', (header: Buffer) => header.write('../../etc', 345), 'too long'],
-  ['a size that is none', (header: Buffer) => header.write('77777777zzz', 124), 'no number'],
-  ['a size below zero', (header: Buffer) => header.fill(0xff, 124, 136), 'no number'],
+  ['a size that is none', (header: Buffer) => header.write('77777777zzz', 124), 'not a number'],
+  ['a size below zero', (header: Buffer) => header.fill(0xff, 124, 136), 'not a number'],
 ])('refuses %s', async (_, change, reason) => {
   const header = tarHeader('file', 0, 0)
   change(header)

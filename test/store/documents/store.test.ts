@@ -7,7 +7,7 @@ import { isAppError } from '../../../src/core/error.ts'
 import { chunkRows } from '../../../src/core/knowledge/chunk.ts'
 import type { Collection, DocumentStore } from '../../../src/core/knowledge/drivers.ts'
 import { assertFilters, type Filterable } from '../../../src/core/knowledge/filter.ts'
-import { documentsDatabase } from '../../../src/store/documents/schema.ts'
+import { documentsDatabase } from '../../../src/store/documents/database.ts'
 import { createDocumentStore } from '../../../src/store/documents/store.ts'
 import { Connection } from '../../../src/store/sqlite/connection.ts'
 import {
