@@ -94,7 +94,7 @@ async function measureRuns(client: ReturnType<typeof createClient>, forMs: numbe
   const times: number[] = []
   for (const endMs = performance.now() + forMs; performance.now() < endMs && !over(); ) {
     const startedMs = performance.now()
-    await client.runs.start('echo', { input: 'hello' })
+    await client.agents.run('echo', { input: 'hello' })
     times.push(performance.now() - startedMs)
     await sleep(20)
   }

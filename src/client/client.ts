@@ -1,13 +1,13 @@
 import { AppError } from '../core/error.ts'
-import type { EntityKind } from '../core/run.ts'
-import type { Agent, AgentList } from '../wire/agent.ts'
 import { type A2AClient, createA2AClient } from './a2a.ts'
 import { type AdminClient, createAdminClient } from './admin.ts'
+import { type AgentsClient, createAgentsClient } from './agents.ts'
 import { createKnowledgeClient, type KnowledgeClient } from './knowledge.ts'
+import { createRunStreams } from './run-stream.ts'
 import { createRunsClient, type RunsClient } from './runs.ts'
 import { createServerClient, type ServerClient } from './server.ts'
 import { createSessionsClient, type SessionsClient } from './sessions.ts'
-import { type CallOptions, Connection } from './transport/connection.ts'
+import { Connection } from './transport/connection.ts'
 import {
   createFetchTransport,
   createUndiciTransport,
@@ -19,7 +19,7 @@ export interface ClientOptions {
   /** The server, `http://127.0.0.1:8080`; a path in it goes before every other. Not needed with a `transport`. */
   url?: string | undefined
   /** Sent as a bearer token. */
-  key?: string | undefined
+  apiKey?: string | undefined
   /** Sent with every request, besides what a request needs. */
   headers?: Record<string, string> | undefined
   /** Instead of undici. */
@@ -43,12 +43,6 @@ export interface ClientOptions {
   healthPath?: string | undefined
 }
 
-export interface AgentsClient {
-  list(kind?: EntityKind, options?: CallOptions): Promise<AgentList>
-  /** `agent_not_found` when there is none. */
-  get(agentId: string, options?: CallOptions): Promise<Agent>
-}
-
 /** Everything that a server offers. Errors are AppErrors: ServerErrors where it answered, else why there is no answer. */
 export interface Client extends ServerClient, AdminClient {
   agents: AgentsClient
@@ -60,23 +54,27 @@ export interface Client extends ServerClient, AdminClient {
   close(): Promise<void>
 }
 
-/** Does nothing until the first call. Throws `invalid_request` on a URL that is none. */
+/** Does nothing until the first call. Throws `invalid_request` for a URL that is not one. */
 export function createClient(options: ClientOptions): Client {
+  if ('key' in options) {
+    throw new AppError('invalid_request', 'createClient(): `key` is now called `apiKey`: rename it.')
+  }
   const { transport, name } = chooseTransport(options)
   const connection = new Connection({
     transport: transport.send,
     name,
-    key: options.key,
+    key: options.apiKey,
     headers: lowerNames(options.headers),
     timeoutMs: options.timeoutMs ?? 30_000,
     retries: options.retries ?? 2,
   })
   const prefix = options.prefix ?? '/api/v1'
   const silenceMs = options.silenceMs ?? 60_000
+  const streams = createRunStreams(connection, prefix, silenceMs)
   return {
-    agents: createAgentsClient(connection, prefix),
+    agents: createAgentsClient(connection, prefix, streams),
     sessions: createSessionsClient(connection, prefix),
-    runs: createRunsClient(connection, prefix, silenceMs),
+    runs: createRunsClient(connection, prefix, streams),
     knowledge: createKnowledgeClient(connection, prefix, silenceMs),
     a2a: createA2AClient(connection, options.a2aPrefix ?? '/api/v1/a2a', silenceMs),
     ...createAdminClient(connection, prefix),
@@ -91,15 +89,6 @@ export function createClient(options: ClientOptions): Client {
 /** Names as ours are written, so that none is sent twice. */
 function lowerNames(headers: Record<string, string> = {}): Record<string, string> {
   return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]))
-}
-
-function createAgentsClient(connection: Connection, prefix: string): AgentsClient {
-  const path = `${prefix}/agents`
-  return {
-    list: (kind, options) => connection.json({ ...options, method: 'GET', path, query: { kind }, repeat: 'safe' }),
-    get: (agentId, options) =>
-      connection.json({ ...options, method: 'GET', path: `${path}/${encodeURIComponent(agentId)}`, repeat: 'safe' }),
-  }
 }
 
 function chooseTransport({ url, fetch, transport }: ClientOptions): { transport: OpenTransport; name: string } {

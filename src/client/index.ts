@@ -35,7 +35,8 @@ export type {
 export type { Summary, SummaryScheduled } from '../wire/summary.ts'
 export type { A2ACallOptions, A2AClient, A2AInput, A2AStream, A2AStreamOptions } from './a2a.ts'
 export type { AdminClient, UsersClient } from './admin.ts'
-export { type AgentsClient, type Client, type ClientOptions, createClient } from './client.ts'
+export type { AgentsClient, RunInput } from './agents.ts'
+export { type Client, type ClientOptions, createClient } from './client.ts'
 export type {
   DocumentsClient,
   IngestContent,
@@ -44,11 +45,11 @@ export type {
   ReindexOptions,
   SearchSettings,
 } from './knowledge.ts'
-export type { PageOptions, RunInput, RunsClient, StreamOptions } from './runs.ts'
+export type { RunStream, StreamedResult } from './run-result.ts'
+export type { PageOptions, RunsClient, StreamOptions } from './runs.ts'
 export type { ServerClient } from './server.ts'
 export type { SessionCopiesClient } from './session-copies.ts'
 export type { MessageFilter, SessionFilter, SessionListFilter, SessionsClient, SummaryClient } from './sessions.ts'
 export type { CallOptions, KeyedOptions } from './transport/connection.ts'
 export { ServerError } from './transport/error.ts'
-export type { RunStream } from './transport/stream.ts'
 export type { ClientRequest, ClientResponse, Transport } from './transport/transport.ts'

@@ -1,11 +1,13 @@
 import { randomUUID } from 'node:crypto'
 import { AppError, isAppError } from '../core/error.ts'
 import type { RunEvent } from '../core/event.ts'
-import type { RunInput, StreamOptions } from './runs.ts'
+import type { RunInput } from './agents.ts'
+import { type RunStream, toRunStream } from './run-result.ts'
+import type { StreamOptions } from './runs.ts'
 import type { Call, Connection, KeyedOptions, OpenAnswer } from './transport/connection.ts'
 import { ServerError } from './transport/error.ts'
 import { isAtWork } from './transport/retry.ts'
-import { defaultReconnects, followRun, type RunStream } from './transport/stream.ts'
+import { defaultReconnects, followRun } from './transport/stream.ts'
 
 const cancelMs = 5000
 
@@ -20,13 +22,18 @@ interface OpenRun {
   answer: OpenAnswer
 }
 
-/** Streams of runs: those that a call starts are its own to end, those that it follows are not. `cancel` never fails. */
-export function createRunStreams(
-  connection: Connection,
-  runPath: (runId: string) => string,
-  silenceMs: number,
-  cancel: (runId: string, timeoutMs: number) => Promise<void>,
-): RunStreams {
+/** Streams of runs: those that a call starts are its own to end, those that it follows are not. */
+export function createRunStreams(connection: Connection, prefix: string, silenceMs: number): RunStreams {
+  const runPath = (runId: string) => `${prefix}/runs/${encodeURIComponent(runId)}`
+
+  /** Never fails: the run may end by itself in the same moment, which is as good. */
+  async function cancel(runId: string): Promise<void> {
+    const body = { reason: 'client_disconnected' }
+    const path = `${runPath(runId)}/cancel`
+    const call = { timeoutMs: cancelMs, method: 'POST', path, body, repeat: 'never' } as const
+    await connection.text(call).catch(() => {})
+  }
+
   function openEvents(runId: string, after: number, options: StreamOptions): Promise<OpenAnswer> {
     return connection.open({
       signal: options.signal,
@@ -68,7 +75,7 @@ export function createRunStreams(
       },
       (error: unknown) => startedBefore(error)?.runId,
     )
-    if (runId !== undefined) await cancel(runId, cancelMs)
+    if (runId !== undefined) await cancel(runId)
   }
 
   return {
@@ -90,7 +97,7 @@ export function createRunStreams(
       try {
         const run = await openRun(call, options)
         const events = toEvents(run, 0, options)
-        return toStream(run, ours ? leaving(events, signal, () => cancel(run.runId, cancelMs)) : events)
+        return toRunStream(run, ours ? leaving(events, signal, () => cancel(run.runId)) : events)
       } catch (error) {
         if (ours && (signal?.aborted || isOwnTimeout(error))) await cancelUnseen(call)
         throw error
@@ -99,7 +106,7 @@ export function createRunStreams(
     async follow(runId, after, options) {
       const answer = await openEvents(runId, after, options)
       const run = { runId, sessionId: answer.headers['x-session-id'], answer }
-      return toStream(run, toEvents(run, after, options))
+      return toRunStream(run, toEvents(run, after, options))
     },
   }
 }
@@ -113,10 +120,6 @@ function toOpenRun(answer: OpenAnswer, name: string): OpenRun {
   if (runId !== undefined) return { runId, sessionId: answer.headers['x-session-id'], answer }
   answer.end()
   throw new AppError('internal', `${name} sent a stream without an X-Run-Id.`)
-}
-
-function toStream({ runId, sessionId }: OpenRun, events: AsyncGenerator<RunEvent, void, void>): RunStream {
-  return { runId, sessionId, [Symbol.asyncIterator]: () => events }
 }
 
 /** The run that a key belongs to, which goes on or was interrupted; undefined when the error says nothing of that. */

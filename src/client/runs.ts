@@ -1,12 +1,10 @@
+import { AppError } from '../core/error.ts'
 import type { RunStatus } from '../core/run.ts'
-import type { ResumeRequest, RunAccepted, RunDetail, RunList, RunRequest, RunResult } from '../wire/run.ts'
+import type { ResumeRequest, RunDetail, RunList } from '../wire/run.ts'
 import type { RunTrace } from '../wire/run-trace.ts'
-import { createRunStreams } from './run-stream.ts'
-import type { CallOptions, Connection, KeyedOptions } from './transport/connection.ts'
-import type { RunStream } from './transport/stream.ts'
-
-/** What a run is asked for; how it is answered is the method's. */
-export type RunInput = Omit<RunRequest, 'stream' | 'background'>
+import type { RunStream } from './run-result.ts'
+import type { RunStreams } from './run-stream.ts'
+import type { CallOptions, Connection } from './transport/connection.ts'
 
 export interface StreamOptions extends CallOptions {
   /** How often in a row a stream that was cut is taken up again; default 5. */
@@ -23,18 +21,6 @@ export interface PageOptions extends CallOptions {
 }
 
 export interface RunsClient {
-  /**
-   * Waits for the end. A run that fails throws `run_failed`, `timeout` or `run_cancelled` with its `runId`. It is cancelled
-   * with its connection, unless `on_disconnect` is `continue`: then a lost answer is asked for again until the run has ended.
-   */
-  start(agentId: string, input: RunInput, options?: KeyedOptions): Promise<RunResult>
-  /** Goes on without us; follow it with `events`. */
-  background(agentId: string, input: RunInput, options?: KeyedOptions): Promise<RunAccepted>
-  /**
-   * The events as they happen, the final one last. A lost connection is taken up again and does not end the run; leaving the
-   * loop or aborting does, unless `on_disconnect` is `continue`. With `on_disconnect: 'cancel'` a lost connection ends it too.
-   */
-  stream(agentId: string, input: RunInput, options?: StreamOptions & KeyedOptions): Promise<RunStream>
   /** Live or recorded. */
   get(runId: string, options?: CallOptions): Promise<RunDetail>
   /** The newest first. */
@@ -60,34 +46,9 @@ export interface RunsClient {
   trace(runId: string, options?: PageOptions): Promise<RunTrace>
 }
 
-export function createRunsClient(connection: Connection, prefix: string, silenceMs: number): RunsClient {
+export function createRunsClient(connection: Connection, prefix: string, streams: RunStreams): RunsClient {
   const runPath = (runId: string) => `${prefix}/runs/${encodeURIComponent(runId)}`
-  const agentPath = (agentId: string) => `${prefix}/agents/${encodeURIComponent(agentId)}`
-
-  // The run may end by itself in the same moment, which is as good.
-  const cancel = (runId: string, timeoutMs: number) =>
-    client.cancel(runId, 'client_disconnected', { timeoutMs }).then(ignore, ignore)
-  const streams = createRunStreams(connection, runPath, silenceMs, cancel)
-
   const client: RunsClient = {
-    start: (agentId, input, options) =>
-      connection.json({
-        ...options,
-        method: 'POST',
-        path: `${agentPath(agentId)}/run`,
-        body: input,
-        repeat: 'keyed',
-        long: true,
-      }),
-    background: (agentId, input, options) =>
-      connection.json({
-        ...options,
-        method: 'POST',
-        path: `${agentPath(agentId)}/run`,
-        body: { ...input, background: true },
-        repeat: 'keyed',
-      }),
-    stream: (agentId, input, options = {}) => streams.start(`${agentPath(agentId)}/run/stream`, input, options),
     get: (runId, options) => connection.json({ ...options, method: 'GET', path: runPath(runId), repeat: 'safe' }),
     list: (filter, options) =>
       connection.json({
@@ -124,7 +85,16 @@ export function createRunsClient(connection: Connection, prefix: string, silence
         repeat: 'safe',
       }),
   }
-  return client
+  return Object.setPrototypeOf(client, moved) as RunsClient
 }
 
-function ignore(): void {}
+/** For code that calls what has moved. */
+const moved = {
+  start: () => refuse('start', 'run'),
+  background: () => refuse('background', 'background'),
+  stream: () => refuse('stream', 'stream'),
+}
+
+function refuse(old: string, name: string): never {
+  throw new AppError('invalid_request', `client.runs.${old}() is now called client.agents.${name}(): rename it.`)
+}

@@ -28,7 +28,7 @@ import { toEntity } from './parts.ts'
 import { readinessOf } from './readiness.ts'
 import { logRequest } from './request-log.ts'
 import { composeServices } from './services.ts'
-import type { OpenServer, ServerPurpose } from './types.ts'
+import type { OpenServer, ServerPurpose, ShutdownOptions } from './types.ts'
 
 const defaultDeadlineMs = 10_000
 const lastEventsMs = 1_000
@@ -238,6 +238,17 @@ export function composeServer(initial: ResolvedConfig, { program, onRunEnd }: Se
     return closed
   }
 
+  async function shutdown({ deadline, signal }: ShutdownOptions = {}): Promise<void> {
+    const deadlineMs = parseDuration(deadline) ?? defaultDeadlineMs
+    const givenMs = signal?.aborted === true ? 0 : deadlineMs
+    if (closed !== undefined && isOpen) void runs.shutdown(givenMs)
+    const closing = close(givenMs)
+    if (signal === undefined) return closing
+    const hurry = () => void runs.shutdown(0)
+    signal.addEventListener('abort', hurry, { once: true })
+    await closing.finally(() => signal.removeEventListener('abort', hurry))
+  }
+
   mount()
   return {
     services,
@@ -250,16 +261,12 @@ export function composeServer(initial: ResolvedConfig, { program, onRunEnd }: Se
       registry.register(id, toEntity(entity, { model, root, mcp, testDoubles, limits }))
       if (hasTakenUp) runs.adopt([])
     },
-    async shutdown({ deadline, signal } = {}) {
-      const deadlineMs = parseDuration(deadline) ?? defaultDeadlineMs
-      const givenMs = signal?.aborted === true ? 0 : deadlineMs
-      if (closed !== undefined && isOpen) void runs.shutdown(givenMs)
-      const closing = close(givenMs)
-      if (signal === undefined) return closing
-      const hurry = () => void runs.shutdown(0)
-      signal.addEventListener('abort', hurry, { once: true })
-      await closing.finally(() => signal.removeEventListener('abort', hurry))
+    listen() {
+      start().catch(() => {})
+      return ready.promise
     },
+    shutdown,
+    close: shutdown,
     resync: mount,
     healthRouter(path = server.healthPath) {
       return {

@@ -25,10 +25,14 @@ export interface Server {
   registerAgent(id: string, entity: Runnable | HostableAgent): void
   /** Opens everything and listens; resolves when the server has been shut down, rejects when it could not start or go on. */
   start(): Promise<void>
+  /** Opens everything and gives the address as soon as connections are accepted: `start` and `ready` in one. */
+  listen(): Promise<Bound>
   /** The address, once it listens. */
   readonly ready: Promise<Bound>
   /** Readiness fails first, then no new work; running work gets the deadline, then is cancelled and recorded. */
   shutdown(options?: ShutdownOptions): Promise<void>
+  /** The same as `shutdown`. */
+  close(options?: ShutdownOptions): Promise<void>
   /** Mounts routes and documentation again, as agents and handlers are now. Requests that have begun go on. */
   resync(): void
   /** Where a custom handler can be attached; default path: the health path. Takes effect with the call of `route`. */

@@ -61,7 +61,7 @@ describe.each(ways)('by %s', (way) => {
       code: 'precondition_failed',
     })
     expect(await client.sessions.reuse('s.1', { user_id: 'u' })).toMatchObject({ user_id: 'u' })
-    await client.runs.start('echo', { input: 'hello', session_id: 's.1' })
+    await client.agents.run('echo', { input: 'hello', session_id: 's.1' })
     const history = await client.sessions.history('s.1', { interactions: 1, events: true })
     expect(history.messages.map(({ content }) => content)).toEqual(['hello', 'hello'])
     expect(history.runs[0]?.events?.at(-1)?.type).toBe('run_end')
@@ -85,12 +85,12 @@ describe.each(ways)('by %s', (way) => {
 
   test('runs an agent plainly, in the background and as a stream', async () => {
     const { client } = await open(way, { entities: { echo } })
-    const result = await client.runs.start('echo', { input: 'one two' })
+    const result = await client.agents.run('echo', { input: 'one two' })
     expect(result).toMatchObject({ status: 'completed', content: 'one two' })
     expect(await client.runs.get(result.run_id)).toMatchObject({ run_id: result.run_id, entity_id: 'echo' })
-    const accepted = await client.runs.background('echo', { input: 'three' })
+    const accepted = await client.agents.background('echo', { input: 'three' })
     expect((await collect(await client.runs.events(accepted.run_id))).at(-1)?.type).toBe('run_end')
-    const stream = await client.runs.stream('echo', { input: 'four five', session_id: accepted.session_id })
+    const stream = await client.agents.stream('echo', { input: 'four five', session_id: accepted.session_id })
     expect(stream.sessionId).toBe(accepted.session_id)
     const events = await collect(stream)
     expect(events.map(({ type, run_id, seq }) => [type, run_id, seq])).toEqual(
@@ -103,7 +103,7 @@ describe.each(ways)('by %s', (way) => {
   test('cancels a run, and says that an ended one can not be', async () => {
     const gated = gate()
     const { client } = await open(way, { entities: { gated: gated.runnable } })
-    const stream = await client.runs.stream('gated', { input: 'go' })
+    const stream = await client.agents.stream('gated', { input: 'go' })
     await gated.begun(0)
     expect(await client.runs.cancel(stream.runId, 'enough')).toMatchObject({ status: 'cancelled' })
     expect((await collect(stream)).at(-1)).toMatchObject({ type: 'run_end', cancellation_reason: 'enough' })
@@ -118,7 +118,7 @@ describe.each(ways)('by %s', (way) => {
       else yield `You said ${JSON.stringify(resumed.approved)}.`
     })
     const { client } = await open(way, { entities: { asking } })
-    const { run_id: runId, status } = await client.runs.start('asking', { input: 'x' })
+    const { run_id: runId, status } = await client.agents.run('asking', { input: 'x' })
     expect(status).toBe('input_required')
     expect((await client.runs.list({ status: 'input_required' })).runs).toMatchObject([{ run_id: runId }])
     const paused = await collect(await client.runs.events(runId))
@@ -135,19 +135,19 @@ describe.each(ways)('by %s', (way) => {
     const gated = gate()
     const { client, services } = await open(way, { entities: { gated: gated.runnable } })
     const statusOf = async (runId: string) => (await services.runs.get(runId)).status
-    const first = await client.runs.stream('gated', { input: 'go' })
+    const first = await client.agents.stream('gated', { input: 'go' })
     for await (const event of first) if (event.type === 'text_delta') break
     expect(await statusOf(first.runId)).toBe('cancelled')
 
     const leaving = new AbortController()
-    const second = await client.runs.stream('gated', { input: 'go' }, { signal: leaving.signal })
+    const second = await client.agents.stream('gated', { input: 'go' }, { signal: leaving.signal })
     const read = async () => {
       for await (const event of second) if (event.type === 'text_delta') leaving.abort(new Error('bye'))
     }
     await expect(read()).rejects.toThrow('bye')
     expect(await statusOf(second.runId)).toBe('cancelled')
 
-    const third = await client.runs.stream('gated', { input: 'go', on_disconnect: 'continue' })
+    const third = await client.agents.stream('gated', { input: 'go', on_disconnect: 'continue' })
     for await (const event of third) if (event.type === 'text_delta') break
     for (const index of [0, 1, 2]) gated.open(index)
     await expect.poll(() => statusOf(third.runId)).toBe('completed')
@@ -177,11 +177,11 @@ describe.each(ways)('by %s', (way) => {
 
   test('throws what the server threw', async () => {
     const { client } = await open(way, { entities: { echo } })
-    await expect(client.runs.start('echo', { input: 'x', session_id: 'none' })).rejects.toMatchObject({
+    await expect(client.agents.run('echo', { input: 'x', session_id: 'none' })).rejects.toMatchObject({
       name: 'AppError',
       code: 'session_not_found',
     })
-    await expect(client.runs.start('echo', { input: { parts: [] } })).rejects.toMatchObject({
+    await expect(client.agents.run('echo', { input: { parts: [] } })).rejects.toMatchObject({
       code: 'invalid_request',
       details: [{ path: 'input.parts' }],
     })
@@ -195,7 +195,7 @@ describe.each(ways)('by %s', (way) => {
     const aborted = AbortSignal.abort(new Error('too late'))
     await expect(client.health({ signal: aborted })).rejects.toThrow('too late')
     const controller = new AbortController()
-    const pending = client.runs.start('gated', { input: 'go' }, { signal: controller.signal })
+    const pending = client.agents.run('gated', { input: 'go' }, { signal: controller.signal })
     await gated.begun(0)
     controller.abort(new Error('changed my mind'))
     await expect(pending).rejects.toThrow('changed my mind')
@@ -205,7 +205,7 @@ describe.each(ways)('by %s', (way) => {
   test('gives up an answer after the time limit of the call', async () => {
     const gated = gate()
     const { client } = await open(way, { entities: { gated: gated.runnable } })
-    const pending = client.runs.start('gated', { input: 'go' }, { timeoutMs: 50 })
+    const pending = client.agents.run('gated', { input: 'go' }, { timeoutMs: 50 })
     await expect(pending).rejects.toMatchObject({ code: 'timeout', message: expect.stringMatching(/within 50 ms/) })
     gated.open(0)
   })
@@ -213,7 +213,7 @@ describe.each(ways)('by %s', (way) => {
 
 test('types the events it gives', async () => {
   const { client } = await open('no socket', { entities: { echo } })
-  const events: RunEvent[] = await collect(await client.runs.stream('echo', { input: 'a' }))
+  const events: RunEvent[] = await collect(await client.agents.stream('echo', { input: 'a' }))
   expect(events[1]).toMatchObject({ type: 'text_delta', text: 'a' })
 })
 

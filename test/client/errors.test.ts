@@ -69,10 +69,10 @@ interface Provoked {
 // The server must die for `run_interrupted`, which restarts.test.ts sees to.
 const provoked: Record<Exclude<ErrorCode, 'run_interrupted' | 'run_limit'>, Provoked> = {
   invalid_request: {
-    by: async () => (await open()).runs.start('echo', { input: { parts: [] } }),
+    by: async () => (await open()).agents.run('echo', { input: { parts: [] } }),
     with: { details: [{ path: 'input.parts', message: expect.any(String) }] },
   },
-  unauthorized: { by: async () => (await open({ auth: { keys: ['secret'] } }, { key: 'wrong' })).agents.list() },
+  unauthorized: { by: async () => (await open({ auth: { keys: ['secret'] } }, { apiKey: 'wrong' })).agents.list() },
   forbidden: {
     by: async () => (await open({}, { headers: { Origin: 'https://elsewhere.example' } })).sessions.create(),
   },
@@ -123,7 +123,7 @@ const provoked: Record<Exclude<ErrorCode, 'run_interrupted' | 'run_limit'>, Prov
     by: async () => {
       const client = await open()
       const { session_id } = await client.sessions.create({ session_id: 'shared' })
-      const pending = client.runs.start('waits', { input: 'x', session_id })
+      const pending = client.agents.run('waits', { input: 'x', session_id })
       await Promise.all([client.runs.cancel(await runOf(client, session_id)), pending])
     },
     with: { runId: expect.stringMatching(/^run_/), sessionId: 'shared' },
@@ -147,8 +147,8 @@ const provoked: Record<Exclude<ErrorCode, 'run_interrupted' | 'run_limit'>, Prov
     by: async () => {
       const client = await open()
       const options = { idempotencyKey: 'one' }
-      await client.runs.start('echo', { input: 'x' }, options)
-      return client.runs.start('echo', { input: 'y' }, options)
+      await client.agents.run('echo', { input: 'x' }, options)
+      return client.agents.run('echo', { input: 'y' }, options)
     },
   },
   unreadable_document: {
@@ -165,14 +165,14 @@ const provoked: Record<Exclude<ErrorCode, 'run_interrupted' | 'run_limit'>, Prov
   headers_too_large: { by: async () => (await open({}, { headers: { 'x-long': 'x'.repeat(40_000) } })).agents.list() },
   internal: { by: async () => (await open(failing(new Error('a secret of the database')))).sessions.get('any') },
   run_failed: {
-    by: async () => (await open()).runs.start('fails', { input: 'x' }),
+    by: async () => (await open()).agents.run('fails', { input: 'x' }),
     with: { runId: expect.stringMatching(/^run_/), sessionId: expect.stringMatching(/^ses_/) },
   },
   summary_failed: {
     by: async () => {
       const summarizer = { name: 'failing', summarize: () => Promise.reject(new Error('no luck')) }
       const client = await open({ summaryManager: { summarizer, timeoutMs: 1000 } })
-      const { session_id } = await client.runs.start('echo', { input: 'x' })
+      const { session_id } = await client.agents.run('echo', { input: 'x' })
       return client.sessions.summary.generate(session_id)
     },
   },
@@ -187,7 +187,7 @@ const provoked: Record<Exclude<ErrorCode, 'run_interrupted' | 'run_limit'>, Prov
       const client = await open({ limits: { requests: 1 } })
       const leaving = new AbortController()
       const { session_id } = await client.sessions.create()
-      const pending = client.runs.start('waits', { input: 'x', session_id }, { signal: leaving.signal })
+      const pending = client.agents.run('waits', { input: 'x', session_id }, { signal: leaving.signal })
       // The only place is taken from the moment in which the run is there.
       const refused = async () =>
         client.agents.list().then(
@@ -203,7 +203,7 @@ const provoked: Record<Exclude<ErrorCode, 'run_interrupted' | 'run_limit'>, Prov
     with: { retryAfterSeconds: 1 },
   },
   timeout: {
-    by: async () => (await open({ requestTimeout: 50 })).runs.start('waits', { input: 'x' }),
+    by: async () => (await open({ requestTimeout: 50 })).agents.run('waits', { input: 'x' }),
     with: { runId: expect.stringMatching(/^run_/) },
   },
   storage_full: {

@@ -65,9 +65,9 @@ test.each(answers)('says that a 200 with %s is no answer', async (_, type, body)
     message: expect.stringMatching(/sent (an answer|JSON).*is it an agentserve server\?$/),
   }
   await expect(client.health()).rejects.toMatchObject(wrong)
-  await expect(client.runs.start('a', { input: 'x' })).rejects.toMatchObject(wrong)
+  await expect(client.agents.run('a', { input: 'x' })).rejects.toMatchObject(wrong)
   const noStream = { code: 'internal', message: expect.stringContaining(`sent ${type} instead of a stream`) }
-  await expect(client.runs.stream('a', { input: 'x' })).rejects.toMatchObject(noStream)
+  await expect(client.agents.stream('a', { input: 'x' })).rejects.toMatchObject(noStream)
   await expect(client.runs.events('run_1')).rejects.toMatchObject(noStream)
   const notA2A = { code: 'internal', message: expect.stringContaining('not A2A') }
   await expect(client.a2a.send({ agentId: 'a', content: 'x' })).rejects.toMatchObject(notA2A)
@@ -116,7 +116,7 @@ test('names the URL of a server that is not there', async () => {
 
 test('sends the key and puts a path of the URL before its own', async () => {
   const { url, seen } = await open((_request, response) => answer(response, 200, { agents: [], count: 0 }))
-  const client = createClient({ url: `${url}/behind/proxy/`, key: 'k-1', prefix: '/v2' })
+  const client = createClient({ url: `${url}/behind/proxy/`, apiKey: 'k-1', prefix: '/v2' })
   closers.push(() => client.close())
   await client.agents.list()
   expect(seen[0]).toMatchObject({ url: '/behind/proxy/v2/agents', headers: { authorization: 'Bearer k-1' } })
@@ -137,7 +137,7 @@ test('asks again after a cut connection or a 503, under the same Idempotency-Key
   const busy = await open((_request, response) =>
     answer(response, 503, { error: { code: 'unavailable', message: 'busy' } }),
   )
-  await expect(busy.client.runs.start('a', { input: 'x' })).rejects.toMatchObject({
+  await expect(busy.client.agents.run('a', { input: 'x' })).rejects.toMatchObject({
     code: 'unavailable',
     message: 'busy',
   })
@@ -167,7 +167,7 @@ test('never repeats what the server refused', async () => {
   const { client, seen } = await open((_request, response) =>
     answer(response, 500, { error: { code: 'run_failed', message: 'no' } }),
   )
-  await expect(client.runs.start('a', { input: 'x' })).rejects.toMatchObject({ code: 'run_failed' })
+  await expect(client.agents.run('a', { input: 'x' })).rejects.toMatchObject({ code: 'run_failed' })
   expect(seen).toHaveLength(1)
 })
 

@@ -47,7 +47,7 @@ async function rejection(promise: Promise<unknown>): Promise<unknown> {
 
 /** A call that reads to its end, and what there must be before it is left. */
 const streams: [string, (client: Client, signal: AbortSignal) => Promise<AsyncIterable<{ type: string }>>][] = [
-  ['a run', (client, signal) => client.runs.stream('waits', { input: 'x' }, { signal })],
+  ['a run', (client, signal) => client.agents.stream('waits', { input: 'x' }, { signal })],
   ['an A2A reply', (client, signal) => client.a2a.stream({ agentId: 'waits', content: 'x' }, { signal })],
 ]
 
@@ -71,18 +71,18 @@ describe.each(ways)('by %s', (way) => {
   test('aborting a stream that nobody reads ends its run', async () => {
     const { client, statusOf } = await openServer(way)
     const controller = new AbortController()
-    const stream = await client.runs.stream('waits', { input: 'x' }, { signal: controller.signal })
+    const stream = await client.agents.stream('waits', { input: 'x' }, { signal: controller.signal })
     controller.abort()
     await expect.poll(() => statusOf(stream.runId)).toBe('cancelled')
   })
 
   test('aborting before the run has said its id ends it all the same', async () => {
     const { client, runs, statusOf } = await openServer(way)
-    const first = await client.runs.stream('waits', { input: 'x' })
+    const first = await client.agents.stream('waits', { input: 'x' })
     const controller = new AbortController()
     // It waits for its turn in the session, and its answer for that.
     const input = { input: 'x', session_id: first.sessionId }
-    const second = rejection(client.runs.stream('waits', input, { signal: controller.signal }))
+    const second = rejection(client.agents.stream('waits', input, { signal: controller.signal }))
     await expect.poll(async () => (await runs()).length).toBe(2)
     controller.abort(new Error('enough'))
     expect(await second).toMatchObject({ message: 'enough' })
@@ -103,7 +103,7 @@ describe.each(ways)('by %s', (way) => {
 
   test('leaving a run that one follows leaves the run alone', async () => {
     const { client, proxy, statusOf } = await openServer(way)
-    const { run_id } = await client.runs.background('waits', { input: 'x' })
+    const { run_id } = await client.agents.background('waits', { input: 'x' })
     for await (const event of await client.runs.events(run_id)) if (event.type === 'text_delta') break
     expect(await statusOf(run_id)).toBe('running')
     await client.close()
@@ -133,7 +133,7 @@ const busy = { error: { code: 'unavailable', message: 'busy' } }
 describe.each(['undici', 'fetch'] as const)('by %s, from a server that does not help', (way) => {
   const calls: [string, (client: Client, signal: AbortSignal) => Promise<unknown>][] = [
     ['an answer', (client, signal) => client.agents.list(undefined, { signal })],
-    ['a run', (client, signal) => client.runs.start('a', { input: 'x' }, { signal })],
+    ['a run', (client, signal) => client.agents.run('a', { input: 'x' }, { signal })],
     ['a stream', (client, signal) => client.runs.events('run_1', { signal })],
     ['an A2A stream', (client, signal) => client.a2a.stream({ agentId: 'a', content: 'x' }, { signal })],
   ]
@@ -163,7 +163,9 @@ describe.each(['undici', 'fetch'] as const)('by %s, from a server that does not 
       })
     }
     const signal = AbortSignal.abort(new Error('too late'))
-    expect(await rejection(client.runs.stream('a', { input: 'x' }, { signal }))).toMatchObject({ message: 'too late' })
+    expect(await rejection(client.agents.stream('a', { input: 'x' }, { signal }))).toMatchObject({
+      message: 'too late',
+    })
     expect(server.seen).toEqual([])
   })
 
@@ -225,7 +227,7 @@ test('a program that leaves a stream ends by itself, without close()', async () 
     'program.ts': `
       import { createClient } from 'agentserve/client'
       const client = createClient({ url: '${server.url}' })
-      for await (const event of await client.runs.stream('waits', { input: 'x' })) if (event.type === 'text_delta') break
+      for await (const event of await client.agents.stream('waits', { input: 'x' })) if (event.type === 'text_delta') break
       console.log('left')
     `,
   })

@@ -66,10 +66,10 @@ const operations: Record<string, ((subjects: Subjects) => Promise<unknown>)[]> =
   listAgents: [({ client }) => client.agents.list('agent')],
   getAgent: [({ client }) => client.agents.get('echo')],
   runAgent: [
-    ({ client }) => client.runs.start('echo', { input: 'hello' }),
-    ({ client }) => client.runs.background('echo', { input: 'hello' }),
+    ({ client }) => client.agents.run('echo', { input: 'hello' }),
+    ({ client }) => client.agents.background('echo', { input: 'hello' }),
   ],
-  streamAgent: [async ({ client }) => collect(await client.runs.stream('echo', { input: 'hello' }))],
+  streamAgent: [async ({ client }) => collect(await client.agents.stream('echo', { input: 'hello' }))],
   searchKnowledge: [({ client }) => client.knowledge.search('hello', { limit: 1 })],
   getKnowledgeConfig: [({ client }) => client.knowledge.config()],
   getKnowledgeStatus: [({ client }) => client.knowledge.status()],

@@ -52,7 +52,7 @@ test('takes up a stream that was cut at any byte, without a gap or a repeat', as
   })
   // Every byte of the frames but the last line end, after which the final event has been read.
   for (at = 1; at < whole.length; at += 3) {
-    const stream = await client.runs.stream('a', { input: 'x' })
+    const stream = await client.agents.stream('a', { input: 'x' })
     expect(await collect(stream), `cut at byte ${at}`).toEqual(events)
   }
   expect(JSON.parse(seen[0]?.body ?? '')).toEqual({ input: 'x', on_disconnect: 'continue' })
@@ -74,7 +74,7 @@ test('gives up after so many failures in a row, and says which run it was', asyn
       request.method === 'POST' ? cut(response, Buffer.from(frames[0] ?? '')) : response.destroy(),
     { retries: 0 },
   )
-  const stream = await client.runs.stream('a', { input: 'x' }, { reconnects: 2 })
+  const stream = await client.agents.stream('a', { input: 'x' }, { reconnects: 2 })
   await expect(collect(stream)).rejects.toMatchObject({ code: 'unavailable', runId: 'run_1' })
   expect(seen.map(({ method }) => method)).toEqual(['POST', 'GET', 'GET'])
 })
@@ -84,7 +84,7 @@ test('does not ask again when the server says that the run is gone', async () =>
     if (request.method === 'POST') return cut(response, Buffer.from(frames[0] ?? ''))
     answer(response, 404, { error: { code: 'run_not_found', message: 'gone' } })
   })
-  const stream = await client.runs.stream('a', { input: 'x' })
+  const stream = await client.agents.stream('a', { input: 'x' })
   await expect(collect(stream)).rejects.toMatchObject({ code: 'run_not_found', runId: 'run_1' })
   expect(seen).toHaveLength(2)
 })
@@ -103,7 +103,7 @@ test('takes silence for a cut, and heartbeats for life', async () => {
     },
     { silenceMs: 400 },
   )
-  expect(await collect(await client.runs.stream('a', { input: 'x' }))).toEqual(events)
+  expect(await collect(await client.agents.stream('a', { input: 'x' }))).toEqual(events)
   expect(seen).toHaveLength(2)
 })
 
@@ -127,7 +127,7 @@ test('refuses a stream that does not name its run', async () => {
     response.writeHead(200, { 'content-type': 'text/event-stream' })
     response.write(frames[0])
   })
-  await expect(client.runs.stream('a', { input: 'x' })).rejects.toMatchObject({
+  await expect(client.agents.stream('a', { input: 'x' })).rejects.toMatchObject({
     message: expect.stringContaining('X-Run-Id'),
   })
 })

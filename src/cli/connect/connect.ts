@@ -54,7 +54,7 @@ async function openInProcess(options: ConnectOptions, signal: AbortSignal): Prom
   const server = openServer({ ...config, server: { ...config.server, authKeys: keys, allowOrigins: [] } })
   const client = createClient({
     transport: (request) => server.inject(request),
-    key: own.key,
+    apiKey: own.key,
     prefix,
     a2aPrefix,
     healthPath,

@@ -4,7 +4,7 @@ import type { ConnectOptions } from '../command/flags.ts'
 
 export interface NamedServer {
   url: string
-  key: string | undefined
+  apiKey: string | undefined
 }
 
 /**
@@ -16,7 +16,7 @@ export function findNamedServer({ url, key }: ConnectOptions): NamedServer | und
     if (key === undefined && process.env.AGENTSERVE_KEY) {
       adviseUnauthorized('AGENTSERVE_KEY is not sent to the server of --url. Pass the key with --key.')
     }
-    return { url, key }
+    return { url, apiKey: key }
   }
   const inEnvironment = fromEnvironment('AGENTSERVE_URL')
   const named = inEnvironment ?? fromEnvFile('AGENTSERVE_URL')
@@ -32,5 +32,5 @@ export function findNamedServer({ url, key }: ConnectOptions): NamedServer | und
       `AGENTSERVE_KEY from ${other} is not sent, because AGENTSERVE_URL comes from ${source}. Set both in the same place.`,
     )
   }
-  return { url: named, key: sent || undefined }
+  return { url: named, apiKey: sent || undefined }
 }

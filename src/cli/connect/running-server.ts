@@ -33,7 +33,7 @@ export async function findRunningServer(
   if (state === 'silent') return undefined
   if (state === 'unproved') return ignore(path, `the program at ${hint.url} did not prove that it wrote this file`)
   const { url, prefix, a2a_prefix: a2aPrefix, health_path: healthPath } = hint
-  return { hint, client: createClient({ url, key: await keyFor?.(hint), prefix, a2aPrefix, healthPath }) }
+  return { hint, client: createClient({ url, apiKey: await keyFor?.(hint), prefix, a2aPrefix, healthPath }) }
 }
 
 function ignore(path: string, reason: string): undefined {

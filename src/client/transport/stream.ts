@@ -57,12 +57,6 @@ export function parseEvent<T extends { type: string }>(event: SseEvent, name: st
   throw new AppError('internal', `${name} sent an event that is not JSON with a type.`)
 }
 
-/** The events of one run, with where they come from. */
-export interface RunStream extends AsyncIterable<RunEvent> {
-  readonly runId: string
-  readonly sessionId: string | undefined
-}
-
 export interface FollowOptions {
   /** The stream as it was opened. */
   answer: OpenAnswer

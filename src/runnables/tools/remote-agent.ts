@@ -119,7 +119,7 @@ function createCall(settings: RemoteAgentSettings): Call {
   let opening: Promise<Client> | undefined
   const open = () => {
     opening ??= import('../../client/client.ts').then(({ createClient }) =>
-      createClient({ url, key: settings.apiKey, headers: settings.headers, a2aPrefix: settings.a2aPrefix }),
+      createClient({ url, apiKey: settings.apiKey, headers: settings.headers, a2aPrefix: settings.a2aPrefix }),
     )
     return opening
   }

@@ -46,7 +46,7 @@ async function open({ layout = plain, sessions = 3 }: { layout?: Layout; session
   closing.push(() => server.shutdown({ deadline: 0 }))
   const client = createClient({ transport: (request) => server.inject(request) })
   for (let count = 0; count < sessions; count++) {
-    await client.runs.start('say', { input: `hello ${count}`, session_id: (await client.sessions.create()).session_id })
+    await client.agents.run('say', { input: `hello ${count}`, session_id: (await client.sessions.create()).session_id })
   }
   const browser = new SessionBrowser({ client, layout })
   closing.push(() => browser.leave({ interrupted: true }))
@@ -103,7 +103,7 @@ describe('SessionBrowser', () => {
     // Nothing more to open, and no reason to stop following.
     press('\r')
     const inputs = Array.from({ length: 25 }, (_, turn) => `later ${turn}`)
-    for (const input of inputs) await client.runs.start('say', { input, session_id })
+    for (const input of inputs) await client.agents.run('say', { input, session_id })
     await shows(({ session }) => session?.lines.includes('You said: later 24') === true)
     const said = () => screen().session?.lines.filter((line) => line.startsWith('You said: ')) ?? []
     const last = ['later 22', 'later 23', 'later 24'].map((text) => `You said: ${text}`)

@@ -65,7 +65,7 @@ describe.each(ways)('by %s', (way) => {
     const { client, atEachByte } = openCut(way)
     const before = await countRuns(client)
     const calls = await atEachByte(async (bytes) => {
-      const stream = await client.runs.stream('echo', { input: 'é two' })
+      const stream = await client.agents.stream('echo', { input: 'é two' })
       const events = await collect(stream)
       expect([bytes, ...events.map(({ run_id, seq, type }) => [run_id, seq, type])]).toEqual([
         bytes,
@@ -99,7 +99,7 @@ describe.each(ways)('by %s', (way) => {
     const { client, atEachByte } = openCut(way)
     const before = await countRuns(client)
     const runs = await atEachByte(async () => {
-      const result = await client.runs.start('echo', { input: 'one', on_disconnect: 'continue' })
+      const result = await client.agents.run('echo', { input: 'one', on_disconnect: 'continue' })
       expect(result).toMatchObject({ status: 'completed', content: 'one' })
     }, 9)
     const tasks = await atEachByte(async () => {

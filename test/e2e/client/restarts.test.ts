@@ -51,7 +51,7 @@ describe.each(['undici', 'fetch'] as const)('by %s', (way) => {
   afterAll(() => client.close())
 
   test('a stream goes on over the restart, to the end of the interrupted run', { timeout: 120_000 }, async () => {
-    const stream = await client.runs.stream('endless', { input: 'hello' }, { reconnects: 12 })
+    const stream = await client.agents.stream('endless', { input: 'hello' }, { reconnects: 12 })
     const events: unknown[] = []
     for await (const { type, seq } of stream) {
       events.push(type)
@@ -81,8 +81,8 @@ describe.each(['undici', 'fetch'] as const)('by %s', (way) => {
 
   test('a run that was begun is not begun again, and the error names it', { timeout: 120_000 }, async () => {
     const { session_id } = await client.sessions.create()
-    const pending = client.runs
-      .start('endless', { input: 'hello', session_id, on_disconnect: 'continue' })
+    const pending = client.agents
+      .run('endless', { input: 'hello', session_id, on_disconnect: 'continue' })
       .catch((error: unknown) => error)
     await expect.poll(async () => (await client.runs.list({ session_id, status: 'running' })).count).toBe(1)
     await restart()
@@ -93,9 +93,9 @@ describe.each(['undici', 'fetch'] as const)('by %s', (way) => {
     expect(error).toMatchObject({ code: 'run_interrupted', status: 500, runId: runs[0]?.run_id, sessionId: session_id })
     // The same call later, from anywhere, with the key of the first.
     const options = { idempotencyKey: `again-${way}` }
-    const first = await client.runs.start('echo', { input: 'one', session_id }, options)
+    const first = await client.agents.run('echo', { input: 'one', session_id }, options)
     await restart()
-    expect(await client.runs.start('echo', { input: 'one', session_id }, options)).toEqual(first)
+    expect(await client.agents.run('echo', { input: 'one', session_id }, options)).toEqual(first)
     expect((await client.runs.list({ session_id })).count).toBe(2)
   })
 
@@ -104,7 +104,7 @@ describe.each(['undici', 'fetch'] as const)('by %s', (way) => {
     // On the connection that is open, so that the run is made; no other gets through until the restart.
     proxy.leadTo('http://127.0.0.1:1')
     proxy.cutAfter(0)
-    const pending = client.runs.start('echo', { input: 'once', session_id })
+    const pending = client.agents.run('echo', { input: 'once', session_id })
     await expect.poll(() => proxy.hasCut).toBe(true)
     await restart()
     expect(await pending).toMatchObject({ status: 'completed', content: 'once' })

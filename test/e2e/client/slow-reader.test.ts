@@ -49,7 +49,7 @@ test.each(ways)(
     closers.push(server.close, proxy.close, () => client.close())
     const carried = () => (way === 'inject' ? inner.carried() : proxy.carried)
 
-    const stream = await client.runs.stream('talks', { input: 'x' })
+    const stream = await client.agents.stream('talks', { input: 'x' })
     let chars = 0
     let seq = 0
     for await (const event of stream) {

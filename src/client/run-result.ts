@@ -1,0 +1,65 @@
+import { AppError } from '../core/error.ts'
+import { isFinalEvent, type RunEndEvent, type RunErrorEvent, type RunEvent } from '../core/event.ts'
+import { RunFold } from '../core/fold.ts'
+import type { Part } from '../core/message.ts'
+import type { RunResult } from '../wire/run.ts'
+
+/** What a stream said of its run. `content` is the text of `parts`; a stream from a number on has only what came after it. */
+export interface StreamedResult
+  extends Pick<RunResult, 'run_id' | 'status' | 'content' | 'sources' | 'usage' | 'cache_hit'> {
+  session_id: string | undefined
+  parts: Part[]
+}
+
+/** The events of one run, with where they come from. Events that were taken already count in `text` and `result`. */
+export interface RunStream extends AsyncIterable<RunEvent> {
+  readonly runId: string
+  readonly sessionId: string | undefined
+  /** Reads on to the end and gives the text of the answer. Throws as `result` does. */
+  text(): Promise<string>
+  /**
+   * Reads on to the end and gives the answer. A run that fails throws `run_failed`, `run_limit`, `run_interrupted`,
+   * `timeout` or `run_cancelled` with its `runId`; one that waits for input has the status `input_required`.
+   */
+  result(): Promise<StreamedResult>
+}
+
+/** A stream of a run that can be read event by event, as a whole, or first so and then so. */
+export function toRunStream(
+  { runId, sessionId }: { runId: string; sessionId: string | undefined },
+  source: AsyncGenerator<RunEvent, void, void>,
+): RunStream {
+  const fold = new RunFold()
+  let end: RunEndEvent | RunErrorEvent | undefined
+  async function* readAll(): AsyncGenerator<RunEvent, void, void> {
+    for await (const event of source) {
+      fold.addRecorded([event])
+      if (isFinalEvent(event)) end = event
+      yield event
+    }
+  }
+  const events = readAll()
+  async function result(): Promise<StreamedResult> {
+    for await (const _event of events);
+    const about = { runId, sessionId }
+    if (end === undefined) throw new AppError('unavailable', 'The stream was left before its end.', about)
+    const { status, usage, cache_hit } = assertAnswered(end, about)
+    const [{ parts, content } = { parts: [], content: '' }] = fold.messages(runId, '', '')
+    return { run_id: runId, session_id: sessionId, status, content, parts, sources: fold.sources, usage, cache_hit }
+  }
+  return { runId, sessionId, [Symbol.asyncIterator]: () => events, result, text: async () => (await result()).content }
+}
+
+function assertAnswered(
+  end: RunEndEvent | RunErrorEvent,
+  about: { runId: string; sessionId: string | undefined },
+): RunEndEvent {
+  if (end.type === 'run_error') {
+    const code = end.error.code === 'run_limit' ? 'run_limit' : 'run_failed'
+    throw new AppError(code, end.error.message, about)
+  }
+  if (end.status === 'interrupted') throw new AppError('run_interrupted', 'The run was interrupted.', about)
+  if (end.status !== 'cancelled') return end
+  const code = end.cancellation_reason === 'timeout' ? 'timeout' : 'run_cancelled'
+  throw new AppError(code, `The run was cancelled: ${end.cancellation_reason ?? 'requested'}.`, about)
+}
