@@ -18,15 +18,19 @@ const requestSeconds = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10,
 const runSeconds = [0.01, 0.05, 0.1, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 600]
 
 export function createMetrics({ version, startedAtMs }: { version: string; startedAtMs: number }): Metrics {
-  const requests = new Counter('agentserve_http_requests_total', 'Requests answered, by route and status.')
+  const requests = new Counter('agentserve_http_requests_total', 'Answered requests by route and status.')
   const requestTimes = new Histogram(
     'agentserve_http_request_duration_seconds',
-    'From the first line of a request to the end of its answer.',
+    'Time from the first line of a request to the end of its answer.',
     requestSeconds,
   )
-  const runs = new Counter('agentserve_runs_total', 'Runs ended or paused, by entity and status.')
-  const runTimes = new Histogram('agentserve_run_duration_seconds', 'From the start of a run to its end.', runSeconds)
-  const tokens = new Counter('agentserve_tokens_total', 'Tokens that models reported, by entity and direction.')
+  const runs = new Counter('agentserve_runs_total', 'Ended or paused runs by entity and status.')
+  const runTimes = new Histogram(
+    'agentserve_run_duration_seconds',
+    'Time from the start of a run to its end.',
+    runSeconds,
+  )
+  const tokens = new Counter('agentserve_tokens_total', 'Tokens reported by models, by entity and direction.')
   const cacheHits = new Counter('agentserve_cache_hits_total', 'Runs answered from the response cache.')
   let loopDelay: ReturnType<typeof monitorEventLoopDelay> | undefined
 
@@ -41,19 +45,19 @@ export function createMetrics({ version, startedAtMs }: { version: string; start
     const [delay, longest] = [loopDelay.percentile(99) / 1e9, loopDelay.max / 1e9]
     loopDelay.reset()
     return [
-      ...gauge('agentserve_build_info', 'The version that runs.', 1, `{version="${version}"}`),
-      ...gauge('process_start_time_seconds', 'When it started, in seconds since 1970.', startedAtMs / 1000),
-      '# HELP process_cpu_seconds_total Processor time of the process.',
+      ...gauge('agentserve_build_info', 'The running version of agentserve.', 1, `{version="${version}"}`),
+      ...gauge('process_start_time_seconds', 'Start time of the process in seconds since 1970.', startedAtMs / 1000),
+      '# HELP process_cpu_seconds_total CPU time of the process in seconds.',
       '# TYPE process_cpu_seconds_total counter',
       `process_cpu_seconds_total ${(user + system) / 1e6}`,
-      ...gauge('process_resident_memory_bytes', 'Memory of the process.', rss),
-      ...gauge('nodejs_heap_size_used_bytes', 'Memory of its JavaScript objects.', heapUsed),
+      ...gauge('process_resident_memory_bytes', 'Resident memory of the process in bytes.', rss),
+      ...gauge('nodejs_heap_size_used_bytes', 'Used JavaScript heap in bytes.', heapUsed),
       ...gauge(
         'nodejs_eventloop_lag_p99_seconds',
-        'Delay of its event loop since the last look, 99th percentile.',
+        '99th percentile of the event loop delay since the last scrape.',
         delay,
       ),
-      ...gauge('nodejs_eventloop_lag_max_seconds', 'The longest delay of its event loop since the last look.', longest),
+      ...gauge('nodejs_eventloop_lag_max_seconds', 'Maximum event loop delay since the last scrape.', longest),
     ]
   }
 

@@ -13,8 +13,8 @@ export const A2APart = component(
   'A2APart',
   z.object({
     type: z.enum(['text', 'data']),
-    content: z.string().optional().describe('The text; left out when empty.'),
-    data: z.string().optional().describe('Structured data as a JSON string; left out when empty.'),
+    content: z.string().optional().describe('The text. Omitted when empty.'),
+    data: z.string().optional().describe('Structured data as a JSON string. Omitted when empty.'),
   }),
 )
 export type A2APart = z.infer<typeof A2APart>
@@ -22,13 +22,18 @@ export type A2APart = z.infer<typeof A2APart>
 export const A2AMessage = component(
   'A2AMessage',
   z.object({
-    messageId: z.string().min(1).describe('The same agent, context, messageId and parts again give the same task.'),
+    messageId: z
+      .string()
+      .min(1)
+      .describe('A retry with the same agent, context, messageId and parts returns the same task.'),
     role: z.string().min(1).describe('`user` or `assistant`.'),
     agentId: z.string().min(1).describe('The id of a registered agent, team or workflow.'),
     contextId: z
       .string()
       .optional()
-      .describe('The session; an unknown one is created, none means a new one. 1–128 of `A-Z a-z 0-9 . _ : -`.'),
+      .describe(
+        'The session id, 1–128 of `A-Z a-z 0-9 . _ : -`. An unknown session is created with this id; without an id, a new session is created.',
+      ),
     parts: z.array(A2APart).min(1),
   }),
 )
@@ -41,7 +46,7 @@ export const A2AParams = component(
     onDisconnect: z
       .enum(['cancel', 'continue'])
       .optional()
-      .describe('What becomes of the run when the client leaves; `cancel` unless given.'),
+      .describe('What to do with the run when the client disconnects. Default: `cancel`.'),
   }),
 )
 export type A2AParams = z.infer<typeof A2AParams>
@@ -76,7 +81,7 @@ export const A2AErrorObject = component(
 )
 export type A2AErrorObject = z.infer<typeof A2AErrorObject>
 
-const echoedId = z.union([z.string(), z.number(), z.null()]).describe("The request's id; null when it has none.")
+const echoedId = z.union([z.string(), z.number(), z.null()]).describe("The request's id, or null if it has none.")
 
 export const A2ASuccess = component(
   'JSONRPC2Success',

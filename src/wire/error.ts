@@ -6,13 +6,13 @@ export const ErrorBody = component(
   'Error',
   z.object({
     error: z.object({
-      code: z.string().describe('One of a closed list, such as `session_not_found`.'),
+      code: z.string().describe('An error code from a fixed list, such as `session_not_found`.'),
       message: z.string(),
       details: z
         .array(z.object({ path: z.string(), message: z.string() }))
         .optional()
-        .describe('What is wrong, field by field.'),
-      run_id: z.string().optional().describe('The run that this is about.'),
+        .describe('The problems, one per field.'),
+      run_id: z.string().optional().describe('The run that the error is about.'),
       session_id: z.string().optional(),
     }),
     request_id: z.string(),

@@ -16,11 +16,11 @@ const failure = z.object({ message: z.string() })
 const milliseconds = z.number()
 const stamp = {
   run_id: z.string(),
-  seq: z.int().describe('From 1, growing; numbers may skip, never repeat.'),
+  seq: z.int().describe('Increasing from 1. Numbers may be skipped but never repeat.'),
   at: timestamp(),
 }
 
-const after = () => z.string().exactOptional().describe("What the same thread of a workflow's code had come to before.")
+const after = () => z.string().exactOptional().describe('The preceding step in the same branch of the workflow code.')
 
 function event<T extends string, S extends z.ZodRawShape>(type: T, fields: S) {
   return z.object({ type: z.literal(type), ...stamp, ...fields })
@@ -34,7 +34,7 @@ export const Source = component(
   'Source',
   z.object({
     type: z.literal('source'),
-    index: z.int().describe('From 1, as the answer cites it.'),
+    index: z.int().describe('The number that the answer cites, from 1.'),
     source: z.string(),
     document_id: z.string(),
     chunk_id: z.string(),
@@ -56,8 +56,8 @@ export const RunEvent = component(
       call_id: z.string(),
       model: z.string(),
       messages: json().exactOptional().describe('The exact prompt, with `include=prompts`.'),
-      tools: json().exactOptional().describe('Tool definitions as the model got them, with `include=prompts`.'),
-      settings: jsonObject().exactOptional().describe('What else it was called with, with `include=prompts`.'),
+      tools: json().exactOptional().describe('The tool definitions sent to the model, with `include=prompts`.'),
+      settings: jsonObject().exactOptional().describe('The other settings of the call, with `include=prompts`.'),
     }),
     event('model_call_end', {
       call_id: z.string(),
@@ -81,10 +81,10 @@ export const RunEvent = component(
     event('input_required', {
       call_id: z.string().exactOptional(),
       prompt: z.string(),
-      data: json().exactOptional().describe('What there is to decide about.'),
-      schema: jsonObject().exactOptional().describe('Of the `input` that is wanted.'),
+      data: json().exactOptional().describe('The data to decide about.'),
+      schema: jsonObject().exactOptional().describe('The JSON schema of the requested `input`.'),
       after: after(),
-      messages: json().exactOptional().describe('What the run goes on from, with `include=prompts`.'),
+      messages: json().exactOptional().describe('The messages from which the run continues, with `include=prompts`.'),
     }),
     event('run_resumed', {
       from: z.enum(['input_required', 'interrupted']),
@@ -96,14 +96,14 @@ export const RunEvent = component(
       name: z.string(),
       parent_id: z.string().exactOptional(),
       after: after(),
-      child_run_id: z.string().exactOptional().describe('The run of the team member at work.'),
+      child_run_id: z.string().exactOptional().describe('The run of the team member.'),
     }),
     event('step_end', {
       step_id: z.string(),
       status: z.enum(['completed', 'failed', 'cancelled']),
       output: json().exactOptional(),
       error: failure.exactOptional(),
-      usage: Usage.exactOptional().describe("Of the member's run."),
+      usage: Usage.exactOptional().describe("The status of the member's run."),
       state: jsonObject().exactOptional().describe("The session's state after the step, with `include=prompts`."),
       duration_ms: milliseconds,
     }),

@@ -14,7 +14,7 @@ export const Health = component(
 )
 export type Health = z.infer<typeof Health>
 
-const check = z.enum(['ok', 'failed', 'off']).describe('`off`: not configured.')
+const check = z.enum(['ok', 'failed', 'off']).describe('`off` means not configured.')
 export const Readiness = component(
   'Readiness',
   z.object({

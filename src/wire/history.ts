@@ -7,8 +7,8 @@ import { Run } from './run.ts'
 import { Summary } from './summary.ts'
 
 export const HistoryQuery = z.object({
-  num_messages: integer(1, 1000).default(50).describe('The latest N interactions, an interaction being one run.'),
-  stream_events: flag().default(false).describe('Add its recorded events to each run.'),
+  num_messages: integer(1, 1000).default(50).describe('The number of latest interactions. An interaction is one run.'),
+  stream_events: flag().default(false).describe('Include the recorded events of each run.'),
 })
 
 export const History = component(
@@ -18,7 +18,7 @@ export const History = component(
     messages: z.array(Message).describe('Oldest first.'),
     runs: z.array(Run.extend({ events: z.array(RunEvent).optional() })).describe('Oldest first.'),
     summary: Summary.nullable(),
-    has_more: z.boolean().describe('There are earlier interactions.'),
+    has_more: z.boolean().describe('Whether there are earlier interactions.'),
   }),
 )
 export type History = z.infer<typeof History>

@@ -26,7 +26,7 @@ const filters = z
     said(filterWords),
   )
   .describe(
-    'On the metadata of callers and on `source`, `document_id`, `chunker_type`; all must match, a list any of its values.',
+    'Filters on your metadata and on `source`, `document_id` and `chunker_type`. All must match; of a list, one value must match.',
   )
 
 export const SearchRequest = component(
@@ -36,14 +36,14 @@ export const SearchRequest = component(
     limit: integer(1, 100).default(10),
     filters: filters.optional(),
     mode: oneOf(searchModes).optional(),
-    context: integer(0, 5).optional().describe('Neighbouring chunks to put round each hit.'),
+    context: integer(0, 5).optional().describe('The number of neighbouring chunks to add around each result.'),
     collection,
-    explain: z.boolean(said('must be true or false')).optional().describe('Say of each hit why it is where it is.'),
+    explain: z.boolean(said('must be true or false')).optional().describe('Explain the rank of each result.'),
   }),
 )
 export type SearchRequest = z.input<typeof SearchRequest>
 
-export const SearchQuery = z.object({ explain: z.boolean().optional().describe('The same as in the body.') })
+export const SearchQuery = z.object({ explain: z.boolean().optional().describe('The same as the field in the body.') })
 
 export const SearchHit = component(
   'SearchHit',
@@ -70,9 +70,11 @@ export const SearchHit = component(
         keyword_score: z.number().nullable(),
         vector_rank: z.int().nullable(),
         vector_score: z.number().nullable(),
-        line: z.int().nullable().describe("The line that has the most of the query's words."),
+        line: z.int().nullable().describe('The line with the most words of the query.'),
         text: z.string(),
-        words: z.array(z.string()).describe('What was looked for, words like a misspelt one included.'),
+        words: z
+          .array(z.string())
+          .describe('The words that were searched for, including similar words for misspelt ones.'),
       })
       .exactOptional(),
   }),
@@ -92,8 +94,10 @@ const chunkOverlap = integer(0, 19_999)
   .describe('Less than `chunk_size`; default: a tenth of it, at most 100.')
 
 const settings = {
-  name: text(1, 1000).optional().describe('A label; its ending says how to read the content.'),
-  source: text(1, 2000).optional().describe("The document's identity: the same source again replaces it."),
+  name: text(1, 1000).optional().describe('A file name. Its extension selects the reader.'),
+  source: text(1, 2000)
+    .optional()
+    .describe("The document's identity. A new document with the same source replaces it."),
   metadata,
   chunker_type: chunkerType,
   chunk_size: chunkSize,
@@ -155,7 +159,7 @@ export const ManyRequest = component(
             source: text(1, 2000),
             content: text(0)
               .optional()
-              .describe('Left out to ask whether what has this `content_hash` is there already.'),
+              .describe('Omit it to ask whether content with this `content_hash` is already stored.'),
             content_hash: text(64, 64).optional().describe('SHA-256 of the bytes in hexadecimal.'),
             media_type: text(1, 200).optional(),
           }),
@@ -164,7 +168,7 @@ export const ManyRequest = component(
         .max(1000),
       collection,
     })
-    .describe('Many documents at once, each text.'),
+    .describe('Text documents to add or replace.'),
 )
 export type ManyRequest = z.input<typeof ManyRequest>
 
@@ -174,7 +178,7 @@ const IngestOutcome = component(
     source: z.string(),
     outcome: z
       .enum(['added', 'replaced', 'unchanged', 'needed', 'failed'])
-      .describe('`needed`: it is new or has changed, and there was no content.'),
+      .describe('`needed`: the document is new or has changed, but the request had no content.'),
     document_id: z.string().nullable(),
     chunk_count: z.int(),
     error: z.object({ code: z.string(), message: z.string() }).exactOptional(),
@@ -192,7 +196,7 @@ export const Document = component(
     name: z.string().nullable(),
     media_type: z.string().nullable(),
     metadata: jsonObject(),
-    reader_metadata: jsonObject().describe('What the reader said, `chunk_size` and `chunk_overlap` included.'),
+    reader_metadata: jsonObject().describe('Metadata from the reader, including `chunk_size` and `chunk_overlap`.'),
     content_hash: z.string(),
     chunk_count: z.int(),
     chunk_size: z.int(),
@@ -259,18 +263,18 @@ export const KnowledgeStatus = component(
     chunks: z.int(),
     vectors: z.int(),
     embedding_model: EmbeddingModel,
-    pending: z.int().describe('Documents whose vectors are still to be written.'),
+    pending: z.int().describe('The number of documents whose vectors are not written yet.'),
     reindexing: z
       .object(reindexing)
       .optional()
-      .describe('While everything is embedded again: bytes of the model that is downloaded, then chunks.'),
+      .describe('The progress of a reindex: first the bytes of the model download, then the chunks.'),
   }),
 ) satisfies z.ZodType<CoreStatus>
 export type KnowledgeStatus = z.infer<typeof KnowledgeStatus>
 
 export const ReindexRequest = component(
   'ReindexRequest',
-  z.object({ embedder: text(1, 100).optional().describe('Another embedder than the present one.') }),
+  z.object({ embedder: text(1, 100).optional().describe('The embedder to switch to.') }),
 )
 export type ReindexRequest = z.input<typeof ReindexRequest>
 

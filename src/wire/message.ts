@@ -32,7 +32,9 @@ export const Message = component(
 export type Message = z.infer<typeof Message>
 
 export const MessagesQuery = z.object({
-  q: text(1, 1000).describe('Words that a message must have, all of them, in any order; `open*` finds `opening` too.'),
+  q: text(1, 1000).describe(
+    'Words to search for. A message must contain all of them, in any order. `open*` also matches `opening`.',
+  ),
   session_id: text().optional(),
   agent_id: text().optional(),
   team_id: text().optional(),
@@ -50,7 +52,7 @@ export const MessageHit = component(
     entity_id: z.string().describe('The agent, team or workflow of the run.'),
     role: z.enum(['user', 'assistant']),
     created_at: timestamp(),
-    snippet: z.string().describe('What stands round the first of the words, on one line.'),
+    snippet: z.string().describe('The text around the first match, on one line.'),
   }),
 ) satisfies z.ZodType<CoreMessageHit>
 export type MessageHit = z.infer<typeof MessageHit>

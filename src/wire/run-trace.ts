@@ -11,7 +11,7 @@ const TracedPassage = z.object({
   chunk_id: z.string(),
   source: z.string(),
   score: z.number(),
-  index: z.int().nullable().describe('The number by which the prompt has it; null: it was found and not told.'),
+  index: z.int().nullable().describe('Its number in the prompt. Null if it was found but not included in the prompt.'),
   document_id: z.string().exactOptional(),
   ...place,
 })
@@ -22,24 +22,26 @@ const TracedToolCall = z.object({
   input: json(),
   output: json().exactOptional(),
   error: z.object({ message: z.string() }).exactOptional(),
-  duration_ms: z.number().nullable().describe('Null while it has no result.'),
+  duration_ms: z.number().nullable().describe('Null while there is no result.'),
 })
 
 const TracedCall = z.object({
   call_id: z.string(),
   model: z.string(),
-  seq: z.int().describe('Number of its first event.'),
+  seq: z.int().describe('The sequence number of its first event.'),
   at: timestamp(),
-  messages: json().describe('The exact prompt: system message, history, passages; null when it can not be made whole.'),
-  tools: json().describe('Tool definitions as the model got them; null without tools.'),
-  settings: jsonObject().nullable().describe('Everything else that it was called with; keys and tokens are left out.'),
+  messages: json().describe(
+    'The exact prompt: system message, history, passages. Null if parts of it are no longer available.',
+  ),
+  tools: json().describe('The tool definitions sent to the model. Null without tools.'),
+  settings: jsonObject().nullable().describe('All other settings of the call, without keys and tokens.'),
   retrievals: z
     .array(z.object({ query: z.string(), passages: z.array(TracedPassage) }))
-    .describe('What was found in the knowledge base since the call before.'),
+    .describe('The knowledge searches since the preceding call.'),
   text: z.string(),
   reasoning: z.string(),
   tool_calls: z.array(TracedToolCall),
-  finish_reason: z.string().nullable().describe('Null while the call goes on.'),
+  finish_reason: z.string().nullable().describe('Null while the call is running.'),
   usage: Usage.nullable(),
   duration_ms: z.number().nullable(),
 })
@@ -54,10 +56,10 @@ export const RunTrace = component(
     entity_id: z.string(),
     entity_kind: EntityKind,
     status: RunStatus,
-    child_run_ids: z.array(z.string()).describe('Runs of team members, which have traces of their own.'),
-    calls: z.array(TracedCall).describe('Model calls, in their order.'),
-    count: z.int().describe('Calls in this page.'),
-    next_cursor: z.string().nullable().describe('Null at the end.'),
+    child_run_ids: z.array(z.string()).describe('The runs of team members. Each has its own trace.'),
+    calls: z.array(TracedCall).describe('The model calls in order.'),
+    count: z.int().describe('The number of calls in this page.'),
+    next_cursor: z.string().nullable().describe('Null on the last page.'),
   }),
 ) satisfies z.ZodType<CoreRunTrace>
 export type RunTrace = z.infer<typeof RunTrace>

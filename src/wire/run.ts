@@ -17,21 +17,25 @@ export const RunRequest = component(
   'RunRequest',
   z.object({
     input,
-    session_id: text().optional().describe('Absent: a new session.'),
+    session_id: text().optional().describe('Without it, a new session is created.'),
     user_id: id().optional(),
     stream: flag().optional().describe('Answer with server-sent events.'),
-    background: flag().optional().describe('Answer 202 at once; the run outlives the request.'),
+    background: flag().optional().describe('Answer 202 at once. The run continues after the request.'),
     metadata: jsonObject().optional(),
     state: jsonObject().optional().describe("Merged over the session's state when the run starts."),
     multitask_strategy: oneOf(['enqueue', 'reject', 'interrupt'])
       .optional()
-      .describe('When the session already runs: wait (default), 409, or cancel the other.'),
-    on_disconnect: oneOf(['cancel', 'continue']).optional().describe('When the client leaves. Default: cancel.'),
+      .describe(
+        'If the session already has an active run: `enqueue` waits (default), `reject` answers 409, `interrupt` cancels the other run.',
+      ),
+    on_disconnect: oneOf(['cancel', 'continue'])
+      .optional()
+      .describe('What to do with the run when the client disconnects. Default: cancel.'),
   }),
 )
 export type RunRequest = z.input<typeof RunRequest>
 
-const parentRunId = () => z.string().nullable().describe('The run of the team that it is part of.')
+const parentRunId = () => z.string().nullable().describe('The parent run, if this is the run of a team member.')
 
 const outcome = {
   run_id: z.string(),
@@ -63,7 +67,7 @@ export const RunDetail = component(
     started_at: timestamp().nullable(),
     cancellation_reason: z.string().nullable(),
     error: RunError.nullable(),
-    truncated: z.boolean().describe('A crash may have taken the last moment of the stream.'),
+    truncated: z.boolean().describe('Whether a crash may have lost the last moments of the stream.'),
   }),
 )
 export type RunDetail = z.infer<typeof RunDetail>
@@ -106,10 +110,10 @@ export const RunsQuery = z.object({
   ...pageQuery,
 })
 
-const include = oneOf(['prompts']).optional().describe('`prompts`: show the exact prompts of model calls.')
+const include = oneOf(['prompts']).optional().describe('`prompts` includes the exact prompts of model calls.')
 export const StreamQuery = z.object({ include })
 export const RunEventsQuery = z.object({
-  after: integer(0).optional().describe('Only events with a larger `seq`; `Last-Event-ID` wins over it.'),
+  after: integer(0).optional().describe('Only events with a larger `seq`. `Last-Event-ID` takes precedence.'),
   include,
 })
 
@@ -122,11 +126,13 @@ export const ResumeRequest = component(
     approved: z
       .union([flag(), z.record(z.string(), flag())], said('must be true, false, or {"<call_id>": true}'))
       .optional()
-      .describe('For everything that waits, or by `call_id`.'),
-    input: json().optional().describe('What goes with it: the input asked for, or a reason.'),
-    stream: flag().optional().describe('Answer with server-sent events, from where the run goes on.'),
-    background: flag().optional().describe('Answer 202 at once. Default: as the run was started.'),
-    on_disconnect: oneOf(['cancel', 'continue']).optional().describe('When the client leaves. Default: cancel.'),
+      .describe('One decision for everything that is waiting, or one per `call_id`.'),
+    input: json().optional().describe('The requested input, or a reason for the decision.'),
+    stream: flag().optional().describe('Answer with server-sent events, from the point where the run continues.'),
+    background: flag().optional().describe('Answer 202 at once. Default: the same as when the run was started.'),
+    on_disconnect: oneOf(['cancel', 'continue'])
+      .optional()
+      .describe('What to do with the run when the client disconnects. Default: cancel.'),
   }),
 )
 export type ResumeRequest = z.input<typeof ResumeRequest>

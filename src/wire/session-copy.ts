@@ -39,7 +39,7 @@ const SessionLine = z.object({
   handovers: z
     .record(id(), recordId.nullable())
     .optional()
-    .describe('Up to which run each user of `shared_with` may read; null: nothing.'),
+    .describe('The last run that each user of `shared_with` may read. Null means none.'),
 })
 
 const Message = z.object({
@@ -94,10 +94,10 @@ export const SessionCopyLine = component('SessionCopyLine', Line)
 export const ExportQuery = z.object({
   events: flag()
     .default(true)
-    .describe('With the recorded events of each run; without them the copy has no streams to read.'),
+    .describe('Include the recorded events of each run. Without them, the streams of the copy cannot be read.'),
 })
 export const ImportQuery = z.object({
-  new_ids: flag().default(false).describe('Give the session, its runs and messages other ids.'),
+  new_ids: flag().default(false).describe('Give the session, its runs and its messages new ids.'),
 })
 
 /** The lines of a copy, as its pieces come: values, each of which is one line of JSON. */

@@ -90,27 +90,30 @@ export const SessionsQuery = z.object({
   team_id: text().optional(),
   workflow_id: text().optional(),
   user_id: text().optional(),
-  updated_before: moment.optional().describe('Only sessions that have not changed since, RFC 3339 in UTC.'),
+  updated_before: moment.optional().describe('Only sessions that have not changed since this time (RFC 3339, UTC).'),
   ...pageQuery,
 })
 
 export const ForkSessionRequest = component(
   'ForkSessionRequest',
   z.object({
-    run_id: text().optional().describe('The last run to take over. Default: the latest that has ended.'),
-    session_id: sessionId.optional().describe('Of the new session.'),
+    run_id: text().optional().describe('The last run to copy. Default: the latest run that has ended.'),
+    session_id: sessionId.optional().describe('The name of the new session.'),
   }),
 )
 export type ForkSessionRequest = z.input<typeof ForkSessionRequest>
 
 export const PruneSessionsRequest = component(
   'PruneSessionsRequest',
-  z.object({ updated_before: moment.describe('Only sessions that have not changed since.'), ...owners }),
+  z.object({ updated_before: moment.describe('Only sessions that have not changed since this time.'), ...owners }),
 )
 export type PruneSessionsRequest = z.input<typeof PruneSessionsRequest>
 
 export const SessionsPruned = component(
   'SessionsPruned',
-  z.object({ deleted: z.int(), has_more: z.boolean().describe('There are more: ask again.') }),
+  z.object({
+    deleted: z.int(),
+    has_more: z.boolean().describe('Whether there are more sessions to delete. If so, repeat the request.'),
+  }),
 )
 export type SessionsPruned = z.infer<typeof SessionsPruned>

@@ -119,8 +119,8 @@ describe('a saved test', () => {
     const running = { ...first, run: { ...first.run, status: 'running' as const } }
     const stamp = { run_id: first.run.run_id, seq: 2, at: '' }
     const asked = { ...first, events: [{ type: 'input_required' as const, prompt: 'May I?', ...stamp }] }
-    expect(() => toSavedTest([])).toThrow('no runs to make a test of')
-    expect(() => toSavedTest([first, other])).toThrow("is of 'a' and 'b'")
+    expect(() => toSavedTest([])).toThrow('no runs to save as a test')
+    expect(() => toSavedTest([first, other])).toThrow("has runs of 'a' and 'b'")
     expect(() => toSavedTest([running])).toThrow('is running')
     expect(() => toSavedTest([asked])).toThrow("waited for a user's answer")
   })

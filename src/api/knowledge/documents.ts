@@ -21,7 +21,10 @@ const params = { id: 'The document.' }
 
 /** The documents of the knowledge base and the state of their index. */
 export function documentRoutes(knowledge: Knowledge, path: string): DocumentedRoute[] {
-  const statusAnswer = { description: 'The state.', content: { 'application/json': KnowledgeStatus } }
+  const statusAnswer = {
+    description: 'The counts, and the progress of a reindex.',
+    content: { 'application/json': KnowledgeStatus },
+  }
   return [
     documented(
       {
@@ -63,7 +66,9 @@ export function documentRoutes(knowledge: Knowledge, path: string): DocumentedRo
         tag,
         summary: 'Delete a document with its chunks',
         params,
-        responses: { 200: { description: 'It is gone.', content: { 'application/json': DocumentDeleted } } },
+        responses: {
+          200: { description: 'The document was deleted.', content: { 'application/json': DocumentDeleted } },
+        },
         errors: ['document_not_found'],
       },
       async (request) => {
@@ -79,10 +84,10 @@ export function documentRoutes(knowledge: Knowledge, path: string): DocumentedRo
         operationId: 'reindexKnowledge',
         scope: 'knowledge:write',
         tag,
-        summary: 'Embed every chunk again',
+        summary: 'Reindex: embed every chunk again',
         description:
-          'As a stream, with `Accept: text/event-stream`, it takes as long as it needs, says how far it is, and ends when its ' +
-          'reader leaves.',
+          'With `Accept: text/event-stream` the response is a stream that reports the progress, has no time limit, and stops the work when ' +
+          'the client disconnects.',
         body: { required: false, content: { 'application/json': ReindexRequest } },
         responses: {
           200: { ...statusAnswer, content: { ...statusAnswer.content, 'text/event-stream': ReindexEvent } },
@@ -104,7 +109,7 @@ export function documentRoutes(knowledge: Knowledge, path: string): DocumentedRo
         operationId: 'getKnowledgeStatus',
         scope: 'knowledge:read',
         tag,
-        summary: 'How many documents, chunks and vectors there are',
+        summary: 'Count documents, chunks and vectors',
         responses: { 200: statusAnswer },
         errors: [],
       },

@@ -35,10 +35,12 @@ export function knowledgeRoutes(knowledge: Knowledge | undefined, settings: ApiS
       operationId: 'searchKnowledge',
       scope: 'knowledge:read',
       tag,
-      summary: 'Find passages',
+      summary: 'Search for passages',
       query: SearchQuery,
       body: { required: true, content: { 'application/json': SearchRequest } },
-      responses: { 200: { description: 'The best passages first.', content: { 'application/json': SearchAnswer } } },
+      responses: {
+        200: { description: 'The passages, best match first.', content: { 'application/json': SearchAnswer } },
+      },
       errors: ['collection_not_found', 'timeout'],
     },
     async (request) => {
@@ -55,7 +57,7 @@ export function knowledgeRoutes(knowledge: Knowledge | undefined, settings: ApiS
       operationId: 'getKnowledgeConfig',
       scope: 'knowledge:read',
       tag,
-      summary: 'What chunkers, readers, vector database and embedding model there are',
+      summary: 'Show the available chunkers, readers, vector databases and the embedding model',
       responses: { 200: { description: 'The configuration.', content: { 'application/json': KnowledgeConfig } } },
       errors: [],
     },
@@ -69,9 +71,10 @@ export function knowledgeRoutes(knowledge: Knowledge | undefined, settings: ApiS
       scope: 'knowledge:write',
       tag,
       summary: 'Add or replace a document',
-      description: 'The query parameters are for text/plain; JSON and forms have them as fields.',
+      description:
+        'The query parameters apply to text/plain only; JSON bodies and forms have fields of the same names.',
       query: ContentSettings,
-      headers: { 'Idempotency-Key': 'The same key and content again give the first answer.' },
+      headers: { 'Idempotency-Key': 'A retry with the same key and content returns the first answer.' },
       body: {
         required: true,
         content: {
@@ -81,8 +84,11 @@ export function knowledgeRoutes(knowledge: Knowledge | undefined, settings: ApiS
         },
       },
       responses: {
-        201: { description: 'A new document.', content: { 'application/json': IngestAnswer } },
-        200: { description: 'It replaced one, or changed nothing.', content: { 'application/json': IngestAnswer } },
+        201: { description: 'A new document was added.', content: { 'application/json': IngestAnswer } },
+        200: {
+          description: 'An existing document was replaced, or nothing changed.',
+          content: { 'application/json': IngestAnswer },
+        },
       },
       errors: ['conflict', 'idempotency_mismatch', 'unreadable_document', 'storage_full', 'timeout'],
     },
@@ -104,9 +110,14 @@ export function knowledgeRoutes(knowledge: Knowledge | undefined, settings: ApiS
       tag,
       summary: 'Add or replace many documents',
       description:
-        'Each that can not be read is an outcome of its own; the others are stored. The same again changes nothing.',
+        'A document that cannot be read is reported in its own outcome; the others are stored. Repeating the request changes nothing.',
       body: { required: true, content: { 'application/json': ManyRequest } },
-      responses: { 200: { description: 'In the order asked.', content: { 'application/json': ManyAnswer } } },
+      responses: {
+        200: {
+          description: 'One outcome per document, in the order of the request.',
+          content: { 'application/json': ManyAnswer },
+        },
+      },
       errors: ['conflict', 'storage_full', 'timeout'],
     },
     async (request) => {

@@ -145,11 +145,11 @@ function toErrors(doc: RouteDoc, schemas: JsonSchemas, authRequired: boolean): J
   if (doc.method !== 'GET') for (const code of withEffect) codes.add(code)
   const byStatus = Map.groupBy([...codes], (code) => statusOf[code])
   const content = toContent({ 'application/json': ErrorBody }, schemas)
-  const retry = { 'Retry-After': 'Seconds until a retry makes sense.' }
+  const retry = { 'Retry-After': 'Seconds to wait before a retry.' }
   const allowance = {
-    'RateLimit-Limit': 'How many requests may come at once, and again over each minute.',
-    'RateLimit-Remaining': 'How many may come now.',
-    'RateLimit-Reset': 'Seconds until all may come at once again.',
+    'RateLimit-Limit': 'The maximum number of requests per minute, which is also the maximum burst.',
+    'RateLimit-Remaining': 'The number of requests left now.',
+    'RateLimit-Reset': 'Seconds until the full number is available again.',
   }
   return Object.fromEntries(
     [...byStatus].map(([status, grouped]) => [

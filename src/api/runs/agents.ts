@@ -16,8 +16,10 @@ import { toRunAnswer } from './answer.ts'
 import { acceptsEvents, toFrames } from './stream.ts'
 
 const tag = 'Agents'
-const runHeaders = { 'X-Run-Id': 'The run.', 'X-Session-Id': 'Its session.' }
-const streamAnswer = { description: 'Server-sent events: `id` is the number, `event` the type, `data` the event.' }
+const runHeaders = { 'X-Run-Id': 'The run.', 'X-Session-Id': 'The session of the run.' }
+const streamAnswer = {
+  description: 'Server-sent events: `id` is the sequence number, `event` the type, `data` the event.',
+}
 
 /** List and run agents, teams and workflows. `entityIds`: examples for the documentation. */
 export function agentRoutes(settings: ApiSettings, entityIds: readonly string[]): DocumentedRoute[] {
@@ -31,7 +33,9 @@ export function agentRoutes(settings: ApiSettings, entityIds: readonly string[])
     params,
     examples,
     query: StreamQuery,
-    headers: { 'Idempotency-Key': 'The same key and body again give the first run, never a second one.' },
+    headers: {
+      'Idempotency-Key': 'A retry with the same key and body returns the first run; it never starts a second one.',
+    },
     body: { required: true, content: { 'application/json': RunRequest } },
     errors: [
       'agent_not_found',
@@ -54,9 +58,11 @@ export function agentRoutes(settings: ApiSettings, entityIds: readonly string[])
         operationId: 'listAgents',
         scope: 'any',
         tag,
-        summary: 'List what can be run',
+        summary: 'List agents, teams and workflows',
         query: AgentsQuery,
-        responses: { 200: { description: 'All of them.', content: { 'application/json': AgentList } } },
+        responses: {
+          200: { description: 'All agents, teams and workflows.', content: { 'application/json': AgentList } },
+        },
         errors: [],
       },
       (request, { registry }) => {
@@ -71,7 +77,7 @@ export function agentRoutes(settings: ApiSettings, entityIds: readonly string[])
         operationId: 'getAgent',
         scope: 'any',
         tag,
-        summary: 'Describe one',
+        summary: 'Describe an agent, team or workflow',
         params,
         examples,
         responses: { 200: { description: 'The agent.', content: { 'application/json': Agent } } },
@@ -86,7 +92,7 @@ export function agentRoutes(settings: ApiSettings, entityIds: readonly string[])
         operationId: 'runAgent',
         summary: 'Run an agent',
         description:
-          'Waits for the answer; streams it with `stream` or `Accept: text/event-stream`; returns at once with `background`.',
+          'Waits for the answer by default. Streams it with `stream` or `Accept: text/event-stream`. Returns at once with `background`.',
         responses: {
           200: {
             ...stream,
@@ -94,9 +100,9 @@ export function agentRoutes(settings: ApiSettings, entityIds: readonly string[])
             content: { 'application/json': RunResult, ...stream.content },
           },
           202: {
-            description: 'Accepted to run in the background.',
+            description: 'The run continues in the background.',
             content: { 'application/json': RunAccepted },
-            headers: { Location: 'Where the run is.', ...runHeaders },
+            headers: { Location: 'The path of the run.', ...runHeaders },
           },
         },
       },
@@ -107,7 +113,7 @@ export function agentRoutes(settings: ApiSettings, entityIds: readonly string[])
         ...run,
         path: `${path}/:id/run/stream`,
         operationId: 'streamAgent',
-        summary: 'Run an agent and stream what happens',
+        summary: 'Run an agent and stream its events',
         responses: { 200: stream },
       },
       (request, services) => startRun(services, settings, request, true),

@@ -13,9 +13,9 @@ export function backupRoutes({ prefix }: ApiSettings): DocumentedRoute[] {
         operationId: 'getBackup',
         scope: 'admin',
         tag: 'Server',
-        summary: 'Read a backup of everything that is kept',
+        summary: 'Download a backup of all data',
         description:
-          'A tar archive of the sessions and the documents, for `agentserve restore`. It begins when the copies are made, ' +
+          'A tar archive of the sessions and documents, for `agentserve restore`. The response starts when the copies are complete, ' +
           'however long that takes.',
         responses: { 200: { description: 'The archive.', content: { [archiveMediaType]: Archive } } },
         errors: ['conflict', 'storage_full'],

@@ -14,9 +14,9 @@ export function healthRoutes(settings: ApiSettings): DocumentedRoute[] {
         path: healthPath,
         operationId: 'getHealth',
         tag: 'Server',
-        summary: 'Whether the process answers',
+        summary: 'Liveness: the process answers',
         scope: 'open',
-        responses: { 200: { description: 'It does.', content: { 'application/json': Health } } },
+        responses: { 200: { description: 'The process answers.', content: { 'application/json': Health } } },
       },
       () => {
         const uptime = Math.max(0, clock() - startedAtMs) / 1000
@@ -30,11 +30,14 @@ export function healthRoutes(settings: ApiSettings): DocumentedRoute[] {
         path: `${healthPath === '/' ? '' : healthPath}/ready`,
         operationId: 'getReadiness',
         tag: 'Server',
-        summary: 'Whether it takes work',
+        summary: 'Readiness: the server accepts work',
         scope: 'open',
         responses: {
-          200: { description: 'It does.', content: { 'application/json': Readiness } },
-          503: { description: 'Not now.', content: { 'application/json': Readiness } },
+          200: { description: 'The process answers.', content: { 'application/json': Readiness } },
+          503: {
+            description: 'The server is starting, stopping or has a failed check.',
+            content: { 'application/json': Readiness },
+          },
         },
       },
       async () => {

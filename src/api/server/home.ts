@@ -24,10 +24,10 @@ export function homeRoutes({ prefix, healthPath, a2aPrefix, version }: ApiSettin
         path: '/',
         operationId: 'getHome',
         tag: 'Server',
-        summary: 'Where things are',
+        summary: 'List the main paths of this server',
         scope: 'open',
         responses: {
-          200: { description: 'The places.', content: { 'application/json': AnyObject, 'text/html': PlainText } },
+          200: { description: 'The paths.', content: { 'application/json': AnyObject, 'text/html': PlainText } },
         },
         errors: [],
       },

@@ -36,9 +36,9 @@ const lineEnd = Buffer.from('\n')
 const made = {
   description: 'The new session.',
   content: { 'application/json': Session },
-  headers: { ETag: 'Of this state of the session.', Location: 'Where the session is.' },
+  headers: { ETag: 'The version of the session, for If-Match.', Location: 'The path of the session.' },
 }
-const headers = { 'Idempotency-Key': 'The same key and body again give the first answer.' }
+const headers = { 'Idempotency-Key': 'A retry with the same key and body returns the first answer.' }
 
 /** Whole sessions out, in, and beside each other. */
 export function sessionCopyRoutes({ prefix, importBytes }: ApiSettings): DocumentedRoute[] {
@@ -57,10 +57,10 @@ export function sessionCopyRoutes({ prefix, importBytes }: ApiSettings): Documen
           operationId: 'forkSession',
           scope: 'sessions',
           tag,
-          summary: 'Begin another session with the runs of this one',
+          summary: 'Fork a session: copy its runs into a new one',
           description:
-            'The runs up to one, with their messages and events, are copied under new ids. `metadata.forked_from` names the ' +
-            'session and the last run. The state is the present one of the session.',
+            'Copies the runs up to `run_id`, with their messages and events, under new ids. `metadata.forked_from` names the ' +
+            'session and the last run. The new session gets the current state of the session.',
           params,
           headers,
           body: { required: false, content: { 'application/json': ForkSessionRequest } },
@@ -85,13 +85,13 @@ export function sessionCopyRoutes({ prefix, importBytes }: ApiSettings): Documen
         operationId: 'exportSession',
         scope: 'sessions',
         tag,
-        summary: 'Read a whole session as JSON lines',
+        summary: 'Export a session as JSON lines',
         description:
-          'The session, each run followed by its events, and a last line of type `end`. Runs that have not ended are left out. ' +
-          'Importing it gives the same session again. Exact prompts are in it for keys with the scope `prompts`.',
+          'The session, then each run followed by its events, then a last line of type `end`. Runs that have not ended are left out. ' +
+          'Importing the lines creates the same session again. Exact prompts are included for keys with the scope `prompts`.',
         params,
         query: ExportQuery,
-        responses: { 200: { description: 'One JSON object a line.', content: { [copyMediaType]: SessionCopyLine } } },
+        responses: { 200: { description: 'One JSON object per line.', content: { [copyMediaType]: SessionCopyLine } } },
         errors: ['session_not_found'],
       },
       async (request, { sessions }) => {
@@ -111,10 +111,10 @@ export function sessionCopyRoutes({ prefix, importBytes }: ApiSettings): Documen
           scope: 'sessions',
           operationId: 'importSession',
           tag,
-          summary: 'Make a session of what was exported',
+          summary: 'Import an exported session',
           description:
-            'The whole session or nothing. An id that is taken is 409; with `new_ids` everything gets new ones. The body may ' +
-            'have as much as `limits.importSize` says, and a line 64 MB.',
+            'Imports the whole session or nothing. An existing id is 409; with `new_ids` all ids are new. The maximum body ' +
+            'size is `limits.importSize`; a line may have at most 64 MB.',
           headers,
           query: ImportQuery,
           body: { required: true, content: { [copyMediaType]: SessionCopyLine } },

@@ -20,10 +20,15 @@ export function historyRoutes({ prefix }: ApiSettings): DocumentedRoute[] {
         operationId: 'getHistory',
         scope: 'sessions',
         tag: 'Sessions',
-        summary: 'Read the conversation',
+        summary: 'Get the conversation',
         params: { id: 'The session.' },
         query: HistoryQuery,
-        responses: { 200: { description: 'The latest interactions.', content: { 'application/json': History } } },
+        responses: {
+          200: {
+            description: 'The latest interactions (runs with their messages).',
+            content: { 'application/json': History },
+          },
+        },
         errors: ['session_not_found'],
       },
       async (request, { sessions }) => {

@@ -15,10 +15,10 @@ export function messageRoutes({ prefix }: ApiSettings): DocumentedRoute[] {
         operationId: 'searchMessages',
         scope: 'sessions',
         tag: 'Sessions',
-        summary: 'Find messages by their words, the newest first',
+        summary: 'Search messages, newest first',
         description:
-          'Case and accents do not matter. The filters are those of the list of sessions. A page may have fewer than `limit` ' +
-          'messages, or none, and be followed by others. 503 while the index of many messages is first made.',
+          'Finds messages that contain all the words. Case and accents are ignored. The filters are the same as for listing sessions. A page may have fewer than `limit` ' +
+          'messages, or none, although more pages follow. 503 while the search index is being built.',
         query: MessagesQuery,
         responses: { 200: { description: 'A page of messages.', content: { 'application/json': MessageHitList } } },
         errors: [],

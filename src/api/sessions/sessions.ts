@@ -26,7 +26,7 @@ const tag = 'Sessions'
 const params = { id: 'The session.' }
 const sessionAnswer = { description: 'The session.', content: { 'application/json': Session } }
 const ownerKinds = ['user', 'agent', 'team', 'workflow'] as const satisfies readonly OwnerKind[]
-const withTag = { ...sessionAnswer, headers: { ETag: 'Of this state of the session.' } }
+const withTag = { ...sessionAnswer, headers: { ETag: 'The version of the session, for If-Match.' } }
 
 /** Create, read, change, delete, list and share sessions, and the runs of one. */
 export function sessionRoutes({ prefix }: ApiSettings): DocumentedRoute[] {
@@ -40,9 +40,9 @@ export function sessionRoutes({ prefix }: ApiSettings): DocumentedRoute[] {
         scope: 'sessions',
         tag,
         summary: 'Create a session',
-        headers: { 'Idempotency-Key': 'The same key and body again give the first answer.' },
+        headers: { 'Idempotency-Key': 'A retry with the same key and body returns the first answer.' },
         body: { required: false, content: { 'application/json': CreateSessionRequest } },
-        responses: { 201: { ...withTag, headers: { ...withTag.headers, Location: 'Where the session is.' } } },
+        responses: { 201: { ...withTag, headers: { ...withTag.headers, Location: 'The path of the session.' } } },
         errors: ['conflict', 'idempotency_mismatch'],
       },
       async (request, { sessions }) => {
@@ -59,8 +59,8 @@ export function sessionRoutes({ prefix }: ApiSettings): DocumentedRoute[] {
         operationId: 'listSessions',
         scope: 'sessions',
         tag,
-        summary: 'List sessions, the latest change first',
-        description: 'A session is found under its present owners and under those that it had before `reuse`.',
+        summary: 'List sessions, last changed first',
+        description: 'The filters match the current owners of a session and its earlier owners (see `reuse`).',
         query: SessionsQuery,
         responses: { 200: { description: 'A page of sessions.', content: { 'application/json': SessionList } } },
         errors: [],
@@ -77,9 +77,9 @@ export function sessionRoutes({ prefix }: ApiSettings): DocumentedRoute[] {
         operationId: 'getSession',
         scope: 'sessions',
         tag,
-        summary: 'Read a session',
+        summary: 'Get a session',
         params,
-        headers: { 'If-None-Match': 'An ETag: 304 while the session is still the same.' },
+        headers: { 'If-None-Match': 'An ETag. 304 if the session has not changed.' },
         responses: { 200: withTag, 304: { description: 'Not changed.' } },
         errors: ['session_not_found'],
       },
@@ -97,10 +97,11 @@ export function sessionRoutes({ prefix }: ApiSettings): DocumentedRoute[] {
         operationId: 'updateSession',
         scope: 'sessions',
         tag,
-        summary: 'Change a session',
-        description: 'Fields given are replaced whole, `null` clears, absent ones stay.',
+        summary: 'Update a session',
+        description:
+          'A field in the body replaces the whole value, `null` clears it, and an absent field stays unchanged.',
         params,
-        headers: { 'If-Match': 'An ETag: 412 when the session has changed since.' },
+        headers: { 'If-Match': 'An ETag. 412 if the session has changed since.' },
         body: { required: true, content: { 'application/json': UpdateSessionRequest } },
         responses: { 200: withTag },
         errors: ['session_not_found', 'precondition_failed'],
@@ -121,10 +122,12 @@ export function sessionRoutes({ prefix }: ApiSettings): DocumentedRoute[] {
         operationId: 'deleteSession',
         scope: 'sessions',
         tag,
-        summary: 'Delete a session with everything in it',
-        description: 'What runs in it is cancelled first.',
+        summary: 'Delete a session with all its data',
+        description: 'Active runs of the session are cancelled first.',
         params,
-        responses: { 200: { description: 'It is gone.', content: { 'application/json': SessionDeleted } } },
+        responses: {
+          200: { description: 'The document was deleted.', content: { 'application/json': SessionDeleted } },
+        },
         errors: ['session_not_found'],
       },
       async (request, { sessions }) => {
@@ -141,7 +144,7 @@ export function sessionRoutes({ prefix }: ApiSettings): DocumentedRoute[] {
         scope: 'sessions',
         tag,
         summary: 'Attach a session to another agent, team, workflow or user',
-        description: 'The ids given become the present ones; the earlier ones stay in `shared_with`.',
+        description: 'The given ids become the current owners; the earlier owners stay in `shared_with`.',
         params,
         body: { required: true, content: { 'application/json': ReuseSessionRequest } },
         responses: { 200: withTag },
@@ -162,11 +165,11 @@ export function sessionRoutes({ prefix }: ApiSettings): DocumentedRoute[] {
         operationId: 'unshareSession',
         scope: 'sessions',
         tag,
-        summary: 'Take the name of an earlier owner out of a session',
-        description: 'An earlier user then sees nothing of it any more. For the present user and operators.',
-        params: { ...params, kind: '`user`, `agent`, `team` or `workflow`.', owner_id: 'The name in `shared_with`.' },
+        summary: 'Remove an earlier owner from a session',
+        description: 'A removed user can no longer read the session. Only the current user and operators may do this.',
+        params: { ...params, kind: '`user`, `agent`, `team` or `workflow`.', owner_id: 'The id in `shared_with`.' },
         examples: { kind: ownerKinds },
-        responses: { 204: { description: 'It is not there any more.' } },
+        responses: { 204: { description: 'The owner was removed.' } },
         errors: ['session_not_found', 'owner_not_found'],
       },
       async (request, { sessions }) => {
@@ -186,13 +189,15 @@ export function sessionRoutes({ prefix }: ApiSettings): DocumentedRoute[] {
         operationId: 'pruneSessions',
         scope: 'sessions',
         tag,
-        summary: 'Delete sessions that have not changed for long',
+        summary: 'Delete old sessions',
         description:
-          'With everything in them, but none with a run that is running or queued. The owners are those of the list of sessions. ' +
-          'It stops after some seconds and then says that there are more. Without `user_id` it is about all users and needs the ' +
+          'Deletes sessions that have not changed for a long time, with all their data, except sessions with a running or queued run. The owner filters are the same as for listing sessions. ' +
+          'The request stops after some seconds and then reports `has_more`. Without `user_id` it applies to all users and needs the ' +
           'scope `admin`, unless the key belongs to a user.',
         body: { required: true, content: { 'application/json': PruneSessionsRequest } },
-        responses: { 200: { description: 'How many are gone.', content: { 'application/json': SessionsPruned } } },
+        responses: {
+          200: { description: 'The number of deleted sessions.', content: { 'application/json': SessionsPruned } },
+        },
         errors: [],
       },
       async (request, { sessions }) => {
@@ -208,7 +213,7 @@ export function sessionRoutes({ prefix }: ApiSettings): DocumentedRoute[] {
         operationId: 'listSessionRuns',
         scope: 'sessions',
         tag,
-        summary: 'List the runs of a session, the newest first',
+        summary: 'List the runs of a session, newest first',
         params,
         query: SessionRunsQuery,
         responses: { 200: { description: 'A page of runs.', content: { 'application/json': RunList } } },

@@ -20,7 +20,7 @@ export function summaryRoutes({ prefix }: ApiSettings): DocumentedRoute[] {
         operationId: 'getSummary',
         scope: 'sessions',
         tag,
-        summary: 'Read the latest summary',
+        summary: 'Get the latest summary',
         params,
         responses: { 200: summaryAnswer },
         errors: ['session_not_found', 'summary_not_found'],
@@ -40,7 +40,7 @@ export function summaryRoutes({ prefix }: ApiSettings): DocumentedRoute[] {
         responses: {
           200: summaryAnswer,
           202: {
-            description: 'It will be written, also over a restart.',
+            description: 'The summary will be written, even if the server restarts.',
             content: { 'application/json': SummaryScheduled },
           },
         },

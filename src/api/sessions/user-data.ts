@@ -9,7 +9,7 @@ import type { ApiSettings } from '../route/settings.ts'
 import { toCopyEvents, toCopyLines, toLine } from './copies.ts'
 
 const tag = 'Users'
-const params = { user_id: 'The user, whose sessions and runs have it as `user_id`.' }
+const params = { user_id: 'The `user_id` of the sessions and runs.' }
 
 /** Everything of one user, out or gone. */
 export function userRoutes({ prefix }: ApiSettings): DocumentedRoute[] {
@@ -22,13 +22,13 @@ export function userRoutes({ prefix }: ApiSettings): DocumentedRoute[] {
         operationId: 'exportUser',
         scope: 'admin',
         tag,
-        summary: 'Read everything of a user as JSON lines',
+        summary: 'Export all data of a user as JSON lines',
         description:
-          'Each session of the user as it is exported by itself, the runs of the user in sessions of others with their ' +
-          'events, and a last line of type `user_end`. It is what erasing the user would take. Exact prompts are in it for ' +
+          'Every session of the user in the format of a session export, then the runs of the user in sessions of other users with their ' +
+          'events, then a last line of type `user_end`. This is the data that erasing the user deletes. Exact prompts are included for ' +
           'keys with the scope `prompts`.',
         params,
-        responses: { 200: { description: 'One JSON object a line.', content: { [copyMediaType]: UserCopyLine } } },
+        responses: { 200: { description: 'One JSON object per line.', content: { [copyMediaType]: UserCopyLine } } },
       },
       (request, { users }) =>
         stream(toLines(users.export(pathId(request, 'user_id')), maySeePrompts(request)), copyMediaType),
@@ -40,13 +40,13 @@ export function userRoutes({ prefix }: ApiSettings): DocumentedRoute[] {
         operationId: 'eraseUser',
         scope: 'admin',
         tag,
-        summary: 'Erase everything of a user',
+        summary: 'Erase all data of a user',
         description:
-          'The sessions whose present user it is go, with their runs and summaries. The runs of the user in sessions of ' +
-          'others lose input, output and events and keep their row. Cached answers and idempotency answers go, and the ' +
-          'name leaves `shared_with`. A user of whom nothing is kept is no error.',
+          'Deletes the sessions that currently belong to the user, with their runs and summaries. The runs of the user in sessions of ' +
+          'other users lose their input, output and events but stay listed. Cached answers and idempotency answers are deleted, and the ' +
+          'user is removed from `shared_with`. It is not an error if the user has no data.',
         params,
-        responses: { 204: { description: 'Nothing is left.' } },
+        responses: { 204: { description: 'All data of the user is deleted.' } },
       },
       async (request, { users }) => {
         await users.erase(pathId(request, 'user_id'))

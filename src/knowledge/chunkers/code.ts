@@ -15,7 +15,7 @@ interface CodeLine {
 /** As many whole functions or blocks as fit; the lines that a piece is indented under are its heading path. */
 export const codeChunker: Chunker = {
   name: 'code',
-  description: 'Functions and blocks of source code or data, with the lines that they are indented under.',
+  description: 'Functions and blocks of source code or data, with the lines that enclose them.',
   *chunk(text, options) {
     const number = lineNumbering(text)
     const lines = codeLines(text)

@@ -10,7 +10,7 @@ import { type MarkdownBlock, type MarkdownSection, markdownSections } from './ma
  */
 export const markdownChunker: Chunker = {
   name: 'markdown',
-  description: 'Sections of Markdown with the headings above them; code blocks and tables stay whole where they fit.',
+  description: 'Markdown sections with their headings. Code blocks and tables stay whole if they fit.',
   *chunk(text, options) {
     const number = lineNumbering(text)
     for (const section of joinBareHeadings(text, markdownSections(text, options.outline), options.size)) {

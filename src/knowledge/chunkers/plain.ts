@@ -27,6 +27,6 @@ export const sentenceChunker = plainChunker('sentence', 'As many whole sentences
 
 export const paragraphChunker = plainChunker(
   'paragraph',
-  'As many whole paragraphs as fit; a long one is cut between sentences.',
+  'As many whole paragraphs as fit. A long paragraph is cut between sentences.',
   { finders: [atParagraph, atSentence, atWord] },
 )

@@ -3,13 +3,13 @@ import type { DocResponse, RouteDoc } from '../../wire/document/route-doc.ts'
 import { a2aPath, defaultA2APrefix } from './path.ts'
 
 const refusals: Record<number, string> = {
-  401: 'No key, or a wrong one.',
-  403: 'A foreign origin, or a key without the scope `run`.',
+  401: 'The API key is missing or not valid.',
+  403: 'The origin is not allowed, or the key does not have the scope `run`.',
   408: 'The body did not arrive in time.',
   413: 'The body is too large.',
   415: 'The body is not JSON.',
   421: 'The Host is not allowed.',
-  429: 'Too much at once; Retry-After says when to come again.',
+  429: 'Too many requests. Retry after the time in Retry-After.',
 }
 
 const runHeaders = { 'X-Run-Id': 'The run, for `/runs/{id}/events`.', 'X-Session-Id': 'The session: `contextId`.' }
@@ -24,9 +24,9 @@ export function a2aDocs(prefix: string = defaultA2APrefix): RouteDoc[] {
     tag: 'A2A',
     summary: method === 'sendMessage' ? 'Send a message and wait for the task' : 'Send a message and stream the reply',
     description:
-      'JSON-RPC 2.0. Errors are answered with HTTP 200 and an `error`: -32700 parse error, -32600 invalid request, ' +
-      '-32601 method not found, -32602 invalid params, -32603 internal error. What HTTP itself refuses keeps its status.',
-    headers: { 'Idempotency-Key': 'Takes the place of `messageId` in recognising a request that is made again.' },
+      'JSON-RPC 2.0. Errors have HTTP status 200 and an `error`: -32700 parse error, -32600 invalid request, ' +
+      '-32601 method not found, -32602 invalid params, -32603 internal error. Requests refused before they reach JSON-RPC keep their HTTP status.',
+    headers: { 'Idempotency-Key': 'Identifies a retried request instead of `messageId`.' },
     body: { required: true, content: { 'application/json': A2ARequest } },
     responses: { 200: success(method), ...refused() },
   }))
@@ -38,7 +38,7 @@ function success(method: A2AMethod): DocResponse {
   }
   return {
     description:
-      'One `data:` line an event: `content` for each fragment of text, `error` when the run does not complete, then ' +
+      'One `data:` line per event: `content` for each fragment of text, `error` if the run does not complete, then ' +
       '`done`. An error before the first event is JSON.',
     content: { 'text/event-stream': A2AStreamEvent, 'application/json': A2AFailure },
     headers: runHeaders,

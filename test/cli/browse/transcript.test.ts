@@ -83,7 +83,7 @@ describe('the transcript of a run', () => {
     expect(lines(transcript).slice(2)).toEqual([
       'name: Publish?',
       'note: {"title":"News"}',
-      'note: 2026-01-01 00:00:00 · waits for an answer · 1.0 s',
+      'note: 2026-01-01 00:00:00 · is waiting for an answer · 1.0 s',
     ])
     expect(transcript.status).toBe('input_required')
     transcript.add(event({ type: 'run_resumed', from: 'input_required', approved: true }))

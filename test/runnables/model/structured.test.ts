@@ -93,10 +93,10 @@ test('every kind of output arrives as what it is', async () => {
 test('an answer that does not fit fails the run, says why, and is kept as text', async () => {
   const { status, json, runId } = await server.ask('misfit', 'x')
   expect(status).toBe(500)
-  expect(json.error).toMatchObject({ code: 'run_failed', message: expect.stringMatching(/does not fit .*degrees/s) })
+  expect(json.error).toMatchObject({ code: 'run_failed', message: expect.stringMatching(/does not match .*degrees/s) })
   const record = (await server.call('GET', `/api/v1/runs/${runId}`)).json
   expect(record.messages.at(-1).content).toBe('{"city":"Bern"}')
-  expect((await server.ask('broken', 'x')).json.error.message).toMatch(/does not fit/)
+  expect((await server.ask('broken', 'x')).json.error.message).toMatch(/does not match/)
 })
 
 test('the model sees in the next run what it gave', async () => {
