@@ -1,4 +1,4 @@
-import type { Route } from '../http/route.ts'
+import type { Route } from '../http/router.ts'
 import type { Services } from '../service/services.ts'
 import { knowledgeRoutes } from './knowledge/knowledge.ts'
 import { openApiRoutes } from './openapi/openapi.ts'

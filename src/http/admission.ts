@@ -4,7 +4,7 @@ import type { Exchange } from './exchange.ts'
 import type { KernelSettings } from './options.ts'
 import { createRateLimit } from './rate-limit.ts'
 import type { Reply } from './reply.ts'
-import { decodeParams, type RouteTable } from './router.ts'
+import { decodeParams, parseTarget, type RouteTable } from './router.ts'
 import { type Caller, createAuthenticator, presentsKey, unauthorized } from './security/auth.ts'
 import { createCors } from './security/cors.ts'
 import { createHostCheck } from './security/host.ts'
@@ -12,7 +12,6 @@ import { changesState, checkOrigin } from './security/origin.ts'
 import { proofHeaders } from './security/proof.ts'
 import { assertScopes } from './security/scope.ts'
 import type { WrongKeys } from './security/wrong-keys.ts'
-import { parseTarget } from './target.ts'
 
 /**
  * Everything that is decided about a request before its handler sees it. Finds the route and fills the exchange; gives a

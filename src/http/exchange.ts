@@ -3,12 +3,12 @@ import type { IncomingHttpHeaders } from 'node:http'
 import type { Readable } from 'node:stream'
 import type { Scope } from '../core/access/scope.ts'
 import { AppError } from '../core/error.ts'
+import { createId } from '../core/id.ts'
 import { RequestBody } from './body/body.ts'
 import type { BodyBudget } from './body/budget.ts'
 import type { KernelSettings } from './options.ts'
 import type { BodyReader, HttpRequest } from './request.ts'
-import { requestIdOf } from './request-id.ts'
-import type { Route } from './route.ts'
+import type { Route } from './router.ts'
 import type { AddressOf } from './security/address.ts'
 
 /** The part of node's IncomingMessage that the kernel uses, so that a request may come without a socket. */
@@ -202,4 +202,12 @@ export class Exchange implements HttpRequest {
     this.awaitsContinue = false
     this.outgoing.writeContinue()
   }
+}
+
+const safeRequestId = /^[\x21-\x7e]{1,128}$/
+
+/** The caller's `X-Request-Id` when it is safe to reflect (1 to 128 visible ASCII characters), else a new one. */
+function requestIdOf(headers: IncomingHttpHeaders, now: number): string {
+  const given = headers['x-request-id']
+  return typeof given === 'string' && safeRequestId.test(given) ? given : createId('req', now)
 }

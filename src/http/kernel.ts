@@ -7,7 +7,7 @@ import { type Bound, bind, type ListenAddress } from './listen.ts'
 import { type KernelOptions, type KernelSettings, resolveKernelOptions } from './options.ts'
 import { createPipeline, type Pipeline } from './pipeline.ts'
 import type { InjectRequest, InjectResponse } from './request.ts'
-import type { Route } from './route.ts'
+import type { Route } from './router.ts'
 import { createRouteTable } from './router.ts'
 
 /*

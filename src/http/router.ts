@@ -1,6 +1,33 @@
 import { addRoute, createRouter, findRoute, type RouterContext, routeNodeKeys } from 'rou3'
-import { invalid } from '../core/error.ts'
-import type { Method, Route } from './route.ts'
+import type { Access } from '../core/access/scope.ts'
+import { type AppError, invalid } from '../core/error.ts'
+import type { Reply } from './reply.ts'
+import type { HttpRequest } from './request.ts'
+
+export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+
+export interface RouteAccess {
+  /** Who may call it when there are keys; `'open'` for health, `/` and the docs page. */
+  scope: Access
+  /** Maximum bytes of the body; default: the server's `maxRequestSize`. */
+  maxBodyBytes?: number | undefined
+  /** `requestTimeout` does not apply: the answer takes as long as the work. */
+  takesLong?: boolean
+}
+
+/** One route. `path` has its parameters as `:name`; `HEAD`, `OPTIONS` and the trailing slash are the kernel's. */
+export interface Route extends RouteAccess {
+  method: Method
+  path: string
+  handler: (request: HttpRequest) => Promise<Reply> | Reply
+  /** The error reply of this route, for example in JSON-RPC's form; default: the common error body. */
+  onError?: ((error: AppError, request: HttpRequest) => Reply) | undefined
+}
+
+/** Where routes are mounted: our kernel, or another program through an adapter. */
+export interface Router {
+  route(route: Route): void
+}
 
 export interface RouteMatch {
   route: Route
@@ -10,13 +37,13 @@ export interface RouteMatch {
 
 export interface RouteTable {
   find(method: string, path: string): RouteMatch | undefined
-  /** What the path answers to, `HEAD` and `OPTIONS` included; empty when there is no such path. */
+  /** The methods of the path, `HEAD` and `OPTIONS` included; empty when there is no such path. */
   allowed(path: string): string[]
 }
 
 const methods: readonly Method[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']
 
-/** An unchanging table. Of two routes with the same method and path, whatever their parameters are called, the later wins. */
+/** An immutable table. When two routes have the same method and path, whatever the names of their parameters, the later wins. */
 export function createRouteTable(routes: Iterable<Route>): RouteTable {
   const chosen = new Map<string, Route>()
   for (const route of routes) chosen.set(`${route.method} ${routeNodeKeys(route.path).join(' ')}`, route)
@@ -50,4 +77,31 @@ export function decodeParams(params: Readonly<Record<string, string>>): Readonly
     }
   }
   return decoded ?? params
+}
+
+export interface Target {
+  path: string
+  /** With its `?`, or empty. */
+  search: string
+}
+
+/**
+ * Splits a request target (RFC 9112 3.2). The absolute form must name the host of the Host header, or what was checked
+ * would not be what was asked for.
+ */
+export function parseTarget(target: string, host: string | undefined): Target {
+  if (target.charCodeAt(0) === 0x2f) return split(target)
+  if (target === '*') return { path: '*', search: '' }
+  const match = /^https?:\/\/([^/?#]*)(.*)$/i.exec(target)
+  if (match === null) throw invalid('The request target is neither a path nor an http URL.')
+  if (match[1]?.toLowerCase() !== host?.toLowerCase()) {
+    throw invalid('The request target and the Host header name different hosts.')
+  }
+  const rest = match[2] ?? ''
+  return split(rest.startsWith('/') ? rest : `/${rest}`)
+}
+
+function split(target: string): Target {
+  const mark = target.indexOf('?')
+  return mark === -1 ? { path: target, search: '' } : { path: target.slice(0, mark), search: target.slice(mark) }
 }

@@ -4,7 +4,7 @@ import type { RunRecord } from '../core/run.ts'
 import type { Runnable } from '../core/runnable.ts'
 import type { Bound } from '../http/listen.ts'
 import type { InjectRequest, InjectResponse } from '../http/request.ts'
-import type { Route } from '../http/route.ts'
+import type { Route } from '../http/router.ts'
 import type { HostableAgent } from '../runnables/agent/host.ts'
 import type { Services } from '../service/services.ts'
 

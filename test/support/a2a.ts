@@ -3,7 +3,7 @@ import type { Runnable } from '../../src/core/runnable.ts'
 import type { SessionStore } from '../../src/core/store.ts'
 import { createKernel } from '../../src/http/kernel.ts'
 import type { KernelOptions } from '../../src/http/options.ts'
-import type { Route } from '../../src/http/route.ts'
+import type { Route } from '../../src/http/router.ts'
 import { createA2A } from '../../src/protocols/a2a/a2a.ts'
 import { openServices } from './services.ts'
 

@@ -1,6 +1,6 @@
 import type { Reply } from '../../http/reply.ts'
 import type { HttpRequest } from '../../http/request.ts'
-import type { Route } from '../../http/route.ts'
+import type { Route } from '../../http/router.ts'
 import type { Services } from '../../service/services.ts'
 import type { RouteDoc } from '../../wire/document/route-doc.ts'
 

@@ -1,5 +1,5 @@
 import type { Runnable } from '../../core/runnable.ts'
-import type { Route, Router } from '../../http/route.ts'
+import type { Route, Router } from '../../http/router.ts'
 import type { Registry } from '../../service/services.ts'
 import { a2aMethods } from '../../wire/a2a.ts'
 import { errorReply } from './error.ts'

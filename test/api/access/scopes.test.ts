@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { KeySettings } from '../../../src/config/settings/keys.ts'
 import { type Access, type Scope, scopes, scopesOf } from '../../../src/core/access/scope.ts'
-import type { Route } from '../../../src/http/route.ts'
+import type { Route } from '../../../src/http/router.ts'
 import { type Answer, type RunningTestServer, startServer } from '../../support/server.ts'
 import { mountedRoutes } from './routes.ts'
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { toOpenApi } from '../../../src/api/openapi/document.ts'
 import { AppError, type ErrorCode } from '../../../src/core/error.ts'
-import type { Route } from '../../../src/http/route.ts'
+import type { Route } from '../../../src/http/router.ts'
 import { a2aRoutes, createA2A } from '../../../src/protocols/a2a/a2a.ts'
 import { a2aDocs } from '../../../src/protocols/a2a/docs.ts'
 import { errorReply, rpcTable } from '../../../src/protocols/a2a/error.ts'
