@@ -132,11 +132,6 @@ export class Exchange implements HttpRequest {
     return this.#body
   }
 
-  /** Whether what was sent is so large that the answer may be, too. */
-  get hasLargeBody(): boolean {
-    return this.#body?.isLarge === true
-  }
-
   abortBody(error: AppError): void {
     this.#body?.abort(error)
   }

@@ -1,10 +1,9 @@
 import { AppError, toAppError } from '../core/error.ts'
-import { isLargeJson } from '../runtime/json-pieces.ts'
+import { encodeLarge, isLarge } from '../runtime/json.ts'
 import { TurnoverMap } from '../runtime/turnover-map.ts'
 import { yieldToLoop } from '../runtime/yield.ts'
 import { createAdmit } from './admission.ts'
 import { BodyBudget } from './body/budget.ts'
-import { encodeInTurns } from './encode.ts'
 import { errorHeaders, errorReply } from './error.ts'
 import { Exchange, type Incoming, type Outgoing } from './exchange.ts'
 import type { KernelSettings } from './options.ts'
@@ -145,8 +144,7 @@ export function createPipeline(settings: KernelSettings): Pipeline {
         exchange.stopDeadline()
         exchange.releaseBody()
         if (reply === undefined) throw new Error('the handler returned no reply')
-        if (reply.body?.kind === 'json' && (exchange.hasLargeBody || isLargeJson(reply.body.value)))
-          reply = await inTurns(reply, reply.body.value)
+        if (reply.body?.kind === 'json' && isLarge(reply.body.value)) reply = await inPieces(reply, reply.body.value)
       }
       if (exchange.answered || exchange.outgoing.destroyed) return drop(exchange, reply)
       exchange.answered = true
@@ -220,10 +218,9 @@ export function createPipeline(settings: KernelSettings): Pipeline {
   }
 }
 
-/** A large answer, and what was made of a large body, which may be as large. */
-async function inTurns(reply: Reply, value: unknown): Promise<Reply> {
+async function inPieces(reply: Reply, value: unknown): Promise<Reply> {
   await yieldToLoop()
-  return { ...reply, body: { kind: 'stream', frames: encodeInTurns(value), mediaType: jsonType } }
+  return { ...reply, body: { kind: 'stream', frames: encodeLarge(value), mediaType: jsonType } }
 }
 
 function one(header: string | string[] | undefined): string | undefined {

@@ -3,7 +3,7 @@ import { AppError } from '../core/error.ts'
 import type { Message } from '../core/message.ts'
 import type { ModelSetting } from '../core/model.ts'
 import type { Summarizer } from '../core/summary.ts'
-import { Pace } from '../runtime/time-slice.ts'
+import { Pace } from '../runtime/yield.ts'
 import { assertModel, describeModel, type ResolveOptions, resolveModel } from './resolve.ts'
 import { clip, contentWords, splitSentences } from './sentence.ts'
 

@@ -2,11 +2,10 @@ import { AppError, isAppError } from '../../core/error.ts'
 import type { RunEvent } from '../../core/event.ts'
 import type { Json } from '../../core/json.ts'
 import type { RunPiece, SessionCopy, SessionHead, SessionRecord } from '../../core/session.ts'
-import { parseJson, parseJsonInTurns } from '../../http/body/json-guard.ts'
-import { encodeInTurns } from '../../http/encode.ts'
+import { parseJson, parseLarge } from '../../http/body/json-guard.ts'
 import { json, stream } from '../../http/reply.ts'
-import { isLargeJson } from '../../runtime/json-pieces.ts'
-import { Pace } from '../../runtime/time-slice.ts'
+import { encodeLarge, isLarge } from '../../runtime/json.ts'
+import { Pace } from '../../runtime/yield.ts'
 import type { Idempotency, Services, SessionPiece } from '../../service/services.ts'
 import { parseBody, parseQuery } from '../../wire/parse.ts'
 import { ForkSessionRequest, Session } from '../../wire/session.ts'
@@ -158,8 +157,8 @@ export async function* toCopyLines(pieces: AsyncIterable<SessionPiece>, prompts:
 
 /** One line, in pieces, since it may have megabytes. */
 export async function* toLine(line: object): AsyncGenerator<Uint8Array> {
-  if (isLargeJson(line)) {
-    yield* encodeInTurns(line)
+  if (isLarge(line)) {
+    yield* encodeLarge(line)
     yield lineEnd
   } else yield Buffer.from(`${JSON.stringify(line)}\n`)
 }
@@ -188,7 +187,7 @@ async function* readPieces(lines: AsyncGenerator<string>): AsyncGenerator<Sessio
 
 async function readLine(line: string, reader: CopyReader): Promise<unknown> {
   try {
-    return await (line.length > largeLine ? parseJsonInTurns(line) : parseJson(line))
+    return await (line.length > largeLine ? parseLarge(line) : parseJson(line))
   } catch (error) {
     if (isAppError(error)) throw reader.complaint(error.message.replace(/\.$/, ''))
     throw error

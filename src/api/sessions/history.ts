@@ -1,6 +1,5 @@
-import { encodeInTurns } from '../../http/encode.ts'
 import { json, stream } from '../../http/reply.ts'
-import { isLargeJson } from '../../runtime/json-pieces.ts'
+import { encodeLarge, isLarge } from '../../runtime/json.ts'
 import type { SessionHistory } from '../../service/services.ts'
 import { History, HistoryQuery } from '../../wire/history.ts'
 import { parseQuery } from '../../wire/parse.ts'
@@ -61,7 +60,7 @@ async function* withEvents(
   yield '{'
   for (const [name, value] of Object.entries(rest)) {
     yield `${JSON.stringify(name)}:`
-    yield* encodeInTurns(value)
+    yield* encodeLarge(value)
     yield ','
   }
   yield '"runs":['
@@ -74,11 +73,11 @@ async function* withEvents(
         const wire = toWireEvent(event, false)
         small += before
         before = ','
-        if (!isLargeJson(wire)) small += JSON.stringify(wire)
+        if (!isLarge(wire)) small += JSON.stringify(wire)
         else {
           yield small
           small = ''
-          yield* encodeInTurns(wire)
+          yield* encodeLarge(wire)
         }
       }
       if (small !== '') yield small

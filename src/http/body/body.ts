@@ -3,7 +3,7 @@ import { yieldToLoop } from '../../runtime/yield.ts'
 import type { Incoming } from '../exchange.ts'
 import type { BodyReader, LineOptions, MultipartPart } from '../request.ts'
 import type { BodyLease } from './budget.ts'
-import { parseJson, parseJsonInTurns } from './json-guard.ts'
+import { parseJson, parseLarge } from './json-guard.ts'
 import { linesOf } from './lines.ts'
 import { decodeText, isJsonType, mediaTypeOf } from './media-type.ts'
 import { piecesOf, tooLarge, tooSlow } from './pieces.ts'
@@ -95,7 +95,7 @@ export class RequestBody implements BodyReader {
 
   async text(): Promise<string> {
     const bytes = await this.bytes()
-    if (this.isLarge) await yieldToLoop()
+    if (this.#isLarge) await yieldToLoop()
     return decodeText(bytes, this.#incoming.headers['content-type'])
   }
 
@@ -107,16 +107,11 @@ export class RequestBody implements BodyReader {
     }
     const text = await this.text()
     if (text === '') return undefined
-    if (!this.isLarge) return parseJson(text)
+    if (!this.#isLarge) return parseJson(text)
     await yieldToLoop()
-    const value = await parseJsonInTurns(text)
+    const value = await parseLarge(text)
     await yieldToLoop()
     return value
-  }
-
-  /** Whether each thing that is done with it takes milliseconds. */
-  get isLarge(): boolean {
-    return this.#bytes > largeBytes
   }
 
   async multipart(): Promise<MultipartPart[]> {
@@ -132,6 +127,11 @@ export class RequestBody implements BodyReader {
   /** Ends a read that is under way: the connection has turned out to be broken. */
   abort(error: AppError): void {
     this.#stop?.(error)
+  }
+
+  /** Each step of reading it takes milliseconds. */
+  get #isLarge(): boolean {
+    return this.#bytes > largeBytes
   }
 
   #start(): Promise<Buffer> {

@@ -3,7 +3,7 @@ import { yieldToLoop } from '../../runtime/yield.ts'
 
 export const maxJsonDepth = 64
 export const maxJsonValues = 200_000
-/** Every new name costs far more than its bytes. */
+/** Each distinct key costs V8 far more than its length. */
 export const maxJsonKeys = 25_000
 
 /**
@@ -16,8 +16,8 @@ export function parseJson(text: string): unknown {
   return parseMeasured(text)
 }
 
-/** The same for megabytes, in more than one turn of the event loop. */
-export async function parseJsonInTurns(text: string): Promise<unknown> {
+/** `parseJson` for megabytes, in more than one turn of the event loop. */
+export async function parseLarge(text: string): Promise<unknown> {
   measure(text)
   await yieldToLoop()
   return parseMeasured(text)

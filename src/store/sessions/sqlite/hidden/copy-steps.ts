@@ -1,10 +1,10 @@
 import type { RunRecord } from '../../../../core/run.ts'
 import type { RunPiece } from '../../../../core/session.ts'
-import { jsonInTurns } from '../../../../runtime/json-pieces.ts'
-import { Pace } from '../../../../runtime/time-slice.ts'
+import { stringifyLarge } from '../../../../runtime/json.ts'
+import { Pace } from '../../../../runtime/yield.ts'
 import type { SqlValue } from '../../../sqlite/connection.ts'
 import { startedRunColumns } from '../schema/columns.ts'
-import { encodeBatchInTurns } from '../schema/event-batch.ts'
+import { encodeLargeBatch } from '../schema/event-batch.ts'
 import { begunOf, endedOf, messageRows } from '../schema/rows.ts'
 import type { runs } from '../schema/schema.ts'
 
@@ -36,7 +36,7 @@ export async function* copySteps(pieces: AsyncIterable<RunPiece>): AsyncGenerato
       if (piece.run.parent_run_id === null) step.turns++
       for (const value of row) if (typeof value === 'string') step.characters += value.length
     } else {
-      const batch = await encodeBatchInTurns(piece.events)
+      const batch = await encodeLargeBatch(piece.events)
       for (const { firstSeq, text } of batch?.parts ?? []) {
         step.events.push([piece.run_id, firstSeq, text])
         step.characters += text.length
@@ -55,7 +55,7 @@ interface Collected extends Omit<CopyStep, 'events'> {
 }
 
 async function toStep(step: Collected): Promise<CopyStep> {
-  return { ...step, events: await jsonInTurns(step.events) }
+  return { ...step, events: await stringifyLarge(step.events) }
 }
 
 function emptyStep(): Collected {
@@ -83,8 +83,8 @@ async function rowOf(run: RunRecord): Promise<SqlValue[]> {
     startState: null,
     begun: begunOf(run),
     ended: endedOf(ended),
-    input: await jsonInTurns(messageRows(run.messages.filter(({ role }) => role === 'user'))),
-    output: output.length === 0 ? null : await jsonInTurns(messageRows(output)),
+    input: await stringifyLarge(messageRows(run.messages.filter(({ role }) => role === 'user'))),
+    output: output.length === 0 ? null : await stringifyLarge(messageRows(output)),
     lastBatch: null,
     fence: 1,
     reserveUntil: Math.max(1, endSeq),

@@ -1,5 +1,5 @@
 import { isFinalEvent, type RunEvent } from '../../../../core/event.ts'
-import { jsonInTurns } from '../../../../runtime/json-pieces.ts'
+import { stringifyLarge } from '../../../../runtime/json.ts'
 
 /*
  * A batch as it is stored: fragments that follow each other are one text with the lengths to cut it by, so that a long
@@ -43,13 +43,13 @@ export function encodeBatch(events: readonly RunEvent[], after = 1): StoredBatch
   return { ...batch, parts: [encodePart(first), ...rest.map(encodePart)] }
 }
 
-/** The same in several turns of the event loop, for megabytes. */
-export async function encodeBatchInTurns(events: readonly RunEvent[], after = 1): Promise<StoredBatch | undefined> {
+/** `encodeBatch` for megabytes, in several turns of the event loop. */
+export async function encodeLargeBatch(events: readonly RunEvent[], after = 1): Promise<StoredBatch | undefined> {
   const batch = divide(events, after)
   if (batch === undefined) return undefined
   const [first, ...rest] = batch.parts
-  const parts: StoredBatch['parts'] = [{ firstSeq: first.firstSeq, text: await jsonInTurns(first.stored) }]
-  for (const { firstSeq, stored } of rest) parts.push({ firstSeq, text: await jsonInTurns(stored) })
+  const parts: StoredBatch['parts'] = [{ firstSeq: first.firstSeq, text: await stringifyLarge(first.stored) }]
+  for (const { firstSeq, stored } of rest) parts.push({ firstSeq, text: await stringifyLarge(stored) })
   return { ...batch, parts }
 }
 

@@ -1,7 +1,7 @@
 import { isEnded, isResumable, type RunStatus } from '../../../../core/run.ts'
 import { messageText, piecesOf } from '../../../../core/text/message-search.ts'
 import { wordsOf } from '../../../../core/text/terms.ts'
-import type { Pace } from '../../../../runtime/time-slice.ts'
+import type { Pace } from '../../../../runtime/yield.ts'
 import type { Connection, SqlRow } from '../../../sqlite/connection.ts'
 import type { MessageRow } from '../schema/rows.ts'
 import type { IndexedRun, SearchFile } from './search-file.ts'

@@ -1,5 +1,5 @@
 import type { RunStatus } from '../../../../core/run.ts'
-import { jsonInTurns } from '../../../../runtime/json-pieces.ts'
+import { stringifyLarge } from '../../../../runtime/json.ts'
 import { startReserve } from '../../../rules/run-rules.ts'
 import { namesOf, sessionColumns, startedRunColumns, type ValuesOf } from '../schema/columns.ts'
 import { runs, sessions } from '../schema/schema.ts'
@@ -73,10 +73,10 @@ export function toParams(rows: BatchRows): (string | null)[] {
   return kinds.map((kind) => (rows[kind].length === 0 ? null : JSON.stringify(rows[kind])))
 }
 
-/** The same in several turns of the event loop, for megabytes. */
-export async function toParamsInTurns(rows: BatchRows): Promise<(string | null)[]> {
+/** `toParams` for megabytes, in several turns of the event loop. */
+export async function toLargeParams(rows: BatchRows): Promise<(string | null)[]> {
   const params: (string | null)[] = []
-  for (const kind of kinds) params.push(rows[kind].length === 0 ? null : await jsonInTurns(rows[kind]))
+  for (const kind of kinds) params.push(rows[kind].length === 0 ? null : await stringifyLarge(rows[kind]))
   return params
 }
 

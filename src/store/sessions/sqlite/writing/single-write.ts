@@ -11,15 +11,15 @@ import type {
   RunStart,
   RunStarted,
 } from '../../../../core/store.ts'
-import { jsonInTurns } from '../../../../runtime/json-pieces.ts'
+import { stringifyLarge } from '../../../../runtime/json.ts'
 import { judgeEnd, mayResume, takesEvents } from '../../../rules/run-rules.ts'
 import type { Connection } from '../../../sqlite/connection.ts'
 import { readRecord } from '../reading/records.ts'
-import { encodeBatchInTurns } from '../schema/event-batch.ts'
+import { encodeLargeBatch } from '../schema/event-batch.ts'
 import { inTheWay, isHidden } from '../schema/hidden.ts'
 import { fromJson, messageRows } from '../schema/rows.ts'
 import { type BeginRun, type Known, type MadeTexts, type RunWrite, type RunWriteOutcome, WriteBatch } from './batch.ts'
-import { insertBatch, toParamsInTurns } from './batch-insert.ts'
+import { insertBatch, toLargeParams } from './batch-insert.ts'
 import { freeClaim } from './claims.ts'
 import { isLarge } from './large-write.ts'
 
@@ -89,7 +89,7 @@ async function appendEvents(writer: Connection, batch: RunBatch): Promise<boolea
   const run = await lookUp(writer, batch.run_id)
   if (run === undefined || !takesEvents(run, batch.fence)) return false
   const group = new WriteBatch(knowing(run.sessionId, true))
-  const encoded = await encodeBatchInTurns(batch.events, run.recordedSeq)
+  const encoded = await encodeLargeBatch(batch.events, run.recordedSeq)
   group.addBatch(batch.run_id, batch.fence, batch.reserve_until, encoded, batch.checked)
   await writeGroup(writer, group)
   return true
@@ -101,7 +101,7 @@ async function finishRun(writer: Connection, end: RunEnd, large: boolean): Promi
   if (run === undefined || verdict !== 'ok') return verdict
   const kept = run.ended ? await reopen(writer, end.run_id) : []
   const whole = { ...end, fence: run.fence, messages: [...kept, ...end.messages] }
-  const batch = await encodeBatchInTurns(end.events, run.recordedSeq)
+  const batch = await encodeLargeBatch(end.events, run.recordedSeq)
   const known = knowing(run.sessionId, true)
   // What SQLite is given at once is copied at once. What was paused takes no batch, only an end.
   const apart = large && !run.ended
@@ -121,11 +121,11 @@ function knowing(sessionId: string, exists: boolean): Known {
 }
 
 async function madeTexts(messages: readonly Message[], unchecked = false): Promise<MadeTexts> {
-  return new Map([[messages, await jsonInTurns(messageRows(messages, unchecked))]])
+  return new Map([[messages, await stringifyLarge(messageRows(messages, unchecked))]])
 }
 
 async function writeGroup(writer: Connection, group: WriteBatch): Promise<void> {
-  await writer.run(insertBatch, await toParamsInTurns(group.finish()))
+  await writer.run(insertBatch, await toLargeParams(group.finish()))
 }
 
 async function isBusy(writer: Connection, sessionId: string): Promise<boolean> {
@@ -147,7 +147,7 @@ export async function resumeRun(writer: Connection, resume: RunResume): Promise<
     [owner, fence, reserve_until, runId],
   )
   const group = new WriteBatch(knowing(run.sessionId, true))
-  group.addBatch(runId, fence, reserve_until, await encodeBatchInTurns(events, run.recordedSeq))
+  group.addBatch(runId, fence, reserve_until, await encodeLargeBatch(events, run.recordedSeq))
   await writeGroup(writer, group)
   await touch(writer, run.sessionId, at)
   return { outcome: 'resumed', fence }

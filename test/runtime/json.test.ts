@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { jsonInTurns, jsonPieces } from '../../src/runtime/json-pieces.ts'
+import { jsonPieces, stringifyLarge } from '../../src/runtime/json.ts'
 
 const joined = (value: unknown) => [...jsonPieces(value)].join('')
 
@@ -8,7 +8,7 @@ test('the pieces of a value are together what JSON.stringify makes of it', async
   await fc.assert(
     fc.asyncProperty(fc.jsonValue({ maxDepth: 8 }), async (value) => {
       expect(joined(value)).toBe(JSON.stringify(value))
-      expect(await jsonInTurns(value)).toBe(JSON.stringify(value))
+      expect(await stringifyLarge(value)).toBe(JSON.stringify(value))
     }),
   )
   const odd = { a: undefined, b: [undefined, new Date(0)], c: {}, d: [], e: { f: undefined }, '"': Number.NaN }
@@ -30,5 +30,5 @@ test.each([
   const pieces = [...jsonPieces(long)]
   expect(pieces.length).toBeGreaterThan(3)
   expect(pieces.join('') === JSON.stringify(long)).toBe(true)
-  expect((await jsonInTurns([long])) === JSON.stringify([long])).toBe(true)
+  expect((await stringifyLarge([long])) === JSON.stringify([long])).toBe(true)
 })

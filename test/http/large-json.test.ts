@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest'
-import { encodeInTurns } from '../../src/http/encode.ts'
 import { json } from '../../src/http/reply.ts'
+import { encodeLarge } from '../../src/runtime/json.ts'
 import { echo, get, testKernel } from './support.ts'
 
 async function encoded(value: unknown): Promise<string> {
   const pieces: Uint8Array[] = []
-  for await (const piece of encodeInTurns(value)) pieces.push(piece)
+  for await (const piece of encodeLarge(value)) pieces.push(piece)
   return Buffer.concat(pieces).toString()
 }
 

@@ -1,38 +1,51 @@
 import { jsonSize } from './json-size.ts'
 import { yieldToLoop } from './yield.ts'
 
+/*
+ * JSON of megabytes without stopping the event loop: one such value would hold up every other request by some 100 ms.
+ */
+
 /** Deep enough for the text of a message's part in a page of runs. */
-const deepest = 8
-/** What is worth looking into. */
+const maxDepth = 8
+/** A longer list or object is stringified as a whole. */
 const maxEntries = 1000
 const pieceCharacters = 256 * 1024
 
-/** What JSON.stringify makes of a value, `null` of none, in pieces: large texts are cut, what is small comes as it is. */
-export function jsonPieces(value: unknown): Generator<string> {
-  return piecesOf(value, deepest)
+/** Whether the JSON of a value is so long that it should be made in pieces. */
+export function isLarge(value: unknown): boolean {
+  return jsonSize(value, pieceCharacters) >= pieceCharacters
 }
 
-/** The same as one text, made in several turns of the event loop when it is large. */
-export async function jsonInTurns(value: unknown): Promise<string> {
+/** What JSON.stringify gives (`null` for undefined), made in several turns of the event loop. */
+export async function stringifyLarge(value: unknown): Promise<string> {
   const pieces: string[] = []
-  let isLarge = false
-  let made = 0
-  for (const piece of jsonPieces(value)) {
-    pieces.push(piece)
-    made += piece.length
-    if (made < pieceCharacters) continue
-    isLarge = true
-    made = 0
-    await yieldToLoop()
-  }
+  for await (const piece of largePieces(value)) pieces.push(piece)
   const text = pieces.join('')
-  if (isLarge) await yieldToLoop()
+  if (pieces.length > 1) await yieldToLoop()
   return text
 }
 
-/** Whether the JSON of a value is so long that it had better be made in turns. */
-export function isLargeJson(value: unknown): boolean {
-  return jsonSize(value, pieceCharacters) >= pieceCharacters
+/** The same as bytes, piece by piece as they are asked for. */
+export async function* encodeLarge(value: unknown): AsyncGenerator<Uint8Array> {
+  for await (const piece of largePieces(value)) yield Buffer.from(piece)
+}
+
+/** Yields to the event loop after each full piece. */
+async function* largePieces(value: unknown): AsyncGenerator<string> {
+  let text = ''
+  for (const piece of jsonPieces(value)) {
+    text += piece
+    if (text.length < pieceCharacters) continue
+    yield text
+    text = ''
+    await yieldToLoop()
+  }
+  if (text !== '') yield text
+}
+
+/** The JSON in pieces: large texts are cut, small values come whole. */
+export function jsonPieces(value: unknown): Generator<string> {
+  return piecesOf(value, maxDepth)
 }
 
 function* piecesOf(value: unknown, depth: number): Generator<string> {
@@ -60,7 +73,7 @@ function* cut(text: string): Generator<string> {
   yield '"'
   for (let from = 0; from < text.length; ) {
     let to = from + pieceCharacters
-    // The halves of a pair are escaped when each stands alone.
+    // JSON.stringify escapes each half of a surrogate pair that stands alone.
     if (isHighSurrogate(text.charCodeAt(to - 1))) to--
     yield JSON.stringify(text.slice(from, to)).slice(1, -1)
     from = to
@@ -72,10 +85,10 @@ function isHighSurrogate(code: number): boolean {
   return code >= 0xd800 && code <= 0xdbff
 }
 
-/** Undefined for what JSON.stringify has to look at as a whole. */
+/** Undefined for values that JSON.stringify must see as a whole. */
 function entriesOf(value: unknown): [string, unknown][] | undefined {
   if (typeof value !== 'object' || value === null || 'toJSON' in value) return undefined
-  // Of a long list even the list of its entries takes long.
+  // Listing the entries of a long list takes long by itself.
   if (Array.isArray(value) && value.length > maxEntries) return undefined
   const entries = Object.entries(value)
   if (entries.length > maxEntries) return undefined
