@@ -1,4 +1,4 @@
-import { mkdir, open, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { mkdir, open, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { AppError } from '../core/error.ts'
 import { Connection } from './sqlite/connection.ts'
@@ -88,22 +88,6 @@ export async function writeServerHint(folder: string, hint: ServerHint): Promise
   await rename(next, path)
 }
 
-/** Undefined when there is none or it can't be read. */
-export async function readServerHint(folder: string): Promise<ServerHint | undefined> {
-  try {
-    const hint: unknown = JSON.parse(await readFile(join(folder, hintFile), 'utf8'))
-    return isHint(hint) ? hint : undefined
-  } catch {
-    return undefined
-  }
-}
-
 export async function removeServerHint(folder: string): Promise<void> {
   await rm(join(folder, hintFile), { force: true })
-}
-
-function isHint(value: unknown): value is ServerHint {
-  if (typeof value !== 'object' || value === null) return false
-  const { pid, url, version, started_at } = value as Partial<Record<keyof ServerHint, unknown>>
-  return [url, version, started_at].every((field) => typeof field === 'string') && Number.isInteger(pid)
 }

@@ -2,6 +2,7 @@ import { availableParallelism } from 'node:os'
 import { Worker } from 'node:worker_threads'
 import { AppError, type ErrorCode, type ErrorDetail } from '../../core/error.ts'
 import type { PreparedDocument, PrepareRequest, Preparer } from '../../core/knowledge/drivers.ts'
+import { releaseBytes } from '../../runtime/release-bytes.ts'
 import { needsParser } from '../readers/all.ts'
 import { parsersAtOnce } from '../readers/parsers.ts'
 import { createFairTurns } from './fair-turns.ts'
@@ -70,6 +71,13 @@ export function createPreparer(): Preparer {
     },
     forgetWords() {
       for (const { thread } of started) void thread.then(({ worker }) => tell(worker, 'forget'))
+    },
+    release({ rows, vectors }) {
+      for (const { texts, words } of rows) {
+        releaseBytes(texts)
+        releaseBytes(words)
+      }
+      if (vectors) releaseBytes(vectors)
     },
     async close() {
       await Promise.all([...started].map(({ thread }) => thread.then(endThread)))

@@ -1,3 +1,4 @@
+import { leastBusy } from '../../runtime/least-busy.ts'
 import { createParserProcess, type ParserLimits, type ParserProcess } from './parser-process.ts'
 
 export type { ParserLimits } from './parser-process.ts'
@@ -16,19 +17,12 @@ const defaults: ParserLimits = {
 /** Two parsers: a document goes to the one that has least to do, so that the second is started only beside the first. */
 export function createParsers(given: Partial<ParserLimits> = {}): ParserProcess {
   const limits = { ...defaults, ...given }
-  const parsers = Array.from({ length: parsersAtOnce }, () => ({ process: createParserProcess(limits), load: 0 }))
+  const parsers = Array.from({ length: parsersAtOnce }, () => createParserProcess(limits))
+  const run = leastBusy(parsers)
   return {
-    async parse(work, signal) {
-      const parser = parsers.reduce((least, each) => (each.load < least.load ? each : least))
-      parser.load++
-      try {
-        return await parser.process.parse(work, signal)
-      } finally {
-        parser.load--
-      }
-    },
+    parse: (work, signal) => run((parser) => parser.parse(work, signal)),
     async close() {
-      await Promise.all(parsers.map(({ process }) => process.close()))
+      await Promise.all(parsers.map((parser) => parser.close()))
     },
   }
 }

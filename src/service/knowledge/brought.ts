@@ -1,4 +1,4 @@
-import type { DocumentStore } from '../../core/knowledge/drivers.ts'
+import type { DocumentStore } from '../../core/knowledge/document-store.ts'
 import type { BroughtSources } from '../../core/knowledge/knowledge.ts'
 
 /** `remove` deletes a document with its vectors; one that is gone already is no trouble. */

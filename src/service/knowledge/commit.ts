@@ -1,15 +1,7 @@
 import { chunkRows } from '../../core/knowledge/chunk.ts'
-import type {
-  DocumentStore,
-  NewChunks,
-  NewGeneration,
-  PreparedDocument,
-  Preparer,
-  StoredDocument,
-  VectorRow,
-} from '../../core/knowledge/drivers.ts'
+import type { DocumentStore, NewChunks, NewGeneration, StoredDocument } from '../../core/knowledge/document-store.ts'
+import type { PreparedDocument, Preparer, VectorRow } from '../../core/knowledge/drivers.ts'
 import type { Logger } from '../../core/logger.ts'
-import { releaseBytes } from '../../runtime/release-bytes.ts'
 import type { CollectionIndex } from './index-document.ts'
 
 /** Each write of vectors is a file, and each transaction a sync of the disk: so many chunks share one. */
@@ -89,11 +81,7 @@ async function commit(drivers: CommitDrivers, group: readonly Waiting[]): Promis
   try {
     await store(drivers, group)
     for (const { settled, prepared } of group) {
-      for (const { texts, words } of prepared.rows) {
-        releaseBytes(texts)
-        releaseBytes(words)
-      }
-      if (prepared.vectors) releaseBytes(prepared.vectors)
+      drivers.preparer.release(prepared)
       settled.resolve()
     }
   } catch (error) {

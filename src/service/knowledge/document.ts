@@ -1,15 +1,8 @@
 import { createHash } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
 import { createId } from '../../core/id.ts'
-import type {
-  Collection,
-  DocumentStore,
-  Embedders,
-  NewGeneration,
-  PreparedDocument,
-  Preparer,
-  StoredDocument,
-} from '../../core/knowledge/drivers.ts'
+import type { Collection, DocumentStore, NewGeneration, StoredDocument } from '../../core/knowledge/document-store.ts'
+import type { Embedders, PreparedDocument, Preparer } from '../../core/knowledge/drivers.ts'
 import type { IngestInput, IngestResult } from '../../core/knowledge/knowledge.ts'
 import { type Clock, timestamp } from '../../core/time.ts'
 import type { Commits } from './commit.ts'

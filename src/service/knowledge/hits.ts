@@ -1,4 +1,4 @@
-import type { Collection, CurrentChunk, DocumentStore, Ranking } from '../../core/knowledge/drivers.ts'
+import type { Collection, CurrentChunk, DocumentStore, Ranking } from '../../core/knowledge/document-store.ts'
 import type { HitExplanation, SearchHit } from '../../core/knowledge/knowledge.ts'
 import { wordsOf } from '../../core/text/terms.ts'
 import type { SearchSettings } from './input.ts'

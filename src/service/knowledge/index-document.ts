@@ -1,13 +1,6 @@
 import { AppError, isAppError } from '../../core/error.ts'
-import type {
-  Collection,
-  DocumentStore,
-  Embedder,
-  Embedders,
-  Embedding,
-  VectorStore,
-  VectorTable,
-} from '../../core/knowledge/drivers.ts'
+import type { Collection, DocumentStore } from '../../core/knowledge/document-store.ts'
+import type { Embedder, Embedders, Embedding, VectorStore, VectorTable } from '../../core/knowledge/drivers.ts'
 import { textToEmbed } from '../../core/knowledge/text-to-embed.ts'
 import type { Logger } from '../../core/logger.ts'
 

@@ -1,5 +1,6 @@
 import { type ErrorCode, invalid, isAppError } from '../../core/error.ts'
-import type { DocumentStore, Embedders, Preparer, StoredDocument } from '../../core/knowledge/drivers.ts'
+import type { DocumentStore, StoredDocument } from '../../core/knowledge/document-store.ts'
+import type { Embedders, Preparer } from '../../core/knowledge/drivers.ts'
 import type { IngestInput, IngestItem, IngestOutcome, IngestResult, Knowledge } from '../../core/knowledge/knowledge.ts'
 import type { Logger } from '../../core/logger.ts'
 import type { Clock } from '../../core/time.ts'

@@ -1,14 +1,12 @@
 import { AppError, notFound } from '../../core/error.ts'
+import type { Collection, DocumentStore, StoredDocument } from '../../core/knowledge/document-store.ts'
 import type {
   Chunker,
-  Collection,
-  DocumentStore,
   DownloadProgress,
   Embedders,
   Embedding,
   Preparer,
   Readers,
-  StoredDocument,
   VectorStore,
 } from '../../core/knowledge/drivers.ts'
 import type { Knowledge, KnowledgeStatus, Reindexing } from '../../core/knowledge/knowledge.ts'

@@ -1,5 +1,5 @@
 import { isAppError } from '../../core/error.ts'
-import type { Collection, DocumentStore } from '../../core/knowledge/drivers.ts'
+import type { Collection, DocumentStore } from '../../core/knowledge/document-store.ts'
 import type { CollectionIndex } from './index-document.ts'
 import type { Lock } from './lock.ts'
 

@@ -1,4 +1,4 @@
-import type { Collection, DocumentStore, Ranking } from '../../core/knowledge/drivers.ts'
+import type { Collection, DocumentStore, Ranking } from '../../core/knowledge/document-store.ts'
 import type { SearchHit } from '../../core/knowledge/knowledge.ts'
 import { queryWordsOf } from '../../core/text/terms.ts'
 import { chooseWords, isAlike } from './fuzzy.ts'

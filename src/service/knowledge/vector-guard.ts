@@ -1,5 +1,6 @@
 import { AppError, isAppError } from '../../core/error.ts'
-import type { Collection, VectorTable } from '../../core/knowledge/drivers.ts'
+import type { Collection } from '../../core/knowledge/document-store.ts'
+import type { VectorTable } from '../../core/knowledge/drivers.ts'
 import type { Logger } from '../../core/logger.ts'
 import type { Clock } from '../../core/time.ts'
 

@@ -1,4 +1,5 @@
-import type { Ranking, TermFrequencies } from '../../core/knowledge/drivers.ts'
+import type { Ranking } from '../../core/knowledge/document-store.ts'
+import type { TermFrequencies } from '../../core/knowledge/drivers.ts'
 import type { Filters } from '../../core/knowledge/knowledge.ts'
 import { trigramsOf } from '../../core/text/terms.ts'
 import type { Connection, SqlValue } from '../sqlite/connection.ts'

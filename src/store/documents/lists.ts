@@ -1,7 +1,7 @@
 import { and, asc, desc, eq, getTableColumns, inArray, lt, sql } from 'drizzle-orm'
 import type { SqliteRemoteDatabase } from 'drizzle-orm/sqlite-proxy'
 import { invalid, notFound } from '../../core/error.ts'
-import type { Collection, StoredDocument } from '../../core/knowledge/drivers.ts'
+import type { Collection, StoredDocument } from '../../core/knowledge/document-store.ts'
 import type { Page, PageRequest } from '../../core/page.ts'
 import type { Connection } from '../sqlite/connection.ts'
 import { execute, type Places, query } from '../sqlite/query.ts'

@@ -1,5 +1,5 @@
 import type { StoredChunk } from '../../core/knowledge/chunk.ts'
-import type { Collection, CurrentChunk, StoredDocument } from '../../core/knowledge/drivers.ts'
+import type { Collection, CurrentChunk, StoredDocument } from '../../core/knowledge/document-store.ts'
 import type { ChunkerType } from '../../core/knowledge/knowledge.ts'
 import type { ChunkRow, CollectionRow, DocumentRow } from './schema.ts'
 

@@ -1,5 +1,5 @@
 import { notFound } from '../../core/error.ts'
-import type { Collection, DocumentStore } from '../../core/knowledge/drivers.ts'
+import type { Collection, DocumentStore } from '../../core/knowledge/document-store.ts'
 import { type Logger, silentLogger } from '../../core/logger.ts'
 import type { Connection, SqlValue } from '../sqlite/connection.ts'
 import { inMemory, openDatabase } from '../sqlite/open-database.ts'

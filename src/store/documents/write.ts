@@ -1,5 +1,5 @@
 import { type ChunkField, chunkFieldIndex } from '../../core/knowledge/chunk.ts'
-import type { NewChunks, NewGeneration } from '../../core/knowledge/drivers.ts'
+import type { NewChunks, NewGeneration } from '../../core/knowledge/document-store.ts'
 import { releaseBytes } from '../../runtime/release-bytes.ts'
 import type { Connection } from '../sqlite/connection.ts'
 import { addWords, removeFromIndex } from './keyword.ts'

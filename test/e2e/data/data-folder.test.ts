@@ -1,10 +1,10 @@
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtemp, rm, stat, writeFile } from 'node:fs/promises'
+import { mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { lockDataFolder, readServerHint, removeServerHint, writeServerHint } from '../../../src/store/data-folder.ts'
+import { lockDataFolder, removeServerHint, writeServerHint } from '../../../src/store/data-folder.ts'
 
 describe('the data folder', () => {
   let parent: string
@@ -47,7 +47,6 @@ describe('the data folder', () => {
 
   it('keeps the hint of its server', async () => {
     const lock = await lockDataFolder(folder)
-    expect(await readServerHint(folder)).toBeUndefined()
     const hint = {
       pid: 1,
       url: 'http://127.0.0.1:8080',
@@ -56,11 +55,11 @@ describe('the data folder', () => {
       secret: 'x',
     }
     await writeServerHint(folder, hint)
-    expect(await readServerHint(folder)).toEqual(hint)
-    await writeFile(join(folder, 'server.json'), '{"pid":')
-    expect(await readServerHint(folder)).toBeUndefined()
+    expect(JSON.parse(await readFile(join(folder, 'server.json'), 'utf8'))).toEqual(hint)
+    expect((await stat(join(folder, 'server.json'))).mode & 0o777).toBe(0o600)
     await removeServerHint(folder)
     await removeServerHint(folder)
+    expect(await readdir(folder)).not.toContain('server.json')
     await lock.release()
   })
 })

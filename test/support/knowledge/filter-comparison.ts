@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { chunkRows } from '../../../src/core/knowledge/chunk.ts'
-import type { Collection, DocumentStore, NewChunks, NewGeneration } from '../../../src/core/knowledge/drivers.ts'
+import type { Collection, DocumentStore, NewChunks, NewGeneration } from '../../../src/core/knowledge/document-store.ts'
 import { type Filterable, matchesFilters } from '../../../src/core/knowledge/filter.ts'
 import type { Filters } from '../../../src/core/knowledge/knowledge.ts'
 
