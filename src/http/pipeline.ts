@@ -22,8 +22,8 @@ export interface Pipeline {
   /** Never throws: whatever happens is an answer or a closed connection. */
   serve(incoming: Incoming, outgoing: Outgoing, awaitsContinue: boolean): void
   /**
-   * For trouble on a socket: answers with the error in place of the handler that is at work on it, or cuts an answer that
-   * has begun. False when the socket has no request.
+   * For an error on a socket: answers with it in place of the handler of the latest request, or cuts an answer that has
+   * begun. A request that came whole is answered, as the last one. False when the socket has no active request.
    */
   interrupt(socket: object, error: AppError): boolean
   /** New requests are `unavailable`, connections close after their answer. */
@@ -46,7 +46,9 @@ export function createPipeline(settings: KernelSettings): Pipeline {
   let admit = createAdmit(settings, wrongKeys)
   const { logger, debug, clock, onRequest, limits } = settings
   const active = new TurnoverMap<number, Exchange>()
-  /** Of those, the streams that have begun. */
+  /** The latest request of each connection, as long as it is active. */
+  const latest = new WeakMap<object, Exchange>()
+  /** Active exchanges whose stream has begun. */
   let streams = 0
   const bodies = new BodyBudget({
     totalBytes: limits.bodiesBytes,
@@ -59,6 +61,8 @@ export function createPipeline(settings: KernelSettings): Pipeline {
 
   const done = (exchange: Exchange) => {
     if (!active.delete(exchange.serial)) return
+    const { socket } = exchange.incoming
+    if (socket !== undefined && latest.get(socket) === exchange) latest.delete(socket)
     const { outgoing, method, path, route, status, requestId, caller } = exchange
     onRequest?.({
       method,
@@ -170,6 +174,7 @@ export function createPipeline(settings: KernelSettings): Pipeline {
     serve(incoming, outgoing, awaitsContinue) {
       const exchange = new Exchange(incoming, outgoing, settings, { bodies, addressOf }, awaitsContinue)
       active.set(exchange.serial, exchange)
+      if (incoming.socket !== undefined) latest.set(incoming.socket, exchange)
       void run(exchange).then(
         () => {
           exchange.releaseBody()
@@ -184,19 +189,17 @@ export function createPipeline(settings: KernelSettings): Pipeline {
       )
     },
     interrupt(socket, error) {
-      for (const exchange of active.values()) {
-        if (exchange.incoming.socket !== socket) continue
-        // What follows a complete request is broken, not the request itself.
-        if (exchange.incoming.complete && !exchange.outgoing.headersSent) exchange.closeConnection = true
-        else if (exchange.answered) exchange.outgoing.destroy()
-        else {
-          exchange.closeConnection = true
-          answerInstead(exchange, error)
-          exchange.abortBody(error)
-        }
-        return true
+      const exchange = latest.get(socket)
+      if (exchange === undefined) return false
+      // What follows a complete request is broken, not the request itself.
+      if (exchange.incoming.complete && !exchange.outgoing.headersSent) exchange.closeConnection = true
+      else if (exchange.answered) exchange.outgoing.destroy()
+      else {
+        exchange.closeConnection = true
+        answerInstead(exchange, error)
+        exchange.abortBody(error)
       }
-      return false
+      return true
     },
     startClosing(onIdle) {
       whenClosing = onIdle

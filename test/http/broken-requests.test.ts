@@ -1,4 +1,6 @@
+import { setImmediate } from 'node:timers/promises'
 import { expect, test } from 'vitest'
+import { text } from '../../src/http/reply.ts'
 import { echo, get, listening, openSocket, parseRaw, readAll } from './support.ts'
 
 /** All that comes back until the server closes the connection. */
@@ -25,4 +27,24 @@ test('an answer to a HEAD that can not be parsed has no body', async () => {
   const { status, headers, body } = await send(port, `HEAD /${'x'.repeat(20_000)} HTTP/1.1\r\nHost: a\r\n\r\n`, false)
   expect([status, body]).toEqual([431, ''])
   expect(Number(headers['content-length'])).toBeGreaterThan(0)
+})
+
+test('requests before a broken one on the same connection are answered, the last one with `Connection: close`', async () => {
+  const gate = Promise.withResolvers<void>()
+  const slow = get('/slow', async () => {
+    await gate.promise
+    return text('whole')
+  })
+  const { port, kernel } = await listening([slow], patient)
+  const request = 'GET /slow HTTP/1.1\r\nHost: localhost\r\n\r\n'
+  const socket = openSocket(port)
+  socket.write(`${request}${request}no request\r\n\r\n`)
+  await expect.poll(() => kernel.requestIds().length).toBe(2)
+  await setImmediate()
+  gate.resolve()
+  const answers = (await readAll(socket)).split('HTTP/1.1 200 OK').slice(1)
+  expect(answers.map((answer) => [/connection: close/i.test(answer), answer.endsWith('whole')])).toEqual([
+    [false, true],
+    [true, true],
+  ])
 })
