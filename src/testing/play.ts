@@ -46,7 +46,7 @@ export async function playSavedTest(config: UserConfig, saved: SavedTest, option
   for (const [place, turn] of saved.turns.entries()) {
     past.begin(turn)
     const result = await project.run(saved.entity, turn.input, sessionId === undefined ? {} : { sessionId })
-    sessionId = result.sessionId
+    sessionId = result.session_id
     const expect = toExpectation(result)
     played.differences.push(...compare(place + 1, turn, expect, past.asked))
     if (past.changedPrompts > 0) {
@@ -58,13 +58,13 @@ export async function playSavedTest(config: UserConfig, saved: SavedTest, option
   return played
 }
 
-function toExpectation({ status, text, data, error, toolCalls }: RunResult): SavedTurn['expect'] {
+function toExpectation({ status, text, data, error, tool_calls }: RunResult): SavedTurn['expect'] {
   return {
     status,
     content: text,
     ...(data.length === 0 ? {} : { data }),
     ...(error === null ? {} : { error: error.message }),
-    tool_calls: toolCalls,
+    tool_calls,
   }
 }
 
@@ -124,9 +124,9 @@ class Past {
     return partsOf({
       text: call.text,
       reasoning: call.reasoning,
-      toolCalls: call.tool_calls?.map(({ call_id, name, input }) => ({ callId: call_id, name, input })),
+      tool_calls: call.tool_calls,
       usage: call.usage ?? undefined,
-      finishReason: call.finish_reason,
+      finish_reason: call.finish_reason,
     })
   }
 

@@ -28,17 +28,17 @@ export interface TestToolCall {
   error?: string
 }
 
-/** What became of a run. A run that failed is told here, not thrown. */
+/** What became of a run, with the names of the record. A run that failed is told here, not thrown. */
 export interface RunResult {
-  runId: string
-  sessionId: string
+  run_id: string
+  session_id: string
   status: RunRecord['status']
   /** The answer. */
   text: string
   /** Its data parts. */
   data: Json[]
   error: RunRecord['error']
-  toolCalls: TestToolCall[]
+  tool_calls: TestToolCall[]
   /** The names of the sources that the answer rests on. */
   sources: string[]
   /** All that happened, prompts included. */
@@ -150,13 +150,13 @@ async function resultOf(server: OpenServer, record: RunRecord): Promise<RunResul
   const events = await eventsOf(server, record.run_id)
   const answer = record.messages.findLast(({ role }) => role === 'assistant')
   return {
-    runId: record.run_id,
-    sessionId: record.session_id,
+    run_id: record.run_id,
+    session_id: record.session_id,
     status: record.status,
     text: answer?.content ?? '',
     data: (answer?.parts ?? []).flatMap((part) => (part.type === 'data' ? [part.data] : [])),
     error: record.error,
-    toolCalls: toolCallsOf(events),
+    tool_calls: toolCallsOf(events),
     sources: [...new Set(record.sources.map(({ source }) => source))],
     events,
     usage: record.usage,

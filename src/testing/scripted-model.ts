@@ -6,14 +6,14 @@ export type StreamPart = StreamResult['stream'] extends ReadableStream<infer PAR
 export type CallOptions = Parameters<MockLanguageModelV4['doStream']>[0]
 type GenerateResult = Awaited<ReturnType<MockLanguageModelV4['doGenerate']>>
 
-/** What a model says to one call. */
+/** What a model says to one call, with the names of the record. */
 export interface ScriptedAnswer {
   text?: string | undefined
   reasoning?: string | undefined
-  toolCalls?: readonly { name: string; input?: Json; callId?: string | undefined }[] | undefined
+  tool_calls?: readonly { name: string; input?: Json; call_id?: string | undefined }[] | undefined
   /** Default 10 in, 10 out. */
   usage?: { input_tokens: number; output_tokens: number } | undefined
-  finishReason?: string | undefined
+  finish_reason?: string | undefined
   /** The call fails with it. */
   error?: Error | undefined
 }
@@ -57,6 +57,7 @@ export function scriptedModel(...script: readonly Answer[] | [Script]): Scripted
       throw new Error(`The script has ${script.length} answers, and this is call ${call.number}: '${call.text}'.`)
     }
     const full = typeof answer === 'string' ? { text: answer } : answer
+    assertNames(full)
     if (full.error !== undefined) throw full.error
     return full
   }
@@ -90,10 +91,18 @@ export function toGenerated(parts: readonly StreamPart[]): GenerateResult {
   return { content, finishReason: finish.finishReason, usage: finish.usage, warnings: [] }
 }
 
+const renamed = { toolCalls: 'tool_calls', finishReason: 'finish_reason' }
+
+function assertNames(answer: ScriptedAnswer): void {
+  for (const [old, name] of Object.entries(renamed)) {
+    if (old in answer) throw new Error(`scriptedModel(): \`${old}\` is now called \`${name}\`: rename it.`)
+  }
+}
+
 let callNumber = 0
 
 export function partsOf(answer: ScriptedAnswer): StreamPart[] {
-  const { text = '', reasoning = '', toolCalls = [], usage = { input_tokens: 10, output_tokens: 10 } } = answer
+  const { text = '', reasoning = '', tool_calls = [], usage = { input_tokens: 10, output_tokens: 10 } } = answer
   const parts: StreamPart[] = [{ type: 'stream-start', warnings: [] }]
   if (reasoning !== '') {
     parts.push({ type: 'reasoning-start', id: 'r' })
@@ -105,13 +114,13 @@ export function partsOf(answer: ScriptedAnswer): StreamPart[] {
     for (const delta of words(text)) parts.push({ type: 'text-delta', id: 't', delta })
     parts.push({ type: 'text-end', id: 't' })
   }
-  for (const { name, input = {}, callId = `scripted-${++callNumber}` } of toolCalls) {
-    parts.push({ type: 'tool-call', toolCallId: callId, toolName: name, input: JSON.stringify(input) })
+  for (const { name, input = {}, call_id = `scripted-${++callNumber}` } of tool_calls) {
+    parts.push({ type: 'tool-call', toolCallId: call_id, toolName: name, input: JSON.stringify(input) })
   }
-  const usual = toolCalls.length > 0 ? 'tool-calls' : 'stop'
+  const usual = tool_calls.length > 0 ? 'tool-calls' : 'stop'
   parts.push({
     type: 'finish',
-    finishReason: { unified: reasonOf(answer.finishReason) ?? usual, raw: answer.finishReason ?? usual },
+    finishReason: { unified: reasonOf(answer.finish_reason) ?? usual, raw: answer.finish_reason ?? usual },
     usage: {
       inputTokens: {
         total: usage.input_tokens,

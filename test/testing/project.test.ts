@@ -25,10 +25,10 @@ afterEach(async () => {
 
 describe('run()', () => {
   it('runs an agent with a scripted model and tells all that happened', async () => {
-    const model = scriptedModel({ toolCalls: [{ name: 'clock', input: { zone: 'UTC' } }] }, 'It is noon.')
+    const model = scriptedModel({ tool_calls: [{ name: 'clock', input: { zone: 'UTC' } }] }, 'It is noon.')
     const result = await run(agent({ model, instructions: 'Be brief.', tools: { clock } }), 'What time is it?')
     expect(result).toMatchObject({ status: 'completed', text: 'It is noon.', error: null })
-    expect(result.toolCalls).toEqual([{ name: 'clock', input: { zone: 'UTC' }, output: 'noon in UTC' }])
+    expect(result.tool_calls).toEqual([{ name: 'clock', input: { zone: 'UTC' }, output: 'noon in UTC' }])
     expect(result.usage).toEqual({ input_tokens: 20, output_tokens: 20, total_tokens: 40 })
     expect(result.events.at(0)).toMatchObject({ type: 'run_start' })
     expect(result.events.at(-1)).toMatchObject({ type: 'run_end' })
@@ -74,8 +74,8 @@ describe('openProject()', () => {
   it('keeps sessions between runs', async () => {
     const model = scriptedModel('Noted.', 'Blue.')
     await using project = await openProject({ agents: { memo: agent({ model }) } })
-    const { sessionId } = await project.run('memo', 'My door is blue.')
-    expect((await project.run('memo', 'Which colour?', { sessionId })).text).toBe('Blue.')
+    const { session_id } = await project.run('memo', 'My door is blue.')
+    expect((await project.run('memo', 'Which colour?', { sessionId: session_id })).text).toBe('Blue.')
     expect(JSON.stringify(model.calls[1]?.prompt)).toContain('My door is blue.')
   })
 
@@ -99,8 +99,8 @@ describe('openProject()', () => {
       },
     })
     await using project = await openProject({ agents: { counter } })
-    const { sessionId } = await project.run('counter', '', { state: { count: 4 } })
-    expect(await project.state(sessionId)).toEqual({ count: 5 })
+    const { session_id } = await project.run('counter', '', { state: { count: 4 } })
+    expect(await project.state(session_id)).toEqual({ count: 5 })
     const { status } = await project.inject({ method: 'GET', url: '/api/v1/agents/counter' })
     expect(status).toBe(200)
   })

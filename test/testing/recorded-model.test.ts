@@ -61,7 +61,7 @@ describe('recordedModel()', () => {
     expect(endpoint.seen[0]?.headers.authorization).toBe(`Bearer ${apiKey}`)
     vi.stubEnv('AGENTSERVE_RECORD', '')
     const played = await ask(endpoint.url, 'the time?')
-    expect(played).toMatchObject({ text: 'answer 2', toolCalls: recorded.toolCalls, usage: recorded.usage })
+    expect(played).toMatchObject({ text: 'answer 2', tool_calls: recorded.tool_calls, usage: recorded.usage })
     expect(played.events.map(({ type }) => type)).toEqual(recorded.events.map(({ type }) => type))
     expect(endpoint.count()).toBe(2)
   })

@@ -36,8 +36,8 @@ async function converse(config: UserConfig, id: string, ...inputs: string[]): Pr
   }
   for (const input of inputs) {
     const result = await project.run(id, input, sessionId === undefined ? {} : { sessionId })
-    sessionId = result.sessionId
-    runs.push(await read(result.runId, result.events))
+    sessionId = result.session_id
+    runs.push(await read(result.run_id, result.events))
   }
   return runs
 }
@@ -57,7 +57,7 @@ const counting = () => {
 
 const asking = (...words: string[]) =>
   scriptedModel(
-    { reasoning: 'let me see', toolCalls: words.map((word) => ({ name: 'lookUp', input: { word } })) },
+    { reasoning: 'let me see', tool_calls: words.map((word) => ({ name: 'lookUp', input: { word } })) },
     'That is what it means.',
   )
 
@@ -78,7 +78,7 @@ describe('a saved test', () => {
   })
 
   it('stands in for the tools of an MCP server, which is not started', async () => {
-    const model = scriptedModel({ toolCalls: [{ name: 'x_add', input: { a: 1, b: 2 } }] }, 'three')
+    const model = scriptedModel({ tool_calls: [{ name: 'x_add', input: { a: 1, b: 2 } }] }, 'three')
     const config = (command: string) => ({
       agents: { sums: agent({ model, tools: { x: mcp({ command, args: [fixture] }) } }) },
     })
@@ -89,7 +89,7 @@ describe('a saved test', () => {
 
   it('plays a team whose members have models of their own, and a leader who delegates', async () => {
     const leader = () =>
-      scriptedModel({ toolCalls: [{ name: 'ask_sea', input: { task: 'What is it?' } }] }, 'It is blue.')
+      scriptedModel({ tool_calls: [{ name: 'ask_sea', input: { task: 'What is it?' } }] }, 'It is blue.')
     const config = (model = scriptedModel('never'), member = scriptedModel('never')) => ({
       agents: { sea: agent({ model: member, description: 'Knows the sea.' }) },
       teams: { crew: team({ members: ['sea'], mode: 'lead', model }) },

@@ -22,13 +22,13 @@ export interface ModelCallInfo {
 
 export interface ModelOutcome {
   readonly text: string
-  readonly finishReason: string
+  readonly finish_reason: string
   readonly usage: Usage | null
 }
 
 export interface ToolCallInfo {
   readonly name: string
-  readonly callId: string
+  readonly call_id: string
   readonly input: unknown
   readonly run: AgentRunContext
 }

@@ -56,7 +56,7 @@ function observe(
   let failure: { error: unknown } | undefined
   const outcome: { -readonly [KEY in keyof ModelOutcome]: ModelOutcome[KEY] } = {
     text,
-    finishReason: 'other',
+    finish_reason: 'other',
     usage: null,
   }
   return new TransformStream<StreamPart, StreamPart>({
@@ -64,7 +64,7 @@ function observe(
       if (part.type === 'text-delta') text += part.delta
       else if (part.type === 'error') failure = { error: part.error }
       else if (part.type === 'finish') {
-        outcome.finishReason = part.finishReason.unified
+        outcome.finish_reason = part.finishReason.unified
         const { inputTokens, outputTokens } = part.usage
         outcome.usage = toUsage({
           inputTokens: inputTokens.total,

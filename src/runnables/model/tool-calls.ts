@@ -31,7 +31,7 @@ export function equipTools(
       return within((own) => last(execute(input, withSignal(options, own))), { ms: limitMs, late })
     }
     const around: Execute = (input, options) =>
-      hook?.({ name, callId: options.toolCallId, input, run: run() }, (...other) =>
+      hook?.({ name, call_id: options.toolCallId, input, run: run() }, (...other) =>
         Promise.resolve(call(other.length === 0 ? input : other[0], options)),
       )
     return { ...tool, execute: hook === undefined ? call : around } as unknown as ToolSet[string]

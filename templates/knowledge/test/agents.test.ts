@@ -7,7 +7,7 @@ import config from '../agent.config.ts'
 const model = scriptedModel(({ tools, prompt }) => {
   const last = prompt.at(-1)
   if (tools.includes('search_knowledge') && last?.role !== 'tool') {
-    return { toolCalls: [{ name: 'search_knowledge', input: { query: 'holidays a year' } }] }
+    return { tool_calls: [{ name: 'search_knowledge', input: { query: 'holidays a year' } }] }
   }
   return JSON.stringify(last?.content)
 })
@@ -21,9 +21,9 @@ test('handbook is given the passage that answers the question', async () => {
 })
 
 test('researcher searches by itself', async () => {
-  const { text, toolCalls } = await project.run('researcher', 'How long may I be away?')
+  const { text, tool_calls } = await project.run('researcher', 'How long may I be away?')
   assert.deepEqual(
-    toolCalls.map(({ name }) => name),
+    tool_calls.map(({ name }) => name),
     ['search_knowledge'],
   )
   assert.match(text, /thirty days of holiday/)

@@ -66,10 +66,10 @@ describe.each([
     const tools = { calc: mcp(await server()) }
     const project = await open({ model: add(), tools, toolApproval: { calc: 'user-approval' } })
     const paused = await project.run('careful', 'add')
-    expect(paused).toMatchObject({ status: 'input_required', toolCalls: [{ name: 'calc_add' }] })
-    expect(paused.toolCalls[0]).not.toHaveProperty('output')
-    const done = await project.resume(paused.runId, { approved: true })
-    expect(done).toMatchObject({ status: 'completed', text: 'three', toolCalls: [{ output: '3' }] })
+    expect(paused).toMatchObject({ status: 'input_required', tool_calls: [{ name: 'calc_add' }] })
+    expect(paused.tool_calls[0]).not.toHaveProperty('output')
+    const done = await project.resume(paused.run_id, { approved: true })
+    expect(done).toMatchObject({ status: 'completed', text: 'three', tool_calls: [{ output: '3' }] })
   })
 
   it("hold for one by the model's name, which counts before that of the entry", async () => {
@@ -141,7 +141,7 @@ describe.each([
     }
     const project = await openProject({ agents }, { root: folder })
     closing.push(() => project.close())
-    expect(await project.run('before', 'add')).toMatchObject({ status: 'completed', toolCalls: [{ output: '3' }] })
+    expect(await project.run('before', 'add')).toMatchObject({ status: 'completed', tool_calls: [{ output: '3' }] })
     await writeFile(about, 'Adds, and tells somebody')
     await project.run('ending', 'end')
     const paused = await project.run('after', 'add')
@@ -149,10 +149,10 @@ describe.each([
     expect(paused.events.find(({ type }) => type === 'input_required')).toMatchObject({
       prompt: expect.stringContaining('`agentserve doctor --accept-tools calc` confirms it'),
     })
-    expect(await project.resume(paused.runId, { approved: true })).toMatchObject({ toolCalls: [{ output: '3' }] })
+    expect(await project.resume(paused.run_id, { approved: true })).toMatchObject({ tool_calls: [{ output: '3' }] })
     expect(await project.run('approved', 'add')).toMatchObject({ status: 'input_required' })
     const denied = await project.run('denied', 'add')
-    expect(denied).toMatchObject({ status: 'completed', toolCalls: [{ error: 'The call was not approved.' }] })
+    expect(denied).toMatchObject({ status: 'completed', tool_calls: [{ error: 'The call was not approved.' }] })
   })
 })
 
@@ -270,12 +270,12 @@ describe('approvals', () => {
       expect(paused.status).toBe('input_required')
       await writeFile(about, later)
       await project.run('ending', 'end')
-      return await project.resume(paused.runId, { approved: true })
+      return await project.resume(paused.run_id, { approved: true })
     }
-    expect(await resumed('Adds')).toMatchObject({ text: 'three', toolCalls: [{ output: '3' }] })
+    expect(await resumed('Adds')).toMatchObject({ text: 'three', tool_calls: [{ output: '3' }] })
     const changed = "The tool 'calc_add' has changed since the call was asked for, so the call was not made."
-    expect(await resumed('Adds, and tells somebody')).toMatchObject({ text: 'three', toolCalls: [{ error: changed }] })
+    expect(await resumed('Adds, and tells somebody')).toMatchObject({ text: 'three', tool_calls: [{ error: changed }] })
     const gone = "The tool 'calc_add' is gone, so the call was not made."
-    expect(await resumed('')).toMatchObject({ text: 'three', toolCalls: [{ error: gone }] })
+    expect(await resumed('')).toMatchObject({ text: 'three', tool_calls: [{ error: gone }] })
   })
 })

@@ -11,7 +11,7 @@ import { scriptedModel } from 'agentserve/testing'
 const model = scriptedModel(({ text, prompt }) =>
   prompt.at(-1).role === 'tool'
     ? prompt.at(-1).content.map(({ output }) => output.value).join()
-    : { toolCalls: [{ name: 'calc_' + text, input: { a: 1, b: 2 } }] })
+    : { tool_calls: [{ name: 'calc_' + text, input: { a: 1, b: 2 } }] })
 
 export default defineConfig({
   mcpServers: { calc: { command: ${JSON.stringify(process.execPath)}, args: [${JSON.stringify(fixture)}], env: { ABOUT: 'about' } } },

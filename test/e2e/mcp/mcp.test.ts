@@ -365,10 +365,10 @@ describe('mcp() in an agent', () => {
     const careful = agent({ model, tools: { x: mcp(child(), { needsApproval: ['add'] }) } })
     await using project = await openProject({ agents: { careful } })
     const paused = await project.run('careful', 'add')
-    expect(paused).toMatchObject({ status: 'input_required', toolCalls: [{ name: 'x_add' }] })
-    const { status, text, toolCalls } = await project.resume(paused.runId, { approved: true })
+    expect(paused).toMatchObject({ status: 'input_required', tool_calls: [{ name: 'x_add' }] })
+    const { status, text, tool_calls } = await project.resume(paused.run_id, { approved: true })
     expect({ status, text }).toEqual({ status: 'completed', text: 'three' })
-    expect(toolCalls).toMatchObject([{ name: 'x_add', output: '3' }])
+    expect(tool_calls).toMatchObject([{ name: 'x_add', output: '3' }])
   })
 
   it('hands pictures to the model as pictures', async () => {

@@ -33,7 +33,7 @@ describe('a message of an MCP server', () => {
     'that never ends fails its call with the name of the limit (%s), and the run goes on',
     async (kind) => {
       await using endless = await serve(kind)
-      const model = scriptedModel({ toolCalls: [{ name: 'there_flood', input: {} }] }, 'enough')
+      const model = scriptedModel({ tool_calls: [{ name: 'there_flood', input: {} }] }, 'enough')
       const main = agent({ model, tools: { there: mcp(endless.server) } })
       await using server = await serveAgents({ main }, { limits: { mcpMessage: '300KB' } })
       const { runId, status } = await server.ask('main', 'go')

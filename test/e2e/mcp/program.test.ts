@@ -11,7 +11,7 @@ import { scriptedModel } from 'agentserve/testing'
 const model = scriptedModel(({ text, prompt }) =>
   prompt.at(-1).role === 'tool'
     ? prompt.at(-1).content.map(({ output }) => output.value).join()
-    : { toolCalls: [{ name: 'files_' + text, input: {} }] })
+    : { tool_calls: [{ name: 'files_' + text, input: {} }] })
 
 export default defineConfig({
   mcpServers: {

@@ -9,7 +9,7 @@ import { z } from 'zod'
 
 const model = scriptedModel(({ text, prompt }) => {
   const answered = prompt.at(-1).role === 'tool'
-  if (text === 'weather?' && !answered) return { toolCalls: [{ name: 'weather', input: { city: 'Oslo' } }] }
+  if (text === 'weather?' && !answered) return { tool_calls: [{ name: 'weather', input: { city: 'Oslo' } }] }
   return answered ? 'It rains.' : 'You are welcome.'
 })
 

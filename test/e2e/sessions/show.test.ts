@@ -24,7 +24,7 @@ export default defineConfig({
       model: scriptedModel(({ prompt }) =>
         prompt.at(-1).role === 'tool'
           ? 'Warm.\\u001b]0;owned\\u0007'
-          : { toolCalls: [{ name: 'weather', input: { city: 'Bern' } }] },
+          : { tool_calls: [{ name: 'weather', input: { city: 'Bern' } }] },
       ),
       instructions: 'Be kind.',
       tools: { weather },

@@ -111,8 +111,8 @@ beforeAll(async () => {
       model: scripted(callTool('weather', { city: 'Bern' }), answer('fine')),
       tools: { weather },
       hooks: {
-        async toolCall({ name, callId, input, run }, next) {
-          seen.push([name, callId, input, run.text])
+        async toolCall({ name, call_id, input, run }, next) {
+          seen.push([name, call_id, input, run.text])
           const output = await next({ city: 'Basel' })
           seen.push(output)
           return { ...(output as object), degrees: 5 }
@@ -164,7 +164,7 @@ test('a hook goes round an own run too', async () => {
 test('a hook goes round every model call and may change its parameters', async () => {
   expect((await server.ask('model', 'Hi')).json.content).toBe('cool')
   const usage = { input_tokens: 7, output_tokens: 3, total_tokens: 10 }
-  expect(seen).toEqual([['scripted/one', 1, 'Hi'], { text: 'cool', finishReason: 'stop', usage }])
+  expect(seen).toEqual([['scripted/one', 1, 'Hi'], { text: 'cool', finish_reason: 'stop', usage }])
   expect(cooled.doStreamCalls[0]?.temperature).toBe(0.1)
   await server.ask('step', 'x')
   expect(seen.slice(2)).toEqual(['scripted/one', 'other'])
@@ -188,7 +188,7 @@ test('a hook goes round every tool call, with other input and another result', a
   const events = await server.events(runId)
   expect(eventsOf(events, 'tool_result')[0]).toMatchObject({ output: { city: 'Basel', degrees: 5 } })
   await server.ask('search', 'x')
-  expect(seen.slice(2)).toEqual(['search_knowledge', ['callId', 'input', 'run']])
+  expect(seen.slice(2)).toEqual(['search_knowledge', ['call_id', 'input', 'run']])
 })
 
 test('what a tool hook throws goes to the model and the record, like an error of the tool', async () => {

@@ -21,7 +21,7 @@ const wrongInputs = [
 const ok = agent({ name: 'ok', run: ({ text }) => `ok: ${text}` })
 const calling = (name: string) => () =>
   scriptedModel(({ number }) =>
-    number <= wrongInputs.length ? { toolCalls: [{ name, input: wrongInputs[number - 1] as never }] } : 'enough',
+    number <= wrongInputs.length ? { tool_calls: [{ name, input: wrongInputs[number - 1] as never }] } : 'enough',
   )
 
 const entities: Record<string, () => object> = {

@@ -13,7 +13,7 @@ const ownCause = new Error('its own cause')
 ownCause.cause = ownCause
 
 const inputSchema = z.object({})
-const calling = () => scriptedModel({ toolCalls: [{ name: 'odd', input: {} }] }, 'enough')
+const calling = () => scriptedModel({ tool_calls: [{ name: 'odd', input: {} }] }, 'enough')
 const withTool = (execute: () => unknown, more = {}) =>
   agent({ model: calling(), tools: { odd: tool({ inputSchema, execute, ...more }) as never } })
 
@@ -116,7 +116,7 @@ describe('a tool', () => {
 })
 
 describe('a model that calls tools for ever', () => {
-  const forever = () => scriptedModel(() => ({ toolCalls: [{ name: 'odd', input: {} }] }))
+  const forever = () => scriptedModel(() => ({ tool_calls: [{ name: 'odd', input: {} }] }))
   const tools = { odd: tool({ inputSchema, execute: async () => 'more' }) }
 
   it('ends with the limit `run.steps`', async () => {

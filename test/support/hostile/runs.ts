@@ -26,7 +26,7 @@ interface Case {
 const inputSchema = z.any()
 const ok = agent({ name: 'ok', run: ({ text }) => `ok: ${text}` })
 const toolCall = (name: string, input: unknown) =>
-  scriptedModel({ toolCalls: [{ name, input: input as never }] }, 'done')
+  scriptedModel({ tool_calls: [{ name, input: input as never }] }, 'done')
 const throwing = (value: unknown) => () => {
   throw value
 }
