@@ -2,10 +2,8 @@ import { isAbsolute, join, resolve } from 'node:path'
 import type { Overrides } from './overrides.ts'
 import type { ConfigParts } from './parts.ts'
 import type { Address } from './settings/address.ts'
-import type { CheckedConfig } from './settings/user.ts'
+import type { CheckedServer } from './settings/server.ts'
 import type { ResolvedServerConfig } from './types.ts'
-
-type CheckedServer = CheckedConfig['server']
 
 /** Where the server is made: `createServer` in somebody's program, or the command line. */
 export type Purpose = 'library' | 'program'

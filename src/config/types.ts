@@ -1,4 +1,3 @@
-import type { z } from 'zod'
 import type { ModelSetting } from '../core/model.ts'
 import type { Runnable } from '../core/runnable.ts'
 import type { SessionStore } from '../core/store.ts'
@@ -6,17 +5,13 @@ import type { TestDoubles } from '../runnables/base/defaults.ts'
 import type { McpServers } from '../runnables/mcp/mcp.ts'
 import type { Address } from './settings/address.ts'
 import type { ResolvedKey } from './settings/keys.ts'
-import type { SqliteStorage, SummaryManagerLike, serverSettings } from './settings/server.ts'
-import type { CheckedConfig, userSettings } from './settings/user.ts'
+import type { CheckedServer, SqliteStorage, SummaryManagerLike } from './settings/server.ts'
+import type { CheckedConfig, UserConfig } from './settings/user.ts'
 
 export type { Duration } from '../core/duration.ts'
 export type { CompatibleModel, ModelSetting } from '../core/model.ts'
-
-/** The specification's server configuration. */
-export type ServerConfig = z.input<typeof serverSettings>
-
-/** What a user writes in agent.config.ts. */
-export type UserConfig = z.input<typeof userSettings>
+export type { ServerConfig } from './settings/server.ts'
+export type { UserConfig } from './settings/user.ts'
 
 /** The ids of a config's agents, teams and workflows; any string, where the type of the config does not name them. */
 export type EntityId<CONFIG extends UserConfig> = {
@@ -25,7 +20,6 @@ export type EntityId<CONFIG extends UserConfig> = {
     : never
 }['agents' | 'teams' | 'workflows']
 
-type CheckedServer = CheckedConfig['server']
 
 /** Every field decided: those that do not depend on the program and its flags are as the schema gives them. */
 export interface ResolvedServerConfig

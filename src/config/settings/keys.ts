@@ -13,7 +13,6 @@ export const apiKey = is<string>(
   true,
 )
 
-/** A key with a name, a user or scopes. */
 const keySettings = settings(
   {
     /** The key, or `sha256:` and its hash in hexadecimal digits. */
@@ -36,7 +35,9 @@ const keySettings = settings(
     context.addIssue({ code: 'custom', path: ['scopes', index], message })
   }
 })
-export type KeySettings = z.input<typeof keySettings>
+/** A key with a name, a user or scopes. */
+export interface KeySettings extends z.input<typeof keySettings> {}
+type Key = z.ZodType<KeySettings | string, KeySettings | string>
 
 /** A key, everything about it decided. */
 export interface ResolvedKey {
@@ -48,8 +49,8 @@ export interface ResolvedKey {
 }
 
 /** `server.auth.keys`. Keys without user and scopes are an operator's: they may do everything. */
-export const authKeys = list(
-  choose((value) => (isObject(value) ? keySettings : apiKey) as z.ZodType<KeySettings | string, KeySettings | string>),
+export const authKeys: z.ZodType<ResolvedKey[], (KeySettings | string)[]> = list(
+  choose((value): Key => (isObject(value) ? keySettings : apiKey)),
 )
   .transform((keys): ResolvedKey[] =>
     keys.map((given, index) => {

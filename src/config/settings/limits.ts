@@ -1,8 +1,8 @@
+import type { z } from 'zod'
 import type { Limits } from '../../core/limits.ts'
 import { count, duration, settings } from '../../schema/field.ts'
 import { size } from './size.ts'
 
-/** What one run may use; over any of these it fails with the code `run_limit`. */
 const runLimits = settings({
   /** Text and data that it may emit. Default 16 MB. */
   output: size().prefault('16MB'),
@@ -29,8 +29,7 @@ const toolResultLimits = settings({
   record: size().prefault('8MB'),
 }).transform(({ prompt: promptBytes, record: recordBytes }) => ({ promptBytes, recordBytes }))
 
-/** `server.limits`: what the server takes in, and what a run may use. A refusal names the limit. */
-export const limitSettings = settings({
+const limitFields = settings({
   /** Open connections. Default 10,000. */
   connections: count().default(10_000),
   /** Requests at work; streams that have begun are not counted. Default 2,048. */
@@ -45,6 +44,7 @@ export const limitSettings = settings({
   bodiesPerKey: size().prefault('64MB'),
   /** One import of sessions. Default 2 GB. */
   importSize: size().prefault('2GB'),
+  /** What one run may use; over any of these it fails with the code `run_limit`. */
   run: runLimits.prefault({}),
   toolResult: toolResultLimits.prefault({}),
   /** `metadata` of a session or run. Default 64 KB. */
@@ -66,6 +66,10 @@ export const limitSettings = settings({
     mcpMessageBytes: mcpMessage,
   }),
 )
+
+/** `server.limits`: what the server takes in, and what a run may use. A refusal names the limit. */
+export interface ServerLimits extends z.input<typeof limitFields> {}
+export const limitSettings: z.ZodType<Limits, ServerLimits> = limitFields
 
 /** The limits of a program that sets none. */
 export function usualLimits(): Limits {

@@ -78,8 +78,7 @@ const proxies = choose((value): Proxies => {
   return Array.isArray(value) ? list(proxy) : proxy.transform((one) => [one])
 })
 
-/** Every key of `server`, with its default. */
-export const serverSettings = settings({
+const serverFields = settings({
   address: address.optional(),
   prefix: path().prefault('/api/v1'),
   sessionStorage: choose(
@@ -137,6 +136,12 @@ export const serverSettings = settings({
   trustProxy: proxies.prefault(false),
   retention: settings({ maxAge: duration(0).optional(), maxSessions: count().optional() }).prefault({}),
 })
+
+/** The specification's server configuration. */
+export interface ServerConfig extends z.input<typeof serverFields> {}
+/** The same once it is checked, with every default. */
+export interface CheckedServer extends z.output<typeof serverFields> {}
+export const serverSettings: z.ZodType<CheckedServer, ServerConfig> = serverFields
 
 function hasMethods(value: unknown, ...names: string[]): boolean {
   if (typeof value !== 'object' || value === null) return false

@@ -6,10 +6,10 @@ import { callback, integer, list, named, settings, text } from '../../schema/fie
 import { modelSetting } from '../../schema/model.ts'
 import { collection, serverSettings } from './server.ts'
 
+/** An entity is what `agent`, `team`, `workflow` return, or an AI SDK `Agent`. */
 const entities = <T extends object>() => named<T>('an object with one entry per id').default({})
 
-/** Every key of agent.config.ts. An entity is what `agent`, `team`, `workflow` return, or an AI SDK `Agent`. */
-export const userSettings = settings({
+const userFields = settings({
   model: modelSetting.optional(),
   knowledge: settings({
     /** Files, folders and globs, relative to the config file; ingested when the server starts. */
@@ -33,4 +33,8 @@ export const userSettings = settings({
   /** Called when a reload has replaced this config and its last run has ended, and at shutdown. */
   dispose: callback<() => void | Promise<void>>().optional(),
 })
-export type CheckedConfig = z.output<typeof userSettings>
+/** What a user writes in agent.config.ts. */
+export interface UserConfig extends z.input<typeof userFields> {}
+/** The same once it is checked, with every default. */
+export interface CheckedConfig extends z.output<typeof userFields> {}
+export const userSettings: z.ZodType<CheckedConfig, UserConfig> = userFields
