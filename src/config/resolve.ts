@@ -95,7 +95,8 @@ function resolveMcpServers(
       sound[name] = server
     } catch (error) {
       if (!isAppError(error)) throw error
-      complain(`mcpServers.${name}`, `is wrong: ${error.message.replace(/\.$/, '')}`)
+      for (const { path, message } of error.details)
+        complain(['mcpServers', name, path].filter(Boolean).join('.'), message)
     }
   }
   return parts.mcpServers(sound, root, mcpMessageBytes, dataFolder)

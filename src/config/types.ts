@@ -20,7 +20,6 @@ export type EntityId<CONFIG extends UserConfig> = {
     : never
 }['agents' | 'teams' | 'workflows']
 
-
 /** Every field decided: those that do not depend on the program and its flags are as the schema gives them. */
 export interface ResolvedServerConfig
   extends Omit<

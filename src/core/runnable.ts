@@ -34,6 +34,9 @@ export interface ChildRun {
   result(): Promise<RunRecord>
 }
 
+/** Earlier runs of its session that a run sees unless it asks for another number. */
+export const defaultHistoryRuns = 20
+
 /** What a member of a team has answered. */
 export interface MemberAnswer {
   /** The member's name: its id, where the team names it by id. */

@@ -18,8 +18,8 @@ export function mustBe(words: string, isSecret = false): { error: (problem: Prob
   return {
     error: ({ input }) => {
       if (input === undefined) return `is missing; it must be ${words}`
-      if (isSecret && typeof input === 'string') return `must be ${words}`
-      return `must be ${words}, not ${show(input)}`
+      if (!isSecret) return `must be ${words}, not ${show(input)}`
+      return typeof input === 'string' ? `must be ${words}` : `must be ${words}, not ${kindOf(input)}`
     },
   }
 }
@@ -27,6 +27,25 @@ export function mustBe(words: string, isSecret = false): { error: (problem: Prob
 /** What `test` accepts. */
 export function is<T>(words: string, test: (value: unknown) => boolean, isSecret = false) {
   return z.custom<T>(test, mustBe(words, isSecret))
+}
+
+/** What `problemOf` finds nothing wrong with; its words follow the path. */
+export function sound<T>(problemOf: (value: unknown) => string | undefined) {
+  return z.custom<T>((value) => problemOf(value) === undefined, { error: ({ input }) => problemOf(input) })
+}
+
+/** Whatever somebody else checks. */
+export function anything<T>() {
+  return z.custom<T>()
+}
+
+/** A text, empty or not. */
+export function string() {
+  return z.string(mustBe('a text'))
+}
+
+export function number() {
+  return z.number(mustBe('a number'))
 }
 
 export function text(words = 'a text that is not empty', isSecret = false) {
@@ -62,9 +81,15 @@ export function list<T extends z.ZodType>(item: T) {
   return z.array(item, mustBe('a list'))
 }
 
-/** An object by names of the user's own. Given on as it is. */
-export function named<T>(words: string) {
-  return is<Readonly<Record<string, T>>>(words, isObject)
+/** An object that is given on as it is. */
+export function object<T extends object>(words = 'an object') {
+  return is<T>(words, isObject)
+}
+
+/** Texts by name. Values are secrets as often as not, so they are not shown. */
+export function textByName() {
+  const value = z.string({ error: () => 'must be a text; is a variable not set?' })
+  return z.record(z.string(), value, mustBe('an object of texts'))
 }
 
 export function callback<T>() {
@@ -133,10 +158,10 @@ export function isObject(value: unknown): value is Record<string, unknown> {
 export function show(value: unknown): string {
   if (typeof value === 'string') return value.length > 60 ? `'${value.slice(0, 60)}…'` : `'${value}'`
   if (typeof value === 'number' || typeof value === 'boolean' || typeof value === 'bigint') return String(value)
-  return describe(value)
+  return kindOf(value)
 }
 
-function describe(value: unknown): string {
+function kindOf(value: unknown): string {
   if (value === null || value === undefined) return String(value)
   if (Array.isArray(value)) return 'a list'
   return `${typeof value === 'object' ? 'an' : 'a'} ${typeof value}`

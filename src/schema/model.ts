@@ -1,8 +1,8 @@
-import { z } from 'zod'
 import { type ModelSetting, problemOfModel } from '../core/model.ts'
-import { show } from './field.ts'
+import { show, sound } from './field.ts'
 
 /** A model, or what is wrong with it in words that show no key. */
-export const modelSetting = z.custom<ModelSetting>((value) => problemOfModel(value) === undefined, {
-  error: ({ input }) => `is ${show(input)}, which is not a model: ${problemOfModel(input)}`,
+export const modelSetting = sound<ModelSetting>((value) => {
+  const problem = problemOfModel(value)
+  return problem === undefined ? undefined : `is ${show(value)}, which is not a model: ${problem}`
 })

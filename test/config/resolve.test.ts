@@ -339,7 +339,7 @@ describe('a complaint of resolveConfig', () => {
     [
       'mcpServers.files',
       { mcpServers: { files: { comand: 'npx' } } },
-      'is wrong: an MCP server needs { command, args, env, cwd } or { url, headers }',
+      'must be { command, args, env, cwd } or { url, headers }',
     ],
     ['agents', { agents: [] }, 'must be an object with one entry per id, not a list'],
     ['agents.a', { agents: { a: 'x' } }, "must be agent({ … }) or an AI SDK Agent, not 'x'"],

@@ -2,12 +2,12 @@ import type { z } from 'zod'
 import type { Runnable } from '../../core/runnable.ts'
 import type { HostableAgent } from '../../runnables/agent/host.ts'
 import type { McpServer } from '../../runnables/mcp/settings.ts'
-import { callback, integer, list, named, settings, text } from '../../schema/field.ts'
+import { callback, integer, list, object, settings, text } from '../../schema/field.ts'
 import { modelSetting } from '../../schema/model.ts'
 import { collection, serverSettings } from './server.ts'
 
 /** An entity is what `agent`, `team`, `workflow` return, or an AI SDK `Agent`. */
-const entities = <T extends object>() => named<T>('an object with one entry per id').default({})
+const entities = <T extends object>() => object<Record<string, T>>('an object with one entry per id').default({})
 
 const userFields = settings({
   model: modelSetting.optional(),
@@ -28,7 +28,7 @@ const userFields = settings({
   teams: entities<Runnable<'team'>>(),
   workflows: entities<Runnable<'workflow'>>(),
   /** MCP servers by name; an agent takes the tools of one with `mcp('name')`. */
-  mcpServers: named<McpServer>('an object with one entry per name').default({}),
+  mcpServers: object<Record<string, McpServer>>('an object with one entry per name').default({}),
   server: serverSettings.prefault({}),
   /** Called when a reload has replaced this config and its last run has ended, and at shutdown. */
   dispose: callback<() => void | Promise<void>>().optional(),

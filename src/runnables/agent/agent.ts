@@ -1,5 +1,4 @@
 import type { OutputInterface, ToolSet } from 'ai'
-import { parseDuration } from '../../core/duration.ts'
 import type { ModelSetting } from '../../core/model.ts'
 import { type AnswerCache, markRunnable, type Runnable } from '../../core/runnable.ts'
 import { offlineModelName } from '../../models/offline.ts'
@@ -13,11 +12,11 @@ import type { Answering } from './call.ts'
 import { checkAgentSettings } from './check.ts'
 import { fingerprint } from './fingerprint.ts'
 import { checksInput, guarded } from './guardrails.ts'
-import { defaultHistoryRuns } from './memory.ts'
 import { modelAnswer, searchToolName } from './model-answer.ts'
 import { offlineAnswering } from './offline-answer.ts'
 import { ownAnswer } from './own-answer.ts'
 import { hookedRun } from './run-hook.ts'
+import type { CheckedAgent } from './schema.ts'
 import type { AgentSettings, AnyAgentSettings, RuntimeContext, ToolsContext } from './settings.ts'
 
 /**
@@ -29,18 +28,14 @@ export function agent<
   CONTEXT extends RuntimeContext = RuntimeContext,
   OUTPUT extends OutputInterface = never,
 >(settings: AgentSettings<TOOLS, CONTEXT, OUTPUT> & ToolsContext<TOOLS>): Runnable<'agent'> {
-  const anySettings = settings as unknown as AnyAgentSettings
-  checkAgentSettings(anySettings)
-  return build(anySettings, {})
+  return build(checkAgentSettings(settings as unknown as AnyAgentSettings), {})
 }
 
-type Cache = NonNullable<AnyAgentSettings['cache']>
-
-function build(settings: AnyAgentSettings, defaults: Defaults): Runnable<'agent'> {
-  const { run: own, name, description, cache, knowledge, timeout, sideEffects = true } = settings
+function build(settings: CheckedAgent, defaults: Defaults): Runnable<'agent'> {
+  const { run: own, name, description, knowledge, timeout, sideEffects } = settings
   const model = own === undefined ? modelOf(settings, defaults) : undefined
   claimTools(settings.tools, defaults)
-  const timeoutMs = typeof timeout === 'object' ? timeout.totalMs : parseDuration(timeout)
+  const timeoutMs = typeof timeout === 'object' ? timeout.totalMs : timeout
   const answer =
     own !== undefined
       ? ownAnswer(own)
@@ -55,7 +50,7 @@ function build(settings: AnyAgentSettings, defaults: Defaults): Runnable<'agent'
     tools: listTools(settings),
     knowledge: knowledge !== undefined,
     sideEffects,
-    cache: cache === undefined ? undefined : toCache(settings, cache, model),
+    cache: toCache(settings, model),
     timeoutMs,
     ...(checksInput(settings.guardrails) ? { checksInput: true } : {}),
     run: sideEffects ? inside(surround(answer, settings, defaults)) : surround(answer, settings, defaults),
@@ -65,16 +60,12 @@ function build(settings: AnyAgentSettings, defaults: Defaults): Runnable<'agent'
   )
 }
 
-function modelOf({ model }: AnyAgentSettings, defaults: Defaults): ModelSetting | undefined {
+function modelOf({ model }: CheckedAgent, defaults: Defaults): ModelSetting | undefined {
   const wanted = model ?? defaults.model
   return defaults.testDoubles?.model === undefined ? wanted : defaults.testDoubles.model(wanted)
 }
 
-function surround(
-  answer: Answering,
-  { guardrails, hooks }: AnyAgentSettings,
-  { limits = noLimits }: Defaults,
-): Answering {
+function surround(answer: Answering, { guardrails, hooks }: CheckedAgent, { limits = noLimits }: Defaults): Answering {
   // What an output guardrail has to see first is held back.
   const held: Answering = (input, context) => bounded(answer(input, context), limits)
   const checked = guardrails === undefined ? answer : guarded(held, guardrails)
@@ -85,18 +76,21 @@ function inside(answer: Answering): Answering {
   return (input, context) => insideRun(context, () => answer(input, context))
 }
 
-function toCache(settings: AnyAgentSettings, { ttl, shared }: Cache, model: ModelSetting | undefined): AnswerCache {
-  const common = { ttlMs: parseDuration(ttl) ?? 0, shared }
+function toCache(settings: CheckedAgent, model: ModelSetting | undefined): AnswerCache | undefined {
+  const { cache, memory } = settings
+  if (cache === undefined) return undefined
+  const common = { ttlMs: cache.ttl, shared: cache.shared }
   const version = fingerprint({ ...settings, model: model ?? offlineModelName })
   // What code and tools look at besides the prompt can't be told.
   if (version === undefined) return { ...common, reads: 'context', runs: 1000 }
-  return { ...common, version, reads: 'prompt', runs: settings.memory?.runs ?? defaultHistoryRuns }
+  return { ...common, version, reads: 'prompt', runs: memory.runs }
 }
 
-function listTools({ tools, knowledge }: AnyAgentSettings): Runnable['tools'] {
+function listTools({ tools, knowledge }: CheckedAgent): Runnable['tools'] {
   const own = describeTools(tools ?? {})
-  const searches = typeof knowledge === 'object' && knowledge.mode === 'tool'
-  return searches ? [...own, { name: searchToolName, description: 'Searches the knowledge base.' }] : own
+  return knowledge?.mode === 'tool'
+    ? [...own, { name: searchToolName, description: 'Searches the knowledge base.' }]
+    : own
 }
 
 /** A tool's description may be made from its context; lists show only one that is a text. */

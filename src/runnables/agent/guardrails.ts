@@ -3,7 +3,7 @@ import type { StepEnd, StepStart } from '../../core/event.ts'
 import { createId } from '../../core/id.ts'
 import type { Json } from '../../core/json.ts'
 import { type Emission, inputCheck } from '../../core/runnable.ts'
-import { describe, isObject } from '../base/setting-check.ts'
+import { isObject, show } from '../../schema/field.ts'
 import { type Answering, callOf } from './call.ts'
 import type { AgentRunContext } from './settings.ts'
 
@@ -95,7 +95,7 @@ function reasonOf(verdict: unknown, name: string): string | undefined {
   if (isObject(verdict) && typeof verdict.refuse === 'string' && verdict.refuse !== '') return verdict.refuse
   throw new AppError(
     'run_failed',
-    `The ${name} returned ${describe(verdict)}. Return nothing, or { refuse: 'the reason' }.`,
+    `The ${name} returned ${show(verdict)}. Return nothing, or { refuse: 'the reason' }.`,
   )
 }
 

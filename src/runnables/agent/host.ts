@@ -4,14 +4,15 @@ import { isModelObject } from '../../core/model.ts'
 import type { EntityKind } from '../../core/run.ts'
 import { isRunnable, markRunnable, type Runnable } from '../../core/runnable.ts'
 import { describeModel } from '../../models/resolve.ts'
+import { wrong } from '../../schema/check.ts'
+import { isObject } from '../../schema/field.ts'
 import { configurable, type Defaults } from '../base/defaults.ts'
-import { isObject, wrong } from '../base/setting-check.ts'
 import { bounded, noLimits } from '../limits/bounded.ts'
 import { resumedMessages } from '../model/checkpoint.ts'
 import { historyMessages } from '../model/prompt.ts'
 import { runAgent, type SdkAgent } from '../model/run.ts'
 import { isStructured, structured } from '../model/structured.ts'
-import { approvalRule, checkApprovalNames, type ToolApproval } from '../tools/approvals.ts'
+import { checkApprovalNames, problemOfApproval, type ToolApproval } from '../tools/approvals.ts'
 import { checkResult as check } from '../tools/result.ts'
 import { describeTools } from './agent.ts'
 
@@ -41,7 +42,7 @@ export function hostAgent(hosted: HostableAgent, { limits = noLimits }: Defaults
     )
   }
   if (settings?.toolApproval !== undefined) {
-    const problem = approvalRule(settings.toolApproval)
+    const problem = problemOfApproval(settings.toolApproval)
     if (problem !== undefined) throw wrong('toolApproval', `The AI SDK agent: \`toolApproval\` ${problem}`)
     // What `prepareCall` brings is known to the agent alone.
     if (settings.prepareCall === undefined) checkApprovalNames(settings.toolApproval, agent.tools ?? {}, [])

@@ -2,9 +2,8 @@ import type { ModelMessage } from 'ai'
 import { type Message, promptText } from '../../core/message.ts'
 import type { RunContext } from '../../core/runnable.ts'
 import { historyMessages } from '../model/prompt.ts'
-import type { AgentMemory } from './settings.ts'
+import type { CheckedMemory } from './schema.ts'
 
-export const defaultHistoryRuns = 20
 const charactersPerToken = 4
 /** What was being recorded while the summary was written is told twice rather than not at all. */
 const overlapMs = 1000
@@ -13,8 +12,8 @@ const overlapMs = 1000
  * What a model is told of the session: its summary and the runs since, the newest as many as fit into the budget. A run
  * is told whole or not at all; no message is ever cut.
  */
-export async function remember(memory: AgentMemory | undefined, context: RunContext): Promise<ModelMessage[]> {
-  const { runs = defaultHistoryRuns, tokens = Number.POSITIVE_INFINITY, summary: wanted = runs > 0 } = memory ?? {}
+export async function remember(memory: CheckedMemory, context: RunContext): Promise<ModelMessage[]> {
+  const { runs, tokens, summary: wanted } = memory
   const summary = wanted ? await context.summary() : undefined
   let interactions = byRun(runs === 0 ? [] : await context.history(runs))
   let left = tokens

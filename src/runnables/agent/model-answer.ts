@@ -24,17 +24,17 @@ import { waitsInside } from '../tools/waiting-call.ts'
 import { callOf } from './call.ts'
 import { remember } from './memory.ts'
 import { passagesText, retrieve, sourceEvent } from './passages.ts'
-import type { AgentKnowledge, AnyAgentSettings } from './settings.ts'
+import type { CheckedAgent, CheckedKnowledge } from './schema.ts'
 
 export const searchToolName = 'search_knowledge'
 
 /** An agent's way of answering with a model; the model is resolved at its first run. */
-export function modelAnswer(settings: AnyAgentSettings, setting: ModelSetting, defaults: Defaults) {
+export function modelAnswer(settings: CheckedAgent, setting: ModelSetting, defaults: Defaults) {
   const { root, limits = noLimits } = defaults
   const stopWhen = [settings.stopWhen ?? []].flat()
   const isLimited = stopWhen.every((condition) => condition === waitsInside)
   const label = describeModel(setting)
-  const knowledge = settings.knowledge === true ? {} : settings.knowledge
+  const { knowledge } = settings
   const hook = settings.hooks?.modelCall
   const createAgent = sdkAgents(settings, root)
   let resolving: Promise<ModelObject> | undefined
@@ -92,7 +92,7 @@ export function modelAnswer(settings: AnyAgentSettings, setting: ModelSetting, d
 }
 
 async function searchTool(
-  knowledge: AgentKnowledge,
+  knowledge: CheckedKnowledge,
   context: RunContext,
   queue: Channel<EmittedEvent>,
 ): Promise<ToolSet[string]> {

@@ -5,11 +5,10 @@ import { noModelText, offlineAnswer, offlineModelName } from '../../models/offli
 import { findQuotes, type Quote } from '../../models/quote.ts'
 import { ModelEvents } from '../model/events.ts'
 import { retrieve, sourceEvent } from './passages.ts'
-import type { AnyAgentSettings } from './settings.ts'
+import type { CheckedAgent } from './schema.ts'
 
 /** An agent's way of answering without a model: quotes from its knowledge base, or what to do to get more than that. */
-export function offlineAnswering(settings: AnyAgentSettings) {
-  const knowledge = settings.knowledge === true ? {} : settings.knowledge
+export function offlineAnswering({ knowledge }: Pick<CheckedAgent, 'knowledge'>) {
   return async function* run({ text }: RunInput, context: RunContext): AsyncGenerator<string | EmittedEvent> {
     const events = new ModelEvents()
     if (knowledge === undefined) {

@@ -3,9 +3,8 @@ import type { Retrieval, SourceEvent } from '../../core/event.ts'
 import type { SearchHit } from '../../core/knowledge/knowledge.ts'
 import type { RunContext } from '../../core/runnable.ts'
 import { clip } from '../../models/sentence.ts'
-import type { AgentKnowledge } from './settings.ts'
+import type { CheckedKnowledge } from './schema.ts'
 
-const defaultLimit = 6
 /** A search is a question, not a document. */
 const maxQueryLength = 1_000
 
@@ -15,7 +14,7 @@ export interface Retrieved {
 }
 
 /** Searches as the agent is set to. Throws `run_failed` when the server has no knowledge base. */
-export async function retrieve(settings: AgentKnowledge, text: string, context: RunContext): Promise<Retrieved> {
+export async function retrieve(settings: CheckedKnowledge, text: string, context: RunContext): Promise<Retrieved> {
   if (context.knowledge === undefined) {
     throw new AppError(
       'run_failed',
@@ -23,7 +22,7 @@ export async function retrieve(settings: AgentKnowledge, text: string, context: 
     )
   }
   const query = clip(text.trim(), maxQueryLength)
-  const { limit = defaultLimit, filters, collection } = settings
+  const { limit, filters, collection } = settings
   const { results } = await context.knowledge.search({ query, limit, filters, collection }, context.signal)
   const found = results.map(({ chunk_id, source, score }) => ({ chunk_id, source, score }))
   return { hits: results, event: { type: 'retrieval', query, results: found } }

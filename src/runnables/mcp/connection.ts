@@ -1,6 +1,5 @@
 import { resolve } from 'node:path'
 import type { CallToolResult, ListToolsResult, MCPClient } from '@ai-sdk/mcp'
-import { parseDuration } from '../../core/duration.ts'
 import { AppError, messageOf } from '../../core/error.ts'
 import type { Logger } from '../../core/logger.ts'
 import { version } from '../../core/version.ts'
@@ -8,10 +7,9 @@ import { abortable, endsWithin, pause } from '../../runtime/abort.ts'
 import { openHttp } from './http.ts'
 import { McpChild } from './process.ts'
 import { hideSecrets, plainLine } from './redact.ts'
-import { isEndpoint, type McpServer } from './settings.ts'
+import { type CheckedServer, isEndpoint } from './settings.ts'
 import { StdioTransport } from './stdio.ts'
 
-const defaultTimeoutMs = 60_000
 const firstPauseMs = 200
 const longestPauseMs = 5_000
 const maxFailures = 5
@@ -41,7 +39,7 @@ interface Live {
  */
 export class McpConnection {
   readonly #name: string
-  readonly #server: McpServer
+  readonly #server: CheckedServer
   readonly #root: string
   readonly #messageBytes: number
   readonly #closed = new AbortController()
@@ -53,7 +51,7 @@ export class McpConnection {
   #endings = new Set<Promise<void>>()
 
   /** `messageBytes`: of one message that it sends. */
-  constructor(name: string, server: McpServer, root: string, messageBytes: number) {
+  constructor(name: string, server: CheckedServer, root: string, messageBytes: number) {
     this.#name = name
     this.#messageBytes = messageBytes
     this.#server = server
@@ -120,7 +118,7 @@ export class McpConnection {
 
   async #start(): Promise<Live> {
     await this.#pause()
-    const timeoutMs = parseDuration(this.#server.startTimeout) ?? defaultTimeoutMs
+    const timeoutMs = this.#server.startTimeout
     const signal = AbortSignal.any([this.#closed.signal, AbortSignal.timeout(timeoutMs)])
     try {
       const live = await this.#connect(signal)
@@ -199,7 +197,7 @@ export class McpConnection {
 
   async #listTools(live: Live): Promise<McpToolDefinition[]> {
     const tools: McpToolDefinition[] = []
-    const timeout = parseDuration(this.#server.startTimeout) ?? defaultTimeoutMs
+    const timeout = this.#server.startTimeout
     let cursor: string | undefined
     for (let page = 0; page < maxPages; page++) {
       const params = cursor === undefined ? undefined : { cursor }
@@ -217,7 +215,7 @@ export class McpConnection {
     input: Record<string, unknown>,
     signal: AbortSignal,
   ): Promise<CallToolResult> {
-    const timeout = parseDuration(this.#server.timeout) ?? defaultTimeoutMs
+    const timeout = this.#server.timeout
     // Of this call alone, so that a run that ends later cancels nothing that is over.
     const own = new AbortController()
     const stop = () => own.abort(signal.reason)

@@ -1,7 +1,7 @@
 import type { MCPClientConfig } from '@ai-sdk/mcp'
 import { messageOf } from '../../core/error.ts'
 import { boundMessages } from './message-size.ts'
-import type { McpEndpoint } from './settings.ts'
+import type { CheckedEndpoint } from './settings.ts'
 
 const connectTimeoutMs = 10_000
 /** An id of ours and what stands round it. */
@@ -18,7 +18,7 @@ export interface HttpLine {
  * is told when a stream ends on which an answer was to come: the SDK would wait for it for ever.
  */
 export async function openHttp(
-  { url, headers, type }: McpEndpoint,
+  { url, headers, type }: CheckedEndpoint,
   messageBytes: number,
   onBreak: (why: string) => void,
 ): Promise<HttpLine> {

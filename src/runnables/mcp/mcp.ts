@@ -1,37 +1,42 @@
 import { resolve } from 'node:path'
 import type { CallToolResult } from '@ai-sdk/mcp'
 import type { ToolSet } from 'ai'
+import type { z } from 'zod'
 import { AppError } from '../../core/error.ts'
+import { checkSettings, wrong } from '../../schema/check.ts'
+import { choose, is, list, settings, show, string, text } from '../../schema/field.ts'
 import type { Defaults } from '../base/defaults.ts'
-import { checkSettings, describe, wrong } from '../base/setting-check.ts'
 import { unknownTool } from '../tools/names.ts'
 import { type CheckPlace, toolSource } from '../tools/source.ts'
 import { McpConnection, type McpToolDefinition } from './connection.ts'
-import { checkMcpServer, isEndpoint, type McpServer } from './settings.ts'
+import { type CheckedServer, isEndpoint, type McpServer, serverSettings } from './settings.ts'
 import { hashTools } from './tool-hash.ts'
 import { ToolRecord } from './tool-record.ts'
 
-export interface McpOptions {
+const names = () => list(text("one of the server's own names of tools")).readonly()
+const mcpOptions = settings({
   /** The only tools that this agent gets. */
-  tools?: readonly string[]
-  /** Whether a call waits until somebody allows it: all, or those of these tools, by the server's own names. */
-  needsApproval?: boolean | readonly string[]
-  /** The only tools, by the server's own names, whose calls need nobody who allows them. Instead of `needsApproval`. */
-  trusted?: readonly string[]
-}
+  tools: list(string()).readonly().optional(),
+  /** Whether a call waits until it is approved: all, or those of these tools, by the server's own names. */
+  needsApproval: choose(
+    (value): z.ZodType<boolean | readonly string[], boolean | readonly string[]> =>
+      Array.isArray(value)
+        ? names()
+        : is("true, false or a list of the server's own names of tools", (one) => typeof one === 'boolean'),
+  ).optional(),
+  /** The only tools, by the server's own names, whose calls need no approval. Instead of `needsApproval`. */
+  trusted: names().optional(),
+})
+export interface McpOptions extends z.input<typeof mcpOptions> {}
 
 /**
  * The tools of an MCP server, as an entry of an agent's `tools`: `tools: { files: mcp('files') }` gives it `files_read`,
  * `files_write` and so on. A name means an entry of the config's `mcpServers`. Wrong settings throw `invalid_request`.
  */
-export function mcp(server: string | McpServer, options: McpOptions = {}): ToolSet[string] {
-  if (typeof server !== 'string') checkMcpServer('mcp()', server)
-  else if (server === '') throw wrong('', 'mcp() needs the name of a server, or how to start one')
-  checkSettings('mcp()', options, {
-    tools: 'array',
-    needsApproval: (value) => (typeof value === 'boolean' ? undefined : listOfNames(value, 'true, false or ')),
-    trusted: listOfNames,
-  })
+export function mcp(given: string | McpServer, options: McpOptions = {}): ToolSet[string] {
+  if (given === '') throw wrong('', 'mcp() needs the name of a server, or how to start one')
+  const server = typeof given === 'string' ? given : checkSettings('mcp()', serverSettings, given)
+  checkSettings('mcp()', mcpOptions, options)
   if (options.needsApproval !== undefined && options.trusted !== undefined) {
     throw wrong(
       'trusted',
@@ -43,11 +48,11 @@ export function mcp(server: string | McpServer, options: McpOptions = {}): ToolS
     if (mcp === undefined) throw wrong(`tools.${key}`, 'mcp() works in an agent that a server runs')
     const connection = mcp.get(server)
     const definitions = await connection.tools(logger, signal)
-    const names = definitions.map(({ name }) => name)
+    const theirs = definitions.map(({ name }) => name)
     for (const setting of ['needsApproval', 'trusted'] as const) {
       const wanted = options[setting]
-      const unknown = Array.isArray(wanted) ? wanted.find((name) => !names.includes(name)) : undefined
-      if (unknown !== undefined) throw unknownTool(key, `\`${setting}\` of mcp()`, unknown, names)
+      const unknown = Array.isArray(wanted) ? wanted.find((name) => !theirs.includes(name)) : undefined
+      if (unknown !== undefined) throw unknownTool(key, `\`${setting}\` of mcp()`, unknown, theirs)
     }
     const hashes = hashTools(definitions)
     const record = mcp.record(server)
@@ -95,20 +100,15 @@ function asks({ needsApproval = false, trusted }: McpOptions, name: string): boo
   return typeof needsApproval === 'boolean' ? needsApproval : needsApproval.includes(name)
 }
 
-function listOfNames(value: unknown, or = ''): string | undefined {
-  const isList = Array.isArray(value) && value.every((name) => typeof name === 'string' && name !== '')
-  return isList ? undefined : `must be ${or}a list of the server's own names of tools`
-}
-
 /** What it is called in lists and messages: other arguments, and the rest of an address, may hold a key. */
-function placeOf(server: McpServer): string {
+function placeOf(server: CheckedServer): string {
   if (isEndpoint(server)) return new URL(server.url).host
   const first = server.args?.find((argument) => !['-y', '--yes'].includes(argument))
   return first === undefined || first.startsWith('-') ? server.command : `${server.command} ${first}`
 }
 
 /** Where it is, without what may change or is nobody's business. */
-function placeIn(server: McpServer): object {
+function placeIn(server: CheckedServer): object {
   if (isEndpoint(server)) return { url: server.url }
   return { command: server.command, args: server.args ?? [], cwd: server.cwd ?? '.' }
 }
@@ -116,12 +116,12 @@ function placeIn(server: McpServer): object {
 /** The MCP servers that one config may use. */
 export interface McpServers {
   /** The settings of a server; undefined for a name that the config does not have. */
-  find(server: string | McpServer): McpServer | undefined
+  find(server: string | CheckedServer): CheckedServer | undefined
   /** Keeps a server for this config; throws `invalid_request` for a name that it does not have. Starts nothing. */
-  claim(server: string | McpServer): void
-  get(server: string | McpServer): McpConnection
+  claim(server: string | CheckedServer): void
+  get(server: string | CheckedServer): McpConnection
   /** What its tools said of themselves. */
-  record(server: string | McpServer): ToolRecord
+  record(server: string | CheckedServer): ToolRecord
   /** Ends what no other config has claimed. */
   close(): Promise<void>
 }
@@ -142,19 +142,18 @@ export function createMcpServers(
   messageBytes: number,
   dataFolder?: string,
 ): McpServers {
-  const servers = new Map<string, McpServer>()
+  const servers = new Map<string, CheckedServer>()
   for (const [name, server] of Object.entries(named)) {
-    checkMcpServer('an MCP server', server)
-    servers.set(name, server)
+    servers.set(name, checkSettings('an MCP server', serverSettings, server))
   }
   const held = new Set<string>()
   let closed = false
-  const settingsOf = (server: string | McpServer) => (typeof server === 'string' ? servers.get(server) : server)
-  const hold = (server: string | McpServer): McpConnection => {
+  const settingsOf = (server: string | CheckedServer) => (typeof server === 'string' ? servers.get(server) : server)
+  const hold = (server: string | CheckedServer): McpConnection => {
     const settings = settingsOf(server)
     if (settings === undefined) {
       const known = servers.size === 0 ? 'it has none' : `it has ${[...servers.keys()].join(', ')}`
-      throw wrong('', `There is no MCP server ${describe(server)} in \`mcpServers\`; ${known}`)
+      throw wrong('', `There is no MCP server ${show(server)} in \`mcpServers\`; ${known}`)
     }
     if (closed) throw new AppError('run_failed', 'The MCP servers of this config have been closed.')
     const name = typeof server === 'string' ? server : placeOf(server)

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { stat } from 'node:fs/promises'
 import { endsWithin } from '../../runtime/abort.ts'
 import { eachLine } from './lines.ts'
-import type { McpProcess } from './settings.ts'
+import type { CheckedProcess } from './settings.ts'
 
 /** What a child gets of our environment; anything else must be named in `env`. */
 const inherited =
@@ -39,7 +39,7 @@ export class McpChild {
   #draining: Promise<unknown> | undefined
 
   /** Resolves when it runs; throws what the system says when it can't. `say` gets each line of its stderr. */
-  static async start(server: McpProcess, folder: string, say: (line: string) => void): Promise<McpChild> {
+  static async start(server: CheckedProcess, folder: string, say: (line: string) => void): Promise<McpChild> {
     const found = await stat(folder).catch(() => undefined)
     if (found?.isDirectory() !== true) throw new Error(`there is no folder '${folder}' to run it in`)
     const child = spawn(server.command, server.args ?? [], {
@@ -117,7 +117,7 @@ export class McpChild {
   }
 }
 
-function environmentOf({ env }: McpProcess): Record<string, string> {
+function environmentOf({ env }: CheckedProcess): Record<string, string> {
   const all: Record<string, string> = {}
   for (const name of inherited) {
     const value = process.env[name]

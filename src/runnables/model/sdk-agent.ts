@@ -1,8 +1,7 @@
 import type { ToolLoopAgentSettings, ToolSet } from 'ai'
-import type { Duration } from '../../core/duration.ts'
 import type { ModelObject, ModelSetting } from '../../core/model.ts'
 import { resolveModel } from '../../models/resolve.ts'
-import type { AnyAgentSettings } from '../agent/settings.ts'
+import type { CheckedAgent } from '../agent/schema.ts'
 import { loadSdk } from '../base/sdk.ts'
 import type { ToolApproval } from '../tools/approvals.ts'
 import type { SdkAgent } from './run.ts'
@@ -15,14 +14,14 @@ export interface RunParts {
   equip: (model: ModelObject) => ModelObject | Promise<ModelObject>
   approve: Approve
   /** In place of the settings'. */
-  stopWhen?: AnyAgentSettings['stopWhen'] | undefined
+  stopWhen?: CheckedAgent['stopWhen'] | undefined
 }
 
 /** What the AI SDK is given as `toolApproval`; `more` are names of tools that a call adds. Throws for one that no tool has. */
 export type Approve = (approval: ToolApproval, more?: readonly string[]) => ToolApproval
 
 /** Makes the AI SDK's agent for one run after the other; what does not change between them is done once. */
-export function sdkAgents(settings: AnyAgentSettings, root: string | undefined) {
+export function sdkAgents(settings: CheckedAgent, root: string | undefined) {
   const { name, description, knowledge, memory, cache, guardrails, hooks, sideEffects, run, ...sdk } = settings
   const { timeout, output, prepareStep, prepareCall, toolApproval, ...rest } = sdk
   const common = {
@@ -75,6 +74,6 @@ function withApprovals<OPTIONS extends { toolApproval?: unknown }, RESULT extend
 }
 
 /** Limits of tools are kept by the tools themselves, which hold also for one that does not heed its signal. */
-function withoutTools({ toolMs, tools, ...rest }: Exclude<NonNullable<AnyAgentSettings['timeout']>, Duration>) {
+function withoutTools({ toolMs, tools, ...rest }: Exclude<NonNullable<CheckedAgent['timeout']>, number>) {
   return rest
 }

@@ -1,7 +1,8 @@
 import type { ToolSet } from 'ai'
 import { AppError } from '../../core/error.ts'
 import { within } from '../../runtime/abort.ts'
-import type { AgentRunContext, AnyAgentSettings } from '../agent/settings.ts'
+import type { CheckedAgent } from '../agent/schema.ts'
+import type { AgentRunContext } from '../agent/settings.ts'
 import type { RunnableLimits } from '../limits/bounded.ts'
 import { checkedResults } from '../tools/result.ts'
 
@@ -13,14 +14,14 @@ type Execute = (input: unknown, options: { toolCallId: string; abortSignal?: Abo
  */
 export function equipTools(
   tools: ToolSet,
-  { timeout, hooks }: Pick<AnyAgentSettings, 'timeout' | 'hooks'>,
+  { timeout, hooks }: Pick<CheckedAgent, 'timeout' | 'hooks'>,
   run: () => AgentRunContext,
   { toolResult }: RunnableLimits,
 ): ToolSet {
   const limits = typeof timeout === 'object' ? timeout : {}
   const hook = hooks?.toolCall
   const isPlain = hook === undefined && limits.toolMs === undefined && limits.tools === undefined
-  const perTool: Readonly<Record<string, number | undefined>> = limits.tools ?? {}
+  const perTool = limits.tools ?? {}
   const equip = (name: string, tool: ToolSet[string]): ToolSet[string] => {
     if (isPlain || tool.execute === undefined) return tool
     const execute = tool.execute as unknown as Execute

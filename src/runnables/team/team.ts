@@ -1,6 +1,5 @@
-import { type Duration, parseDuration } from '../../core/duration.ts'
+import type { z } from 'zod'
 import type { EmittedEvent } from '../../core/event.ts'
-import type { ModelSetting } from '../../core/model.ts'
 import {
   type Emission,
   isRunnable,
@@ -11,6 +10,9 @@ import {
   type Runnable,
 } from '../../core/runnable.ts'
 import { Channel } from '../../runtime/channel.ts'
+import { checkSettings } from '../../schema/check.ts'
+import { anything, duration, is, list, oneOf, settings as settingsOf, string } from '../../schema/field.ts'
+import { modelSetting } from '../../schema/model.ts'
 import { agent } from '../agent/agent.ts'
 import { type HostableAgent, hostAgent, isSdkAgent } from '../agent/host.ts'
 import type { AnyAgentSettings } from '../agent/settings.ts'
@@ -18,30 +20,40 @@ import { configurable, type Defaults, withDefaults } from '../base/defaults.ts'
 import { deriveContext } from '../base/derived-context.ts'
 import { Journal } from '../base/journal.ts'
 import { insideRun } from '../base/run-context.ts'
-import { checkSettings, describe, duration, oneOf, wrong } from '../base/setting-check.ts'
 import { toolEntriesOf, withToolEntries } from '../tools/check.ts'
 import { assertModel, lead, leader, route, router } from './lead.ts'
 import { askNext, type Member, type Outcome, type TeamRun } from './member.ts'
 
-export interface TeamSettings<ID extends string = string> {
-  name?: string
-  description?: string
-  /** Entities, or ids of entities of the same config; at least one. */
-  members: readonly (ID | Runnable | HostableAgent)[]
+const teamSettings = settingsOf({
+  name: string().optional(),
+  description: string().optional(),
+  members: list(
+    is<string | Runnable | HostableAgent>(
+      'an id or an entity',
+      (value) => (typeof value === 'string' && value !== '') || isRunnable(value) || isSdkAgent(value),
+    ),
+  )
+    .min(1, { error: 'must name at least one entity' })
+    .readonly(),
   /**
    * `sequence` (default): one after the other, each with the user's input and the answers so far; the last one answers.
    * `parallel`: all at once; with `instructions` a model answers from theirs, else their answers stand one after the other.
    * `route`: a model chooses who answers. `lead`: a model delegates to members as it sees fit, and answers.
    */
-  mode?: 'lead' | 'route' | 'parallel' | 'sequence'
-  /** Of the one who leads, routes or puts together. Left out: the config's. */
-  model?: ModelSetting
-  instructions?: AnyAgentSettings['instructions']
+  mode: oneOf(['lead', 'route', 'parallel', 'sequence']).default('sequence'),
+  /** The model of the one who leads, routes or puts together. Left out: the config's. */
+  model: modelSetting.optional(),
+  instructions: anything<AnyAgentSettings['instructions']>().optional(),
   /** When a lead has had enough turns, as in the AI SDK; default: the server's limit `run.steps`, which fails the run. */
-  stopWhen?: AnyAgentSettings['stopWhen']
+  stopWhen: anything<AnyAgentSettings['stopWhen']>().optional(),
   /** Limit of a background run. */
-  timeout?: Duration
+  timeout: duration().optional(),
+})
+export interface TeamSettings<ID extends string = string> extends Omit<z.input<typeof teamSettings>, 'members'> {
+  /** Entities, or ids of entities of the same config; at least one. */
+  members: readonly (ID | Runnable | HostableAgent)[]
 }
+type CheckedTeam = z.output<typeof teamSettings>
 
 /** A team; `memberIds` are the ids that it, or a team in it, names. */
 export interface Team<ID extends string = string> extends Runnable<'team'> {
@@ -54,27 +66,14 @@ export interface Team<ID extends string = string> extends Runnable<'team'> {
  * who is told. One that waits for input makes the team's run wait. Wrong settings throw `invalid_request` naming the key.
  */
 export function team<const ID extends string = never>(settings: TeamSettings<ID>): Team<ID> {
-  checkSettings('team()', settings, {
-    name: 'string',
-    description: 'string',
-    members: 'array',
-    mode: oneOf('lead', 'route', 'parallel', 'sequence'),
-    model: 'any',
-    instructions: 'any',
-    stopWhen: 'any',
-    timeout: duration,
-  })
-  if (settings.members === undefined || settings.members.length === 0) {
-    throw wrong('members', 'team(): `members` must name at least one entity')
-  }
-  return build(settings, settings.members.map(toMember), {}) as Team<ID>
+  const checked = checkSettings('team()', teamSettings, settings)
+  return build(checked, checked.members.map(toMember), {}) as Team<ID>
 }
 
-function toMember(member: unknown, index: number): Member {
-  if (typeof member === 'string' && member !== '') return { name: member, entity: member }
-  const entity = isRunnable(member) ? member : isSdkAgent(member) ? hostAgent(member) : undefined
-  if (entity !== undefined) return { name: entity.name ?? `member ${index + 1}`, entity }
-  throw wrong(`members.${index}`, `team(): \`members.${index}\` must be an id or an entity, not ${describe(member)}`)
+function toMember(member: CheckedTeam['members'][number], index: number): Member {
+  if (typeof member === 'string') return { name: member, entity: member }
+  const entity = isRunnable(member) ? member : hostAgent(member)
+  return { name: entity.name ?? `member ${index + 1}`, entity }
 }
 
 function isTeam(entity: Runnable): entity is Team {
@@ -83,7 +82,7 @@ function isTeam(entity: Runnable): entity is Team {
 
 type Perform = (run: TeamRun, input: RunInput) => Promise<unknown>
 
-function build(settings: TeamSettings, members: readonly Member[], defaults: Defaults): Team {
+function build(settings: CheckedTeam, members: readonly Member[], defaults: Defaults): Team {
   const { model, perform } = toPerformance(settings, members, defaults)
   const entity: Team = markRunnable({
     kind: 'team',
@@ -96,7 +95,7 @@ function build(settings: TeamSettings, members: readonly Member[], defaults: Def
     memberIds: members.flatMap(({ entity }) =>
       typeof entity === 'string' ? [entity] : isTeam(entity) ? entity.memberIds : [],
     ),
-    timeoutMs: parseDuration(settings.timeout),
+    timeoutMs: settings.timeout,
     run: (input, context) => insideRun(context, () => stream(perform, input, context)),
   })
   const bindMember = (next: Defaults) => (member: Member) =>
@@ -106,7 +105,7 @@ function build(settings: TeamSettings, members: readonly Member[], defaults: Def
 }
 
 function toPerformance(
-  { mode = 'sequence', model, instructions, stopWhen }: TeamSettings,
+  { mode, model, instructions, stopWhen }: CheckedTeam,
   members: readonly Member[],
   defaults: Defaults,
 ): { model?: string | undefined; perform: Perform } {

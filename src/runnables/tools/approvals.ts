@@ -1,7 +1,8 @@
 import type { ToolSet } from 'ai'
 import { AppError } from '../../core/error.ts'
+import { wrong } from '../../schema/check.ts'
+import { isObject, show } from '../../schema/field.ts'
 import type { AnyAgentSettings } from '../agent/settings.ts'
-import { describe, isObject, wrong } from '../base/setting-check.ts'
 import { hintAt, unknownTool } from './names.ts'
 import { type OpenedTool, type OpenedTools, sourceOf, toToolName } from './source.ts'
 
@@ -13,13 +14,13 @@ const allowed =
   "'user-approval', 'approved', 'denied' or 'not-applicable', { type, reason }, or a function that gives one"
 
 /** A decision that nobody understands would let the tool run. */
-export const approvalRule = (value: unknown): string | undefined => {
+export const problemOfApproval = (value: unknown): string | undefined => {
   if (typeof value === 'function') return undefined
-  if (!isObject(value)) return `must be a function, or an object of decisions by tool, not ${describe(value)}`
+  if (!isObject(value)) return `must be a function, or an object of decisions by tool, not ${show(value)}`
   const misfit = Object.entries(value).find(
     ([, decision]) => decision !== undefined && typeof decision !== 'function' && !isStatus(decision),
   )
-  return misfit && `has for '${misfit[0]}' ${describe(misfit[1])}; allowed: ${allowed}`
+  return misfit && `has for '${misfit[0]}' ${show(misfit[1])}; allowed: ${allowed}`
 }
 
 function isStatus(value: unknown): boolean {
@@ -102,7 +103,7 @@ function orAsk(decision: unknown, tool: OpenedTool | undefined): unknown {
 
 function checkStatus(status: unknown): unknown {
   if (status === undefined || status === null || isStatus(status)) return status
-  throw new AppError('run_failed', `\`toolApproval\` gave ${describe(status)}; allowed: ${allowed}, or nothing.`)
+  throw new AppError('run_failed', `\`toolApproval\` gave ${show(status)}; allowed: ${allowed}, or nothing.`)
 }
 
 function checkKeys(

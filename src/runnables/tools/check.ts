@@ -1,6 +1,6 @@
 import type { ToolSet } from 'ai'
 import type { Runnable } from '../../core/runnable.ts'
-import type { AnyAgentSettings } from '../agent/settings.ts'
+import type { CheckedAgent } from '../agent/schema.ts'
 import type { Defaults } from '../base/defaults.ts'
 import { decideApprovals } from './approvals.ts'
 import { byName, type CheckedSource, type CheckPlace, type OpenedTool, sourceOf, toToolName } from './source.ts'
@@ -24,10 +24,7 @@ export function toolEntriesOf(entity: Runnable): readonly ToolEntry[] {
   return (entity as { [mark]?: readonly ToolEntry[] })[mark] ?? []
 }
 
-export function toolEntries(
-  { tools = {}, toolApproval, prepareCall }: AnyAgentSettings,
-  defaults: Defaults,
-): ToolEntry[] {
+export function toolEntries({ tools = {}, toolApproval, prepareCall }: CheckedAgent, defaults: Defaults): ToolEntry[] {
   return Object.entries(tools).flatMap(([entry, tool]) => {
     const source = sourceOf(tool)
     const ask = source?.check?.bind(source)

@@ -1,36 +1,39 @@
 import { createHash } from 'node:crypto'
 import type { ToolSet } from 'ai'
+import type { z } from 'zod'
 import type { Client } from '../../client/client.ts'
 import { hopsHeader, hopsOf, maxHops } from '../../core/access/hops.ts'
-import { type Duration, parseDuration } from '../../core/duration.ts'
 import { AppError, isAppError, messageOf } from '../../core/error.ts'
 import { shownBytes, type ToolResultLimits } from '../../core/limits.ts'
 import { markRunnable, type RunContext, type RunInput, type Runnable } from '../../core/runnable.ts'
+import { checkSettings } from '../../schema/check.ts'
+import { address, duration, is, oneOf, settings as settingsOf, string, text, textByName } from '../../schema/field.ts'
 import { loadSdk } from '../base/sdk.ts'
-import { checkSettings, duration, isObject, oneOf, wrong } from '../base/setting-check.ts'
 import { noLimits } from '../limits/bounded.ts'
 import { toolSource } from './source.ts'
 import { textInput } from './text-input.ts'
 
-export interface RemoteAgentSettings {
+const remoteSettings = settingsOf({
   /** The other server, `http://host:8080`. */
-  url: string
+  url: address(),
   /** What it calls the agent, team or workflow. */
-  agentId: string
+  agentId: text(),
   /** Sent as a bearer token. */
-  apiKey?: string
-  headers?: Record<string, string>
+  apiKey: is<string>('a text', (value) => typeof value === 'string', true).optional(),
+  headers: textByName().optional(),
   /** Shown in lists; default: `agentId`. */
-  name?: string
+  name: string().optional(),
   /** What it is good for: a model that may use it reads this. */
-  description?: string
+  description: string().optional(),
   /** Until its answer begins; default 10 minutes, since its model may have to be loaded. Limit of a background run too. */
-  timeout?: Duration
+  timeout: duration().optional(),
   /** `keep` (default): one session there for each session here; `new`: a session for each call. */
-  session?: 'keep' | 'new'
+  session: oneOf(['keep', 'new']).default('keep'),
   /** Where the other server has A2A; default `/api/v1/a2a`. */
-  a2aPrefix?: string
-}
+  a2aPrefix: string().optional(),
+})
+export interface RemoteAgentSettings extends z.input<typeof remoteSettings> {}
+type CheckedRemote = z.output<typeof remoteSettings>
 
 /** An entity, a member of a team, and a tool of an agent. */
 export type RemoteAgent = Runnable<'agent'> & ToolSet[string]
@@ -41,22 +44,8 @@ const defaultTimeoutMs = 600_000
  * An agent of another server that speaks A2A: its answer is streamed as it comes, and a run that ends here ends there.
  * Wrong settings throw `invalid_request` naming the key; nothing is connected before the first run.
  */
-export function remoteAgent(settings: RemoteAgentSettings): RemoteAgent {
-  checkSettings('remoteAgent()', settings, {
-    url: address,
-    agentId: 'string',
-    apiKey: 'string',
-    headers: textByName,
-    name: 'string',
-    description: 'string',
-    timeout: duration,
-    session: oneOf('keep', 'new'),
-    a2aPrefix: 'string',
-  })
-  if (settings.url === undefined) throw wrong('url', 'remoteAgent(): `url` is missing')
-  if (settings.agentId === undefined || settings.agentId === '') {
-    throw wrong('agentId', 'remoteAgent(): `agentId` is missing')
-  }
+export function remoteAgent(given: RemoteAgentSettings): RemoteAgent {
+  const settings = checkSettings('remoteAgent()', remoteSettings, given)
   const call = createCall(settings)
   const { name = settings.agentId, description } = settings
   const entity = markRunnable({
@@ -66,7 +55,7 @@ export function remoteAgent(settings: RemoteAgentSettings): RemoteAgent {
     tools: [],
     knowledge: false,
     sideEffects: true,
-    timeoutMs: parseDuration(settings.timeout),
+    timeoutMs: settings.timeout,
     run: (input, context) => call(input, context, context.entityId),
   } satisfies Runnable<'agent'>)
   return toolSource(entity, {
@@ -83,7 +72,7 @@ type Call = (input: RunInput, context: RunContext, place: string) => AsyncGenera
 async function asTool(
   call: Call,
   key: string,
-  settings: RemoteAgentSettings,
+  settings: CheckedRemote,
   context: RunContext,
   { recordBytes }: ToolResultLimits,
 ): Promise<ToolSet[string]> {
@@ -112,9 +101,8 @@ async function asTool(
   })
 }
 
-function createCall(settings: RemoteAgentSettings): Call {
-  const { agentId, url, session = 'keep' } = settings
-  const timeoutMs = parseDuration(settings.timeout) ?? defaultTimeoutMs
+function createCall(settings: CheckedRemote): Call {
+  const { agentId, url, session, timeout: timeoutMs = defaultTimeoutMs } = settings
   const where = whereIs(settings)
   let opening: Promise<Client> | undefined
   const open = () => {
@@ -157,24 +145,12 @@ function createCall(settings: RemoteAgentSettings): Call {
   }
 }
 
-function whereIs({ agentId, url }: RemoteAgentSettings): string {
+function whereIs({ agentId, url }: CheckedRemote): string {
   return `The remote agent '${agentId}' at ${new URL(url).host}`
 }
 
 /** Another one for each place that calls: two that waited for each other in one session would wait for ever. */
-function sessionThere(sessionId: string, place: string, { url, agentId }: RemoteAgentSettings): string {
+function sessionThere(sessionId: string, place: string, { url, agentId }: CheckedRemote): string {
   const hash = createHash('sha256').update(JSON.stringify([sessionId, place, url, agentId]))
   return `remote:${hash.digest('base64url').slice(0, 32)}`
-}
-
-function address(value: unknown): string | undefined {
-  return typeof value === 'string' && URL.canParse(value) && /^https?:/.test(value)
-    ? undefined
-    : "must be an address like 'http://127.0.0.1:8080'"
-}
-
-function textByName(value: unknown): string | undefined {
-  return isObject(value) && Object.values(value).every((item) => typeof item === 'string')
-    ? undefined
-    : 'must be an object of texts'
 }

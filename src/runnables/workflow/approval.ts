@@ -1,9 +1,9 @@
 import { AppError } from '../../core/error.ts'
 import type { EmittedEvent, InputRequired } from '../../core/event.ts'
 import type { Json } from '../../core/json.ts'
+import { wrong } from '../../schema/check.ts'
 import { approvalId, type Decision, type Journal } from '../base/journal.ts'
 import { toJournal } from '../base/json-value.ts'
-import { wrong } from '../base/setting-check.ts'
 import { isInsideStep, moveTo } from './step.ts'
 
 /**

@@ -1,22 +1,25 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
-import { type Duration, parseDuration } from '../../core/duration.ts'
+import type { z } from 'zod'
 import { AppError, messageOf } from '../../core/error.ts'
 import type { EmittedEvent, StepEnd, StepStart } from '../../core/event.ts'
 import { createId } from '../../core/id.ts'
 import type { Json, JsonObject } from '../../core/json.ts'
 import { pause, within } from '../../runtime/abort.ts'
+import { checkSettings, wrong } from '../../schema/check.ts'
+import { duration, integer, settings } from '../../schema/field.ts'
 import type { Journal } from '../base/journal.ts'
 import { type Journaled, toJournal } from '../base/json-value.ts'
-import { checkSettings, duration, wholeNumber, wrong } from '../base/setting-check.ts'
 
-export interface StepOptions {
+const stepSettings = settings({
   /** How often a failed attempt is made again, 0–100; default 0. */
-  retries?: number
+  retries: integer(0, 100).default(0),
   /** The pause before the first of them, which doubles from one to the next up to 10 s; default 200 ms. */
-  backoff?: Duration
+  backoff: duration().prefault('200ms'),
   /** Limit of one attempt; none by default. */
-  timeout?: Duration
-}
+  timeout: duration().optional(),
+})
+export interface StepOptions extends z.input<typeof stepSettings> {}
+type CheckedOptions = z.output<typeof stepSettings>
 
 export interface StepContext {
   /** Ends with the run and with the attempt's timeout. */
@@ -51,7 +54,6 @@ export interface StepSurroundings {
   enter: () => () => void
 }
 
-const firstPauseMs = 200
 const longestPauseMs = 10_000
 
 /** Where in a workflow the calling code stands. */
@@ -86,10 +88,9 @@ export function createStep(surroundings: StepSurroundings): Step {
 
   const step = (name: string, ...rest: unknown[]): Promise<unknown> => {
     const work = rest.pop() as Work<unknown>
-    const options = (rest[0] ?? {}) as StepOptions
     if (typeof name !== 'string' || name === '') throw wrong('name', 'step() needs a name')
     if (typeof work !== 'function') throw wrong(name, `step('${name}') needs a function as its last argument`)
-    checkSettings(`step('${name}')`, options, { retries: wholeNumber(0, 100), backoff: duration, timeout: duration })
+    const options = checkSettings(`step('${name}')`, stepSettings, rest[0] ?? {})
     const outer = places.getStore()?.outer
     const { key, number, id = createId('step') } = journal.next('step', name, outer?.id)
     const { after } = moveTo(id)
@@ -108,7 +109,7 @@ export function createStep(surroundings: StepSurroundings): Step {
     start: StepStart,
     key: string,
     idempotencyKey: string,
-    options: StepOptions,
+    options: CheckedOptions,
     work: Work<unknown>,
   ): Promise<unknown> {
     signal.throwIfAborted()
@@ -148,20 +149,18 @@ function resultOf(end: StepEnd): Json | undefined {
 
 async function attempts<T>(
   name: string,
-  { retries = 0, backoff, timeout }: StepOptions,
+  { retries, backoff, timeout }: CheckedOptions,
   work: Work<T>,
   signal: AbortSignal,
   idempotencyKey: string,
 ): Promise<T> {
-  const pauseMs = parseDuration(backoff) ?? firstPauseMs
-  const ms = parseDuration(timeout)
-  const late = () => new AppError('run_failed', `The step '${name}' exceeded its limit of ${ms} ms.`)
+  const late = () => new AppError('run_failed', `The step '${name}' exceeded its limit of ${timeout} ms.`)
   for (let attempt = 1; ; attempt++) {
     try {
-      return await within((own) => work({ signal: own, attempt, idempotencyKey }), { ms, late, signal })
+      return await within((own) => work({ signal: own, attempt, idempotencyKey }), { ms: timeout, late, signal })
     } catch (error) {
       if (signal.aborted || attempt > retries) throw error
-      await pause(Math.min(pauseMs * 2 ** (attempt - 1), Math.max(pauseMs, longestPauseMs)), signal)
+      await pause(Math.min(backoff * 2 ** (attempt - 1), Math.max(backoff, longestPauseMs)), signal)
     }
   }
 }

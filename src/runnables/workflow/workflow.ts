@@ -1,4 +1,4 @@
-import { type Duration, parseDuration } from '../../core/duration.ts'
+import type { Duration } from '../../core/duration.ts'
 import type { EmittedEvent } from '../../core/event.ts'
 import type { JsonObject } from '../../core/json.ts'
 import type { Part } from '../../core/message.ts'
@@ -11,11 +11,12 @@ import {
   type Runnable,
 } from '../../core/runnable.ts'
 import { Channel } from '../../runtime/channel.ts'
+import { checkSettings } from '../../schema/check.ts'
+import { callback, duration, is, settings as settingsOf, string } from '../../schema/field.ts'
 import { deriveContext } from '../base/derived-context.ts'
 import { Journal } from '../base/journal.ts'
 import { textOfState, toJournal } from '../base/json-value.ts'
 import { insideRun } from '../base/run-context.ts'
-import { checkSettings, describe, duration, type SettingRule, wrong } from '../base/setting-check.ts'
 import { type Approve, createApprove } from './approval.ts'
 import { type InputSchema, isInputSchema, readInput, readState } from './input.ts'
 import { beginAt, createStep, type Step } from './step.ts'
@@ -46,8 +47,15 @@ export interface WorkflowSettings<INPUT, STATE extends object = JsonObject> {
   run: (context: WorkflowContext<INPUT, STATE>) => unknown
 }
 
-const schema: SettingRule = (value) =>
-  isInputSchema(value) ? undefined : `must be a schema (zod, for example), not ${describe(value)}`
+const schema = is('a schema (zod, for example)', isInputSchema).optional()
+const workflowSettings = settingsOf({
+  name: string().optional(),
+  description: string().optional(),
+  input: schema,
+  state: schema,
+  timeout: duration().optional(),
+  run: callback(),
+})
 
 /**
  * A workflow: plain TypeScript whose steps are recorded as they end, so that a run that was cut short goes on where it was.
@@ -56,15 +64,7 @@ const schema: SettingRule = (value) =>
 export function workflow<INPUT = string, STATE extends object = JsonObject>(
   settings: WorkflowSettings<INPUT, STATE>,
 ): Runnable<'workflow'> {
-  checkSettings('workflow()', settings, {
-    name: 'string',
-    description: 'string',
-    input: schema,
-    state: schema,
-    timeout: duration,
-    run: 'function',
-  })
-  if (settings.run === undefined) throw wrong('run', 'workflow(): `run` is missing')
+  const { timeout } = checkSettings('workflow()', workflowSettings, settings)
   return markRunnable({
     kind: 'workflow',
     name: settings.name,
@@ -72,7 +72,7 @@ export function workflow<INPUT = string, STATE extends object = JsonObject>(
     tools: [],
     knowledge: false,
     sideEffects: true,
-    timeoutMs: parseDuration(settings.timeout),
+    timeoutMs: timeout,
     run: (input, context) => insideRun(context, () => execute(settings, input, context)),
   })
 }

@@ -2,7 +2,7 @@ import type { RunEvent } from '../../core/event.ts'
 import { freeze, type JsonObject } from '../../core/json.ts'
 import { textOf } from '../../core/message.ts'
 import type { RunRecord } from '../../core/run.ts'
-import type { MemberAnswer, Resumption, Runnable } from '../../core/runnable.ts'
+import { defaultHistoryRuns, type MemberAnswer, type Resumption, type Runnable } from '../../core/runnable.ts'
 import type { RunTimes } from '../limits/run-timers.ts'
 import { workedMs } from '../limits/worked-time.ts'
 import { PromptLog } from '../prompts/log.ts'
@@ -16,7 +16,6 @@ import { unsavedState } from './resume.ts'
 import type { RunServices } from './run-services.ts'
 import type { StateSource } from './state.ts'
 
-const defaultHistoryRuns = 20
 const noAnswers: readonly MemberAnswer[] = Object.freeze([])
 
 /** A run to execute. */

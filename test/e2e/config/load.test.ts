@@ -200,7 +200,7 @@ describe('loadConfig', () => {
       'a setting that an agent does not know',
       `import { agent } from ${JSON.stringify(agentFile)}\nexport default {\n  agents: { a: agent({ instruction: 'x' }) },\n}\n`,
       3,
-      /agent\(\) does not know `instruction`; did you mean `instructions`\?$/m,
+      /agent\(\): `instruction` is not a setting; did you mean 'instructions'\?$/m,
     ],
     ['a missing file', "import x from './gone.ts'\nexport default x\n", 1, /There is no file '.*gone\.ts'/],
   ])('shows file, line and the lines around for %s', async (_, code, line, message) => {

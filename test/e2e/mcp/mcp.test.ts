@@ -11,7 +11,7 @@ import { agent } from '../../../src/runnables/agent/agent.ts'
 import { withDefaults } from '../../../src/runnables/base/defaults.ts'
 import { McpConnection } from '../../../src/runnables/mcp/connection.ts'
 import { createMcpServers, type McpServers, mcp } from '../../../src/runnables/mcp/mcp.ts'
-import type { McpServer } from '../../../src/runnables/mcp/settings.ts'
+import { type McpServer, serverSettings } from '../../../src/runnables/mcp/settings.ts'
 import { openProject } from '../../../src/testing/project.ts'
 import { answer, callTool, collect, fakeContext, scripted } from '../../runnables/fixture.ts'
 
@@ -51,7 +51,7 @@ const child = (env: Record<string, string> = {}, more: { timeout?: number } = {}
 })
 
 function connect(server: McpServer): McpConnection {
-  const connection = new McpConnection('fixture', server, folder, 8 * 1024 * 1024)
+  const connection = new McpConnection('fixture', serverSettings.parse(server), folder, 8 * 1024 * 1024)
   closing.push(() => connection.close())
   return connection
 }
@@ -409,11 +409,11 @@ describe('mcp() in an agent', () => {
   })
 
   it.each([
-    [{}, 'mcp() needs { command, args, env, cwd } or { url, headers }'],
-    [{ command: 'a', url: 'http://b' }, 'has a `command` and a `url`'],
-    [{ command: 'a', env: { TOKEN: undefined } }, "must have a text for 'TOKEN'; is a variable not set?"],
+    [{}, 'must be { command, args, env, cwd } or { url, headers }'],
+    [{ command: 'a', url: 'http://b' }, 'must have a `command` or a `url`, not both'],
+    [{ command: 'a', env: { TOKEN: undefined } }, '`env.TOKEN` must be a text; is a variable not set?'],
     [{ url: 'ftp://a' }, '`url` must be an http or https address'],
-    [{ command: 'a', comand: 1 }, 'does not know `comand`'],
+    [{ command: 'a', comand: 1 }, "`comand` is not a setting; did you mean 'command'?"],
     [{ command: 'a', timeout: 'soon' }, '`timeout` must be milliseconds'],
   ])('refuses %j', (server, words) => {
     expect(() => mcp(server as McpServer)).toThrow(words)

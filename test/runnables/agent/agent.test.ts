@@ -225,17 +225,17 @@ describe('agent with its own run', () => {
 
 describe('agent settings', () => {
   it.each([
-    [{ instruction: 'x' }, 'instruction', /does not know `instruction`; did you mean `instructions`\?$/],
-    [{ prompt: 'x' }, 'prompt', /does not know `prompt`. Allowed: .*instructions/],
-    [{ name: 5 }, 'name', /must be a string, not 5/],
-    [{ model: 'gpt-5' }, 'model', /'gpt-5' is not a model.*openai/],
+    [{ instruction: 'x' }, 'instruction', /`instruction` is not a setting; did you mean 'instructions'\?$/],
+    [{ prompt: 'x' }, 'prompt', /`prompt` is not a setting; expected one of .*instructions/],
+    [{ name: 5 }, 'name', /must be a text, not 5/],
+    [{ model: 'gpt-5' }, 'model', /'gpt-5', which is not a model.*openai/],
     [{ model: { baseURL: 'nowhere', model: 'x' } }, 'model', /baseURL/],
     [{ knowledge: { mode: 'last' } }, 'knowledge.mode', /'first' or 'tool', not 'last'/],
     [{ knowledge: { limit: 0 } }, 'knowledge.limit', /from 1 to 100/],
-    [{ memory: { run: 1 } }, 'memory.run', /does not know `memory.run`; did you mean `runs`\?$/],
-    [{ guardrails: { input: 'no' } }, 'guardrails.input', /a function or an array of functions, not 'no'/],
-    [{ guardrails: { before: [] } }, 'guardrails.before', /Allowed: input, output/],
-    [{ hooks: { model: () => {} } }, 'hooks.model', /Allowed: run, modelCall, toolCall/],
+    [{ memory: { run: 1 } }, 'memory.run', /`memory.run` is not a setting; did you mean 'runs'\?$/],
+    [{ guardrails: { input: 'no' } }, 'guardrails.input', /a function or a list of functions, not 'no'/],
+    [{ guardrails: { before: [] } }, 'guardrails.before', /expected one of input, output/],
+    [{ hooks: { model: () => {} } }, 'hooks.model', /expected one of run, modelCall, toolCall/],
     [{ hooks: { run: true } }, 'hooks.run', /must be a function, not true/],
     [{ timeout: { toolMs: '5s' } }, 'timeout.toolMs', /whole number from 1/],
     [{ timeout: { tools: { search: 5 } } }, 'timeout.tools.search', /searchMs/],
@@ -244,7 +244,7 @@ describe('agent settings', () => {
     [{ timeout: '5 minutes' }, 'timeout', /'10m'/],
     [{ tools: { a: () => 1 } }, 'tools.a', /not a tool/],
     [{ sideEffects: false }, 'sideEffects', /`run` of its own/],
-    [{ effects: 'none', run: String }, 'effects', /`effects` is now called `sideEffects`/],
+    [{ effects: 'none', run: String }, 'effects', /`effects` is now called 'sideEffects'/],
     [{ run: String, instructions: 'x' }, 'instructions', /would do nothing/],
   ])('refuses %j and names %s', (settings, path, message) => {
     let error: unknown

@@ -3,6 +3,7 @@ import { expect, test } from 'vitest'
 import type { Message } from '../../../src/core/message.ts'
 import { agent } from '../../../src/runnables/agent/agent.ts'
 import { remember } from '../../../src/runnables/agent/memory.ts'
+import { memorySettings } from '../../../src/runnables/agent/schema.ts'
 import type { AgentMemory } from '../../../src/runnables/agent/settings.ts'
 import { answer, collect, fakeContext, scripted } from '../fixture.ts'
 
@@ -24,7 +25,10 @@ function summaryAt(n: number, content = 'They talked.') {
 }
 
 async function told(memory: AgentMemory | undefined, history: Message[], summary?: ReturnType<typeof summaryAt>) {
-  const messages = await remember(memory, fakeContext({ history, ...(summary === undefined ? {} : { summary }) }))
+  const messages = await remember(
+    memorySettings.parse(memory ?? {}),
+    fakeContext({ history, ...(summary === undefined ? {} : { summary }) }),
+  )
   return messages.map(({ role, content }) => [role, content])
 }
 

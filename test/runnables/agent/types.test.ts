@@ -78,9 +78,9 @@ test('the context that a tool needs must be given, and flows', () => {
 test('what is wrong does not compile, and does not load', () => {
   const model = scripted()
   // @ts-expect-error: there is no such setting
-  expect(() => agent({ model, instruction: 'x' })).toThrow(/did you mean `instructions`/)
+  expect(() => agent({ model, instruction: 'x' })).toThrow(/did you mean 'instructions'/)
   // @ts-expect-error: a model name needs its provider
-  expect(() => agent({ model: 'gpt' })).toThrow(/'gpt' is not a model/)
+  expect(() => agent({ model: 'gpt' })).toThrow(/'gpt', which is not a model/)
   // @ts-expect-error: modes are 'first' and 'tool'
   expect(() => agent({ knowledge: { mode: 'last' } })).toThrow(/'first' or 'tool'/)
   // @ts-expect-error: a guardrail is a function

@@ -343,7 +343,7 @@ describe('team()', () => {
 
   it('lists the modes that there are', () => {
     expect(() => team({ members: ['a'], mode: 'leader' as never })).toThrow(
-      "'lead' or 'route' or 'parallel' or 'sequence'",
+      "one of 'lead', 'route', 'parallel', 'sequence'",
     )
     expect(isRunnable(team({ members: ['a'], mode: 'route' }))).toBe(true)
   })

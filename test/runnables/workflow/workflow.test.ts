@@ -135,7 +135,7 @@ describe('workflow', () => {
     expect(() => workflow({ input: {}, run: () => '' } as never)).toThrow(/must be a schema/)
     const entity = workflow({ run: ({ step }) => step('x', { retry: 1 } as never, () => 1) })
     expect((await collect(entity, '')).error).toMatchObject({
-      message: expect.stringContaining('Allowed: retries, backoff, timeout'),
+      message: expect.stringContaining('expected one of retries, backoff, timeout'),
     })
   })
 })
