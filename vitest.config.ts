@@ -18,6 +18,8 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'unit',
+          // Files share a process, which has the modules already: what a test changes of it, it changes back.
+          isolate: false,
           include: ['test/**/*.test.ts', 'test/**/*.test.tsx'],
           exclude: programs,
           maxWorkers: '100%',

@@ -127,10 +127,11 @@ beforeAll(async () => {
 })
 afterAll(() => server.close())
 
+let contents = 0
 function subjectsOf(client: Client): Subjects {
   const run = async (agentId: string, background: boolean) =>
     (await server.call('POST', `/api/v1/agents/${agentId}/run`, { input: 'hello', background })).json
-  const content = { content: `A text of ${Math.random()}.` }
+  const content = { content: `Text ${++contents}.` }
   return {
     client,
     session: async () => (await run('echo', false)).session_id,

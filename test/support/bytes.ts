@@ -12,13 +12,3 @@ export async function filesWith(folder: string, text: string | Buffer): Promise<
   }
   return found.sort()
 }
-
-/** Asks again until it is so, for ten seconds; gives the last answer. */
-export async function eventually<T>(ask: () => Promise<T>, isSo: (answer: T) => boolean, ms = 10_000): Promise<T> {
-  const endMs = performance.now() + ms
-  for (;;) {
-    const answer = await ask()
-    if (isSo(answer) || performance.now() > endMs) return answer
-    await new Promise((resolve) => setTimeout(resolve, 25))
-  }
-}

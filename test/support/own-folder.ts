@@ -3,8 +3,8 @@ import { mkdir, mkdtemp, readdir, rm } from 'node:fs/promises'
 import { homedir, tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-/** Where Node keeps compiled code for all programs of a run; nothing that a test has to remove. */
-const shared = new Set(['node-compile-cache', 'home'])
+/** What all tests of a run share: Node's compiled code, the home folder, and empty databases to copy. No test removes it. */
+const shared = new Set(['node-compile-cache', 'home', 'databases'])
 
 /**
  * Gives the whole run of the tests a temporary folder and a home folder of its own, both empty: no test can rely on what an

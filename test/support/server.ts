@@ -5,6 +5,7 @@ import type { ServerConfig } from '../../src/config/types.ts'
 import { silentLogger } from '../../src/core/logger.ts'
 import { agent } from '../../src/runnables/agent/agent.ts'
 import { createServer, type Server } from '../../src/server.ts'
+import { emptyDatabase } from './empty-database.ts'
 
 export interface RunningTestServer {
   url: string
@@ -30,10 +31,13 @@ export async function startServer(
   entities: Record<string, object> = {},
 ): Promise<RunningTestServer> {
   const folder = await mkdtemp(join(tmpdir(), 'agentserve-'))
+  if (config.sessionStorage === undefined) await emptyDatabase('sessions', join(folder, 'agentserve.db'))
+  if (config.vectorDb === undefined) await emptyDatabase('documents', join(folder, 'knowledge/knowledge.db'))
   const server = createServer({
     address: '127.0.0.1:0',
     logger: silentLogger,
-    sessionStorage: { type: 'sqlite', path: join(folder, 'agentserve.db') },
+    // No test cuts the power, so no commit has to wait for the disk.
+    sessionStorage: { type: 'sqlite', path: join(folder, 'agentserve.db'), synchronous: 'NORMAL' },
     vectorDb: { type: 'lancedb', baseUrl: join(folder, 'knowledge') },
     ...config,
   })

@@ -79,7 +79,8 @@ describe('watchConfig', () => {
     const told = next.promise
     watch.add(join(folder, 'lib/late.ts'))
     // chokidar says nothing when it has begun to watch a folder, so the file is saved until it has.
-    const saving = setInterval(() => void save('lib/late.ts', String(Math.random())), 20)
+    let saves = 0
+    const saving = setInterval(() => void save('lib/late.ts', `${++saves}`), 20)
     await told
     clearInterval(saving)
     expect(calls[0]).toEqual(['lib/late.ts'])

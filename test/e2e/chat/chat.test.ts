@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { createProject, type Project, type RunningServer, serve } from '../../support/program.ts'
 import { openPty, type Pty, type PtyOptions } from '../../support/pty.ts'
@@ -132,11 +131,11 @@ test('cancels the run with Ctrl-C, one that has not said anything too, and leave
 })
 
 async function running(): Promise<void> {
-  for (;;) {
+  const count = async () => {
     const answer = await fetch(`${server.url}/api/v1/runs?status=running`)
-    if (((await answer.json()) as { count: number }).count > 0) return
-    await sleep(20)
+    return ((await answer.json()) as { count: number }).count
   }
+  await expect.poll(count, { timeout: 10_000, interval: 20 }).toBeGreaterThan(0)
 }
 
 test.each([

@@ -3,10 +3,12 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { type Asked, startMixedLoad, verify } from '../../support/mixed-load.ts'
 import { createProject, root, serve } from '../../support/program.ts'
+import { seededRandom } from '../../support/seeded-random.ts'
 
 test('loses, doubles and forgets nothing when it is killed 20 times at random moments', {
   timeout: 180_000,
 }, async () => {
+  const random = seededRandom()
   const project = await createProject()
   const config = ['--config', join(root, 'bench/agent.config.ts'), '--data', join(project.folder, 'data')]
   const all: Asked[] = []
@@ -14,7 +16,7 @@ test('loses, doubles and forgets nothing when it is killed 20 times at random mo
   try {
     for (let round = 0; round < 20; round++) {
       const load = startMixedLoad(server.url, `round-${round}`)
-      await sleep(20 + Math.random() * 300)
+      await sleep(20 + random() * 300)
       await server.kill()
       await load.stop()
       server = await serve(project, 'start', config)

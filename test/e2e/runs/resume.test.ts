@@ -1,6 +1,7 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { EventReader } from '../../support/client/event-reader.ts'
 import { createProject, type Project, type RunningServer, serve } from '../../support/program.ts'
+import { seededRandom } from '../../support/seeded-random.ts'
 
 const fragmentCount = 200
 const fragments = Array.from({ length: fragmentCount }, (_, n) => `fragment ${n}. `)
@@ -60,7 +61,11 @@ async function background(
 
 const get = async (path: string) => (await fetch(`${server.url}/api/v1${path}`)).json()
 
-const someBytes = () => 1 + Math.floor(Math.random() * 1200)
+let random: () => number
+beforeEach(() => {
+  random = seededRandom()
+})
+const someBytes = () => 1 + Math.floor(random() * 1200)
 
 function assertInOrder({ gaps, twice }: EventReader): void {
   expect({ gaps, twice }).toEqual({ gaps: [], twice: [] })
@@ -82,7 +87,7 @@ test('goes on after a kill -9 among the cuts: nothing missing but a declared las
 }, async () => {
   const { run_id } = await background('endless', 'go')
   const client = new EventReader(server.url, run_id)
-  const killAfter = 10 + Math.floor(Math.random() * 10)
+  const killAfter = 10 + Math.floor(random() * 10)
   while (client.cuts < killAfter) await client.read(someBytes())
   const reading = client.read(Number.POSITIVE_INFINITY)
   const last = client.events.length

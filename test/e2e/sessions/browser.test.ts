@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { createProject, type Project, type RunningServer, serve } from '../../support/program.ts'
 import { openPty, type Pty, type PtyOptions } from '../../support/pty.ts'
@@ -106,10 +105,12 @@ test('reads a long session page by page while one scrolls, in both directions', 
   pty.send('\r')
   await pty.until(seen('You said: turn 129'))
   for (let turn = 128; turn > 100; turn--) {
-    while (!seen(`> turn ${turn}\n`)(pty)) {
-      pty.send('k')
-      await sleep(20)
+    const isReached = () => {
+      const reached = seen(`> turn ${turn}\n`)(pty)
+      if (!reached) pty.send('k')
+      return reached
     }
+    await expect.poll(isReached, { timeout: 10_000, interval: 20 }).toBe(true)
   }
   pty.send('g')
   await pty.until(seen(/^\n?.*\n+> turn 0\n[\s\S]*You said: turn 0$/m))

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import type { Socket } from 'node:net'
 import { Readable } from 'node:stream'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import type { Kernel } from '../../../src/http/kernel.ts'
 import { type KernelOptions, kernelDefaults, type TrafficLimits } from '../../../src/http/options.ts'
 import { json } from '../../../src/http/reply.ts'
@@ -23,13 +23,8 @@ async function begin(port: number, bytes: number, sent: number, ...headers: stri
   return { socket, answer, finish: () => void socket.write('x'.repeat(bytes - sent)) }
 }
 
-async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
-  const endsAt = performance.now() + 10_000
-  while (!(await holds())) {
-    if (performance.now() > endsAt) throw new Error('it did not come to hold')
-    await new Promise((resolve) => setTimeout(resolve, 10))
-  }
-}
+const until = (holds: () => boolean | Promise<boolean>) =>
+  expect.poll(holds, { timeout: 10_000, interval: 10 }).toBe(true)
 
 /** How many bytes of what was written the other side has not taken. */
 const unsent = (socket: Socket) => socket.writableLength
@@ -150,8 +145,10 @@ describe('bodies together', () => {
     })
     const holder = hold(kernel, '/keeps')
     await holder.isRead
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
+    onTestFinished(() => void vi.useRealTimers())
     const waiting = send(kernel, '/size')
-    await new Promise((resolve) => setTimeout(resolve, 1_000))
+    await vi.advanceTimersByTimeAsync(1_000)
     holder.end()
     expect([(await holder.answer).status, (await waiting).status]).toEqual([200, 200])
   })

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
-import { Readable } from 'node:stream'
-import { describe, expect, test } from 'vitest'
+import { PassThrough, Readable } from 'node:stream'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { type KernelOptions, kernelDefaults } from '../../../src/http/options.ts'
 import { json } from '../../../src/http/reply.ts'
 import type { LineOptions } from '../../../src/http/request.ts'
@@ -105,7 +105,7 @@ describe('the reader of lines', () => {
     const whole = `${'x'.repeat(lineBytes)}\n`.repeat(lines)
     socket.write(whole)
     const answer = readAll(socket)
-    while (taken === 0) await new Promise((resolve) => setTimeout(resolve, 5))
+    await expect.poll(() => taken, { timeout: 10_000, interval: 5 }).toBeGreaterThan(0)
     expect(socket.writableLength).toBeGreaterThan(total / 2)
     goOn()
     expect(JSON.parse(parseRaw(await answer).body)).toEqual({ taken: lines * lineBytes })
@@ -120,18 +120,22 @@ describe('the reader of lines', () => {
       },
       { requestTimeoutMs: 400, bodyTimeoutMs: 5_000 },
     )
-    const pace = (ms: number) =>
-      Readable.from(
-        (async function* () {
-          for (let line = 0; line < 8; line++) {
-            await new Promise((resolve) => setTimeout(resolve, ms))
-            yield 'x\n'
-          }
-        })(),
-      )
-    const steady = await kernel.inject({ method: 'POST', url: '/lines', body: pace(100) })
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
+    onTestFinished(() => void vi.useRealTimers())
+    /** Sends a line each time that so much time has passed. */
+    const send = async (ms: number) => {
+      const body = new PassThrough()
+      const answer = kernel.inject({ method: 'POST', url: '/lines', body })
+      for (let line = 0; line < 8; line++) {
+        await vi.advanceTimersByTimeAsync(ms)
+        body.write('x\n')
+      }
+      body.end()
+      return answer
+    }
+    const steady = await send(100)
     expect([steady.status, await steady.json()]).toEqual([200, { count: 8 }])
-    expect((await kernel.inject({ method: 'POST', url: '/lines', body: pace(2_000) })).status).toBe(504)
+    expect((await send(2_000)).status).toBe(504)
   })
 
   test('counts a line among all bodies until the next is asked for', async () => {

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { toHalves } from '../../../src/knowledge/vectors/half-float.ts'
 import { lanceVectors } from '../../../src/knowledge/vectors/lancedb.ts'
-import { eventually, filesWith } from '../../support/bytes.ts'
+import { filesWith } from '../../support/bytes.ts'
 
 it('takes a few deleted vectors out of the files when it is quiet, also those that an earlier process deleted', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'agentserve-vectors-'))
@@ -29,8 +29,7 @@ it('takes a few deleted vectors out of the files when it is quiet, also those th
   await store.close()
   store = lanceVectors({ folder, quietMs: 10 })
   table = await store.table('vectors', 64)
-  const files = () => filesWith(folder, bytesOf(2005))
-  expect(await eventually(files, (found) => found.length === 0)).toEqual([])
+  await expect.poll(() => filesWith(folder, bytesOf(2005)), { timeout: 20_000, interval: 25 }).toEqual([])
   expect(await table.count()).toBe(975)
   expect(await table.search(row(2105, 0).vector, 1)).toMatchObject([{ chunk: 2105, generation: 21 }])
   await store.close()

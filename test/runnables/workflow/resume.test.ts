@@ -8,6 +8,7 @@ import { runContext } from '../../../src/runnables/base/run-context.ts'
 import { workflow } from '../../../src/runnables/workflow/workflow.ts'
 import { memoryStore } from '../../../src/store/sessions/memory/store.ts'
 import { collect, openServices, request } from '../../support/services.ts'
+import { turns } from '../../support/turns.ts'
 
 let number = 0
 const open: (() => Promise<void>)[] = []
@@ -204,8 +205,8 @@ describe('a journaled step', () => {
         const chain = async (name: string, length: number) => {
           const said: string[] = []
           for (let turn = 0; turn < length; turn++) {
-            // Beside the steps time may pass, and not always the same.
-            await new Promise((resolve) => setTimeout(resolve, name === 'a' ? 3 : 0))
+            // Beside the steps other things may happen, and not always as many.
+            await turns(name === 'a' ? 5 : 1)
             said.push(await step(name, count(name)))
           }
           return said
@@ -306,7 +307,7 @@ describe('a workflow that has changed', () => {
         }
         const two = async () => {
           await (first ? never : undefined)
-          setTimeout(() => gate.resolve(), 5)
+          void turns(5).then(gate.resolve)
           return step('two', () => 2)
         }
         const said = Promise.all([one(), two()])

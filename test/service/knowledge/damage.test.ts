@@ -1,6 +1,6 @@
 import { readdir, truncate, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterEach, beforeEach, expect, it } from 'vitest'
+import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import type { OpenableKnowledge } from '../../../src/service/knowledge/knowledge.ts'
 import { Connection } from '../../../src/store/sqlite/connection.ts'
 import { type KnowledgeFolder, knowledgeFolder } from '../../support/knowledge/folder.ts'
@@ -88,13 +88,18 @@ it('names the file of a damaged knowledge base and the way out', async () => {
 
 it('is not ready after a write that failed, until one succeeds', { timeout: 60_000 }, async () => {
   await filled()
+  const opening = vi.spyOn(Connection, 'open')
   const knowledge = await place.open()
+  const connections = opening.mock.settledResults.flatMap(({ type, value }) => (type === 'fulfilled' ? [value] : []))
+  opening.mockRestore()
   await knowledge.check()
   const other = await Connection.open({
     path: join(place.folder, 'knowledge', 'knowledge.db'),
     readonly: false,
     busyTimeoutMs: 0,
   })
+  // Each write waits for five seconds otherwise.
+  await Promise.all(connections.map((connection) => connection.exec('PRAGMA busy_timeout = 50').catch(() => {})))
   await other.exec('BEGIN IMMEDIATE')
   await expect(knowledge.ingest(document('four'))).rejects.toThrow()
   await expect(knowledge.check()).rejects.toThrow()

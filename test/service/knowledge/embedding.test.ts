@@ -172,7 +172,11 @@ describe('the embedder of a collection', () => {
     await expect(async () => place.open({ vectorDb: { type: 'lancedb', tenant: '../up' } })).rejects.toMatchObject({
       code: 'invalid_request',
     })
-    expect((await readdir(join(place.folder, 'knowledge'))).sort()).toEqual(['database-one', 'tenant-one'])
+    const folders = await readdir(join(place.folder, 'knowledge'), { withFileTypes: true })
+    expect(folders.flatMap((entry) => (entry.isDirectory() ? [entry.name] : [])).sort()).toEqual([
+      'database-one',
+      'tenant-one',
+    ])
   })
 
   it('can be changed while documents are ingested, without losing one', async () => {

@@ -6,6 +6,7 @@ import { workflow } from '../../../src/runnables/workflow/workflow.ts'
 import type { RunBounds } from '../../../src/service/limits/run-budget.ts'
 import { memoryStore } from '../../../src/store/sessions/memory/store.ts'
 import { echo, openServices, request, runnable } from '../../support/services.ts'
+import { turns } from '../../support/turns.ts'
 
 const open: (() => Promise<void>)[] = []
 afterEach(async () => {
@@ -140,7 +141,7 @@ describe('a run over a limit', () => {
     const slow = {
       ...store,
       appendEvents: async (batch: Parameters<typeof store.appendEvents>[0]) => {
-        await new Promise((resolve) => setTimeout(resolve, 5))
+        await turns(5)
         const kept = await store.appendEvents(batch)
         for (const event of batch.events) recorded += event.type === 'data' ? String(event.data).length : 0
         return kept

@@ -3,6 +3,7 @@ import { AppError } from '../../../src/core/error.ts'
 import type { SessionStore } from '../../../src/core/store.ts'
 import { memoryStore } from '../../../src/store/sessions/memory/store.ts'
 import { collect, echo, gate, openServices, request, runnable } from '../../support/services.ts'
+import { turns } from '../../support/turns.ts'
 
 test('streams the events of a run in order, from any number', async () => {
   const { runs } = await openServices({ echo })
@@ -35,7 +36,7 @@ test('shows nothing before the start is durable and no end before the end is', a
   const order: string[] = []
   const inner = memoryStore()
   const slow = (name: 'startRun' | 'finishRun') => async (argument: never) => {
-    await new Promise((resolve) => setTimeout(resolve, 20))
+    await turns(20)
     const result = await (inner[name] as (argument: never) => Promise<unknown>)(argument)
     order.push(`${name} durable`)
     return result
@@ -57,7 +58,7 @@ test('lets an agent with effects begin only after its start is durable', async (
     get: (target, key, receiver) =>
       key === 'startRun'
         ? async (start: Parameters<SessionStore['startRun']>[0]) => {
-            await new Promise((resolve) => setTimeout(resolve, 10))
+            await turns(20)
             const started = await inner.startRun(start)
             order.push('durable')
             return started

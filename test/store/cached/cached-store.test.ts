@@ -12,18 +12,19 @@ import { memoryStore } from '../../../src/store/sessions/memory/store.ts'
 import { sqliteStore } from '../../../src/store/sessions/sqlite/store.ts'
 import { at, endOf, messageOf, seedOf, startOf } from '../../contract/session-store/builders.ts'
 import { testSessionStore } from '../../contract/session-store.ts'
+import { emptyDatabase } from '../../support/empty-database.ts'
 
 const folders: string[] = []
 async function databasePath(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'agentserve-active-'))
   folders.push(folder)
-  return join(folder, 'sessions.db')
+  return emptyDatabase('sessions', join(folder, 'sessions.db'))
 }
 afterAll(() => Promise.all(folders.map((folder) => rm(folder, { recursive: true, force: true }))))
 
 testSessionStore('memory, its active sessions in memory', () => cachedStore(memoryStore()))
 testSessionStore('sqlite, its active sessions in memory', async () =>
-  cachedStore(sqliteStore({ path: await databasePath() })),
+  cachedStore(sqliteStore({ path: await databasePath(), synchronous: 'NORMAL' })),
 )
 testSessionStore('memory, with room for nothing', () => cachedStore(memoryStore(), { sessions: 0, bytes: 0, runs: 0 }))
 

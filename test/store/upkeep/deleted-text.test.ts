@@ -7,8 +7,10 @@ import { searchWordsOf } from '../../../src/core/text/message-search.ts'
 import { sqliteStore } from '../../../src/store/sessions/sqlite/store.ts'
 import { Connection } from '../../../src/store/sqlite/connection.ts'
 import { endOf, startOf } from '../../contract/session-store/builders.ts'
-import { eventually, filesWith } from '../../support/bytes.ts'
+import { filesWith } from '../../support/bytes.ts'
 import { knowledgeFolder } from '../../support/knowledge/folder.ts'
+
+const patient = { timeout: 30_000, interval: 25 }
 
 describe('the session database', () => {
   let folder: string
@@ -39,19 +41,14 @@ describe('the session database', () => {
     expect(found.items).toHaveLength(1)
     expect(await filesWith(folder, 'zanzibarquokka')).not.toEqual([])
     await store.deleteSession(sessionId)
-    expect(
-      await eventually(
-        () => filesWith(folder, 'zanzibarquokka'),
-        (files) => files.length === 0,
-      ),
-    ).toEqual([])
+    await expect.poll(() => filesWith(folder, 'zanzibarquokka'), patient).toEqual([])
   })
 
   it('becomes shorter after a large delete, while nobody writes', async () => {
     const ids = await Promise.all(Array.from({ length: 60 }, () => say('y'.repeat(100_000))))
     for (const id of ids) await store.deleteSession(id)
     const size = async () => (await stat(path)).size
-    expect(await eventually(size, (bytes) => bytes < 2_000_000, 20_000)).toBeLessThan(2_000_000)
+    await expect.poll(size, patient).toBeLessThan(2_000_000)
   })
 
   it('lets no run wait for a reader that stays, and empties its log when the reader has gone', async () => {
@@ -67,7 +64,7 @@ describe('the session database', () => {
     await reader.exec('COMMIT')
     await reader.close()
     const size = async () => (await stat(`${path}-wal`)).size
-    expect(await eventually(size, (bytes) => bytes === 0, 20_000)).toBe(0)
+    await expect.poll(size, patient).toBe(0)
     expect(slowest).toBeLessThan(2_500)
   }, 60_000)
 })
@@ -80,8 +77,7 @@ it('the knowledge file keeps no byte of a deleted document, and finds misspelt w
   const { document_id } = await add('gone.md', 'A zanzibarquokka ate the umbrella.')
   expect(await filesWith(place.folder, 'zanzibarquokka')).not.toEqual([])
   await knowledge.deleteDocument(document_id)
-  const files = () => filesWith(place.folder, 'anzibarquokk')
-  expect(await eventually(files, (found) => found.length === 0, 30_000)).toEqual([])
+  await expect.poll(() => filesWith(place.folder, 'anzibarquokk'), patient).toEqual([])
   await add('again.md', 'Another zanzibarquokka lost its umbrella.')
   const { results } = await knowledge.search({ query: 'zanzibarquoka', limit: 5, mode: 'keyword' })
   expect(results.map(({ source }) => source)).toEqual(['again.md'])

@@ -9,6 +9,7 @@ import {
   type OpenableKnowledge,
 } from '../../../src/service/knowledge/knowledge.ts'
 import { createDocumentStore } from '../../../src/store/documents/store.ts'
+import { emptyDatabase } from '../empty-database.ts'
 
 export interface KnowledgeFolder {
   folder: string
@@ -20,6 +21,7 @@ export interface KnowledgeFolder {
 /** A folder for knowledge bases on real SQLite and real LanceDB. */
 export async function knowledgeFolder(): Promise<KnowledgeFolder> {
   const folder = await mkdtemp(join(tmpdir(), 'knowledge-'))
+  await emptyDatabase('documents', join(folder, 'knowledge/knowledge.db'))
   const opened: OpenableKnowledge[] = []
   return {
     folder,

@@ -6,6 +6,7 @@ import { describe, expect, it } from 'vitest'
 import { memoryStore } from '../../../../src/store/sessions/memory/store.ts'
 import { sqliteStore } from '../../../../src/store/sessions/sqlite/store.ts'
 import { at, claimOf, endOf, messageOf, seedOf, startOf, textEvents } from '../../../contract/session-store/builders.ts'
+import { emptyDatabase } from '../../../support/empty-database.ts'
 
 const step = fc.record({
   session: fc.integer({ min: 0, max: 40 }),
@@ -21,9 +22,10 @@ const step = fc.record({
 describe('groups of writes', () => {
   it('never break a rule, whatever comes together', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'agentserve-model-'))
+    let files = 0
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 500, maxLength: 500 }), async (steps) => {
-        const store = sqliteStore({ path: join(folder, `${Math.random()}.db`) })
+        const store = sqliteStore({ path: await emptyDatabase('sessions', join(folder, `${++files}.db`)) })
         await store.open()
         const tell = await Promise.all(
           steps.map(async (one) => {
@@ -92,9 +94,13 @@ describe('groups of writes', () => {
 
   it('come out as in the memory store when they come one after the other', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'agentserve-twin-'))
+    let files = 0
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 40, maxLength: 80 }), async (steps) => {
-        const stores = [memoryStore(), sqliteStore({ path: join(folder, `${Math.random()}.db`) })]
+        const stores = [
+          memoryStore(),
+          sqliteStore({ path: await emptyDatabase('sessions', join(folder, `${++files}.db`)) }),
+        ]
         for (const store of stores) await store.open()
         const both = async <T>(work: (store: (typeof stores)[number]) => Promise<T>) => {
           const settled = await Promise.all(stores.map((store) => work(store).catch((error) => error.code)))

@@ -54,7 +54,7 @@ describe('the writer', () => {
   const count = async (table: string) => (await connection.all(`SELECT count(*) AS n FROM ${table}`))[0]?.n
 
   it('writes all that waits with one statement, starts with their own ends too', async () => {
-    const starts = Array.from({ length: 50 }, () => startOf({ claim: claimOf(`k${Math.random()}`) }))
+    const starts = Array.from({ length: 50 }, (_, index) => startOf({ claim: claimOf(`k${index}`) }))
     const results = await Promise.all(
       starts.flatMap((start) => [
         writer.write({ kind: 'start', start }),

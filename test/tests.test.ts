@@ -1,0 +1,47 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join, relative } from 'node:path'
+import { describe, expect, test } from 'vitest'
+
+const folder = import.meta.dirname
+const sources = new Map(
+  readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile() && /\.tsx?$/.test(entry.name))
+    .map((entry) => join(entry.parentPath, entry.name))
+    .map((path) => [relative(folder, path), readFileSync(path, 'utf8')] as const),
+)
+
+/** Files that let time pass, and why nothing else will do. */
+const sleepers: Record<string, string> = {
+  'e2e/runs/crash.test.ts': 'the server is killed at random moments',
+  'e2e/sessions/commands.test.ts': 'the server is killed at several moments of an import',
+  'fixtures/mcp-server.ts': 'a program of its own, which looks whether a file is there',
+  'service/runs/endings.test.ts': 'attempts to record an end are apart',
+  'support/mixed-load.ts': 'background runs are only accepted, so they would pile up without a pace',
+}
+
+// Agents that are written in a test to be run by a program are text: their lines are not looked at.
+const withoutText = (source: string) => source.replace(/`[^`]*`|"[^"\n]*"/g, '')
+const sleep = /from 'node:timers\/promises'|new Promise(?:<\w+>)?\(\(?(\w+)\)? => (?:void )?setTimeout\(\1\b/
+const sleeps = (source: string) => {
+  const text = withoutText(source).replaceAll(/import \{ setImmediate as \w+ \} from 'node:timers\/promises'/g, '')
+  return sleep.test(text)
+}
+
+describe('tests', () => {
+  test('wait for what happens and do not sleep: poll, or move a clock', () => {
+    const found = [...sources].flatMap(([path, source]) => (sleeps(source) ? [path] : []))
+    expect(found.sort()).toEqual(Object.keys(sleepers).sort())
+  })
+
+  test('say the seed of their random numbers: use seededRandom', () => {
+    const found = [...sources].flatMap(([path, source]) => (/Math\.random\(/.test(source) ? [path] : []))
+    expect(found).toEqual(['support/seeded-random.ts'])
+  })
+
+  test('that start programs are in e2e or browser, where two run at once', () => {
+    const starts =
+      /from '(?:node:child_process|@lydell\/node-pty)'|\{[^}]*\b(?:command|launch|serve)\b[^}]*\} from '[./]*support\/program/
+    const found = [...sources].flatMap(([path, source]) => (starts.test(source) ? [path] : []))
+    expect(found.filter((path) => path.endsWith('.test.ts') && !/^(?:e2e|browser)\//.test(path))).toEqual([])
+  })
+})
