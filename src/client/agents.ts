@@ -31,25 +31,11 @@ export function createAgentsClient(connection: Connection, prefix: string, strea
   const path = `${prefix}/agents`
   const of = (agentId: string) => `${path}/${encodeURIComponent(agentId)}`
   return {
-    list: (kind, options) => connection.json({ ...options, method: 'GET', path, query: { kind }, repeat: 'safe' }),
-    get: (agentId, options) => connection.json({ ...options, method: 'GET', path: of(agentId), repeat: 'safe' }),
-    run: (agentId, input, options) =>
-      connection.json({
-        ...options,
-        method: 'POST',
-        path: `${of(agentId)}/run`,
-        body: input,
-        repeat: 'keyed',
-        long: true,
-      }),
+    list: (kind, options) => connection.get(path, options, { kind }),
+    get: (agentId, options) => connection.get(of(agentId), options),
+    run: (agentId, input, options) => connection.post(`${of(agentId)}/run`, input, 'keyed', { ...options, long: true }),
     background: (agentId, input, options) =>
-      connection.json({
-        ...options,
-        method: 'POST',
-        path: `${of(agentId)}/run`,
-        body: { ...input, background: true },
-        repeat: 'keyed',
-      }),
+      connection.post(`${of(agentId)}/run`, { ...input, background: true }, 'keyed', options),
     stream: (agentId, input, options = {}) => streams.start(`${of(agentId)}/run/stream`, input, options),
   }
 }

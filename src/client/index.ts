@@ -46,10 +46,10 @@ export type {
   SearchSettings,
 } from './knowledge.ts'
 export type { RunStream, StreamedResult } from './run-result.ts'
-export type { PageOptions, RunsClient, StreamOptions } from './runs.ts'
+export type { RunsClient, StreamOptions } from './runs.ts'
 export type { ServerClient } from './server.ts'
 export type { SessionCopiesClient } from './session-copies.ts'
 export type { MessageFilter, SessionFilter, SessionListFilter, SessionsClient, SummaryClient } from './sessions.ts'
-export type { CallOptions, KeyedOptions } from './transport/connection.ts'
+export type { CallOptions, KeyedOptions, PageOptions } from './transport/connection.ts'
 export { ServerError } from './transport/error.ts'
 export type { ClientRequest, ClientResponse, Transport } from './transport/transport.ts'

@@ -12,8 +12,7 @@ import type {
   ReindexEvent,
   SearchAnswer,
 } from '../wire/knowledge.ts'
-import type { PageOptions } from './runs.ts'
-import type { CallOptions, Connection, KeyedOptions } from './transport/connection.ts'
+import type { CallOptions, Connection, KeyedOptions, PageOptions } from './transport/connection.ts'
 import { toStreamedError } from './transport/error.ts'
 import { parseEvent, readStream } from './transport/stream.ts'
 
@@ -68,30 +67,15 @@ export function createKnowledgeClient(connection: Connection, prefix: string, si
   const documentPath = (documentId: string) => `${path}/documents/${encodeURIComponent(documentId)}`
   return {
     search: (query, settings, options) =>
-      connection.json({
-        ...options,
-        method: 'POST',
-        path: `${path}/search`,
-        body: { query, ...settings },
-        repeat: 'safe',
-        long: true,
-      }),
-    config: (options) => connection.json({ ...options, method: 'GET', path: `${path}/config`, repeat: 'safe' }),
-    status: (options) => connection.json({ ...options, method: 'GET', path: `${path}/status`, repeat: 'safe' }),
+      connection.post(`${path}/search`, { query, ...settings }, 'safe', { ...options, long: true }),
+    config: (options) => connection.get(`${path}/config`, options),
+    status: (options) => connection.get(`${path}/status`, options),
     async ingest(content, settings = {}, options) {
       const call = { ...options, method: 'POST', path: `${path}/content`, repeat: 'keyed', long: true } as const
       if ('text' in content) return connection.json({ ...call, body: { content: content.text, ...settings } })
       return connection.json({ ...call, raw: await toMultipart(content, settings) })
     },
-    ingestMany: (request, options) =>
-      connection.json({
-        ...options,
-        method: 'POST',
-        path: `${path}/documents`,
-        body: request,
-        repeat: 'safe',
-        long: true,
-      }),
+    ingestMany: (request, options) => connection.post(`${path}/documents`, request, 'safe', { ...options, long: true }),
     async reindex(embedder, { onProgress, ...options } = {}) {
       const answer = await connection.open({
         ...options,
@@ -116,16 +100,8 @@ export function createKnowledgeClient(connection: Connection, prefix: string, si
       throw new AppError('unavailable', `The stream from ${connection.name} ended early.`)
     },
     documents: {
-      list: (filter, options) =>
-        connection.json({
-          ...options,
-          method: 'GET',
-          path: `${path}/documents`,
-          query: { ...filter, limit: options?.limit, cursor: options?.cursor },
-          repeat: 'safe',
-        }),
-      get: (documentId, options) =>
-        connection.json({ ...options, method: 'GET', path: documentPath(documentId), repeat: 'safe' }),
+      list: (filter, options) => connection.list(`${path}/documents`, filter, options),
+      get: (documentId, options) => connection.get(documentPath(documentId), options),
       delete: (documentId, options) =>
         connection.json({ ...options, method: 'DELETE', path: documentPath(documentId), repeat: 'never' }),
     },

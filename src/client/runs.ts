@@ -4,20 +4,13 @@ import type { ResumeRequest, RunDetail, RunList } from '../wire/run.ts'
 import type { RunTrace } from '../wire/run-trace.ts'
 import type { RunStream } from './run-result.ts'
 import type { RunStreams } from './run-stream.ts'
-import type { CallOptions, Connection } from './transport/connection.ts'
+import type { CallOptions, Connection, PageOptions } from './transport/connection.ts'
 
 export interface StreamOptions extends CallOptions {
   /** How often in a row a stream that was cut is taken up again; default 5. */
   reconnects?: number | undefined
   /** Ask for the exact prompts of model calls. */
   includePrompts?: boolean | undefined
-}
-
-export interface PageOptions extends CallOptions {
-  /** 1–100, default 20. */
-  limit?: number | undefined
-  /** `next_cursor` of the page before. */
-  cursor?: string | undefined
 }
 
 export interface RunsClient {
@@ -49,41 +42,14 @@ export interface RunsClient {
 export function createRunsClient(connection: Connection, prefix: string, streams: RunStreams): RunsClient {
   const runPath = (runId: string) => `${prefix}/runs/${encodeURIComponent(runId)}`
   const client: RunsClient = {
-    get: (runId, options) => connection.json({ ...options, method: 'GET', path: runPath(runId), repeat: 'safe' }),
-    list: (filter, options) =>
-      connection.json({
-        ...options,
-        method: 'GET',
-        path: `${prefix}/runs`,
-        query: { ...filter, limit: options?.limit, cursor: options?.cursor },
-        repeat: 'safe',
-      }),
+    get: (runId, options) => connection.get(runPath(runId), options),
+    list: (filter, options) => connection.list(`${prefix}/runs`, filter, options),
     cancel: (runId, reason, options) =>
-      connection.json({
-        ...options,
-        method: 'POST',
-        path: `${runPath(runId)}/cancel`,
-        body: reason === undefined ? {} : { reason },
-        repeat: 'never',
-      }),
+      connection.post(`${runPath(runId)}/cancel`, reason === undefined ? {} : { reason }, 'never', options),
     resume: (runId, answer = {}, options) =>
-      connection.json({
-        ...options,
-        method: 'POST',
-        path: `${runPath(runId)}/resume`,
-        body: answer,
-        repeat: 'never',
-        long: true,
-      }),
+      connection.post(`${runPath(runId)}/resume`, answer, 'never', { ...options, long: true }),
     events: (runId, options = {}) => streams.follow(runId, options.after ?? 0, options),
-    trace: (runId, options) =>
-      connection.json({
-        ...options,
-        method: 'GET',
-        path: `${runPath(runId)}/trace`,
-        query: { limit: options?.limit, cursor: options?.cursor },
-        repeat: 'safe',
-      }),
+    trace: (runId, options) => connection.list(`${runPath(runId)}/trace`, {}, options),
   }
   return Object.setPrototypeOf(client, moved) as RunsClient
 }

@@ -23,8 +23,7 @@ export function createSessionCopiesClient(connection: Connection, prefix: string
   const path = `${prefix}/sessions`
   const of = (sessionId: string) => `${path}/${encodeURIComponent(sessionId)}`
   return {
-    fork: (sessionId, fork = {}, options) =>
-      connection.json({ ...options, method: 'POST', path: `${of(sessionId)}/fork`, body: fork, repeat: 'keyed' }),
+    fork: (sessionId, fork = {}, options) => connection.post(`${of(sessionId)}/fork`, fork, 'keyed', options),
     async export(sessionId, { events, ...options } = {}) {
       const call = {
         ...options,

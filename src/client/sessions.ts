@@ -14,9 +14,8 @@ import type {
   UpdateSessionRequest,
 } from '../wire/session.ts'
 import type { SummaryAnswer, SummaryScheduled } from '../wire/summary.ts'
-import type { PageOptions } from './runs.ts'
 import { createSessionCopiesClient, type SessionCopiesClient } from './session-copies.ts'
-import type { CallOptions, Connection, KeyedOptions } from './transport/connection.ts'
+import type { CallOptions, Connection, KeyedOptions, PageOptions } from './transport/connection.ts'
 
 export interface SessionFilter {
   agent_id?: string | undefined
@@ -99,8 +98,7 @@ export function createSessionsClient(connection: Connection, prefix: string): Se
     connection.answer<Session>({ ...options, method: 'GET', path: path(sessionId), repeat: 'safe' })
 
   return {
-    create: (session = {}, options) =>
-      connection.json({ ...options, method: 'POST', path: `${prefix}/sessions`, body: session, repeat: 'keyed' }),
+    create: (session = {}, options) => connection.post(`${prefix}/sessions`, session, 'keyed', options),
     get: async (sessionId, options) => (await get(sessionId, options)).value,
     async getTagged(sessionId, options) {
       const { value, headers } = await get(sessionId, options)
@@ -118,47 +116,18 @@ export function createSessionsClient(connection: Connection, prefix: string): Se
       }),
     delete: (sessionId, options) =>
       connection.json({ ...options, method: 'DELETE', path: path(sessionId), repeat: 'never' }),
-    list: (filter, options) =>
-      connection.json({
-        ...options,
-        method: 'GET',
-        path: `${prefix}/sessions`,
-        query: { ...filter, limit: options?.limit, cursor: options?.cursor },
-        repeat: 'safe',
-      }),
-    reuse: (sessionId, owners, options) =>
-      connection.json({ ...options, method: 'POST', path: path(sessionId, '/reuse'), body: owners, repeat: 'safe' }),
+    list: (filter, options) => connection.list(`${prefix}/sessions`, filter, options),
+    reuse: (sessionId, owners, options) => connection.post(path(sessionId, '/reuse'), owners, 'safe', options),
     unshare: async (sessionId, kind, ownerId, options) => {
       const place = path(sessionId, `/shared/${kind}/${encodeURIComponent(ownerId)}`)
       await connection.text({ ...options, method: 'DELETE', path: place, repeat: 'never' })
     },
-    prune: (request, options) =>
-      connection.json({ ...options, method: 'POST', path: `${prefix}/sessions/prune`, body: request, repeat: 'safe' }),
+    prune: (request, options) => connection.post(`${prefix}/sessions/prune`, request, 'safe', options),
     ...createSessionCopiesClient(connection, prefix),
-    search: (query, filter, options) =>
-      connection.json({
-        ...options,
-        method: 'GET',
-        path: `${prefix}/messages`,
-        query: { ...filter, q: query, limit: options?.limit, cursor: options?.cursor },
-        repeat: 'safe',
-      }),
+    search: (query, filter, options) => connection.list(`${prefix}/messages`, { ...filter, q: query }, options),
     history: (sessionId, { interactions, events, ...options } = {}) =>
-      connection.json({
-        ...options,
-        method: 'GET',
-        path: path(sessionId, '/history'),
-        query: { num_messages: interactions, stream_events: events },
-        repeat: 'safe',
-      }),
-    runs: (sessionId, filter, options) =>
-      connection.json({
-        ...options,
-        method: 'GET',
-        path: path(sessionId, '/runs'),
-        query: { ...filter, limit: options?.limit, cursor: options?.cursor },
-        repeat: 'safe',
-      }),
+      connection.get(path(sessionId, '/history'), options, { num_messages: interactions, stream_events: events }),
+    runs: (sessionId, filter, options) => connection.list(path(sessionId, '/runs'), filter, options),
     summary: createSummaryClient(connection, path),
   }
 }

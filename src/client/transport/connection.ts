@@ -15,6 +15,13 @@ export interface CallOptions {
   timeoutMs?: number | undefined
 }
 
+export interface PageOptions extends CallOptions {
+  /** 1–100, default 20. */
+  limit?: number | undefined
+  /** `next_cursor` of the page before. */
+  cursor?: string | undefined
+}
+
 /** Of what changes something and may be sent twice, because an `Idempotency-Key` goes with it. */
 export interface KeyedOptions extends CallOptions {
   /** Another call with the same key and body gives the first one's answer, for 24 hours. Default: a new one for each call. */
@@ -24,7 +31,7 @@ export interface KeyedOptions extends CallOptions {
 export interface Call extends KeyedOptions {
   method: 'GET' | 'POST' | 'PUT' | 'DELETE'
   path: string
-  query?: Record<string, string | number | boolean | undefined>
+  query?: Record<string, string | number | boolean | undefined> | undefined
   /** Sent as JSON. */
   body?: unknown
   /** Sent as it is. */
@@ -70,6 +77,20 @@ export class Connection {
   /** The JSON object of a successful answer. */
   async json<T>(call: Call): Promise<T> {
     return (await this.answer<T>(call)).value
+  }
+
+  get<T>(path: string, options?: CallOptions, query?: Call['query']): Promise<T> {
+    return this.json({ ...options, method: 'GET', path, query, repeat: 'safe' })
+  }
+
+  /** One page of a list. */
+  list<T>(path: string, filter: object | undefined, { limit, cursor, ...options }: PageOptions = {}): Promise<T> {
+    return this.get(path, options, { ...filter, limit, cursor })
+  }
+
+  /** `options` may have more of the call, such as `long`. */
+  post<T>(path: string, body: unknown, repeat: Repeat, options?: Partial<Call>): Promise<T> {
+    return this.json({ ...options, method: 'POST', path, body, repeat })
   }
 
   async answer<T>(call: Call): Promise<{ value: T; headers: Record<string, string> }> {
