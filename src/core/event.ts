@@ -139,6 +139,27 @@ export type EmittedEvent =
   | StepStart
   | StepEnd
 
+const emitted: Record<EmittedEvent['type'], true> = {
+  text_delta: true,
+  reasoning_delta: true,
+  data: true,
+  model_call_start: true,
+  model_call_end: true,
+  retrieval: true,
+  source: true,
+  tool_call: true,
+  tool_result: true,
+  input_required: true,
+  step_start: true,
+  step_end: true,
+}
+/** The types of the events that a runnable may emit. */
+export const emittedTypes: readonly string[] = Object.keys(emitted)
+
+export function isEmittedType(type: unknown): type is EmittedEvent['type'] {
+  return typeof type === 'string' && Object.hasOwn(emitted, type)
+}
+
 export interface RunStartEvent {
   type: 'run_start'
   session_id: string

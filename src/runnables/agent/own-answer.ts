@@ -1,16 +1,17 @@
 import { AppError } from '../../core/error.ts'
+import { emittedTypes, isEmittedType } from '../../core/event.ts'
 import type { Emission, RunContext, RunInput } from '../../core/runnable.ts'
 import { callOf } from './call.ts'
 import type { AgentOutput, AgentRunContext } from './settings.ts'
 
-/** An agent's way of answering by its own `run`. What is neither a text nor an event fails the run. */
+/** Answers by the agent's own `run`. A yielded value that is neither a string nor an event fails the run. */
 export function ownAnswer(run: (context: AgentRunContext) => AgentOutput | Promise<AgentOutput>) {
   return (input: RunInput, context: RunContext): AsyncIterable<Emission> => ({
     [Symbol.asyncIterator]: () => emissionsOf(() => run(callOf(input, context))),
   })
 }
 
-// Not a generator around the agent's own: every fragment would wait for both.
+// Not an async generator around the agent's own: each fragment would wait for both.
 function emissionsOf(run: () => unknown): AsyncIterator<Emission, undefined> {
   let source: AsyncIterator<unknown> | undefined
   return {
@@ -19,7 +20,7 @@ function emissionsOf(run: () => unknown): AsyncIterator<Emission, undefined> {
       const { done, value } = await source.next()
       if (done) return { done, value: undefined }
       if (isEmission(value)) return { done: false, value }
-      // Its own end may take for ever; nobody waits for it.
+      // Not awaited: the agent's own end may take forever.
       Promise.resolve(source.return?.()).catch(() => {})
       throw wrongOutput(value)
     },
@@ -46,30 +47,15 @@ function isStream(value: unknown): value is AsyncIterable<unknown> | Iterable<un
   return typeof value === 'object' && value !== null && (Symbol.asyncIterator in value || Symbol.iterator in value)
 }
 
-const eventTypes: ReadonlySet<unknown> = new Set<Exclude<Emission, string>['type']>([
-  'text_delta',
-  'reasoning_delta',
-  'data',
-  'model_call_start',
-  'model_call_end',
-  'retrieval',
-  'source',
-  'tool_call',
-  'tool_result',
-  'input_required',
-  'step_start',
-  'step_end',
-])
-
 function isEmission(value: unknown): value is Emission {
   if (typeof value === 'string') return true
-  return typeof value === 'object' && value !== null && 'type' in value && eventTypes.has(value.type)
+  return typeof value === 'object' && value !== null && 'type' in value && isEmittedType(value.type)
 }
 
 function wrongOutput(value: unknown): AppError {
   const type = typeof value === 'object' && value !== null && 'type' in value ? ` of type '${String(value.type)}'` : ''
   return new AppError(
     'run_failed',
-    `The agent's \`run\` yielded a ${value === null ? 'null' : typeof value}${type}. Yield strings or events (${[...eventTypes].join(', ')}).`,
+    `The agent's \`run\` yielded a ${value === null ? 'null' : typeof value}${type}. Yield strings or events (${emittedTypes.join(', ')}).`,
   )
 }

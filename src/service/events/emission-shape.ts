@@ -105,10 +105,6 @@ const kinds: { [KIND in Kind]: readonly [words: string, fits: (value: unknown) =
   ],
 }
 
-export function isEventType(type: unknown): type is EmittedEvent['type'] {
-  return typeof type === 'string' && Object.hasOwn(fields, type)
-}
-
 /** What is wrong with an event of this type, as the end of a sentence; undefined when nothing is. The event is JSON. */
 export function problemOfEvent(type: EmittedEvent['type'], event: unknown): string | undefined {
   if (!isObject(event)) return 'that is not an object'

@@ -1,8 +1,8 @@
 import { AppError, messageOf } from '../../core/error.ts'
-import type { EmittedEvent, ReasoningDelta, TextDelta } from '../../core/event.ts'
+import { type EmittedEvent, isEmittedType, type ReasoningDelta, type TextDelta } from '../../core/event.ts'
 import type { Emission } from '../../core/runnable.ts'
 import { isDeeper } from '../../runtime/json-size.ts'
-import { isEventType, problemOfEvent } from './emission-shape.ts'
+import { problemOfEvent } from './emission-shape.ts'
 
 /** SQLite reads no JSON that is nested deeper than 1,000 levels, and an event stands inside others when it is read. */
 export const deepestJson = 500
@@ -28,7 +28,7 @@ export function toDelta(emission: Emission): TextDelta | ReasoningDelta | undefi
  */
 export function toRecordable(emission: Emission, budget: { assertNoGiant(characters: number): void }): Recordable {
   const type: unknown = (emission as { type?: unknown } | null | undefined)?.type
-  if (!isEventType(type)) {
+  if (!isEmittedType(type)) {
     throw new AppError('run_failed', 'The agent emitted a value that is not a run event.')
   }
   const subject = `The agent emitted a ${type}${nameOf(emission)}`
