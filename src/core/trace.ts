@@ -1,6 +1,6 @@
 import type { SourceEvent } from './event.ts'
 import type { Json, JsonObject } from './json.ts'
-import type { EntityKind, RunStatus, Usage } from './run.ts'
+import type { Run, Usage } from './run.ts'
 
 /*
  * Why a run answered as it did: what each of its model calls was told, and what it gave.
@@ -51,13 +51,8 @@ export interface TracedCall {
   duration_ms: number | null
 }
 
-export interface RunTrace {
-  run_id: string
-  session_id: string
-  parent_run_id: string | null
-  entity_id: string
-  entity_kind: EntityKind
-  status: RunStatus
+export interface RunTrace
+  extends Pick<Run, 'run_id' | 'session_id' | 'parent_run_id' | 'entity_id' | 'entity_kind' | 'status'> {
   /** Runs of team members, which have traces of their own. */
   child_run_ids: string[]
   calls: TracedCall[]

@@ -45,46 +45,37 @@ export async function listDocuments(client: Client, { collection, json, signal }
   else await write(`${formatTable(['SOURCE', 'CHUNKS', 'CHUNKER', 'UPDATED', 'ID'], rows)}\n`)
 }
 
-/** Deletes by id or by source. Throws `document_not_found` for one that there is not, after those before it are gone. */
-export async function deleteDocuments(
-  client: Client,
-  names: readonly string[],
-  { collection, json, signal }: Options,
-): Promise<void> {
-  for (const name of names) {
-    for (const id of await findDocuments(client, name, collection, signal)) {
-      const deleted = await client.knowledge.documents.delete(id, { signal })
-      if (json) printJson(deleted)
-      else say(`Deleted ${terminalLine(name)}.`)
-    }
+/** Deletes by id or by source. Throws `document_not_found` for an unknown name, after those before it are gone. */
+export async function deleteDocuments(client: Client, names: readonly string[], options: Options): Promise<void> {
+  for await (const [name, id] of findDocuments(client, names, options)) {
+    const deleted = await client.knowledge.documents.delete(id, { signal: options.signal })
+    if (options.json) printJson(deleted)
+    else say(`Deleted ${terminalLine(name)}.`)
   }
 }
 
-/** What is kept of these documents, by id or by source. Throws `document_not_found` as `deleteDocuments` does. */
-export async function showDocuments(
-  client: Client,
-  names: readonly string[],
-  { collection, json, signal }: Options,
-): Promise<void> {
-  for (const name of names) {
-    for (const id of await findDocuments(client, name, collection, signal)) {
-      const document = await client.knowledge.documents.get(id, { signal })
-      if (json) printJson(document)
-      else await write(`${formatDocument(document)}\n`)
-    }
+/** Prints the records of these documents, named by id or by source. Throws `document_not_found` as `deleteDocuments` does. */
+export async function showDocuments(client: Client, names: readonly string[], options: Options): Promise<void> {
+  for await (const [, id] of findDocuments(client, names, options)) {
+    const document = await client.knowledge.documents.get(id, { signal: options.signal })
+    if (options.json) printJson(document)
+    else await write(`${formatDocument(document)}\n`)
   }
 }
 
-async function findDocuments(
+/** Each name with the ids of its documents. */
+async function* findDocuments(
   client: Client,
-  name: string,
-  collection: string | undefined,
-  signal: AbortSignal,
-): Promise<string[]> {
-  const ids = name.startsWith('doc_') ? [name] : []
-  for await (const { document_id } of allDocuments(client, { collection, source: name }, signal)) ids.push(document_id)
-  if (ids.length === 0) throw notFound('document', name)
-  return ids
+  names: readonly string[],
+  { collection, signal }: Options,
+): AsyncGenerator<[name: string, id: string]> {
+  for (const name of names) {
+    const ids = name.startsWith('doc_') ? [name] : []
+    for await (const { document_id } of allDocuments(client, { collection, source: name }, signal))
+      ids.push(document_id)
+    if (ids.length === 0) throw notFound('document', name)
+    for (const id of ids) yield [name, id]
+  }
 }
 
 function formatDocument(document: DocumentRecord): string {
