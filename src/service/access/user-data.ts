@@ -3,6 +3,7 @@ import { isFinalEvent } from '../../core/event.ts'
 import type { RunStatus } from '../../core/run.ts'
 import type { SessionStore } from '../../core/store.ts'
 import { type Clock, timestamp } from '../../core/time.ts'
+import { pause } from '../../runtime/abort.ts'
 import type { Runs, Sessions, UserPiece, Users } from '../services.ts'
 
 const sessionsAtOnce = 100
@@ -102,7 +103,7 @@ export function createUsers({ store, sessions, runs, clock }: Options): Users {
     const begunMs = performance.now()
     const count = await store.eraseUser(userId, runsAtOnce)
     // Whoever waits for a commit waits for one step at most.
-    if (count > 0) await new Promise((resolve) => setTimeout(resolve, performance.now() - begunMs))
+    if (count > 0) await pause(performance.now() - begunMs)
     return count
   }
 }

@@ -6,6 +6,7 @@ import type { SessionStore } from '../../core/store.ts'
 import { searchWordsOf } from '../../core/text/message-search.ts'
 import type { Clock } from '../../core/time.ts'
 import { timestamp } from '../../core/time.ts'
+import { pause } from '../../runtime/abort.ts'
 import { earlierAnswer, toClaim } from '../idempotency.ts'
 import { checkGiven, type GivenBounds } from '../limits/given.ts'
 import type { RunService } from '../runs/runs.ts'
@@ -78,7 +79,7 @@ export function createSessions(store: SessionStore, runs: RunService, clock: Clo
         const nowMs = performance.now()
         if (count === 0 || nowMs - begunMs > prunedForMs) return { deleted, has_more: count > 0 }
         // Whoever waits for a commit waits for one batch at most, not for all of them.
-        await new Promise((resolve) => setTimeout(resolve, nowMs - lastMs))
+        await pause(nowMs - lastMs)
       }
     },
     reuse: (sessionId, owners) => store.shareSession(sessionId, owners, timestamp(clock())),

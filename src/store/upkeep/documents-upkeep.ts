@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from '../../core/logger.ts'
 import type { Writer } from '../documents/writer.ts'
 import type { Connection } from '../sqlite/connection.ts'
@@ -137,16 +138,7 @@ export class DocumentsUpkeep {
 
   async #pause(ms = pauseMs): Promise<boolean> {
     const { signal } = this.#closed
-    if (signal.aborted) return false
-    await new Promise<void>((resolve) => {
-      const done = () => {
-        clearTimeout(timer)
-        signal.removeEventListener('abort', done)
-        resolve()
-      }
-      const timer = setTimeout(done, ms).unref()
-      signal.addEventListener('abort', done)
-    })
+    await sleep(ms, undefined, { signal, ref: false }).catch(() => {})
     return !signal.aborted
   }
 }

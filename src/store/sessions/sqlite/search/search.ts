@@ -6,6 +6,7 @@ import type { Logger } from '../../../../core/logger.ts'
 import type { Page, PageRequest } from '../../../../core/page.ts'
 import type { MessageHit, MessageSearch } from '../../../../core/store.ts'
 import { findWords, messageText } from '../../../../core/text/message-search.ts'
+import { within } from '../../../../runtime/abort.ts'
 import { createSerial } from '../../../../runtime/serial.ts'
 import { Pace } from '../../../../runtime/yield.ts'
 import { decodeCursor, encodeCursor } from '../../../rules/cursor.ts'
@@ -177,18 +178,10 @@ export class Search {
 
   async #upToDate(): Promise<void> {
     this.#updating ??= this.#queue.run(() => this.#update()).finally(() => (this.#updating = undefined))
-    let timer: NodeJS.Timeout | undefined
-    const waited = new Promise<'waited'>((resolve) => {
-      timer = setTimeout(resolve, updateMs, 'waited')
-    })
-    try {
-      if ((await Promise.race([this.#updating, waited])) !== 'waited') return
-    } finally {
-      clearTimeout(timer)
-    }
-    throw new AppError('unavailable', 'The search index is being built. Retry in a moment.', {
-      retryAfterSeconds: 2,
-    })
+    const late = () =>
+      new AppError('unavailable', 'The search index is being built. Retry in a moment.', { retryAfterSeconds: 2 })
+    const updating = this.#updating
+    await within(() => updating, { ms: updateMs, late })
   }
 
   async #update(): Promise<void> {
