@@ -15,5 +15,4 @@ export default defineConfig({
       },
     }),
   },
-  server: { requestTimeout: '10m' },
 })

@@ -15,7 +15,6 @@ export function builtInConfig(parts: Pick<ConfigParts, 'agent'>, root: string): 
       }),
       echo: parts.agent({ description: 'Repeats what it was told.', sideEffects: false, run: sayAgain }),
     },
-    server: { requestTimeout: '10m' },
   }
 }
 

@@ -5,6 +5,8 @@ import type { Address } from './settings/address.ts'
 import type { CheckedServer } from './settings/server.ts'
 import type { ResolvedServerConfig } from './types.ts'
 
+const usualTimeoutMs = 30_000
+
 /** Where the server is made: `createServer` in somebody's program, or the command line. */
 export type Purpose = 'library' | 'program'
 
@@ -29,7 +31,9 @@ export function resolveServer(
     sessionStorage: resolveStorage(server.sessionStorage, place),
     debug: overrides.debug ?? server.debug,
     allowHosts: overrides.allowHosts ?? server.allowHosts,
-    requestTimeoutMs: requestTimeout,
+    requestTimeoutMs: requestTimeout ?? usualTimeoutMs,
+    // Local models are slow to load.
+    runTimeoutMs: requestTimeout ?? (program ? 600_000 : usualTimeoutMs),
     maxRequestBytes: maxRequestSize,
     vectorDb: resolveVectorDb(server.vectorDb, place),
     summaryManager: server.summaryManager ?? (program ? parts.summaryManager() : undefined),

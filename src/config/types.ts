@@ -32,6 +32,8 @@ export interface ResolvedServerConfig
   }
   sessionStorage: 'memory' | SqliteStorage | SessionStore
   requestTimeoutMs: number
+  /** `requestTimeout` for what waits for a run. */
+  runTimeoutMs: number
   maxRequestBytes: number
   summaryManager: SummaryManagerLike | undefined
   a2aPrefix: string

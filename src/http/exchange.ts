@@ -175,13 +175,14 @@ export class Exchange implements HttpRequest {
 
   /** Runs the request timeout: `deadline` aborts, and `answer` is called with the error when the grace has passed too. */
   startDeadline(answer: (error: AppError) => void): void {
-    const { requestTimeoutMs, deadlineGraceMs } = this.settings
+    const { deadlineGraceMs } = this.settings
+    const timeoutMs = this.route?.timeoutMs ?? this.settings.requestTimeoutMs
     this.#deadlineTimer = setTimeout(() => {
-      const error = new AppError('timeout', `The request took longer than requestTimeout (${requestTimeoutMs} ms).`)
+      const error = new AppError('timeout', `The request took longer than requestTimeout (${timeoutMs} ms).`)
       this.#expired = error
       this.#deadline?.abort(error)
       this.#deadlineTimer = setTimeout(answer, deadlineGraceMs, error)
-    }, requestTimeoutMs)
+    }, timeoutMs)
   }
 
   stopDeadline(): void {

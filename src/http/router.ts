@@ -11,6 +11,8 @@ export interface RouteAccess {
   scope: Access
   /** Maximum bytes of the body; default: the server's `maxRequestSize`. */
   maxBodyBytes?: number | undefined
+  /** Time limit of a plain answer; default: the server's `requestTimeout`. */
+  timeoutMs?: number | undefined
   /** `requestTimeout` does not apply: the answer takes as long as the work. */
   takesLong?: boolean
 }

@@ -103,7 +103,7 @@ export function composeServer(initial: ResolvedConfig, { program, onRunEnd }: Se
       healthPath: server.healthPath,
       knowledgeApi: server.knowledgeApi,
       a2aPrefix: server.a2aPrefix,
-      requestTimeoutMs: server.requestTimeoutMs,
+      runTimeoutMs: server.runTimeoutMs,
       importBytes: server.limits.importBytes,
       version,
       startedAtMs,
@@ -114,7 +114,7 @@ export function composeServer(initial: ResolvedConfig, { program, onRunEnd }: Se
       extraDocs: a2aDocs(server.a2aPrefix),
     }
     const api = apiRoutes(services, settings, servicesOf)
-    kernel.setRoutes([...api, ...a2aRoutes(servicesOf, server.a2aPrefix), ...custom])
+    kernel.setRoutes([...api, ...a2aRoutes(servicesOf, server.a2aPrefix, server.runTimeoutMs), ...custom])
   }
 
   function phase(): 'starting' | 'open' | 'stopping' {

@@ -41,7 +41,13 @@ export function composeServices(
   config: ResolvedConfig,
   { logger, clock, owner, onFatal, onRunEnd }: ServicesOptions,
 ): ComposedServices {
-  const { sessionStorage, requestTimeoutMs, summaryManager, retention: rules, limits: bounds } = config.server
+  const {
+    sessionStorage,
+    runTimeoutMs: requestTimeoutMs,
+    summaryManager,
+    retention: rules,
+    limits: bounds,
+  } = config.server
   const store = createStore(sessionStorage, logger, (error) => {
     logger.error({ error }, 'storage failed; no further writes are acknowledged')
     onFatal(error)

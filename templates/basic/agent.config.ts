@@ -17,5 +17,4 @@ export default defineConfig({
       },
     }),
   },
-  server: { requestTimeout: '10m' },
 })

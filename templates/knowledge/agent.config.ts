@@ -18,5 +18,4 @@ export default defineConfig({
       knowledge: { mode: 'tool', limit: 4 },
     }),
   },
-  server: { requestTimeout: '10m' },
 })

@@ -30,5 +30,4 @@ export default defineConfig({
       mode: 'sequence',
     }),
   },
-  server: { requestTimeout: '10m' },
 })

@@ -30,5 +30,4 @@ export default defineConfig({
       },
     }),
   },
-  server: { requestTimeout: '10m' },
 })

@@ -53,7 +53,7 @@ export async function openTestServer(options: TestServerOptions = {}) {
     healthPath: '/health',
     knowledgeApi: { search: true, config: true, content: true, documents: true },
     a2aPrefix: '/api/v1/a2a',
-    requestTimeoutMs,
+    runTimeoutMs: requestTimeoutMs,
     version: '1.2.3',
     startedAtMs: Date.now(),
     clock: Date.now,

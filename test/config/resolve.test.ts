@@ -70,6 +70,7 @@ describe('resolveConfig', () => {
       allowHeaders: undefined,
       allowHosts: [],
       requestTimeoutMs: 30_000,
+      runTimeoutMs: 600_000,
       maxRequestBytes: 10 * 1024 * 1024,
       healthPath: '/health',
       vectorDb: { type: 'lancedb', baseUrl: '/app/.agentserve/knowledge' },
@@ -100,6 +101,7 @@ describe('resolveConfig', () => {
   it('decides otherwise for createServer, as the specification says', () => {
     const { server } = resolve({}, { purpose: 'library' })
     expect(server).toMatchObject({ address: { host: undefined, port: 8080, named: true }, sessionStorage: 'memory' })
+    expect(server).toMatchObject({ requestTimeoutMs: 30_000, runTimeoutMs: 30_000 })
     expect(server.vectorDb ?? server.summaryManager).toBeUndefined()
   })
 
@@ -126,6 +128,7 @@ describe('resolveConfig', () => {
       sessionStorage: { type: 'sqlite', path: '/app/my.db', synchronous: 'NORMAL' },
       debug: true,
       requestTimeoutMs: 600_000,
+      runTimeoutMs: 600_000,
       maxRequestBytes: 524_288,
       healthPath: '/up',
       vectorDb: { type: 'lancedb', baseUrl: '/app/vectors', database: 'mine' },
@@ -183,7 +186,7 @@ describe('resolveConfig', () => {
     await rm(root, { recursive: true })
     expect([...config.entities.keys()]).toEqual(['docs', 'echo'])
     expect(config.knowledge.sources).toEqual(['README.md'])
-    expect(config.server.requestTimeoutMs).toBe(600_000)
+    expect(config.server).toMatchObject({ requestTimeoutMs: 30_000, runTimeoutMs: 600_000 })
     const echo = config.entities.get('echo') as unknown as { run(c: { text: string }): AsyncIterable<string> }
     expect(await collect(echo.run({ text: 'one two  three' }))).toEqual(['one ', 'two ', ' ', 'three'])
   })

@@ -115,6 +115,13 @@ describe('the request timeout', () => {
     expect(reason).toMatchObject({ code: 'timeout' })
   })
 
+  test('gives a route its own time', async () => {
+    const route = { ...get('/x', () => new Promise(() => {})), timeoutMs: 10 }
+    const response = await testKernel([route], { deadlineGraceMs: 10 }).inject({ url: '/x' })
+    expect(response.status).toBe(504)
+    expect(await response.json()).toMatchObject({ error: { message: expect.stringContaining('(10 ms)') } })
+  })
+
   test('lets the handler answer by itself', async () => {
     const route = get('/x', async ({ deadline }) => {
       await once(deadline, 'abort')

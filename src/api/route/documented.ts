@@ -15,8 +15,12 @@ export interface DocumentedRoute extends Omit<Route, 'handler'> {
   readonly handler: Handler
 }
 
-export function documented(doc: RouteDoc, handler: Handler): DocumentedRoute {
-  return { method: doc.method, path: doc.path, scope: doc.scope, handler, doc }
+export function documented(
+  doc: RouteDoc,
+  handler: Handler,
+  limits: Pick<Route, 'timeoutMs' | 'takesLong' | 'maxBodyBytes'> = {},
+): DocumentedRoute {
+  return { method: doc.method, path: doc.path, scope: doc.scope, ...limits, handler, doc }
 }
 
 /** The same route for the kernel: each request is answered with the services of its caller. */

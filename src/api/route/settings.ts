@@ -10,8 +10,8 @@ export interface ApiSettings {
   /** Off: the route is not mounted. */
   knowledgeApi: { search: boolean; config: boolean; content: boolean; documents: boolean }
   a2aPrefix: string
-  /** Named in the 504 of a run. */
-  requestTimeoutMs: number
+  /** Time limit of a plain answer of a run, which its 504 names. */
+  runTimeoutMs: number
   /** Of the body of an import. */
   importBytes: number
   version: string

@@ -107,6 +107,7 @@ export function agentRoutes(settings: ApiSettings, entityIds: readonly string[])
         },
       },
       (request, services) => startRun(services, settings, request, false),
+      { timeoutMs: settings.runTimeoutMs },
     ),
     documented(
       {
@@ -117,6 +118,7 @@ export function agentRoutes(settings: ApiSettings, entityIds: readonly string[])
         responses: { 200: stream },
       },
       (request, services) => startRun(services, settings, request, true),
+      { timeoutMs: settings.runTimeoutMs },
     ),
   ]
 }
@@ -128,7 +130,7 @@ async function startRun(services: Services, settings: ApiSettings, request: Http
   const handle = await services.runs.start(start)
   request.body.release?.()
   const headers = { 'X-Run-Id': handle.runId, 'X-Session-Id': handle.sessionId }
-  if (start.mode === 'plain') return json(toRunAnswer(await handle.result(), settings.requestTimeoutMs), 200, headers)
+  if (start.mode === 'plain') return json(toRunAnswer(await handle.result(), settings.runTimeoutMs), 200, headers)
   if (start.mode === 'stream') {
     const events = handle.events()
     return sse(toFrames(prompts ? services.runs.withPrompts(handle.runId, events) : events, prompts), headers)

@@ -25,7 +25,7 @@ export function toRun(record: RunRecord): Run {
 }
 
 /** The answer of a run that has ended well or waits for input; throws what became of every other one. */
-export function toRunAnswer(record: RunRecord, requestTimeoutMs: number): RunResult {
+export function toRunAnswer(record: RunRecord, runTimeoutMs: number): RunResult {
   const about = { runId: record.run_id, sessionId: record.session_id }
   if (record.status === 'failed') {
     const code = record.error?.code === 'run_limit' ? 'run_limit' : 'run_failed'
@@ -34,7 +34,7 @@ export function toRunAnswer(record: RunRecord, requestTimeoutMs: number): RunRes
   if (record.status === 'interrupted')
     throw new AppError('run_interrupted', record.error?.message ?? 'The run was interrupted.', about)
   if (record.status === 'cancelled' && record.cancellation_reason === 'timeout') {
-    throw new AppError('timeout', `The run did not end within requestTimeout (${requestTimeoutMs} ms).`, about)
+    throw new AppError('timeout', `The run did not end within requestTimeout (${runTimeoutMs} ms).`, about)
   }
   if (record.status === 'cancelled') {
     throw new AppError('run_cancelled', `The run was cancelled: ${record.cancellation_reason ?? 'requested'}.`, about)

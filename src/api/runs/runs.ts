@@ -114,9 +114,10 @@ export function runRoutes(settings: ApiSettings): DocumentedRoute[] {
             'X-Run-Id': id,
           })
         const ended = await handle.result()
-        toRunAnswer(ended, settings.requestTimeoutMs)
+        toRunAnswer(ended, settings.runTimeoutMs)
         return json(toRunDetail(ended))
       },
+      { timeoutMs: settings.runTimeoutMs },
     ),
     documented(
       {

@@ -47,36 +47,34 @@ export function sessionCopyRoutes({ prefix, importBytes }: ApiSettings): Documen
     return json(record.session, 201, { Location: location, ETag: etagOf(record) })
   }
   return [
-    {
-      takesLong: true,
-      ...documented(
-        {
-          method: 'POST',
-          path: `${path}/:id/fork`,
-          operationId: 'forkSession',
-          scope: 'sessions',
-          tag,
-          summary: 'Fork a session: copy its runs into a new one',
-          description:
-            'Copies the runs up to `run_id`, with their messages and events, under new ids. `metadata.forked_from` names the ' +
-            'session and the last run. The new session gets the current state of the session.',
-          params,
-          headers,
-          body: { required: false, content: { 'application/json': ForkSessionRequest } },
-          responses: { 201: made },
-          errors: ['session_not_found', 'run_not_found', 'conflict', 'idempotency_mismatch'],
-        },
-        async (request, { sessions, once }) => {
-          const id = pathId(request)
-          const fork = async () => {
-            await sessions.get(id)
-            const { run_id: runId, session_id: sessionId } = parseBody(ForkSessionRequest, await request.body.json())
-            return sessions.fork(id, { runId, sessionId })
-          }
-          return answer(await makeOnce(once, await readIdempotency(request, 'POST /sessions/fork'), fork))
-        },
-      ),
-    },
+    documented(
+      {
+        method: 'POST',
+        path: `${path}/:id/fork`,
+        operationId: 'forkSession',
+        scope: 'sessions',
+        tag,
+        summary: 'Fork a session: copy its runs into a new one',
+        description:
+          'Copies the runs up to `run_id`, with their messages and events, under new ids. `metadata.forked_from` names the ' +
+          'session and the last run. The new session gets the current state of the session.',
+        params,
+        headers,
+        body: { required: false, content: { 'application/json': ForkSessionRequest } },
+        responses: { 201: made },
+        errors: ['session_not_found', 'run_not_found', 'conflict', 'idempotency_mismatch'],
+      },
+      async (request, { sessions, once }) => {
+        const id = pathId(request)
+        const fork = async () => {
+          await sessions.get(id)
+          const { run_id: runId, session_id: sessionId } = parseBody(ForkSessionRequest, await request.body.json())
+          return sessions.fork(id, { runId, sessionId })
+        }
+        return answer(await makeOnce(once, await readIdempotency(request, 'POST /sessions/fork'), fork))
+      },
+      { takesLong: true },
+    ),
     documented(
       {
         method: 'GET',
@@ -100,38 +98,35 @@ export function sessionCopyRoutes({ prefix, importBytes }: ApiSettings): Documen
         return stream(toCopyLines(await sessions.export(id, events), maySeePrompts(request)), copyMediaType)
       },
     ),
-    {
-      maxBodyBytes: importBytes,
-      takesLong: true,
-      ...documented(
-        {
-          method: 'POST',
-          path: `${path}/import`,
-          scope: 'sessions',
-          operationId: 'importSession',
-          tag,
-          summary: 'Import an exported session',
-          description:
-            'Imports the whole session or nothing. An existing id is 409; with `new_ids` all ids are new. The maximum body ' +
-            'size is `limits.importSize`; a line may have at most 64 MB.',
-          headers,
-          query: ImportQuery,
-          body: { required: true, content: { [copyMediaType]: SessionCopyLine } },
-          responses: { 201: made },
-          errors: ['conflict', 'idempotency_mismatch'],
-        },
-        async (request, { sessions, once }) => {
-          const { new_ids: newIds } = parseQuery(ImportQuery, request.query)
-          const { mediaType } = request.body
-          if (mediaType !== undefined && mediaType !== copyMediaType) {
-            throw new AppError('unsupported_media_type', `Content-Type must be ${copyMediaType}, not ${mediaType}.`)
-          }
-          const { lines, idempotency } = streamWithIdempotency(request, 'POST /sessions/import', maxLineBytes)
-          const load = async () => sessions.import(await readCopy(lines), { newIds })
-          return answer(await makeOnce(once, idempotency, load))
-        },
-      ),
-    },
+    documented(
+      {
+        method: 'POST',
+        path: `${path}/import`,
+        scope: 'sessions',
+        operationId: 'importSession',
+        tag,
+        summary: 'Import an exported session',
+        description:
+          'Imports the whole session or nothing. An existing id is 409; with `new_ids` all ids are new. The maximum body ' +
+          'size is `limits.importSize`; a line may have at most 64 MB.',
+        headers,
+        query: ImportQuery,
+        body: { required: true, content: { [copyMediaType]: SessionCopyLine } },
+        responses: { 201: made },
+        errors: ['conflict', 'idempotency_mismatch'],
+      },
+      async (request, { sessions, once }) => {
+        const { new_ids: newIds } = parseQuery(ImportQuery, request.query)
+        const { mediaType } = request.body
+        if (mediaType !== undefined && mediaType !== copyMediaType) {
+          throw new AppError('unsupported_media_type', `Content-Type must be ${copyMediaType}, not ${mediaType}.`)
+        }
+        const { lines, idempotency } = streamWithIdempotency(request, 'POST /sessions/import', maxLineBytes)
+        const load = async () => sessions.import(await readCopy(lines), { newIds })
+        return answer(await makeOnce(once, idempotency, load))
+      },
+      { maxBodyBytes: importBytes, takesLong: true },
+    ),
   ]
 }
 

@@ -96,7 +96,7 @@ const serverFields = settings({
     1,
     'a time from 1 ms to 24 days: milliseconds, or a number with ms, s, m, h or d',
     longestTimerMs,
-  ).prefault('30s'),
+  ).optional(),
   maxRequestSize: size().prefault('10MB'),
   healthPath: path()
     .transform((given) => given || '/')

@@ -44,11 +44,12 @@ export function createA2A(options: A2AOptions): A2A {
 }
 
 /** The two routes of the dialect. Errors of the kernel about them (401, 413, …) are JSON-RPC too. */
-export function a2aRoutes(servicesOf: ServicesOf, prefix: string = defaultA2APrefix): Route[] {
+export function a2aRoutes(servicesOf: ServicesOf, prefix: string = defaultA2APrefix, timeoutMs?: number): Route[] {
   return a2aMethods.map((method) => ({
     method: 'POST',
     path: a2aPath(prefix, method),
     scope: 'run',
+    timeoutMs,
     handler: createHandler(method, servicesOf),
     onError: (error) => errorReply(error, null),
   }))

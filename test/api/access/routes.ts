@@ -10,6 +10,7 @@ export interface MountedRoute {
   method: string
   path: string
   scope: Access
+  timeoutMs: number | undefined
   doc: RouteDoc
 }
 
@@ -26,7 +27,7 @@ export function mountedRoutes(): MountedRoute[] {
     healthPath: '/health',
     knowledgeApi: { search: true, config: true, content: true, documents: true },
     a2aPrefix: '/api/v1/a2a',
-    requestTimeoutMs: 1000,
+    runTimeoutMs: 1000,
     importBytes: 1,
     version: '0',
     startedAtMs: 0,
@@ -37,10 +38,10 @@ export function mountedRoutes(): MountedRoute[] {
     extraDocs,
   }
   const others = new Map(extraDocs.map((doc) => [`${doc.method} ${doc.path}`, doc]))
-  return [...apiRoutes(services, settings), ...a2aRoutes(never, '/api/v1/a2a')].map((route) => {
-    const { method, path, scope } = route
+  return [...apiRoutes(services, settings), ...a2aRoutes(never, '/api/v1/a2a', 1000)].map((route) => {
+    const { method, path, scope, timeoutMs } = route
     const doc = 'doc' in route ? (route.doc as RouteDoc) : others.get(`${method} ${path}`)
     if (doc === undefined) throw new Error(`${method} ${path} is not documented`)
-    return { method, path: path.replace(/:(\w+)/g, '{$1}'), scope, doc }
+    return { method, path: path.replace(/:(\w+)/g, '{$1}'), scope, timeoutMs, doc }
   })
 }
