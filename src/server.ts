@@ -8,6 +8,7 @@ import { silentLogger } from './core/logger.ts'
 import type { RunRecord } from './core/run.ts'
 import { type A2A, createA2A as createInterface } from './protocols/a2a/a2a.ts'
 import type { TestDoubles } from './runnables/base/defaults.ts'
+import { systemTimers } from './runtime/timers.ts'
 import { configParts } from './server/parts.ts'
 import { composeServer } from './server/server.ts'
 import type { OpenServer, Server } from './server/types.ts'
@@ -66,6 +67,7 @@ export function createA2A({ prefix, requestTimeout }: A2AConfig = {}): A2A {
     registry,
     logger: silentLogger,
     clock: Date.now,
+    timers: systemTimers,
     requestTimeoutMs: parseDuration(requestTimeout) ?? 30_000,
     bounds: usualLimits(),
     owner: createId('own'),

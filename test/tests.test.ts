@@ -15,17 +15,14 @@ const sleepers: Record<string, string> = {
   'e2e/runs/crash.test.ts': 'the server is killed at random moments',
   'e2e/sessions/commands.test.ts': 'the server is killed at several moments of an import',
   'fixtures/mcp-server.ts': 'a program of its own, which looks whether a file is there',
-  'service/runs/endings.test.ts': 'attempts to record an end are apart',
   'support/mixed-load.ts': 'background runs are only accepted, so they would pile up without a pace',
 }
 
 // Agents that are written in a test to be run by a program are text: their lines are not looked at.
 const withoutText = (source: string) => source.replace(/`[^`]*`|"[^"\n]*"/g, '')
-const sleep = /from 'node:timers\/promises'|new Promise(?:<\w+>)?\(\(?(\w+)\)? => (?:void )?setTimeout\(\1\b/
-const sleeps = (source: string) => {
-  const text = withoutText(source).replaceAll(/import \{ setImmediate as \w+ \} from 'node:timers\/promises'/g, '')
-  return sleep.test(text)
-}
+const sleep =
+  /import \{[^}]*\bsetTimeout\b[^}]*\} from 'node:timers\/promises'|new Promise(?:<\w+>)?\(\(?(\w+)\)? => (?:void )?setTimeout\(\1\b/
+const sleeps = (source: string) => sleep.test(withoutText(source))
 
 describe('tests', () => {
   test('wait for what happens and do not sleep: poll, or move a clock', () => {

@@ -3,6 +3,7 @@ import type { Logger } from '../core/logger.ts'
 import type { RunRecord } from '../core/run.ts'
 import type { SessionStore } from '../core/store.ts'
 import type { Clock } from '../core/time.ts'
+import { systemTimers } from '../runtime/timers.ts'
 import { createUsers } from '../service/access/user-data.ts'
 import { createOnce } from '../service/idempotency.ts'
 import type { OpenableKnowledge } from '../service/knowledge/knowledge.ts'
@@ -56,7 +57,18 @@ export function composeServices(
   registry.replace(config.entities)
   const composed = composeKnowledge(config, { clock, logger })
   const knowledge = composed?.knowledge
-  const runs = createRuns({ store, registry, knowledge, logger, clock, requestTimeoutMs, bounds, owner, onRunEnd })
+  const runs = createRuns({
+    store,
+    registry,
+    knowledge,
+    logger,
+    clock,
+    timers: systemTimers,
+    requestTimeoutMs,
+    bounds,
+    owner,
+    onRunEnd,
+  })
   const sessions = createSessions(store, runs, clock, bounds)
   const { summarizer, timeoutMs = 0 } = summaryManager ?? {}
   const summaries = createSummaries({ store, clock, logger, summarizer, timeoutMs })

@@ -3,6 +3,7 @@ import { usualLimits } from '../../src/config/settings/limits.ts'
 import { isAppError } from '../../src/core/error.ts'
 import { silentLogger } from '../../src/core/logger.ts'
 import type { SessionStore } from '../../src/core/store.ts'
+import { systemTimers } from '../../src/runtime/timers.ts'
 import { createRegistry } from '../../src/service/registry.ts'
 import { queueLimit } from '../../src/service/runs/queue.ts'
 import { createRuns, type RunService } from '../../src/service/runs/runs.ts'
@@ -70,6 +71,7 @@ export class LaneModel {
       registry,
       logger: { ...silentLogger, error: (...args: unknown[]) => void errors.push(args) },
       clock: Date.now,
+      timers: systemTimers,
       requestTimeoutMs: 600_000,
       bounds: usualLimits(),
       owner: 'own_model',

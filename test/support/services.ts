@@ -3,6 +3,8 @@ import type { RunEvent } from '../../src/core/event.ts'
 import { silentLogger } from '../../src/core/logger.ts'
 import { markRunnable, type RunContext, type RunInput, type Runnable } from '../../src/core/runnable.ts'
 import type { SessionStore } from '../../src/core/store.ts'
+import type { Timers } from '../../src/core/time.ts'
+import { systemTimers } from '../../src/runtime/timers.ts'
 import type { RunBounds } from '../../src/service/limits/run-budget.ts'
 import { createRegistry } from '../../src/service/registry.ts'
 import { createRuns } from '../../src/service/runs/runs.ts'
@@ -57,6 +59,7 @@ export async function openServices(
   store: SessionStore = memoryStore(),
   requestTimeoutMs = 30_000,
   bounds: RunBounds = usualLimits(),
+  timers: Timers = systemTimers,
 ) {
   await store.open()
   const registry = createRegistry()
@@ -66,6 +69,7 @@ export async function openServices(
     registry,
     logger: silentLogger,
     clock: Date.now,
+    timers,
     requestTimeoutMs,
     bounds,
     owner: 'own_test',

@@ -2,7 +2,7 @@ import type { EmittedEvent, RunEvent, RunResumedEvent, Stamp } from '../../core/
 import { endEvent, startEvent } from '../../core/event.ts'
 import type { RunRecord } from '../../core/run.ts'
 import type { RunBatch } from '../../core/store.ts'
-import { timestamp } from '../../core/time.ts'
+import { type Timer, timestamp } from '../../core/time.ts'
 import type { RunServices } from '../runs/run-services.ts'
 import { RunLog } from './log.ts'
 
@@ -15,6 +15,8 @@ const heldLimit = 1024 * 1024
 const eventCharacters = 256
 /** Before it looks again whether the start is durable. */
 const pauseMs = 5
+
+type RecorderServices = Pick<RunServices, 'store' | 'clock' | 'timers' | 'logger'>
 
 export interface RecorderOptions {
   /** The event that begins a resumed run; the store has it when the start is durable. */
@@ -31,7 +33,7 @@ export interface RecorderOptions {
  */
 export class RunRecorder {
   readonly log: RunLog
-  readonly #services: Pick<RunServices, 'store' | 'clock' | 'logger'>
+  readonly #services: RecorderServices
   readonly #run: RunRecord
   readonly #options: RecorderOptions
   /** Every new run has this one; a resumed run gets its own from the store. */
@@ -46,9 +48,9 @@ export class RunRecorder {
   #held: RunEvent[] = []
   #heldCharacters = 0
   #appending: Promise<void> | undefined
-  #flushTimer: NodeJS.Timeout | undefined
+  #flushTimer: Timer | undefined
 
-  constructor(services: Pick<RunServices, 'store' | 'clock' | 'logger'>, run: RunRecord, options: RecorderOptions) {
+  constructor(services: RecorderServices, run: RunRecord, options: RecorderOptions) {
     this.#services = services
     this.#run = run
     this.#options = options
@@ -96,7 +98,7 @@ export class RunRecorder {
   async #room(): Promise<void> {
     while (this.#heldCharacters >= heldLimit && !this.#stopped) {
       this.#flush()
-      await (this.#appending ?? new Promise((resolve) => setTimeout(resolve, pauseMs)))
+      await (this.#appending ?? new Promise<void>((resolve) => this.#services.timers.set(resolve, pauseMs)))
     }
   }
 
@@ -117,7 +119,7 @@ export class RunRecorder {
   /** No batch begins after this. */
   stop(): void {
     this.#stopped = true
-    clearTimeout(this.#flushTimer)
+    this.#services.timers.clear(this.#flushTimer)
   }
 
   /** A batch that is on its way to the store. */
@@ -151,11 +153,11 @@ export class RunRecorder {
   }
 
   #flushLater(): void {
-    this.#flushTimer ??= setTimeout(() => this.#flush(), flushAfterMs)
+    this.#flushTimer ??= this.#services.timers.set(() => this.#flush(), flushAfterMs)
   }
 
   #flush(): void {
-    clearTimeout(this.#flushTimer)
+    this.#services.timers.clear(this.#flushTimer)
     this.#flushTimer = undefined
     if (this.#appending !== undefined || this.#held.length === 0 || this.#stopped || !this.#startDurable) return
     const events = this.takeHeld()

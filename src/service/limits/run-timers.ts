@@ -1,3 +1,5 @@
+import type { Timer, Timers } from '../../core/time.ts'
+
 /** In milliseconds; undefined means none. */
 export interface RunTimes {
   /** Of the whole run, from its start. */
@@ -13,14 +15,16 @@ const longestTimerMs = 2 ** 31 - 1
 
 /** The time that one run is given. */
 export class RunTimers {
+  readonly #timers: Timers
   readonly #times: RunTimes
   readonly #onTimeout: () => void
   readonly #onWorked: () => void
-  #deadline: NodeJS.Timeout | undefined
-  #idle: NodeJS.Timeout | undefined
-  #work: NodeJS.Timeout | undefined
+  #deadline: Timer | undefined
+  #idle: Timer | undefined
+  #work: Timer | undefined
 
-  constructor(times: RunTimes, onTimeout: () => void, onWorked: () => void) {
+  constructor(timers: Timers, times: RunTimes, onTimeout: () => void, onWorked: () => void) {
+    this.#timers = timers
     this.#times = times
     this.#onTimeout = onTimeout
     this.#onWorked = onWorked
@@ -29,8 +33,8 @@ export class RunTimers {
   /** Does nothing when they have begun. */
   start(): void {
     const { timeoutMs, idleTimeoutMs } = this.#times
-    if (timeoutMs !== undefined) this.#deadline ??= setTimeout(this.#onTimeout, timeoutMs)
-    if (idleTimeoutMs !== undefined) this.#idle ??= setTimeout(this.#onTimeout, idleTimeoutMs)
+    if (timeoutMs !== undefined) this.#deadline ??= this.#timers.set(this.#onTimeout, timeoutMs)
+    if (idleTimeoutMs !== undefined) this.#idle ??= this.#timers.set(this.#onTimeout, idleTimeoutMs)
   }
 
   /** The run leaves the queue, or goes on after a pause. */
@@ -44,14 +48,14 @@ export class RunTimers {
   }
 
   clear(): void {
-    clearTimeout(this.#deadline)
-    clearTimeout(this.#idle)
-    clearTimeout(this.#work)
+    this.#timers.clear(this.#deadline)
+    this.#timers.clear(this.#idle)
+    this.#timers.clear(this.#work)
   }
 
   #arm(restMs: number): void {
     const nowMs = Math.min(restMs, longestTimerMs)
     const next = () => (restMs > nowMs ? this.#arm(restMs - nowMs) : this.#onWorked())
-    this.#work = setTimeout(next, nowMs)
+    this.#work = this.#timers.set(next, nowMs)
   }
 }

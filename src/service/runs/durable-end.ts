@@ -22,7 +22,7 @@ export interface EndToRecord {
  * is recorded as a failed run without output. Undefined when no end could be recorded.
  */
 export async function recordEnd(
-  { store, logger }: Pick<RunServices, 'store' | 'logger'>,
+  { store, timers, logger }: Pick<RunServices, 'store' | 'timers' | 'logger'>,
   options: EndToRecord,
 ): Promise<'ok' | 'missing' | undefined> {
   const { isDiscarded } = options
@@ -49,7 +49,7 @@ export async function recordEnd(
       if (!told) options.onFailure(error)
       told = true
       if (!isRetryable(error)) return undefined
-      await new Promise((resolve) => setTimeout(resolve, retryEndMs).unref())
+      await new Promise<void>((resolve) => timers.set(resolve, retryEndMs).unref())
       if (isDiscarded()) return undefined
     }
   }

@@ -42,7 +42,7 @@ export class RunExecution {
 
   constructor(services: RunServices, options: ExecutionOptions) {
     const { run, before, prompts, parent, times, unchecked = false } = options
-    const { bounds } = services
+    const { bounds, timers } = services
     this.#services = services
     this.options = options
     this.run = run
@@ -55,6 +55,7 @@ export class RunExecution {
       onFailure: (error) => this.fail(error),
     })
     this.#timers = new RunTimers(
+      timers,
       times,
       () => this.cancel('timeout'),
       () => this.fail(runLimit('run.time', shownDuration(bounds.run.timeMs), 'It ran longer')),

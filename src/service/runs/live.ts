@@ -90,7 +90,7 @@ export class LiveRuns {
 
   async #beginQueued(execution: RunExecution): Promise<void> {
     if (execution.ended || this.#closing) return
-    const { store, clock, logger } = this.#services
+    const { store, clock, timers, logger } = this.#services
     const { run_id: runId, background } = execution.run
     this.#beginning.add(runId)
     try {
@@ -100,7 +100,7 @@ export class LiveRuns {
     } catch (error) {
       logger.error({ error, run_id: runId }, 'a queued run could not start')
       if (!background || !isRetryable(error)) return execution.fail(error)
-      setTimeout(() => void this.#beginQueued(execution), retryBeginMs).unref()
+      timers.set(() => void this.#beginQueued(execution), retryBeginMs).unref()
     } finally {
       this.#beginning.delete(runId)
     }
@@ -133,11 +133,12 @@ export class LiveRuns {
     for (const execution of staying) execution.log.close(shuttingDown())
     const going = all.filter((execution) => !staying.has(execution))
     for (const execution of going) if (this.#isQueued(execution)) execution.cancel('shutdown')
-    const timer = setTimeout(() => {
+    const { timers } = this.#services
+    const timer = timers.set(() => {
       for (const execution of going) execution.cancel('shutdown')
     }, deadlineMs)
     await Promise.allSettled(going.map(({ done }) => done))
-    clearTimeout(timer)
+    timers.clear(timer)
   }
 
   #isQueued({ run, ended }: RunExecution): boolean {

@@ -1,7 +1,7 @@
 import type { Knowledge } from '../../core/knowledge/knowledge.ts'
 import type { Logger } from '../../core/logger.ts'
 import type { SessionStore } from '../../core/store.ts'
-import type { Clock } from '../../core/time.ts'
+import type { Clock, Timers } from '../../core/time.ts'
 import type { RecordedRuns } from '../events/reader.ts'
 import type { RunBounds } from '../limits/run-budget.ts'
 import type { Registry } from '../services.ts'
@@ -14,6 +14,7 @@ export interface RunServices {
   readonly knowledge?: Knowledge | undefined
   readonly logger: Logger
   readonly clock: Clock
+  readonly timers: Timers
   readonly bounds: RunBounds
   readonly requestTimeoutMs: number
   /** Names this process in the store. */

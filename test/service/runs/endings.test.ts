@@ -3,11 +3,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { AppError } from '../../../src/core/error.ts'
-import type { Emission } from '../../../src/core/runnable.ts'
+import type { Emission, Runnable } from '../../../src/core/runnable.ts'
 import type { SessionStore } from '../../../src/core/store.ts'
 import { memoryStore } from '../../../src/store/sessions/memory/store.ts'
 import { sqliteStore } from '../../../src/store/sessions/sqlite/store.ts'
+import { manualTimers } from '../../support/manual-timers.ts'
 import { collect, echo, gate, openServices, request, runnable } from '../../support/services.ts'
+import { turns } from '../../support/turns.ts'
 
 const full = () => new AppError('storage_full', 'The disk is full.')
 const locked = () => new AppError('unavailable', 'Another process holds the file.', { retryAfterSeconds: 1 })
@@ -41,9 +43,19 @@ async function openSqlite(): Promise<SessionStore> {
   return store
 }
 
-async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
-  while (!(await condition())) await new Promise((resolve) => setTimeout(resolve, 5))
-}
+const timers = manualTimers()
+const openManually = (entities: Record<string, Runnable>, store?: SessionStore) =>
+  openServices(entities, store, undefined, undefined, timers)
+
+const until = (condition: () => boolean | Promise<boolean>) =>
+  expect.poll(condition, { timeout: 10_000, interval: 5 }).toBe(true)
+
+/** Until this is so; each time that it is not, a second has passed. */
+const untilInTime = (condition: () => boolean | Promise<boolean>) =>
+  until(() => {
+    timers.advance(1000)
+    return condition()
+  })
 
 test('fails a run that leaves a state which is no JSON, and keeps the state before it', async () => {
   const broken = runnable(async function* (_input, { state }) {
@@ -97,7 +109,7 @@ test('shows an end only when it is durable, and what came out once', async () =>
   const { store, failing, calls } = failingStore()
   let isFull = true
   failing.finishRun = () => (isFull ? full() : undefined)
-  const { runs } = await openServices({ slow }, store)
+  const { runs } = await openManually({ slow }, store)
   const handle = await runs.start(request('slow', 'x', { mode: 'background' }))
   await begun(0)
   open(0)
@@ -106,7 +118,7 @@ test('shows an end only when it is durable, and what came out once', async () =>
   expect(shown).toMatchObject({ status: 'running', completed_at: null, end_seq: null })
   expect(shown.messages.map((message) => message.content)).toEqual(['x', 'ab'])
   isFull = false
-  await until(async () => (await runs.get(handle.runId)).status === 'completed')
+  await untilInTime(async () => (await runs.get(handle.runId)).status === 'completed')
 })
 
 test.for([
@@ -116,28 +128,29 @@ test.for([
   const { store, failing } = failingStore()
   let fails = true
   failing.finishRun = () => (fails ? error() : undefined)
-  const { runs } = await openServices({ echo }, store)
+  const { runs } = await openManually({ echo }, store)
   const handle = await runs.start(request('echo', 'hello', { sessionId: 's' }))
   const about = { runId: handle.runId, sessionId: 's' }
   await expect(handle.result()).rejects.toMatchObject({ code, ...about })
   const waiting = await runs.start(request('echo', 'next', { sessionId: 's' }))
   expect(runs.active).toBe(2)
   fails = false
+  await untilInTime(() => runs.active === 0)
   expect(await waiting.result()).toMatchObject({ status: 'completed' })
   expect(await store.findRun(handle.runId)).toMatchObject({ status: 'completed' })
   expect((await collect(await runs.events(handle.runId, 0))).at(-1)?.type).toBe('run_end')
-  await until(() => runs.active === 0)
 })
 
 test('gives up the end of a run whose start was refused', async () => {
   const { store, failing, calls } = failingStore()
   failing.startRun = () => new Promise((resolve) => setImmediate(() => resolve(full())))
   failing.finishRun = full
-  const { runs } = await openServices({ echo }, store)
+  const { runs } = await openManually({ echo }, store)
   await expect(runs.start(request('echo', 'hello'))).rejects.toMatchObject({ code: 'storage_full' })
   expect(runs.active).toBe(0)
   // Longer than the pause before another attempt.
-  await new Promise((resolve) => setTimeout(resolve, 700))
+  timers.advance(700)
+  await turns(20)
   expect(calls.filter((call) => call === 'finishRun').length).toBeLessThanOrEqual(1)
 })
 

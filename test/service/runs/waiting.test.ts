@@ -3,6 +3,7 @@ import { usualLimits } from '../../../src/config/settings/limits.ts'
 import { AppError } from '../../../src/core/error.ts'
 import { silentLogger } from '../../../src/core/logger.ts'
 import type { SessionStore } from '../../../src/core/store.ts'
+import { systemTimers } from '../../../src/runtime/timers.ts'
 import { createRegistry } from '../../../src/service/registry.ts'
 import { createRuns } from '../../../src/service/runs/runs.ts'
 import { memoryStore } from '../../../src/store/sessions/memory/store.ts'
@@ -88,7 +89,14 @@ test('fails a waiting run whose begin could not be recorded, and leaves nothing 
 test('cancels a waiting run of an entity that is not here, and begins it when it is', async () => {
   const store = memoryStore()
   await store.open()
-  const options = { store, logger: silentLogger, clock: Date.now, requestTimeoutMs: 30_000, bounds: usualLimits() }
+  const options = {
+    store,
+    logger: silentLogger,
+    clock: Date.now,
+    timers: systemTimers,
+    requestTimeoutMs: 30_000,
+    bounds: usualLimits(),
+  }
   const before = createRegistry()
   before.register('gone', gate().runnable)
   before.register('back', echo)

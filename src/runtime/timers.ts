@@ -1,0 +1,7 @@
+import type { Timers } from '../core/time.ts'
+
+/** The timers of Node. */
+export const systemTimers: Timers = {
+  set: (callback, ms) => setTimeout(callback, ms),
+  clear: (timer) => clearTimeout(timer as NodeJS.Timeout | undefined),
+}
