@@ -21,7 +21,7 @@ export { configParts } from './server/parts.ts'
 export type { HealthRouter, OpenServer, Server, ShutdownOptions } from './server/types.ts'
 export type { ConfigFlags }
 
-/** A server from the specification's configuration. Throws when a field is wrong, naming the key and what is allowed. */
+/** Creates a server from a configuration. Throws for an invalid field, with the key and the allowed values. */
 export function createServer(server: ServerConfig = {}): Server {
   const config = resolveConfig({
     user: { server, agents: {} },
@@ -32,7 +32,7 @@ export function createServer(server: ServerConfig = {}): Server {
   return composeServer(config, { program: false })
 }
 
-/** The server of a config with nothing durable and nothing on the network, for tests. */
+/** The server of a config for tests: nothing is durable, and it does not use the network. */
 export function openTestServer(user: UserConfig, root: string, testDoubles: TestDoubles | undefined): OpenServer {
   const server: ServerConfig = {
     requestTimeout: '10m',
@@ -54,11 +54,11 @@ export function openServer(config: ResolvedConfig, onRunEnd?: (run: RunRecord) =
 export interface A2AConfig {
   /** Any path; default `/api/v1/a2a`. */
   prefix?: string
-  /** What a run may take; default 30 s. */
+  /** Time limit of a run. Default: 30 s. */
   requestTimeout?: number | string
 }
 
-/** The A2A interface on its own: its entities, its sessions (in memory), for any router. */
+/** The A2A interface without a server: its own entities and in-memory sessions, for any router. */
 export function createA2A({ prefix, requestTimeout }: A2AConfig = {}): A2A {
   const registry = createRegistry()
   const store = memoryStore()

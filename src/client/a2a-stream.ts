@@ -10,18 +10,18 @@ export interface FollowTaskOptions {
   /** The stream as it was opened. */
   answer: OpenAnswer
   runId: string | undefined
-  /** How often in a row a stream that was cut is taken up again. */
+  /** Maximum number of reconnects in a row after the stream was cut. */
   reconnects: number
   silenceMs: number
   signal: AbortSignal | undefined
-  /** Sends the same message again, which gives the reply from its beginning. */
+  /** Sends the same message again. The reply starts from its beginning. */
   reopen: () => Promise<OpenAnswer>
   connection: Connection
 }
 
 /**
- * A reply to its `done`. Events of the dialect have no numbers, so what is taken up again is told from what was seen by its
- * length: the fragments of a record may be cut elsewhere, their text is the same.
+ * Reads a reply until `done`. Events of the dialect have no numbers, so after a reconnect, text that was already seen is
+ * skipped by its length: the text is the same, even if it is split into other fragments.
  */
 export async function* followTask(options: FollowTaskOptions): AsyncGenerator<A2AStreamEvent, void, void> {
   const { connection, runId, signal } = options
@@ -71,7 +71,7 @@ export async function* followTask(options: FollowTaskOptions): AsyncGenerator<A2
 
 const internalError = -32603
 
-/** A run that ended without a word refuses the message again with what it failed from. */
+/** Whether the error is the end of this run: a run that ended without an answer repeats its error for the same message. */
 function isEndOf(error: unknown, runId: string | undefined): error is ServerError {
   return error instanceof ServerError && error.runId === runId && error.code === 'run_failed'
 }

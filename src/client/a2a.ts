@@ -10,17 +10,17 @@ export interface A2AInput {
   agentId: string
   /** Text, or parts. */
   content: string | A2APart[]
-  /** The session; none means a new one. */
+  /** The session id. Default: a new session. */
   contextId?: string | undefined
-  /** The same one again gives the same task; default: a new one. */
+  /** A retry with the same id returns the same task. Default: a new id. */
   messageId?: string | undefined
-  /** With `continue` the run outlives the connection, and a stream that is cut is taken up again. Default `cancel`. */
+  /** With `continue`, the run survives a disconnect, and a cut stream reconnects. Default: `cancel`. */
   onDisconnect?: 'cancel' | 'continue' | undefined
 }
 
-/** `content` events, an `error` when the run failed, and `done`. */
+/** `content` events, an `error` event if the run failed, then `done`. */
 export interface A2AStream extends AsyncIterable<A2AStreamEvent> {
-  /** From the headers; undefined when the server is not one of ours. */
+  /** From the headers. Undefined if the server is not an agentserve. */
   readonly runId: string | undefined
   readonly sessionId: string | undefined
 }
@@ -30,18 +30,18 @@ export interface A2ACallOptions extends CallOptions {
 }
 
 export interface A2AStreamOptions extends A2ACallOptions {
-  /** How often in a row a stream that was cut is taken up again; default 5. */
+  /** Maximum number of reconnects in a row after the stream was cut. Default: 5. */
   reconnects?: number | undefined
 }
 
-/** Agents, teams and workflows of this server, or of any other that speaks the dialect. */
+/** Calls agents, teams and workflows of any server that speaks the A2A dialect. */
 export interface A2AClient {
-  /** Waits for the task, which may have `failed`. An error of the protocol throws. */
+  /** Waits for the task, which may be `failed`. Protocol errors are thrown. */
   send(input: A2AInput, options?: A2ACallOptions): Promise<A2ATask>
   /**
-   * The reply as it comes. Throws when the server refuses; a failure later is an event. A run that is to `continue` is
-   * followed over lost connections, text neither missing nor twice, and leaving does not end it; any other ends with the
-   * connection, and a cut throws `unavailable`.
+   * Streams the reply. Throws if the server refuses the message; a later failure is an event. A run with `continue` is
+   * followed across reconnects, without missing or repeated text, and leaving the loop does not end it. Any other run ends
+   * with the connection, and a lost connection throws `unavailable`.
    */
   stream(input: A2AInput, options?: A2AStreamOptions): Promise<A2AStream>
 }

@@ -4,15 +4,15 @@ import { toNetworkError } from './transport/error.ts'
 
 /** For keys with the scope `admin`. */
 export interface AdminClient {
-  /** An archive of everything that the server keeps, as it comes. Waits for the server's copies without a time limit. */
+  /** Streams an archive of all data of the server. There is no time limit until the server has made its copies. */
   backup(options?: CallOptions): Promise<AsyncIterableIterator<Uint8Array>>
   users: UsersClient
 }
 
 export interface UsersClient {
-  /** Everything of a user as JSON lines, as they come; the last one is of type `user_end`. Leaving the loop ends it. */
+  /** Streams all data of a user as JSON lines. The last line has the type `user_end`. Leaving the loop closes the request. */
   export(userId: string, options?: CallOptions): Promise<AsyncIterableIterator<string>>
-  /** Erases what `export` gives. It may be repeated, and must be after a `timeout`. */
+  /** Erases what `export` returns. It can be repeated safely; after a `timeout`, repeat it. */
   erase(userId: string, options?: CallOptions): Promise<void>
 }
 

@@ -6,23 +6,23 @@ import type { RunStreams } from './run-stream.ts'
 import type { StreamOptions } from './runs.ts'
 import type { CallOptions, Connection, KeyedOptions } from './transport/connection.ts'
 
-/** What a run is asked for; how it is answered is the method's. */
+/** The input of a run. The method decides how it is answered. */
 export type RunInput = Omit<RunRequest, 'stream' | 'background'>
 
 export interface AgentsClient {
   list(kind?: EntityKind, options?: CallOptions): Promise<AgentList>
-  /** `agent_not_found` when there is none. */
+  /** Throws `agent_not_found` for an unknown id. */
   get(agentId: string, options?: CallOptions): Promise<Agent>
   /**
-   * Waits for the end. A run that fails throws `run_failed`, `timeout` or `run_cancelled` with its `runId`. It is cancelled
-   * with its connection, unless `on_disconnect` is `continue`: then a lost answer is asked for again until the run has ended.
+   * Waits for the end. A failed run throws `run_failed`, `timeout` or `run_cancelled` with its `runId`. The run is cancelled
+   * if the connection is lost, unless `on_disconnect` is `continue`: then the request is retried until the run has ended.
    */
   run(agentId: string, input: RunInput, options?: KeyedOptions): Promise<RunResult>
-  /** Goes on without us; follow it with `runs.events`. */
+  /** Starts a run that does not depend on this client. Follow it with `runs.events`. */
   background(agentId: string, input: RunInput, options?: KeyedOptions): Promise<RunAccepted>
   /**
-   * The events as they happen, the final one last. A lost connection is taken up again and does not end the run; leaving the
-   * loop or aborting does, unless `on_disconnect` is `continue`. With `on_disconnect: 'cancel'` a lost connection ends it too.
+   * Streams the events to the final one. A lost connection reconnects and does not end the run. Leaving the loop or
+   * aborting does, unless `on_disconnect` is `continue`. With `on_disconnect: 'cancel'`, a lost connection ends it too.
    */
   stream(agentId: string, input: RunInput, options?: StreamOptions & KeyedOptions): Promise<RunStream>
 }

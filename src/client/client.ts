@@ -16,24 +16,24 @@ import {
 } from './transport/transport.ts'
 
 export interface ClientOptions {
-  /** The server, `http://127.0.0.1:8080`; a path in it goes before every other. Not needed with a `transport`. */
+  /** The server, such as `http://127.0.0.1:8080`. Its path is put before every request path. Not needed with a `transport`. */
   url?: string | undefined
   /** Sent as a bearer token. */
   apiKey?: string | undefined
-  /** Sent with every request, besides what a request needs. */
+  /** Extra headers for every request. */
   headers?: Record<string, string> | undefined
-  /** Instead of undici. */
+  /** Used instead of undici. */
   fetch?: typeof globalThis.fetch | undefined
-  /** Instead of a network: `(request) => server.inject(request)`. */
+  /** Used instead of the network: `(request) => server.inject(request)`. */
   transport?: Transport | undefined
-  /** Of answers that wait for no model and no index; default 30,000. */
+  /** Time limit of calls that wait for no model and no index. Default: 30,000. */
   timeoutMs?: number | undefined
   /**
-   * How often in a row a request is sent again that the network lost, or that the server could not take (429, 503), where
-   * that can't make anything happen twice; default 2.
+   * Maximum number of retries in a row after a network error or a 429 or 503 answer. Only requests that are safe to repeat
+   * are retried. Default: 2.
    */
   retries?: number | undefined
-  /** After how much silence a stream counts as cut; heartbeats are sent every 15 s; default 60,000. */
+  /** A stream without data for this long counts as cut. The server sends a heartbeat every 15 s. Default: 60,000. */
   silenceMs?: number | undefined
   /** Default `/api/v1`. */
   prefix?: string | undefined
@@ -43,18 +43,18 @@ export interface ClientOptions {
   healthPath?: string | undefined
 }
 
-/** Everything that a server offers. Errors are AppErrors: ServerErrors where it answered, else why there is no answer. */
+/** All operations of a server. Errors are AppErrors: a ServerError if the server answered, otherwise the reason why it did not. */
 export interface Client extends ServerClient, AdminClient {
   agents: AgentsClient
   sessions: SessionsClient
   runs: RunsClient
   knowledge: KnowledgeClient
   a2a: A2AClient
-  /** Cuts what is still open; the client is of no use afterwards. */
+  /** Aborts open requests. The client can't be used afterwards. */
   close(): Promise<void>
 }
 
-/** Does nothing until the first call. Throws `invalid_request` for a URL that is not one. */
+/** Opens no connection until the first call. Throws `invalid_request` for an invalid URL. */
 export function createClient(options: ClientOptions): Client {
   if ('key' in options) {
     throw new AppError('invalid_request', 'createClient(): `key` is now called `apiKey`: rename it.')
@@ -86,7 +86,7 @@ export function createClient(options: ClientOptions): Client {
   }
 }
 
-/** Names as ours are written, so that none is sent twice. */
+/** Lower-case names, so that no header is sent twice. */
 function lowerNames(headers: Record<string, string> = {}): Record<string, string> {
   return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]))
 }

@@ -21,34 +21,34 @@ export interface SearchSettings {
   limit?: number | undefined
   filters?: Filters | undefined
   mode?: SearchMode | undefined
-  /** Neighbouring chunks round each hit, 0–5. */
+  /** Number of neighbouring chunks around each result, 0–5. */
   context?: number | undefined
   collection?: string | undefined
-  /** Gives each hit its `explain`. */
+  /** Adds `explain` to each result. */
   explain?: boolean | undefined
 }
 
 export type IngestSettings = Omit<ContentRequest, 'content'>
-/** Text, or a file's bytes with its name, by whose ending the server finds the reader. */
+/** Text, or the bytes of a file with its name. The server selects the reader by the file extension. */
 export type IngestContent = { text: string } | { bytes: Uint8Array; filename: string; mediaType?: string | undefined }
 
 export interface ReindexOptions extends CallOptions {
-  /** Bytes of the model that is downloaded, then chunks. */
+  /** Called with the progress: first bytes of the model download, then chunks. */
   onProgress?: ((now: Reindexing) => void) | undefined
 }
 
 export interface KnowledgeClient {
-  /** The passages that fit, the best first. */
+  /** The matching passages, best first. */
   search(query: string, settings?: SearchSettings, options?: CallOptions): Promise<SearchAnswer>
-  /** What there is to choose from, and what is in use; never a key. */
+  /** The available and the configured components. Never contains a key. */
   config(options?: CallOptions): Promise<KnowledgeConfig>
-  /** How much there is, and how much of it still waits for its vectors. */
+  /** The number of documents, chunks and vectors, and how many documents have no vectors yet. */
   status(options?: CallOptions): Promise<KnowledgeStatus>
-  /** The same `source` again replaces the document; the same content is `unchanged`. What can't be read is `unreadable_document`. */
+  /** The same `source` replaces the document; the same content is `unchanged`. Throws `unreadable_document` for unreadable content. */
   ingest(content: IngestContent, settings?: IngestSettings, options?: KeyedOptions): Promise<IngestResult>
-  /** Many texts at once; what can't be ingested is an outcome of its own. */
+  /** Ingests many texts. A text that can't be ingested is reported in its own outcome. */
   ingestMany(request: ManyRequest, options?: CallOptions): Promise<ManyAnswer>
-  /** Embeds everything again, with another embedder when one is named, however long that takes; ends when it is left. */
+  /** Embeds everything again, with the named embedder if given. It has no time limit and stops if the call is aborted. */
   reindex(embedder?: string, options?: ReindexOptions): Promise<KnowledgeStatus>
   documents: DocumentsClient
 }
@@ -108,7 +108,7 @@ export function createKnowledgeClient(connection: Connection, prefix: string, si
   }
 }
 
-/** Built whole, with its own boundary, so that a second try sends the same bytes. */
+/** Built as one buffer with a fixed boundary, so that a retry sends the same bytes. */
 async function toMultipart(
   file: { bytes: Uint8Array; filename: string; mediaType?: string | undefined },
   settings: IngestSettings,

@@ -4,27 +4,27 @@ import { RunFold } from '../core/fold.ts'
 import type { Part } from '../core/message.ts'
 import type { RunResult } from '../wire/run.ts'
 
-/** What a stream said of its run. `content` is the text of `parts`; a stream from a number on has only what came after it. */
+/** The result of a run, built from its stream. `content` is the text of `parts`. A stream that starts later has only later output. */
 export interface StreamedResult
   extends Pick<RunResult, 'run_id' | 'status' | 'content' | 'sources' | 'usage' | 'cache_hit'> {
   session_id: string | undefined
   parts: Part[]
 }
 
-/** The events of one run, with where they come from. Events that were taken already count in `text` and `result`. */
+/** The events of one run, with its ids. `text` and `result` include events that were already read. */
 export interface RunStream extends AsyncIterable<RunEvent> {
   readonly runId: string
   readonly sessionId: string | undefined
-  /** Reads on to the end and gives the text of the answer. Throws as `result` does. */
+  /** Reads to the end and returns the text of the answer. Throws like `result`. */
   text(): Promise<string>
   /**
-   * Reads on to the end and gives the answer. A run that fails throws `run_failed`, `run_limit`, `run_interrupted`,
-   * `timeout` or `run_cancelled` with its `runId`; one that waits for input has the status `input_required`.
+   * Reads to the end and returns the answer. A failed run throws `run_failed`, `run_limit`, `run_interrupted`,
+   * `timeout` or `run_cancelled` with its `runId`. A run that waits for input has the status `input_required`.
    */
   result(): Promise<StreamedResult>
 }
 
-/** A stream of a run that can be read event by event, as a whole, or first so and then so. */
+/** A stream of a run that can be read event by event, as a whole, or partly each way. */
 export function toRunStream(
   { runId, sessionId }: { runId: string; sessionId: string | undefined },
   source: AsyncGenerator<RunEvent, void, void>,

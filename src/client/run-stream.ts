@@ -22,11 +22,11 @@ interface OpenRun {
   answer: OpenAnswer
 }
 
-/** Streams of runs: those that a call starts are its own to end, those that it follows are not. */
+/** Streams of runs. Leaving a stream ends the run if this call started it, and has no effect if it only follows the run. */
 export function createRunStreams(connection: Connection, prefix: string, silenceMs: number): RunStreams {
   const runPath = (runId: string) => `${prefix}/runs/${encodeURIComponent(runId)}`
 
-  /** Never fails: the run may end by itself in the same moment, which is as good. */
+  /** Never fails: the run may already have ended. */
   async function cancel(runId: string): Promise<void> {
     const body = { reason: 'client_disconnected' }
     const path = `${runPath(runId)}/cancel`
@@ -43,7 +43,7 @@ export function createRunStreams(connection: Connection, prefix: string, silence
       query: toQuery(options),
       headers: after > 0 ? { 'last-event-id': String(after) } : {},
       repeat: 'safe',
-      // Of a run that waits for its turn there is nothing to say yet.
+      // A queued run has no events yet.
       long: true,
     })
   }
@@ -54,7 +54,7 @@ export function createRunStreams(connection: Connection, prefix: string, silence
     return followRun({ answer, runId, after, reconnects, silenceMs, signal, reopen, connection })
   }
 
-  /** Of the run that this call starts, or that an earlier one with the same key has started. */
+  /** Opens the run that this call starts, or that an earlier call with the same key has started. */
   async function openRun(call: Call, options: StreamOptions): Promise<OpenRun> {
     try {
       return toOpenRun(await connection.open(call), connection.name)
@@ -65,7 +65,7 @@ export function createRunStreams(connection: Connection, prefix: string, silence
     }
   }
 
-  /** Of a run that may have begun without having said its id: the same request again is told it. */
+  /** Cancels a run that may have started before its id arrived: the same request, repeated, returns the id. */
   async function cancelUnseen(call: Call): Promise<void> {
     const asked = { ...call, signal: undefined, timeoutMs: cancelMs }
     const runId = await connection.open(asked).then(
@@ -122,7 +122,7 @@ function toOpenRun(answer: OpenAnswer, name: string): OpenRun {
   throw new AppError('internal', `${name} sent a stream without an X-Run-Id.`)
 }
 
-/** The run that a key belongs to, which goes on or was interrupted; undefined when the error says nothing of that. */
+/** The run that the key belongs to, active or interrupted. Undefined if the error is not about that. */
 function startedBefore(error: unknown): { runId: string; sessionId: string | undefined } | undefined {
   if (!isAppError(error) || error.runId === undefined) return undefined
   if (!isAtWork(error) && error.code !== 'run_interrupted') return undefined
@@ -133,7 +133,7 @@ function isOwnTimeout(error: unknown): boolean {
   return isAppError(error) && error.code === 'timeout' && !(error instanceof ServerError)
 }
 
-/** Calls `leave`, once, when the reader goes before the end or aborts; a stream that failed leaves the run as it is. */
+/** Calls `leave` once if the reader leaves before the end or aborts. A failed stream has no effect on the run. */
 function leaving(
   events: AsyncGenerator<RunEvent, void, void>,
   signal: AbortSignal | undefined,

@@ -7,16 +7,16 @@ import type { RunStreams } from './run-stream.ts'
 import type { CallOptions, Connection, PageOptions } from './transport/connection.ts'
 
 export interface StreamOptions extends CallOptions {
-  /** How often in a row a stream that was cut is taken up again; default 5. */
+  /** Maximum number of reconnects in a row after the stream was cut. Default: 5. */
   reconnects?: number | undefined
-  /** Ask for the exact prompts of model calls. */
+  /** Include the exact prompts of model calls. */
   includePrompts?: boolean | undefined
 }
 
 export interface RunsClient {
   /** Live or recorded. */
   get(runId: string, options?: CallOptions): Promise<RunDetail>
-  /** The newest first. */
+  /** Newest first. */
   list(
     filter?: {
       status?: RunStatus | undefined
@@ -26,16 +26,16 @@ export interface RunsClient {
     },
     options?: PageOptions,
   ): Promise<RunList>
-  /** A run that has ended is `conflict`. */
+  /** Throws `conflict` if the run has ended. */
   cancel(runId: string, reason?: string, options?: CallOptions): Promise<RunDetail>
   /**
-   * Gives a paused run what it waits for, and waits for its end or its next pause; with `background`, or for a run that was
-   * started so, only until it goes on. `conflict` when it does not wait.
+   * Resumes a paused run and waits for its end or its next pause. With `background`, or if the run was started in the
+   * background, it returns once the run continues. Throws `conflict` if the run is not paused.
    */
   resume(runId: string, answer?: Omit<ResumeRequest, 'stream'>, options?: CallOptions): Promise<RunDetail>
-  /** Live or recorded, from the start or behind a number; leaving changes nothing. */
+  /** Streams the events, live or recorded, from the start or after a number. Leaving the loop has no effect on the run. */
   events(runId: string, options?: StreamOptions & { after?: number | undefined }): Promise<RunStream>
-  /** What each model call was told and gave, as far as it is recorded; a page has at most `limit` calls. */
+  /** The recorded prompt and answer of each model call. A page has at most `limit` calls. */
   trace(runId: string, options?: PageOptions): Promise<RunTrace>
 }
 
@@ -54,7 +54,7 @@ export function createRunsClient(connection: Connection, prefix: string, streams
   return Object.setPrototypeOf(client, moved) as RunsClient
 }
 
-/** For code that calls what has moved. */
+/** Methods that were renamed: calling one names the new method. */
 const moved = {
   start: () => refuse('start', 'run'),
   background: () => refuse('background', 'background'),

@@ -4,15 +4,15 @@ import type { CallOptions, Connection } from './transport/connection.ts'
 
 /** The server itself. */
 export interface ServerClient {
-  /** Whether the process answers; needs no key. */
+  /** Whether the process answers. Needs no key. */
   health(options?: CallOptions): Promise<Health>
-  /** Whether it takes work, and if not, why; needs no key. */
+  /** Whether the server accepts work, and if not, why. Needs no key. */
   readiness(options?: CallOptions): Promise<Readiness>
-  /** Counters in Prometheus' text format. */
+  /** Metrics in the Prometheus text format. */
   metrics(options?: CallOptions): Promise<string>
-  /** Where things are. */
+  /** The main paths of the server. */
   home(options?: CallOptions): Promise<JsonObject>
-  /** The OpenAPI document of what is served now. */
+  /** The OpenAPI document of the routes that are served now. */
   openApi(options?: CallOptions): Promise<JsonObject>
   openApiYaml(options?: CallOptions): Promise<string>
   /** The documentation page, as HTML. */

@@ -5,17 +5,17 @@ import { toNetworkError } from './transport/error.ts'
 const mediaType = 'application/x-ndjson'
 
 export interface SessionCopiesClient {
-  /** A new session with the runs up to one (default: the latest); `metadata.forked_from` says whose they were. */
+  /** Copies the runs up to a given one (default: the latest) into a new session. `metadata.forked_from` names the original. */
   fork(sessionId: string, fork?: ForkSessionRequest, options?: KeyedOptions): Promise<Session>
   /**
-   * The whole session as JSON lines, as they come; the last one is of type `end`. Leaving the loop ends it. Without `events`
-   * the runs have no streams.
+   * Streams the whole session as JSON lines. The last line has the type `end`. Leaving the loop closes the request. Without
+   * `events`, the runs have no event streams.
    */
   export(
     sessionId: string,
     options?: CallOptions & { events?: boolean | undefined },
   ): Promise<AsyncIterableIterator<string>>
-  /** What `export` gave, as one text. The whole session or nothing; `conflict` when an id is taken and `newIds` is not set. */
+  /** Imports the output of `export`, completely or not at all. Throws `conflict` if an id exists and `newIds` is not set. */
   import(lines: string | Uint8Array, options?: KeyedOptions & { newIds?: boolean | undefined }): Promise<Session>
 }
 
@@ -48,7 +48,7 @@ export function createSessionCopiesClient(connection: Connection, prefix: string
   }
 }
 
-/** The lines of a text, as it comes; `end` lets go of it. */
+/** The lines of a text stream. `end` closes the stream. */
 export async function* linesOf(body: AsyncIterable<Uint8Array>, end: () => void, name: string): AsyncGenerator<string> {
   const decoder = new TextDecoder()
   let pieces: string[] = []

@@ -29,30 +29,30 @@ export interface MessageFilter extends SessionFilter {
 }
 
 export interface SessionListFilter extends SessionFilter {
-  /** Those that have not changed since; RFC 3339 in UTC with milliseconds. */
+  /** Only sessions that have not changed since this time (RFC 3339 in UTC with milliseconds). */
   updated_before?: string | undefined
 }
 
 export interface SessionsClient extends SessionCopiesClient {
-  /** A `session_id` that is taken is `conflict`. */
+  /** Throws `conflict` if the `session_id` exists. */
   create(session?: CreateSessionRequest, options?: KeyedOptions): Promise<Session>
-  /** With its newest 100 runs. */
+  /** The session with its newest 100 runs. */
   get(sessionId: string, options?: CallOptions): Promise<Session>
   /** The session and the ETag that `update` takes as `ifMatch`. */
   getTagged(sessionId: string, options?: CallOptions): Promise<{ session: Session; etag: string | undefined }>
-  /** With `ifMatch`: `precondition_failed` when it has changed since. */
+  /** With `ifMatch`, throws `precondition_failed` if the session has changed since. */
   update(
     sessionId: string,
     change: UpdateSessionRequest,
     options?: CallOptions & { ifMatch?: string | undefined },
   ): Promise<Session>
-  /** With its runs and messages; a run under way is cancelled first. */
+  /** Deletes the session with its runs and messages. Active runs are cancelled first. */
   delete(sessionId: string, options?: CallOptions): Promise<SessionDeleted>
-  /** The latest updated first. */
+  /** Last updated first. */
   list(filter?: SessionListFilter, options?: PageOptions): Promise<SessionList>
-  /** Gives it other owners too; it is found under the earlier ones still. */
+  /** Gives the session new owners. Filters still find it under its earlier owners. */
   reuse(sessionId: string, owners: ReuseSessionRequest, options?: CallOptions): Promise<Session>
-  /** Takes the name of an earlier owner out of `shared_with`: an earlier user then sees nothing of it any more. */
+  /** Removes an earlier owner from `shared_with`. A removed user can no longer read the session. */
   unshare(
     sessionId: string,
     kind: 'user' | 'agent' | 'team' | 'workflow',
@@ -60,13 +60,13 @@ export interface SessionsClient extends SessionCopiesClient {
     options?: CallOptions,
   ): Promise<void>
   /**
-   * Deletes those that have not changed since `updated_before`, but none with a run under way. The server stops after some
-   * seconds: `has_more` says to ask again.
+   * Deletes sessions that have not changed since `updated_before`, except those with an active run. The server stops after
+   * some seconds; if `has_more` is set, repeat the call.
    */
   prune(request: PruneSessionsRequest, options?: CallOptions): Promise<SessionsPruned>
   /**
-   * Messages with all the words of the query, the newest first; `open*` finds words that begin so. A page may have fewer than
-   * `limit` and be followed by others.
+   * Messages that contain all words of the query, newest first. `open*` matches words with that beginning. A page may have
+   * fewer than `limit` messages although more pages follow.
    */
   search(query: string, filter?: MessageFilter, options?: PageOptions): Promise<MessageHitList>
   /** The latest `interactions` (1–1000, default 50), oldest first. */
@@ -74,7 +74,7 @@ export interface SessionsClient extends SessionCopiesClient {
     sessionId: string,
     options?: CallOptions & { interactions?: number | undefined; events?: boolean | undefined },
   ): Promise<History>
-  /** The newest first. */
+  /** Newest first. */
   runs(
     sessionId: string,
     filter?: { status?: RunStatus | undefined; agent_id?: string | undefined },
@@ -84,11 +84,11 @@ export interface SessionsClient extends SessionCopiesClient {
 }
 
 export interface SummaryClient {
-  /** The latest; `summary_not_found` until there is one. */
+  /** The latest summary. Throws `summary_not_found` if there is none yet. */
   get(sessionId: string, options?: CallOptions): Promise<Summary>
-  /** Waits for it. */
+  /** Generates a summary and waits for it. */
   generate(sessionId: string, options?: CallOptions): Promise<Summary>
-  /** Has it made in the background. */
+  /** Generates a summary in the background. */
   schedule(sessionId: string, options?: CallOptions): Promise<SummaryScheduled>
 }
 
@@ -111,7 +111,7 @@ export function createSessionsClient(connection: Connection, prefix: string): Se
         path: path(sessionId),
         body: change,
         headers: ifMatch === undefined ? {} : { 'if-match': ifMatch },
-        // A second try would find the tag changed by the first.
+        // A retry would find the ETag changed by the first attempt.
         repeat: ifMatch === undefined ? 'safe' : 'never',
       }),
     delete: (sessionId, options) =>

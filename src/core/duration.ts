@@ -3,7 +3,7 @@ export type Duration = number | string
 
 const unitMs: Record<string, number> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 }
 
-/** In milliseconds; undefined for what is no duration: negative, not finite, another unit, another type. */
+/** In milliseconds; undefined for an invalid duration (negative, not finite, unknown unit, wrong type). */
 export function parseDuration(value: unknown): number | undefined {
   if (typeof value === 'number') return Number.isFinite(value) && value >= 0 ? value : undefined
   if (typeof value !== 'string') return undefined

@@ -1,4 +1,4 @@
-/** Every way in which a request can fail. Each edge (HTTP, JSON-RPC, exit codes) maps the whole list. */
+/** All codes with which a request can fail. Each edge (HTTP, JSON-RPC, exit codes) maps the whole list. */
 export type ErrorCode =
   | 'invalid_request'
   | 'unauthorized'
@@ -42,9 +42,9 @@ export interface ErrorDetail {
 export interface AppErrorOptions {
   details?: readonly ErrorDetail[] | undefined
   cause?: unknown
-  /** Seconds until a retry makes sense; becomes `Retry-After`. */
+  /** Seconds to wait before a retry; sent as `Retry-After`. */
   retryAfterSeconds?: number | undefined
-  /** Methods that the path has; becomes `Allow`. */
+  /** Methods that the path allows; sent as `Allow`. */
   allow?: readonly string[] | undefined
   runId?: string | undefined
   sessionId?: string | undefined
@@ -52,18 +52,18 @@ export interface AppErrorOptions {
 
 const mark = Symbol.for('agentserve.error')
 
-/** The one error of the house. Its message is written for the person who caused it and may be shown to them. */
+/** The only error class of this package. Its message is meant for the caller and may be shown to them. */
 export class AppError extends Error {
   override readonly name = 'AppError'
-  /** What to decide by; the wording of messages may change. */
+  /** Decide by this code; the wording of messages may change. */
   readonly code: ErrorCode
-  /** What is wrong, field by field; empty when there is nothing more to say. */
+  /** The problems, one per field; may be empty. */
   readonly details: readonly ErrorDetail[]
-  /** Until a retry makes sense. */
+  /** Seconds to wait before a retry. */
   readonly retryAfterSeconds: number | undefined
-  /** Methods that the path has. */
+  /** Methods that the path allows. */
   readonly allow: readonly string[] | undefined
-  /** The run that it is about. */
+  /** The run that the error is about. */
   readonly runId: string | undefined
   readonly sessionId: string | undefined
 
@@ -84,12 +84,12 @@ export function isAppError(error: unknown): error is AppError {
   try {
     return typeof error === 'object' && error !== null && mark in error
   } catch {
-    // What an agent throws may be anything, a proxy that throws itself included.
+    // An agent may throw any value, even a proxy that throws itself.
     return false
   }
 }
 
-/** What an error says, whatever was thrown. */
+/** The message of any thrown value. */
 export function messageOf(error: unknown): string {
   try {
     if (error instanceof Error && typeof error.message === 'string' && error.message !== '') return error.message
@@ -99,7 +99,7 @@ export function messageOf(error: unknown): string {
   }
 }
 
-/** The error itself when it is ours, else `internal` with the original as `cause` and nothing of its text. */
+/** An AppError unchanged; any other error as `internal`, with the original as `cause` and without its text. */
 export function toAppError(error: unknown): AppError {
   if (isAppError(error)) return error
   return new AppError('internal', "Internal error. The server's log has the details.", { cause: error })

@@ -2,7 +2,7 @@ import type { Json, JsonObject } from './json.ts'
 import type { EntityKind, Run, RunError, RunStatus, Usage } from './run.ts'
 
 /*
- * What happens in a run, as it is recorded, sent and read. The record is the answer, so events, runs, sessions and
+ * The events of a run, as they are recorded, sent and read. The record is the answer, so events, runs, sessions and
  * messages keep the field names of the wire everywhere.
  */
 
@@ -14,7 +14,7 @@ export interface ReasoningDelta {
   type: 'reasoning_delta'
   text: string
 }
-/** A piece of the answer that is data: a part of its own, after the text so far. */
+/** A data part of the answer, placed after the text so far. */
 export interface DataEvent {
   type: 'data'
   data: Json
@@ -23,27 +23,27 @@ export interface ModelCallStart {
   type: 'model_call_start'
   call_id: string
   model: string
-  /** The exact prompt. Recorded always, sent only when the reader asks for prompts; so are the two that follow. */
+  /** The exact prompt. Like the next two fields, always recorded but sent only on request. */
   messages?: Json
   tools?: Json
-  /** Everything else that the call was made with. */
+  /** All other settings of the call. */
   settings?: JsonObject
-  /** In the record, in place of what it says of `messages`, `tools` and `settings`. */
+  /** In the record, replaces parts of `messages`, `tools` and `settings` that are recorded elsewhere. */
   prompt?: PromptRecord
 }
-/** A prompt without what is recorded elsewhere; `service/prompts/record.ts` writes and reads it. */
+/** A prompt as references to data that is recorded elsewhere. `service/prompts/record.ts` writes and reads it. */
 export interface PromptRecord {
   pieces: PromptPiece[]
-  /** Of the whole prompt. */
+  /** A hash of the whole prompt. */
   digest: string
-  /** As of the model call before, in the same run. */
+  /** The same as in the preceding model call of the run. */
   same?: ('tools' | 'settings')[]
 }
 export type PromptPiece =
   | { message: Json }
-  /** Of the prompt of the model call before: from which message on, and how many. */
+  /** Messages of the preceding model call's prompt: the first index and the count. */
   | { same: [from: number, count: number] }
-  /** The messages of earlier turns of the session, from so many turns back to so many. */
+  /** Messages of earlier runs of the session, counted back from this run. */
   | { turns: [first: number, last: number] }
 export interface ModelCallEnd {
   type: 'model_call_end'
@@ -64,7 +64,7 @@ export interface Retrieval {
 }
 export interface SourceEvent {
   type: 'source'
-  /** From 1, as the answer cites it. */
+  /** The number that the answer cites, from 1. */
   index: number
   source: string
   document_id: string
@@ -89,16 +89,16 @@ export interface ToolResult {
 }
 export interface InputRequired {
   type: 'input_required'
-  /** Of the tool call, or the approval, that waits; what asks with one and without `schema` wants `approved`. */
+  /** The tool call or approval that waits. With a `call_id` and without a `schema`, the answer is `approved`. */
   call_id?: string
   prompt: string
-  /** What there is to decide about. */
+  /** The data to decide about. */
   data?: Json
-  /** Of the `input` that is wanted. */
+  /** The JSON schema of the requested `input`. */
   schema?: JsonObject
-  /** As of a step. */
+  /** The same as for a step. */
   after?: string
-  /** What the run goes on from. Recorded always, sent only when the reader asks for prompts. */
+  /** The messages from which the run continues. Always recorded, sent only on request. */
   messages?: Json
 }
 export interface StepStart {
@@ -106,9 +106,9 @@ export interface StepStart {
   step_id: string
   name: string
   parent_id?: string
-  /** The step or approval that the same thread of a workflow's code had come to before. */
+  /** The preceding step or approval in the same branch of the workflow's code. */
   after?: string
-  /** The run of the team member at work. */
+  /** The run of the team member. */
   child_run_id?: string
 }
 export interface StepEnd {
@@ -117,9 +117,9 @@ export interface StepEnd {
   status: 'completed' | 'failed' | 'cancelled'
   output?: Json
   error?: { message: string }
-  /** Of the member's run. */
+  /** The usage of the member's run. */
   usage?: Usage
-  /** The session's state after a workflow's step that changed it. Recorded always, sent only when the reader asks for prompts. */
+  /** The session's state after a workflow step that changed it. Always recorded, sent only on request. */
   state?: JsonObject
   duration_ms: number
 }
@@ -166,12 +166,12 @@ export interface RunStartEvent {
   entity_id: string
   entity_kind: EntityKind
 }
-/** The run goes on after a pause; what it was given is the answer to every `input_required` before it. */
+/** The run continues after a pause. Its fields answer every earlier `input_required`. */
 export interface RunResumedEvent {
   type: 'run_resumed'
-  /** What the run was; the session's state was kept when it began to wait, and not when its process died. */
+  /** The status before. The session's state was saved at a pause, but not when the process died. */
   from: 'input_required' | 'interrupted'
-  /** For everything that waits, or by `call_id`. */
+  /** One decision for everything that waits, or one per `call_id`. */
   approved?: boolean | Record<string, boolean>
   input?: Json
 }
@@ -189,7 +189,7 @@ export interface RunErrorEvent {
 
 export interface Stamp {
   run_id: string
-  /** From 1, growing by one within a process; a crash may leave a gap, never a repeat. */
+  /** Increases by one from 1 within a process. A crash may leave a gap but never repeats a number. */
   seq: number
   at: string
 }
@@ -202,7 +202,7 @@ export function isFinalEvent(event: RunEventBody): event is RunEndEvent | RunErr
   return event.type === 'run_end' || event.type === 'run_error'
 }
 
-/** The first event of every run (number 1). It is derived from the run's row wherever it is read, never stored. */
+/** The first event of every run (number 1). It is derived from the run's row and never stored. */
 export function startEvent(run: Run): RunStartEvent & Stamp {
   return {
     type: 'run_start',
@@ -215,7 +215,7 @@ export function startEvent(run: Run): RunStartEvent & Stamp {
   }
 }
 
-/** The last event of an ended run, derived from its row likewise: `run_error` for a run with an error, `run_end` for every other. */
+/** The last event of an ended run, also derived from its row: `run_error` if the run has an error, otherwise `run_end`. */
 export function endEvent(run: Run, seq: number): (RunEndEvent | RunErrorEvent) & Stamp {
   const at = run.completed_at ?? run.created_at
   if (run.status === 'failed' || run.error !== null) {

@@ -1,4 +1,4 @@
-/** Any pino-like object. Content of conversations and secrets never go in. */
+/** Any pino-like object. Conversations and secrets are never logged. */
 export interface Logger {
   debug(fields: object, message?: string): void
   info(fields: object, message?: string): void

@@ -13,7 +13,7 @@ export type Part = TextPart | DataPart
 
 export type Role = 'user' | 'assistant'
 
-/** One side of an interaction, as it is recorded and as it is answered: the record keeps the names of the wire. */
+/** One message, as it is recorded and sent. The record uses the names of the wire. */
 export interface Message {
   message_id: string
   run_id: string
@@ -24,7 +24,7 @@ export interface Message {
   created_at: string
 }
 
-/** Puts what the stream of a run gives as its answer to the parts so far; leaves every other event alone. */
+/** Adds an event of the answer to the parts; ignores all other events. */
 export function addToParts(parts: Part[], event: EmittedEvent | RunEvent): void {
   if (event.type === 'data') parts.push({ type: 'data', data: event.data })
   else if (event.type === 'text_delta' && event.text !== '') {
@@ -34,7 +34,7 @@ export function addToParts(parts: Part[], event: EmittedEvent | RunEvent): void 
   }
 }
 
-/** As a model reads them: texts as they are, data as JSON. */
+/** The parts as text for a model, with data as JSON. */
 export function promptText(parts: readonly Part[]): string {
   return parts.map((part) => (part.type === 'text' ? part.text : JSON.stringify(part.data))).join('\n')
 }

@@ -24,7 +24,7 @@ const providers: readonly string[] = [...localProviders, ...packageProviders]
 
 export const allowedModels = "'provider/model', { baseURL, model, apiKey? }, or a model object of the AI SDK"
 
-/** What is wrong with a value as a model, in words that show no key; undefined for what is one. */
+/** The problem with a model setting, without any key; undefined if it is valid. */
 export function problemOfModel(value: unknown): string | undefined {
   if (typeof value === 'string') {
     const [provider, model] = splitModelName(value)
@@ -47,7 +47,7 @@ export function isModelObject(value: unknown): value is ModelObject {
   return typeof value === 'object' && value !== null && 'specificationVersion' in value && 'doStream' in value
 }
 
-/** At the first slash; names of models may hold more. */
+/** Splits at the first slash; model names may contain more. */
 export function splitModelName(name: string): [provider: string, model: string] {
   const slash = name.indexOf('/')
   return slash < 0 ? [name, ''] : [name.slice(0, slash), name.slice(slash + 1)]

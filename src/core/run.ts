@@ -18,12 +18,12 @@ export type RunStatus = (typeof runStatuses)[number]
 /** Statuses that the database refuses to change. */
 export const finalStatuses = ['completed', 'failed', 'cancelled'] as const satisfies readonly RunStatus[]
 
-/** Whether no more events come unless somebody resumes the run. */
+/** Whether the run sends no more events unless it is resumed. */
 export function isEnded(status: RunStatus): boolean {
   return status !== 'queued' && status !== 'running'
 }
 
-/** Whether the run can be taken back to `running`: it waits for input, or its steps are journaled and its process died. */
+/** Whether the run can be resumed: it waits for input, or it is an interrupted workflow. */
 export function isResumable({ status, entity_kind }: Pick<Run, 'status' | 'entity_kind'>): boolean {
   return status === 'input_required' || (status === 'interrupted' && entity_kind === 'workflow')
 }
@@ -34,7 +34,7 @@ export interface Usage {
   total_tokens: number
 }
 
-/** Why a run was cancelled; a caller may also give a text of its own. */
+/** Why a run was cancelled. A caller may also give another text. */
 export type CancellationReason =
   | 'requested'
   | 'client_disconnected'
@@ -54,7 +54,7 @@ export interface RunError {
 export interface Run {
   run_id: string
   session_id: string
-  /** The run of a team that this one is part of; such a run takes no turn in its session and is no interaction of it. */
+  /** The parent run. A child run does not use the session's queue and is not an interaction of the session. */
   parent_run_id: string | null
   entity_id: string
   entity_kind: EntityKind
@@ -68,21 +68,21 @@ export interface Run {
   usage: Usage | null
 }
 
-/** A run with all that is recorded of it except its events. */
+/** A run with all recorded data except its events. */
 export interface RunRecord extends Run {
   user_id: string | null
   metadata: JsonObject | null
   background: boolean
   /** Milliseconds for a background run, from its start; null means no limit. */
   timeout_ms: number | null
-  /** The last window before a crash may be missing from the events and the answer. */
+  /** Whether the last moments before a crash may be missing from the events and the answer. */
   truncated: boolean
-  /** Number of the final event, or of the end of the stream at a pause; null while the run goes on. */
+  /** The number of the final event, or of the end of the stream at a pause; null while the run is active. */
   end_seq: number | null
-  /** What was put in and, once ended, what came out (partial output of a run that did not complete included). */
+  /** The input and, once the run has ended, the output (also the partial output of a run that did not complete). */
   messages: Message[]
   sources: SourceEvent[]
 }
 
-/** A run without what may be large: what was said in it, and what the caller put beside it. */
+/** A run without its large fields: messages, sources and metadata. */
 export type RunHead = Omit<RunRecord, 'messages' | 'sources' | 'metadata'>

@@ -12,121 +12,121 @@ export interface RunInput {
   text: string
 }
 
-/** What is known of a run that goes on after a pause. */
+/** The data of a run that continues after a pause. */
 export interface Resumption {
-  /** Everything recorded before, in order; the last is the `run_resumed` with what the run was given. */
+  /** All events so far, in order. The last one is `run_resumed` with the answer. */
   readonly events: readonly RunEvent[]
   readonly approved?: boolean | Record<string, boolean> | undefined
   readonly input?: Json | undefined
 }
 
-/** What a run inside another one is asked, or which run goes on. `answers` becomes that of its context. */
+/** The input of a child run, or the child run to resume. `answers` is passed to its context. */
 export type ChildCall = ({ entityId: string; input: RunInput } | { runId: string }) & {
   answers?: readonly MemberAnswer[] | undefined
 }
 
-/** A run inside another one. */
+/** A child run. */
 export interface ChildRun {
   readonly runId: string
-  /** From its beginning, or from where it goes on, to its end or its pause. */
+  /** From its start, or from where it continues, to its end or pause. */
   events(): AsyncIterable<readonly RunEvent[]>
-  /** When it has ended or waits for input; every outcome resolves. */
+  /** Resolves when it has ended or waits for input, whatever the outcome. */
   result(): Promise<RunRecord>
 }
 
-/** Earlier runs of its session that a run sees unless it asks for another number. */
+/** The default number of earlier runs of the session that a run sees. */
 export const defaultHistoryRuns = 20
 
-/** What a member of a team has answered. */
+/** The answer of a team member. */
 export interface MemberAnswer {
   /** The member's name: its id, where the team names it by id. */
   readonly name: string
   readonly text: string
 }
 
-/** What the code of agents, tools and workflows knows of the run that it is part of. */
+/** The run, as the code of agents, tools and workflows sees it. */
 export interface AgentContext<STATE extends object = JsonObject> {
   readonly runId: string
   readonly sessionId: string
   readonly entityId: string
   readonly userId: string | null
   readonly metadata: Readonly<JsonObject>
-  /** The session's state; what is changed here is kept with the end of the run. */
+  /** The session's state. Changes are saved with the end of the run. */
   readonly state: STATE
-  /** Cancel, deadline, disconnect and shutdown in one. Pass it on to every call that takes one. */
+  /** Aborts on cancel, deadline, disconnect and shutdown. Pass it to every call that takes a signal. */
   readonly signal: AbortSignal
   readonly logger: Logger
-  /** Absent when the server has none. */
+  /** Absent if the server has no knowledge base. */
   readonly knowledge?: Knowledge | undefined
-  /** The session's earlier messages, oldest first, of at most so many runs (default 20). */
+  /** The session's earlier messages, oldest first, of at most this many runs (default 20). */
   history(runs?: number): Promise<readonly Message[]>
-  /** The session's latest summary, when there is one. */
+  /** The session's latest summary, if there is one. */
   summary(): Promise<Summary | undefined>
-  /** In a member of a team: what the members before it have answered, in order. Else empty. */
+  /** In a team member: the answers of the earlier members, in order. Otherwise empty. */
   readonly answers: readonly MemberAnswer[]
 }
 
-/** What the service gives a run: the author's part, and what entities are made of. */
+/** The context that the service gives a run: the public part, and what only entities need. */
 export interface RunContext<STATE extends object = JsonObject> extends AgentContext<STATE> {
   /** Another registered entity; throws `agent_not_found`. */
   entity(id: string): Runnable
-  /** Absent in a run's first stretch. */
+  /** Absent until the run is resumed. */
   readonly resumed?: Resumption | undefined
   /** Resolves when everything emitted so far is durable. */
   recorded(): Promise<void>
   readonly [inputCheck]?: InputCheck | undefined
-  /** Runs an entity as part of this run, with a record of its own; `runId`: one that waits for input goes on with what this run was given. */
+  /** Runs an entity as a child of this run, with its own record. With `runId`, resumes a waiting child with the answer that this run got. */
   child(entity: Runnable, call: ChildCall): Promise<ChildRun>
 }
 
 /** A string is a `text_delta`. Usage is summed from `model_call_end`. */
 export type Emission = string | EmittedEvent
 
-/** When an answer that was given before may be given again. */
+/** When a cached answer may be used. */
 export interface AnswerCache {
   ttlMs: number
-  /** Stands for all that its answers rest on, in any process. Absent: it can't be told, so answers last as long as this object. */
+  /** Identifies everything that the answers depend on, in any process. Absent: unknown, so cached answers last as long as this object. */
   version?: string | undefined
-  /** `prompt`: answers rest on the input, the history and the summary alone; `context`: on anything that a run is given. Either way a user gets no other user's answers. */
+  /** `prompt`: answers depend only on input, history and summary; `context`: on the whole context. In both cases per user. */
   reads: 'prompt' | 'context'
-  /** Earlier runs that it sees at most. */
+  /** Maximum number of earlier runs that it sees. */
   runs: number
-  /** One user may get what another was answered. */
+  /** Users may share cached answers. */
   shared?: boolean | undefined
 }
 
-/** What can be registered and run: agent, team, workflow, or whatever is made into one of them. */
+/** An entity that can be registered and run: an agent, a team or a workflow. */
 export interface Runnable<KIND extends EntityKind = EntityKind> {
   readonly kind: KIND
   readonly name?: string | undefined
   readonly description?: string | undefined
-  /** For lists; undefined when it has no model of its own. */
+  /** Shown in lists; undefined without its own model. */
   readonly model?: string | undefined
   readonly tools: readonly { name: string; description?: string | undefined }[]
   readonly knowledge: boolean
-  /** `false`: it may begin before its start is durable, because nothing outside could notice that it ran. */
+  /** `false`: it may start before its start is durable, because the run has no effect outside. */
   readonly sideEffects: boolean
   readonly cache?: AnswerCache | undefined
-  /** Its input is for nobody else until it has said in `inputCheck` that it may pass. */
+  /** Hides the input from readers until `inputCheck` has accepted it. */
   readonly checksInput?: boolean | undefined
-  /** For background runs; others are bound by RequestTimeout too. */
+  /** Time limit of background runs. Other runs also end with requestTimeout. */
   readonly timeoutMs?: number | undefined
   run(input: RunInput, context: RunContext): AsyncIterable<Emission>
 }
 
-/** What an agent's guardrails tell of the input that they have looked at. */
+/** Where an agent's input guardrails report their decision. */
 export interface InputCheck {
   passInput(parts: readonly Part[]): void
-  /** It is taken out of the record with the end of the run. */
+  /** Removes the input from the record when the run ends. */
   refuseInput(parts: readonly Part[]): void
 }
 
-/** Where a context has its `InputCheck`. */
+/** The key of the `InputCheck` in a context. */
 export const inputCheck = Symbol.for('agentserve.inputCheck')
 
 const mark = Symbol.for('agentserve.runnable')
 
-/** Marks an object as a runnable, so that any copy of this package knows it. */
+/** Marks an object as a runnable, so that any copy of this package recognises it. */
 export function markRunnable<T extends Runnable>(runnable: T): T {
   Object.defineProperty(runnable, mark, { value: true })
   return runnable

@@ -1,6 +1,6 @@
 import type { Message } from './message.ts'
 
-/** The latest snapshot of what a session was about. */
+/** The latest summary of a session. */
 export interface Summary {
   session_id: string
   content: string

@@ -3,7 +3,7 @@ import type { ReadableStream } from 'node:stream/web'
 import type { Reply } from './reply.ts'
 import type { HttpRequest } from './request.ts'
 
-/** Adapts a handler of web `Request` and `Response`. Event streams go on as they come; any other body is gathered first. */
+/** Adapts a handler of web `Request` and `Response`. Event streams are passed through; any other body is buffered first. */
 export function fromWeb(handler: (request: Request) => Promise<Response>): (request: HttpRequest) => Promise<Reply> {
   return async (request) => {
     const response = await handler(await toRequest(request))
@@ -35,7 +35,7 @@ async function toRequest(request: HttpRequest): Promise<Request> {
   return new Request(`http://${headers.host ?? 'localhost'}${path}${search}`, { method, headers: given, body, signal })
 }
 
-/** Cuts the stream only between frames, since a heartbeat may come between two pieces. */
+/** Splits the stream only between frames, since a heartbeat may be sent between two pieces. */
 async function* wholeFrames(body: ReadableStream<Uint8Array>): AsyncGenerator<string> {
   let rest = ''
   for await (const text of Readable.fromWeb(body).setEncoding('utf8')) {

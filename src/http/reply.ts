@@ -1,11 +1,11 @@
-/** What a handler returns; the kernel alone writes it. */
+/** What a handler returns. Only the kernel writes it. */
 export interface Reply {
   status: number
   headers?: Record<string, string | string[]> | undefined
   body?: ReplyBody | undefined
 }
 
-/** One or more whole frames; as bytes when several readers get the same. */
+/** One or more whole frames; as bytes if several readers share them. */
 export type Frames = string | Uint8Array
 
 export type ReplyBody =
@@ -13,12 +13,12 @@ export type ReplyBody =
   | { kind: 'text'; text: string; mediaType: string }
   | { kind: 'bytes'; bytes: Uint8Array; mediaType: string }
   /**
-   * Server-sent events. Each value is one or more whole frames, encoded (core/sse.ts), written as one piece; the next is
-   * asked for when the socket has drained. `return()` is called when the client leaves or stalls. A throw before the first
+   * Server-sent events. Each value is one or more whole encoded frames (core/sse.ts), written at once; the next one is
+   * requested when the socket has drained. `return()` is called when the client disconnects or stalls. A throw before the first
    * frame becomes an error reply; afterwards it ends the stream and is logged.
    */
   | { kind: 'sse'; frames: AsyncIterable<Frames> }
-  /** Text or bytes of a length that nobody knows yet, likewise, but without heartbeats, and a throw cuts the connection. */
+  /** A stream of text or bytes. Like `sse`, but without heartbeats, and a throw closes the connection. */
   | { kind: 'stream'; frames: AsyncIterable<Frames>; mediaType: string }
 
 export function json(value: unknown, status = 200, headers?: Record<string, string>): Reply {

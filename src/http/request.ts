@@ -7,35 +7,35 @@ export type MultipartPart =
   | { kind: 'field'; name: string; value: string }
   | { kind: 'file'; name: string; filename: string; mediaType: string; bytes: Uint8Array }
 
-/** The body, read once, counted while it is read. Every reader throws `payload_too_large` or `request_timeout`. */
+/** The body. It can be read once. Every method throws `payload_too_large` or `request_timeout`. */
 export interface BodyReader {
   /** Lower-case media type without parameters; undefined when there is no body or no Content-Type. */
   readonly mediaType: string | undefined
   /** Whether the request has a body at all. */
   readonly present: boolean
   bytes(): Promise<Uint8Array>
-  /** Decoded by the charset of Content-Type (UTF-8 when absent); an unknown one is `unsupported_media_type`. */
+  /** Decoded with the charset of Content-Type (default: UTF-8). Throws `unsupported_media_type` for an unknown charset. */
   text(): Promise<string>
-  /** Undefined when there is no body. Depth, size and forbidden keys are checked before parsing: `invalid_request`. */
+  /** Undefined without a body. Throws `invalid_request` for forbidden depth, size or keys, before parsing. */
   json(): Promise<unknown>
   multipart(): Promise<MultipartPart[]>
   /**
-   * A body of lines, one after the other, without their ends: for what is too large to be in memory at once. The next bytes
-   * are read when all lines so far have been taken. A line is counted until the next one is asked for. Leaving early leaves
-   * the rest unread. While bytes come, the request timeout starts again with each piece.
+   * The lines of the body, one after the other, for bodies that are too large for memory. The next bytes
+   * are read when all lines so far were consumed. A line counts towards the budget until the next one is requested. Leaving early
+   * leaves the rest unread. The request timeout restarts with each piece of data.
    */
   lines(options: LineOptions): AsyncGenerator<string>
   /**
-   * Lets go of the bytes before the handler has returned, for one that works long with what it has read. Absent in a
-   * request of somebody else's server.
+   * Releases the bytes before the handler returns, for handlers that work for long after reading. Absent in a
+   * request from another server.
    */
   release?(): void
 }
 
 export interface LineOptions {
-  /** Of one line; more is `payload_too_large`. */
+  /** Maximum bytes per line; a longer line throws `payload_too_large`. */
   maxLineBytes: number
-  /** Sees all bytes in their order, for a digest. */
+  /** Called with all bytes in order, for a digest. */
   onBytes?: ((piece: Uint8Array) => void) | undefined
 }
 
@@ -50,7 +50,7 @@ export interface HttpRequest {
   readonly headers: IncomingHttpHeaders
   readonly body: BodyReader
   readonly requestId: string
-  /** Who calls, for idempotency keys and the log: `anonymous` or the id of the key; never the key itself. */
+  /** The caller, for idempotency keys and the log: `anonymous` or the id of the key, never the key itself. */
   readonly caller: string
   /** The user that the caller's key belongs to; undefined: the caller may see everything. */
   readonly userId: string | undefined
@@ -60,7 +60,7 @@ export interface HttpRequest {
   readonly signal: AbortSignal
   /** Aborts when the request timeout of a plain answer has passed; its reason is an AppError `timeout`. */
   readonly deadline: AbortSignal
-  /** Of the caller, as far as the proxies that are trusted say; absent for `inject`. */
+  /** The caller's address, as reported by trusted proxies; absent for `inject`. */
   readonly remoteAddress: string | undefined
 }
 
@@ -74,7 +74,7 @@ export interface InjectRequest {
   signal?: AbortSignal
 }
 
-/** What `inject` answers. `body` may be read once. */
+/** What `inject` returns. `body` can be read once. */
 export interface InjectResponse {
   status: number
   headers: Record<string, string>

@@ -7,22 +7,22 @@ import type { HttpRequest } from './request.ts'
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 
 export interface RouteAccess {
-  /** Who may call it when there are keys; `'open'` for health, `/` and the docs page. */
+  /** Who may call the route if keys are configured; `'open'` for health, `/` and the docs page. */
   scope: Access
   /** Maximum bytes of the body; default: the server's `maxRequestSize`. */
   maxBodyBytes?: number | undefined
   /** Time limit of a plain answer; default: the server's `requestTimeout`. */
   timeoutMs?: number | undefined
-  /** `requestTimeout` does not apply: the answer takes as long as the work. */
+  /** `requestTimeout` does not apply to this route. */
   takesLong?: boolean
 }
 
-/** One route. `path` has its parameters as `:name`; `HEAD`, `OPTIONS` and the trailing slash are the kernel's. */
+/** One route. Parameters in `path` are `:name`. The kernel handles `HEAD`, `OPTIONS` and the trailing slash. */
 export interface Route extends RouteAccess {
   method: Method
   path: string
   handler: (request: HttpRequest) => Promise<Reply> | Reply
-  /** The error reply of this route, for example in JSON-RPC's form; default: the common error body. */
+  /** Makes the error reply of this route, for example for JSON-RPC. Default: the common error body. */
   onError?: ((error: AppError, request: HttpRequest) => Reply) | undefined
 }
 
@@ -39,13 +39,13 @@ export interface RouteMatch {
 
 export interface RouteTable {
   find(method: string, path: string): RouteMatch | undefined
-  /** The methods of the path, `HEAD` and `OPTIONS` included; empty when there is no such path. */
+  /** The methods of the path, including `HEAD` and `OPTIONS`; empty for an unknown path. */
   allowed(path: string): string[]
 }
 
 const methods: readonly Method[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']
 
-/** An immutable table. When two routes have the same method and path, whatever the names of their parameters, the later wins. */
+/** An immutable table. Of two routes with the same method and path (ignoring parameter names), the later one wins. */
 export function createRouteTable(routes: Iterable<Route>): RouteTable {
   const chosen = new Map<string, Route>()
   for (const route of routes) chosen.set(`${route.method} ${routeNodeKeys(route.path).join(' ')}`, route)
@@ -88,8 +88,8 @@ export interface Target {
 }
 
 /**
- * Splits a request target (RFC 9112 3.2). The absolute form must name the host of the Host header, or what was checked
- * would not be what was asked for.
+ * Splits a request target (RFC 9112 3.2). The absolute form must name the same host as the Host header, because only
+ * the Host header was checked.
  */
 export function parseTarget(target: string, host: string | undefined): Target {
   if (target.charCodeAt(0) === 0x2f) return split(target)

@@ -63,7 +63,7 @@ export interface ServerPurpose {
   /** Owns the data folder, tells of itself there, looks for a free port, refuses an open bind without keys. */
   program: boolean
   /**
-   * Told of each run when its end, or its pause, is durable. Must be brief: runs wait for it. Whoever shows runs has the
+   * Called once the end (or pause) of a run is durable. Runs wait for it, so keep it fast. A caller that shows runs has the
    * requests logged for debugging only.
    */
   onRunEnd?: ((run: RunRecord) => void) | undefined

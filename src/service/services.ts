@@ -76,7 +76,7 @@ export interface StartRun {
 
 /** What a paused run is given to go on with, and how it is followed: as `StartRun` says. */
 export interface ResumeAnswer extends Pick<StartRun, 'mode' | 'onDisconnect' | 'signal'> {
-  /** For everything that waits, or by `call_id`. */
+  /** One decision for everything that waits, or one per `call_id`. */
   approved?: boolean | Record<string, boolean> | undefined
   input?: Json | undefined
 }

@@ -8,7 +8,7 @@ import { openWith, type RunResult, type TestToolCall } from './project.ts'
 import { promptHash, type SavedModelCall, type SavedTest, type SavedTurn } from './saved-test.ts'
 import { type CallOptions, partsOf, type StreamPart, toGenerated, toStream } from './scripted-model.ts'
 
-/** What differs from the conversation that was saved. */
+/** One difference from the saved conversation. */
 export interface Difference {
   /** From 1. */
   turn: number
@@ -20,19 +20,19 @@ export interface Difference {
 export interface PlayedTest {
   passed: boolean
   differences: Difference[]
-  /** What has changed without changing the outcome. */
+  /** Changes that did not affect the outcome. */
   notes: string[]
-  /** The test as it would be saved now; model calls stay what they were. */
+  /** The test as it would be saved now, with the same model calls. */
   updated: SavedTest
 }
 
 export interface PlayOptions {
   root: string
-  /** Instead of what the test says. */
+  /** Overrides the setting of the test. */
   tools?: SavedTest['tools'] | undefined
 }
 
-/** Plays a saved conversation against a config: agents, tools and workflows are the config's, models say what they said. */
+/** Replays a saved conversation against a config: agents, tools and workflows come from the config, model answers from the test. */
 export async function playSavedTest(config: UserConfig, saved: SavedTest, options: PlayOptions): Promise<PlayedTest> {
   const past = new Past()
   const recorded = (options.tools ?? saved.tools) === 'recorded'
@@ -90,7 +90,7 @@ function toJson(value: unknown): Json {
   return value === undefined ? null : (JSON.parse(JSON.stringify(value)) as Json)
 }
 
-/** What models and tools said in the turn that is being played. */
+/** The recorded answers of models and tools in the current turn. */
 class Past {
   #modelCalls: SavedModelCall[] = []
   #toolCalls: TestToolCall[] = []
@@ -113,7 +113,7 @@ class Past {
     })
   }
 
-  /** The answer to the same prompt; for a prompt that is new, the next one that nobody has taken. */
+  /** The answer to the same prompt; for a new prompt, the next unused answer. */
   #answer({ prompt }: CallOptions): StreamPart[] {
     this.asked++
     const hash = promptHash(prompt)
@@ -130,7 +130,7 @@ class Past {
     })
   }
 
-  /** These tools, answering as they did. What a source outside would bring is known from what was called of it. */
+  /** The tools with their recorded results. Tools of an outside source are known from their recorded calls. */
   tools(tools: ToolSet): ToolSet {
     const replaced: ToolSet = {}
     for (const [key, tool] of Object.entries(tools)) {

@@ -12,7 +12,7 @@ import { ingestSources, type OpenServer, openTestServer } from '../server.ts'
 export type TestInput = string | readonly Part[] | JsonObject
 
 export interface RunOptions {
-  /** The session to go on with; it is made when it does not exist. Default: a new one. */
+  /** The session to continue. It is created if it does not exist. Default: a new session. */
   sessionId?: string
   userId?: string
   metadata?: JsonObject
@@ -28,7 +28,7 @@ export interface TestToolCall {
   error?: string
 }
 
-/** What became of a run, with the names of the record. A run that failed is told here, not thrown. */
+/** The result of a run, with the names of the record. A failed run is returned, not thrown. */
 export interface RunResult {
   run_id: string
   session_id: string
@@ -39,34 +39,34 @@ export interface RunResult {
   data: Json[]
   error: RunRecord['error']
   tool_calls: TestToolCall[]
-  /** The names of the sources that the answer rests on. */
+  /** The names of the sources of the answer. */
   sources: string[]
-  /** All that happened, prompts included. */
+  /** All events, including prompts. */
   events: RunEvent[]
   usage: RunRecord['usage']
 }
 
 export interface ProjectOptions {
-  /** Takes the place of every model of the config. */
+  /** Replaces every model of the config. */
   model?: ModelSetting
-  /** Where relative paths of the config start; default: the working directory. */
+  /** The base of relative paths in the config. Default: the working directory. */
   root?: string
 }
 
 export interface TestProject<ID extends string = string> extends AsyncDisposable {
   run(id: ID, input: TestInput, options?: RunOptions): Promise<RunResult>
-  /** Answers what a run waits for. */
+  /** Answers a run that waits for input. */
   resume(runId: string, answer: { approved?: boolean | Record<string, boolean>; input?: Json }): Promise<RunResult>
-  /** All that happened in a run, a team member's too. */
+  /** All events of a run, or of a team member's run. */
   events(runId: string): Promise<RunEvent[]>
   /** The session's state. */
   state(sessionId: string): Promise<JsonObject>
-  /** A request to the server itself, with no socket. */
+  /** Sends a request to the server without a socket. */
   inject: OpenServer['inject']
   close(): Promise<void>
 }
 
-/** A config as the server runs it, in this process: sessions and knowledge in memory, its knowledge sources read. */
+/** Opens a config in this process as the server does, with sessions and knowledge in memory and its knowledge sources ingested. */
 export async function openProject<CONFIG extends UserConfig>(
   config: CONFIG,
   options: ProjectOptions = {},

@@ -10,18 +10,18 @@ import { createSerial } from '../runtime/serial.ts'
 import { type CallOptions, lastUserText, type StreamPart, toGenerated, toStream } from './scripted-model.ts'
 
 export interface RecordedModelSettings {
-  /** The real one: called only while recording. */
+  /** The real model. It is called only while recording. */
   model: ModelSetting
   /** The JSON file of the recordings: a path, or `new URL('…', import.meta.url)`. */
   file: string | URL
 }
 
 interface Recording {
-  /** Of all that went to the model; what was sent is not in the file. */
+  /** A hash of the call. The call itself is not in the file. */
   key: string
-  /** The beginning of the latest message, for people who read the file. */
+  /** The beginning of the latest message, for readers of the file. */
   about: string
-  /** What it answered to the same call: first, second, … */
+  /** The answers to repetitions of the same call, in order. */
   answers: StreamPart[][]
 }
 interface Cassette {
@@ -34,9 +34,9 @@ const variable = 'AGENTSERVE_RECORD'
 const longestAbout = 80
 
 /**
- * A model whose answers are recorded once and played back from a file, with no network and no key. What is not recorded
- * fails and says how to record it: `AGENTSERVE_RECORD=1` asks the real model for what is missing, `=all` for everything
- * again. Answers are recorded, and a hash of what was sent; headers and keys never.
+ * A model whose answers are recorded once and replayed from a file, without network and key. A call that is not recorded
+ * fails and says how to record it. `AGENTSERVE_RECORD=1` calls the real model for missing calls, `=all` for all calls.
+ * The file contains answers and a hash of each call, never headers or keys.
  */
 export function recordedModel({ model, file }: RecordedModelSettings): ModelObject {
   assertModel(model)
@@ -59,7 +59,7 @@ export function recordedModel({ model, file }: RecordedModelSettings): ModelObje
     played.set(key, place + 1)
     const known = cassette.recordings.find((recording) => recording.key === key)
     const answers = known?.answers ?? []
-    // Asked more often than when it was recorded: a model that was sure then is sure now.
+    // If the call is repeated more often than recorded, the last answer is used again.
     const found = answers[place] ?? (mode === '' ? answers.at(-1) : undefined)
     if (found !== undefined) return found
     const about = lastUserText(options.prompt).replace(/\s+/g, ' ').slice(0, longestAbout)

@@ -6,9 +6,9 @@ import type { Part } from '../core/message.ts'
 import type { RunRecord, RunStatus, Usage } from '../core/run.ts'
 import { type TestToolCall, toolCallsOf } from './project.ts'
 
-/** What a model said in the conversation, told again when the test runs. */
+/** A recorded answer of a model, replayed when the test runs. */
 export interface SavedModelCall {
-  /** Of the prompt, to tell when it changed; the prompt itself is not kept. */
+  /** A hash of the prompt that shows when it changed. The prompt itself is not stored. */
   prompt_hash: string
   text?: string
   reasoning?: string
@@ -29,23 +29,23 @@ export interface SavedTurn {
   }
 }
 
-/** A conversation as a test: what was asked, what the models said, and what came out. */
+/** A conversation as a test: the input, the answers of the models and the output. */
 export interface SavedTest {
   agentserve: 'session-test/1'
   entity: string
-  /** `recorded`: tools answer what they answered then; `live`: they run. */
+  /** `recorded`: tools return their recorded results; `live`: tools are run. */
   tools: 'recorded' | 'live'
   turns: SavedTurn[]
 }
 
-/** One run of a session with what is recorded of it, its members' runs included. */
+/** One run of a session with its recorded events and the runs of its team members. */
 export interface RunToSave {
   run: Pick<RunRecord, 'run_id' | 'entity_id' | 'status' | 'error'> & { messages: RunRecord['messages'] }
   events: readonly RunEvent[]
   members: readonly RunToSave[]
 }
 
-/** The test that a session's runs make, in their order. Throws `invalid_request` for what can't be played again. */
+/** Makes a test of a session's runs, in order. Throws `invalid_request` for a run that can't be replayed. */
 export function toSavedTest(runs: readonly RunToSave[], tools: SavedTest['tools'] = 'recorded'): SavedTest {
   const first = runs[0]
   if (first === undefined) throw new AppError('invalid_request', 'The session has no runs to save as a test.')
@@ -84,7 +84,7 @@ function toTurn({ run, events, members }: RunToSave): SavedTurn {
   }
 }
 
-/** The offline model is not among them: it answers again by itself. */
+/** Leaves out the offline model: it is deterministic and is called again. */
 function modelCallsOf({ events, members }: RunToSave): SavedModelCall[] {
   const calls: SavedModelCall[] = []
   let open: SavedModelCall | undefined
@@ -114,7 +114,7 @@ function hear(call: SavedModelCall, event: RunEvent): void {
   }
 }
 
-/** Equal for prompts that say the same, however a provider is to take them. */
+/** Equal for prompts with the same content, regardless of provider options. */
 export function promptHash(prompt: unknown): string {
   const text = JSON.stringify(prompt ?? null, (name, value: unknown) => {
     if (name === 'providerOptions') return undefined
@@ -125,7 +125,7 @@ export function promptHash(prompt: unknown): string {
   return createHash('sha256').update(text).digest('base64url').slice(0, 22)
 }
 
-/** Reads the text of a test's file. Throws `invalid_request` for what is none. */
+/** Parses the text of a test file. Throws `invalid_request` if it is not one. */
 export function parseSavedTest(text: string, name: string): SavedTest {
   let value: unknown
   try {

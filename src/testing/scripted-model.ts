@@ -6,7 +6,7 @@ export type StreamPart = StreamResult['stream'] extends ReadableStream<infer PAR
 export type CallOptions = Parameters<MockLanguageModelV4['doStream']>[0]
 type GenerateResult = Awaited<ReturnType<MockLanguageModelV4['doGenerate']>>
 
-/** What a model says to one call, with the names of the record. */
+/** The answer of a model to one call, with the names of the record. */
 export interface ScriptedAnswer {
   text?: string | undefined
   reasoning?: string | undefined
@@ -14,11 +14,11 @@ export interface ScriptedAnswer {
   /** Default 10 in, 10 out. */
   usage?: { input_tokens: number; output_tokens: number } | undefined
   finish_reason?: string | undefined
-  /** The call fails with it. */
+  /** The call fails with this error. */
   error?: Error | undefined
 }
 
-/** One call of the model, as a script may look at it. */
+/** One call of the model, as a script function gets it. */
 export interface ModelCall {
   /** From 1. */
   number: number
@@ -32,13 +32,13 @@ type Answer = string | ScriptedAnswer
 export type Script = (call: ModelCall) => Answer | Promise<Answer>
 
 export interface ScriptedModel extends MockLanguageModelV4 {
-  /** What it was asked, so far. */
+  /** The calls so far. */
   readonly calls: readonly ModelCall[]
 }
 
 /**
- * A model that needs no network: it gives these answers, one a call, or what the function says. A call more than there are
- * answers fails. Texts are streamed word by word.
+ * A model that needs no network. It returns one of these answers per call, or the result of the function. A call after the
+ * last answer fails. Texts are streamed word by word.
  */
 export function scriptedModel(...script: readonly Answer[] | [Script]): ScriptedModel {
   const calls: ModelCall[] = []

@@ -26,7 +26,7 @@ function event<T extends string, S extends z.ZodRawShape>(type: T, fields: S) {
   return z.object({ type: z.literal(type), ...stamp, ...fields })
 }
 
-/** For everything that waits, or by `call_id`. */
+/** One decision for everything that waits, or one per `call_id`. */
 export const Approved = z.union([z.boolean(), z.record(z.string(), z.boolean())])
 
 /** A source that the answer cites, as runs and streams give it. */

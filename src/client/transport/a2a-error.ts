@@ -9,7 +9,7 @@ const codes: Record<number, ErrorCode> = {
   [-32602]: 'invalid_request',
 }
 
-/** What an answer of the dialect refuses with; undefined when it is a result. Of the reason, the dialect has little more than words. */
+/** The error of an A2A answer; undefined if it is a result. The dialect has little more than a text for the reason. */
 export function toRpcRefusal(name: string): (text: string, response: ClientResponse) => AppError | undefined {
   return (text, response) => {
     const body = read(text)
@@ -32,7 +32,7 @@ function codeOf(code: number, message: string, retryAfterSeconds: number | undef
   if (message.startsWith('agent not found')) return 'agent_not_found'
   const known = codes[code]
   if (retryAfterSeconds === undefined) return known ?? 'run_failed'
-  // What passes by itself is either trouble of the server or the same request still at work.
+  // An error that can be retried is a problem of the server, or the same request is still in progress.
   return known === undefined ? 'unavailable' : 'conflict'
 }
 

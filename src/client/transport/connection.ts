@@ -11,20 +11,20 @@ const maxAnswerBytes = 64 * 1024 * 1024
 
 export interface CallOptions {
   signal?: AbortSignal | undefined
-  /** Of the whole answer, repeats included; for a stream, until it begins. */
+  /** Time limit for the whole answer including retries; for a stream, until it begins. */
   timeoutMs?: number | undefined
 }
 
 export interface PageOptions extends CallOptions {
   /** 1–100, default 20. */
   limit?: number | undefined
-  /** `next_cursor` of the page before. */
+  /** `next_cursor` of the preceding page. */
   cursor?: string | undefined
 }
 
-/** Of what changes something and may be sent twice, because an `Idempotency-Key` goes with it. */
+/** Options of calls that change data and can be retried, because they have an `Idempotency-Key`. */
 export interface KeyedOptions extends CallOptions {
-  /** Another call with the same key and body gives the first one's answer, for 24 hours. Default: a new one for each call. */
+  /** Another call with the same key and body returns the first answer, for 24 hours. Default: a new key per call. */
   idempotencyKey?: string | undefined
 }
 
@@ -38,17 +38,17 @@ export interface Call extends KeyedOptions {
   raw?: { bytes: Uint8Array; mediaType: string }
   headers?: Record<string, string>
   repeat: Repeat
-  /** Waits for a model or an index: no time limit but one given for this call. */
+  /** The call waits for a model or an index, so it has no time limit except one given for this call. */
   long?: boolean
-  /** A status beyond 2xx whose body is an answer all the same, unless it is an error's. */
+  /** A status outside 2xx whose body is still an answer, unless it is an error body. */
   answeredBy?: number
-  /** What a successful answer refuses with, where refusals come as such. */
+  /** Finds the error in a successful answer, for protocols that report errors that way. */
   refusal?: (text: string, response: ClientResponse) => AppError | undefined
 }
 
 export interface ConnectionOptions {
   transport: Transport
-  /** What errors call the other end. */
+  /** The name of the server in error messages. */
   name: string
   key: string | undefined
   /** Sent with every request. */
@@ -57,12 +57,12 @@ export interface ConnectionOptions {
   retries: number
 }
 
-/** An answer whose body is still to be read; `end` lets go of it. */
+/** An answer whose body is not read yet. `end` releases it. */
 export interface OpenAnswer extends ClientResponse {
   end(): void
 }
 
-/** Sends requests to one server, again where that is harmless, and turns what fails into AppErrors. */
+/** Sends requests to one server, retries them if that is safe, and turns failures into AppErrors. */
 export class Connection {
   readonly name: string
   readonly #options: ConnectionOptions
@@ -98,7 +98,7 @@ export class Connection {
     return { value: parse<T>(text, this.name), headers }
   }
 
-  /** A successful answer as it is. An earlier request with the same key that is still at work is waited for. */
+  /** The text of a successful answer. Waits for an earlier request with the same key that is still in progress. */
   async text(call: Call): Promise<{ text: string; headers: Record<string, string> }> {
     return this.#limited(call, async (limit) => {
       const answer = await this.#repeating(call, limit, true, async (request) => {
@@ -115,7 +115,7 @@ export class Connection {
     })
   }
 
-  /** The head of a stream, of events unless `mediaType` says otherwise; its body is the caller's to read and to end. */
+  /** Opens a stream (of events by default). The caller must read its body and end it. */
   async open(call: Call, mediaType = 'text/event-stream'): Promise<OpenAnswer> {
     return this.#limited(call, async (limit) => {
       const streamed = { ...call, headers: { ...call.headers, accept: mediaType } }
@@ -135,7 +135,7 @@ export class Connection {
     return this.#closed !== undefined
   }
 
-  /** Cuts what is still open. */
+  /** Aborts open requests. */
   close(): void {
     this.#closed = new AppError('unavailable', 'The client has been closed.')
     for (const limit of this.#open) limit.end(this.#closed)
@@ -154,7 +154,7 @@ export class Connection {
     }
   }
 
-  /** `waits`: for an earlier request with the same key, however often it takes. */
+  /** `waits`: wait for an earlier request with the same key, with any number of retries. */
   async #repeating<T>(
     call: Call,
     { signal }: Deadline,
@@ -207,7 +207,7 @@ function notAStream({ headers }: ClientResponse, name: string): AppError {
   return new AppError('internal', `${name} sent ${type} instead of a stream.`)
 }
 
-/** The whole of a body, as far as it is not too large. */
+/** The whole body. Throws if it is too large. */
 async function readText(body: AsyncIterable<Uint8Array>, name: string): Promise<string> {
   const chunks: Uint8Array[] = []
   let size = 0

@@ -2,12 +2,12 @@ import type { Transform } from 'node:stream'
 import { createBrotliDecompress, createGunzip, createInflate, createInflateRaw } from 'node:zlib'
 import { AppError } from '../../core/error.ts'
 
-/** What a request may say it takes. */
+/** The value of Accept-Encoding. */
 export const acceptedCodings = 'gzip, br, deflate'
 
 /**
- * The body without its Content-Encoding (RFC 9110, section 8.4), piece by piece: whoever reads it decides how much is enough.
- * Throws `invalid_request` for a coding that nobody asked for.
+ * Decodes the Content-Encoding of a body (RFC 9110, section 8.4) piece by piece. The reader limits its size.
+ * Throws `invalid_request` for a coding that was not requested.
  */
 export async function* decoded(
   body: AsyncIterable<Uint8Array>,

@@ -4,11 +4,11 @@ export interface DeadlineOptions {
   /** The caller's. */
   signal?: AbortSignal | undefined
   timeoutMs: number | undefined
-  /** What errors call the other end. */
+  /** The name of the server in error messages. */
   name: string
 }
 
-/** What can end one call: its caller's signal, its time limit, the client's `close`. Nothing of it outlives `release` and `end`. */
+/** Ends one call by its caller's signal, its time limit or the client's `close`. Holds no resources after `release` or `end`. */
 export class Deadline {
   readonly #controller = new AbortController()
   readonly #outer: AbortSignal | undefined
@@ -16,7 +16,7 @@ export class Deadline {
   readonly #timer: NodeJS.Timeout | undefined
   #ended: (() => void) | undefined
 
-  /** `ended` is called once, when it is let go of. */
+  /** `ended` is called once, on `release` or `end`. */
   constructor({ signal, timeoutMs, name }: DeadlineOptions, ended: (limit: Deadline) => void) {
     this.#outer = signal
     this.#ended = () => ended(this)
@@ -33,12 +33,12 @@ export class Deadline {
     return this.#controller.signal
   }
 
-  /** The answer has begun, and may take its time. */
+  /** Stops the time limit: the answer has begun. */
   stopClock(): void {
     clearTimeout(this.#timer)
   }
 
-  /** Lets go of everything; nothing is open any more. */
+  /** Releases all resources after the call has ended. */
   release(): void {
     this.stopClock()
     this.#outer?.removeEventListener('abort', this.#forward)
@@ -46,7 +46,7 @@ export class Deadline {
     this.#ended = undefined
   }
 
-  /** Lets go of everything and cuts what is still open, with this reason. */
+  /** Releases all resources and aborts the call with this reason. */
   end(reason?: unknown): void {
     this.release()
     this.#controller.abort(reason)

@@ -6,16 +6,16 @@ import { version } from '../../core/version.ts'
 import { acceptedCodings, decoded } from './content-coding.ts'
 
 export interface DownloadOptions {
-  /** Else only `https:`. */
+  /** Allow `http:` too, not only `https:`. */
   allowHttp: boolean
-  /** Else only addresses of the public internet, wherever a redirect leads. */
+  /** Allow private addresses too, not only those of the public internet. This also applies to redirects. */
   allowPrivate: boolean
   signal: AbortSignal
   /** Default 20 MB. */
   maxBytes?: number | undefined
-  /** Of all of it; default 30 s. */
+  /** Time limit of the whole download. Default: 30 s. */
   timeoutMs?: number | undefined
-  /** What was kept of an earlier answer: the page is sent only when it has changed. */
+  /** Validators of an earlier answer: the page is sent only if it has changed. */
   known?: Validators | undefined
 }
 
@@ -34,14 +34,14 @@ export interface Page {
 
 const maxRedirects = 5
 
-/** The address as it may be kept and shown: without its fragment, which no server sees, and without a user and password. */
+/** The address without fragment, user and password, so that it can be stored and shown. */
 export function publicAddress(address: string): string {
   return address.replace(/#.*$/s, '').replace(/^(https?:\/\/)[^/?]*@/i, '$1')
 }
 
 /**
- * Fetches a page from the internet; undefined: it is as it is known. Addresses are checked where the connection is made, so
- * that no name can point somewhere else in between. A user and password in the address go to its own origin alone. Throws
+ * Fetches a page from the internet; undefined if it has not changed. IP addresses are checked when the connection is made, so
+ * that a name can't change its address in between. User and password are sent to the address's own origin only. Throws
  * `invalid_request`, `payload_too_large` or `unavailable` with the reason.
  */
 export async function download(given: string, options: DownloadOptions): Promise<Page | undefined> {
@@ -99,7 +99,7 @@ function checkedUrl(address: string, { allowHttp, allowPrivate }: DownloadOption
   if (!url || !/^https?:$/.test(url.protocol)) throw refused(`'${address}' is not an https:// address.`)
   if (url.protocol === 'http:' && !allowHttp)
     throw refused(`${address} is not encrypted. Use --allow-http to fetch it.`)
-  // An IP literal is connected to without a look-up.
+  // There is no DNS look-up for an IP literal.
   const host = url.hostname.replace(/^\[|\]$/g, '')
   if (!allowPrivate && ipaddr.isValid(host)) assertPublic(host)
   return url

@@ -1,10 +1,10 @@
 import { AppError, type AppErrorOptions, type ErrorCode, type ErrorDetail, isAppError } from '../../core/error.ts'
 import type { ClientResponse } from './transport.ts'
 
-/** An error that the server answered with. What goes wrong on the way there and back is an AppError without a status. */
+/** An error answer of the server. Network errors are AppErrors without a status. */
 export class ServerError extends AppError {
   readonly status: number
-  /** By which the server's log knows the request. */
+  /** The id of the request in the server's log. */
   readonly requestId: string | undefined
 
   constructor(code: ErrorCode, message: string, answer: ServerErrorOptions) {
@@ -73,12 +73,12 @@ const byStatus: Record<number, ErrorCode> = {
   507: 'storage_full',
 }
 
-/** For an answer whose body does not say: a proxy's page, or a code that a newer server has and we have not. */
+/** For an answer without a known code: a proxy's page, or the code of a newer server. */
 export function codeOfStatus(status: number): ErrorCode {
   return byStatus[status] ?? (status >= 500 ? 'internal' : 'invalid_request')
 }
 
-/** The server's error, as it was thrown there: code, message, details, ids and Retry-After survive. */
+/** The server's error with its code, message, details, ids and Retry-After. */
 export function toServerError(response: ClientResponse, text: string, where: string): ServerError {
   const { status, headers } = response
   const error = errorOf(text)
@@ -98,7 +98,7 @@ export function toServerError(response: ClientResponse, text: string, where: str
   })
 }
 
-/** The same error, saying which run it is about. */
+/** The same error with the id of its run. */
 export function withRun(error: unknown, runId: string): unknown {
   if (!isAppError(error) || error.runId !== undefined) return error
   const { code, message, details, retryAfterSeconds } = error
@@ -107,14 +107,14 @@ export function withRun(error: unknown, runId: string): unknown {
   return new ServerError(code, message, { ...options, status: error.status, requestId: error.requestId })
 }
 
-/** Seconds from now, of a number of them or of a date (RFC 9110 10.2.3). */
+/** Seconds from now, from a number or a date (RFC 9110 10.2.3). */
 export function toRetryAfter(header: string | undefined): number | undefined {
   if (header === undefined) return undefined
   const seconds = /^\d+$/.test(header) ? Number(header) : (Date.parse(header) - Date.now()) / 1000
   return Number.isFinite(seconds) ? Math.max(0, seconds) : undefined
 }
 
-/** What the error body says; undefined when the text is none. */
+/** The `error` object of the body; undefined if the text is not an error body. */
 export function errorOf(text: string): Record<string, unknown> | undefined {
   try {
     const body: unknown = JSON.parse(text)
@@ -131,7 +131,7 @@ function isDetail(value: unknown): value is ErrorDetail {
   return typeof path === 'string' && typeof message === 'string'
 }
 
-/** What an event says of a failure. */
+/** The error of an error event. */
 export function toStreamedError({ code, message }: { code: string; message: string }): AppError {
   return new AppError(isErrorCode(code) ? code : 'internal', message)
 }
@@ -157,7 +157,7 @@ export function isUndelivered({ cause }: AppError): boolean {
   return beforeAnythingWasSent.has(systemCode(cause) ?? '')
 }
 
-/** What the network said, with the URL and in words; an AppError stays what it is. */
+/** A readable error for a network failure, with the URL. An AppError is returned unchanged. */
 export function toNetworkError(error: unknown, where: string): AppError {
   if (isAppError(error)) return error
   const code = systemCode(error)

@@ -3,31 +3,31 @@ import { isUndelivered, ServerError } from './error.ts'
 
 const firstWaitMs = 100
 const longestWaitMs = 5000
-/** A server that asks for more than this is left to the caller. */
+/** A longer Retry-After is not waited for: the caller gets the error. */
 const longestAskedMs = 30_000
 
-/** `safe`: twice is once anyway. `keyed`: an Idempotency-Key makes it so. `never`: only what was not taken is sent again. */
+/** `safe`: idempotent. `keyed`: idempotent because of an Idempotency-Key. `never`: retried only if the server did not accept it. */
 export type Repeat = 'safe' | 'keyed' | 'never'
 
-/** Whether trying again may help: the server could not be reached, or said that it can't now. */
+/** Whether a retry may help: the server was not reached or is unavailable for now. */
 export function isPassing(error: unknown): boolean {
   return isAppError(error) && error.code === 'unavailable'
 }
 
-/** Whether an earlier request with the same key is still at work, so that its answer is only a matter of time. */
+/** Whether an earlier request with the same key is still in progress. */
 export function isAtWork(error: unknown): boolean {
   return isAppError(error) && error.code === 'conflict' && error.retryAfterSeconds !== undefined
 }
 
-/** Whether a request that failed so may be sent again without anything happening twice. */
+/** Whether a request with this failure can be repeated safely. */
 export function mayRepeat(error: AppError, repeat: Repeat): boolean {
   const wasNotTaken = error.code === 'rate_limited' || isUndelivered(error)
   return wasNotTaken || (repeat !== 'never' && isPassing(error))
 }
 
 /**
- * How long to wait before that, never less than the server asks for; undefined when it asks for too much. A connection that
- * was lost is replaced at once the first time: most often it had been idle for too long.
+ * The wait before a retry, at least Retry-After; undefined if Retry-After is too long. The first retry after a lost
+ * connection is immediate, because most often the connection had been idle for too long.
  */
 export function waitMsBefore(error: AppError, failures: number): number | undefined {
   const askedMs = (error.retryAfterSeconds ?? 0) * 1000

@@ -11,8 +11,8 @@ const reconnectMs = 200
 const longestReconnectMs = 5000
 
 /**
- * The events of an open stream. Ends quietly when the stream does; a cut, or silence longer than `silenceMs` (heartbeats
- * count as life), is `unavailable`. Leaving lets go of the connection.
+ * The events of an open stream, until it ends. Throws `unavailable` if it is cut or silent for longer than `silenceMs`
+ * (heartbeats count as data). Leaving the loop closes the connection.
  */
 export async function* readStream(answer: OpenAnswer, silenceMs: number, name: string): AsyncGenerator<SseEvent> {
   try {
@@ -41,7 +41,7 @@ async function* watch(answer: OpenAnswer, silenceMs: number): AsyncGenerator<Uin
   } catch (error) {
     throw silent ? new AppError('unavailable', `The stream has been silent for ${silenceMs} ms.`) : error
   } finally {
-    // A body that ended in an error has nothing left to let go of.
+    // After an error there is nothing left to release.
     await chunks.return?.().catch(() => {})
   }
 }
@@ -61,20 +61,20 @@ export interface FollowOptions {
   /** The stream as it was opened. */
   answer: OpenAnswer
   runId: string
-  /** Only events with a larger number are given. */
+  /** Only events with a larger number are returned. */
   after: number
-  /** How often in a row a stream that was cut is taken up again. */
+  /** Maximum number of reconnects in a row after the stream was cut. */
   reconnects: number
   silenceMs: number
   signal: AbortSignal | undefined
-  /** Opens the run's events behind a number. */
+  /** Opens the run's events after a number. */
   reopen: (after: number) => Promise<OpenAnswer>
   connection: Connection
 }
 
 /**
- * A run's events to the final one, without a gap or a repeat: a stream that is cut is taken up behind the last number seen.
- * Throws the last failure when that does not help.
+ * A run's events to the final one, without gaps or repeats: a cut stream continues after the last number seen.
+ * Throws the last error if the reconnects fail.
  */
 export async function* followRun(options: FollowOptions): AsyncGenerator<RunEvent, void, void> {
   const { connection, reconnects, silenceMs, signal } = options
@@ -103,7 +103,7 @@ export async function* followRun(options: FollowOptions): AsyncGenerator<RunEven
   }
 }
 
-/** At once the first time: a cut is most often over as soon as it is seen. */
+/** Zero the first time: most cuts are over as soon as they are noticed. */
 export function reconnectWaitMs(failures: number): number {
   return failures === 0
     ? 0

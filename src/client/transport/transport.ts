@@ -1,4 +1,4 @@
-/** A request on its way out. The shape is what a server's `inject` takes, so that no socket is needed. */
+/** An outgoing request. A server's `inject` takes the same shape, so no socket is needed. */
 export interface ClientRequest {
   method: string
   /** Path and query. */
@@ -16,20 +16,20 @@ export interface ClientResponse {
   body: AsyncIterable<Uint8Array>
 }
 
-/** Carries one request and resolves with the head of its answer. Throws whatever the network throws. */
+/** Sends one request and resolves with the head of its answer. Throws network errors unchanged. */
 export type Transport = (request: ClientRequest) => Promise<ClientResponse>
 
 export interface OpenTransport {
   send: Transport
-  /** Cuts what is still open. */
+  /** Aborts open requests. */
   close(): Promise<void>
 }
 
-/** Over undici, which is loaded with the first request. `base` is the URL that paths are put behind. */
+/** Uses undici, which is loaded with the first request. Paths are appended to `base`. */
 export function createUndiciTransport(base: string): OpenTransport {
   const opening = once(async () => {
     const { Agent, request } = await import('undici')
-    // Time limits are the caller's: an answer may take as long as a model does.
+    // The caller sets time limits: a model may take any time to answer.
     return { request, agent: new Agent({ headersTimeout: 0, bodyTimeout: 0 }) }
   })
   return {
@@ -45,7 +45,7 @@ export function createUndiciTransport(base: string): OpenTransport {
   }
 }
 
-/** Over any `fetch`. */
+/** Uses any `fetch`. */
 export function createFetchTransport(base: string, fetch: typeof globalThis.fetch): OpenTransport {
   return {
     async send({ method, url, headers, body, signal }) {

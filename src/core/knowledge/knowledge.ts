@@ -58,7 +58,7 @@ export interface SearchQuery {
   /** Neighbouring chunks to put round each hit, 0–5, default 0. */
   context?: number | undefined
   collection?: string | undefined
-  /** Gives each hit its `explain`. */
+  /** Adds `explain` to each result. */
   explain?: boolean | undefined
 }
 

@@ -71,7 +71,7 @@ export class McpConnection {
     }
   }
 
-  /** What a tool answers; an answer that says that it is an error is thrown by nobody here. Never made twice. */
+  /** The result of a tool. Results with `isError` are returned, not thrown. The call is never retried. */
   async call(
     tool: string,
     input: Record<string, unknown>,

@@ -9,7 +9,7 @@ const longestId = 64
 
 export interface HttpLine {
   transport: MCPClientConfig['transport']
-  /** Cuts what is still open. */
+  /** Aborts open requests. */
   close(): Promise<void>
 }
 

@@ -21,7 +21,7 @@ export interface IngestionOptions {
   preparer: Preparer
   clock: Clock
   logger: Logger
-  /** Of whoever names none. */
+  /** Used when the caller names no collection. */
   collection: string
   chunkDefaults?: ChunkDefaults | undefined
   lock: Lock

@@ -61,7 +61,7 @@ export function cachedStore(store: SessionStore, limits: Partial<MemoryLimits> =
     )
   }
 
-  /** Whatever came of it. */
+  /** Runs `forgetIt` whether the write succeeded or not. */
   async function forgetting<T>(write: Promise<T>, forgetIt: (value?: T) => void): Promise<T> {
     try {
       const value = await write

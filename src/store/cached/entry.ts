@@ -16,7 +16,7 @@ const minRuns = 24
 export class CacheEntry {
   readonly sessionId: string
   bytes = sessionBytes
-  /** Beside it among those without a run under way. */
+  /** Neighbours in the LRU list of idle sessions. */
   older: CacheEntry | undefined
   newer: CacheEntry | undefined
   runsUnderWay = 0

@@ -233,7 +233,7 @@ function answer(item: WaitingHot | WaitingWork): void {
   else item.resolve(outcome.value as RunWriteOutcome)
 }
 
-/** As many as go together: a run is touched once, but for a start that its own end follows. A large write goes alone. */
+/** The longest prefix that fits one batch: each run at most once, except a start followed by its own end. A large write goes alone. */
 function takeGroup(waiting: readonly (WaitingHot | WaitingWork)[]): {
   units: PendingItem[]
   works: WaitingWork[]
