@@ -1,43 +1,29 @@
 import { randomBytes } from 'node:crypto'
-import type { ApiSettings } from '../api/route/settings.ts'
-import { apiRoutes } from '../api/routes.ts'
 import { createLogger } from '../config/logger.ts'
 import type { ResolvedConfig } from '../config/types.ts'
 import { proofBytes } from '../core/access/server-proof.ts'
-import { parseDuration } from '../core/duration.ts'
-import { AppError } from '../core/error.ts'
 import { createId } from '../core/id.ts'
 import type { Recovered } from '../core/store.ts'
 import { timestamp } from '../core/time.ts'
 import { version } from '../core/version.ts'
 import { createKernel } from '../http/kernel.ts'
-import type { Bound } from '../http/listen.ts'
-import type { Route } from '../http/router.ts'
-import { a2aRoutes } from '../protocols/a2a/a2a.ts'
-import { a2aDocs } from '../protocols/a2a/docs.ts'
-import { within } from '../runtime/abort.ts'
-import { createSerial } from '../runtime/serial.ts'
 import { removeLeftCopies } from '../store/backup/archive.ts'
 import { lockDataFolder, removeServerHint, writeServerHint } from '../store/data-folder.ts'
-import { servicesPerCaller } from './caller-services.ts'
+import { CurrentConfig } from './current-config.ts'
 import { foldersOf, toHint } from './folders.ts'
-import { ingestSources } from './ingest-sources.ts'
+import { Lifecycle, type OnClose } from './lifecycle.ts'
 import { assertKeysForAnyOrigin, assertMayListen, listenOn } from './listen.ts'
 import { createMetrics } from './metrics.ts'
+import { createMounting } from './mounting.ts'
 import { toEntity } from './parts.ts'
 import { readinessOf } from './readiness.ts'
 import { logRequest } from './request-log.ts'
 import { composeServices } from './services.ts'
-import type { OpenServer, ServerPurpose, ShutdownOptions } from './types.ts'
-
-const defaultDeadlineMs = 10_000
-const lastEventsMs = 1_000
-const minDisposeMs = 2_000
+import type { OpenServer, ServerPurpose } from './types.ts'
 
 /** Puts everything together; does no I/O before `start` or the first `inject`. */
 export function composeServer(initial: ResolvedConfig, { program, onRunEnd }: ServerPurpose): OpenServer {
-  let config = initial
-  const { server } = config
+  const { server, dataFolder } = initial
   assertKeysForAnyOrigin(server)
   const clock = Date.now
   const logger = server.logger ?? createLogger({ debug: server.debug })
@@ -46,49 +32,23 @@ export function composeServer(initial: ResolvedConfig, { program, onRunEnd }: Se
   const secret = randomBytes(proofBytes).toString('base64url')
   const startedAtMs = clock()
   const metrics = createMetrics({ version, startedAtMs })
-  const finished = Promise.withResolvers<void>()
-  const ready = Promise.withResolvers<Bound>()
-  ready.promise.catch(() => {})
-  finished.promise.catch(() => {})
-  const stopping = new AbortController()
-  const releases: (() => Promise<void>)[] = []
-  let opened: Promise<void> | undefined
-  let starting: Promise<Bound> | undefined
-  let closed: Promise<void> | undefined
-  let failure: { cause: unknown } | undefined
-  /** What an earlier process left waiting, until there is somebody to serve. */
-  let waiting: Recovered['queued'] = []
-  let isOpen = false
-  let hasTakenUp = false
-  const ingests = createSerial()
-  /** Of configs that a reload has replaced. */
-  const disposals = new Set<Promise<void>>()
-  const custom: Route[] = []
+  /** The runs that an earlier process left in the queue. */
+  let queued: Recovered['queued'] = []
 
-  const { services, store, registry, knowledge, runs, summaries, retention } = composeServices(config, {
+  const { services, store, registry, knowledge, runs, summaries, retention } = composeServices(initial, {
     logger,
     clock,
     owner,
-    onFatal: fail,
+    onFatal: (cause) => life.fail(cause),
     onRunEnd(run) {
       metrics.countRun(run)
       onRunEnd?.(run)
     },
   })
 
-  const servicesOf = servicesPerCaller(services, store, server)
   const kernel = createKernel({
-    maxRequestBytes: server.maxRequestBytes,
-    requestTimeoutMs: server.requestTimeoutMs,
-    allowOrigins: server.allowOrigins,
-    allowMethods: server.allowMethods,
-    allowHeaders: server.allowHeaders,
-    allowHosts: server.allowHosts,
-    authKeys: server.authKeys,
-    trustProxy: server.trustProxy,
-    limits: server.limits,
+    ...server,
     logger,
-    debug: server.debug,
     clock,
     proof: program ? { path: server.healthPath, secret } : undefined,
     onRequest(record) {
@@ -97,209 +57,102 @@ export function composeServer(initial: ResolvedConfig, { program, onRunEnd }: Se
     },
   })
 
-  function mount(): void {
-    const settings: ApiSettings = {
-      prefix: server.prefix,
-      healthPath: server.healthPath,
-      knowledgeApi: server.knowledgeApi,
-      a2aPrefix: server.a2aPrefix,
-      runTimeoutMs: server.runTimeoutMs,
-      importBytes: server.limits.importBytes,
-      version,
-      startedAtMs,
-      clock,
-      authRequired: server.authKeys.length > 0,
-      readiness: () => readinessOf(phase(), store, knowledge),
-      metrics: metrics.print,
-      extraDocs: a2aDocs(server.a2aPrefix),
-    }
-    const api = apiRoutes(services, settings, servicesOf)
-    kernel.setRoutes([...api, ...a2aRoutes(servicesOf, server.a2aPrefix, server.runTimeoutMs), ...custom])
-  }
-
-  function phase(): 'starting' | 'open' | 'stopping' {
-    if (stopping.signal.aborted) return 'stopping'
-    return isOpen ? 'open' : 'starting'
-  }
-
-  async function open(): Promise<void> {
-    for (const folder of foldersOf(config, program)) {
+  async function open(onClose: OnClose): Promise<void> {
+    for (const folder of foldersOf(initial, program)) {
       const lock = await lockDataFolder(folder)
-      releases.push(() => lock.release())
+      onClose(() => lock.release())
       await removeLeftCopies(folder)
     }
     await store.open()
-    releases.push(() => store.close())
+    onClose(() => store.close())
     const recovered = await store.recover(owner, timestamp(clock()))
     if (recovered.interrupted.length > 0) {
       logger.warn({ runs: recovered.interrupted.length }, 'runs of an earlier process were interrupted')
     }
     if (knowledge !== undefined) {
       await knowledge.open()
-      releases.push(() => knowledge.close())
+      onClose(() => knowledge.close())
     }
-    waiting = recovered.queued
-    releases.push(() => summaries.close())
-    releases.push(() => retention.close())
-    isOpen = true
+    queued = recovered.queued
+    onClose(() => summaries.close())
+    onClose(() => retention.close())
   }
 
-  function ensureOpen(): Promise<void> {
-    opened ??= stopping.signal.aborted
-      ? Promise.reject(new AppError('unavailable', 'The server has been shut down.'))
-      : open()
-    return opened
-  }
-
-  /** Takes up the work of an earlier process: not before it is sure that this one goes on. */
-  async function takeUp(): Promise<void> {
-    if (!isOpen || hasTakenUp || stopping.signal.aborted) return
-    hasTakenUp = true
-    runs.adopt(waiting)
-    waiting = []
-    retention.start()
-    await summaries.recover()
-  }
-
-  function assertGoesOn(): void {
-    if (stopping.signal.aborted) throw new AppError('unavailable', 'The server has been shut down.')
-  }
-
-  async function listen(): Promise<Bound> {
-    assertMayListen(server, program, logger)
-    await ensureOpen()
-    assertGoesOn()
-    const bound = await listenOn(kernel, server.address, program, logger)
-    assertGoesOn()
-    const takenUp = takeUp()
-    if (program) {
-      releases.push(() => removeServerHint(config.dataFolder))
-      await writeServerHint(config.dataFolder, toHint(server, bound.addressUrl, startedAtMs, secret))
-    }
-    await takenUp
-    return bound
-  }
-
-  async function start(): Promise<void> {
-    try {
-      starting ??= listen()
-      const bound = await starting
-      ready.resolve(bound)
-      startIngesting()
-    } catch (error) {
-      ready.reject(error)
-      if (!stopping.signal.aborted) fail(error)
-    }
-    return finished.promise
-  }
-
-  function fail(cause: unknown): void {
-    failure ??= { cause }
-    if (closed !== undefined) void runs.shutdown(0)
-    else void close(0)
-  }
-
-  function startIngesting(): void {
-    if (knowledge === undefined) return
-    const { root, knowledge: wanted } = config
-    const options = { knowledge, root, ...wanted, logger, signal: stopping.signal }
-    void ingests.run(() => ingestSources(options))
-  }
-
-  async function dispose(replaced: ResolvedConfig): Promise<void> {
-    try {
-      await replaced.dispose?.()
-    } catch (error) {
-      logger.error({ error }, 'dispose failed')
-    }
-  }
-
-  function close(deadlineMs: number): Promise<void> {
-    closed ??= (async () => {
-      stopping.abort()
-      const endsAt = performance.now() + deadlineMs
-      await starting?.catch(() => {})
-      const connections = kernel.close({ deadlineMs: deadlineMs + lastEventsMs })
-      await opened?.catch(() => {})
-      if (isOpen) await runs.shutdown(deadlineMs)
-      await connections
-      await ingests.idle()
-      for (const release of releases.toReversed()) {
-        await release().catch((error: unknown) => logger.error({ error }, 'closing failed'))
-      }
-      const last = Promise.all([...disposals, dispose(config)])
-      const ms = Math.max(minDisposeMs, endsAt - performance.now())
-      const late = () => new Error('It did not end in time.')
-      await within(() => last, { ms, late }).catch((error: unknown) => logger.error({ error }, 'dispose failed'))
-      if (failure === undefined) finished.resolve()
-      else finished.reject(failure.cause)
-      ready.reject(failure?.cause ?? new AppError('unavailable', 'The server has been shut down.'))
-    })()
-    return closed
-  }
-
-  async function shutdown({ deadline, signal }: ShutdownOptions = {}): Promise<void> {
-    const deadlineMs = parseDuration(deadline) ?? defaultDeadlineMs
-    const givenMs = signal?.aborted === true ? 0 : deadlineMs
-    if (closed !== undefined && isOpen) void runs.shutdown(givenMs)
-    const closing = close(givenMs)
-    if (signal === undefined) return closing
-    const hurry = () => void runs.shutdown(0)
-    signal.addEventListener('abort', hurry, { once: true })
-    await closing.finally(() => signal.removeEventListener('abort', hurry))
-  }
-
+  const life = new Lifecycle(
+    {
+      open,
+      async takeUp() {
+        runs.adopt(queued)
+        queued = []
+        retention.start()
+        await summaries.recover()
+      },
+      assertMayListen: () => assertMayListen(server, program, logger),
+      listen: () => listenOn(kernel, server.address, program, logger),
+      async announce({ addressUrl }, onClose) {
+        if (!program) return
+        onClose(() => removeServerHint(dataFolder))
+        await writeServerHint(dataFolder, toHint(server, addressUrl, startedAtMs, secret))
+      },
+      onListening: () => config.ingest(),
+      endRuns: (deadlineMs) => runs.shutdown(deadlineMs),
+      closeConnections: (deadlineMs) => kernel.close({ deadlineMs }),
+      idle: () => config.ingested(),
+      dispose: () => config.dispose(),
+    },
+    logger,
+  )
+  const config = new CurrentConfig(initial, { knowledge, logger, signal: life.signal, runsEnded: () => runs.idle() })
+  const { mount, healthRouter } = createMounting({
+    kernel,
+    services,
+    store,
+    server,
+    version,
+    startedAtMs,
+    clock,
+    readiness: () => readinessOf(life.phase, store, knowledge),
+    metrics: metrics.print,
+  })
   mount()
+
   return {
     services,
     underWay: () => ({ run_ids: runs.ids(), request_ids: kernel.requestIds() }),
-    ready: ready.promise,
-    start,
-    registerAgent(id, entity) {
-      const { model, root, mcp, testDoubles } = config
-      const { limits } = config.server
-      registry.register(id, toEntity(entity, { model, root, mcp, testDoubles, limits }))
-      if (hasTakenUp) runs.adopt([])
-    },
+    ready: life.ready,
+    start: () => life.start(),
     listen() {
-      start().catch(() => {})
-      return ready.promise
+      life.start().catch(() => {})
+      return life.ready
     },
-    shutdown,
-    close: shutdown,
+    shutdown: (options) => life.shutdown(options),
+    close: (options) => life.shutdown(options),
+    registerAgent(id, entity) {
+      const { model, root, mcp, testDoubles, server } = config.value
+      registry.register(id, toEntity(entity, { model, root, mcp, testDoubles, limits: server.limits }))
+      if (life.isServing) runs.adopt([])
+    },
     resync: mount,
-    healthRouter(path = server.healthPath) {
-      return {
-        route({ method = 'GET', handler }) {
-          custom.push({ method, path, scope: 'open', handler })
-          mount()
-        },
-      }
-    },
+    healthRouter,
     async inject(request) {
-      await ensureOpen()
-      await takeUp()
+      await life.serve()
       return kernel.inject(request)
     },
     handle(request, response) {
-      if (hasTakenUp) return kernel.handle(request, response)
-      const takingUp = ensureOpen().then(takeUp)
-      takingUp
+      if (life.isServing) return kernel.handle(request, response)
+      life
+        .serve()
         .catch((error: unknown) => logger.error({ error }, 'the server could not be opened'))
         .then(() => kernel.handle(request, response))
     },
     async reload(next) {
-      const replaced = config
-      const disposal = runs.idle().then(() => dispose(replaced))
-      disposals.add(disposal)
-      void disposal.finally(() => disposals.delete(disposal))
-      config = next
+      config.replace(next)
       registry.replace(next.entities)
-      if (hasTakenUp) runs.adopt([])
+      if (life.isServing) runs.adopt([])
       mount()
-      startIngesting()
+      config.ingest()
     },
-    refreshSources: startIngesting,
-    ingested: ingests.idle,
+    refreshSources: () => config.ingest(),
+    ingested: () => config.ingested(),
   }
 }

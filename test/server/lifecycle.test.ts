@@ -241,3 +241,22 @@ test('disposes of a config that was replaced when its last run has ended, and wa
   await ended
   expect(log.sort()).toEqual(['first', 'second', 'third'])
 })
+
+test('listen gives the address, and close ends what listens', async () => {
+  const server = createServer({ address: '127.0.0.1:0', logger: silentLogger })
+  const { url, port } = await server.listen()
+  expect(url).toBe(`http://127.0.0.1:${port}`)
+  expect((await fetch(`${url}/health`)).status).toBe(200)
+  expect(await server.listen()).toBe(await server.ready)
+  await server.close()
+  await expect(fetch(`${url}/health`)).rejects.toThrow()
+  await server.start()
+})
+
+test('listen says why the server can not listen', async () => {
+  const first = createServer({ address: '127.0.0.1:0', logger: silentLogger })
+  const { port } = await first.listen()
+  const second = createServer({ address: `127.0.0.1:${port}`, logger: silentLogger })
+  await expect(second.listen()).rejects.toMatchObject({ code: 'conflict' })
+  await first.close()
+})

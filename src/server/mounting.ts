@@ -1,0 +1,61 @@
+import type { ApiSettings } from '../api/route/settings.ts'
+import { apiRoutes } from '../api/routes.ts'
+import type { ResolvedServerConfig } from '../config/types.ts'
+import type { SessionStore } from '../core/store.ts'
+import type { Kernel } from '../http/kernel.ts'
+import type { Route } from '../http/router.ts'
+import { a2aRoutes } from '../protocols/a2a/a2a.ts'
+import { a2aDocs } from '../protocols/a2a/docs.ts'
+import type { Services } from '../service/services.ts'
+import { servicesPerCaller } from './caller-services.ts'
+import type { HealthRouter } from './types.ts'
+
+export interface MountingOptions
+  extends Pick<ApiSettings, 'version' | 'startedAtMs' | 'clock' | 'readiness' | 'metrics'> {
+  kernel: Kernel
+  services: Services
+  store: SessionStore
+  server: ResolvedServerConfig
+}
+
+export interface Mounting {
+  /** Gives the kernel all routes, and documentation for the agents of now. */
+  mount(): void
+  /** Where handlers of the user's own are attached; a route takes effect at once. */
+  healthRouter(path?: string): HealthRouter
+}
+
+/** The routes of the REST interface, of A2A, and the user's own, which win over ours. */
+export function createMounting({ kernel, services, store, server, ...about }: MountingOptions): Mounting {
+  const servicesOf = servicesPerCaller(services, store, server)
+  const { a2aPrefix, runTimeoutMs } = server
+  const own: Route[] = []
+
+  function mount(): void {
+    const settings: ApiSettings = {
+      ...about,
+      prefix: server.prefix,
+      healthPath: server.healthPath,
+      knowledgeApi: server.knowledgeApi,
+      a2aPrefix,
+      runTimeoutMs,
+      importBytes: server.limits.importBytes,
+      authRequired: server.authKeys.length > 0,
+      extraDocs: a2aDocs(a2aPrefix),
+    }
+    const api = apiRoutes(services, settings, servicesOf)
+    kernel.setRoutes([...api, ...a2aRoutes(servicesOf, a2aPrefix, runTimeoutMs), ...own])
+  }
+
+  return {
+    mount,
+    healthRouter(path = server.healthPath) {
+      return {
+        route({ method = 'GET', handler }) {
+          own.push({ method, path, scope: 'open', handler })
+          mount()
+        },
+      }
+    },
+  }
+}
