@@ -19,8 +19,8 @@ import { summaryRoutes } from './sessions/summaries.ts'
 import { userRoutes } from './sessions/user-data.ts'
 
 /**
- * Every route of the REST interface, documentation included. The documentation describes the agents and settings of now:
- * call this again and mount the result when they change. `servicesOf`: what each caller gets; default: `services`.
+ * All routes of the REST interface, documentation included. Mount the result of another call when agents or settings have
+ * changed: the documentation describes those of its call. `servicesOf`: the services of each caller; default: `services`.
  */
 export function apiRoutes(services: Services, settings: ApiSettings, servicesOf: ServicesOf = () => services): Route[] {
   const routes: DocumentedRoute[] = [

@@ -12,7 +12,7 @@ export function toClaim(idempotency: Idempotency, now: number): Claim {
   return { key: idempotency.key, hash: idempotency.hash, expires_at: timestamp(now + keptMs) }
 }
 
-/** The answer that an earlier request with this key got. Throws `idempotency_mismatch`, or `conflict` while there is none. */
+/** The answer to the first request with this key. Throws `idempotency_mismatch`, or `conflict` while there is none. */
 export function earlierAnswer(record: ClaimRecord, idempotency: Idempotency): Json {
   assertSameRequest(record, idempotency)
   if (record.answer === null) {
@@ -34,15 +34,15 @@ function otherRequest(): AppError {
   )
 }
 
-/** What is kept of an answer to a body whose hash was not known before it had been worked through. */
+/** The stored answer to a streamed body, whose hash is known only after the work. */
 interface AnswerToStream<T> {
   body: string
   given: T
 }
 
-/** Work under a key is done once; work that failed has released its key, so that it can be tried again. */
+/** Does the work of each key once. Failed work releases its key, so that a retry does it again. */
 export function createOnce(store: SessionStore, clock: Clock, logger: Logger): Services['once'] {
-  /** Keys that could not be released or settled; nobody is at work on them. */
+  /** Keys without work in progress that could not be released. */
   const left = new Set<string>()
 
   async function release(key: string): Promise<void> {

@@ -21,18 +21,18 @@ import type { Summary } from '../core/summary.ts'
 import type { RunTrace } from '../core/trace.ts'
 
 /*
- * What the server does, in words of the core: the doors through which api and protocols come in. Errors are AppErrors.
+ * What the server offers to api and protocols, in types of the core. Every error is an AppError.
  */
 
 export interface Registry {
-  /** Throws on an empty or taken id, and on what is not runnable. */
+  /** Throws for an empty or taken id, and for an entity that is not runnable. */
   register(id: string, entity: Runnable): void
-  /** Exchanges all entities at once; runs that have begun keep theirs. */
+  /** Replaces all entities at once. Runs that have started keep theirs. */
   replace(entities: ReadonlyMap<string, Runnable>): void
   find(id: string): Runnable | undefined
   /** Throws `agent_not_found`. */
   get(id: string): Runnable
-  /** `get` among the entities of now, whatever `replace` brings later. */
+  /** `get` over the present entities; a later `replace` does not change it. */
   current(): (id: string) => Runnable
   info(id: string): EntityInfo
   list(kind?: EntityKind): EntityInfo[]
@@ -42,24 +42,24 @@ export interface Registry {
 export type MultitaskStrategy = 'enqueue' | 'reject' | 'interrupt'
 export type OnDisconnect = 'cancel' | 'continue'
 
-/** A request that may be repeated: the key holds caller and route, the hash the body. */
+/** A request that may be retried. `key` includes caller and route; `hash` is that of the body. */
 export interface Idempotency {
   key: string
   hash: string
-  /** What happens while the first is still at work: `conflict` (409) or `join` its run (A2A's messageId). */
+  /** What a retry gets while the first request is in progress: `conflict` (409), or its run (`join`, for A2A's messageId). */
   whileRunning: 'conflict' | 'join'
-  /** Of a body that the work reads as a stream: its hash, when all of it has been read; reads the rest if need be. */
+  /** For a streamed body: resolves with its hash after reading what is left of it. */
   bodyHash?: (() => Promise<string>) | undefined
 }
 
 export interface StartRun {
   entityId: string
   parts: Part[]
-  /** The id of the input message, when the caller gave one. */
+  /** Id of the input message, if the caller gave one. */
   messageId?: string | undefined
   /** Absent: a new session. */
   sessionId?: string | undefined
-  /** What to do about a `sessionId` that does not exist: REST says 404, A2A creates it. */
+  /** For a `sessionId` that does not exist: REST answers 404, A2A creates the session. */
   unknownSession: 'refuse' | 'create'
   userId?: string | undefined
   metadata?: JsonObject | undefined
@@ -67,16 +67,16 @@ export interface StartRun {
   strategy?: MultitaskStrategy | undefined
   /** `plain` waits for the end, `stream` reads events, `background` outlives the request. RequestTimeout binds the first two. */
   mode: 'plain' | 'stream' | 'background'
-  /** Default: `cancel`; background runs go on. */
+  /** Default: `cancel`. Background runs always continue. */
   onDisconnect?: OnDisconnect | undefined
-  /** The client is gone. */
+  /** Aborts when the client disconnects. */
   signal?: AbortSignal | undefined
   idempotency?: Idempotency | undefined
 }
 
-/** What a paused run is given to go on with, and how it is followed: as `StartRun` says. */
+/** The answer that resumes a paused run, and how the run is followed (see `StartRun`). */
 export interface ResumeAnswer extends Pick<StartRun, 'mode' | 'onDisconnect' | 'signal'> {
-  /** One decision for everything that waits, or one per `call_id`. */
+  /** One decision for all open requests, or one per `call_id`. */
   approved?: boolean | Record<string, boolean> | undefined
   input?: Json | undefined
 }
@@ -84,14 +84,14 @@ export interface ResumeAnswer extends Pick<StartRun, 'mode' | 'onDisconnect' | '
 export interface RunHandle {
   readonly runId: string
   readonly sessionId: string
-  /** The request had been made before: this is the first one's run. */
+  /** The request is a retry: this is the run of the first one. */
   readonly replayed: boolean
   /**
    * The run's events with `seq > after`, in batches, live until its end. The first batch comes when the start is durable,
-   * the last one when the end is. A reader that leaves changes nothing but what `onDisconnect` says.
+   * the last one when the end is. A reader that leaves has no effect except by `onDisconnect`.
    */
   events(after?: number): AsyncIterable<readonly RunEvent[]>
-  /** When the run has ended or waits for input and that is durable; every outcome resolves, `timeout` included. */
+  /** Resolves when the end or pause of the run is durable, whatever its status. */
   result(): Promise<RunRecord>
 }
 
@@ -104,21 +104,21 @@ export interface Runs {
   start(options: StartRun): Promise<RunHandle>
   /** Live or recorded. Throws `run_not_found`. */
   get(runId: string): Promise<RunRecord>
-  /** The same without what was said. */
+  /** The same without messages, sources and metadata. */
   head(runId: string): Promise<RunHead>
   list(filter: RunFilter, page: PageRequest): Promise<Page<Run>>
-  /** Resolves when the cancellation is recorded; a final run is `conflict`. */
+  /** Resolves when the cancellation is recorded. Throws `conflict` for a final run. */
   cancel(runId: string, reason?: string): Promise<RunRecord>
   /**
-   * Resolves when it is durable that the run goes on. `conflict` unless it is `input_required`, or an interrupted workflow,
-   * and while its session runs something else; `invalid_request` for an answer that leaves open what the run asked for.
+   * Resolves when the resumption is durable. Throws `conflict` unless the run is `input_required` or an interrupted workflow,
+   * and while its session has another active run; `invalid_request` for an incomplete answer.
    */
   resume(runId: string, answer: ResumeAnswer): Promise<RunHandle>
-  /** Throws `run_not_found` at once, not while iterating. Prompts are as they are recorded: see `withPrompts`. */
+  /** Throws `run_not_found` at once, not while iterating. Prompts come as recorded: see `withPrompts`. */
   events(runId: string, after: number, signal?: AbortSignal): Promise<AsyncIterable<readonly RunEvent[]>>
-  /** These events of the run, with the prompts of its model calls whole. */
+  /** The same events with the full prompts of the model calls. */
   withPrompts(runId: string, events: AsyncIterable<readonly RunEvent[]>): AsyncIterable<readonly RunEvent[]>
-  /** What each model call was told and gave, as far as it is recorded. Throws `run_not_found`. */
+  /** The recorded prompt and output of each model call. Throws `run_not_found`. */
   trace(runId: string, page: PageRequest): Promise<RunTrace>
 }
 
@@ -131,43 +131,43 @@ export interface CreateSession extends Partial<SessionOwners> {
 
 export interface SessionHistory extends History {
   summary: Summary | null
-  /** Of a run shown, when asked for: page by page, as they are asked for. */
+  /** The events of one of these runs, page by page. Present when they were asked for. */
   events?: (runId: string) => AsyncIterable<RunEvent[]>
 }
 
 export type MessageFilter = Omit<MessageSearch, 'words'>
 
-/** A session as somebody sees who may not see all of it. */
+/** The part of a session that a former user may still read. */
 export interface PartOfSession {
   session: Session
-  /** The last turn of it; null: none. */
+  /** The last run of that part; null: none. */
   last: string | null
 }
 
-/** What comes out one after the other when a session is exported: the session, then each run, followed by its events. */
+/** The pieces of an exported session, in order: the session, then each run followed by its events. */
 export type SessionPiece = SessionHead | RunPiece
 
 export interface ImportSession {
-  /** The session, its runs and messages get other ids. */
+  /** Gives new ids to the session, its runs and messages. */
   newIds?: boolean | undefined
-  /** Whose it is from now on; absent: as the copy says. */
+  /** The user who gets the session; absent: as in the copy. */
   userId?: string | undefined
 }
 
 export interface ForkSession {
-  /** The last run to take over; absent: the latest. */
+  /** The last run to copy; absent: the latest. */
   runId?: string | undefined
-  /** Of the new session. */
+  /** Id of the new session. */
   sessionId?: string | undefined
-  /** Whose it is; absent: as the original. */
+  /** The user who gets the fork; absent: as the original. */
   userId?: string | undefined
 }
 
 export interface PruneSessions {
-  /** Those that have not changed since. */
+  /** Sessions that have not changed since. */
   olderThan: string
   filter: SessionFilter
-  /** Only sessions that are this user's now. */
+  /** Only sessions whose present user this is. */
   presentUser?: string | undefined
 }
 
@@ -175,46 +175,46 @@ export interface Sessions {
   create(seed: CreateSession, idempotency?: Idempotency): Promise<SessionRecord>
   get(sessionId: string): Promise<SessionRecord>
   update(sessionId: string, change: SessionChange, revision?: number): Promise<SessionRecord>
-  /** Cancels what runs in it first (`session_deleted`). */
+  /** First cancels the session's runs (`session_deleted`). */
   delete(sessionId: string): Promise<void>
   list(filter: SessionListFilter, page: PageRequest): Promise<Page<Session>>
   reuse(sessionId: string, owners: Partial<SessionOwners>): Promise<SessionRecord>
-  /** Takes a name out of `shared_with`. Throws `session_not_found`, `owner_not_found`. */
+  /** Removes a name from `shared_with`. Throws `session_not_found`, `owner_not_found`. */
   unshare(sessionId: string, kind: OwnerKind, ownerId: string): Promise<void>
   /**
-   * A new session with the runs up to one, as they are, and `forked_from` in its metadata. `run_not_found` for a run of another
-   * session, `conflict` for one that goes on and for a taken id.
+   * A new session with copies of the runs up to `runId`, and `forked_from` in its metadata. Throws `run_not_found` for a run of
+   * another session, `conflict` for an active run and for a taken id.
    */
   fork(sessionId: string, fork: ForkSession): Promise<SessionRecord>
-  /** Throws `session_not_found` at once. What has not ended is left out; `part` given: what is not in it, too. */
+  /** Throws `session_not_found` at once. Leaves out active runs, and with `part` everything outside it. */
   export(sessionId: string, withEvents: boolean, part?: PartOfSession): Promise<AsyncIterable<SessionPiece>>
-  /** All of it or nothing; `conflict` when an id is taken. What `copy.runs` throws ends it. */
+  /** Imports all or nothing. Throws `conflict` for a taken id, and whatever `copy.runs` throws. */
   import(copy: SessionCopy, options: ImportSession): Promise<SessionRecord>
-  /** Deletes for some seconds, never a session with work under way. `has_more`: ask again. */
+  /** Deletes for a few seconds, never a session with an active run. `has_more`: call it again. */
   prune(rule: PruneSessions): Promise<{ deleted: number; has_more: boolean }>
-  /** Messages with all the words, `open*` standing for those that begin so; the newest first. Throws `invalid_request` for no word. */
+  /** Messages that contain all words of the query, newest first; `open*` matches a prefix. Throws `invalid_request` without a word. */
   search(query: string, filter: MessageFilter, page: PageRequest): Promise<Page<MessageHit>>
-  /** `interactions` 1–1000; those before the run `before`, when it is given. */
+  /** The latest `interactions` (1–1000), or the latest before the run `before`. */
   history(sessionId: string, interactions: number, withEvents: boolean, before?: string): Promise<SessionHistory>
 }
 
-/** What comes out one after the other when everything of a user is exported; the last one says how much there was. */
+/** The pieces of a user's export, in order; the last one has the counts. */
 export type UserPiece =
   | { user_id: string; exported_at: string }
   | { session: AsyncIterable<SessionPiece> }
-  /** A session of somebody else in which the user's name stands. */
+  /** Id of another user's session that names this user in `shared_with`. */
   | { shared: string }
-  /** In a session of somebody else; its events follow. */
+  /** A run in another user's session; its events follow. */
   | { run: RunRecord }
   | { run_id: string; events: RunEvent[] }
   | { sessions: number; runs: number }
 
 export interface Users {
-  /** What `erase` would take. */
+  /** Everything that `erase` would delete. */
   export(userId: string): AsyncIterable<UserPiece>
   /**
-   * Deletes the sessions whose present user it is. The user's runs in other sessions are cancelled and lose what was said, and
-   * the name goes. What comes in meanwhile goes too. May be repeated.
+   * Deletes the sessions whose present user this is. Runs of the user in other sessions are cancelled and lose their content, and
+   * the name leaves `shared_with`. Includes what is created meanwhile. May be repeated.
    */
   erase(userId: string): Promise<void>
 }
@@ -224,7 +224,7 @@ export interface Summaries {
   get(sessionId: string): Promise<Summary>
   /** Returns when the job is durable. Throws `summary_not_configured`. */
   schedule(sessionId: string): Promise<void>
-  /** Joins a job that is already under way. Throws `summary_not_configured`, `summary_failed`, `timeout`. */
+  /** Joins a job that is already running. Throws `summary_not_configured`, `summary_failed`, `timeout`. */
   generate(sessionId: string): Promise<Summary>
 }
 
@@ -237,11 +237,11 @@ export interface Services {
   /** Absent unless knowledge is configured. */
   knowledge?: Knowledge | undefined
   /**
-   * An archive of everything that is kept, piece by piece. Throws before the first: `conflict` while another is being made or
-   * when nothing is kept, `storage_full`.
+   * An archive of all stored data, in pieces. Before the first piece it throws `conflict` (another backup is running, or
+   * nothing is stored on disk) or `storage_full`.
    */
   backup(): AsyncIterable<Uint8Array>
-  /** Does the work of a retried request once: the first answer is given again to every later one. */
+  /** Does the work of a request once: retries get the first answer. */
   once<T extends Json>(idempotency: Idempotency | undefined, work: () => Promise<T>): Promise<T>
   logger: Logger
 }

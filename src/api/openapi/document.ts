@@ -7,7 +7,7 @@ import { ErrorBody } from '../../wire/error.ts'
 
 type Json = Record<string, unknown>
 
-/** What every route can answer that leaves the wording of its errors to the server. */
+/** Errors that every route with the standard error body can answer. */
 const common: readonly ErrorCode[] = [
   'invalid_request',
   'misdirected_request',
@@ -75,7 +75,7 @@ function toOperation(doc: RouteDoc, schemas: JsonSchemas, authRequired: boolean)
   }
 }
 
-/** The scopes that a key needs stand where OpenAPI has roles. */
+/** The scopes of a key take the place of OpenAPI's roles. */
 function toSecurity(access: Access, authRequired: boolean): Json {
   if (access === 'open') return { security: [] }
   const needed = scopesOf(access)

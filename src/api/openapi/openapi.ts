@@ -4,7 +4,7 @@ import { type DocumentedRoute, documented } from '../route/documented.ts'
 import type { ApiSettings } from '../route/settings.ts'
 import { toOpenApi } from './document.ts'
 
-/** The document of `docs()`, made when it is first asked for and kept: mounting these routes anew makes it anew. */
+/** The document of `docs()`, built at the first request and cached. Mount new routes to rebuild it. */
 export function openApiRoutes(docs: () => readonly RouteDoc[], settings: ApiSettings): DocumentedRoute[] {
   let document: ReturnType<typeof toOpenApi> | undefined
   let yaml: Promise<string> | undefined

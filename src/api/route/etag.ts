@@ -14,8 +14,8 @@ export function matches(header: string | undefined, etag: string): boolean {
 }
 
 /**
- * The revision that If-Match asks for (RFC 9110 13.1.1, strong comparison); undefined for none and for `*`. Of several
- * tags it is the present one's. Throws `precondition_failed` when no tag can be a revision of ours.
+ * The revision that If-Match requires (RFC 9110 13.1.1, strong comparison); undefined without the header and for `*`. Of
+ * several tags, the one of the present session counts. Throws `precondition_failed` when no tag matches.
  */
 export function requiredRevision(header: string | undefined, { revision }: SessionRecord): number | undefined {
   if (header === undefined || header.trim() === '*') return undefined

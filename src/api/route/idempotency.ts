@@ -6,20 +6,20 @@ import type { Idempotency } from '../../service/services.ts'
 const visible = /^[\x21-\x7e]{1,255}$/
 
 /**
- * The request's `Idempotency-Key`, bound to caller, user, route and body; undefined when it has none. Throws
- * `invalid_request`. The user, since a caller is a place in the list of keys, which another may have tomorrow.
+ * The request's `Idempotency-Key`, bound to caller, user, route and body; undefined without the header. Throws
+ * `invalid_request`. The user is included because a caller is an index in the list of keys, and the list may change.
  */
 export async function readIdempotency(request: HttpRequest, route: string): Promise<Idempotency | undefined> {
   const key = keyOf(request, route)
   if (key === undefined) return undefined
   const hash = hashOf(request)
-  // A repeated form has another boundary each time, so its parts are compared, not its bytes.
+  // A retried form has another boundary each time, so its parts are compared, not its bytes.
   if (request.body.mediaType === 'multipart/form-data') addParts(hash, await request.body.multipart())
   else hash.update(await request.body.bytes())
   return { key, hash: hash.digest('hex'), whileRunning: 'conflict' }
 }
 
-/** The same for a body that is read line by line: the lines, and what a repeated request is compared by when they are read. */
+/** The same for a body that is read line by line; its hash is complete when all lines are read. */
 export function streamWithIdempotency(
   request: HttpRequest,
   route: string,

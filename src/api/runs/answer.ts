@@ -2,7 +2,7 @@ import { AppError } from '../../core/error.ts'
 import type { Run, RunRecord } from '../../core/run.ts'
 import type { RunDetail, RunResult } from '../../wire/run.ts'
 
-/** A run as sessions, lists and the history show it. */
+/** A run as in sessions, lists and the history. */
 export function toRun(record: RunRecord): Run {
   const { run_id, session_id, parent_run_id, entity_id, entity_kind, status, created_at, started_at, completed_at } =
     record
@@ -24,7 +24,7 @@ export function toRun(record: RunRecord): Run {
   }
 }
 
-/** The answer of a run that has ended well or waits for input; throws what became of every other one. */
+/** The answer of a completed run, or of one that is waiting for input. Throws for any other status. */
 export function toRunAnswer(record: RunRecord, runTimeoutMs: number): RunResult {
   const about = { runId: record.run_id, sessionId: record.session_id }
   if (record.status === 'failed') {

@@ -185,7 +185,7 @@ async function readResume(request: HttpRequest, run: RunHead) {
   return { body, mode, prompts: wantsPrompts(request, parseQuery(StreamQuery, request.query).include) }
 }
 
-/** A client that reconnects repeats the URL that it began with, so `Last-Event-ID` is the later word. */
+/** A client that reconnects repeats its first URL, so `Last-Event-ID` wins over `after`. */
 function readPosition(request: HttpRequest): { after: number; prompts: boolean } {
   const { after = 0, include } = parseQuery(RunEventsQuery, request.query)
   const prompts = wantsPrompts(request, include)

@@ -4,12 +4,12 @@ import type { Frames } from '../../http/reply.ts'
 import type { HttpRequest } from '../../http/request.ts'
 import { mapBatches } from '../../service/events/map-batches.ts'
 
-/** Whether the request says by its headers that it wants a stream. */
+/** Whether the request accepts an event stream. */
 export function acceptsEvents(request: HttpRequest): boolean {
   return request.headers.accept?.toLowerCase().includes('text/event-stream') === true
 }
 
-/** An event as it goes out: prompts, and what runs go on from, only to those who ask for them. */
+/** An event as it is sent. Prompts and the data for resuming are left out unless `prompts` is set. */
 export function toWireEvent(event: RunEvent, prompts: boolean): RunEvent {
   if (prompts) return event
   if (event.type === 'model_call_start') {
@@ -32,7 +32,7 @@ export function toFrames(batches: AsyncIterable<readonly RunEvent[]>, prompts: b
   return mapBatches(batches, (batch) => toFrame(batch, prompts))
 }
 
-/** A page of the record may have many readers at once; the few events of a batch that just happened cost less than this. */
+/** Frames of larger batches are cached, because many readers may read the same recorded page. */
 const sharedFrom = 8
 const shared = new WeakMap<readonly RunEvent[], Uint8Array>()
 

@@ -3,7 +3,7 @@ import { Archive, archiveMediaType } from '../../wire/archive.ts'
 import { type DocumentedRoute, documented } from '../route/documented.ts'
 import type { ApiSettings } from '../route/settings.ts'
 
-/** Everything that the server keeps, in one file. */
+/** A backup of all stored data. */
 export function backupRoutes({ prefix }: ApiSettings): DocumentedRoute[] {
   return [
     documented(

@@ -13,7 +13,7 @@ import { matches } from '../route/etag.ts'
 import { pathId } from '../route/path-id.ts'
 import { htmlReply } from './html.ts'
 
-/** Swagger UI sets styles on elements and has its icons as data; nothing else may load, and nothing from elsewhere. */
+/** Swagger UI uses inline styles and data: icons. Everything else must come from this server. */
 const policy = [
   "default-src 'none'",
   "script-src 'self'",
@@ -31,7 +31,7 @@ interface Asset {
   mediaType: string
 }
 
-/** The interactive documentation: a page of ours round Swagger UI, every asset served from here. */
+/** The interactive documentation: a page around Swagger UI, with all assets from this server. */
 export function docsRoutes(): DocumentedRoute[] {
   return [
     documented(
@@ -84,7 +84,7 @@ async function findAsset(file: string): Promise<Asset | undefined> {
   return { bytes: content, etag, mediaType }
 }
 
-/** Beside the built program; from source, where the package is installed. */
+/** In the built program the files are beside it; from source they are in the installed package. */
 async function readSwaggerFile(file: string): Promise<Uint8Array> {
   try {
     return await readFile(fileURLToPath(new URL(`./web/${file}`, import.meta.url)))

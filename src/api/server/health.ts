@@ -4,7 +4,7 @@ import { Health, Readiness } from '../../wire/health.ts'
 import { type DocumentedRoute, documented } from '../route/documented.ts'
 import type { ApiSettings } from '../route/settings.ts'
 
-/** Whether the process answers, and whether it takes work. */
+/** Liveness and readiness. */
 export function healthRoutes(settings: ApiSettings): DocumentedRoute[] {
   const { healthPath, version, startedAtMs, clock } = settings
   return [

@@ -7,7 +7,7 @@ import { htmlReply } from './html.ts'
 
 const policy = "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
-/** `GET /`: where things are, as a page for browsers and as JSON for everything else. */
+/** `GET /`: the addresses of the server's parts, as a page for browsers, else as JSON. */
 export function homeRoutes({ prefix, healthPath, a2aPrefix, version }: ApiSettings): DocumentedRoute[] {
   const places = {
     docs: '/docs',

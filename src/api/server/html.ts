@@ -1,6 +1,6 @@
 import type { Reply } from '../../http/reply.ts'
 
-/** A page with the policy that says what it may load. */
+/** An HTML page with its Content-Security-Policy. */
 export function htmlReply(html: string, policy: string): Reply {
   return {
     status: 200,

@@ -5,7 +5,7 @@ import type { ApiSettings } from '../route/settings.ts'
 
 const mediaType = 'text/plain; version=0.0.4; charset=utf-8'
 
-/** What a Prometheus asks for. Needs a key where there are keys. */
+/** Metrics for Prometheus. Needs a key where keys are configured. */
 export function metricsRoutes({ metrics }: ApiSettings): DocumentedRoute[] {
   return [
     documented(

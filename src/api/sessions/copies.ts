@@ -27,9 +27,9 @@ import { toWireEvent } from '../runs/stream.ts'
 
 const tag = 'Sessions'
 const params = { id: 'The session.' }
-/** Of a copy: a run with all that was said in it. */
+/** Maximum line of a copy: a run with its messages. */
 const maxLineBytes = 64 * 1024 * 1024
-/** A longer line is parsed in turns of the event loop. */
+/** Longer lines are parsed in steps that yield to the event loop. */
 const largeLine = 1024 * 1024
 const lineEnd = Buffer.from('\n')
 const made = {
@@ -39,7 +39,7 @@ const made = {
 }
 const headers = { 'Idempotency-Key': 'A retry with the same key and body returns the first answer.' }
 
-/** Whole sessions out, in, and beside each other. */
+/** Export, import and fork whole sessions. */
 export function sessionCopyRoutes({ prefix, importBytes }: ApiSettings): DocumentedRoute[] {
   const path = `${prefix}/sessions`
   const answer = (record: SessionRecord) => {
@@ -134,7 +134,7 @@ function makeOnce(once: Services['once'], idempotency: Idempotency | undefined, 
   return once(idempotency, make as () => Promise<Json & SessionRecord>)
 }
 
-/** As they are recorded with `prompts`, else without exact prompts. */
+/** The recorded events; without `prompts`, exact prompts are left out. */
 export function toCopyEvents(events: readonly RunEvent[], prompts: boolean): readonly RunEvent[] {
   return prompts ? events : events.map((event) => toWireEvent(event, false))
 }
@@ -150,7 +150,7 @@ export async function* toCopyLines(pieces: AsyncIterable<SessionPiece>, prompts:
   yield* toLine(writer.end())
 }
 
-/** One line, in pieces, since it may have megabytes. */
+/** One line, in pieces, because it may take megabytes. */
 export async function* toLine(line: object): AsyncGenerator<Uint8Array> {
   if (isLarge(line)) {
     yield* encodeLarge(line)
@@ -158,7 +158,7 @@ export async function* toLine(line: object): AsyncGenerator<Uint8Array> {
   } else yield Buffer.from(`${JSON.stringify(line)}\n`)
 }
 
-/** The first line says whose copy it is; the others are read as its runs are asked for. */
+/** Reads the first line, the session. The other lines are read when the runs are iterated. */
 async function readCopy(lines: AsyncGenerator<string>): Promise<SessionCopy> {
   const pieces = readPieces(lines)
   const { value: first } = await pieces.next()

@@ -9,7 +9,7 @@ import type { ApiSettings } from '../route/settings.ts'
 import { toRun } from '../runs/answer.ts'
 import { toWireEvent } from '../runs/stream.ts'
 
-/** What was said in a session. */
+/** The messages and runs of a session. */
 export function historyRoutes({ prefix }: ApiSettings): DocumentedRoute[] {
   return [
     documented(
@@ -52,7 +52,7 @@ function toHistory(sessionId: string, history: SessionHistory): History {
   }
 }
 
-/** The same JSON with `events` in each run, written as they are read: all of them together may have hundreds of megabytes. */
+/** The same JSON with `events` in each run. Streamed, because all events together may take hundreds of megabytes. */
 async function* withEvents(
   { runs, ...rest }: History,
   read: NonNullable<SessionHistory['events']>,
@@ -64,8 +64,8 @@ async function* withEvents(
     yield ','
   }
   yield '"runs":['
-  for (const [place, run] of runs.entries()) {
-    yield `${place === 0 ? '' : ','}${JSON.stringify(run).slice(0, -1)},"events":[`
+  for (const [index, run] of runs.entries()) {
+    yield `${index === 0 ? '' : ','}${JSON.stringify(run).slice(0, -1)},"events":[`
     let before = ''
     for await (const events of read(run.run_id)) {
       let small = ''

@@ -5,7 +5,7 @@ import { parseQuery } from '../../wire/parse.ts'
 import { type DocumentedRoute, documented } from '../route/documented.ts'
 import type { ApiSettings } from '../route/settings.ts'
 
-/** Search in what was said. */
+/** Search messages. */
 export function messageRoutes({ prefix }: ApiSettings): DocumentedRoute[] {
   return [
     documented(

@@ -235,7 +235,7 @@ function unknownKind(named: string) {
 
 type Present<T> = { [K in keyof T]?: Exclude<T[K], undefined> }
 
-/** Without the fields that are undefined, which a spread would write over others. */
+/** Without undefined fields, which would overwrite others in a spread. */
 function withoutAbsent<T extends object>(fields: T): Present<T> {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Present<T>
 }

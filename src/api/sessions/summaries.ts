@@ -9,7 +9,7 @@ const tag = 'Sessions'
 const params = { id: 'The session.' }
 const summaryAnswer = { description: 'The summary.', content: { 'application/json': SummaryAnswer } }
 
-/** The latest summary of a session, and the making of one. */
+/** Read and create the summary of a session. */
 export function summaryRoutes({ prefix }: ApiSettings): DocumentedRoute[] {
   const path = `${prefix}/sessions/:id/summary`
   return [

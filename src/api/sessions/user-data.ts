@@ -11,7 +11,7 @@ import { toCopyEvents, toCopyLines, toLine } from './copies.ts'
 const tag = 'Users'
 const params = { user_id: 'The `user_id` of the sessions and runs.' }
 
-/** Everything of one user, out or gone. */
+/** Export or erase everything of one user. */
 export function userRoutes({ prefix }: ApiSettings): DocumentedRoute[] {
   const path = `${prefix}/users/:user_id`
   return [

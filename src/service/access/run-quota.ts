@@ -1,13 +1,13 @@
 import { AppError } from '../../core/error.ts'
 import type { RunHandle, Runs } from '../services.ts'
 
-/** The same runs, of which one caller may have at most `most` that wait or run; more are `rate_limited`. */
-export function limitRuns(runs: Runs, most: number): Runs {
+/** The same runs with a limit: at most `max` may be active or queued for this caller; more are `rate_limited`. */
+export function limitRuns(runs: Runs, max: number): Runs {
   let count = 0
 
   async function counted(begin: () => Promise<RunHandle>): Promise<RunHandle> {
-    if (count >= most) {
-      throw new AppError('rate_limited', `This key has ${most} active runs, the maximum. Wait for one to end.`)
+    if (count >= max) {
+      throw new AppError('rate_limited', `This key has ${max} active runs, the maximum. Wait for one to end.`)
     }
     count++
     const leave = () => {

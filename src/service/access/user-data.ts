@@ -18,9 +18,9 @@ interface Options {
   clock: Clock
 }
 
-/** Everything of one user: out, or gone. */
+/** Exports or erases everything of one user. */
 export function createUsers({ store, sessions, runs, clock }: Options): Users {
-  /** Those that are the user's, and the ids of others in which the name stands. */
+  /** The user's sessions (`isOwn`), and sessions that name the user in `shared_with`. */
   async function* sessionsOf(userId: string): AsyncGenerator<{ sessionId: string; isOwn: boolean }> {
     for (let cursor: string | undefined; ; ) {
       const page = await store.listSessions({ user_id: userId }, { limit: sessionsAtOnce, cursor })
@@ -90,7 +90,7 @@ export function createUsers({ store, sessions, runs, clock }: Options): Users {
     export: (userId) => pieces(userId),
     async erase(userId) {
       for await (const runId of runsElsewhere(userId, activeStatuses)) await unlessGone(runs.cancel(runId))
-      // Before the sessions go: their runs would leave idempotency keys behind. What comes in meanwhile is taken in the next round.
+      // Before the sessions are deleted: their runs would leave idempotency keys behind. The next round takes what came meanwhile.
       for (let found = 1; found > 0; ) {
         found = 0
         for (let step = 1; step > 0; found += step) step = await eraseStep(userId)
@@ -102,13 +102,13 @@ export function createUsers({ store, sessions, runs, clock }: Options): Users {
   async function eraseStep(userId: string): Promise<number> {
     const begunMs = performance.now()
     const count = await store.eraseUser(userId, runsAtOnce)
-    // Whoever waits for a commit waits for one step at most.
+    // Other writes wait for one step at most.
     if (count > 0) await pause(performance.now() - begunMs)
     return count
   }
 }
 
-/** Undefined when somebody else was faster, or it has ended by itself. */
+/** Undefined when the session or run is gone, or the run has ended, in the meantime. */
 async function unlessGone<T>(work: Promise<T>): Promise<{ value: T } | undefined> {
   try {
     return { value: await work }

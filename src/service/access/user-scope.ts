@@ -7,9 +7,9 @@ import { createReading } from '../sessions/shared-reading.ts'
 import { noSummary } from '../sessions/summaries.ts'
 
 /**
- * The services as one user may use them: sessions that are the user's, of those that were handed over to another what was
- * there until then, and runs that are the user's or in what may be read. Everything else does not exist, ids included; what
- * is made belongs to the user, and only what is the user's now can be changed. Agents and knowledge are everybody's.
+ * The services restricted to one user. The user may read the user's own sessions and runs, and of sessions that were handed
+ * over to another user the part until then. Everything else does not exist, ids included. New sessions and runs belong to the
+ * user; only what belongs to the user now can be changed. Agents and knowledge are shared by all users.
  */
 export function scopeToUser(
   services: Services,
@@ -33,7 +33,7 @@ export function scopeToUser(
     }
   }
 
-  /** Made before its first run, so that of two users who name the same new session one gets it, and the other none. */
+  /** Creates the session before its first run: if two users name the same new session, only one of them gets it. */
   async function makeSession(sessionId: string, entityId: string): Promise<void> {
     const { kind } = services.registry.get(entityId)
     try {
@@ -44,7 +44,7 @@ export function scopeToUser(
     }
   }
 
-  /** For changes: the run is in a session of the user, or the user's in one of nobody. */
+  /** For changes: the run is in the user's session, or it is the user's run in a session without a user. */
   async function ownRun(runId: string): Promise<void> {
     const run: RunHead = await runs.head(runId)
     const session = await findSession(run.session_id)
@@ -131,7 +131,7 @@ export function scopeToUser(
         if (sessionId !== undefined) {
           const session = await findSession(sessionId)
           if (session === undefined && unknownSession === 'create') await makeSession(sessionId, entityId)
-          // One that another has answers as one that nobody has, after the same work.
+          // Another user's session answers like a missing one, after the same work.
           else if (session?.user_id !== userId) throw notFound('session', sessionId)
         }
         return runs.start({ ...options, userId })
@@ -175,7 +175,7 @@ export function scopeToUser(
     },
   }
 
-  /** What an earlier user takes away is the user's. */
+  /** A former user's copy belongs to that user alone. */
   function ownCopyOf(session: Session): Session {
     return { ...session, user_id: userId, shared_with: { ...session.shared_with, user_ids: [] } }
   }

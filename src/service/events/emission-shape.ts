@@ -13,7 +13,7 @@ const json: Field = { kind: 'json' }
 const duration: Field = { kind: 'number' }
 const maybe = (kind: Kind): Field => ({ kind, optional: true })
 
-/** What each event must and may hold. */
+/** The required and optional fields of each event. */
 const fields: { [TYPE in EmittedEvent['type']]: Record<string, Field> } = {
   text_delta: { text },
   reasoning_delta: { text },
@@ -105,7 +105,7 @@ const kinds: { [KIND in Kind]: readonly [words: string, fits: (value: unknown) =
   ],
 }
 
-/** What is wrong with an event of this type, as the end of a sentence; undefined when nothing is. The event is JSON. */
+/** What is wrong with an event of this type, as the end of a sentence; undefined for a valid one. The event is JSON. */
 export function problemOfEvent(type: EmittedEvent['type'], event: unknown): string | undefined {
   if (!isObject(event)) return 'that is not an object'
   for (const [name, { kind, optional, nullable }] of Object.entries(fields[type])) {

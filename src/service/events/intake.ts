@@ -14,16 +14,16 @@ export interface IntakeOptions {
   recorder: RunRecorder
   prompts: PromptLog
   isOver: () => boolean
-  /** A model call has used so many tokens. */
+  /** Called with the tokens of each model call. */
   onTokens: (tokens: number) => void
   onEvent: () => void
 }
 
-/** What one run emits: checked, counted, folded and given to the recorder. */
+/** Takes what one run emits: checks and counts it, adds it to the fold, and gives it to the recorder. */
 export class RunIntake {
   readonly #options: IntakeOptions
   readonly #budget: RunBudget
-  #turn = 0
+  #emitted = 0
   #asked = false
 
   constructor(options: IntakeOptions) {
@@ -36,12 +36,12 @@ export class RunIntake {
     return this.#asked
   }
 
-  /** Gives a promise when the run has to wait. Throws `run_failed` for what is no event, `run_limit` for too much. */
+  /** Gives a promise when the run has to wait. Throws `run_failed` for an invalid event, `run_limit` for too much. */
   take(emission: Emission): Promise<void> | undefined {
     const delta = toDelta(emission)
     if (delta !== undefined) {
       this.#budget.addText(delta.text)
-      return delta.text === '' ? this.#nextTurn() : this.#add(delta, delta.text.length)
+      return delta.text === '' ? this.#yieldNowAndThen() : this.#add(delta, delta.text.length)
     }
     const recordable = toRecordable(emission, this.#budget)
     this.#budget.addEvent(recordable)
@@ -62,12 +62,12 @@ export class RunIntake {
     fold.add(event)
     const wait = recorder.add(event, characters)
     onEvent()
-    return wait ?? this.#nextTurn()
+    return wait ?? this.#yieldNowAndThen()
   }
 
-  /** Now and then something to wait for, so that a run that never waits itself lets the others in. */
-  #nextTurn(): Promise<void> | undefined {
-    this.#turn++
-    return this.#turn % eventsPerTick === 0 ? new Promise((resolve) => setImmediate(resolve)) : undefined
+  /** Yields to the event loop now and then, for a run that never waits itself. */
+  #yieldNowAndThen(): Promise<void> | undefined {
+    this.#emitted++
+    return this.#emitted % eventsPerTick === 0 ? new Promise((resolve) => setImmediate(resolve)) : undefined
   }
 }

@@ -3,7 +3,7 @@ import { isFinalEvent } from '../../core/event.ts'
 import { nextLimit, pageFrom } from './pages.ts'
 
 const windowLimit = 4096
-/** An event of so many characters counts by itself. */
+/** Events of at least this many characters are counted by size. */
 const largeEvent = 4096
 const largeLimit = 4 * 1024 * 1024
 
@@ -13,12 +13,12 @@ export type ReadRecorded = (after: number, limit: number) => Promise<RunEvent[]>
 /**
  * The events of one live run. One writer pushes, any number of readers follow from any number; snapshot and attach are
  * one step. Holds the newest events only: a reader that has fallen behind catches up from the record. An event becomes
- * visible when `release` has reached its number, which is how nothing leaves before what it rests on is durable.
+ * visible when `release` has reached its number, so that nothing leaves before what it rests on is durable.
  */
 export class RunLog {
   readonly #readRecorded: ReadRecorded
   #window: RunEvent[] = []
-  /** Those in the window that are large. */
+  /** The large events of the window. */
   #large: { seq: number; characters: number }[] = []
   #largeCharacters = 0
   #first: number
@@ -36,7 +36,7 @@ export class RunLog {
     this.#first = first
   }
 
-  /** Numbers must grow by one. `characters`: about as many as the event has. */
+  /** Numbers must grow by one. `characters`: about the size of the event. */
   push(event: RunEvent, characters = 0): void {
     this.#window.push(event)
     if (characters < largeEvent) return
@@ -51,7 +51,7 @@ export class RunLog {
     this.#wake()
   }
 
-  /** Events up to this number can be read from the store, so the window may let go of them. */
+  /** Events up to this number are in the store, so the window may drop them. */
   recorded(seq: number): void {
     this.#recorded = seq
     const surplus = Math.max(this.#window.length - windowLimit, this.#largeSurplus())
@@ -65,7 +65,7 @@ export class RunLog {
       this.#largeCharacters -= this.#large.shift()?.characters ?? 0
   }
 
-  /** How many of the oldest have to go for the large ones to take half of what they may. */
+  /** How many of the oldest events to drop so that the large ones take half of their limit. */
   #largeSurplus(): number {
     if (this.#largeCharacters <= largeLimit) return 0
     let over = this.#largeCharacters - largeLimit / 2
@@ -135,18 +135,18 @@ export class RunLog {
     }
   }
 
-  /** The same page for all who are at the same place. */
+  /** One page for all readers at the same number. */
   #visibleFrom(next: number): readonly RunEvent[] {
     if (this.#page?.next === next && this.#page.visible === this.#visible) return this.#page.events
     const from = next - this.#first
     let events = pageFrom(this.#window, Math.max(0, from))
     if ((events.at(-1)?.seq ?? 0) > this.#visible) events = events.filter((event) => event.seq <= this.#visible)
-    // What may leave may not have been pushed yet, so an empty page says nothing.
+    // A released number may not have been pushed yet, so an empty page is not cached.
     if (events.length > 0) this.#page = { next, visible: this.#visible, events }
     return events
   }
 
-  // Once a turn of the event loop, so that what a run emits in one go leaves in one piece.
+  // Once per tick of the event loop, so that a burst of events leaves as one batch.
   #wake(): void {
     if (this.#wakeScheduled || this.#waiting.size === 0) return
     this.#wakeScheduled = true

@@ -1,13 +1,13 @@
 import type { RunEvent } from '../../core/event.ts'
 
-/** What one reader holds at a time, whatever it does with it: a thousand that have stalled must fit into memory. */
+/** Maximum page size: the pages of a thousand stalled readers must fit into memory. */
 const pageCharacters = 32 * 1024
 const maxEvents = 500
 const firstEvents = 64
-/** Of an event without text, as it goes out. */
+/** Estimated size of an event without text. */
 const usualCharacters = 200
 
-/** The events from this place on that make a page: at least one, if there is one. */
+/** The page of events from this index on; at least one event, if there is one. */
 export function pageFrom(events: readonly RunEvent[], from: number): RunEvent[] {
   let characters = 0
   let end = from
@@ -18,7 +18,7 @@ export function pageFrom(events: readonly RunEvent[], from: number): RunEvent[] 
   return events.slice(from, end)
 }
 
-/** How many events to ask for after such a page; without one, at first. */
+/** How many events to read after this page; without a page: for the first one. */
 export function nextLimit(page?: readonly RunEvent[]): number {
   if (page === undefined || page.length === 0) return firstEvents
   const characters = page.reduce((sum, event) => sum + charactersOf(event), 0)

@@ -8,12 +8,12 @@ import { RunLog } from './log.ts'
 
 const flushAfterMs = 50
 const flushAfterCharacters = 4096
-/** How many numbers a run may use before its next batch is durable. */
+/** How many event numbers a run may use before its next batch is durable. */
 export const reserve = 1000
 const heldLimit = 1024 * 1024
-/** What an event counts for at least, unless it is text. */
+/** Minimum size of an event without text. */
 const eventCharacters = 256
-/** Before it looks again whether the start is durable. */
+/** Interval of checks whether the start is durable. */
 const pauseMs = 5
 
 type RecorderServices = Pick<RunServices, 'store' | 'clock' | 'timers' | 'logger'>
@@ -77,7 +77,7 @@ export class RunRecorder {
     this.#release()
   }
 
-  /** Gives a promise when so much waits for the store that the run has to wait too. `characters`: of the event's JSON, or its text. */
+  /** Gives a promise when the run has to wait for the store. `characters`: length of the event's JSON, or of its text. */
   add(body: EmittedEvent, characters: number): Promise<void> | undefined {
     const { run_id: runId } = this.#run
     const seq = ++this.#seq
@@ -102,7 +102,7 @@ export class RunRecorder {
     }
   }
 
-  /** Resolves when everything added so far is in the store; once the run has ended it is the end that says so. */
+  /** Resolves when all events so far are in the store, or the run has ended: its end then records the rest. */
   async recorded(): Promise<void> {
     const seq = this.#seq
     while (this.#recordedSeq < seq && !this.#stopped) {
@@ -111,7 +111,7 @@ export class RunRecorder {
     }
   }
 
-  /** The run's message may be seen; the next batch says so. */
+  /** The input has been passed; the next batch records that. */
   inputIsChecked(): void {
     this.#checked = true
   }
@@ -122,12 +122,12 @@ export class RunRecorder {
     this.#services.timers.clear(this.#flushTimer)
   }
 
-  /** A batch that is on its way to the store. */
+  /** The batch that the store is writing. */
   get appending(): Promise<void> | undefined {
     return this.#appending
   }
 
-  /** What no batch has taken. */
+  /** Events that are in no batch yet. */
   takeHeld(): RunEvent[] {
     const events = this.#held
     this.#held = []
@@ -147,7 +147,7 @@ export class RunRecorder {
     this.log.close()
   }
 
-  // Numbers beyond the durable reservation stay unseen until a batch has extended it.
+  // Events beyond the durable reservation stay hidden until a batch has extended it.
   #release(): void {
     if (this.#startDurable) this.log.release(Math.min(this.#seq, this.#reservedUntil))
   }
@@ -187,7 +187,7 @@ export class RunRecorder {
         this.#release()
       } else this.#options.onRefused()
     } catch (error) {
-      // Numbers make a second try harmless; the end carries what could not be appended.
+      // A second write of the same numbers is harmless; the end carries what could not be appended.
       this.#services.logger.error({ error, run_id: batch.run_id }, 'events could not be recorded')
       this.#held = [...batch.events, ...this.#held]
       this.#options.onFailure(error)

@@ -4,16 +4,16 @@ import type { Emission } from '../../core/runnable.ts'
 import { isDeeper } from '../../runtime/json-size.ts'
 import { problemOfEvent } from './emission-shape.ts'
 
-/** SQLite reads no JSON that is nested deeper than 1,000 levels, and an event stands inside others when it is read. */
+/** Half of SQLite's limit of 1,000 levels, since an event is read inside other JSON. */
 export const deepestJson = 500
 
-/** An event that is no delta, and how many characters its JSON has. */
+/** An event other than a delta, and the length of its JSON. */
 export interface Recordable {
   event: Exclude<EmittedEvent, TextDelta | ReasoningDelta>
   characters: number
 }
 
-/** Of a delta its own copy; undefined for every other event. Throws `run_failed` for a delta without text. */
+/** A copy of a text or reasoning delta; undefined for any other event. Throws `run_failed` for a delta without text. */
 export function toDelta(emission: Emission): TextDelta | ReasoningDelta | undefined {
   if (typeof emission === 'string') return { type: 'text_delta', text: emission }
   const { type, text } = (emission ?? {}) as { type?: unknown; text?: unknown }
@@ -23,8 +23,8 @@ export function toDelta(emission: Emission): TextDelta | ReasoningDelta | undefi
 }
 
 /**
- * What a runnable emitted as an event that can be recorded, and that the runnable can't change any more. Throws
- * `run_failed` for what is no event of a runnable, lacks something or holds what is no JSON.
+ * A copy of an emitted event that can be recorded and that the runnable can't change any more. Throws `run_failed` for a value
+ * that is not an event, lacks a field or is not JSON.
  */
 export function toRecordable(emission: Emission, budget: { assertNoGiant(characters: number): void }): Recordable {
   const type: unknown = (emission as { type?: unknown } | null | undefined)?.type
@@ -52,7 +52,7 @@ function textOf(emission: Emission, subject: string): string {
   }
 }
 
-/** Which tool or step it is about. */
+/** Names the tool or step of an event. */
 function nameOf(emission: Emission): string {
   const { name } = emission as { name?: unknown }
   return typeof name === 'string' ? ` of '${name.slice(0, 100)}'` : ''

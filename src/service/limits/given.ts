@@ -9,13 +9,13 @@ interface Given {
   state?: JsonObject | null | undefined
 }
 
-/** Throws `invalid_request` for more metadata or state than a caller may give. What is recorded already may be more. */
+/** Throws `invalid_request` for more metadata or state than a caller may send. Stored values may be larger. */
 export function checkGiven({ metadata, state }: Given, bounds: GivenBounds): void {
   if (metadata !== undefined && metadata !== null) assertSize('metadata', metadata, bounds.metadataBytes)
   if (state !== undefined && state !== null) assertSize('state', state, bounds.stateBytes)
 }
 
-/** The same for a state that is given to be merged over another. */
+/** The same for a state that is merged over the stored one. */
 export function checkMerged(present: JsonObject, given: JsonObject, { stateBytes }: GivenBounds): void {
   const text = JSON.stringify({ ...present, ...given })
   if (isLonger(text, stateBytes))

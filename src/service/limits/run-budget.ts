@@ -2,10 +2,10 @@ import type { EmittedEvent } from '../../core/event.ts'
 import { type Limits, runLimit, shownBytes } from '../../core/limits.ts'
 import type { Recordable } from '../events/to-event.ts'
 
-/** What runs are held to. */
+/** The limits of a run. */
 export type RunBounds = Pick<Limits, 'run' | 'toolResult' | 'metadataBytes' | 'stateBytes'>
 
-/** What one run has emitted so far. Every method throws `run_limit` for what is too much, before any of it is kept. */
+/** Counts what one run emits. Every method throws `run_limit` for what is too much, before any of it is recorded. */
 export class RunBudget {
   readonly #bounds: RunBounds
   #bytes = 0
@@ -15,12 +15,12 @@ export class RunBudget {
     this.#bounds = bounds
   }
 
-  /** A delta; one without text counts too, since it costs its place. */
+  /** Counts a delta; an empty one counts as one byte. */
   addText(text: string): void {
     this.#addBytes(Buffer.byteLength(text) || 1)
   }
 
-  /** Of an event that nobody has looked at closely yet: whether that is worth it. */
+  /** Refuses an event that is far too large, before it is parsed. */
   assertNoGiant(characters: number): void {
     const most = 4 * Math.max(this.#bounds.run.outputBytes, this.#bounds.toolResult.recordBytes)
     if (characters > most) throw this.#tooMuch()
@@ -49,7 +49,7 @@ export class RunBudget {
   }
 }
 
-/** What an event adds to the run's output. Prompts, results of tools and the session's state have limits of their own. */
+/** What an event adds to the run's output. Prompts, tool results and the session's state have their own limits. */
 function said(event: EmittedEvent): unknown {
   switch (event.type) {
     case 'model_call_start':

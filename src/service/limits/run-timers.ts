@@ -1,19 +1,19 @@
 import type { Timer, Timers } from '../../core/time.ts'
 
-/** In milliseconds; undefined means none. */
+/** In milliseconds; undefined: no limit. */
 export interface RunTimes {
-  /** Of the whole run, from its start. */
+  /** Limit of the whole run, from its start. */
   timeoutMs: number | undefined
-  /** Of silence between two events. */
+  /** Limit of the time between two events. */
   idleTimeoutMs: number | undefined
-  /** That it may still work, from when it begins or goes on. */
+  /** Work time that is left, from when the run begins or is resumed. */
   workMs: number | undefined
 }
 
-/** Above it Node's timers would fire at once. */
+/** Node's timers fire at once above this. */
 const longestTimerMs = 2 ** 31 - 1
 
-/** The time that one run is given. */
+/** The time limits of one run. */
 export class RunTimers {
   readonly #timers: Timers
   readonly #times: RunTimes
@@ -30,19 +30,19 @@ export class RunTimers {
     this.#onWorked = onWorked
   }
 
-  /** Does nothing when they have begun. */
+  /** Does nothing when the timers run already. */
   start(): void {
     const { timeoutMs, idleTimeoutMs } = this.#times
     if (timeoutMs !== undefined) this.#deadline ??= this.#timers.set(this.#onTimeout, timeoutMs)
     if (idleTimeoutMs !== undefined) this.#idle ??= this.#timers.set(this.#onTimeout, idleTimeoutMs)
   }
 
-  /** The run leaves the queue, or goes on after a pause. */
+  /** The run leaves the queue, or is resumed. */
   startWork(): void {
     if (this.#times.workMs !== undefined) this.#arm(this.#times.workMs)
   }
 
-  /** Something happened: the silence begins anew. */
+  /** Called for each event. */
   resetIdleTimer(): void {
     this.#idle?.refresh()
   }

@@ -1,8 +1,8 @@
 import type { RunEvent } from '../../core/event.ts'
 
 /**
- * How long a run had worked before it went on, as far as its events tell: from each beginning to the last event before the
- * pause. `before` begins with the first event and ends with the newest `run_resumed`.
+ * How long a run worked before it was resumed: from each start or resumption to the last event before the next pause. `before`
+ * begins with the first event and ends with the newest `run_resumed`.
  */
 export function workedMs(before: readonly RunEvent[], startedAt: string | null): number {
   let worked = 0

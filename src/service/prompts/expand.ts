@@ -5,8 +5,8 @@ import type { PromptReader } from './reader.ts'
 type Batches = AsyncIterable<readonly RunEvent[]>
 
 /**
- * A run's events with the prompts of its model calls whole. `earlier` gives its events from the first on: a stream that
- * begins later has calls that refer to those before it.
+ * A run's events with the full prompts of its model calls. `earlier` gives all its events: in a stream that begins later,
+ * calls may refer to calls before it.
  */
 export function withPrompts(
   batches: Batches,

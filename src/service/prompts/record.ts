@@ -5,12 +5,12 @@ import { promptText } from '../../core/message.ts'
 import { isEnded, isResumable, type RunRecord } from '../../core/run.ts'
 
 /*
- * The prompt of a model call as it is recorded, and back. A session of a thousand runs must not hold its history a thousand
- * times, so what a prompt has of earlier runs, or of the call before, is a reference; each is made only where it gives the
- * same text, so that the prompt comes back byte for byte.
+ * Turns the prompt of a model call into its record, and back. A session of a thousand runs must not hold its history a thousand
+ * times, so the record refers to messages of earlier runs and of the call before. A reference is made only where it gives the
+ * same text, so that the prompt is restored byte for byte.
  */
 
-/** What a model call was told; each message is a JSON text. */
+/** The prompt of a model call; each message is a JSON text. */
 export interface ToldCall {
   messages: readonly string[]
   tools: string | undefined
@@ -58,12 +58,12 @@ export function runsNeeded({ pieces }: PromptRecord): number {
   return Math.max(0, ...pieces.map((piece) => ('turns' in piece ? piece.turns[0] : 0)))
 }
 
-/** Whether it refers to nothing of the call before. */
+/** Whether the record refers to no earlier call. */
 export function isIndependent({ pieces, same }: PromptRecord): boolean {
   return same === undefined && !pieces.some((piece) => 'same' in piece)
 }
 
-/** Undefined when what the record refers to is not what it was. */
+/** Undefined when the messages that the record refers to have changed. */
 export function fromPromptRecord(
   { prompt, tools, settings }: ModelCallStart & { prompt: PromptRecord },
   before: ToldCall | undefined,
@@ -82,7 +82,7 @@ export function fromPromptRecord(
   return told
 }
 
-/** What was told, as it is in the event that a runnable emits; undefined when its prompt is no list of messages. */
+/** The prompt in an emitted event; undefined when it is not a list of messages. */
 export function toldIn({ messages, tools, settings }: ModelCallStart): ToldCall | undefined {
   if (!Array.isArray(messages)) return undefined
   return {
@@ -92,7 +92,7 @@ export function toldIn({ messages, tools, settings }: ModelCallStart): ToldCall 
   }
 }
 
-/** The fields of the event that say what was told. */
+/** The fields of an event that hold the prompt. */
 export function toFields(told: ToldCall): Pick<ModelCallStart, 'messages' | 'tools' | 'settings'> {
   return {
     messages: JSON.parse(`[${told.messages.join(',')}]`) as Json,

@@ -9,25 +9,25 @@ import type { RecordedRuns } from '../events/reader.ts'
 import { PromptReader } from './reader.ts'
 import { type ToldCall, toFields } from './record.ts'
 
-/** A page is full when its prompts have so many characters. */
+/** A page is full when its prompts reach this many characters. */
 const pageCharacters = 4_000_000
 
-/** Read first, since most pages end soon. */
+/** Size of the first read: most pages end soon. */
 const fewEvents = 2_000
 const manyEvents = 20_000
-/** What a trace tells of that is not a call's text; a source belongs to what was found before it. */
+/** The event types of a trace, without text deltas and sources. A source belongs to the retrieval before it. */
 const tracedTypes = ['model_call_start', 'model_call_end', 'tool_call', 'tool_result', 'retrieval'] as const
 const childrenAtOnce = 1_000
-/** Pages that may be continued without reading again what their last call was told. */
-const keptPlaces = 16
+/** Number of cached cursors: their pages continue without restoring the last prompt again. */
+const maxCachedPrompts = 16
 
-/** What was recorded of runs as their model calls saw it, in pages of calls, each of which costs what is in it. */
+/** Traces of recorded runs in pages of model calls. A page costs what it contains, however long the run is. */
 export function createTraces(store: SessionStore, recorded: RecordedRuns) {
-  /** By run and cursor: what the last call of the page before was told. */
-  const places = new Map<string, ToldCall | undefined>()
+  /** By run and cursor: the prompt of the last call on the page before. */
+  const lastPrompts = new Map<string, ToldCall | undefined>()
 
-  /** Reads the calls from one that depends on no other up to `after`. */
-  async function readUpTo(reader: PromptReader, runId: string, { after, independent }: Place): Promise<void> {
+  /** Reads the calls up to `after`, starting at one that refers to no earlier call. */
+  async function readUpTo(reader: PromptReader, runId: string, { after, independent }: PageStart): Promise<void> {
     for (let last = Math.max(0, independent - 1); last < after; ) {
       const events = await store.readEvents(runId, last, Math.min(manyEvents, after - last), ['model_call_start'])
       if (events.length === 0) return
@@ -50,11 +50,11 @@ export function createTraces(store: SessionStore, recorded: RecordedRuns) {
 
   return async (run: RunHead, page: PageRequest): Promise<RunTrace> => {
     const { run_id, session_id, parent_run_id, entity_id, entity_kind, status } = run
-    const place = placeOf(page.cursor)
-    const { after } = place
+    const start = readCursor(page.cursor)
+    const { after } = start
     const key = `${run_id} ${page.cursor}`
-    const reader = new PromptReader(run, recorded, places.get(key), place.independent)
-    if (after > 0 && !places.has(key)) await readUpTo(reader, run_id, place)
+    const reader = new PromptReader(run, recorded, lastPrompts.get(key), start.independent)
+    if (after > 0 && !lastPrompts.has(key)) await readUpTo(reader, run_id, start)
     const tracer = new Tracer(reader, page.limit)
     let skips = false
     let atOnce = fewEvents
@@ -63,7 +63,7 @@ export function createTraces(store: SessionStore, recorded: RecordedRuns) {
       if (events.length === 0) break
       for (const event of events) {
         if (skips && tracer.begins(event)) {
-          // It is read again, with what follows it.
+          // Read it again, with the events after it.
           last = event.seq - 1
           skips = false
           continue reading
@@ -73,15 +73,15 @@ export function createTraces(store: SessionStore, recorded: RecordedRuns) {
         if (tracer.next !== null) break
         last = event.seq
       }
-      // Far from a call, the rest is looked through for what a trace tells of.
+      // Outside a call, read only the types of a trace.
       skips ||= !tracer.takesText
       atOnce = manyEvents
     }
     const { calls, next } = tracer
     if (next !== null) {
-      places.set(`${run_id} ${next}`, reader.last)
-      const [oldest] = places.keys()
-      if (places.size > keptPlaces && oldest !== undefined) places.delete(oldest)
+      lastPrompts.set(`${run_id} ${next}`, reader.last)
+      const [oldest] = lastPrompts.keys()
+      if (lastPrompts.size > maxCachedPrompts && oldest !== undefined) lastPrompts.delete(oldest)
     }
     const about = { run_id, session_id, parent_run_id, entity_id, entity_kind, status }
     return { ...about, child_run_ids: await childrenOf(run_id), calls, count: calls.length, next_cursor: next }
@@ -103,22 +103,22 @@ class Tracer {
     this.#limit = limit
   }
 
-  /** Whether texts that come now are those of a call. */
+  /** Whether text deltas belong to a call now. */
   get takesText(): boolean {
     return this.#open?.finish_reason === null
   }
 
-  /** What may come that it takes, when no text is. */
+  /** The event types to read while no text is taken. */
   get types(): readonly RunEvent['type'][] {
     return this.#retrievals.length === 0 ? tracedTypes : [...tracedTypes, 'source']
   }
 
-  /** Whether it takes more types of events from then on. */
+  /** Whether more event types are taken from this event on. */
   begins({ type }: RunEvent): boolean {
     return type === 'model_call_start' || (type === 'retrieval' && this.#retrievals.length === 0)
   }
 
-  /** Waits for what a call needs that is read; nothing else does. */
+  /** Gives a promise only for the start of a call, whose prompt may have to be read. */
   add(event: RunEvent): Promise<void> | undefined {
     if (event.type === 'model_call_start') return this.#begin(event)
     this.#addTo(event)
@@ -192,18 +192,18 @@ class Tracer {
   }
 }
 
-/** A prompt that is no list of messages is recorded as it is. */
+/** A prompt that is not a list of messages is recorded as it is. */
 function rest({ prompt, messages }: ModelCallStart): { messages?: Json; tools?: Json; settings?: null } {
   return prompt === undefined && messages !== undefined ? { messages } : {}
 }
 
-/** The number of the call that a page continues behind, and of one before it that depends on no other. */
-interface Place {
+/** A page continues after the call number `after`; `independent` is a call before it that refers to no earlier call. */
+interface PageStart {
   after: number
   independent: number
 }
 
-function placeOf(cursor: string | undefined): Place {
+function readCursor(cursor: string | undefined): PageStart {
   if (cursor === undefined) return { after: 0, independent: 0 }
   const [, after, independent = 0] = /^(\d{1,15})(?:\.(\d{1,15}))?$/.exec(cursor) ?? []
   if (after !== undefined) return { after: Number(after), independent: Math.min(Number(independent), Number(after)) }

@@ -6,7 +6,7 @@ import { deepestJson } from '../events/to-event.ts'
 
 const subject = "The agent stored a value in the session's state"
 
-/** Where a run's state comes from: read from the session, or the very object of the run that it is part of, which keeps it. */
+/** Where a run's state comes from: read from the session, or shared with the parent run, which saves it. */
 export type StateSource = { read: () => Promise<JsonObject>; unsaved?: JsonObject | undefined } | { shared: JsonObject }
 
 /** The session's state as one run sees and changes it. */
@@ -17,14 +17,14 @@ export class RunState {
   #checked: string | undefined
   value: JsonObject = {}
 
-  /** Undefined: the run has no state to see, and none of it is kept. */
+  /** Without a source the run sees no state, and none is saved. */
   constructor(source: StateSource | undefined, maxBytes: number) {
     this.#source = source
     this.#maxBytes = maxBytes
     if (source !== undefined && 'shared' in source) this.value = source.shared
   }
 
-  /** Undefined when there is nothing to wait for. */
+  /** Undefined when there is nothing to load. */
   load(): Promise<void> | undefined {
     const source = this.#source
     if (source === undefined || 'shared' in source) return undefined
@@ -35,8 +35,8 @@ export class RunState {
   }
 
   /**
-   * Looks at what the run left, which is what is kept then. Throws `run_failed` for what is no JSON, `run_limit` for what is
-   * too large and has changed.
+   * Checks the state that the run leaves, and takes it as what `changed` gives. Throws `run_failed` unless it is JSON, `run_limit`
+   * if it has changed and is too large.
    */
   check(): void {
     const text = this.#toText()
@@ -49,7 +49,7 @@ export class RunState {
     this.#checked = text
   }
 
-  /** Undefined when there is nothing to keep, or nothing that may be kept. */
+  /** Undefined when the state is unchanged, invalid or too large. */
   changed(): JsonObject | undefined {
     if (!this.#isOwn()) return undefined
     try {

@@ -10,9 +10,9 @@ import type { ForkSession, ImportSession, PartOfSession, SessionPiece } from '..
 const recordsAtOnce = 20
 const eventsAtOnce = 500
 
-/** Copies of whole sessions: out to somewhere, in from there, and beside each other. */
+/** Export, import and fork of whole sessions. */
 export function createSessionCopies(store: SessionStore, clock: Clock) {
-  /** Up to the turn `last` and what is inside it, when it is given; null: none. */
+  /** All ended runs, or those up to `last` with its child runs; null: none. */
   async function* runsOf(sessionId: string, last?: string | null): AsyncGenerator<RunRecord> {
     const ended = new Set<string>()
     let isPast = last === null
@@ -23,7 +23,7 @@ export function createSessionCopies(store: SessionStore, clock: Clock) {
           if (isPast) continue
           isPast = run.run_id === last
         }
-        // What goes on is not written to its end yet, and what is inside it means nothing without it.
+        // An active run is not complete yet, and its child runs mean nothing without it.
         if (!isEnded(run.status) || (run.parent_run_id !== null && !ended.has(run.parent_run_id))) continue
         ended.add(run.run_id)
         yield run
@@ -69,19 +69,19 @@ export function createSessionCopies(store: SessionStore, clock: Clock) {
     async fork(origin: SessionRecord, { runId, sessionId, userId }: ForkSession): Promise<SessionRecord> {
       const { runs: _runs, run_count: count, summary, ...session } = origin.session
       const taken = new Set<string>()
-      let turns = 0
+      let outerRuns = 0
       let last: string | undefined
       async function* runs(): AsyncGenerator<RunPiece> {
         let isPast = false
         for await (const run of runsOf(session.session_id)) {
           const { parent_run_id: parent } = run
-          const isTurn = parent === null
-          // What is inside the last run was put in after it.
-          if (isPast && (isTurn || !taken.has(parent))) continue
+          const isOuter = parent === null
+          // Child runs of the last run come after it.
+          if (isPast && (isOuter || !taken.has(parent))) continue
           taken.add(run.run_id)
-          if (isTurn) {
+          if (isOuter) {
             last = run.run_id
-            turns++
+            outerRuns++
           }
           yield { run }
           for await (const events of eventsOf(run.run_id)) yield { run_id: run.run_id, events }
@@ -105,7 +105,7 @@ export function createSessionCopies(store: SessionStore, clock: Clock) {
       return store.restoreSession(named({ session: begun, summary: null }), () => {
         const forked_from = { session_id: session.session_id, run_id: last ?? null }
         const metadata = { ...session.metadata, forked_from }
-        return named({ session: { ...begun, metadata }, summary: turns === count ? summary : null })
+        return named({ session: { ...begun, metadata }, summary: outerRuns === count ? summary : null })
       })
     },
   }
@@ -118,10 +118,10 @@ export function createSessionCopies(store: SessionStore, clock: Clock) {
   }
 }
 
-/** The same under ids that nothing else has. */
+/** The copy with new ids. */
 function withNewIds({ session, summary, handovers, runs }: SessionCopy, sessionId: string, now: number): SessionCopy {
   const ids = new Map<string, string>()
-  // A run is named before it comes, by its session and by the one that it is inside.
+  // Ids are made on first mention: a session or a child run names a run before it comes.
   const renamed = (id: string) => {
     const known = ids.get(id) ?? createId('run', now)
     ids.set(id, known)
@@ -154,7 +154,7 @@ function mapValues<T, U>(values: Record<string, T>, change: (value: T) => U): Re
   return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, change(value)]))
 }
 
-/** A user's copy belongs to nobody else, whoever had the original. */
+/** The copy as the session of this user alone. */
 function ownedBy({ session, summary, runs }: SessionCopy, userId: string): SessionCopy {
   return {
     session: { ...session, user_id: userId, shared_with: { ...session.shared_with, user_ids: [] } },

@@ -10,18 +10,18 @@ export interface RetentionOptions {
   store: SessionStore
   clock: Clock
   logger: Logger
-  /** Sessions that have not changed for so long go. */
+  /** Deletes sessions that have not changed for this long. */
   maxAgeMs: number | undefined
-  /** The newest so many stay. */
+  /** Keeps this many of the newest sessions. */
   maxSessions: number | undefined
 }
 
 export interface Retention {
-  /** Looks now and every minute; does nothing when nothing is limited. */
+  /** Prunes now and every minute; does nothing without a rule. */
   start(): void
-  /** Deletes what has had its time, in small commits with as long a pause after each; tells how many sessions went. */
+  /** Deletes expired sessions in small commits, each followed by a pause of the same length. Resolves with their number. */
   prune(): Promise<number>
-  /** Waits for the commit under way. */
+  /** Waits for the commit in progress. */
   close(): Promise<void>
 }
 
@@ -32,7 +32,7 @@ export function createRetention({ store, clock, logger, maxAgeMs, maxSessions }:
   let pruning: Promise<unknown> | undefined
   let closed = false
 
-  // Whoever waits for a commit waits for one batch at most, not for all of them.
+  // Other writes wait for one batch at most, not for all of them.
   function pause(ms: number): Promise<void> {
     return new Promise((resolve) => {
       goOn = resolve

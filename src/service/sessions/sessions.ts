@@ -63,7 +63,7 @@ export function createSessions(store: SessionStore, runs: RunService, clock: Clo
     async delete(sessionId) {
       await runs.cancelSession(sessionId, 'session_deleted')
       if (!(await store.deleteSession(sessionId))) throw notFound('session', sessionId)
-      // What came in between has lost its session.
+      // Runs that started in between have lost their session.
       await runs.cancelSession(sessionId, 'session_deleted')
     },
     list: (filter, page) => store.listSessions(filter, page),
@@ -78,7 +78,7 @@ export function createSessions(store: SessionStore, runs: RunService, clock: Clo
         deleted += count
         const nowMs = performance.now()
         if (count === 0 || nowMs - begunMs > prunedForMs) return { deleted, has_more: count > 0 }
-        // Whoever waits for a commit waits for one batch at most, not for all of them.
+        // Other writes wait for one batch at most, not for all of them.
         await pause(nowMs - lastMs)
       }
     },

@@ -8,13 +8,13 @@ import type { PartOfSession, Services } from '../services.ts'
 const newestRuns = 100
 const newestRunsInLists = 10
 
-/** A session, and the part of it that the user may see when it is another's now. */
+/** A session. `part`: what the user may read of it, if it belongs to another user now. */
 export interface SeenSession {
   record: SessionRecord
   part: PartOfSession | undefined
 }
 
-/** What one user may read: all of the own sessions, and of those that were handed over what was there until then. */
+/** What one user may read: the user's sessions, and sessions that were handed over, as far as they went until then. */
 export function createReading(
   { sessions, runs }: Pick<Services, 'sessions' | 'runs'>,
   store: Pick<SessionStore, 'findHandover' | 'isBefore'>,
@@ -37,7 +37,7 @@ export function createReading(
     return { record, part: { session: partOf(record.session, handover), last } }
   }
 
-  /** Name, metadata and state are the present ones, and whoever has the session now may have changed them. */
+  /** Without name, metadata and state: the present user may have changed them. */
   function partOf(whole: Session, handover: Handover): Session {
     const { runs, run_count } = handover
     const shared_with = { ...whole.shared_with, user_ids: [userId] }
@@ -45,7 +45,7 @@ export function createReading(
     return { ...whole, name: null, metadata: null, state: null, shared_with, run_count, runs, summary }
   }
 
-  /** A session that was taken away meanwhile is left out. */
+  /** Leaves out sessions that are no longer shared with the user. */
   async function listed(items: readonly Session[]): Promise<Session[]> {
     const seen = await Promise.all(
       items.map(async (item) => {
@@ -57,7 +57,7 @@ export function createReading(
     return seen.flat()
   }
 
-  /** Reads what was put in before the handover. A turn that comes in between is not read. */
+  /** Reads only runs before the handover, also when the session is handed over while reading. */
   async function until<T>(sessionId: string, read: (before?: string) => Promise<T>): Promise<T> {
     const next = async () => {
       const handover = await store.findHandover(sessionId, userId, 0)
@@ -79,9 +79,9 @@ export function createReading(
     const handover = await store.findHandover(run.session_id, userId, 0)
     if (handover === undefined) return false
     if (handover.next === null) return true
-    let turn: RunHead | undefined = run
-    while (turn !== undefined && turn.parent_run_id !== null) turn = await find(runs.head(turn.parent_run_id))
-    return turn !== undefined && (await store.isBefore(turn.run_id, handover.next.run_id))
+    let outer: RunHead | undefined = run
+    while (outer !== undefined && outer.parent_run_id !== null) outer = await find(runs.head(outer.parent_run_id))
+    return outer !== undefined && (await store.isBefore(outer.run_id, handover.next.run_id))
   }
 
   /** Throws `run_not_found`. */
@@ -96,7 +96,7 @@ export function createReading(
     const found = sessionId === undefined ? undefined : await find(session(sessionId))
     if (sessionId === undefined || found === undefined) return runs.list({ ...filter, user_id: userId }, page)
     const parent = parentId === undefined ? undefined : await find(runs.head(parentId))
-    // What is inside a run that may be read may be read too, however late it began.
+    // The child runs of a readable run are readable too, even if they began after the handover.
     if (found.part === undefined || (parent !== undefined && (await mayRead(parent)))) return runs.list(filter, page)
     return until(sessionId, (before) => runs.list({ ...filter, before }, page))
   }
@@ -104,12 +104,12 @@ export function createReading(
   return { session, listed, until, run, runs: listRuns }
 }
 
-/** Whether a summary tells nothing of what came after the handover: it knows no more turns, and was written earlier. */
+/** Whether a summary covers no run after the handover: it counts no more runs, and was written earlier. */
 function covers({ summary }: Session, { next, run_count }: Handover): boolean {
   return summary !== null && (next === null || (summary.run_count <= run_count && summary.created_at < next.created_at))
 }
 
-/** Undefined for what does not exist. */
+/** Undefined when the session or run does not exist. */
 async function find<T>(reading: Promise<T>): Promise<T | undefined> {
   try {
     return await reading

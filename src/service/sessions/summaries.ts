@@ -9,22 +9,22 @@ import { within } from '../../runtime/abort.ts'
 import type { Summaries } from '../services.ts'
 
 const runLimit = 1000
-/** A job that ended the process each time must not do so at every start. */
+/** A job that crashed the process each time is given up, so that it does not crash every start. */
 const maxAttempts = 3
 
 export interface SummariesOptions {
   store: SessionStore
   clock: Clock
   logger: Logger
-  /** Absent: nothing can be summarised. */
+  /** Undefined: summaries are not configured. */
   summarizer: Summarizer | undefined
   timeoutMs: number
 }
 
 export interface SummaryService extends Summaries {
-  /** Takes up the jobs that an earlier process left. */
+  /** Runs the jobs that an earlier process left. */
   recover(): Promise<void>
-  /** Cancels what is under way (its jobs stay scheduled) and waits for it. */
+  /** Cancels running jobs (they stay scheduled) and waits for them. */
   close(): Promise<void>
 }
 
@@ -54,7 +54,7 @@ export function createSummaries(options: SummariesOptions): SummaryService {
 
   async function summarize(sessionId: string): Promise<Summary> {
     const summarizer = assertConfigured()
-    // What comes while it is being written is not in it.
+    // Messages that come while the summary is written are not in it.
     const readAt = timestamp(clock())
     const history = await store.readHistory(sessionId, runLimit)
     const earlier = history.has_more ? await store.findSummary(sessionId) : undefined
@@ -116,7 +116,7 @@ export function createSummaries(options: SummariesOptions): SummaryService {
     }
   }
 
-  /** What a shutdown has ended counts as not begun. */
+  /** A job that a shutdown ended counts as not begun. */
   async function putBack(sessionId: string): Promise<void> {
     await store
       .scheduleSummary(sessionId, timestamp(clock()))
