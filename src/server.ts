@@ -1,14 +1,15 @@
 import type { ConfigFlags } from './config/overrides.ts'
 import { resolveConfig } from './config/resolve.ts'
-import { usualLimits } from './config/settings/limits.ts'
+import { usualTimeoutMs } from './config/server-config.ts'
+import { serverSettings } from './config/settings/server.ts'
 import type { ResolvedConfig, ServerConfig, UserConfig } from './config/types.ts'
-import { parseDuration } from './core/duration.ts'
 import { createId } from './core/id.ts'
 import { silentLogger } from './core/logger.ts'
 import type { RunRecord } from './core/run.ts'
 import { type A2A, createA2A as createInterface } from './protocols/a2a/a2a.ts'
 import type { TestDoubles } from './runnables/base/defaults.ts'
 import { systemTimers } from './runtime/timers.ts'
+import { checkSettings } from './schema/check.ts'
 import { configParts } from './server/parts.ts'
 import { composeServer } from './server/server.ts'
 import type { OpenServer, Server } from './server/types.ts'
@@ -60,6 +61,7 @@ export interface A2AConfig {
 
 /** The A2A interface without a server: its own entities and in-memory sessions, for any router. */
 export function createA2A({ prefix, requestTimeout }: A2AConfig = {}): A2A {
+  const usual = checkSettings('createA2A()', serverSettings, { requestTimeout })
   const registry = createRegistry()
   const store = memoryStore()
   const runs = createRuns({
@@ -68,13 +70,13 @@ export function createA2A({ prefix, requestTimeout }: A2AConfig = {}): A2A {
     logger: silentLogger,
     clock: Date.now,
     timers: systemTimers,
-    requestTimeoutMs: parseDuration(requestTimeout) ?? 30_000,
-    bounds: usualLimits(),
+    requestTimeoutMs: usual.requestTimeout ?? usualTimeoutMs,
+    bounds: usual.limits,
     owner: createId('own'),
   })
   let opened: Promise<void> | undefined
   return createInterface({
-    prefix,
+    prefix: prefix ?? usual.a2a.prefix,
     registry,
     async services() {
       opened ??= store.open()

@@ -54,6 +54,15 @@ export interface Client extends ServerClient, AdminClient {
   close(): Promise<void>
 }
 
+const usual = {
+  timeoutMs: 30_000,
+  retries: 2,
+  silenceMs: 60_000,
+  prefix: '/api/v1',
+  a2aPrefix: '/api/v1/a2a',
+  healthPath: '/health',
+}
+
 /** Opens no connection until the first call. Throws `invalid_request` for an invalid URL. */
 export function createClient(options: ClientOptions): Client {
   if ('key' in options) {
@@ -65,20 +74,20 @@ export function createClient(options: ClientOptions): Client {
     name,
     key: options.apiKey,
     headers: lowerNames(options.headers),
-    timeoutMs: options.timeoutMs ?? 30_000,
-    retries: options.retries ?? 2,
+    timeoutMs: options.timeoutMs ?? usual.timeoutMs,
+    retries: options.retries ?? usual.retries,
   })
-  const prefix = options.prefix ?? '/api/v1'
-  const silenceMs = options.silenceMs ?? 60_000
+  const prefix = options.prefix ?? usual.prefix
+  const silenceMs = options.silenceMs ?? usual.silenceMs
   const streams = createRunStreams(connection, prefix, silenceMs)
   return {
     agents: createAgentsClient(connection, prefix, streams),
     sessions: createSessionsClient(connection, prefix),
     runs: createRunsClient(connection, prefix, streams),
     knowledge: createKnowledgeClient(connection, prefix, silenceMs),
-    a2a: createA2AClient(connection, options.a2aPrefix ?? '/api/v1/a2a', silenceMs),
+    a2a: createA2AClient(connection, options.a2aPrefix ?? usual.a2aPrefix, silenceMs),
     ...createAdminClient(connection, prefix),
-    ...createServerClient(connection, options.healthPath ?? '/health'),
+    ...createServerClient(connection, options.healthPath ?? usual.healthPath),
     close() {
       connection.close()
       return transport.close()

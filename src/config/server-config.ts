@@ -5,7 +5,7 @@ import type { Address } from './settings/address.ts'
 import type { CheckedServer } from './settings/server.ts'
 import type { ResolvedServerConfig } from './types.ts'
 
-const usualTimeoutMs = 30_000
+export const usualTimeoutMs = 30_000
 
 /** Where the server is made: `createServer` in somebody's program, or the command line. */
 export type Purpose = 'library' | 'program'

@@ -33,7 +33,7 @@ export interface Kernel {
   close(options: { deadlineMs: number }): Promise<void>
 }
 
-export function createKernel(options: KernelOptions = {}): Kernel {
+export function createKernel(options: KernelOptions): Kernel {
   const settings = resolveKernelOptions(options)
   const pipeline = createPipeline(settings)
   let server: Server | undefined

@@ -31,22 +31,28 @@ export interface TrafficLimits {
   bodiesPerKeyBytes: number
 }
 
-export interface KernelSettings {
+/** What the configuration decides. */
+export interface KernelConfig {
   maxRequestBytes: number
   /** For plain replies, until the handler has returned. */
   requestTimeoutMs: number
-  /** What a handler gets after its deadline to answer by itself. */
-  deadlineGraceMs: number
   allowOrigins: readonly string[]
-  allowMethods: readonly string[] | undefined
-  allowHeaders: readonly string[] | undefined
+  allowMethods?: readonly string[] | undefined
+  allowHeaders?: readonly string[] | undefined
   allowHosts: readonly string[]
-  /** What an embedding server listens on; `listen` sets its own. */
-  boundHost: string | undefined
   authKeys: readonly AuthKey[]
   /** Addresses and ranges of the proxies whose `X-Forwarded-For` names the caller's address. */
   trustProxy: readonly string[]
   limits: TrafficLimits
+  /** Stack traces in the log. */
+  debug: boolean
+}
+
+interface OwnSettings {
+  /** What a handler gets after its deadline to answer by itself. */
+  deadlineGraceMs: number
+  /** What an embedding server listens on; `listen` sets its own. */
+  boundHost: string | undefined
   headersTimeoutMs: number
   bodyTimeoutMs: number
   /** How long a body waits for room among the others. */
@@ -59,34 +65,19 @@ export interface KernelSettings {
   /** How long a stream waits for its reader to take what was sent. */
   stallTimeoutMs: number
   logger: Logger
-  /** Stack traces in the log. */
-  debug: boolean
   clock: Clock
   onRequest: ((record: RequestRecord) => void) | undefined
   /** By which the server proves itself to the commands that can read the secret, whatever answers at the path. */
   proof: { path: string; secret: string } | undefined
 }
 
-export type KernelOptions = { [Name in keyof KernelSettings]?: KernelSettings[Name] | undefined }
+export interface KernelSettings extends KernelConfig, OwnSettings {}
 
-export const kernelDefaults: KernelSettings = {
-  maxRequestBytes: 10 * 1024 * 1024,
-  requestTimeoutMs: 30_000,
+export type KernelOptions = KernelConfig & { [Name in keyof OwnSettings]?: OwnSettings[Name] | undefined }
+
+const ownDefaults: OwnSettings = {
   deadlineGraceMs: 500,
-  allowOrigins: [],
-  allowMethods: undefined,
-  allowHeaders: undefined,
-  allowHosts: [],
   boundHost: undefined,
-  authKeys: [],
-  trustProxy: [],
-  limits: {
-    connections: 10_000,
-    requests: 2_048,
-    requestsPerMinute: undefined,
-    bodiesBytes: 256 * 1024 * 1024,
-    bodiesPerKeyBytes: 64 * 1024 * 1024,
-  },
   headersTimeoutMs: 10_000,
   bodyTimeoutMs: 30_000,
   bodyWaitMs: 10_000,
@@ -96,13 +87,12 @@ export const kernelDefaults: KernelSettings = {
   heartbeatMs: 15_000,
   stallTimeoutMs: 30_000,
   logger: silentLogger,
-  debug: false,
   clock: Date.now,
   onRequest: undefined,
   proof: undefined,
 }
 
 export function resolveKernelOptions(options: KernelOptions): KernelSettings {
-  const given = Object.entries(options).filter(([, value]) => value !== undefined)
-  return { ...kernelDefaults, ...Object.fromEntries(given) }
+  const given = Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined))
+  return { ...ownDefaults, ...(given as typeof options & OwnSettings) }
 }

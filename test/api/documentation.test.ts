@@ -31,7 +31,7 @@ const operations = (document: { paths: Record<string, Record<string, Operation>>
 
 describe('the OpenAPI document', () => {
   it('is valid, the same in YAML and JSON, and complete', async () => {
-    const document = await open({ settings: { extraDocs: a2aDocs() } })
+    const document = await open({ settings: { extraDocs: a2aDocs('/api/v1/a2a') } })
     const yaml = await server.call('GET', '/openapi.yaml')
     expect(yaml.headers['content-type']).toMatch(/^application\/yaml/)
     expect(parse(yaml.body)).toEqual(document)
@@ -45,7 +45,7 @@ describe('the OpenAPI document', () => {
   })
 
   it('refers only to what it holds, and names each operation once', async () => {
-    const document = await open({ settings: { extraDocs: a2aDocs() } })
+    const document = await open({ settings: { extraDocs: a2aDocs('/api/v1/a2a') } })
     const names = [...JSON.stringify(document).matchAll(/"\$ref":"#\/components\/schemas\/([^"]+)"/g)].map(
       ([, name]) => name,
     )

@@ -17,7 +17,7 @@ async function open(way: (typeof ways)[number], options: TestServerOptions = {})
   const server = await openTestServer(options)
   closers.push(() => server.close())
   const { kernel, services, settings } = server
-  kernel.setRoutes([...apiRoutes(services, settings), ...a2aRoutes(() => services)])
+  kernel.setRoutes([...apiRoutes(services, settings), ...a2aRoutes(() => services, settings.a2aPrefix)])
   const client = createClient(await wayTo(way, kernel))
   closers.push(() => client.close())
   return { client, ...server }

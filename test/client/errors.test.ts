@@ -5,10 +5,10 @@ import { ServerError } from '../../src/client/transport/error.ts'
 import type { ServerConfig } from '../../src/config/types.ts'
 import { AppError, type ErrorCode } from '../../src/core/error.ts'
 import { statusOf } from '../../src/http/error.ts'
-import { createKernel } from '../../src/http/kernel.ts'
 import { agent } from '../../src/runnables/agent/agent.ts'
 import { memoryStore } from '../../src/store/sessions/memory/store.ts'
 import { openTestServer } from '../api/server.ts'
+import { createKernel } from '../support/kernel.ts'
 import { startServer } from '../support/server.ts'
 
 /* Every error that the server can give, from the server itself, as it arrives over a socket. */

@@ -1,10 +1,11 @@
 import { once } from 'node:events'
 import { describe, expect, test } from 'vitest'
-import { kernelDefaults, type TrafficLimits } from '../../src/http/options.ts'
+import type { TrafficLimits } from '../../src/http/options.ts'
 import { json, sse } from '../../src/http/reply.ts'
+import { usualTraffic } from '../support/kernel.ts'
 import { get, listening, openSocket, readAll, testKernel } from './support.ts'
 
-const limits = (some: Partial<TrafficLimits>): TrafficLimits => ({ ...kernelDefaults.limits, ...some })
+const limits = (some: Partial<TrafficLimits>): TrafficLimits => ({ ...usualTraffic, ...some })
 const rate = (headers: Record<string, string>) => [
   headers['ratelimit-limit'],
   headers['ratelimit-remaining'],

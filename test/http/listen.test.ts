@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { createKernel } from '../../src/http/kernel.ts'
 import { parseAddress, urlOf } from '../../src/http/listen.ts'
+import { createKernel } from '../support/kernel.ts'
 import { get, listening } from './support.ts'
 
 describe('an address', () => {

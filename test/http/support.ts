@@ -1,10 +1,10 @@
 import { connect, type Socket } from 'node:net'
 import { onTestFinished } from 'vitest'
-import { createKernel, type Kernel } from '../../src/http/kernel.ts'
+import type { Kernel } from '../../src/http/kernel.ts'
 import type { Bound } from '../../src/http/listen.ts'
-import type { KernelOptions } from '../../src/http/options.ts'
 import { json } from '../../src/http/reply.ts'
 import type { Route } from '../../src/http/router.ts'
+import { createKernel, type KernelOptions } from '../support/kernel.ts'
 
 /** A kernel that is closed when the test ends. */
 export function testKernel(routes: Route[], options: KernelOptions = {}): Kernel {

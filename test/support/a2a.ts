@@ -1,10 +1,9 @@
 import { silentLogger } from '../../src/core/logger.ts'
 import type { Runnable } from '../../src/core/runnable.ts'
 import type { SessionStore } from '../../src/core/store.ts'
-import { createKernel } from '../../src/http/kernel.ts'
-import type { KernelOptions } from '../../src/http/options.ts'
 import type { Route } from '../../src/http/router.ts'
 import { createA2A } from '../../src/protocols/a2a/a2a.ts'
+import { createKernel, type KernelOptions } from './kernel.ts'
 import { openServices } from './services.ts'
 
 interface Options extends KernelOptions {
@@ -13,7 +12,10 @@ interface Options extends KernelOptions {
 }
 
 /** The dialect over the real services and the memory store, on our kernel. */
-export async function openA2A(entities: Record<string, Runnable>, { prefix, store, ...kernelOptions }: Options = {}) {
+export async function openA2A(
+  entities: Record<string, Runnable>,
+  { prefix = '/api/v1/a2a', store, ...kernelOptions }: Options = {},
+) {
   const services = await openServices(entities, store, kernelOptions.requestTimeoutMs)
   const kernel = createKernel(kernelOptions)
   const a2a = createA2A({

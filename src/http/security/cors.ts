@@ -4,8 +4,8 @@ export interface CorsRules {
   /** Compared exactly; `*` only alone. Empty: no CORS. */
   allowOrigins: readonly string[]
   /** Undefined: those of the path asked for. */
-  allowMethods: readonly string[] | undefined
-  allowHeaders: readonly string[] | undefined
+  allowMethods?: readonly string[] | undefined
+  allowHeaders?: readonly string[] | undefined
 }
 
 export interface Cors {

@@ -4,11 +4,11 @@ import type { Registry } from '../../service/services.ts'
 import { a2aMethods } from '../../wire/a2a.ts'
 import { errorReply } from './error.ts'
 import { createHandler, type ServicesOf } from './handler.ts'
-import { a2aPath, defaultA2APrefix, normalisePrefix } from './path.ts'
+import { a2aPath, normalisePrefix } from './path.ts'
 
 export interface A2AOptions {
   /** Any path; default `/api/v1/a2a`. */
-  prefix?: string | undefined
+  prefix: string
   /** Where entities are kept: the server's, or one of its own. */
   registry: Registry
   /** What runs them; called for each request, so it may open at the first. It must use the same registry. */
@@ -28,7 +28,7 @@ export interface A2A {
 
 export function createA2A(options: A2AOptions): A2A {
   const { registry, services } = options
-  const prefix = normalisePrefix(options.prefix ?? defaultA2APrefix)
+  const prefix = normalisePrefix(options.prefix)
   return {
     prefix,
     registerEntity: (id, entity) => registry.register(id, entity),
@@ -44,7 +44,7 @@ export function createA2A(options: A2AOptions): A2A {
 }
 
 /** The two routes of the dialect. Errors of the kernel about them (401, 413, …) are JSON-RPC too. */
-export function a2aRoutes(servicesOf: ServicesOf, prefix: string = defaultA2APrefix, timeoutMs?: number): Route[] {
+export function a2aRoutes(servicesOf: ServicesOf, prefix: string, timeoutMs?: number): Route[] {
   return a2aMethods.map((method) => ({
     method: 'POST',
     path: a2aPath(prefix, method),

@@ -1,6 +1,6 @@
 import { A2AFailure, type A2AMethod, A2ARequest, A2AResponse, A2AStreamEvent, a2aMethods } from '../../wire/a2a.ts'
 import type { DocResponse, RouteDoc } from '../../wire/document/route-doc.ts'
-import { a2aPath, defaultA2APrefix } from './path.ts'
+import { a2aPath } from './path.ts'
 
 const refusals: Record<number, string> = {
   401: 'The API key is missing or not valid.',
@@ -15,7 +15,7 @@ const refusals: Record<number, string> = {
 const runHeaders = { 'X-Run-Id': 'The run, for `/runs/{id}/events`.', 'X-Session-Id': 'The session: `contextId`.' }
 
 /** What the OpenAPI document says of the two routes. */
-export function a2aDocs(prefix: string = defaultA2APrefix): RouteDoc[] {
+export function a2aDocs(prefix: string): RouteDoc[] {
   return a2aMethods.map((method) => ({
     method: 'POST',
     path: a2aPath(prefix, method),

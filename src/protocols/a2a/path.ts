@@ -1,7 +1,5 @@
 import type { A2AMethod } from '../../wire/a2a.ts'
 
-export const defaultA2APrefix = '/api/v1/a2a'
-
 /** `''`, or a path with a slash before and none behind. */
 export function normalisePrefix(prefix: string): string {
   const path = prefix.split('/').filter(Boolean).join('/')

@@ -3,12 +3,13 @@ import type { Socket } from 'node:net'
 import { Readable } from 'node:stream'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import type { Kernel } from '../../../src/http/kernel.ts'
-import { type KernelOptions, kernelDefaults, type TrafficLimits } from '../../../src/http/options.ts'
+import type { TrafficLimits } from '../../../src/http/options.ts'
 import { json } from '../../../src/http/reply.ts'
+import { type KernelOptions, usualTraffic } from '../../support/kernel.ts'
 import { get, listening, openSocket, parseRaw, post, readAll } from '../support.ts'
 
 const kilobyte = 1024
-const limits = (some: Partial<TrafficLimits>): TrafficLimits => ({ ...kernelDefaults.limits, ...some })
+const limits = (some: Partial<TrafficLimits>): TrafficLimits => ({ ...usualTraffic, ...some })
 const size = post('/size', async ({ body }) => json({ bytes: (await body.bytes()).length }))
 const free = get('/free', () => json('free'))
 

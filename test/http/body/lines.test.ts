@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto'
 import { PassThrough, Readable } from 'node:stream'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
-import { type KernelOptions, kernelDefaults } from '../../../src/http/options.ts'
 import { json } from '../../../src/http/reply.ts'
 import type { LineOptions } from '../../../src/http/request.ts'
+import { type KernelOptions, usualTraffic } from '../../support/kernel.ts'
 import { listening, openSocket, parseRaw, post, readAll, testKernel } from '../support.ts'
 
 const route = (options: Partial<LineOptions> = {}, maxBodyBytes = 1024 * 1024) => ({
@@ -146,7 +146,7 @@ describe('the reader of lines', () => {
     }
     const options = {
       bodyWaitMs: 100,
-      limits: { ...kernelDefaults.limits, bodiesBytes: 100_000 },
+      limits: { ...usualTraffic, bodiesBytes: 100_000 },
     }
     const { kernel } = await listenWith(handler, options)
     const ask = (bytes: number) => {

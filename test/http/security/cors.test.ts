@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { createKernel } from '../../../src/http/kernel.ts'
-import type { KernelOptions } from '../../../src/http/options.ts'
 import { json } from '../../../src/http/reply.ts'
+import { createKernel, type KernelOptions } from '../../support/kernel.ts'
 import { get, post, testKernel } from '../support.ts'
 
 const app = 'http://app.example'

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import type { KernelOptions } from '../../../src/http/options.ts'
 import { isLoopback } from '../../../src/http/security/host.ts'
+import type { KernelOptions } from '../../support/kernel.ts'
 import { get, listening, parseRaw, sendRaw, testKernel } from '../support.ts'
 
 async function statusFor(host: string, options: KernelOptions = {}): Promise<number> {

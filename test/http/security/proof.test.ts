@@ -1,8 +1,9 @@
 import { createHmac } from 'node:crypto'
 import { afterEach, describe, expect, it } from 'vitest'
 import { isProof, placeOf } from '../../../src/core/access/server-proof.ts'
-import { createKernel, type Kernel } from '../../../src/http/kernel.ts'
+import type { Kernel } from '../../../src/http/kernel.ts'
 import { json } from '../../../src/http/reply.ts'
+import { createKernel } from '../../support/kernel.ts'
 
 const secret = Buffer.alloc(32, 1).toString('base64url')
 const challenge = Buffer.alloc(32, 2).toString('base64url')

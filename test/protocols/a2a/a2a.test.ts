@@ -8,6 +8,7 @@ import { errorReply, rpcTable } from '../../../src/protocols/a2a/error.ts'
 import { createRegistry } from '../../../src/service/registry.ts'
 import { A2ARequest, A2AResponse } from '../../../src/wire/a2a.ts'
 import { openA2A, rpc } from '../../support/a2a.ts'
+import { createKernel } from '../../support/kernel.ts'
 import { echo } from '../../support/services.ts'
 
 const unused = () => {
@@ -26,7 +27,7 @@ test('registers, finds and lists entities', async () => {
 })
 
 test.each([
-  [undefined, '/api/v1/a2a'],
+  ['/api/v1/a2a', '/api/v1/a2a'],
   ['/agents/talk/', '/agents/talk'],
   ['talk', '/talk'],
   ['/', ''],
@@ -50,9 +51,8 @@ test('opens its services with the first request, and says so when it can not', a
   const routes = a2aRoutes(async () => {
     asked++
     throw new AppError('unavailable', 'the lock of /secret/path is taken')
-  })
+  }, '/api/v1/a2a')
   expect(asked).toBe(0)
-  const { createKernel } = await import('../../../src/http/kernel.ts')
   const kernel = createKernel()
   kernel.setRoutes(routes)
   const response = await kernel.inject({
