@@ -110,9 +110,9 @@ export class Reads {
     if (this.#hidden.has(sessionId)) return []
     const rows = await this.#all(selectSizes, [sessionId, after ?? null, limit])
     const looks = rows.map((row) => ({ runNumber: row.run_number as number, bytes: row.bytes as number }))
-    const records: { runNumber: number; record: RunRecord }[] = []
+    const records: [runNumber: number, RunRecord][] = []
     for await (const one of readNumbered(this.#all, takeStep(looks, this.#maxBytes))) records.push(one)
-    return oldestFirst(records).map(({ record }) => record)
+    return oldestFirst(records).map(([, record]) => record)
   }
 
   listSessions(filter: SessionListFilter, page: PageRequest): Promise<Page<Session>> {

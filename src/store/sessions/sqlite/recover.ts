@@ -41,7 +41,7 @@ export async function recover(writer: Connection, owner: string, at: string, now
       continue
     }
     const [head] = await all(selectRunHeads, [JSON.stringify([runId])])
-    if (head !== undefined) interrupted.push(toRun((JSON.parse(head.record_row as string) as RecordRow).run))
+    if (head !== undefined) interrupted.push(toRun((JSON.parse(head.record_row as string) as RecordRow)[1]))
   }
   return { interrupted, queued }
 }

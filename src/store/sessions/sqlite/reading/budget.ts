@@ -1,3 +1,5 @@
+import type { SqlValue } from '../../../sqlite/connection.ts'
+
 /*
  * What is read at once is bounded by bytes, however large the rows are: a result larger than V8's longest string ends the
  * process, since the binding throws where nobody can catch it, and one that only fits holds up everybody.
@@ -23,11 +25,11 @@ export function rowBytes(maxBytes: number, requests: number, rows: number): numb
 }
 
 /** Takes as many from the front as one statement reads; at least one, if there is one. */
-export function takeStep<Row extends { bytes: number }>(rows: Row[], most = statementBytes): Row[] {
+export function takeStep<Row extends { bytes?: SqlValue }>(rows: Row[], maxBytes = statementBytes): Row[] {
   let count = 0
   for (let bytes = 0; count < rows.length; count++) {
-    bytes += rows[count]?.bytes ?? 0
-    if (count > 0 && bytes > most) break
+    bytes += Number(rows[count]?.bytes)
+    if (count > 0 && bytes > maxBytes) break
   }
   return rows.splice(0, count)
 }

@@ -1,3 +1,4 @@
+import type { Run } from '../../../../core/run.ts'
 import type { Handover, SessionCopy } from '../../../../core/session.ts'
 import type { Connection, SqlRow } from '../../../sqlite/connection.ts'
 import { oldestFirst, toRun } from '../schema/rows.ts'
@@ -35,14 +36,14 @@ export async function findHandover(
       newest,
     ]),
   ])
-  const toTurn = (found: SqlRow) => ({
-    runNumber: found.run_number as number,
-    run: toRun(JSON.parse(found.run_row as string)),
-  })
-  const later = next && toTurn(next).run
+  const toTurn = (found: SqlRow): [runNumber: number, Run] => [
+    found.run_number as number,
+    toRun(JSON.parse(found.run_row as string)),
+  ]
+  const later = next && toTurn(next)[1]
   return {
     run_count: counted?.turn_count as number,
-    runs: oldestFirst(runs.map(toTurn)).map(({ run }) => run),
+    runs: oldestFirst(runs.map(toTurn)).map(([, run]) => run),
     next: later === undefined ? null : { run_id: later.run_id, created_at: later.created_at },
   }
 }

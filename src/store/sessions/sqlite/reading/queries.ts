@@ -1,5 +1,6 @@
 import { type Column, getTableColumns } from 'drizzle-orm'
-import type { RecordRow, RunRow, SessionRow, SummaryRow } from '../schema/rows.ts'
+import { namesOf } from '../schema/columns.ts'
+import { runColumns, type SessionRow, type SummaryRow } from '../schema/rows.ts'
 import { runs, sessionOwners, sessions, summaries } from '../schema/schema.ts'
 
 /*
@@ -8,38 +9,21 @@ import { runs, sessionOwners, sessions, summaries } from '../schema/schema.ts'
  * hold is JSON already and need not be parsed for it.
  */
 
-/** A JSON object as text, of fields that are JSON texts. */
-const objectOf = <Row>(fields: { [Name in keyof Row]: string }) =>
-  `concat('{', concat_ws(',', ${Object.entries(fields)
-    .map(([name, json]) => `'"${name}":' || ${json}`)
-    .join(', ')}), '}')`
-const quoted = (column: Column) => `json_quote(${column.name})`
+const quoted = (column: string) => `json_quote(${column})`
 const orNull = (json: string) => `ifnull(${json}, 'null')`
+/** A JSON array as text, of items that are JSON texts. */
+const listText = (...items: string[]) => `concat('[', concat_ws(',', ${items.join(', ')}), ']')`
 /** The whole row of a table as a JSON object. */
 const rowOf = <Row>(columns: { [Name in keyof Row]: Column }) =>
   `json_object(${Object.entries<Column>(columns)
     .map(([name, column]) => `'${name}', ${column.name}`)
     .join(', ')})`
 
-const runOf = (begun: string, ended: string) =>
-  objectOf<RunRow>({
-    runId: quoted(runs.runId),
-    sessionId: quoted(runs.sessionId),
-    parentRunId: quoted(runs.parentRunId),
-    entityId: quoted(runs.entityId),
-    status: quoted(runs.status),
-    userId: quoted(runs.userId),
-    truncated: runs.truncated.name,
-    begun,
-    ended: orNull(ended),
-  })
+const runOf = (begun: string, ended: string) => listText(...namesOf(runs, runColumns).map(quoted), begun, orNull(ended))
+/** A `RunRow` as text. */
 const runText = runOf(runs.begun.name, runs.ended.name)
-const recordText = objectOf<RecordRow>({
-  runNumber: runs.runNumber.name,
-  run: runText,
-  input: runs.input.name,
-  output: orNull(runs.output.name),
-})
+/** A `RecordRow` as text. */
+const recordText = listText(runs.runNumber.name, runText, runs.input.name, orNull(runs.output.name))
 
 const bytesOf = (...columns: Column[]) => columns.map(({ name }) => `ifnull(octet_length(${name}), 0)`).join(' + ')
 /** The size of a record in bytes. SQLite knows it without reading the texts. */
@@ -47,7 +31,7 @@ export const recordBytes = `(${bytesOf(runs.input, runs.output, runs.begun, runs
 
 /** A `RecordRow` as text, or a `LargeRow` when the record has more than `maxBytes`. */
 const recordOrSize = (maxBytes: string) =>
-  `iif(${recordBytes} <= ${maxBytes}, ${recordText}, json_object('runNumber', run_number, 'bytes', ${recordBytes}))`
+  `iif(${recordBytes} <= ${maxBytes}, ${recordText}, json_array(run_number, ${recordBytes}))`
 
 const beginning = `iif(octet_length(begun) <= 1000, begun, json_remove(begun, '$.metadata'))`
 const ending = (whole: string) => `iif(octet_length(ended) <= 4000, ended, json_remove(${whole}, '$.sources'))`
@@ -82,7 +66,7 @@ export const selectNumbered = `SELECT run_number, ${runText} AS run_row, input, 
 
 /** The same without what was said, which may be large. */
 export const selectRunHeads = `SELECT request.key AS request_key,
-    ${objectOf<RecordRow>({ runNumber: runs.runNumber.name, run: runHeadText, input: "'[]'", output: "'null'" })} AS record_row
+    ${listText(runs.runNumber.name, runHeadText, "'[]'", "'null'")} AS record_row
   FROM json_each(?) AS request CROSS JOIN runs ON run_id = request.value`
 
 /** The most bytes of a record that comes with others, and the limit that they share; requests: session ids. */
@@ -110,7 +94,7 @@ const sessionFields = (newestRuns: string, maxBytes: string) => `session_id AS f
   iif(${sessionBytes} <= ${maxBytes}, ${rowOf<SessionRow>(getTableColumns(sessions))}, NULL) AS session_row,
   (SELECT json_group_array(${rowOf({ kind: sessionOwners.kind, ownerId: sessionOwners.ownerId })} ORDER BY owner_position)
      FROM session_owners WHERE owner_session_id = session_id) AS owner_rows,
-  ${newestTurns(objectOf({ runNumber: runs.runNumber.name, run: listedRunText }), 'session_id', newestRuns)} AS run_rows,
+  ${newestTurns(listText(runs.runNumber.name, listedRunText), 'session_id', newestRuns)} AS run_rows,
   iif(${sessionBytes} <= ${maxBytes}, (SELECT ${rowOf<SummaryRow>(getTableColumns(summaries))}
     FROM summaries WHERE summary_session_id = session_id), NULL) AS summary_row`
 

@@ -8,61 +8,57 @@ import { selectNumbered, selectRun } from './queries.ts'
 export type All = (sql: string, params: readonly SqlValue[]) => Promise<SqlRow[]>
 
 /** Stands for a record that is too large to come with others. */
-export interface LargeRow {
-  runNumber: number
-  bytes: number
-}
+export type LargeRow = [runNumber: number, bytes: number]
 
 export function isLargeRow(row: RecordRow | LargeRow): row is LargeRow {
-  return 'bytes' in row
+  return typeof row[1] === 'number'
 }
 
 /** Unordered, in statements of a bounded size. Leaves out records that have been deleted meanwhile. */
 export async function* readNumbered(
   all: All,
-  looks: readonly LargeRow[],
-): AsyncGenerator<{ runNumber: number; record: RunRecord }> {
+  looks: readonly { runNumber: number; bytes: number }[],
+): AsyncGenerator<[runNumber: number, RunRecord]> {
   const waiting = [...looks]
   while (waiting.length > 0) {
     const numbers = takeStep(waiting).map(({ runNumber }) => runNumber)
-    for (const row of await all(selectNumbered, [JSON.stringify(numbers)])) yield toWholeRecord(row)
+    for (const row of await all(selectNumbered, [JSON.stringify(numbers)])) {
+      yield [row.run_number as number, toWholeRecord(row)]
+    }
   }
 }
 
 /** However large it is; `whole`: with a message that only the run may see. */
 export async function readRecord(all: All, runId: string, whole = false): Promise<RunRecord | undefined> {
   const [row] = await all(selectRun, [runId])
-  return row && toWholeRecord(row, whole).record
+  return row && toWholeRecord(row, whole)
 }
 
-function toWholeRecord(row: SqlRow, whole = false): { runNumber: number; record: RunRecord } {
-  const parse = (text: unknown) => JSON.parse(text as string)
-  const runNumber = row.run_number as number
-  const output = row.output === null ? null : parse(row.output)
-  return {
-    runNumber,
-    record: toRunRecord({ runNumber, run: parse(row.run_row), input: parse(row.input), output }, whole),
-  }
+function toWholeRecord(row: SqlRow, whole = false): RunRecord {
+  const { run_number, run_row, input, output } = row
+  const parsed = [run_row, input, output ?? 'null'].map((text) => JSON.parse(text as string))
+  return toRunRecord([run_number, ...parsed] as RecordRow, whole)
 }
 
 /** At most `limit` of the newest turns, within `maxBytes`, but at least one. `text` holds up to one turn more than `limit`. */
 export async function readTurns(all: All, text: string, limit: number, maxBytes: number): Promise<History> {
   const rows = oldestFirst(JSON.parse(text) as (RecordRow | LargeRow)[])
   const shown = rows.slice(-limit)
-  const large: LargeRow[] = []
+  const large: { runNumber: number; bytes: number }[] = []
   let left = maxBytes - text.length
   let from = shown.length
   for (; from > 0; from--) {
     const row = shown[from - 1]
     if (row === undefined || !isLargeRow(row)) continue
-    left -= row.bytes
+    const [runNumber, bytes] = row
+    left -= bytes
     if (left < 0 && from < shown.length) break
-    large.push(row)
+    large.push({ runNumber, bytes })
   }
   const records = new Map<number, RunRecord>()
-  for await (const { runNumber, record } of readNumbered(all, large)) records.set(runNumber, record)
+  for await (const [runNumber, record] of readNumbered(all, large)) records.set(runNumber, record)
   const runs = shown.slice(from).flatMap((row) => {
-    const record = isLargeRow(row) ? records.get(row.runNumber) : toRunRecord(row)
+    const record = isLargeRow(row) ? records.get(row[0]) : toRunRecord(row)
     return record === undefined ? [] : [record]
   })
   return { runs, has_more: rows.length > limit || from > 0 }

@@ -3,11 +3,11 @@ import { messageText, piecesOf } from '../../../../core/text/message-search.ts'
 import { wordsOf } from '../../../../core/text/terms.ts'
 import type { Pace } from '../../../../runtime/yield.ts'
 import type { Connection, SqlRow } from '../../../sqlite/connection.ts'
+import { takeStep } from '../reading/budget.ts'
 import type { MessageRow } from '../schema/rows.ts'
 import type { IndexedRun, SearchFile } from './search-file.ts'
 
 const runsAtOnce = 500
-const bytesAtOnce = 1_000_000
 const marksAtOnce = 100
 const numbersAtOnce = 5_000
 
@@ -109,21 +109,12 @@ export async function renewRuns({ file, source, pace }: UpdateOptions, numbers: 
 }
 
 const lookColumns = `run_number, run_id, status, begun ->> 'entity_kind' AS entity_kind,
-  concat_ws(' ', run_id, status, fence, iif(status IN ('running', 'queued'), input ->> '$[0][4]', NULL)) AS look, octet_length(input) + ifnull(octet_length(output), 0) AS run_bytes`
+  concat_ws(' ', run_id, status, fence, iif(status IN ('running', 'queued'), input ->> '$[0][4]', NULL)) AS look,
+  octet_length(input) + ifnull(octet_length(output), 0) AS bytes`
 
 function lookAt(source: Connection, numbers: readonly number[]): Promise<SqlRow[]> {
   const sql = `SELECT ${lookColumns} FROM json_each(?) CROSS JOIN runs ON run_number = value`
   return source.all(sql, [JSON.stringify(numbers)])
-}
-
-/** As many as are read at once; at least one. They leave `rows`. */
-export function takeStep(rows: SqlRow[]): SqlRow[] {
-  let count = 0
-  for (let bytes = 0; count < rows.length; count++) {
-    bytes += rows[count]?.run_bytes as number
-    if (count > 0 && bytes > bytesAtOnce) break
-  }
-  return rows.splice(0, count)
 }
 
 async function toIndexed(source: Connection, looks: readonly SqlRow[], pace: Pace): Promise<IndexedRun[]> {

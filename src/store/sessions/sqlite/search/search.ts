@@ -11,19 +11,12 @@ import { createSerial } from '../../../../runtime/serial.ts'
 import { Pace } from '../../../../runtime/yield.ts'
 import { decodeCursor, encodeCursor } from '../../../rules/cursor.ts'
 import type { Connection } from '../../../sqlite/connection.ts'
+import { takeStep } from '../reading/budget.ts'
 import { readableBy } from '../reading/handovers.ts'
 import { ownedBy } from '../reading/lists.ts'
 import type { MessageRow } from '../schema/rows.ts'
 import { isDamaged, removeSearchFile, SearchFile, toSearchError } from './search-file.ts'
-import {
-  dropAbsent,
-  removeOrphans,
-  renewRuns,
-  sessionTerm,
-  takeStep,
-  type UpdateOptions,
-  updateIndex,
-} from './search-update.ts'
+import { dropAbsent, removeOrphans, renewRuns, sessionTerm, type UpdateOptions, updateIndex } from './search-update.ts'
 
 /** How long an answer waits for the index; the update goes on. */
 const updateMs = 10_000
@@ -246,7 +239,7 @@ async function* readRuns(
     params.push(session_id)
   }
   const found = await source.all(
-    `SELECT run_number, octet_length(input) + ifnull(octet_length(output), 0) AS run_bytes
+    `SELECT run_number, octet_length(input) + ifnull(octet_length(output), 0) AS bytes
      FROM json_each(?) CROSS JOIN runs ON run_number = value CROSS JOIN sessions ON session_id = run_session_id
      WHERE parent_run_id IS NULL${conditions} ORDER BY run_number DESC`,
     params,
