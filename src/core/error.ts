@@ -110,6 +110,11 @@ export function invalid(message: string, path?: string): AppError {
   return new AppError('invalid_request', message, path === undefined ? {} : { details: [{ path, message }] })
 }
 
+/** A 400 about a page's cursor that this list did not give. */
+export function invalidCursor(): AppError {
+  return invalid('Invalid cursor. Omit it to start at the first page.', 'cursor')
+}
+
 export type Findable = 'session' | 'run' | 'agent' | 'document' | 'collection'
 
 export function notFound(thing: Findable, id: string): AppError {

@@ -1,4 +1,4 @@
-import { invalid } from '../../core/error.ts'
+import { invalidCursor } from '../../core/error.ts'
 import type { ModelCallStart, RunEvent, Stamp } from '../../core/event.ts'
 import type { Json } from '../../core/json.ts'
 import type { PageRequest } from '../../core/page.ts'
@@ -207,5 +207,5 @@ function readCursor(cursor: string | undefined): PageStart {
   if (cursor === undefined) return { after: 0, independent: 0 }
   const [, after, independent = 0] = /^(\d{1,15})(?:\.(\d{1,15}))?$/.exec(cursor) ?? []
   if (after !== undefined) return { after: Number(after), independent: Math.min(Number(independent), Number(after)) }
-  throw invalid('Invalid cursor. Omit it to start at the first page.', 'cursor')
+  throw invalidCursor()
 }

@@ -1,6 +1,6 @@
 import { and, asc, desc, eq, getTableColumns, inArray, lt, sql } from 'drizzle-orm'
 import type { SqliteRemoteDatabase } from 'drizzle-orm/sqlite-proxy'
-import { invalid, notFound } from '../../core/error.ts'
+import { invalidCursor, notFound } from '../../core/error.ts'
 import type { Collection, StoredDocument } from '../../core/knowledge/document-store.ts'
 import type { Page, PageRequest } from '../../core/page.ts'
 import type { Connection } from '../sqlite/connection.ts'
@@ -65,8 +65,7 @@ export async function listDocuments(
   filter: { collection?: number | undefined; source?: string | undefined },
   { cursor, limit }: PageRequest,
 ): Promise<Page<StoredDocument>> {
-  if (cursor !== undefined && !/^[0-9]{1,15}$/.test(cursor))
-    throw invalid('Invalid cursor. Omit it to start at the first page.', 'cursor')
+  if (cursor !== undefined && !/^[0-9]{1,15}$/.test(cursor)) throw invalidCursor()
   const rows = await execute(connection, (database) =>
     documents(database)
       .where(

@@ -1,4 +1,4 @@
-import { invalid } from '../../core/error.ts'
+import { invalidCursor } from '../../core/error.ts'
 
 /** The place in a list after which the next page begins: the time it is sorted by, and the id that breaks ties. */
 export interface Keyset {
@@ -18,7 +18,7 @@ export function decodeCursor(cursor: string | undefined): Keyset | undefined {
     const [time, id]: unknown[] = value
     if (typeof time === 'string' && typeof id === 'string' && encodeCursor({ time, id }) === cursor) return { time, id }
   }
-  throw invalid('Invalid cursor. Omit it to start at the first page.', 'cursor')
+  throw invalidCursor()
 }
 
 function parse(cursor: string): unknown {

@@ -1,4 +1,4 @@
-import { invalid } from '../../../core/error.ts'
+import { invalidCursor } from '../../../core/error.ts'
 import type { Page, PageRequest } from '../../../core/page.ts'
 import type { MessageHit, MessageSearch } from '../../../core/store.ts'
 import { findWords, searchTextOf } from '../../../core/text/message-search.ts'
@@ -55,5 +55,5 @@ function toPlace(cursor: string | undefined): { keyset: Keyset; message: number 
   if (after === undefined) return undefined
   const [, id, message] = /^(\S+) (\d{1,9})$/.exec(after.id) ?? []
   if (id !== undefined) return { keyset: { time: after.time, id }, message: Number(message) }
-  throw invalid('Invalid cursor. Omit it to start at the first page.', 'cursor')
+  throw invalidCursor()
 }

@@ -1,4 +1,4 @@
-import { invalid } from '../../../../core/error.ts'
+import { invalidCursor } from '../../../../core/error.ts'
 import type { Page, PageRequest } from '../../../../core/page.ts'
 import { type Run, runStatuses } from '../../../../core/run.ts'
 import type { RunFilter, SessionFilter, SessionListFilter } from '../../../../core/store.ts'
@@ -105,7 +105,7 @@ function afterRun(cursor: string | undefined): number | undefined {
   if (after === undefined) return undefined
   const number = Number(after.id)
   if (Number.isSafeInteger(number)) return number
-  throw invalid('Invalid cursor. Omit it to start at the first page.', 'cursor')
+  throw invalidCursor()
 }
 
 function cut<T>(items: T[], limit: number, keysetOf: (item: T) => { time: string; id: string }): Page<T> {

@@ -1,6 +1,6 @@
 import { stat } from 'node:fs/promises'
 import { setImmediate as yieldToLoop } from 'node:timers/promises'
-import { AppError, invalid } from '../../../../core/error.ts'
+import { AppError, invalidCursor } from '../../../../core/error.ts'
 import { isSessionId } from '../../../../core/id.ts'
 import type { Logger } from '../../../../core/logger.ts'
 import type { Page, PageRequest } from '../../../../core/page.ts'
@@ -274,7 +274,7 @@ function toPlace(cursor: string | undefined): Place {
   if (after === undefined) return { run: Number.MAX_SAFE_INTEGER, message: 0 }
   const [, run, message] = /^(\d{1,15})\.(\d{1,9})$/.exec(after.id) ?? []
   if (after.time === '' && run !== undefined) return { run: Number(run), message: Number(message) }
-  throw invalid('Invalid cursor. Omit it to start at the first page.', 'cursor')
+  throw invalidCursor()
 }
 
 function toPage(hits: { hit: MessageHit }[], place: Place | undefined): Page<MessageHit> {
