@@ -3,34 +3,25 @@ import { type Logger, silentLogger } from '../../../core/logger.ts'
 import type { ClaimRecord, RunFinished, RunStart, RunStarted, SessionStore } from '../../../core/store.ts'
 import { type Clock, timestamp } from '../../../core/time.ts'
 import { Expiry } from '../../rules/expiry.ts'
-import { Checkpoints, checkpointWaitMs } from '../../sqlite/checkpoints.ts'
 import type { Connection } from '../../sqlite/connection.ts'
 import { toStoreError } from '../../sqlite/failure.ts'
-import { openConnection, openDatabase, type Synchronous } from '../../sqlite/open-database.ts'
+import type { Synchronous } from '../../sqlite/open-database.ts'
 import { probeSpace, writeAgain } from '../../sqlite/space.ts'
-import { Shrinking } from '../../upkeep/shrinking.ts'
 import { cacheAnswer } from './answers.ts'
 import { eraseUser } from './erase-user.ts'
 import { deleteExpired } from './expiry.ts'
-import { Removal } from './hidden/removal.ts'
 import { type GoneSessions, removeSessions } from './hidden/remove-sessions.ts'
+import { type Opened, openStore } from './opened.ts'
 import { pruneSessions } from './prune.ts'
-import { Reads } from './reads.ts'
+import type { Reads } from './reads.ts'
 import { recover } from './recover.ts'
 import { restoreInSteps } from './restore-copy.ts'
-import { sessionsDatabase } from './schema/database.ts'
-import { HiddenSessions, listHidden } from './schema/hidden.ts'
-import { Search } from './search/search.ts'
-import { searchPathOf } from './search/search-file.ts'
 import * as sessions from './sessions.ts'
 import * as summaries from './summaries.ts'
 import type { RunWrite } from './writing/batch.ts'
-import { createHotWrites } from './writing/batch-insert.ts'
 import { completeClaim, releaseClaim, takeClaim } from './writing/claims.ts'
-import { KnownRows } from './writing/known-rows.ts'
 import { finishRefused } from './writing/refuse.ts'
 import { resumeRun } from './writing/single-write.ts'
-import { Writer } from './writing/writer.ts'
 
 const expiredPerStep = 1_000
 
@@ -47,18 +38,6 @@ export interface SqliteStoreOptions {
   maxReadBytes?: number | undefined
 }
 
-interface Opened {
-  writer: Writer
-  reads: Reads
-  known: KnownRows
-  hidden: HiddenSessions
-  removal: Removal
-  checkpoints: Checkpoints
-  shrinking: Shrinking
-  search: Search
-  connections: Connection[]
-}
-
 /** Sessions and runs in one SQLite file, for one process at a time. */
 export function sqliteStore(options: SqliteStoreOptions): SessionStore {
   const { path, synchronous = 'FULL', logger = silentLogger, clock = Date.now } = options
@@ -68,84 +47,18 @@ export function sqliteStore(options: SqliteStoreOptions): SessionStore {
 
   async function open(): Promise<void> {
     if (opened !== undefined) return
-    const connections: Connection[] = []
-    const connect = async (readonly: boolean) => {
-      const connection = await openConnection(path, sessionsDatabase, synchronous, readonly)
-      connections.push(connection)
-      return connection
-    }
+    const { maxReadBytes, onFatal = () => {} } = options
     try {
-      const connection = await openDatabase(path, sessionsDatabase, synchronous)
-      connections.push(connection)
-      await connection.exec(createHotWrites)
-      const checkpointing = await connect(false)
-      await checkpointing.all(`PRAGMA busy_timeout = ${checkpointWaitMs}`)
-      const checkpoints = new Checkpoints({
-        connection: checkpointing,
-        logger,
-        onBroken: (error) => writer.stop(error),
-        nudge: () => void writer.work(async () => {}).catch(() => {}),
-      })
-      const hidden = new HiddenSessions()
-      const reads = new Reads([await connect(true), await connect(true)], hidden, options.maxReadBytes)
-      const known = new KnownRows(hidden)
-      const onFatal = (error: AppError) => {
-        logger.error({ error, path }, 'the session database failed and is no longer used')
-        options.onFatal?.(error)
-      }
-      const writer = new Writer({
-        path,
-        connection,
-        known,
-        now,
-        onFatal,
-        afterCommit: (writes, characters) => checkpoints.afterCommit(writes, characters),
-      })
-      const search = new Search({
-        path: searchPathOf(path),
-        openSource: () => openConnection(path, sessionsDatabase, synchronous, true),
-        logger,
-      })
-      const shrinking = new Shrinking({
-        work: (work) => writer.work(work),
-        writes: () => writer.writes,
-        onDone: () => checkpoints.empty(),
-        logger,
-      })
-      const removal = new Removal({
-        hidden,
-        work: (work, characters) => writer.work(work, characters),
-        onRemoved: (runs, isDone) => {
-          search.forget(runs)
-          // Not after each step: the writer waits while the WAL is emptied.
-          if (isDone && opened !== undefined) freed(opened)
-        },
-        logger,
-      })
-      const left = await listHidden(connection)
-      for (const id of left) hidden.add(id)
-      opened = { writer, reads, known, hidden, removal, checkpoints, shrinking, search, connections }
-      removal.add(left)
-      // An earlier process may have been killed before what it deleted was out of the file and its WAL.
-      freed(opened)
-      search.forgetLeft()
+      opened = await openStore({ path, synchronous, logger, now, onFatal, maxReadBytes })
     } catch (error) {
-      for (const connection of connections) await connection.close().catch(() => {})
       throw toStoreError(error, path)
     }
   }
 
   async function close(): Promise<void> {
-    if (opened === undefined) return
-    const { writer, removal, checkpoints, shrinking, search, connections } = opened
+    const closing = opened
     opened = undefined
-    await removal.close()
-    await shrinking.close()
-    await checkpoints.close()
-    await writer.idle()
-    await search.close()
-    // The writer goes last: whoever closes last moves the WAL into the file.
-    for (const connection of connections.reverse()) await connection.close()
+    await closing?.close()
   }
 
   async function using<T>(work: (store: Opened) => Promise<T>): Promise<T> {
@@ -186,7 +99,7 @@ export function sqliteStore(options: SqliteStoreOptions): SessionStore {
       remove,
     )
     search.forget(runs)
-    if (count > 0) freed(store)
+    if (count > 0) store.reclaim()
     return count
   }
 
@@ -236,7 +149,7 @@ export function sqliteStore(options: SqliteStoreOptions): SessionStore {
       using(async (store) => {
         const { count, runs } = await store.writer.work((connection) => eraseUser(connection, userId, limit))
         store.search.forgetWordsOf(runs)
-        if (count > 0) freed(store)
+        if (count > 0) store.reclaim()
         return count
       }),
     prune: (rule, limit) =>
@@ -273,7 +186,7 @@ export function sqliteStore(options: SqliteStoreOptions): SessionStore {
             const { finished, numbers } = await writer.work((connection) => finishRefused(connection, end, now()))
             known.forgetRun(end.run_id)
             search.renew(numbers)
-            freed(store)
+            store.reclaim()
             return finished
           }),
     resumeRun: (resume) => working((connection) => resumeRun(connection, resume)),
@@ -313,12 +226,6 @@ export function sqliteStore(options: SqliteStoreOptions): SessionStore {
 
     recover: (owner, at) => working((connection) => recover(connection, owner, at, now())),
   }
-}
-
-/** Something was deleted: it must leave the WAL, and its space the file. */
-function freed({ checkpoints, shrinking }: Opened): void {
-  checkpoints.empty()
-  shrinking.wake()
 }
 
 function notOpen(): AppError {
