@@ -51,7 +51,7 @@ export function createAdmit(settings: KernelSettings, wrongKeys: WrongKeys): Adm
     }
     const open = isOpen(exchange, table)
     if (changesState(method)) {
-      // `*` is no trust in a page: what lets it in is a key, which is looked at next.
+      // `*` trusts no page: a page still needs a key, which is checked next.
       const hasKey = !open && authenticator !== undefined && presentsKey(headers)
       checkOrigin(headers, hasKey ? cors.isAllowed : cors.isListed)
     }
@@ -72,7 +72,7 @@ export function createAdmit(settings: KernelSettings, wrongKeys: WrongKeys): Adm
   }
 }
 
-/** node keeps the first of two Host headers and drops what is beyond its header count, so both are checked here. */
+/** node keeps the first of two Host headers and drops headers above its limit, so both are checked here. */
 function checkHeaders(rawHeaders: readonly string[], maxHeaders: number): void {
   if (rawHeaders.length > maxHeaders * 2) {
     throw new AppError('headers_too_large', `The request has more than ${maxHeaders} headers.`)

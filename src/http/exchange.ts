@@ -141,7 +141,7 @@ export class Exchange implements HttpRequest {
     this.#body?.release()
   }
 
-  /** After the answer: the rest of a body that nobody has read may not keep the connection for long. */
+  /** After the answer, an unread rest of the body must not hold the connection for long. */
   closeUnlessBodyEnds(): void {
     const { incoming, outgoing } = this
     if (incoming.complete || incoming.socket === undefined || outgoing.destroyed) return

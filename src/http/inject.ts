@@ -49,7 +49,7 @@ export class InjectedRequest extends Readable implements Incoming {
   }
 }
 
-/** Keeps at most 64 KB of a reply that nobody reads; then the writer waits, as it does for a socket. */
+/** Buffers at most 64 KB of an unread reply; then the writer waits, as it does for a socket. */
 export class CapturedResponse extends EventEmitter implements Outgoing {
   headersSent = false
   destroyed = false

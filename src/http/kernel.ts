@@ -19,12 +19,12 @@ const longestRequestMs = 60 * 60_000
 export interface Kernel {
   /** Exchanges all routes at once; requests that have begun keep theirs. Of equal routes the later wins. */
   setRoutes(routes: Iterable<Route>): void
-  /** For somebody else's `http.createServer`; its limits on headers and time are theirs to set. */
+  /** For another `http.createServer`, which must set its own header and time limits. */
   handle: RequestListener
   /** The same pipeline with no socket. Host is `localhost` unless given. */
   inject(request: InjectRequest): Promise<InjectResponse>
   listen(address: ListenAddress): Promise<Bound>
-  /** Of the requests that have not been answered to their end. */
+  /** The number of requests whose answer is not complete. */
   requestIds(): string[]
   /**
    * Accepts nothing new and closes idle connections; what runs gets the deadline, then it is cut. Producers of streams
@@ -110,7 +110,7 @@ function openServer(settings: KernelSettings, pipeline: Pipeline): Server {
     },
     (request, response) => pipeline.serve(request, response, false),
   )
-  // One more than allowed, so that one too many is seen and not dropped.
+  // One more than allowed: node would silently drop a header above its own limit.
   server.maxHeadersCount = settings.maxHeaders + 1
   server.maxConnections = settings.limits.connections
   server.on('checkContinue', (request, response) => pipeline.serve(request, response, true))

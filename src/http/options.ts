@@ -21,20 +21,20 @@ export interface RequestRecord {
 export interface TrafficLimits {
   /** Open at once; more are closed as they come. */
   connections: number
-  /** At work at once, streams that have begun not counted; more are `unavailable`. */
+  /** Maximum concurrent requests, without streams that have begun. Further requests get `unavailable`. */
   requests: number
-  /** Of one key, or without keys of one address; more are `rate_limited`. Undefined: as many as come. */
+  /** Maximum requests per minute per key, or per address without keys. Further requests get `rate_limited`. Undefined: no limit. */
   requestsPerMinute: number | undefined
-  /** Of all request bodies while they are read and used; more wait for room and are then `unavailable`. */
+  /** Maximum bytes of all request bodies in memory. Further bodies wait for room and then get `unavailable`. */
   bodiesBytes: number
-  /** Of those of one key. */
+  /** The same per key. */
   bodiesPerKeyBytes: number
 }
 
 /** What the configuration decides. */
 export interface KernelConfig {
   maxRequestBytes: number
-  /** For plain replies, until the handler has returned. */
+  /** Time limit of plain replies until the handler returns. */
   requestTimeoutMs: number
   allowOrigins: readonly string[]
   allowMethods?: readonly string[] | undefined
@@ -49,7 +49,7 @@ export interface KernelConfig {
 }
 
 interface OwnSettings {
-  /** What a handler gets after its deadline to answer by itself. */
+  /** Extra time after the deadline for the handler to answer itself. */
   deadlineGraceMs: number
   /** What an embedding server listens on; `listen` sets its own. */
   boundHost: string | undefined
@@ -62,12 +62,12 @@ interface OwnSettings {
   maxHeaders: number
   /** Silence after which a stream sends a comment. */
   heartbeatMs: number
-  /** How long a stream waits for its reader to take what was sent. */
+  /** How long a stream waits for its reader to drain the socket. */
   stallTimeoutMs: number
   logger: Logger
   clock: Clock
   onRequest: ((record: RequestRecord) => void) | undefined
-  /** By which the server proves itself to the commands that can read the secret, whatever answers at the path. */
+  /** With this secret the server proves its identity to commands, on any handler at the path. */
   proof: { path: string; secret: string } | undefined
 }
 

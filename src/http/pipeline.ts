@@ -28,9 +28,9 @@ export interface Pipeline {
   interrupt(socket: object, error: AppError): boolean
   /** New requests are `unavailable`, connections close after their answer. */
   startClosing(onIdle: () => void): void
-  /** Of the requests that have not been answered to their end. */
+  /** The number of requests whose answer is not complete. */
   requestIds(): string[]
-  /** Cuts what still runs. */
+  /** Aborts active requests. */
   cut(): void
   /** Resolves when nothing runs any more. */
   idle(): Promise<void>
@@ -124,7 +124,7 @@ export function createPipeline(settings: KernelSettings): Pipeline {
     logger.error({ request_id: requestId, method, path, error: { ...shown, ...stack } }, 'a request failed')
   }
 
-  /** In place of a handler that has not answered. */
+  /** Answers instead of a handler that has not answered. */
   const answerInstead = (exchange: Exchange, error: AppError) => {
     exchange.stopDeadline()
     if (exchange.answered) return

@@ -3,7 +3,7 @@ import type { Exchange } from './exchange.ts'
 import type { KernelSettings } from './options.ts'
 import { networkOf } from './security/address.ts'
 
-/** Callers that are remembered before those are forgotten who may send as much as if they had never come. */
+/** Maximum remembered callers. Above it, callers with a full quota are forgotten. */
 const manyCallers = 10_000
 const minuteMs = 60_000
 

@@ -55,7 +55,7 @@ export async function writeStream(exchange: Exchange, reply: Reply, { kind, fram
     }
     while (!result.done) {
       const flows = outgoing.write(result.value)
-      // A reader that stalls holds what the socket holds, and no more.
+      // A stalled reader holds only what the socket buffers.
       result = undefined
       if (!flows && !closed) await drained()
       if (closed) return
@@ -78,7 +78,7 @@ export async function writeStream(exchange: Exchange, reply: Reply, { kind, fram
   }
 }
 
-/** Tells a producer that nobody reads on. It is not waited for: it may be in the middle of something long. */
+/** Tells a producer that the reader has left. Not awaited, because the producer may be busy for long. */
 export function leave(exchange: Exchange, iterator: AsyncIterator<Frames>): void {
   const { logger } = exchange.settings
   const returned = iterator.return?.()

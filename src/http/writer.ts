@@ -5,7 +5,7 @@ const pageSecurityPolicy =
   "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; " +
   "frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
 export const jsonType = 'application/json; charset=utf-8'
-/** How long the rest of a refused body is taken in and dropped, so that the client gets to read why. */
+/** How long the rest of a refused body is read and dropped, so that the client can read the error. */
 const lingerMs = 1_000
 /** A rest of a body that is worth reading to keep the connection. */
 const smallRestBytes = 64 * 1024
@@ -33,7 +33,7 @@ export function writePlain(exchange: Exchange, reply: Reply, refusal: boolean): 
   else outgoing.end(payload)
 }
 
-/** Everything of the head but what depends on how the body is framed. Name and value in turn: node's fastest form. */
+/** The head without headers of the body's framing, as alternating names and values, which is node's fastest form. */
 export function headOf(exchange: Exchange, reply: Reply): string[] {
   const headers = [
     'X-Request-Id',

@@ -2,7 +2,7 @@ import { AppError, messageOf } from '../core/error.ts'
 import type { ModelSetting } from '../core/model.ts'
 import { providerPackages } from './packages.ts'
 
-/** An error may stand inside itself. */
+/** Limits the depth, because an error may be its own cause. */
 const maxLevels = 10
 
 interface ProviderFailure {
@@ -12,7 +12,7 @@ interface ProviderFailure {
   cause?: unknown
 }
 
-/** `run_failed` in words a user can act on: which model, what its provider said, never a key. */
+/** A readable `run_failed`: the model and the provider's message, never a key. */
 export function modelFailure(error: unknown, label: string, setting?: ModelSetting): AppError {
   const failure = innermost(error)
   const { statusCode } = failure
@@ -21,7 +21,7 @@ export function modelFailure(error: unknown, label: string, setting?: ModelSetti
   return new AppError('run_failed', `The model '${label}' failed${status}: ${said}`, { cause: error })
 }
 
-/** After retries the AI SDK throws an error about retrying; what happened is in its `lastError`. */
+/** After retries the AI SDK throws an error about retrying; the real error is its `lastError`. */
 function innermost(error: unknown): ProviderFailure {
   let failure = error
   for (let level = 0; level < maxLevels; level++) {

@@ -74,7 +74,7 @@ async function askLocal(
   }
 }
 
-/** Of Ollama's list or OpenAI's; models that only embed can't answer. */
+/** A model of Ollama's or OpenAI's list, without models that only embed. */
 function firstName(listed: unknown): string | undefined {
   const { models, data } = (listed ?? {}) as { models?: { name?: unknown }[]; data?: { id?: unknown }[] }
   const names = [...(models ?? []).map(({ name }) => name), ...(data ?? []).map(({ id }) => id)]

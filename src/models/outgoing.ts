@@ -16,7 +16,7 @@ export const outgoingLimits: OutgoingLimits = {
 
 let shared: typeof globalThis.fetch | undefined
 
-/** The one that all models share, so that connections are used again. */
+/** Shared by all models, so that connections are reused. */
 export function outgoingFetch(): typeof globalThis.fetch {
   shared ??= createOutgoingFetch(outgoingLimits)
   return shared
@@ -53,7 +53,7 @@ function inWords(error: unknown, { origin, hostname }: URL, { headersTimeoutMs }
   return error
 }
 
-/** Of the error and what caused it; a name with several addresses has one cause for each. */
+/** The codes of the error and its causes. A name with several addresses has one cause per address. */
 function codesOf(error: unknown): string[] {
   if (!(error instanceof Error)) return []
   const own = 'code' in error && typeof error.code === 'string' ? [error.code] : []

@@ -5,14 +5,14 @@ import { version } from '../core/version.ts'
 import { createBackups } from '../store/backup/archive.ts'
 import { isKnowledgeName, sessionsName } from '../store/backup/manifest.ts'
 
-/** Makes archives of what the configuration keeps in files. Does no I/O. */
+/** Makes archives of the data that the configuration stores in files. Does no I/O. */
 export function composeBackup(
   { server: { sessionStorage }, dataFolder }: ResolvedConfig,
   documentsPath: string | undefined,
   clock: Clock,
 ): () => AsyncIterable<Uint8Array> {
   const databases: { name: string; path: string }[] = []
-  // Sessions first: what they tell of documents may then be older than the documents, and never newer.
+  // Sessions first: they may then refer to older documents, but never to newer ones.
   if (typeof sessionStorage === 'object' && 'path' in sessionStorage)
     databases.push({ name: sessionsName, path: sessionStorage.path })
   if (documentsPath !== undefined)

@@ -17,7 +17,7 @@ export interface IngestSourcesOptions {
   signal: AbortSignal
 }
 
-/** In the turns of ingestion. */
+/** Ingestions run one after the other. */
 const caller = 'sources'
 
 /**

@@ -30,7 +30,7 @@ export function assertMayListen(server: ResolvedServerConfig, program: boolean, 
   logger.warn({ host }, `${message}: set \`auth: { keys: [...] }\`, or listen on a loopback address.`)
 }
 
-/** Without keys, `*` would let every web page that somebody opens read and change everything here. */
+/** Without keys, `*` would let every web page that a user opens read and change all data. */
 export function assertKeysForAnyOrigin({ allowOrigins, authKeys }: ResolvedServerConfig): void {
   if (!allowOrigins.includes('*') || authKeys.length > 0) return
   throw new AppError(
@@ -40,7 +40,7 @@ export function assertKeysForAnyOrigin({ allowOrigins, authKeys }: ResolvedServe
   )
 }
 
-/** How long a hashed key is nobody knows. */
+/** The length of a hashed key is unknown. */
 function assertLongKeys(keys: ResolvedServerConfig['authKeys']): void {
   const short = keys.find(({ key }) => key.length < shortestKey && !isHashedKey(key))
   if (short === undefined) return
@@ -51,7 +51,7 @@ function assertLongKeys(keys: ResolvedServerConfig['authKeys']): void {
   )
 }
 
-/** Listens. The command line takes the next free port, saying so, when nobody named one. */
+/** Listens. The command line uses and reports the next free port unless a port was named. */
 export async function listenOn(
   kernel: Kernel,
   { host, port, named }: ResolvedServerConfig['address'],

@@ -36,7 +36,7 @@ export function createMetrics({ version, startedAtMs }: { version: string; start
 
   function printProcess(): string[] {
     if (loopDelay === undefined) {
-      // From the first look on: a server that nobody watches needs no timer for it.
+      // Starts with the first scrape: a server without scrapes needs no timer.
       loopDelay = monitorEventLoopDelay({ resolution: 20 })
       loopDelay.enable()
     }

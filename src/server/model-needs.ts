@@ -3,7 +3,7 @@ import { modelCacheFolder } from '../knowledge/embedders/model-files.ts'
 import { findModel, defaultModel as sentenceModel } from '../knowledge/embedders/transformers.ts'
 import { hasPackage, packageName, providerPackages } from '../models/packages.ts'
 
-/** What a model named `provider/model` lacks here, and what to do; undefined when it has all that can be seen from here. */
+/** What a model named `provider/model` needs but does not have, and what to do; undefined if nothing is missing. */
 export function modelLacks(name: string, root: string, env = process.env): { lack: string; fix: string } | undefined {
   const provider = name.split('/', 1)[0] as PackageProvider
   if (!packageProviders.includes(provider)) return undefined

@@ -27,7 +27,7 @@ export interface ServicesOptions {
   onRunEnd?: ((run: RunRecord) => void) | undefined
 }
 
-/** The doors that routes and protocols use, and what stands behind them for the server to open and close. */
+/** The services for routes and protocols, and the resources behind them that the server opens and closes. */
 export interface ComposedServices {
   services: Services
   store: SessionStore

@@ -12,7 +12,7 @@ export function createStore(
   onFatal: (error: unknown) => void,
 ): SessionStore {
   if (storage === 'memory') return memoryStore()
-  // Whoever brings a store may share it with other servers.
+  // A store that was passed in may be shared with other servers.
   if ('path' in storage) return cachedStore(sqliteStore({ ...storage, logger, onFatal }))
   return storage
 }

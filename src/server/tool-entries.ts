@@ -6,7 +6,7 @@ export interface ServedToolEntry extends ToolEntry {
   entityId: string
 }
 
-/** The entries of `tools` in a config whose tools only another program knows. Looking starts that program. */
+/** The entries of `tools` whose tools come from another program. Listing them starts that program. */
 export function servedToolEntries({ entities }: Pick<ResolvedConfig, 'entities'>): ServedToolEntry[] {
   return [...entities].flatMap(([entityId, entity]) => toolEntriesOf(entity).map((one) => ({ ...one, entityId })))
 }

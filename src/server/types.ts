@@ -21,9 +21,9 @@ export interface HealthRouter {
 }
 
 export interface Server {
-  /** `entity`: what `agent`, `team` or `workflow` return, or an AI SDK `Agent`. Throws on an empty or taken id. */
+  /** `entity`: the result of `agent`, `team` or `workflow`, or an AI SDK `Agent`. Throws for an empty or taken id. */
   registerAgent(id: string, entity: Runnable | HostableAgent): void
-  /** Opens everything and listens; resolves when the server has been shut down, rejects when it could not start or go on. */
+  /** Opens all resources and listens. Resolves when the server has been shut down; rejects if it could not start or had to stop. */
   start(): Promise<void>
   /** Opens everything and gives the address as soon as connections are accepted: `start` and `ready` in one. */
   listen(): Promise<Bound>
@@ -33,7 +33,7 @@ export interface Server {
   shutdown(options?: ShutdownOptions): Promise<void>
   /** The same as `shutdown`. */
   close(options?: ShutdownOptions): Promise<void>
-  /** Mounts routes and documentation again, as agents and handlers are now. Requests that have begun go on. */
+  /** Mounts routes and documentation again for the current agents and handlers. Active requests continue. */
   resync(): void
   /** Where a custom handler can be attached; default path: the health path. Takes effect with the call of `route`. */
   healthRouter(path?: string): HealthRouter
@@ -47,18 +47,18 @@ export interface Server {
 }
 
 export interface OpenServer extends Server {
-  /** Exchanges agents and knowledge sources for those of a new config; what runs goes on with the old one. */
+  /** Replaces agents and knowledge sources with those of a new config. Active runs continue with the old one. */
   reload(config: ResolvedConfig): Promise<void>
-  /** Takes in what has changed among the knowledge sources, and forgets files of them that are gone. */
+  /** Ingests changed files of the knowledge sources and deletes documents of removed files. */
   refreshSources(): void
-  /** Resolves when the knowledge sources that the config names have been taken in, as far as they could be. */
+  /** Resolves when the knowledge sources of the config have been ingested, as far as possible. */
   ingested(): Promise<void>
   readonly services: Services
   /** The ids of runs and requests that have not ended. */
   underWay(): { run_ids: string[]; request_ids: string[] }
 }
 
-/** What differs between the command line and somebody's program. */
+/** The differences between the command line and an embedding program. */
 export interface ServerPurpose {
   /** Owns the data folder, tells of itself there, looks for a free port, refuses an open bind without keys. */
   program: boolean

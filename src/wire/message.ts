@@ -5,7 +5,7 @@ import { component } from './document/component.ts'
 import { json, said, text, timestamp } from './document/field.ts'
 import { listOf, pageQuery } from './list.ts'
 
-/** A piece of a message, put in or given out. */
+/** A part of an input or output message. */
 export const Part = component(
   'Part',
   z.discriminatedUnion(

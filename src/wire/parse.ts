@@ -70,7 +70,7 @@ function fail(details: ErrorDetail[]): AppError {
   return new AppError('invalid_request', `${message}.`, { details })
 }
 
-/** Of a union that nothing fits, the complaint of the branch that went furthest into the value. */
+/** For a union without a match, the error of the branch that matched furthest. */
 function toDetail(issue: z.core.$ZodIssue): ErrorDetail {
   let path = issue.path
   let message = issue.message

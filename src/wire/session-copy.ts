@@ -100,7 +100,7 @@ export const ImportQuery = z.object({
   new_ids: flag().default(false).describe('Give the session, its runs and its messages new ids.'),
 })
 
-/** The lines of a copy, as its pieces come: values, each of which is one line of JSON. */
+/** The lines of a copy, one JSON value per line. */
 export class CopyWriter {
   #runs = 0
   #events = 0
@@ -133,7 +133,7 @@ export class CopyReader {
   #events = 0
   #isWhole = false
 
-  /** For each line, before it is parsed. */
+  /** Called for each line before it is parsed. */
   nextLine(): void {
     this.#line++
   }
@@ -194,7 +194,7 @@ export class CopyReader {
       throw this.complaint('run_id must be the same as in the preceding run')
     const read: CoreRunEvent[] = []
     for (const [place, fields] of events.entries()) {
-      // As it was read: what a shape does not name is kept too.
+      // The event as it was read, so that unknown fields are kept.
       const event = { ...fields, run_id } as unknown as CoreRunEvent
       const result = RunEvent.safeParse(event)
       if (!result.success) throw this.complaint(`events.${place}.${toWords(result.error.issues[0])}`)

@@ -33,7 +33,7 @@ export const CreateSessionRequest = component(
 )
 export type CreateSessionRequest = z.input<typeof CreateSessionRequest>
 
-/** Fields given are replaced whole, `null` clears. */
+/** A given field replaces the whole value; `null` clears it. */
 export const UpdateSessionRequest = component(
   'UpdateSessionRequest',
   z.object({

@@ -8,7 +8,7 @@ import { parseBody, parseQuery } from '../../wire/parse.ts'
 
 /** What to ingest, from JSON, a form or plain text. Throws `unsupported_media_type` for anything else, none included. */
 export async function readContent(request: HttpRequest): Promise<IngestInput> {
-  // An empty body has a type too: what is wrong with it is that it is empty.
+  // Checked first: an empty body should be refused as empty, not for its type.
   const type = mediaTypeOf(request.headers['content-type'])
   if (type === 'multipart/form-data') return readForm(request.body.present ? await request.body.multipart() : [])
   if (type === 'text/plain') return readText(await request.body.text(), request.query)
@@ -33,7 +33,7 @@ function readForm(parts: readonly MultipartPart[]): IngestInput {
   if (file.kind !== 'file') throw invalid('file must be a file: give it a filename.', 'file')
   if (file.bytes.length === 0) throw invalid('file must not be empty.', 'file')
   const name = settings.name ?? (file.filename === '' ? undefined : file.filename)
-  // What clients send that know no type: the name then says how to read it, as when no type is given at all.
+  // Types of clients that do not know the real one: the file name selects the reader, as without any type.
   const type = file.mediaType === 'application/octet-stream' ? undefined : file.mediaType
   return { ...settings, name, content: file.bytes, media_type: type }
 }

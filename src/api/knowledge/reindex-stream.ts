@@ -3,7 +3,7 @@ import type { KnowledgeStatus, Reindexing } from '../../core/knowledge/knowledge
 import { encodeEvent } from '../../core/sse.ts'
 import type { ReindexEvent } from '../../wire/knowledge.ts'
 
-/** Begins with the first frame that is asked for. Gives the latest progress whenever there is one, then how it ended. */
+/** Starts with the first requested frame. Yields the latest progress, then the outcome. */
 export async function* reindexFrames(
   reindex: (progress: (now: Reindexing) => void) => Promise<KnowledgeStatus>,
 ): AsyncGenerator<string> {
@@ -18,7 +18,7 @@ export async function* reindexFrames(
     isOver = true
     news.resolve()
   })
-  // Whoever leaves ends it, and hears of that no more.
+  // A reader that disconnects stops the reindex, so the error has no reader.
   work.catch(() => {})
   try {
     for (await news.promise; !isOver; await news.promise) {

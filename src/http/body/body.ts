@@ -31,7 +31,7 @@ export function refuseAnnouncedSize(incoming: Incoming, maxBytes: number): void 
 export interface BodyContext extends BodyLimits {
   /** What the body holds of the memory of all bodies; made when it is first read. */
   lease(): BodyLease
-  /** Called once, before the first byte is asked for. */
+  /** Called once, before the first byte is requested. */
   beforeRead(): void
   /** Called for each piece of a body that is read line by line. */
   onProgress(): void
@@ -124,7 +124,7 @@ export class RequestBody implements BodyReader {
     return await parseMultipart(body, contentType)
   }
 
-  /** Ends a read that is under way: the connection has turned out to be broken. */
+  /** Aborts an active read, because the connection is broken. */
   abort(error: AppError): void {
     this.#stop?.(error)
   }

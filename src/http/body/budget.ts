@@ -15,7 +15,7 @@ interface Pool {
   readonly key: 'bodies' | 'bodiesPerKey'
   readonly limit: number
   used: number
-  /** Of these, the bytes of bodies that wait. */
+  /** The part of `used` that belongs to waiting bodies. */
   waiting: number
   /** The one body that may go beyond the limit, see `BodyBudget`. */
   favoured: BodyLease | undefined
@@ -29,7 +29,7 @@ export interface BodyLease {
   wait(bytes: number, onRoom: () => void, onRefused: (error: AppError) => void): void
   /** Gives bytes back. */
   give(bytes: number): void
-  /** Gives everything back and ends a wait without a call; what is taken later counts again. */
+  /** Returns all bytes to the budget and ends a wait. Bytes taken later count again. */
   release(): void
 }
 
@@ -79,7 +79,7 @@ export class BodyBudget {
     for (const pool of lease.pools) pool.waiting -= lease.held
   }
 
-  /** Lets those go on for whom there is room now. */
+  /** Resumes waiting bodies for which there is room now. */
   settle(): void {
     if (this.#waiters.length === 0) return
     for (const { pools } of this.#waiters) for (const pool of pools) this.#favour(pool)

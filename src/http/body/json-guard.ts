@@ -35,7 +35,7 @@ function parseMeasured(text: string): unknown {
   return value
 }
 
-/** Whether the body was no JSON at all, as against JSON that says something wrong. */
+/** Whether the body was not JSON at all, rather than JSON with a wrong value. */
 export function isMalformedJson(error: unknown): boolean {
   if (!isAppError(error) || error.code !== 'invalid_request') return false
   return error.details.some(({ path, message }) => path === '' && message.startsWith('malformed JSON'))
@@ -68,7 +68,7 @@ function measure(text: string): void {
   }
 }
 
-/** Looks for quotes, not at each character: texts are what most of a large document is. */
+/** Searches for quotes instead of reading each character, because most of a large document is strings. */
 function endOfString(text: string, start: number): number {
   for (let at = text.indexOf('"', start + 1); at !== -1; at = text.indexOf('"', at + 1)) {
     let escapes = 0

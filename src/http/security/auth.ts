@@ -4,13 +4,13 @@ import { hashOfKey, hashOfPresentedKey } from '../../core/access/api-key.ts'
 import type { Scope } from '../../core/access/scope.ts'
 import { AppError } from '../../core/error.ts'
 
-/** An API key and what may be done with it. */
+/** An API key and its rights. */
 export interface AuthKey {
   /** The key, or `sha256:` and the hash of it in hexadecimal digits. */
   key: string
   /** What the log calls it; default `key:` and its place in the list. */
   id?: string | undefined
-  /** The user whose sessions and runs are all that it may see; without one it may see all. */
+  /** The key may see only this user's sessions and runs; without a user, all of them. */
   userId?: string | undefined
   /** Undefined: all. */
   scopes?: readonly Scope[] | undefined
@@ -24,11 +24,11 @@ export interface Caller {
 }
 
 export interface Authenticator {
-  /** Says whose key the request has; undefined when it has none, or a wrong one. */
+  /** Finds the key of the request; undefined without a key or with a wrong one. */
   identify(headers: IncomingHttpHeaders): Caller | undefined
 }
 
-/** Undefined when there are no keys: everybody is `anonymous`. Keys are kept as digests only. */
+/** Undefined without keys: every caller is `anonymous`. Only digests of keys are kept. */
 export function createAuthenticator(keys: readonly AuthKey[]): Authenticator | undefined {
   if (keys.length === 0) return undefined
   const callers = new Map(
@@ -50,7 +50,7 @@ export function createAuthenticator(keys: readonly AuthKey[]): Authenticator | u
     },
   }
 }
-/** Whether there is a key at all, right or wrong. */
+/** Whether the request has a key, valid or not. */
 export function presentsKey(headers: IncomingHttpHeaders): boolean {
   return presentedKeys(headers).length > 0
 }

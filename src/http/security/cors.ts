@@ -3,7 +3,7 @@ import { invalid } from '../../core/error.ts'
 export interface CorsRules {
   /** Compared exactly; `*` only alone. Empty: no CORS. */
   allowOrigins: readonly string[]
-  /** Undefined: those of the path asked for. */
+  /** Undefined: the methods of the requested path. */
   allowMethods?: readonly string[] | undefined
   allowHeaders?: readonly string[] | undefined
 }

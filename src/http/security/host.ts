@@ -4,9 +4,9 @@ import { AppError, invalid } from '../../core/error.ts'
 export interface HostRules {
   /** Names that may be used besides loopback names and IP literals, without a port. */
   allowHosts: readonly string[]
-  /** What the server listens on; undefined for every interface, and when somebody else's server listens. */
+  /** The address that the server listens on; undefined for every interface, or if another server listens. */
   boundHost: string | undefined
-  /** With keys, a server that is not bound to loopback takes any name. */
+  /** With keys, a server that is not bound to loopback accepts any name. */
   authenticated: boolean
 }
 

@@ -4,15 +4,15 @@ import type { Clock } from '../../core/time.ts'
 import { networkOf } from './address.ts'
 
 export interface WrongKeys {
-  /** Takes note of a request whose key is not right, or that has none. Throws `rate_limited` when the address had too many. */
+  /** Counts a request with a wrong or missing key. Throws `rate_limited` if the address had too many. */
   refuse(address: string | undefined, hasKey: boolean): void
-  /** Logs what has not been logged yet. */
+  /** Logs the requests that are not logged yet. */
   close(): void
 }
 
 const maxInMinute = 20
 const minuteMs = 60_000
-/** Of these the oldest is forgotten for a new one: the table must not grow with the attack. */
+/** Above this number the oldest entry is removed, so that the table does not grow with an attack. */
 const manyNetworks = 10_000
 
 interface NetworkRecord {

@@ -18,7 +18,7 @@ export interface A2AOptions {
 /** The A2A interface, with a server or on its own. Safe for concurrent requests. */
 export interface A2A {
   readonly prefix: string
-  /** Throws on an empty or taken id, and on what is not runnable. */
+  /** Throws for an empty or taken id, and for a value that is not runnable. */
   registerEntity(id: string, entity: Runnable): void
   getEntity(id: string): { entity: Runnable | undefined; exists: boolean }
   listEntities(): string[]

@@ -12,7 +12,7 @@ export const rpcCodes = {
 
 export type RpcCode = (typeof rpcCodes)[keyof typeof rpcCodes]
 
-/** A string or number is echoed; null stands for an id that is absent or unreadable (JSON-RPC 2.0, section 5). */
+/** A string or number is echoed; null if the id is absent or unreadable (JSON-RPC 2.0, section 5). */
 export type RpcId = string | number | null
 
 const { invalidRequest, methodNotFound, invalidParams, internalError } = rpcCodes
@@ -24,7 +24,7 @@ interface RpcMapping {
   hidden?: true
 }
 
-/** What each error of the house is in JSON-RPC. Only what HTTP itself refuses keeps its status. */
+/** The JSON-RPC code of each error code. Only errors of HTTP itself keep their status. */
 export const rpcTable: Record<ErrorCode, RpcMapping> = {
   invalid_request: { code: invalidRequest, status: 200 },
   unauthorized: { code: invalidRequest, status: 401 },
@@ -75,7 +75,7 @@ export class RpcError extends Error {
   }
 }
 
-/** What a client is told: code, text and HTTP status. Nothing of an error that is not ours. */
+/** The error as the client gets it: code, text and HTTP status. Foreign errors show no details. */
 export function describeError(error: unknown): { code: RpcCode; message: string; status: number } {
   if (error instanceof RpcError) return { code: error.code, message: error.message, status: 200 }
   const known = toAppError(error)
@@ -91,12 +91,12 @@ export function errorReply(error: unknown, id: RpcId, headers?: Record<string, s
   return json({ jsonrpc: '2.0', id, error: { code, message } }, status, all)
 }
 
-/** Errors about what a valid request asks for are about its params. */
+/** Errors about the content of a valid request are errors of its params. */
 export function aboutParams(error: unknown): unknown {
   return isAppError(error) && error.code === 'invalid_request' ? new RpcError(invalidParams, error.message) : error
 }
 
-/** Whether the log must say what the client is not told. */
+/** Whether to log the error, because the client does not get its details. */
 export function isOurFault(error: unknown): boolean {
   if (error instanceof RpcError) return false
   return !isAppError(error) || rpcTable[error.code].code === internalError

@@ -38,7 +38,7 @@ export function onlyFailure(batch: Batch): { code: number; message: string } | u
   return undefined
 }
 
-/** Whether a batch holds more than the run's start. */
+/** Whether a batch has more events than the run's start. */
 export function hasBegun(batch: Batch): boolean {
   return batch.some((event) => event.type !== 'run_start')
 }

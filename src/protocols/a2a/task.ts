@@ -18,7 +18,7 @@ export function toTask(run: RunRecord): A2ATask {
   return { taskId: run.run_id, status: completed ? 'completed' : 'failed', messages }
 }
 
-// Not recorded, so its id is made from the run's: asked for twice, it is the same message.
+// Not recorded, so its id is derived from the run's id, to be the same on every request.
 function closingMessage(run: Run, text: string): Message {
   return {
     message_id: `msg_end_${run.run_id}`,

@@ -8,7 +8,7 @@ import type { Json, JsonObject } from '../../core/json.ts'
 
 type Said = { error: (issue: { input?: unknown }) => string }
 
-/** `is required` for what is missing, else the words given. */
+/** `is required` for a missing value, otherwise the given text. */
 export function said(words: string): Said {
   return { error: (issue) => (issue.input === undefined ? 'is required' : words) }
 }

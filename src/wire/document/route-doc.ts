@@ -9,20 +9,20 @@ export const PlainText = z.string()
 /** A JSON object that is described elsewhere. */
 export const AnyObject = jsonObject()
 
-/** Media type → what a body of it looks like. */
+/** Media type → schema of the body. */
 export type DocContent = Readonly<Record<string, z.ZodType>>
 
 export interface DocResponse {
   description: string
   content?: DocContent
-  /** Header name → what it says. */
+  /** Header name → description. */
   headers?: Readonly<Record<string, string>>
 }
 
 /** What the OpenAPI document says of one route. */
 export interface RouteDoc {
   method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
-  /** As it is mounted, prefix included, parameters as `:name`. */
+  /** The full path with prefix, and parameters as `:name`. */
   path: string
   operationId: string
   tag: string
@@ -30,15 +30,15 @@ export interface RouteDoc {
   description?: string
   /** Who may call it, where there are keys. */
   scope: Access
-  /** Path parameter → what it is. */
+  /** Path parameter → description. */
   params?: Readonly<Record<string, string>>
   /** Examples of a path parameter's values, by its name. */
   examples?: Readonly<Record<string, readonly string[]>>
   query?: z.ZodObject
-  /** Request header → what it does. All are optional. */
+  /** Request header → description. All are optional. */
   headers?: Readonly<Record<string, string>>
   body?: { required: boolean; content: DocContent }
   responses: Readonly<Record<number, DocResponse>>
-  /** What can go wrong beyond what every route shares; left out by routes whose errors have a body of their own. */
+  /** Error codes besides those of every route; absent for routes with their own error bodies. */
   errors?: readonly ErrorCode[]
 }
