@@ -3,7 +3,7 @@ import type { Incoming } from '../exchange.ts'
 import type { BodyLimits } from './body.ts'
 
 export interface PieceEvents {
-  /** Returns a function that ends the reading with an error. */
+  /** Passes the function that ends the reading with an error. */
   onStop(stop: (error: AppError) => void): void
   onPiece(piece: Buffer): void
 }
