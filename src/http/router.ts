@@ -14,7 +14,7 @@ export interface RouteAccess {
   /** Time limit of a plain answer; default: the server's `requestTimeout`. */
   timeoutMs?: number | undefined
   /** `requestTimeout` does not apply to this route. */
-  takesLong?: boolean
+  takesLong?: boolean | undefined
 }
 
 /** One route. Parameters in `path` are `:name`. The kernel handles `HEAD`, `OPTIONS` and the trailing slash. */

@@ -11,12 +11,13 @@ import {
 } from '../../wire/knowledge.ts'
 import { toList } from '../../wire/list.ts'
 import { parseBody, parseQuery } from '../../wire/parse.ts'
-import { type DocumentedRoute, documented } from '../route/documented.ts'
+import { type DocumentedRoute, routesAbout } from '../route/documented.ts'
 import { pathId } from '../route/path-id.ts'
 import { acceptsEvents } from '../runs/stream.ts'
 import { reindexFrames } from './reindex-stream.ts'
 
-const tag = 'Knowledge'
+const route = routesAbout('Knowledge')
+
 const params = { id: 'The document.' }
 
 /** The documents of the knowledge base and the state of their index. */
@@ -26,94 +27,64 @@ export function documentRoutes(knowledge: Knowledge, path: string): DocumentedRo
     content: { 'application/json': KnowledgeStatus },
   }
   return [
-    documented(
-      {
-        method: 'GET',
-        path: `${path}/documents`,
-        operationId: 'listDocuments',
-        scope: 'knowledge:read',
-        tag,
-        summary: 'List documents',
-        query: DocumentsQuery,
-        responses: { 200: { description: 'A page of documents.', content: { 'application/json': DocumentList } } },
-        errors: [],
-      },
-      async (request) => {
+    route('GET', `${path}/documents`, 'listDocuments', {
+      scope: 'knowledge:read',
+      summary: 'List documents',
+      query: DocumentsQuery,
+      responses: { 200: { description: 'A page of documents.', content: { 'application/json': DocumentList } } },
+      errors: [],
+      handle: async (request) => {
         const { limit, cursor, ...filter } = parseQuery(DocumentsQuery, request.query)
         return json(toList('documents', await knowledge.listDocuments(filter, { limit, cursor })))
       },
-    ),
-    documented(
-      {
-        method: 'GET',
-        path: `${path}/documents/:id`,
-        operationId: 'getDocument',
-        scope: 'knowledge:read',
-        tag,
-        summary: 'Describe a document',
-        params,
-        responses: { 200: { description: 'The document.', content: { 'application/json': Document } } },
-        errors: ['document_not_found'],
+    }),
+    route('GET', `${path}/documents/:id`, 'getDocument', {
+      scope: 'knowledge:read',
+      summary: 'Describe a document',
+      params,
+      responses: { 200: { description: 'The document.', content: { 'application/json': Document } } },
+      errors: ['document_not_found'],
+      handle: async (request) => json(await knowledge.getDocument(pathId(request))),
+    }),
+    route('DELETE', `${path}/documents/:id`, 'deleteDocument', {
+      scope: 'knowledge:write',
+      summary: 'Delete a document with its chunks',
+      params,
+      responses: {
+        200: { description: 'The document was deleted.', content: { 'application/json': DocumentDeleted } },
       },
-      async (request) => json(await knowledge.getDocument(pathId(request))),
-    ),
-    documented(
-      {
-        method: 'DELETE',
-        path: `${path}/documents/:id`,
-        operationId: 'deleteDocument',
-        scope: 'knowledge:write',
-        tag,
-        summary: 'Delete a document with its chunks',
-        params,
-        responses: {
-          200: { description: 'The document was deleted.', content: { 'application/json': DocumentDeleted } },
-        },
-        errors: ['document_not_found'],
-      },
-      async (request) => {
+      errors: ['document_not_found'],
+      handle: async (request) => {
         const id = pathId(request)
         await knowledge.deleteDocument(id)
         return json({ document_id: id, deleted: true })
       },
-    ),
-    documented(
-      {
-        method: 'POST',
-        path: `${path}/reindex`,
-        operationId: 'reindexKnowledge',
-        scope: 'knowledge:write',
-        tag,
-        summary: 'Reindex: embed every chunk again',
-        description:
-          'With `Accept: text/event-stream` the response is a stream that reports the progress, has no time limit, and stops the work when ' +
-          'the client disconnects.',
-        body: { required: false, content: { 'application/json': ReindexRequest } },
-        responses: {
-          200: { ...statusAnswer, content: { ...statusAnswer.content, 'text/event-stream': ReindexEvent } },
-        },
-        errors: ['conflict', 'storage_full', 'timeout'],
+    }),
+    route('POST', `${path}/reindex`, 'reindexKnowledge', {
+      scope: 'knowledge:write',
+      summary: 'Reindex: embed every chunk again',
+      description:
+        'With `Accept: text/event-stream` the response is a stream that reports the progress, has no time limit, and stops the work when ' +
+        'the client disconnects.',
+      body: { required: false, content: { 'application/json': ReindexRequest } },
+      responses: {
+        200: { ...statusAnswer, content: { ...statusAnswer.content, 'text/event-stream': ReindexEvent } },
       },
-      async (request) => {
+      errors: ['conflict', 'storage_full', 'timeout'],
+      handle: async (request) => {
         const { embedder } = parseBody(ReindexRequest, await request.body.json())
         const { signal } = request
         if (acceptsEvents(request))
           return sse(reindexFrames((progress) => knowledge.reindex({ embedder, progress, signal })))
         return json(await knowledge.reindex({ embedder, signal: AbortSignal.any([signal, request.deadline]) }))
       },
-    ),
-    documented(
-      {
-        method: 'GET',
-        path: `${path}/status`,
-        operationId: 'getKnowledgeStatus',
-        scope: 'knowledge:read',
-        tag,
-        summary: 'Count documents, chunks and vectors',
-        responses: { 200: statusAnswer },
-        errors: [],
-      },
-      async () => json(await knowledge.status()),
-    ),
+    }),
+    route('GET', `${path}/status`, 'getKnowledgeStatus', {
+      scope: 'knowledge:read',
+      summary: 'Count documents, chunks and vectors',
+      responses: { 200: statusAnswer },
+      errors: [],
+      handle: async () => json(await knowledge.status()),
+    }),
   ]
 }

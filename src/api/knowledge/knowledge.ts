@@ -15,84 +15,65 @@ import {
   SearchRequest,
 } from '../../wire/knowledge.ts'
 import { parseBody, parseQuery } from '../../wire/parse.ts'
-import { type DocumentedRoute, documented } from '../route/documented.ts'
+import { type DocumentedRoute, routesAbout } from '../route/documented.ts'
 import { readIdempotency } from '../route/idempotency.ts'
 import type { ApiSettings } from '../route/settings.ts'
 import { readContent } from './content.ts'
 import { documentRoutes } from './documents.ts'
 
-const tag = 'Knowledge'
+const route = routesAbout('Knowledge')
 
 /** The routes of the knowledge base that are switched on; none without one. It is the same for every caller. */
 export function knowledgeRoutes(knowledge: Knowledge | undefined, settings: ApiSettings): DocumentedRoute[] {
   if (knowledge === undefined) return []
   const { search, config, content, documents } = settings.knowledgeApi
   const path = `${settings.prefix}/knowledge`
-  const searchRoute = documented(
-    {
-      method: 'POST',
-      path: `${path}/search`,
-      operationId: 'searchKnowledge',
-      scope: 'knowledge:read',
-      tag,
-      summary: 'Search for passages',
-      query: SearchQuery,
-      body: { required: true, content: { 'application/json': SearchRequest } },
-      responses: {
-        200: { description: 'The passages, best match first.', content: { 'application/json': SearchAnswer } },
-      },
-      errors: ['collection_not_found', 'timeout'],
+  const searchRoute = route('POST', `${path}/search`, 'searchKnowledge', {
+    scope: 'knowledge:read',
+    summary: 'Search for passages',
+    query: SearchQuery,
+    body: { required: true, content: { 'application/json': SearchRequest } },
+    responses: {
+      200: { description: 'The passages, best match first.', content: { 'application/json': SearchAnswer } },
     },
-    async (request) => {
+    errors: ['collection_not_found', 'timeout'],
+    handle: async (request) => {
       const query = parseBody(SearchRequest, await request.body.json())
       const { explain = query.explain } = parseQuery(SearchQuery, request.query)
       const { results, mode } = await knowledge.search({ ...query, explain }, eitherSignal(request))
       return json({ results, count: results.length, mode })
     },
-  )
-  const configRoute = documented(
-    {
-      method: 'GET',
-      path: `${path}/config`,
-      operationId: 'getKnowledgeConfig',
-      scope: 'knowledge:read',
-      tag,
-      summary: 'Show the available chunkers, readers, vector databases and the embedding model',
-      responses: { 200: { description: 'The configuration.', content: { 'application/json': KnowledgeConfig } } },
-      errors: [],
-    },
-    async () => json({ ...(await knowledge.config()), features: { search, content, documents } }),
-  )
-  const contentRoute = documented(
-    {
-      method: 'POST',
-      path: `${path}/content`,
-      operationId: 'ingestContent',
-      scope: 'knowledge:write',
-      tag,
-      summary: 'Add or replace a document',
-      description:
-        'The query parameters apply to text/plain only; JSON bodies and forms have fields of the same names.',
-      query: ContentSettings,
-      headers: { 'Idempotency-Key': 'A retry with the same key and content returns the first answer.' },
-      body: {
-        required: true,
-        content: {
-          'application/json': ContentRequest,
-          'multipart/form-data': ContentForm,
-          'text/plain': PlainText,
-        },
+  })
+  const configRoute = route('GET', `${path}/config`, 'getKnowledgeConfig', {
+    scope: 'knowledge:read',
+    summary: 'Show the available chunkers, readers, vector databases and the embedding model',
+    responses: { 200: { description: 'The configuration.', content: { 'application/json': KnowledgeConfig } } },
+    errors: [],
+    handle: async () => json({ ...(await knowledge.config()), features: { search, content, documents } }),
+  })
+  const contentRoute = route('POST', `${path}/content`, 'ingestContent', {
+    scope: 'knowledge:write',
+    summary: 'Add or replace a document',
+    description: 'The query parameters apply to text/plain only; JSON bodies and forms have fields of the same names.',
+    query: ContentSettings,
+    headers: { 'Idempotency-Key': 'A retry with the same key and content returns the first answer.' },
+    body: {
+      required: true,
+      content: {
+        'application/json': ContentRequest,
+        'multipart/form-data': ContentForm,
+        'text/plain': PlainText,
       },
-      responses: {
-        201: { description: 'A new document was added.', content: { 'application/json': IngestAnswer } },
-        200: {
-          description: 'An existing document was replaced, or nothing changed.',
-          content: { 'application/json': IngestAnswer },
-        },
-      },
-      errors: ['conflict', 'idempotency_mismatch', 'unreadable_document', 'storage_full', 'timeout'],
     },
-    async (request, { once }) => {
+    responses: {
+      201: { description: 'A new document was added.', content: { 'application/json': IngestAnswer } },
+      200: {
+        description: 'An existing document was replaced, or nothing changed.',
+        content: { 'application/json': IngestAnswer },
+      },
+    },
+    errors: ['conflict', 'idempotency_mismatch', 'unreadable_document', 'storage_full', 'timeout'],
+    handle: async (request, { once }) => {
       const input = await readContent(request)
       const idempotency = await readIdempotency(request, 'POST /knowledge/content')
       const answer = await once(idempotency, async () => ({
@@ -100,33 +81,27 @@ export function knowledgeRoutes(knowledge: Knowledge | undefined, settings: ApiS
       }))
       return json(answer, answer.replaced || answer.unchanged ? 200 : 201)
     },
-  )
-  const manyRoute = documented(
-    {
-      method: 'POST',
-      path: `${path}/documents`,
-      operationId: 'ingestMany',
-      scope: 'knowledge:write',
-      tag,
-      summary: 'Add or replace many documents',
-      description:
-        'A document that cannot be read is reported in its own outcome; the others are stored. Repeating the request changes nothing.',
-      body: { required: true, content: { 'application/json': ManyRequest } },
-      responses: {
-        200: {
-          description: 'One outcome per document, in the order of the request.',
-          content: { 'application/json': ManyAnswer },
-        },
+  })
+  const manyRoute = route('POST', `${path}/documents`, 'ingestMany', {
+    scope: 'knowledge:write',
+    summary: 'Add or replace many documents',
+    description:
+      'A document that cannot be read is reported in its own outcome; the others are stored. Repeating the request changes nothing.',
+    body: { required: true, content: { 'application/json': ManyRequest } },
+    responses: {
+      200: {
+        description: 'One outcome per document, in the order of the request.',
+        content: { 'application/json': ManyAnswer },
       },
-      errors: ['conflict', 'storage_full', 'timeout'],
     },
-    async (request) => {
+    errors: ['conflict', 'storage_full', 'timeout'],
+    handle: async (request) => {
       const { documents: items, collection } = parseBody(ManyRequest, await request.body.json())
       const given = items.map((item) => ({ ...item, collection }))
       const results = await knowledge.ingestMany(given, eitherSignal(request), callerOf(request))
       return json({ results, count: results.length })
     },
-  )
+  })
   return [
     ...(search ? [searchRoute] : []),
     ...(config ? [configRoute] : []),

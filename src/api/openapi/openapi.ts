@@ -1,8 +1,10 @@
 import { json, text } from '../../http/reply.ts'
 import { AnyObject, PlainText, type RouteDoc } from '../../wire/document/route-doc.ts'
-import { type DocumentedRoute, documented } from '../route/documented.ts'
+import { type DocumentedRoute, routesAbout } from '../route/documented.ts'
 import type { ApiSettings } from '../route/settings.ts'
 import { toOpenApi } from './document.ts'
+
+const route = routesAbout('Server', 'any')
 
 /** The document of `docs()`, built at the first request and cached. Mount new routes to rebuild it. */
 export function openApiRoutes(docs: () => readonly RouteDoc[], settings: ApiSettings): DocumentedRoute[] {
@@ -14,35 +16,21 @@ export function openApiRoutes(docs: () => readonly RouteDoc[], settings: ApiSett
   }
   const summary = 'This document'
   return [
-    documented(
-      {
-        method: 'GET',
-        path: '/openapi.yaml',
-        operationId: 'getOpenApiYaml',
-        scope: 'any',
-        tag: 'Server',
-        summary,
-        responses: { 200: { description: 'OpenAPI 3.1.', content: { 'application/yaml': PlainText } } },
-        errors: [],
-      },
-      async () => {
+    route('GET', '/openapi.yaml', 'getOpenApiYaml', {
+      summary,
+      responses: { 200: { description: 'OpenAPI 3.1.', content: { 'application/yaml': PlainText } } },
+      errors: [],
+      handle: async () => {
         yaml ??= toYaml(getDocument())
         return text(await yaml, 'application/yaml; charset=utf-8')
       },
-    ),
-    documented(
-      {
-        method: 'GET',
-        path: '/openapi.json',
-        operationId: 'getOpenApiJson',
-        scope: 'any',
-        tag: 'Server',
-        summary,
-        responses: { 200: { description: 'OpenAPI 3.1.', content: { 'application/json': AnyObject } } },
-        errors: [],
-      },
-      () => json(getDocument()),
-    ),
+    }),
+    route('GET', '/openapi.json', 'getOpenApiJson', {
+      summary,
+      responses: { 200: { description: 'OpenAPI 3.1.', content: { 'application/json': AnyObject } } },
+      errors: [],
+      handle: () => json(getDocument()),
+    }),
   ]
 }
 

@@ -1,3 +1,4 @@
+import type { Access } from '../../core/access/scope.ts'
 import type { Reply } from '../../http/reply.ts'
 import type { HttpRequest } from '../../http/request.ts'
 import type { Route } from '../../http/router.ts'
@@ -15,12 +16,22 @@ export interface DocumentedRoute extends Omit<Route, 'handler'> {
   readonly handler: Handler
 }
 
-export function documented(
-  doc: RouteDoc,
-  handler: Handler,
-  limits: Pick<Route, 'timeoutMs' | 'takesLong' | 'maxBodyBytes'> = {},
-): DocumentedRoute {
-  return { method: doc.method, path: doc.path, scope: doc.scope, ...limits, handler, doc }
+export interface RouteSettings
+  extends Omit<RouteDoc, 'method' | 'path' | 'operationId' | 'tag'>,
+    Pick<Route, 'timeoutMs' | 'takesLong' | 'maxBodyBytes'> {
+  handle: Handler
+}
+
+type Describe<S> = (method: RouteDoc['method'], path: string, operationId: string, settings: S) => DocumentedRoute
+
+/** Describes the routes about one topic; each names its scope, unless all of them have the same one. */
+export function routesAbout(tag: string): Describe<RouteSettings>
+export function routesAbout(tag: string, scope: Access): Describe<Omit<RouteSettings, 'scope'>>
+export function routesAbout(tag: string, scope?: Access): Describe<RouteSettings> {
+  return (method, path, operationId, { handle, timeoutMs, takesLong, maxBodyBytes, ...rest }) => {
+    const doc: RouteDoc = { method, path, operationId, tag, ...rest, scope: scope ?? rest.scope }
+    return { method, path, scope: doc.scope, timeoutMs, takesLong, maxBodyBytes, handler: handle, doc }
+  }
 }
 
 /** The same route for the kernel: each request is answered with the services of its caller. */

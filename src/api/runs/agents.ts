@@ -3,11 +3,11 @@ import { json, sse } from '../../http/reply.ts'
 import type { HttpRequest } from '../../http/request.ts'
 import type { Services, StartRun } from '../../service/services.ts'
 import { Agent, AgentList, AgentsQuery } from '../../wire/agent.ts'
-import type { DocResponse, RouteDoc } from '../../wire/document/route-doc.ts'
+import type { DocResponse } from '../../wire/document/route-doc.ts'
 import { RunEvent } from '../../wire/event.ts'
 import { parseBody, parseQuery } from '../../wire/parse.ts'
 import { RunAccepted, RunRequest, RunResult, StreamQuery } from '../../wire/run.ts'
-import { type DocumentedRoute, documented } from '../route/documented.ts'
+import { type DocumentedRoute, type RouteSettings, routesAbout } from '../route/documented.ts'
 import { readIdempotency } from '../route/idempotency.ts'
 import { wantsPrompts } from '../route/included-prompts.ts'
 import { pathId } from '../route/path-id.ts'
@@ -15,7 +15,8 @@ import type { ApiSettings } from '../route/settings.ts'
 import { toRunAnswer } from './answer.ts'
 import { acceptsEvents, toFrames } from './stream.ts'
 
-const tag = 'Agents'
+const route = routesAbout('Agents')
+
 const runHeaders = { 'X-Run-Id': 'The run.', 'X-Session-Id': 'The session of the run.' }
 const streamAnswer = {
   description: 'Server-sent events: `id` is the sequence number, `event` the type, `data` the event.',
@@ -26,10 +27,7 @@ export function agentRoutes(settings: ApiSettings, entityIds: readonly string[])
   const path = `${settings.prefix}/agents`
   const params = { id: 'The agent, team or workflow.' }
   const examples = { id: entityIds }
-  const run: Omit<RouteDoc, 'path' | 'operationId' | 'summary' | 'responses'> = {
-    method: 'POST',
-    scope: 'run',
-    tag,
+  const run: Omit<RouteSettings, 'scope' | 'summary' | 'responses' | 'handle'> = {
     params,
     examples,
     query: StreamQuery,
@@ -51,75 +49,57 @@ export function agentRoutes(settings: ApiSettings, entityIds: readonly string[])
   }
   const stream: DocResponse = { ...streamAnswer, content: { 'text/event-stream': RunEvent }, headers: runHeaders }
   return [
-    documented(
-      {
-        method: 'GET',
-        path,
-        operationId: 'listAgents',
-        scope: 'any',
-        tag,
-        summary: 'List agents, teams and workflows',
-        query: AgentsQuery,
-        responses: {
-          200: { description: 'All agents, teams and workflows.', content: { 'application/json': AgentList } },
-        },
-        errors: [],
+    route('GET', path, 'listAgents', {
+      scope: 'any',
+      summary: 'List agents, teams and workflows',
+      query: AgentsQuery,
+      responses: {
+        200: { description: 'All agents, teams and workflows.', content: { 'application/json': AgentList } },
       },
-      (request, { registry }) => {
+      errors: [],
+      handle: (request, { registry }) => {
         const agents = registry.list(parseQuery(AgentsQuery, request.query).kind)
         return json({ agents, count: agents.length })
       },
-    ),
-    documented(
-      {
-        method: 'GET',
-        path: `${path}/:id`,
-        operationId: 'getAgent',
-        scope: 'any',
-        tag,
-        summary: 'Describe an agent, team or workflow',
-        params,
-        examples,
-        responses: { 200: { description: 'The agent.', content: { 'application/json': Agent } } },
-        errors: ['agent_not_found'],
-      },
-      (request, { registry }) => json(registry.info(pathId(request))),
-    ),
-    documented(
-      {
-        ...run,
-        path: `${path}/:id/run`,
-        operationId: 'runAgent',
-        summary: 'Run an agent',
-        description:
-          'Waits for the answer by default. Streams it with `stream` or `Accept: text/event-stream`. Returns at once with `background`.',
-        responses: {
-          200: {
-            ...stream,
-            description: 'The answer, or the stream.',
-            content: { 'application/json': RunResult, ...stream.content },
-          },
-          202: {
-            description: 'The run continues in the background.',
-            content: { 'application/json': RunAccepted },
-            headers: { Location: 'The path of the run.', ...runHeaders },
-          },
+    }),
+    route('GET', `${path}/:id`, 'getAgent', {
+      scope: 'any',
+      summary: 'Describe an agent, team or workflow',
+      params,
+      examples,
+      responses: { 200: { description: 'The agent.', content: { 'application/json': Agent } } },
+      errors: ['agent_not_found'],
+      handle: (request, { registry }) => json(registry.info(pathId(request))),
+    }),
+    route('POST', `${path}/:id/run`, 'runAgent', {
+      ...run,
+      summary: 'Run an agent',
+      description:
+        'Waits for the answer by default. Streams it with `stream` or `Accept: text/event-stream`. Returns at once with `background`.',
+      responses: {
+        200: {
+          ...stream,
+          description: 'The answer, or the stream.',
+          content: { 'application/json': RunResult, ...stream.content },
+        },
+        202: {
+          description: 'The run continues in the background.',
+          content: { 'application/json': RunAccepted },
+          headers: { Location: 'The path of the run.', ...runHeaders },
         },
       },
-      (request, services) => startRun(services, settings, request, false),
-      { timeoutMs: settings.runTimeoutMs },
-    ),
-    documented(
-      {
-        ...run,
-        path: `${path}/:id/run/stream`,
-        operationId: 'streamAgent',
-        summary: 'Run an agent and stream its events',
-        responses: { 200: stream },
-      },
-      (request, services) => startRun(services, settings, request, true),
-      { timeoutMs: settings.runTimeoutMs },
-    ),
+      scope: 'run',
+      timeoutMs: settings.runTimeoutMs,
+      handle: (request, services) => startRun(services, settings, request, false),
+    }),
+    route('POST', `${path}/:id/run/stream`, 'streamAgent', {
+      ...run,
+      summary: 'Run an agent and stream its events',
+      responses: { 200: stream },
+      scope: 'run',
+      timeoutMs: settings.runTimeoutMs,
+      handle: (request, services) => startRun(services, settings, request, true),
+    }),
   ]
 }
 

@@ -16,14 +16,15 @@ import {
   StreamQuery,
 } from '../../wire/run.ts'
 import { RunTrace, RunTraceQuery } from '../../wire/run-trace.ts'
-import { type DocumentedRoute, documented } from '../route/documented.ts'
+import { type DocumentedRoute, routesAbout } from '../route/documented.ts'
 import { wantsPrompts } from '../route/included-prompts.ts'
 import { pathId } from '../route/path-id.ts'
 import type { ApiSettings } from '../route/settings.ts'
 import { toRunAnswer, toRunDetail } from './answer.ts'
 import { acceptsEvents, toFrames } from './stream.ts'
 
-const tag = 'Runs'
+const route = routesAbout('Runs')
+
 const params = { id: 'The run.' }
 const runAnswer = { description: 'The run.', content: { 'application/json': RunDetail } }
 
@@ -31,78 +32,55 @@ const runAnswer = { description: 'The run.', content: { 'application/json': RunD
 export function runRoutes(settings: ApiSettings): DocumentedRoute[] {
   const path = `${settings.prefix}/runs`
   return [
-    documented(
-      {
-        method: 'GET',
-        path,
-        operationId: 'listRuns',
-        scope: 'sessions',
-        tag,
-        summary: 'List runs, newest first',
-        query: RunsQuery,
-        responses: { 200: { description: 'A page of runs.', content: { 'application/json': RunList } } },
-        errors: [],
-      },
-      async (request, { runs }) => {
+    route('GET', path, 'listRuns', {
+      scope: 'sessions',
+      summary: 'List runs, newest first',
+      query: RunsQuery,
+      responses: { 200: { description: 'A page of runs.', content: { 'application/json': RunList } } },
+      errors: [],
+      handle: async (request, { runs }) => {
         const { limit, cursor, ...filter } = parseQuery(RunsQuery, request.query)
         return json(toList('runs', await runs.list(filter, { limit, cursor })))
       },
-    ),
-    documented(
-      {
-        method: 'GET',
-        path: `${path}/:id`,
-        operationId: 'getRun',
-        scope: 'run',
-        tag,
-        summary: 'Get a run',
-        params,
-        responses: { 200: runAnswer },
-        errors: ['run_not_found'],
-      },
-      async (request, { runs }) => json(toRunDetail(await runs.get(pathId(request)))),
-    ),
-    documented(
-      {
-        method: 'POST',
-        path: `${path}/:id/cancel`,
-        operationId: 'cancelRun',
-        scope: 'run',
-        tag,
-        summary: 'Cancel a run',
-        params,
-        body: { required: false, content: { 'application/json': CancelRequest } },
-        responses: { 200: runAnswer },
-        errors: ['run_not_found', 'conflict'],
-      },
-      async (request, { runs }) => {
+    }),
+    route('GET', `${path}/:id`, 'getRun', {
+      scope: 'run',
+      summary: 'Get a run',
+      params,
+      responses: { 200: runAnswer },
+      errors: ['run_not_found'],
+      handle: async (request, { runs }) => json(toRunDetail(await runs.get(pathId(request)))),
+    }),
+    route('POST', `${path}/:id/cancel`, 'cancelRun', {
+      scope: 'run',
+      summary: 'Cancel a run',
+      params,
+      body: { required: false, content: { 'application/json': CancelRequest } },
+      responses: { 200: runAnswer },
+      errors: ['run_not_found', 'conflict'],
+      handle: async (request, { runs }) => {
         const id = pathId(request)
         await runs.head(id)
         const { reason } = parseBody(CancelRequest, await request.body.json())
         return json(toRunDetail(await runs.cancel(id, reason)))
       },
-    ),
-    documented(
-      {
-        method: 'POST',
-        path: `${path}/:id/resume`,
-        operationId: 'resumeRun',
-        scope: 'run',
-        tag,
-        summary: 'Resume a paused run or an interrupted workflow',
-        params,
-        body: { required: false, content: { 'application/json': ResumeRequest } },
-        query: StreamQuery,
-        responses: {
-          200: {
-            description: 'The run once it has ended or paused again, or the stream of its further events.',
-            content: { ...runAnswer.content, 'text/event-stream': RunEvent },
-          },
-          202: { ...runAnswer, description: 'The run continues in the background.' },
+    }),
+    route('POST', `${path}/:id/resume`, 'resumeRun', {
+      scope: 'run',
+      summary: 'Resume a paused run or an interrupted workflow',
+      params,
+      body: { required: false, content: { 'application/json': ResumeRequest } },
+      query: StreamQuery,
+      responses: {
+        200: {
+          description: 'The run once it has ended or paused again, or the stream of its further events.',
+          content: { ...runAnswer.content, 'text/event-stream': RunEvent },
         },
-        errors: ['run_not_found', 'conflict', 'run_failed', 'run_limit', 'run_cancelled', 'timeout'],
+        202: { ...runAnswer, description: 'The run continues in the background.' },
       },
-      async (request, { runs }) => {
+      errors: ['run_not_found', 'conflict', 'run_failed', 'run_limit', 'run_cancelled', 'timeout'],
+      timeoutMs: settings.runTimeoutMs,
+      handle: async (request, { runs }) => {
         const id = pathId(request)
         const { mode, prompts, body } = await readResume(request, await runs.head(id))
         const { approved, input, on_disconnect: onDisconnect } = body
@@ -117,61 +95,48 @@ export function runRoutes(settings: ApiSettings): DocumentedRoute[] {
         toRunAnswer(ended, settings.runTimeoutMs)
         return json(toRunDetail(ended))
       },
-      { timeoutMs: settings.runTimeoutMs },
-    ),
-    documented(
-      {
-        method: 'GET',
-        path: `${path}/:id/events`,
-        operationId: 'followRun',
-        scope: 'run',
-        tag,
-        summary: 'Follow the events of a run',
-        description:
-          'Starts after any event, without gaps or repeats, even after the run has ended or the server has restarted.',
-        params,
-        query: RunEventsQuery,
-        headers: { 'Last-Event-ID': 'The sequence number of the last event that the client received.' },
-        responses: {
-          200: {
-            description: 'Server-sent events until the run ends.',
-            content: { 'text/event-stream': RunEvent },
-            headers: { 'X-Run-Id': 'The run.' },
-          },
+    }),
+    route('GET', `${path}/:id/events`, 'followRun', {
+      scope: 'run',
+      summary: 'Follow the events of a run',
+      description:
+        'Starts after any event, without gaps or repeats, even after the run has ended or the server has restarted.',
+      params,
+      query: RunEventsQuery,
+      headers: { 'Last-Event-ID': 'The sequence number of the last event that the client received.' },
+      responses: {
+        200: {
+          description: 'Server-sent events until the run ends.',
+          content: { 'text/event-stream': RunEvent },
+          headers: { 'X-Run-Id': 'The run.' },
         },
-        errors: ['run_not_found'],
       },
-      async (request, { runs }) => {
+      errors: ['run_not_found'],
+      handle: async (request, { runs }) => {
         const id = pathId(request)
         await runs.head(id)
         const { after, prompts } = readPosition(request)
         const events = await runs.events(id, after, request.signal)
         return sse(toFrames(prompts ? runs.withPrompts(id, events) : events, prompts), { 'X-Run-Id': id })
       },
-    ),
-    documented(
-      {
-        method: 'GET',
-        path: `${path}/:id/trace`,
-        operationId: 'traceRun',
-        scope: ['sessions', 'prompts'],
-        tag,
-        summary: 'Get the trace of a run',
-        description:
-          'Shows why a run answered as it did. For each model call: the exact prompt, passages with their scores, tool inputs and outputs.',
-        params,
-        query: RunTraceQuery,
-        responses: {
-          200: { description: 'A page of model calls.', content: { 'application/json': RunTrace } },
-        },
-        errors: ['run_not_found'],
+    }),
+    route('GET', `${path}/:id/trace`, 'traceRun', {
+      scope: ['sessions', 'prompts'],
+      summary: 'Get the trace of a run',
+      description:
+        'Shows why a run answered as it did. For each model call: the exact prompt, passages with their scores, tool inputs and outputs.',
+      params,
+      query: RunTraceQuery,
+      responses: {
+        200: { description: 'A page of model calls.', content: { 'application/json': RunTrace } },
       },
-      async (request, { runs }) => {
+      errors: ['run_not_found'],
+      handle: async (request, { runs }) => {
         const id = pathId(request)
         await runs.head(id)
         return json(await runs.trace(id, parseQuery(RunTraceQuery, request.query)))
       },
-    ),
+    }),
   ]
 }
 

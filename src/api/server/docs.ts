@@ -8,10 +8,12 @@ import { bytes, empty } from '../../http/reply.ts'
 import type { HttpRequest } from '../../http/request.ts'
 import { docsPage, docsScript, pageStyle, swaggerFiles } from '../../web/docs-page.ts'
 import { PlainText } from '../../wire/document/route-doc.ts'
-import { type DocumentedRoute, documented } from '../route/documented.ts'
+import { type DocumentedRoute, routesAbout } from '../route/documented.ts'
 import { matches } from '../route/etag.ts'
 import { pathId } from '../route/path-id.ts'
 import { htmlReply } from './html.ts'
+
+const route = routesAbout('Server', 'open')
 
 /** Swagger UI uses inline styles and data: icons. Everything else must come from this server. */
 const policy = [
@@ -34,36 +36,22 @@ interface Asset {
 /** The interactive documentation: a page around Swagger UI, with all assets from this server. */
 export function docsRoutes(): DocumentedRoute[] {
   return [
-    documented(
-      {
-        method: 'GET',
-        path: '/docs',
-        operationId: 'getDocs',
-        tag: 'Server',
-        summary: 'Interactive documentation',
-        scope: 'open',
-        responses: { 200: { description: 'The page.', content: { 'text/html': PlainText } } },
-        errors: [],
+    route('GET', '/docs', 'getDocs', {
+      summary: 'Interactive documentation',
+      responses: { 200: { description: 'The page.', content: { 'text/html': PlainText } } },
+      errors: [],
+      handle: () => htmlReply(docsPage, policy),
+    }),
+    route('GET', '/docs/assets/:file', 'getDocsAsset', {
+      summary: 'Get a file of the documentation page',
+      params: { file: 'The file name.' },
+      responses: {
+        200: { description: 'The file.', content: { 'text/javascript': PlainText, 'text/css': PlainText } },
+        304: { description: 'Not changed.' },
       },
-      () => htmlReply(docsPage, policy),
-    ),
-    documented(
-      {
-        method: 'GET',
-        path: '/docs/assets/:file',
-        operationId: 'getDocsAsset',
-        tag: 'Server',
-        summary: 'Get a file of the documentation page',
-        scope: 'open',
-        params: { file: 'The file name.' },
-        responses: {
-          200: { description: 'The file.', content: { 'text/javascript': PlainText, 'text/css': PlainText } },
-          304: { description: 'Not changed.' },
-        },
-        errors: ['route_not_found'],
-      },
-      (request) => assetReply(request),
-    ),
+      errors: ['route_not_found'],
+      handle: (request) => assetReply(request),
+    }),
   ]
 }
 

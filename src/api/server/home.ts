@@ -1,9 +1,11 @@
 import { json } from '../../http/reply.ts'
 import { homePage } from '../../web/home-page.ts'
 import { AnyObject, PlainText } from '../../wire/document/route-doc.ts'
-import { type DocumentedRoute, documented } from '../route/documented.ts'
+import { type DocumentedRoute, routesAbout } from '../route/documented.ts'
 import type { ApiSettings } from '../route/settings.ts'
 import { htmlReply } from './html.ts'
+
+const route = routesAbout('Server', 'open')
 
 const policy = "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
@@ -18,23 +20,16 @@ export function homeRoutes({ prefix, healthPath, a2aPrefix, version }: ApiSettin
     a2a: `${a2aPrefix}/sendMessage`,
   }
   return [
-    documented(
-      {
-        method: 'GET',
-        path: '/',
-        operationId: 'getHome',
-        tag: 'Server',
-        summary: 'List the main paths of this server',
-        scope: 'open',
-        responses: {
-          200: { description: 'The paths.', content: { 'application/json': AnyObject, 'text/html': PlainText } },
-        },
-        errors: [],
+    route('GET', '/', 'getHome', {
+      summary: 'List the main paths of this server',
+      responses: {
+        200: { description: 'The paths.', content: { 'application/json': AnyObject, 'text/html': PlainText } },
       },
-      (request) => {
+      errors: [],
+      handle: (request) => {
         if (request.headers.accept?.includes('text/html')) return htmlReply(homePage(places, version), policy)
         return json({ service: 'agentserve', version, ...places }, 200, { Vary: 'Accept' })
       },
-    ),
+    }),
   ]
 }

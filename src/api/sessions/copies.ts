@@ -17,7 +17,7 @@ import {
   ImportQuery,
   SessionCopyLine,
 } from '../../wire/session-copy.ts'
-import { type DocumentedRoute, documented } from '../route/documented.ts'
+import { type DocumentedRoute, routesAbout } from '../route/documented.ts'
 import { etagOf } from '../route/etag.ts'
 import { readIdempotency, streamWithIdempotency } from '../route/idempotency.ts'
 import { maySeePrompts } from '../route/included-prompts.ts'
@@ -25,7 +25,8 @@ import { pathId } from '../route/path-id.ts'
 import type { ApiSettings } from '../route/settings.ts'
 import { toWireEvent } from '../runs/stream.ts'
 
-const tag = 'Sessions'
+const route = routesAbout('Sessions', 'sessions')
+
 const params = { id: 'The session.' }
 /** Maximum line of a copy: a run with its messages. */
 const maxLineBytes = 64 * 1024 * 1024
@@ -47,24 +48,18 @@ export function sessionCopyRoutes({ prefix, importBytes }: ApiSettings): Documen
     return json(record.session, 201, { Location: location, ETag: etagOf(record) })
   }
   return [
-    documented(
-      {
-        method: 'POST',
-        path: `${path}/:id/fork`,
-        operationId: 'forkSession',
-        scope: 'sessions',
-        tag,
-        summary: 'Fork a session: copy its runs into a new one',
-        description:
-          'Copies the runs up to `run_id`, with their messages and events, under new ids. `metadata.forked_from` names the ' +
-          'session and the last run. The new session gets the current state of the session.',
-        params,
-        headers,
-        body: { required: false, content: { 'application/json': ForkSessionRequest } },
-        responses: { 201: made },
-        errors: ['session_not_found', 'run_not_found', 'conflict', 'idempotency_mismatch'],
-      },
-      async (request, { sessions, once }) => {
+    route('POST', `${path}/:id/fork`, 'forkSession', {
+      summary: 'Fork a session: copy its runs into a new one',
+      description:
+        'Copies the runs up to `run_id`, with their messages and events, under new ids. `metadata.forked_from` names the ' +
+        'session and the last run. The new session gets the current state of the session.',
+      params,
+      headers,
+      body: { required: false, content: { 'application/json': ForkSessionRequest } },
+      responses: { 201: made },
+      errors: ['session_not_found', 'run_not_found', 'conflict', 'idempotency_mismatch'],
+      takesLong: true,
+      handle: async (request, { sessions, once }) => {
         const id = pathId(request)
         const fork = async () => {
           await sessions.get(id)
@@ -73,49 +68,36 @@ export function sessionCopyRoutes({ prefix, importBytes }: ApiSettings): Documen
         }
         return answer(await makeOnce(once, await readIdempotency(request, 'POST /sessions/fork'), fork))
       },
-      { takesLong: true },
-    ),
-    documented(
-      {
-        method: 'GET',
-        path: `${path}/:id/export`,
-        operationId: 'exportSession',
-        scope: 'sessions',
-        tag,
-        summary: 'Export a session as JSON lines',
-        description:
-          'The session, then each run followed by its events, then a last line of type `end`. Runs that have not ended are left out. ' +
-          'Importing the lines creates the same session again. Exact prompts are included for keys with the scope `prompts`.',
-        params,
-        query: ExportQuery,
-        responses: { 200: { description: 'One JSON object per line.', content: { [copyMediaType]: SessionCopyLine } } },
-        errors: ['session_not_found'],
-      },
-      async (request, { sessions }) => {
+    }),
+    route('GET', `${path}/:id/export`, 'exportSession', {
+      summary: 'Export a session as JSON lines',
+      description:
+        'The session, then each run followed by its events, then a last line of type `end`. Runs that have not ended are left out. ' +
+        'Importing the lines creates the same session again. Exact prompts are included for keys with the scope `prompts`.',
+      params,
+      query: ExportQuery,
+      responses: { 200: { description: 'One JSON object per line.', content: { [copyMediaType]: SessionCopyLine } } },
+      errors: ['session_not_found'],
+      handle: async (request, { sessions }) => {
         const id = pathId(request)
         await sessions.get(id)
         const { events } = parseQuery(ExportQuery, request.query)
         return stream(toCopyLines(await sessions.export(id, events), maySeePrompts(request)), copyMediaType)
       },
-    ),
-    documented(
-      {
-        method: 'POST',
-        path: `${path}/import`,
-        scope: 'sessions',
-        operationId: 'importSession',
-        tag,
-        summary: 'Import an exported session',
-        description:
-          'Imports the whole session or nothing. An existing id is 409; with `new_ids` all ids are new. The maximum body ' +
-          'size is `limits.importSize`; a line may have at most 64 MB.',
-        headers,
-        query: ImportQuery,
-        body: { required: true, content: { [copyMediaType]: SessionCopyLine } },
-        responses: { 201: made },
-        errors: ['conflict', 'idempotency_mismatch'],
-      },
-      async (request, { sessions, once }) => {
+    }),
+    route('POST', `${path}/import`, 'importSession', {
+      summary: 'Import an exported session',
+      description:
+        'Imports the whole session or nothing. An existing id is 409; with `new_ids` all ids are new. The maximum body ' +
+        'size is `limits.importSize`; a line may have at most 64 MB.',
+      headers,
+      query: ImportQuery,
+      body: { required: true, content: { [copyMediaType]: SessionCopyLine } },
+      responses: { 201: made },
+      errors: ['conflict', 'idempotency_mismatch'],
+      maxBodyBytes: importBytes,
+      takesLong: true,
+      handle: async (request, { sessions, once }) => {
         const { new_ids: newIds } = parseQuery(ImportQuery, request.query)
         const { mediaType } = request.body
         if (mediaType !== undefined && mediaType !== copyMediaType) {
@@ -125,8 +107,7 @@ export function sessionCopyRoutes({ prefix, importBytes }: ApiSettings): Documen
         const load = async () => sessions.import(await readCopy(lines), { newIds })
         return answer(await makeOnce(once, idempotency, load))
       },
-      { maxBodyBytes: importBytes, takesLong: true },
-    ),
+    }),
   ]
 }
 

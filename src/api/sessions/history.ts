@@ -3,34 +3,29 @@ import { encodeLarge, isLarge } from '../../runtime/json.ts'
 import type { SessionHistory } from '../../service/services.ts'
 import { History, HistoryQuery } from '../../wire/history.ts'
 import { parseQuery } from '../../wire/parse.ts'
-import { type DocumentedRoute, documented } from '../route/documented.ts'
+import { type DocumentedRoute, routesAbout } from '../route/documented.ts'
 import { pathId } from '../route/path-id.ts'
 import type { ApiSettings } from '../route/settings.ts'
 import { toRun } from '../runs/answer.ts'
 import { toWireEvent } from '../runs/stream.ts'
 
+const route = routesAbout('Sessions', 'sessions')
+
 /** The messages and runs of a session. */
 export function historyRoutes({ prefix }: ApiSettings): DocumentedRoute[] {
   return [
-    documented(
-      {
-        method: 'GET',
-        path: `${prefix}/sessions/:id/history`,
-        operationId: 'getHistory',
-        scope: 'sessions',
-        tag: 'Sessions',
-        summary: 'Get the conversation',
-        params: { id: 'The session.' },
-        query: HistoryQuery,
-        responses: {
-          200: {
-            description: 'The latest interactions (runs with their messages).',
-            content: { 'application/json': History },
-          },
+    route('GET', `${prefix}/sessions/:id/history`, 'getHistory', {
+      summary: 'Get the conversation',
+      params: { id: 'The session.' },
+      query: HistoryQuery,
+      responses: {
+        200: {
+          description: 'The latest interactions (runs with their messages).',
+          content: { 'application/json': History },
         },
-        errors: ['session_not_found'],
       },
-      async (request, { sessions }) => {
+      errors: ['session_not_found'],
+      handle: async (request, { sessions }) => {
         const id = pathId(request)
         await sessions.get(id)
         const query = parseQuery(HistoryQuery, request.query)
@@ -38,7 +33,7 @@ export function historyRoutes({ prefix }: ApiSettings): DocumentedRoute[] {
         if (history.events === undefined) return json(toHistory(id, history))
         return stream(withEvents(toHistory(id, history), history.events), 'application/json; charset=utf-8')
       },
-    ),
+    }),
   ]
 }
 

@@ -16,13 +16,14 @@ import {
   SessionsQuery,
   UpdateSessionRequest,
 } from '../../wire/session.ts'
-import { type DocumentedRoute, documented } from '../route/documented.ts'
+import { type DocumentedRoute, routesAbout } from '../route/documented.ts'
 import { etagOf, matches, requiredRevision } from '../route/etag.ts'
 import { readIdempotency } from '../route/idempotency.ts'
 import { pathId } from '../route/path-id.ts'
 import type { ApiSettings } from '../route/settings.ts'
 
-const tag = 'Sessions'
+const route = routesAbout('Sessions', 'sessions')
+
 const params = { id: 'The session.' }
 const sessionAnswer = { description: 'The session.', content: { 'application/json': Session } }
 const ownerKinds = ['user', 'agent', 'team', 'workflow'] as const satisfies readonly OwnerKind[]
@@ -32,81 +33,53 @@ const withTag = { ...sessionAnswer, headers: { ETag: 'The version of the session
 export function sessionRoutes({ prefix }: ApiSettings): DocumentedRoute[] {
   const path = `${prefix}/sessions`
   return [
-    documented(
-      {
-        method: 'POST',
-        path,
-        operationId: 'createSession',
-        scope: 'sessions',
-        tag,
-        summary: 'Create a session',
-        headers: { 'Idempotency-Key': 'A retry with the same key and body returns the first answer.' },
-        body: { required: false, content: { 'application/json': CreateSessionRequest } },
-        responses: { 201: { ...withTag, headers: { ...withTag.headers, Location: 'The path of the session.' } } },
-        errors: ['conflict', 'idempotency_mismatch'],
-      },
-      async (request, { sessions }) => {
+    route('POST', path, 'createSession', {
+      summary: 'Create a session',
+      headers: { 'Idempotency-Key': 'A retry with the same key and body returns the first answer.' },
+      body: { required: false, content: { 'application/json': CreateSessionRequest } },
+      responses: { 201: { ...withTag, headers: { ...withTag.headers, Location: 'The path of the session.' } } },
+      errors: ['conflict', 'idempotency_mismatch'],
+      handle: async (request, { sessions }) => {
         const seed = parseBody(CreateSessionRequest, await request.body.json())
         const record = await sessions.create(withoutAbsent(seed), await readIdempotency(request, 'POST /sessions'))
         const location = `${path}/${encodeURIComponent(record.session.session_id)}`
         return json(record.session, 201, { Location: location, ETag: etagOf(record) })
       },
-    ),
-    documented(
-      {
-        method: 'GET',
-        path,
-        operationId: 'listSessions',
-        scope: 'sessions',
-        tag,
-        summary: 'List sessions, last changed first',
-        description: 'The filters match the current owners of a session and its earlier owners (see `reuse`).',
-        query: SessionsQuery,
-        responses: { 200: { description: 'A page of sessions.', content: { 'application/json': SessionList } } },
-        errors: [],
-      },
-      async (request, { sessions }) => {
+    }),
+    route('GET', path, 'listSessions', {
+      summary: 'List sessions, last changed first',
+      description: 'The filters match the current owners of a session and its earlier owners (see `reuse`).',
+      query: SessionsQuery,
+      responses: { 200: { description: 'A page of sessions.', content: { 'application/json': SessionList } } },
+      errors: [],
+      handle: async (request, { sessions }) => {
         const { limit, cursor, ...filter } = parseQuery(SessionsQuery, request.query)
         return json(toList('sessions', await sessions.list(filter, { limit, cursor })))
       },
-    ),
-    documented(
-      {
-        method: 'GET',
-        path: `${path}/:id`,
-        operationId: 'getSession',
-        scope: 'sessions',
-        tag,
-        summary: 'Get a session',
-        params,
-        headers: { 'If-None-Match': 'An ETag. 304 if the session has not changed.' },
-        responses: { 200: withTag, 304: { description: 'Not changed.' } },
-        errors: ['session_not_found'],
-      },
-      async (request, { sessions }) => {
+    }),
+    route('GET', `${path}/:id`, 'getSession', {
+      summary: 'Get a session',
+      params,
+      headers: { 'If-None-Match': 'An ETag. 304 if the session has not changed.' },
+      responses: { 200: withTag, 304: { description: 'Not changed.' } },
+      errors: ['session_not_found'],
+      handle: async (request, { sessions }) => {
         const record = await sessions.get(pathId(request))
         const etag = etagOf(record)
         if (matches(request.headers['if-none-match'], etag)) return empty(304, { ETag: etag })
         return json(record.session, 200, { ETag: etag })
       },
-    ),
-    documented(
-      {
-        method: 'PUT',
-        path: `${path}/:id`,
-        operationId: 'updateSession',
-        scope: 'sessions',
-        tag,
-        summary: 'Update a session',
-        description:
-          'A field in the body replaces the whole value, `null` clears it, and an absent field stays unchanged.',
-        params,
-        headers: { 'If-Match': 'An ETag. 412 if the session has changed since.' },
-        body: { required: true, content: { 'application/json': UpdateSessionRequest } },
-        responses: { 200: withTag },
-        errors: ['session_not_found', 'precondition_failed'],
-      },
-      async (request, { sessions }) => {
+    }),
+    route('PUT', `${path}/:id`, 'updateSession', {
+      summary: 'Update a session',
+      description:
+        'A field in the body replaces the whole value, `null` clears it, and an absent field stays unchanged.',
+      params,
+      headers: { 'If-Match': 'An ETag. 412 if the session has changed since.' },
+      body: { required: true, content: { 'application/json': UpdateSessionRequest } },
+      responses: { 200: withTag },
+      errors: ['session_not_found', 'precondition_failed'],
+      handle: async (request, { sessions }) => {
         const id = pathId(request)
         const present = await sessions.get(id)
         const change = parseBody(UpdateSessionRequest, (await request.body.json()) ?? null, 'keep')
@@ -114,65 +87,44 @@ export function sessionRoutes({ prefix }: ApiSettings): DocumentedRoute[] {
         const record = await sessions.update(id, withoutAbsent(change), revision)
         return json(record.session, 200, { ETag: etagOf(record) })
       },
-    ),
-    documented(
-      {
-        method: 'DELETE',
-        path: `${path}/:id`,
-        operationId: 'deleteSession',
-        scope: 'sessions',
-        tag,
-        summary: 'Delete a session with all its data',
-        description: 'Active runs of the session are cancelled first.',
-        params,
-        responses: {
-          200: { description: 'The document was deleted.', content: { 'application/json': SessionDeleted } },
-        },
-        errors: ['session_not_found'],
+    }),
+    route('DELETE', `${path}/:id`, 'deleteSession', {
+      summary: 'Delete a session with all its data',
+      description: 'Active runs of the session are cancelled first.',
+      params,
+      responses: {
+        200: { description: 'The document was deleted.', content: { 'application/json': SessionDeleted } },
       },
-      async (request, { sessions }) => {
+      errors: ['session_not_found'],
+      handle: async (request, { sessions }) => {
         const id = pathId(request)
         await sessions.delete(id)
         return json({ session_id: id, deleted: true })
       },
-    ),
-    documented(
-      {
-        method: 'POST',
-        path: `${path}/:id/reuse`,
-        operationId: 'reuseSession',
-        scope: 'sessions',
-        tag,
-        summary: 'Attach a session to another agent, team, workflow or user',
-        description: 'The given ids become the current owners; the earlier owners stay in `shared_with`.',
-        params,
-        body: { required: true, content: { 'application/json': ReuseSessionRequest } },
-        responses: { 200: withTag },
-        errors: ['session_not_found'],
-      },
-      async (request, { sessions }) => {
+    }),
+    route('POST', `${path}/:id/reuse`, 'reuseSession', {
+      summary: 'Attach a session to another agent, team, workflow or user',
+      description: 'The given ids become the current owners; the earlier owners stay in `shared_with`.',
+      params,
+      body: { required: true, content: { 'application/json': ReuseSessionRequest } },
+      responses: { 200: withTag },
+      errors: ['session_not_found'],
+      handle: async (request, { sessions }) => {
         const id = pathId(request)
         await sessions.get(id)
         const owners = parseBody(ReuseSessionRequest, await request.body.json())
         const record = await sessions.reuse(id, withoutAbsent(owners))
         return json(record.session, 200, { ETag: etagOf(record) })
       },
-    ),
-    documented(
-      {
-        method: 'DELETE',
-        path: `${path}/:id/shared/:kind/:owner_id`,
-        operationId: 'unshareSession',
-        scope: 'sessions',
-        tag,
-        summary: 'Remove an earlier owner from a session',
-        description: 'A removed user can no longer read the session. Only the current user and operators may do this.',
-        params: { ...params, kind: '`user`, `agent`, `team` or `workflow`.', owner_id: 'The id in `shared_with`.' },
-        examples: { kind: ownerKinds },
-        responses: { 204: { description: 'The owner was removed.' } },
-        errors: ['session_not_found', 'owner_not_found'],
-      },
-      async (request, { sessions }) => {
+    }),
+    route('DELETE', `${path}/:id/shared/:kind/:owner_id`, 'unshareSession', {
+      summary: 'Remove an earlier owner from a session',
+      description: 'A removed user can no longer read the session. Only the current user and operators may do this.',
+      params: { ...params, kind: '`user`, `agent`, `team` or `workflow`.', owner_id: 'The id in `shared_with`.' },
+      examples: { kind: ownerKinds },
+      responses: { 204: { description: 'The owner was removed.' } },
+      errors: ['session_not_found', 'owner_not_found'],
+      handle: async (request, { sessions }) => {
         const id = pathId(request)
         const named = pathId(request, 'kind')
         await sessions.get(id)
@@ -181,51 +133,37 @@ export function sessionRoutes({ prefix }: ApiSettings): DocumentedRoute[] {
         await sessions.unshare(id, kind, pathId(request, 'owner_id'))
         return empty(204)
       },
-    ),
-    documented(
-      {
-        method: 'POST',
-        path: `${path}/prune`,
-        operationId: 'pruneSessions',
-        scope: 'sessions',
-        tag,
-        summary: 'Delete old sessions',
-        description:
-          'Deletes sessions that have not changed for a long time, with all their data, except sessions with a running or queued run. The owner filters are the same as for listing sessions. ' +
-          'The request stops after some seconds and then reports `has_more`. Without `user_id` it applies to all users and needs the ' +
-          'scope `admin`, unless the key belongs to a user.',
-        body: { required: true, content: { 'application/json': PruneSessionsRequest } },
-        responses: {
-          200: { description: 'The number of deleted sessions.', content: { 'application/json': SessionsPruned } },
-        },
-        errors: [],
+    }),
+    route('POST', `${path}/prune`, 'pruneSessions', {
+      summary: 'Delete old sessions',
+      description:
+        'Deletes sessions that have not changed for a long time, with all their data, except sessions with a running or queued run. The owner filters are the same as for listing sessions. ' +
+        'The request stops after some seconds and then reports `has_more`. Without `user_id` it applies to all users and needs the ' +
+        'scope `admin`, unless the key belongs to a user.',
+      body: { required: true, content: { 'application/json': PruneSessionsRequest } },
+      responses: {
+        200: { description: 'The number of deleted sessions.', content: { 'application/json': SessionsPruned } },
       },
-      async (request, { sessions }) => {
+      errors: [],
+      handle: async (request, { sessions }) => {
         const { updated_before, ...filter } = parseBody(PruneSessionsRequest, await request.body.json())
         if (request.userId === undefined && filter.user_id === undefined) assertScopes(request.scopes, 'admin')
         return json(await sessions.prune({ olderThan: updated_before, filter }))
       },
-    ),
-    documented(
-      {
-        method: 'GET',
-        path: `${path}/:id/runs`,
-        operationId: 'listSessionRuns',
-        scope: 'sessions',
-        tag,
-        summary: 'List the runs of a session, newest first',
-        params,
-        query: SessionRunsQuery,
-        responses: { 200: { description: 'A page of runs.', content: { 'application/json': RunList } } },
-        errors: ['session_not_found'],
-      },
-      async (request, { sessions, runs }) => {
+    }),
+    route('GET', `${path}/:id/runs`, 'listSessionRuns', {
+      summary: 'List the runs of a session, newest first',
+      params,
+      query: SessionRunsQuery,
+      responses: { 200: { description: 'A page of runs.', content: { 'application/json': RunList } } },
+      errors: ['session_not_found'],
+      handle: async (request, { sessions, runs }) => {
         const session_id = pathId(request)
         await sessions.get(session_id)
         const { limit, cursor, ...filter } = parseQuery(SessionRunsQuery, request.query)
         return json(toList('runs', await runs.list({ ...filter, session_id }, { limit, cursor })))
       },
-    ),
+    }),
   ]
 }
 

@@ -1,11 +1,12 @@
 import { json } from '../../http/reply.ts'
 import { parseQuery } from '../../wire/parse.ts'
 import { SummaryAnswer, SummaryQuery, SummaryScheduled } from '../../wire/summary.ts'
-import { type DocumentedRoute, documented } from '../route/documented.ts'
+import { type DocumentedRoute, routesAbout } from '../route/documented.ts'
 import { pathId } from '../route/path-id.ts'
 import type { ApiSettings } from '../route/settings.ts'
 
-const tag = 'Sessions'
+const route = routesAbout('Sessions', 'sessions')
+
 const params = { id: 'The session.' }
 const summaryAnswer = { description: 'The summary.', content: { 'application/json': SummaryAnswer } }
 
@@ -13,40 +14,26 @@ const summaryAnswer = { description: 'The summary.', content: { 'application/jso
 export function summaryRoutes({ prefix }: ApiSettings): DocumentedRoute[] {
   const path = `${prefix}/sessions/:id/summary`
   return [
-    documented(
-      {
-        method: 'GET',
-        path,
-        operationId: 'getSummary',
-        scope: 'sessions',
-        tag,
-        summary: 'Get the latest summary',
-        params,
-        responses: { 200: summaryAnswer },
-        errors: ['session_not_found', 'summary_not_found'],
-      },
-      async (request, { summaries }) => json({ summary: await summaries.get(pathId(request)) }),
-    ),
-    documented(
-      {
-        method: 'POST',
-        path,
-        operationId: 'createSummary',
-        scope: 'sessions',
-        tag,
-        summary: 'Summarise a session',
-        params,
-        query: SummaryQuery,
-        responses: {
-          200: summaryAnswer,
-          202: {
-            description: 'The summary will be written, even if the server restarts.',
-            content: { 'application/json': SummaryScheduled },
-          },
+    route('GET', path, 'getSummary', {
+      summary: 'Get the latest summary',
+      params,
+      responses: { 200: summaryAnswer },
+      errors: ['session_not_found', 'summary_not_found'],
+      handle: async (request, { summaries }) => json({ summary: await summaries.get(pathId(request)) }),
+    }),
+    route('POST', path, 'createSummary', {
+      summary: 'Summarise a session',
+      params,
+      query: SummaryQuery,
+      responses: {
+        200: summaryAnswer,
+        202: {
+          description: 'The summary will be written, even if the server restarts.',
+          content: { 'application/json': SummaryScheduled },
         },
-        errors: ['session_not_found', 'summary_failed', 'summary_not_configured', 'timeout'],
       },
-      async (request, { summaries, sessions }) => {
+      errors: ['session_not_found', 'summary_failed', 'summary_not_configured', 'timeout'],
+      handle: async (request, { summaries, sessions }) => {
         const id = pathId(request)
         await sessions.get(id)
         const query = parseQuery(SummaryQuery, request.query)
@@ -54,6 +41,6 @@ export function summaryRoutes({ prefix }: ApiSettings): DocumentedRoute[] {
         await summaries.schedule(id)
         return json({ status: 'scheduled', session_id: id }, 202)
       },
-    ),
+    }),
   ]
 }

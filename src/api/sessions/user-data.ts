@@ -2,57 +2,44 @@ import { empty, stream } from '../../http/reply.ts'
 import type { UserPiece } from '../../service/services.ts'
 import { CopyWriter, copyMediaType } from '../../wire/session-copy.ts'
 import { UserCopyLine, userLine } from '../../wire/user-copy.ts'
-import { type DocumentedRoute, documented } from '../route/documented.ts'
+import { type DocumentedRoute, routesAbout } from '../route/documented.ts'
 import { maySeePrompts } from '../route/included-prompts.ts'
 import { pathId } from '../route/path-id.ts'
 import type { ApiSettings } from '../route/settings.ts'
 import { toCopyEvents, toCopyLines, toLine } from './copies.ts'
 
-const tag = 'Users'
+const route = routesAbout('Users', 'admin')
+
 const params = { user_id: 'The `user_id` of the sessions and runs.' }
 
 /** Export or erase everything of one user. */
 export function userRoutes({ prefix }: ApiSettings): DocumentedRoute[] {
   const path = `${prefix}/users/:user_id`
   return [
-    documented(
-      {
-        method: 'GET',
-        path: `${path}/export`,
-        operationId: 'exportUser',
-        scope: 'admin',
-        tag,
-        summary: 'Export all data of a user as JSON lines',
-        description:
-          'Every session of the user in the format of a session export, then the runs of the user in sessions of other users with their ' +
-          'events, then a last line of type `user_end`. This is the data that erasing the user deletes. Exact prompts are included for ' +
-          'keys with the scope `prompts`.',
-        params,
-        responses: { 200: { description: 'One JSON object per line.', content: { [copyMediaType]: UserCopyLine } } },
-      },
-      (request, { users }) =>
+    route('GET', `${path}/export`, 'exportUser', {
+      summary: 'Export all data of a user as JSON lines',
+      description:
+        'Every session of the user in the format of a session export, then the runs of the user in sessions of other users with their ' +
+        'events, then a last line of type `user_end`. This is the data that erasing the user deletes. Exact prompts are included for ' +
+        'keys with the scope `prompts`.',
+      params,
+      responses: { 200: { description: 'One JSON object per line.', content: { [copyMediaType]: UserCopyLine } } },
+      handle: (request, { users }) =>
         stream(toLines(users.export(pathId(request, 'user_id')), maySeePrompts(request)), copyMediaType),
-    ),
-    documented(
-      {
-        method: 'DELETE',
-        path,
-        operationId: 'eraseUser',
-        scope: 'admin',
-        tag,
-        summary: 'Erase all data of a user',
-        description:
-          'Deletes the sessions that currently belong to the user, with their runs and summaries. The runs of the user in sessions of ' +
-          'other users lose their input, output and events but stay listed. Cached answers and idempotency answers are deleted, and the ' +
-          'user is removed from `shared_with`. It is not an error if the user has no data.',
-        params,
-        responses: { 204: { description: 'All data of the user is deleted.' } },
-      },
-      async (request, { users }) => {
+    }),
+    route('DELETE', path, 'eraseUser', {
+      summary: 'Erase all data of a user',
+      description:
+        'Deletes the sessions that currently belong to the user, with their runs and summaries. The runs of the user in sessions of ' +
+        'other users lose their input, output and events but stay listed. Cached answers and idempotency answers are deleted, and the ' +
+        'user is removed from `shared_with`. It is not an error if the user has no data.',
+      params,
+      responses: { 204: { description: 'All data of the user is deleted.' } },
+      handle: async (request, { users }) => {
         await users.erase(pathId(request, 'user_id'))
         return empty()
       },
-    ),
+    }),
   ]
 }
 
