@@ -242,6 +242,8 @@ const fields: Record<keyof ServerConfig, () => Promise<void>> = {
     const runs = await started({ limits: { concurrentRuns: 1 } }, { waiting })
     const run = () => runs.call('POST', `${api}/agents/waiting/run`, { input: 'x', background: true })
     expect([(await run()).status, (await run()).status]).toEqual([202, 429])
+    runs.server.resync()
+    expect((await run()).status, 'after the routes are mounted again').toBe(429)
     const atOnce = await started({ limits: { requests: 1 } }, { waiting })
     const first = atOnce.call('POST', `${api}/agents/waiting/run`, { input: 'x' }).catch(() => {})
     await expect.poll(async () => (await atOnce.call('GET', `${api}/agents`)).status).toBe(503)
