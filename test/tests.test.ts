@@ -35,6 +35,11 @@ describe('tests', () => {
     expect(found).toEqual(['support/seeded-random.ts'])
   })
 
+  test('have names of at most 100 characters', () => {
+    const name = /^\s*(?:test|it)(?:\.\w+)*\((['"])(.{101,}?)\1,/gm
+    expect([...sources.values()].flatMap((source) => [...source.matchAll(name)].map(([, , text]) => text))).toEqual([])
+  })
+
   test('that start programs are in e2e or browser, where two run at once', () => {
     const starts =
       /from '(?:node:child_process|@lydell\/node-pty)'|\{[^}]*\b(?:command|launch|serve)\b[^}]*\} from '[./]*support\/program/

@@ -9,7 +9,7 @@ it('docs/cli.md is what the commands say of themselves', async () => {
   await expect(`${await cliDocument()}\n`).toMatchFileSnapshot('../../docs/cli.md')
 })
 
-it('every command has a guide with examples of its own, and every guide a command and a page that is there', () => {
+it('every command has a guide with its own examples, and every guide a command and a page', () => {
   expect(Object.keys(guides).sort()).toEqual(commands.map(({ name }) => name).sort())
   for (const [name, { examples, page }] of Object.entries(guides)) {
     expect(examples.filter((example) => !example.includes(`agentserve ${name}`))).toEqual([])

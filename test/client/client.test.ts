@@ -4,6 +4,7 @@ import { type ClientOptions, createClient } from '../../src/client/client.ts'
 import type { RunEvent } from '../../src/core/event.ts'
 import { a2aRoutes } from '../../src/protocols/a2a/a2a.ts'
 import { openTestServer, type TestServerOptions } from '../api/server.ts'
+import { collect } from '../support/collect.ts'
 import { echo, gate, runnable } from '../support/services.ts'
 
 const closers: (() => Promise<unknown>)[] = []
@@ -30,12 +31,6 @@ async function wayTo(
   if (way === 'no socket') return { transport: (request) => kernel.inject(request) }
   const { url } = await kernel.listen({ host: '127.0.0.1', port: 0 })
   return way === 'fetch' ? { url, fetch: globalThis.fetch } : { url }
-}
-
-async function collect<T>(events: AsyncIterable<T>): Promise<T[]> {
-  const all: T[] = []
-  for await (const event of events) all.push(event)
-  return all
 }
 
 const summarizer = { name: 'short', summarize: async () => 'They talked.' }

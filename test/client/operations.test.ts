@@ -3,7 +3,8 @@ import { type Client, createClient } from '../../src/client/client.ts'
 import type { ClientRequest } from '../../src/client/transport/transport.ts'
 import { offlineSummarizer } from '../../src/models/summarizer.ts'
 import { agent } from '../../src/runnables/agent/agent.ts'
-import { clientBy, collect, ways } from '../support/client/ways.ts'
+import { clientBy, ways } from '../support/client/ways.ts'
+import { collect } from '../support/collect.ts'
 import { type RunningTestServer, startServer } from '../support/server.ts'
 
 /* Every operation of the document, as the server gives it, by the method that the client has for it. */

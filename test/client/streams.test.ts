@@ -2,6 +2,7 @@ import type { ServerResponse } from 'node:http'
 import { afterEach, expect, test } from 'vitest'
 import { type ClientOptions, createClient } from '../../src/client/client.ts'
 import { encodeEvent } from '../../src/core/sse.ts'
+import { collect } from '../support/collect.ts'
 import { answer, openScriptedServer, type Script } from '../support/scripted-server.ts'
 
 const closers: (() => Promise<unknown>)[] = []
@@ -35,12 +36,6 @@ function cut(response: ServerResponse, bytes: Uint8Array): void {
   response.writeHead(200, head)
   response.write(bytes, () => response.destroy())
   if (bytes.byteLength === 0) response.flushHeaders()
-}
-
-async function collect<T>(stream: AsyncIterable<T>): Promise<T[]> {
-  const all: T[] = []
-  for await (const event of stream) all.push(event)
-  return all
 }
 
 test('takes up a stream that was cut at any byte, without a gap or a repeat', async () => {

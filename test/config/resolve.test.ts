@@ -15,6 +15,7 @@ import type { EntityKind } from '../../src/core/run.ts'
 import { isRunnable, markRunnable, type Runnable } from '../../src/core/runnable.ts'
 import { createMcpServers } from '../../src/runnables/mcp/mcp.ts'
 import { team } from '../../src/runnables/team/team.ts'
+import { collect } from '../support/collect.ts'
 
 const manager: SummaryManagerLike = { summarizer: { name: 'test', summarize: async () => '' }, timeoutMs: 1 }
 
@@ -216,12 +217,6 @@ describe('resolveConfig', () => {
     expect(bindings[0]).toEqual(['agent', binding])
   })
 })
-
-async function collect(texts: AsyncIterable<string>): Promise<string[]> {
-  const all: string[] = []
-  for await (const text of texts) all.push(text)
-  return all
-}
 
 const prefix = `${relative(process.cwd(), '/app/agent.config.ts')}: `
 

@@ -29,7 +29,7 @@ test('an answer to a HEAD that can not be parsed has no body', async () => {
   expect(Number(headers['content-length'])).toBeGreaterThan(0)
 })
 
-test('requests before a broken one on the same connection are answered, the last one with `Connection: close`', async () => {
+test('requests before a broken one on its connection are answered, the last with `Connection: close`', async () => {
   const gate = Promise.withResolvers<void>()
   const slow = get('/slow', async () => {
     await gate.promise

@@ -1,10 +1,12 @@
-import { MockLanguageModelV4, simulateReadableStream } from 'ai/test'
+import { MockLanguageModelV4 } from 'ai/test'
 import type { EmittedEvent } from '../../src/core/event.ts'
+import type { Json } from '../../src/core/json.ts'
 import type { Knowledge, SearchHit } from '../../src/core/knowledge/knowledge.ts'
 import { silentLogger } from '../../src/core/logger.ts'
 import type { Message, Part } from '../../src/core/message.ts'
 import type { RunContext, Runnable } from '../../src/core/runnable.ts'
 import type { Summary } from '../../src/core/summary.ts'
+import { partsOf, type StreamPart, toStream } from '../../src/testing/scripted-model.ts'
 
 export interface FakeContext extends RunContext {
   queries: unknown[]
@@ -88,30 +90,18 @@ export async function collect(entity: Runnable, input: string | Part[], context:
   return { events, text, error, of, types: events.map(({ type }) => type) }
 }
 
-type StreamResult = Awaited<ReturnType<MockLanguageModelV4['doStream']>>
-type StreamPart = StreamResult['stream'] extends ReadableStream<infer T> ? T : never
+const usage = { input_tokens: 7, output_tokens: 3 }
 
-const usage = {
-  inputTokens: { total: 7, noCache: 7, cacheRead: undefined, cacheWrite: undefined },
-  outputTokens: { total: 3, text: 3, reasoning: undefined },
+/** An answer that is streamed in these pieces. */
+export function answer(...pieces: string[]): StreamPart[] {
+  const whole = partsOf({ text: 'text', usage })
+  return whole.flatMap((part): StreamPart[] =>
+    part.type === 'text-delta' ? pieces.map((delta) => ({ ...part, delta })) : [part],
+  )
 }
 
-export function answer(...words: string[]): StreamPart[] {
-  return [
-    { type: 'stream-start', warnings: [] },
-    { type: 'text-start', id: 't' },
-    ...words.map((delta) => ({ type: 'text-delta' as const, id: 't', delta })),
-    { type: 'text-end', id: 't' },
-    { type: 'finish', usage, finishReason: { unified: 'stop', raw: 'stop' } },
-  ]
-}
-
-export function callTool(toolName: string, input: unknown): StreamPart[] {
-  return [
-    { type: 'stream-start', warnings: [] },
-    { type: 'tool-call', toolCallId: `use-${toolName}`, toolName, input: JSON.stringify(input) },
-    { type: 'finish', usage, finishReason: { unified: 'tool-calls', raw: 'tool_calls' } },
-  ]
+export function callTool(name: string, input: Json): StreamPart[] {
+  return partsOf({ tool_calls: [{ name, input, call_id: `use-${name}` }], usage })
 }
 
 /** A model that plays these answers, one a call. */
@@ -120,8 +110,6 @@ export function scripted(...answers: StreamPart[][]): MockLanguageModelV4 {
   return new MockLanguageModelV4({
     provider: 'scripted',
     modelId: 'one',
-    doStream: async () => ({
-      stream: simulateReadableStream({ chunks: answers[turn++] ?? [], initialDelayInMs: null, chunkDelayInMs: null }),
-    }),
+    doStream: async () => toStream(answers[turn++] ?? []),
   })
 }

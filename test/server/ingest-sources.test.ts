@@ -33,7 +33,7 @@ async function start(sources: string[], also?: (knowledge: OpenableKnowledge) =>
   return items.map(({ source }) => source).sort()
 }
 
-it('forgets files that were deleted or renamed while no server ran, and nothing that the sources did not bring', async () => {
+it('forgets files that went while no server ran, and nothing that the sources did not bring', async () => {
   await start(['docs'], async (knowledge) => {
     await knowledge.ingest({ content: 'By hand.', source: 'docs/by-hand.md', name: 'docs/by-hand.md' })
   })

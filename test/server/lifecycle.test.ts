@@ -212,7 +212,7 @@ test('an injected request that is given up is cancelled and says so', async () =
   await server.shutdown({ deadline: 0 })
 })
 
-test('disposes of a config that was replaced when its last run has ended, and waits for that before it is closed', async () => {
+test('disposes of a replaced config once its last run has ended, and closes no sooner', async () => {
   const folder = await temporaryFolder()
   const log: string[] = []
   const config = (name: string) => ({

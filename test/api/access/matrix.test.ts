@@ -389,7 +389,7 @@ describe.each(ways)('with %s', (_way, config) => {
     return { session: made.session_id, run: made.run_id }
   }
 
-  test('an id that another has taken answers as the own taken one does, and as a free one where nothing is made', async () => {
+  test("an id that another has taken answers like one's own, and like a free one where nothing is made", async () => {
     const { session } = await ownOf(ann)
     const plain = (text: string, id: string) => text.replaceAll(id, 'the-id').replace(/req_\w+/, 'req')
     const create = async (id: string) => plain((await ann('POST', `${api}/sessions`, { session_id: id })).text, id)

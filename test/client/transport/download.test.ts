@@ -73,7 +73,7 @@ it('says who asks, and shows a user and password to their own origin alone', asy
   await expect(refused).rejects.toThrow(/^(?!.*secret)/)
 })
 
-it('makes one document of a page, in its own charset, without what only its address knows, and asks for changes alone', async () => {
+it('makes one document of a page, in its charset, and asks only for changes', async () => {
   const knowledge = await place.open()
   const client = {
     knowledge: {

@@ -12,7 +12,7 @@ function complaintsOf(keys: unknown): string[] {
 }
 
 describe('keys', () => {
-  test('of operators may do everything, those of users what is about the user, and others what they are given', () => {
+  test('of operators may do everything, those of users what is theirs, others what they are given', () => {
     const keys: (string | KeySettings)[] = [
       'operator',
       { key: 'desk', id: 'front-desk' },

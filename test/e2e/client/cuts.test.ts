@@ -7,7 +7,8 @@ import {
   cuttingTransport,
   openCuttingProxy,
 } from '../../support/client/cutting-proxy.ts'
-import { clientBy, collect, type Way, ways } from '../../support/client/ways.ts'
+import { clientBy, type Way, ways } from '../../support/client/ways.ts'
+import { collect } from '../../support/collect.ts'
 import { type RunningTestServer, startServer } from '../../support/server.ts'
 
 /* The connection to the real server is lost after each byte of its answers, the head included. */

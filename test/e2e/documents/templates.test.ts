@@ -80,7 +80,7 @@ describe.each(templates)('the template $name, from the packed package', ({ name,
   })
 })
 
-it('the package holds what a user needs, what its README leads to included, and nothing of the repository besides', async () => {
+it('the package holds what a user needs, with what its README links to, and nothing more', async () => {
   const folders = new Set(installed.files.map((file) => (file.includes('/') ? file.split('/')[0] : file)))
   expect([...folders].sort()).toEqual(
     ['CHANGELOG.md', 'LICENSE', 'README.md', 'SECURITY.md', 'bin', 'dist', 'docs', 'package.json', 'templates'].sort(),

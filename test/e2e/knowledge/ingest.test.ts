@@ -126,7 +126,7 @@ describe('agentserve ask', () => {
     expect(stdout).toContain('[1] notes/a.md:3')
   })
 
-  test('is answered by the first agent with knowledge where there is no docs, and says when there is nothing to quote', async () => {
+  test('is answered by the first agent with knowledge without docs, or says that it quotes nothing', async () => {
     const own = await createProject({
       'agent.config.ts': `
 import { agent, defineConfig } from 'agentserve'

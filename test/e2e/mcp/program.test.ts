@@ -63,7 +63,7 @@ function isAlive(pid: string): boolean {
 }
 const isGone = (pid: string) => vi.waitFor(() => expect(isAlive(pid)).toBe(false), 20_000)
 
-test('dev starts no MCP server; the first run does, and its tools are called, recorded and kept to those allowed', async () => {
+test('the first run starts an MCP server, and its allowed tools are called and recorded', async () => {
   await expect(project.read('starts')).rejects.toThrow('ENOENT')
   const { content, run_id } = await ask('pid')
   expect(isAlive(content)).toBe(true)

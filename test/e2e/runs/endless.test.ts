@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { endlessEnds, playEndless } from '../../support/hostile/endless.ts'
 
-it('agents, a peer and a tool that never stop end with the name of a limit, and others are served beside them', {
+it('what never stops ends with the name of a limit, and others are served beside it', {
   timeout: 120_000,
 }, async () => {
   const limits = `{ run: { output: '512KB', events: 2000, steps: 5 }, toolResult: { record: '256KB' }, mcpMessage: '256KB' }`

@@ -105,7 +105,7 @@ export default defineConfig({ agents: { hello: agent({ sideEffects: false, run: 
   await expect.poll(ask, { timeout: 5000 }).toBe('two b')
 })
 
-test('keeps sessions and open streams over a reload, a run on the entities that it began with, and disposes after it', async () => {
+test('keeps sessions, streams and the entities of a run over a reload, and disposes after it', async () => {
   const versionOf = (word: string, id: string) => `
 import { agent, defineConfig } from 'agentserve'
 import { appendFileSync, existsSync } from 'node:fs'
@@ -177,7 +177,7 @@ export default defineConfig({
   expect(await ask()).toBe('two')
 })
 
-test('fails no request, cuts no stream and mixes no two configs while files are edited, some of them broken', async () => {
+test('fails no request, cuts no stream and mixes no configs while files are edited or broken', async () => {
   const { editMs, requests, streams, wrong } = await measureReloads(12, 3)
   expect(wrong).toEqual([])
   expect(editMs).toHaveLength(12)

@@ -43,7 +43,7 @@ async function ask(server: RunningServer): Promise<string> {
 }
 
 /* Each waits much longer than it works. */
-describe.concurrent('a config that does not settle', { timeout: 90_000 }, () => {
+describe.concurrent('a config that is slow', { timeout: 90_000 }, () => {
   test('every command that loads the config gives up, names the file and ends with 1', async ({ expect }) => {
     await using opened = await open({ 'agent.config.ts': config(never), 'a.session.json': '{}' })
     const { project } = opened

@@ -69,7 +69,7 @@ test('a file that is no database is named, by the start, by doctor and with the 
   expect(findings.map(({ check }) => check)).not.toContain('knowledge')
 }, 60_000)
 
-test('of a damaged database doctor --check says what is wrong, and what can be read is exported and imported again', async () => {
+test('doctor --check says what is wrong with a database, and what is readable can be exported', async () => {
   await project.copy(join(project.folder, 'data'), 'damaged')
   await damage(database('damaged'))
   const { code, storage } = await doctor('damaged', '--check')

@@ -6,7 +6,7 @@ import { toHalves } from '../../../src/knowledge/vectors/half-float.ts'
 import { lanceVectors } from '../../../src/knowledge/vectors/lancedb.ts'
 import { filesWith } from '../../support/bytes.ts'
 
-it('takes a few deleted vectors out of the files when it is quiet, also those that an earlier process deleted', async () => {
+it('takes deleted vectors out of the files when it is quiet, also those of an earlier process', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'agentserve-vectors-'))
   const row = (chunk: number, generation: number) => ({
     chunk,

@@ -20,7 +20,7 @@ function said(role: Message['role'], content: string): Message {
 }
 
 describe('agent with a model', () => {
-  it('streams the answer between the start and the end of the model call, with the exact prompt and the usage', async () => {
+  it('streams the answer within its model call, with the exact prompt and the usage', async () => {
     const model = scripted(answer('Hello', ' you'))
     const entity = agent({ model, instructions: 'Be kind.' })
     const { text, types, of, error } = await collect(

@@ -141,7 +141,7 @@ test('keeps no answer that changed the state, failed or was cancelled', async ()
   }
 })
 
-test('outlives a restart for a version that can be told, and neither restart nor reload for one that cannot', async () => {
+test('outlives a restart for a known version, and neither restart nor reload for an unknown one', async () => {
   const known = counting({ version: 'one' })
   const { services, path } = await openFile(known.entity)
   await ask(services, 'q')

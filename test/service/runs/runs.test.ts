@@ -243,7 +243,7 @@ test('reads a long run completely although its window is bounded, however late t
   expect(events.map((event) => event.seq)).toEqual(Array.from({ length: 20_002 }, (_, index) => index + 1))
 })
 
-test('shuts down: new work is refused, what runs is cancelled at the deadline, waiting background runs stay', async () => {
+test('shuts down: refuses new work, cancels runs at the deadline, keeps queued background runs', async () => {
   const { runnable: slow, begun } = gate()
   const { runs, store } = await openServices({ slow })
   const first = await runs.start(request('slow', '1', { sessionId: 'one' }))

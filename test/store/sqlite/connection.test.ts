@@ -25,7 +25,7 @@ describe('a connection', () => {
     await expect(ask(1)).rejects.toThrow()
   })
 
-  it('answers a prepared statement anew when a table has changed, and one that was wrong when it has become right', async () => {
+  it('prepares a statement again when a table has changed, also one that was wrong before', async () => {
     const path = join(folder, 'changed.db')
     await writeFile(path, '')
     const reader = await open(path)

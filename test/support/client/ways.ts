@@ -15,9 +15,3 @@ export function clientBy(way: Way, { url, server }: Reachable, options: Partial<
   if (way === 'inject' && server) return createClient({ transport: (request) => server.inject(request), ...options })
   return createClient(way === 'fetch' ? { url, fetch: globalThis.fetch, ...options } : { url, ...options })
 }
-
-export async function collect<T>(events: AsyncIterable<T>): Promise<T[]> {
-  const all: T[] = []
-  for await (const event of events) all.push(event)
-  return all
-}

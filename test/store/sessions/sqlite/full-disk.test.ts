@@ -8,7 +8,7 @@ import { startOf } from '../../../contract/session-store/builders.ts'
 
 afterEach(() => vi.restoreAllMocks())
 
-it('the check of the store fails from a write that finds the disk full until a write succeeds, which it tries itself', async () => {
+it('the check fails after a write found the disk full, until a write succeeds, which it tries', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'agentserve-full-'))
   const store = sqliteStore({ path: join(folder, 'sessions.db') })
   await store.open()

@@ -157,7 +157,7 @@ describe('the writer', () => {
     expect(results[2]).toMatchObject({ value: [{ run_id: start.run.run_id }] })
   })
 
-  it('rejects a group with storage_full when the disk is full, reads on, and writes again when there is room', async () => {
+  it('rejects with storage_full while the disk is full, reads on, and writes when there is room', async () => {
     await writer.write({ kind: 'start', start: startOf({}) })
     const [pages] = await connection.all('PRAGMA page_count')
     await connection.all(`PRAGMA max_page_count = ${Number(pages?.page_count) + 2}`)
