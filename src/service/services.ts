@@ -16,8 +16,9 @@ import type {
   SessionOwners,
   SessionRecord,
 } from '../core/session.ts'
-import type { History, MessageHit, MessageSearch, RunFilter, SessionFilter, SessionListFilter } from '../core/store.ts'
+import type { History, RunFilter, SessionFilter, SessionListFilter } from '../core/store.ts'
 import type { Summary } from '../core/summary.ts'
+import type { MessageHit, MessageSearch } from '../core/text/message-search.ts'
 import type { RunTrace } from '../core/trace.ts'
 
 /*

@@ -1,5 +1,5 @@
 import type { Client } from '../../client/client.ts'
-import type { MessageHit } from '../../core/store.ts'
+import type { MessageHit } from '../../core/text/message-search.ts'
 import type { Row } from './row-list.ts'
 import { type RowPage, shorten } from './rows.ts'
 

@@ -1,10 +1,31 @@
-import { type Message, textOf } from '../message.ts'
+import { type Message, type Role, textOf } from '../message.ts'
+import type { SessionFilter } from '../store.ts'
 import { wordsOf } from './terms.ts'
 
 /** A word that a message must have, or the beginning of one. */
 export interface SearchWord {
   word: string
   isBeginning: boolean
+}
+
+/** A search in the conversations, without child runs. */
+export interface MessageSearch extends SessionFilter {
+  /** A message must have all of them; at least one. */
+  words: readonly SearchWord[]
+  session_id?: string | undefined
+  /** Only what this user may read: all of the user's sessions, and earlier ones up to their handover. */
+  reader?: string | undefined
+}
+
+export interface MessageHit {
+  session_id: string
+  run_id: string
+  message_id: string
+  entity_id: string
+  role: Role
+  created_at: string
+  /** The text around the first word, on one line. */
+  snippet: string
 }
 
 /** Words are taken from so many characters at once, so that whoever goes through a long text can let others in between. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import type { MessageSearch, SessionStore } from '../../../src/core/store.ts'
-import { searchWordsOf } from '../../../src/core/text/message-search.ts'
+import type { SessionStore } from '../../../src/core/store.ts'
+import { type MessageSearch, searchWordsOf } from '../../../src/core/text/message-search.ts'
 import { allPages, at, endOf, messageOf, seedOf, started } from './builders.ts'
 
 export function testSearch(store: () => SessionStore): void {

@@ -1,7 +1,6 @@
 import { invalidCursor } from '../../../core/error.ts'
 import type { Page, PageRequest } from '../../../core/page.ts'
-import type { MessageHit, MessageSearch } from '../../../core/store.ts'
-import { findWords, searchTextOf } from '../../../core/text/message-search.ts'
+import { findWords, type MessageHit, type MessageSearch, searchTextOf } from '../../../core/text/message-search.ts'
 import { Pace } from '../../../runtime/yield.ts'
 import { decodeCursor, encodeCursor, isAfter, type Keyset } from '../../rules/cursor.ts'
 import { isReadableBy } from './handovers.ts'
