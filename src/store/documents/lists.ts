@@ -4,7 +4,7 @@ import { invalidCursor, notFound } from '../../core/error.ts'
 import type { Collection, StoredDocument } from '../../core/knowledge/document-store.ts'
 import type { Page, PageRequest } from '../../core/page.ts'
 import type { Connection } from '../sqlite/connection.ts'
-import { execute, type Places, query } from '../sqlite/query.ts'
+import { type Places, query } from '../sqlite/query.ts'
 import { toCollection, toDocument } from './rows.ts'
 import { brought, collection, document } from './schema.ts'
 
@@ -34,6 +34,31 @@ const selectBySources = query((database, { key, sources }: Places<{ key: number;
     ),
   ),
 )
+
+interface PageValues {
+  before: number
+  limit: number
+  key: number
+  source: string
+}
+
+const pageOf = (byCollection: boolean, bySource: boolean) =>
+  query((database, { before, limit, key, source }: Places<PageValues>) =>
+    documents(database)
+      .where(
+        and(
+          lt(document.document_key, before),
+          byCollection ? eq(document.document_collection, key) : undefined,
+          bySource ? eq(document.source, source) : undefined,
+        ),
+      )
+      .orderBy(desc(document.document_key))
+      .limit(limit),
+  )
+const selectPage = pageOf(false, false)
+const selectPageOfCollection = pageOf(true, false)
+const selectPageOfSource = pageOf(false, true)
+const selectPageOfBoth = pageOf(true, true)
 
 export async function listCollections(connection: Connection): Promise<Collection[]> {
   return (await selectCollections(connection, {})).map(toCollection)
@@ -66,18 +91,15 @@ export async function listDocuments(
   { cursor, limit }: PageRequest,
 ): Promise<Page<StoredDocument>> {
   if (cursor !== undefined && !/^[0-9]{1,15}$/.test(cursor)) throw invalidCursor()
-  const rows = await execute(connection, (database) =>
-    documents(database)
-      .where(
-        and(
-          cursor === undefined ? undefined : lt(document.document_key, Number(cursor)),
-          filter.collection === undefined ? undefined : eq(document.document_collection, filter.collection),
-          filter.source === undefined ? undefined : eq(document.source, filter.source),
-        ),
-      )
-      .orderBy(desc(document.document_key))
-      .limit(limit + 1),
-  )
+  const { collection: key, source } = filter
+  const ofCollection = source === undefined ? selectPageOfCollection : selectPageOfBoth
+  const ofAny = source === undefined ? selectPage : selectPageOfSource
+  const rows = await (key === undefined ? ofAny : ofCollection)(connection, {
+    before: cursor === undefined ? Number.MAX_SAFE_INTEGER : Number(cursor),
+    limit: limit + 1,
+    key: key ?? 0,
+    source: source ?? '',
+  })
   const shown = rows.slice(0, limit)
   return { items: shown.map(toDocument), next: rows.length > limit ? String(shown.at(-1)?.document_key) : null }
 }
