@@ -1,4 +1,6 @@
 export { defineConfig } from './config/define.ts'
+export type { KeySettings } from './config/settings/keys.ts'
+export type { ServerLimits } from './config/settings/limits.ts'
 export type { EntityId, ServerConfig, UserConfig } from './config/types.ts'
 export type { Duration } from './core/duration.ts'
 export { AppError, type ErrorCode, type ErrorDetail, isAppError } from './core/error.ts'
@@ -39,4 +41,7 @@ export { tool } from './runnables/tools/tool.ts'
 export type { Approve } from './runnables/workflow/approval.ts'
 export type { Step, StepContext, StepOptions } from './runnables/workflow/step.ts'
 export { type WorkflowContext, type WorkflowSettings, workflow } from './runnables/workflow/workflow.ts'
+/** Renamed: what is annotated with it does not compile, and the compiler shows the new word. */
+export type RunContext = 'RunContext is now called AgentContext: rename it'
+
 export { createA2A, createServer, type HealthRouter, type Server, type ShutdownOptions } from './server.ts'

@@ -1,7 +1,16 @@
 import { ToolLoopAgent } from 'ai'
 import { expect, expectTypeOf, test } from 'vitest'
 import type { Json } from '../../src/core/json.ts'
-import { agent, defineConfig, type EntityId, runContext, type Team, team, workflow } from '../../src/index.ts'
+import {
+  agent,
+  defineConfig,
+  type EntityId,
+  type RunContext,
+  runContext,
+  type Team,
+  team,
+  workflow,
+} from '../../src/index.ts'
 import { scripted } from '../runnables/fixture.ts'
 
 const docs = agent({ name: 'docs', run: () => 'yes' })
@@ -35,6 +44,12 @@ test('what is no entity, or stands in the wrong place, does not compile', () => 
 test('members whose ids are known later compile', () => {
   const ids: string[] = ['docs']
   defineConfig({ agents: { docs }, teams: { desk: team({ members: ids }) } })
+})
+
+test('a type with a new name says which', () => {
+  // @ts-expect-error: 'RunContext is now called AgentContext: rename it' has no `runId`
+  const idOf = (context: RunContext) => context.runId
+  expectTypeOf(idOf).toBeFunction()
 })
 
 test("authors see their part of a run's context", () => {

@@ -62,7 +62,7 @@ test('a conversation becomes a file that has the answers and no prompts', async 
   expect(JSON.stringify(saved)).not.toContain('Be kind')
   const again = await command(project, ['sessions', 'save-test', 'trip'])
   expect(again).toMatchObject({ code: 1, stdout: '' })
-  expect(again.stderr).toContain('is there already')
+  expect(again.stderr).toContain('already exists')
 })
 
 test('it is played without the model and without running the tools', async () => {
