@@ -1,5 +1,6 @@
 import type { Knowledge } from '../../core/knowledge/knowledge.ts'
 import { json, sse } from '../../http/reply.ts'
+import { jsonAnswer } from '../../wire/document/route-doc.ts'
 import {
   Document,
   DocumentDeleted,
@@ -22,16 +23,13 @@ const params = { id: 'The document.' }
 
 /** The documents of the knowledge base and the state of their index. */
 export function documentRoutes(knowledge: Knowledge, path: string): DocumentedRoute[] {
-  const statusAnswer = {
-    description: 'The counts, and the progress of a reindex.',
-    content: { 'application/json': KnowledgeStatus },
-  }
+  const statusAnswer = jsonAnswer('The counts, and the progress of a reindex.', KnowledgeStatus)
   return [
     route('GET', `${path}/documents`, 'listDocuments', {
       scope: 'knowledge:read',
       summary: 'List documents',
       query: DocumentsQuery,
-      responses: { 200: { description: 'A page of documents.', content: { 'application/json': DocumentList } } },
+      responses: { 200: jsonAnswer('A page of documents.', DocumentList) },
       errors: [],
       handle: async (request) => {
         const { limit, cursor, ...filter } = parseQuery(DocumentsQuery, request.query)
@@ -42,7 +40,7 @@ export function documentRoutes(knowledge: Knowledge, path: string): DocumentedRo
       scope: 'knowledge:read',
       summary: 'Describe a document',
       params,
-      responses: { 200: { description: 'The document.', content: { 'application/json': Document } } },
+      responses: { 200: jsonAnswer('The document.', Document) },
       errors: ['document_not_found'],
       handle: async (request) => json(await knowledge.getDocument(pathId(request))),
     }),
@@ -51,7 +49,7 @@ export function documentRoutes(knowledge: Knowledge, path: string): DocumentedRo
       summary: 'Delete a document with its chunks',
       params,
       responses: {
-        200: { description: 'The document was deleted.', content: { 'application/json': DocumentDeleted } },
+        200: jsonAnswer('The document was deleted.', DocumentDeleted),
       },
       errors: ['document_not_found'],
       handle: async (request) => {

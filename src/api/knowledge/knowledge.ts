@@ -1,7 +1,7 @@
 import type { Knowledge } from '../../core/knowledge/knowledge.ts'
 import { json } from '../../http/reply.ts'
 import type { HttpRequest } from '../../http/request.ts'
-import { PlainText } from '../../wire/document/route-doc.ts'
+import { jsonAnswer, PlainText } from '../../wire/document/route-doc.ts'
 import {
   ContentForm,
   ContentRequest,
@@ -34,7 +34,7 @@ export function knowledgeRoutes(knowledge: Knowledge | undefined, settings: ApiS
     query: SearchQuery,
     body: { required: true, content: { 'application/json': SearchRequest } },
     responses: {
-      200: { description: 'The passages, best match first.', content: { 'application/json': SearchAnswer } },
+      200: jsonAnswer('The passages, best match first.', SearchAnswer),
     },
     errors: ['collection_not_found', 'timeout'],
     handle: async (request) => {
@@ -47,7 +47,7 @@ export function knowledgeRoutes(knowledge: Knowledge | undefined, settings: ApiS
   const configRoute = route('GET', `${path}/config`, 'getKnowledgeConfig', {
     scope: 'knowledge:read',
     summary: 'Show the available chunkers, readers, vector databases and the embedding model',
-    responses: { 200: { description: 'The configuration.', content: { 'application/json': KnowledgeConfig } } },
+    responses: { 200: jsonAnswer('The configuration.', KnowledgeConfig) },
     errors: [],
     handle: async () => json({ ...(await knowledge.config()), features: { search, content, documents } }),
   })
@@ -66,11 +66,8 @@ export function knowledgeRoutes(knowledge: Knowledge | undefined, settings: ApiS
       },
     },
     responses: {
-      201: { description: 'A new document was added.', content: { 'application/json': IngestAnswer } },
-      200: {
-        description: 'An existing document was replaced, or nothing changed.',
-        content: { 'application/json': IngestAnswer },
-      },
+      201: jsonAnswer('A new document was added.', IngestAnswer),
+      200: jsonAnswer('An existing document was replaced, or nothing changed.', IngestAnswer),
     },
     errors: ['conflict', 'idempotency_mismatch', 'unreadable_document', 'storage_full', 'timeout'],
     handle: async (request, { once }) => {
@@ -89,10 +86,7 @@ export function knowledgeRoutes(knowledge: Knowledge | undefined, settings: ApiS
       'A document that cannot be read is reported in its own outcome; the others are stored. Repeating the request changes nothing.',
     body: { required: true, content: { 'application/json': ManyRequest } },
     responses: {
-      200: {
-        description: 'One outcome per document, in the order of the request.',
-        content: { 'application/json': ManyAnswer },
-      },
+      200: jsonAnswer('One outcome per document, in the order of the request.', ManyAnswer),
     },
     errors: ['conflict', 'storage_full', 'timeout'],
     handle: async (request) => {

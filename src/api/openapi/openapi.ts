@@ -1,5 +1,5 @@
 import { json, text } from '../../http/reply.ts'
-import { AnyObject, PlainText, type RouteDoc } from '../../wire/document/route-doc.ts'
+import { AnyObject, jsonAnswer, PlainText, type RouteDoc } from '../../wire/document/route-doc.ts'
 import { type DocumentedRoute, routesAbout } from '../route/documented.ts'
 import type { ApiSettings } from '../route/settings.ts'
 import { toOpenApi } from './document.ts'
@@ -27,7 +27,7 @@ export function openApiRoutes(docs: () => readonly RouteDoc[], settings: ApiSett
     }),
     route('GET', '/openapi.json', 'getOpenApiJson', {
       summary,
-      responses: { 200: { description: 'OpenAPI 3.1.', content: { 'application/json': AnyObject } } },
+      responses: { 200: jsonAnswer('OpenAPI 3.1.', AnyObject) },
       errors: [],
       handle: () => json(getDocument()),
     }),

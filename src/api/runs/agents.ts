@@ -3,7 +3,7 @@ import { json, sse } from '../../http/reply.ts'
 import type { HttpRequest } from '../../http/request.ts'
 import type { Services, StartRun } from '../../service/services.ts'
 import { Agent, AgentList, AgentsQuery } from '../../wire/agent.ts'
-import type { DocResponse } from '../../wire/document/route-doc.ts'
+import { type DocResponse, jsonAnswer } from '../../wire/document/route-doc.ts'
 import { RunEvent } from '../../wire/event.ts'
 import { parseBody, parseQuery } from '../../wire/parse.ts'
 import { RunAccepted, RunRequest, RunResult, StreamQuery } from '../../wire/run.ts'
@@ -54,7 +54,7 @@ export function agentRoutes(settings: ApiSettings, entityIds: readonly string[])
       summary: 'List agents, teams and workflows',
       query: AgentsQuery,
       responses: {
-        200: { description: 'All agents, teams and workflows.', content: { 'application/json': AgentList } },
+        200: jsonAnswer('All agents, teams and workflows.', AgentList),
       },
       errors: [],
       handle: (request, { registry }) => {
@@ -67,7 +67,7 @@ export function agentRoutes(settings: ApiSettings, entityIds: readonly string[])
       summary: 'Describe an agent, team or workflow',
       params,
       examples,
-      responses: { 200: { description: 'The agent.', content: { 'application/json': Agent } } },
+      responses: { 200: jsonAnswer('The agent.', Agent) },
       errors: ['agent_not_found'],
       handle: (request, { registry }) => json(registry.info(pathId(request))),
     }),
@@ -82,11 +82,10 @@ export function agentRoutes(settings: ApiSettings, entityIds: readonly string[])
           description: 'The answer, or the stream.',
           content: { 'application/json': RunResult, ...stream.content },
         },
-        202: {
-          description: 'The run continues in the background.',
-          content: { 'application/json': RunAccepted },
-          headers: { Location: 'The path of the run.', ...runHeaders },
-        },
+        202: jsonAnswer('The run continues in the background.', RunAccepted, {
+          Location: 'The path of the run.',
+          ...runHeaders,
+        }),
       },
       scope: 'run',
       timeoutMs: settings.runTimeoutMs,

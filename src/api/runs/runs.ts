@@ -3,6 +3,7 @@ import type { RunHead } from '../../core/run.ts'
 import { json, sse } from '../../http/reply.ts'
 import type { HttpRequest } from '../../http/request.ts'
 import type { StartRun } from '../../service/services.ts'
+import { jsonAnswer } from '../../wire/document/route-doc.ts'
 import { RunEvent } from '../../wire/event.ts'
 import { toList } from '../../wire/list.ts'
 import { parseBody, parseQuery } from '../../wire/parse.ts'
@@ -26,7 +27,7 @@ import { acceptsEvents, toFrames } from './stream.ts'
 const route = routesAbout('Runs')
 
 const params = { id: 'The run.' }
-const runAnswer = { description: 'The run.', content: { 'application/json': RunDetail } }
+const runAnswer = jsonAnswer('The run.', RunDetail)
 
 /** List, read, follow, cancel and resume runs. */
 export function runRoutes(settings: ApiSettings): DocumentedRoute[] {
@@ -36,7 +37,7 @@ export function runRoutes(settings: ApiSettings): DocumentedRoute[] {
       scope: 'sessions',
       summary: 'List runs, newest first',
       query: RunsQuery,
-      responses: { 200: { description: 'A page of runs.', content: { 'application/json': RunList } } },
+      responses: { 200: jsonAnswer('A page of runs.', RunList) },
       errors: [],
       handle: async (request, { runs }) => {
         const { limit, cursor, ...filter } = parseQuery(RunsQuery, request.query)
@@ -128,7 +129,7 @@ export function runRoutes(settings: ApiSettings): DocumentedRoute[] {
       params,
       query: RunTraceQuery,
       responses: {
-        200: { description: 'A page of model calls.', content: { 'application/json': RunTrace } },
+        200: jsonAnswer('A page of model calls.', RunTrace),
       },
       errors: ['run_not_found'],
       handle: async (request, { runs }) => {

@@ -1,5 +1,6 @@
 import { timestamp } from '../../core/time.ts'
 import { json } from '../../http/reply.ts'
+import { jsonAnswer } from '../../wire/document/route-doc.ts'
 import { Health, Readiness } from '../../wire/health.ts'
 import { type DocumentedRoute, routesAbout } from '../route/documented.ts'
 import type { ApiSettings } from '../route/settings.ts'
@@ -12,7 +13,7 @@ export function healthRoutes(settings: ApiSettings): DocumentedRoute[] {
   return [
     route('GET', healthPath, 'getHealth', {
       summary: 'Liveness: the process answers',
-      responses: { 200: { description: 'The process answers.', content: { 'application/json': Health } } },
+      responses: { 200: jsonAnswer('The process answers.', Health) },
       handle: () => {
         const uptime = Math.max(0, clock() - startedAtMs) / 1000
         const started = timestamp(startedAtMs)
@@ -22,11 +23,8 @@ export function healthRoutes(settings: ApiSettings): DocumentedRoute[] {
     route('GET', `${healthPath === '/' ? '' : healthPath}/ready`, 'getReadiness', {
       summary: 'Readiness: the server accepts work',
       responses: {
-        200: { description: 'The process answers.', content: { 'application/json': Readiness } },
-        503: {
-          description: 'The server is starting, stopping or has a failed check.',
-          content: { 'application/json': Readiness },
-        },
+        200: jsonAnswer('The process answers.', Readiness),
+        503: jsonAnswer('The server is starting, stopping or has a failed check.', Readiness),
       },
       handle: async () => {
         const readiness = await settings.readiness()

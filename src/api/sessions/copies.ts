@@ -7,6 +7,7 @@ import { json, stream } from '../../http/reply.ts'
 import { encodeLarge, isLarge } from '../../runtime/json.ts'
 import { Pace } from '../../runtime/yield.ts'
 import type { Idempotency, Services, SessionPiece } from '../../service/services.ts'
+import { jsonAnswer } from '../../wire/document/route-doc.ts'
 import { parseBody, parseQuery } from '../../wire/parse.ts'
 import { ForkSessionRequest, Session } from '../../wire/session.ts'
 import {
@@ -33,11 +34,10 @@ const maxLineBytes = 64 * 1024 * 1024
 /** Longer lines are parsed in steps that yield to the event loop. */
 const largeLine = 1024 * 1024
 const lineEnd = Buffer.from('\n')
-const made = {
-  description: 'The new session.',
-  content: { 'application/json': Session },
-  headers: { ETag: 'The version of the session, for If-Match.', Location: 'The path of the session.' },
-}
+const made = jsonAnswer('The new session.', Session, {
+  ETag: 'The version of the session, for If-Match.',
+  Location: 'The path of the session.',
+})
 const headers = { 'Idempotency-Key': 'A retry with the same key and body returns the first answer.' }
 
 /** Export, import and fork whole sessions. */

@@ -1,6 +1,7 @@
 import { json, stream } from '../../http/reply.ts'
 import { encodeLarge, isLarge } from '../../runtime/json.ts'
 import type { SessionHistory } from '../../service/services.ts'
+import { jsonAnswer } from '../../wire/document/route-doc.ts'
 import { History, HistoryQuery } from '../../wire/history.ts'
 import { parseQuery } from '../../wire/parse.ts'
 import { type DocumentedRoute, routesAbout } from '../route/documented.ts'
@@ -19,10 +20,7 @@ export function historyRoutes({ prefix }: ApiSettings): DocumentedRoute[] {
       params: { id: 'The session.' },
       query: HistoryQuery,
       responses: {
-        200: {
-          description: 'The latest interactions (runs with their messages).',
-          content: { 'application/json': History },
-        },
+        200: jsonAnswer('The latest interactions (runs with their messages).', History),
       },
       errors: ['session_not_found'],
       handle: async (request, { sessions }) => {

@@ -1,4 +1,5 @@
 import { json } from '../../http/reply.ts'
+import { jsonAnswer } from '../../wire/document/route-doc.ts'
 import { toList } from '../../wire/list.ts'
 import { MessageHitList, MessagesQuery } from '../../wire/message.ts'
 import { parseQuery } from '../../wire/parse.ts'
@@ -16,7 +17,7 @@ export function messageRoutes({ prefix }: ApiSettings): DocumentedRoute[] {
         'Finds messages that contain all the words. Case and accents are ignored. The filters are the same as for listing sessions. A page may have fewer than `limit` ' +
         'messages, or none, although more pages follow. 503 while the search index is being built.',
       query: MessagesQuery,
-      responses: { 200: { description: 'A page of messages.', content: { 'application/json': MessageHitList } } },
+      responses: { 200: jsonAnswer('A page of messages.', MessageHitList) },
       errors: [],
       handle: async (request, { sessions }) => {
         const { q, limit, cursor, ...filter } = parseQuery(MessagesQuery, request.query)

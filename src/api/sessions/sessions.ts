@@ -2,6 +2,7 @@ import { invalid } from '../../core/error.ts'
 import type { OwnerKind } from '../../core/session.ts'
 import { empty, json } from '../../http/reply.ts'
 import { assertScopes } from '../../http/security/scope.ts'
+import { jsonAnswer } from '../../wire/document/route-doc.ts'
 import { toList } from '../../wire/list.ts'
 import { parseBody, parseQuery } from '../../wire/parse.ts'
 import { RunList, SessionRunsQuery } from '../../wire/run.ts'
@@ -25,7 +26,7 @@ import type { ApiSettings } from '../route/settings.ts'
 const route = routesAbout('Sessions', 'sessions')
 
 const params = { id: 'The session.' }
-const sessionAnswer = { description: 'The session.', content: { 'application/json': Session } }
+const sessionAnswer = jsonAnswer('The session.', Session)
 const ownerKinds = ['user', 'agent', 'team', 'workflow'] as const satisfies readonly OwnerKind[]
 const withTag = { ...sessionAnswer, headers: { ETag: 'The version of the session, for If-Match.' } }
 
@@ -50,7 +51,7 @@ export function sessionRoutes({ prefix }: ApiSettings): DocumentedRoute[] {
       summary: 'List sessions, last changed first',
       description: 'The filters match the current owners of a session and its earlier owners (see `reuse`).',
       query: SessionsQuery,
-      responses: { 200: { description: 'A page of sessions.', content: { 'application/json': SessionList } } },
+      responses: { 200: jsonAnswer('A page of sessions.', SessionList) },
       errors: [],
       handle: async (request, { sessions }) => {
         const { limit, cursor, ...filter } = parseQuery(SessionsQuery, request.query)
@@ -93,7 +94,7 @@ export function sessionRoutes({ prefix }: ApiSettings): DocumentedRoute[] {
       description: 'Active runs of the session are cancelled first.',
       params,
       responses: {
-        200: { description: 'The document was deleted.', content: { 'application/json': SessionDeleted } },
+        200: jsonAnswer('The document was deleted.', SessionDeleted),
       },
       errors: ['session_not_found'],
       handle: async (request, { sessions }) => {
@@ -142,7 +143,7 @@ export function sessionRoutes({ prefix }: ApiSettings): DocumentedRoute[] {
         'scope `admin`, unless the key belongs to a user.',
       body: { required: true, content: { 'application/json': PruneSessionsRequest } },
       responses: {
-        200: { description: 'The number of deleted sessions.', content: { 'application/json': SessionsPruned } },
+        200: jsonAnswer('The number of deleted sessions.', SessionsPruned),
       },
       errors: [],
       handle: async (request, { sessions }) => {
@@ -155,7 +156,7 @@ export function sessionRoutes({ prefix }: ApiSettings): DocumentedRoute[] {
       summary: 'List the runs of a session, newest first',
       params,
       query: SessionRunsQuery,
-      responses: { 200: { description: 'A page of runs.', content: { 'application/json': RunList } } },
+      responses: { 200: jsonAnswer('A page of runs.', RunList) },
       errors: ['session_not_found'],
       handle: async (request, { sessions, runs }) => {
         const session_id = pathId(request)

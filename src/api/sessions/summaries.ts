@@ -1,4 +1,5 @@
 import { json } from '../../http/reply.ts'
+import { jsonAnswer } from '../../wire/document/route-doc.ts'
 import { parseQuery } from '../../wire/parse.ts'
 import { SummaryAnswer, SummaryQuery, SummaryScheduled } from '../../wire/summary.ts'
 import { type DocumentedRoute, routesAbout } from '../route/documented.ts'
@@ -8,7 +9,7 @@ import type { ApiSettings } from '../route/settings.ts'
 const route = routesAbout('Sessions', 'sessions')
 
 const params = { id: 'The session.' }
-const summaryAnswer = { description: 'The summary.', content: { 'application/json': SummaryAnswer } }
+const summaryAnswer = jsonAnswer('The summary.', SummaryAnswer)
 
 /** Read and create the summary of a session. */
 export function summaryRoutes({ prefix }: ApiSettings): DocumentedRoute[] {
@@ -27,10 +28,7 @@ export function summaryRoutes({ prefix }: ApiSettings): DocumentedRoute[] {
       query: SummaryQuery,
       responses: {
         200: summaryAnswer,
-        202: {
-          description: 'The summary will be written, even if the server restarts.',
-          content: { 'application/json': SummaryScheduled },
-        },
+        202: jsonAnswer('The summary will be written, even if the server restarts.', SummaryScheduled),
       },
       errors: ['session_not_found', 'summary_failed', 'summary_not_configured', 'timeout'],
       handle: async (request, { summaries, sessions }) => {

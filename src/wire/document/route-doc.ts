@@ -19,6 +19,10 @@ export interface DocResponse {
   headers?: Readonly<Record<string, string>>
 }
 
+export function jsonAnswer(description: string, schema: z.ZodType, headers?: DocResponse['headers']): DocResponse {
+  return { description, content: { 'application/json': schema }, ...(headers && { headers }) }
+}
+
 /** What the OpenAPI document says of one route. */
 export interface RouteDoc {
   method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
