@@ -58,7 +58,7 @@ test('a page whose name has been bound to the server reads nothing but that it i
 
   const read = answers.map(({ text }) => text).filter((text) => text !== '')
   expect(read.length).toBeGreaterThan(0)
-  for (const text of read) expect(JSON.parse(text).error.message).toContain('does not answer to the host')
+  for (const text of read) expect(JSON.parse(text).error.message).toContain('is not allowed')
   expect(read.join('')).not.toContain(secret)
   expect(arrived.filter(({ status }) => status !== 421)).toEqual([])
 })

@@ -211,7 +211,7 @@ test('runs commands, and says what fails', async () => {
   await terminal.until('Saved the conversation to talk.md.')
   expect(await project.read('talk.md')).toMatch(/## You\n\nhello\n\n## Answer\n\nYou said: hello\n/)
   terminal.send('/save talk.md\r')
-  await terminal.until('talk.md is there already')
+  await terminal.until('talk.md already exists')
   terminal.send('/new\r')
   await terminal.until('Started a new session.')
   terminal.send('/sessions\r')

@@ -101,9 +101,9 @@ test.each<[string, string[], number, string, RegExp]>([
     ['nobody', '--message', 'x'],
     1,
     '',
-    /agent not found: nobody\n`agentserve agents` lists them\.\n$/,
+    /agent not found: nobody\n`agentserve agents` lists the agents\.\n$/,
   ],
-  ['a wrong key', ['echo', '--message', 'x', '--key', 'wrong'], 1, '', /Give a key with --key or AGENTSERVE_KEY\.\n$/],
+  ['a wrong key', ['echo', '--message', 'x', '--key', 'wrong'], 1, '', /Pass a key with --key or AGENTSERVE_KEY\.\n$/],
   [
     'a missing server',
     ['echo', '--message', 'x', '--url', 'http://127.0.0.1:9'],

@@ -37,7 +37,7 @@ it('finds nothing wrong with a sound project, and leaves no data folder behind',
     expect.arrayContaining(['node', 'library', 'data', 'disk', 'config', 'port', 'model', 'embedder']),
   )
   expect(findings.filter(({ state }) => state === 'wrong')).toEqual([])
-  expect(of(findings, 'data')).toMatchObject([{ state: 'ok', message: expect.stringContaining('not there yet') }])
+  expect(of(findings, 'data')).toMatchObject([{ state: 'ok', message: expect.stringContaining('does not exist yet') }])
   expect(of(findings, 'model')[0]?.message).toMatch(/^offline for hello: no model is configured/)
   expect(existsSync(join(project.folder, '.agentserve'))).toBe(false)
 })

@@ -53,7 +53,7 @@ async function shell(line: string, key = 'right-key') {
 
 const nothing = /^$/
 const noAnswer = /^No answer from http:\/\/127\.0\.0\.1:9: nothing listens there; is the server running\?\n$/
-const giveKey = /Give a key with --key or AGENTSERVE_KEY\.\n$/
+const giveKey = /Pass a key with --key or AGENTSERVE_KEY\.\n$/
 
 test.each<[line: string, codes: string, stdout: RegExp, stderr: RegExp]>([
   ['echo hi | agentserve chat echo', '0 0', /^hi\n$/, nothing],
@@ -65,9 +65,9 @@ test.each<[line: string, codes: string, stdout: RegExp, stderr: RegExp]>([
   ['agentserve sessions list --json | head -1', '0 0', /^{"session_id":".*}\n$/, nothing],
   ['agentserve sessions list --limit 100 --json | head -1', '0 0', /^{"session_id":".*}\n$/, nothing],
   ['agentserve sessions --json | head -1', '0 0', /^{"session_id":".*}\n$/, nothing],
-  ['agentserve sessions | head -1', '0 0', /^SESSION +AGENT/, /^There are more: .*\n$|^$/],
+  ['agentserve sessions | head -1', '0 0', /^SESSION +AGENT/, /^There are more sessions\. .*\n$|^$/],
   ['echo hi | agentserve chat fails', '0 1', /^half\n$/, /^The agent threw an error/],
-  ['echo hi | agentserve chat nobody', '0 1', nothing, /^agent not found: nobody\n`agentserve agents` lists them\.\n$/],
+  ['echo hi | agentserve chat nobody', '0 1', nothing, /^agent not found: nobody\n`agentserve agents` lists the agents\.\n$/],
   ['echo hi | agentserve chat nobody --json', '0 1', nothing, /^agent not found: nobody/],
   ['echo hi | agentserve chat echo --key wrong', '0 1', nothing, giveKey],
   ['agentserve sessions list --json --key wrong | head -1', '1 0', nothing, giveKey],

@@ -55,7 +55,7 @@ test('a backup is made without a server too, and never over a file that is there
   expect(stdout.trim().split('\n')).toEqual(['manifest.json', 'agentserve.db', 'knowledge/knowledge.db'])
   const before = await readFile(join(project.folder, 'alone.tar'))
   const again = await command(project, ['backup', 'alone.tar', ...at('data')])
-  expect([again.code, again.stderr]).toEqual([1, expect.stringContaining('is there already')])
+  expect([again.code, again.stderr]).toEqual([1, expect.stringContaining('already exists')])
   expect(await readFile(join(project.folder, 'alone.tar'))).toEqual(before)
   expect(await readdir(project.folder)).not.toContainEqual(expect.stringContaining('.part'))
 }, 60_000)

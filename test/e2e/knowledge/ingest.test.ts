@@ -104,9 +104,9 @@ describe('agentserve ingest of an address', () => {
 
   test('needs to be told to for http and for addresses that are not public', async () => {
     expect((await ingest(url)).stderr).toContain('--allow-http')
-    expect((await ingest(url, '--allow-http')).stderr).toContain('not an address of the public internet')
+    expect((await ingest(url, '--allow-http')).stderr).toContain('not an address on the public internet')
     expect((await ingest('http://localhost:1/', '--allow-http')).stderr).toContain(
-      'not an address of the public internet',
+      'not an address on the public internet',
     )
     const { results } = await ingest(`${url}/`, '--allow-http', '--allow-private')
     expect(results).toEqual([`added ${url}/`])

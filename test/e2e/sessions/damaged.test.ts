@@ -76,7 +76,7 @@ test('doctor --check says what is wrong with a database, and what is readable ca
   expect([code, storage[0]?.state]).toEqual([1, 'wrong'])
   expect(storage[0]?.fix).toContain('sessions export --all')
   const saved = await command(project, ['sessions', 'export', '--all', '--output', 'saved.jsonl', ...at('damaged')])
-  expect([saved.code, saved.stderr]).toEqual([1, expect.stringContaining("can't be read and is left out")])
+  expect([saved.code, saved.stderr]).toEqual([1, expect.stringContaining("can't be read and was skipped")])
   const imported = await command(project, ['sessions', 'import', 'saved.jsonl', ...at('rescued')])
   expect(imported.code).toBe(0)
   const listed = await command(project, ['sessions', 'list', '--all', '--json', ...at('rescued')])

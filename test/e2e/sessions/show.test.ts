@@ -150,7 +150,7 @@ describe('sessions show', () => {
     expect(await sessions('show', first.session_id, '--why', other.run_id)).toMatchObject({
       code: 1,
       stdout: '',
-      stderr: `There is no run '${other.run_id}'.\n\`agentserve runs\` lists them.\n`,
+      stderr: `There is no run '${other.run_id}'.\n\`agentserve runs\` lists the runs.\n`,
     })
   })
 })
