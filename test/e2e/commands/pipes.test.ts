@@ -67,7 +67,12 @@ test.each<[line: string, codes: string, stdout: RegExp, stderr: RegExp]>([
   ['agentserve sessions --json | head -1', '0 0', /^{"session_id":".*}\n$/, nothing],
   ['agentserve sessions | head -1', '0 0', /^SESSION +AGENT/, /^There are more sessions\. .*\n$|^$/],
   ['echo hi | agentserve chat fails', '0 1', /^half\n$/, /^The agent threw an error/],
-  ['echo hi | agentserve chat nobody', '0 1', nothing, /^agent not found: nobody\n`agentserve agents` lists the agents\.\n$/],
+  [
+    'echo hi | agentserve chat nobody',
+    '0 1',
+    nothing,
+    /^agent not found: nobody\n`agentserve agents` lists the agents\.\n$/,
+  ],
   ['echo hi | agentserve chat nobody --json', '0 1', nothing, /^agent not found: nobody/],
   ['echo hi | agentserve chat echo --key wrong', '0 1', nothing, giveKey],
   ['agentserve sessions list --json --key wrong | head -1', '1 0', nothing, giveKey],
