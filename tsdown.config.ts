@@ -19,8 +19,13 @@ export default defineConfig({
   tsconfig: 'tsconfig.build.json',
   dts: { entry: ['src/index.ts', 'src/client/index.ts', 'src/testing/index.ts'] },
   fixedExtension: false,
-  // Ink asks for it only when somebody debugs Ink.
-  deps: { neverBundle: ['react-devtools-core'] },
+  deps: {
+    // Ink asks for it only when somebody debugs Ink.
+    neverBundle: ['react-devtools-core'],
+    // Of the package, every start would read 70 files, most of them translations. Schemas of another copy work too.
+    alwaysBundle: [/^zod(\/|$)/],
+    dts: { neverBundle: [/^zod(\/|$)/] },
+  },
   plugins: [tellBundled([swagger])],
   copy: ['swagger-ui-bundle.js', 'swagger-ui.css', 'LICENSE', 'NOTICE'].map((file) => ({
     from: `${swagger}/${file}`,

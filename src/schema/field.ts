@@ -77,8 +77,8 @@ export function oneOf<const T extends readonly string[]>(values: T) {
   return z.enum(values, mustBe(quoted.length > 2 ? `one of ${quoted.join(', ')}` : quoted.join(' or ')))
 }
 
-export function list<T extends z.ZodType>(item: T) {
-  return z.array(item, mustBe('a list'))
+export function list<T extends z.ZodType>(item: T, words = 'a list') {
+  return z.array(item, mustBe(words))
 }
 
 /** An object that is given on as it is. */

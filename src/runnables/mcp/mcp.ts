@@ -13,7 +13,8 @@ import { type CheckedServer, isEndpoint, type McpServer, serverSettings } from '
 import { hashTools } from './tool-hash.ts'
 import { ToolRecord } from './tool-record.ts'
 
-const names = () => list(text("one of the server's own names of tools")).readonly()
+const names = () =>
+  list(text("the server's own name of a tool"), "a list of the server's own names of tools").readonly()
 const mcpOptions = settings({
   /** The only tools that this agent gets. */
   tools: list(string()).readonly().optional(),

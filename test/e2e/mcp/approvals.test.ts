@@ -201,7 +201,7 @@ describe('approvals', () => {
 
   it('refuse `needsApproval` and `trusted` together, and what is no list of names', () => {
     expect(() => mcp('calc', { needsApproval: ['a'], trusted: ['b'] })).toThrow('remove one of them')
-    expect(() => mcp('calc', { needsApproval: [1] as unknown as string[] })).toThrow("list of the server's own names")
+    expect(() => mcp('calc', { needsApproval: [1] as unknown as string[] })).toThrow("the server's own name of a tool")
     expect(() => mcp('calc', { trusted: true as unknown as string[] })).toThrow("list of the server's own names")
   })
 
