@@ -1,5 +1,5 @@
 /**
- * Maps each batch of a stream, in order. Not an async generator: its `return()` would wait for the `next()` that is under way,
+ * Maps each batch of a stream, in order. Not an async generator: its `return()` would wait for the pending `next()`,
  * and a reader that leaves must be let go at once.
  */
 export function mapBatches<T, U>(source: AsyncIterable<T>, map: (batch: T) => U | Promise<U>): AsyncIterable<U> {

@@ -230,7 +230,7 @@ export class RunExecution {
     this.#timers.clear()
   }
 
-  // `run` changes only once its end is durable: nobody is shown an end that may still be lost.
+  // `run` changes only once its end is durable: no reader sees an end that may still be lost.
   async #record({ status, reason, error }: RunEnding): Promise<void> {
     const { run } = this
     if (status !== 'input_required') this.check.refuseUnchecked()

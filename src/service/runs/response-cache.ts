@@ -19,7 +19,7 @@ const eventPage = 500
 
 /**
  * The runnable for one run, with a response cache: repeats the recorded text and sources of the same question, or answers and
- * caches that. Sets `cache_hit` on the run. When the store fails, the run goes on without the cache.
+ * caches that. Sets `cache_hit` on the run. When the store fails, the run continues without the cache.
  */
 export function answerFromCache(
   runnable: Runnable,
