@@ -28,7 +28,7 @@ export class CacheEntry {
   isUnordered = false
   /** Changes with every write, so that a read can tell whether it was overtaken. */
   version = 0
-  /** The most that anybody has asked for: what nobody reads need not be kept. */
+  /** The most runs that a reader has asked for; more are not kept. */
   #wantedRuns = minRuns
   /** The newest, oldest first. A record here is never changed, only replaced. */
   #runs: RunRecord[] | undefined
@@ -42,7 +42,7 @@ export class CacheEntry {
     this.sessionId = sessionId
   }
 
-  /** As JSON, since whoever asks for the state may change what it gets. */
+  /** As JSON, since a caller may change the object that it gets. */
   get state(): string | undefined {
     return this.#state
   }

@@ -1,6 +1,6 @@
 const runsAtOnce = 1000
 
-/** Of sessions in their order as many as go in one commit that holds up nobody for long; at least one. */
+/** The first sessions that fit one short commit; at least one. */
 export function takeSmall(due: readonly { id: string; runs: number }[]): string[] {
   const taken: string[] = []
   let runs = 0

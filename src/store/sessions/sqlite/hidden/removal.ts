@@ -11,10 +11,10 @@ interface Options {
   logger: Logger
 }
 
-/** Takes the rows of hidden sessions out of the file, one session after the other, in commits that hold up nobody for long. */
+/** Deletes the rows of hidden sessions, one session at a time, in short commits. */
 export class Removal {
   readonly #options: Options
-  /** By session, what comes when nothing of it is left. */
+  /** By session; resolved when no rows of it are left. */
   readonly #waiting = new Map<string, PromiseWithResolvers<void>>()
   #working: Promise<void> | undefined
   #timer: NodeJS.Timeout | undefined
@@ -25,7 +25,7 @@ export class Removal {
     this.#options = options
   }
 
-  /** They are hidden already. What can't be removed now is removed by the next process. */
+  /** The sessions must be hidden. The next process removes what this one can't. */
   add(sessionIds: readonly string[]): void {
     for (const id of sessionIds) {
       if (!this.#waiting.has(id)) this.#waiting.set(id, Promise.withResolvers<void>())
@@ -33,7 +33,7 @@ export class Removal {
     if (this.#waiting.size > 0 && !this.#closed) this.#working ??= this.#work()
   }
 
-  /** Resolves when nothing stands in the way of another session of this id, or it can't be removed now. */
+  /** Resolves when the id is free for another session, or the removal failed. */
   async finished(sessionId: string): Promise<void> {
     await this.#waiting.get(sessionId)?.promise
   }
@@ -76,7 +76,7 @@ export class Removal {
       if (isDone) hidden.delete(sessionId)
       onRemoved(runs, isDone)
       if (isDone) return
-      // Others have as long to write as this has taken.
+      // Leaves other writes as much time as this took.
       await this.#pause(performance.now() - begunMs)
     }
   }

@@ -4,13 +4,13 @@ import type { KnownRows } from '../writing/known-rows.ts'
 import type { Removal } from './removal.ts'
 import { removedAtOnce } from './remove.ts'
 
-/** Sessions that nobody sees any more. */
+/** Sessions that no reader sees any more. */
 export interface GoneSessions {
   sessionIds: readonly string[]
   count: number
   /** The numbers of runs that were in them and are gone; the rest goes in steps. */
   runs: number[]
-  /** Those of which rows are left. */
+  /** Sessions that still have rows. */
   left: string[]
 }
 
@@ -21,7 +21,7 @@ interface Options {
   work: <T>(work: (writer: Connection) => Promise<T>, characters?: number) => Promise<T>
 }
 
-/** Hides them in the commit in which `remove` deletes them, and has what is left of them removed. */
+/** Hides the sessions in the commit of `remove`, and has their remaining rows removed. */
 export async function removeSessions(
   { hidden, known, removal, work }: Options,
   remove: (writer: Connection) => Promise<GoneSessions>,

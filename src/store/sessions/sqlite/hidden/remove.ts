@@ -3,10 +3,10 @@ import { takeStep } from '../reading/budget.ts'
 import { recordBytes } from '../reading/queries.ts'
 import { keepClaimsOf } from '../writing/claims.ts'
 
-/** What one commit takes out: little enough that nobody waits long for it. */
+/** Bytes deleted per commit: few enough that other writes don't wait long. */
 export const removedAtOnce = 2 * 1024 * 1024
 const runsAtOnce = 200
-/** Of which the sizes are looked at: more than these of a run never go in one commit. */
+/** The most batches of a run that go in one commit. */
 const batchesAtOnce = 256
 
 export interface RemovedRows {

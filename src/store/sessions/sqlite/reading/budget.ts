@@ -1,8 +1,8 @@
 import type { SqlValue } from '../../../sqlite/connection.ts'
 
 /*
- * What is read at once is bounded by bytes, however large the rows are: a result larger than V8's longest string ends the
- * process, since the binding throws where nobody can catch it, and one that only fits holds up everybody.
+ * One read is bounded by bytes, however large the rows are. A result longer than V8's longest string ends the process,
+ * since the binding throws where no code can catch it, and one that just fits blocks the event loop.
  */
 
 /** What one read may give, unless the store is told otherwise. */

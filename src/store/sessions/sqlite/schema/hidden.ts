@@ -2,13 +2,13 @@ import { AppError } from '../../../../core/error.ts'
 import type { Connection } from '../../../sqlite/connection.ts'
 
 /**
- * Sessions of which rows are there that nobody may see: they are being made of a copy, or have been deleted and their rows
- * go step by step. The file says the same, for the next process; this is for readers, who must not pay for a look.
+ * Sessions whose rows no reader may see: they are being restored from a copy, or were deleted and their rows go step by
+ * step. The file has the same list for the next process; this one costs readers no query.
  */
 export class HiddenSessions {
   #ids: ReadonlySet<string> = new Set()
 
-  /** Those of now, whatever is hidden or shown later: a read that began before rows went may still have found them. */
+  /** The present set; it never changes. A read that began before rows were deleted may still have found them. */
   get ids(): ReadonlySet<string> {
     return this.#ids
   }
@@ -45,7 +45,7 @@ export async function hide(writer: Connection, sessionIds: readonly string[]): P
   await writer.run(sql, [JSON.stringify(sessionIds)])
 }
 
-/** When nothing of it is left, or all of it may be seen. */
+/** Call it when no rows are left, or all of them may be seen. */
 export async function unhide(writer: Connection, sessionIds: readonly string[]): Promise<void> {
   const sql = 'DELETE FROM hidden_sessions WHERE hidden_session_id IN (SELECT value FROM json_each(?))'
   await writer.run(sql, [JSON.stringify(sessionIds)])
@@ -56,7 +56,7 @@ export async function listHidden(connection: Pick<Connection, 'all'>): Promise<s
   return rows.map((row) => row.hidden_session_id as string)
 }
 
-/** Of an id of which there are rows that nobody sees. */
+/** For an id that still has hidden rows. */
 export function inTheWay(sessionId: string): AppError {
   return new AppError('unavailable', `Session '${sessionId}' is being imported or deleted. Retry in a moment.`, {
     retryAfterSeconds: 1,

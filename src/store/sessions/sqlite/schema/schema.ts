@@ -142,13 +142,13 @@ export const summaryJobs = sqliteTable('summary_jobs', {
     .notNull()
     .references(() => sessions.sessionId, { onDelete: 'cascade' }),
   scheduledAt: text('scheduled_at').notNull(),
-  /** How often somebody has begun it. */
+  /** How often it was begun. */
   attempts: integer('job_attempts').notNull().default(0),
 })
 
 /**
- * Sessions of which rows are there that nobody may see: they are being made of a copy, or have been deleted and their rows
- * go step by step. What an earlier process left here is removed.
+ * Sessions whose rows no reader may see: they are being restored from a copy, or were deleted and their rows go step by
+ * step. Rows that an earlier process left are removed.
  */
 export const hiddenSessions = sqliteTable('hidden_sessions', {
   sessionId: text('hidden_session_id').primaryKey().notNull(),

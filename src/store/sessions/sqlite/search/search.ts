@@ -39,8 +39,8 @@ interface Place {
 }
 
 /**
- * Finds what was said. The index is made when somebody searches, not when something is written: what was written since is
- * taken in first. Whatever it gives is looked up in the database before it is told.
+ * Finds messages. A search brings the index up to date first, so that writes cost nothing more. Every hit is looked up in
+ * the database before it is given.
  */
 export class Search {
   readonly #options: Options

@@ -12,7 +12,7 @@ export interface BeginRun {
   at: string
 }
 
-/** A hot write, and what its caller is told when nothing stood in its way. */
+/** A write that a run waits for. */
 export type RunWrite =
   | { kind: 'start'; start: RunStart }
   | { kind: 'begin'; begin: BeginRun }
@@ -21,18 +21,18 @@ export type RunWrite =
 
 export type RunWriteOutcome = RunStarted | RunFinished | boolean
 
-/** What belongs together: one write, or a run's start with its end. */
+/** One write, or a run's start with its own end. */
 export interface BatchItem {
   write: RunWrite
   end?: RunEnd | undefined
 }
 
-/** What is known without asking; it may be wrong, and the database then says so. */
+/** What is known without a query. It may be wrong; the database then refuses the batch. */
 export interface Known {
   hasSession(sessionId: string): boolean
   /** The session of a run that has not ended. */
   sessionOf(runId: string): string | undefined
-  /** Whether there are rows of such a session that nobody may see. */
+  /** Whether the session has hidden rows. */
   isHidden(sessionId: string): boolean
 }
 
@@ -47,7 +47,7 @@ interface Touched {
   state: JsonObject | null | undefined
 }
 
-/** Collects the rows of a group of units that touch a run once each. */
+/** Collects the rows of items, each of a different run. */
 export class WriteBatch {
   readonly rows: BatchRows = emptyRows()
   readonly created = new Set<string>()
@@ -60,7 +60,7 @@ export class WriteBatch {
     this.#made = made
   }
 
-  /** False, and nothing is added, when the unit can only be written after a look at what is there. */
+  /** False when the item can't be written without a query first; then nothing is added. */
   add({ write, end }: BatchItem): boolean {
     switch (write.kind) {
       case 'start':

@@ -3,7 +3,7 @@ import type { SessionRecord } from '../../../../core/session.ts'
 import type { Claim, ClaimRecord } from '../../../../core/store.ts'
 import type { Connection } from '../../../sqlite/connection.ts'
 
-// A run keeps its key itself, which costs its commit one tree in place of three.
+// A run's key is in the run's own row: its commit then touches one B-tree instead of three.
 const selectClaim = `SELECT claim_hash, claim_run_id, answer FROM claims WHERE claim_key = ?1 AND expires_at > ?2
   UNION ALL SELECT run_claim_hash, run_id, NULL FROM runs WHERE run_claim_key = ?1 AND run_claim_expires_at > ?2`
 
@@ -23,7 +23,7 @@ export async function readClaim(
   }
 }
 
-/** Undefined when the key is the caller's now. */
+/** Undefined: the key is now the caller's. */
 export async function takeClaim(writer: Connection, claim: Claim, now: string): Promise<ClaimRecord | undefined> {
   const taken = await freeClaim(writer, claim.key, now)
   if (taken !== undefined) return taken
@@ -32,7 +32,7 @@ export async function takeClaim(writer: Connection, claim: Claim, now: string): 
   return undefined
 }
 
-/** Gives the record under a key; when there is none, nothing of an expired one is in the way any more. */
+/** Gives the record under a key, or removes an expired one. */
 export async function freeClaim(writer: Connection, key: string, now: string): Promise<ClaimRecord | undefined> {
   const taken = await readClaim(writer, key, now)
   if (taken !== undefined) return taken
@@ -41,7 +41,7 @@ export async function freeClaim(writer: Connection, key: string, now: string): P
   return undefined
 }
 
-/** Keys outlive the runs that they stand for; `runs`: their numbers. */
+/** Keeps the keys of runs that are being deleted; `runs`: JSON of their numbers. */
 export async function keepClaimsOf(writer: Connection, runs: string): Promise<void> {
   await writer.run(
     `INSERT INTO claims (claim_key, claim_hash, expires_at, claim_run_id)
@@ -55,7 +55,7 @@ export async function completeClaim(writer: Connection, key: string, answer: Jso
   await writer.run('UPDATE claims SET answer = ? WHERE claim_key = ?', [JSON.stringify(answer), key])
 }
 
-/** Forgets a key under which nothing was kept. */
+/** Releases a key under which nothing was stored. */
 export async function releaseClaim(writer: Connection, key: string): Promise<void> {
   await writer.run('DELETE FROM claims WHERE claim_key = ? AND claim_run_id IS NULL AND answer IS NULL', [key])
 }

@@ -4,11 +4,11 @@ import type { Known } from './batch.ts'
 const limit = 5_000
 
 /**
- * Sessions that were seen to exist and the sessions of runs under way, so that a group can be written without a look. A
- * guess that is wrong costs a second attempt, never a wrong row.
+ * Sessions that exist and the sessions of active runs, so that a batch needs no query. A wrong guess costs a second
+ * attempt, never a wrong row.
  */
 export class KnownRows implements Known {
-  // Two generations: the older one is let go of as a whole, which costs nothing a session.
+  // Two generations: the older one is dropped as a whole, which costs nothing per session.
   #sessions = new Set<string>()
   #earlier = new Set<string>()
   readonly #runs = new Map<string, string>()
@@ -50,7 +50,7 @@ export class KnownRows implements Known {
     this.#runs.delete(runId)
   }
 
-  /** After a transaction that did not happen. */
+  /** Call it after a transaction that failed. */
   clear(): void {
     this.#sessions.clear()
     this.#earlier.clear()
