@@ -1,6 +1,6 @@
 import { AppError, toAppError } from '../core/error.ts'
+import { DenseMap } from '../runtime/dense-map.ts'
 import { encodeLarge, isLarge } from '../runtime/json.ts'
-import { TurnoverMap } from '../runtime/turnover-map.ts'
 import { yieldToLoop } from '../runtime/yield.ts'
 import { createAdmit } from './admission.ts'
 import { BodyBudget } from './body/budget.ts'
@@ -45,7 +45,7 @@ export function createPipeline(settings: KernelSettings): Pipeline {
   const addressOf = createAddressOf(settings.trustProxy)
   let admit = createAdmit(settings, wrongKeys)
   const { logger, debug, clock, onRequest, limits } = settings
-  const active = new TurnoverMap<number, Exchange>()
+  const active = new DenseMap<number, Exchange>()
   /** The latest request of each connection, as long as it is active. */
   const latest = new WeakMap<object, Exchange>()
   /** Active exchanges whose stream has begun. */

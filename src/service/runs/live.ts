@@ -2,7 +2,7 @@ import { AppError } from '../../core/error.ts'
 import { isEnded, type RunRecord } from '../../core/run.ts'
 import type { ClaimRecord, RunResumed, RunStarted } from '../../core/store.ts'
 import { timestamp } from '../../core/time.ts'
-import { TurnoverMap } from '../../runtime/turnover-map.ts'
+import { DenseMap } from '../../runtime/dense-map.ts'
 import { isRetryable } from './end.ts'
 import type { RunExecution } from './execution.ts'
 import { SessionQueue } from './queue.ts'
@@ -22,7 +22,7 @@ export class LiveRuns {
   readonly queues = new SessionQueue((execution) => void this.#beginQueued(execution))
   readonly #services: RunServices
   readonly #onRunEnd: ((run: RunRecord) => void) | undefined
-  readonly #runs = new TurnoverMap<string, RunExecution>()
+  readonly #runs = new DenseMap<string, RunExecution>()
   /** Queued runs whose `beginRun` is on its way to the store. */
   readonly #beginning = new Set<string>()
   #closing = false

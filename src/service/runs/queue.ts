@@ -1,5 +1,5 @@
 import { AppError } from '../../core/error.ts'
-import { TurnoverMap } from '../../runtime/turnover-map.ts'
+import { DenseMap } from '../../runtime/dense-map.ts'
 import type { MultitaskStrategy } from '../services.ts'
 import type { RunExecution } from './execution.ts'
 
@@ -13,7 +13,7 @@ interface Queue {
 
 /** One queue per session: at most one run is active; the rest wait in FIFO order. */
 export class SessionQueue {
-  readonly #queues = new TurnoverMap<string, Queue>()
+  readonly #queues = new DenseMap<string, Queue>()
   readonly #begin: (execution: RunExecution) => void
 
   /** `begin` is called when a waiting run becomes its session's current run. */

@@ -1,4 +1,4 @@
-import { TurnoverMap } from '../../runtime/turnover-map.ts'
+import { DenseMap } from '../../runtime/dense-map.ts'
 import { CacheEntry } from './entry.ts'
 
 export interface MemoryLimits {
@@ -16,7 +16,7 @@ export interface MemoryLimits {
  */
 export class SessionCache {
   readonly #limits: MemoryLimits
-  readonly #sessions = new TurnoverMap<string, CacheEntry>()
+  readonly #sessions = new DenseMap<string, CacheEntry>()
   /** Those without a run under way, the longest unused first. */
   readonly #idle = new IdleSessions()
   #bytes = 0

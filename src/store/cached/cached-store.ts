@@ -1,6 +1,6 @@
 import { freeze } from '../../core/json.ts'
 import type { RunEnd, RunFinished, RunStart, RunStarted, SessionStore } from '../../core/store.ts'
-import { TurnoverMap } from '../../runtime/turnover-map.ts'
+import { DenseMap } from '../../runtime/dense-map.ts'
 import { type MemoryLimits, SessionCache } from './cache.ts'
 import type { CacheEntry } from './entry.ts'
 
@@ -15,7 +15,7 @@ const defaultLimits: MemoryLimits = { sessions: 1_000, bytes: 32 * 1024 * 1024, 
 export function cachedStore(store: SessionStore, limits: Partial<MemoryLimits> = {}): SessionStore {
   const memory = new SessionCache({ ...defaultLimits, ...limits })
   /** By the run under way. */
-  const sessions = new TurnoverMap<string, CacheEntry>()
+  const sessions = new DenseMap<string, CacheEntry>()
   /** Grows with whatever makes reads under way worthless. */
   let forgotten = 0
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { TurnoverMap } from '../../src/runtime/turnover-map.ts'
+import { DenseMap } from '../../src/runtime/dense-map.ts'
 
 test('holds what a Map holds, whatever comes and goes', () => {
   const key = fc.integer({ min: 0, max: 8 }).map((number) => `k${number}`)
@@ -11,7 +11,7 @@ test('holds what a Map holds, whatever comes and goes', () => {
   fc.assert(
     fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
       const plain = new Map<string, number>()
-      const map = new TurnoverMap<string, number>()
+      const map = new DenseMap<string, number>()
       for (const one of steps) {
         if (one.do === 'delete') expect(map.delete(one.key)).toBe(plain.delete(one.key))
         else {
@@ -30,7 +30,7 @@ test('holds what a Map holds, whatever comes and goes', () => {
 })
 
 test('may be changed while it is walked', () => {
-  const map = new TurnoverMap<number, number>()
+  const map = new DenseMap<number, number>()
   for (let number = 0; number < 10; number++) map.set(number, number)
   const seen: number[] = []
   for (const value of map.values()) {
