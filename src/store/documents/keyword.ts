@@ -10,7 +10,7 @@ const maxMatchTerms = 64
 const headingWeight = 1.5
 const maxRemembered = 50_000
 const sizeMs = 5_000
-/** Tells apart what one statement reads of two tables. */
+/** Which of its two tables a row of one statement comes from. */
 const ofWords = 0
 const ofTrigrams = 1
 
@@ -78,8 +78,8 @@ export async function similarWords(
 }
 
 /**
- * Of what an index found, what is current and passes the filters. Looking every find up is dear, so without filters
- * only the best are, and all of them when too few of those are current.
+ * What an index found, limited to current chunks that pass the filters. Each look-up is expensive: without filters only the
+ * best matches are looked up first, and all of them when too few of those are current.
  */
 async function rankCurrent(
   connection: Connection,

@@ -28,7 +28,7 @@ export interface DocumentStoreOptions {
   /** `:memory:` keeps it for the life of the process. */
   path: string
   logger?: Logger | undefined
-  /** Words are about to leave the index, or have left it: whoever remembers which words are there must forget them. */
+  /** Called before and after words leave the index: what remembers the indexed words must forget them. */
   onWordsForgotten?: (() => void) | undefined
 }
 

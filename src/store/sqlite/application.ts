@@ -1,4 +1,4 @@
-/** What the files of the database say they are (`PRAGMA application_id`), so that none is taken for another. */
+/** `PRAGMA application_id` of each kind of file, so that none is mistaken for another. */
 export const applicationIds = {
   /** "agss" */
   sessions: 0x61677373,
@@ -8,5 +8,5 @@ export const applicationIds = {
   search: 0x61677369,
 } as const
 
-/** Sets up a new file, whose free pages can then be given back in steps. SQLite takes it only before the first page is there. */
+/** Sets up a new file so that its free pages can be returned to the disk in steps. Must run before the first page is written. */
 export const newFile = 'PRAGMA auto_vacuum = INCREMENTAL; PRAGMA journal_mode = WAL;'

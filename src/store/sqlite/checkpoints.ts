@@ -3,12 +3,12 @@ import type { Connection } from './connection.ts'
 import { classify } from './failure.ts'
 
 const pageBytes = 4096
-/** How much is committed between two checkpoints: little enough to stay in memory, where it is written over and over. */
+/** Bytes committed between two checkpoints: few enough that the WAL stays in memory and is overwritten in place. */
 const stepBytes = 8 * 1024 * 1024
 const walLimitBytes = 64 * 1024 * 1024
-/** A leaf of each tree that every commit touches. */
+/** What every commit writes: one leaf page of each B-tree. */
 const commitBytes = 8 * pageBytes
-/** What a checkpoint that makes the writer wait may wait itself for readers; then it is put off. */
+/** How long a checkpoint that blocks the writer waits for readers before it is postponed. */
 export const checkpointWaitMs = 50
 const firstRetryMs = 250
 const lastRetryMs = 30_000
@@ -17,17 +17,17 @@ export interface CheckpointOptions {
   /** Its own, which waits `checkpointWaitMs` for readers. */
   connection: Connection
   logger: Logger
-  /** The file could not be written, and what the kernel held for it may be gone. */
+  /** Called when the file could not be written: data that the kernel had buffered may be lost. */
   onBroken: (error: unknown) => void
-  /** Calls `afterCommit` soon, though nobody writes. */
+  /** Calls `afterCommit` soon, even without a write. */
   nudge: () => void
 }
 
 /**
- * Moves the WAL into the file, on a connection of its own, while the writer goes on; then the rest, while the writer waits.
- * After that the WAL is begun anew in place, and a file that does not grow is cheaper to sync. When readers have kept it from
- * that for long, or deleted text must leave it, the writer waits until it is empty, but not for a reader that stays: then it
- * is put off, and the WAL grows meanwhile.
+ * Moves the WAL into the file on its own connection while the writer works, then moves the rest while the writer waits. After
+ * that SQLite restarts the WAL in place; a WAL that does not grow is cheaper to sync. When readers have prevented the restart
+ * for long, or when deleted text must leave the WAL, the writer waits until the WAL is empty. If a reader stays, the checkpoint
+ * is postponed and the WAL grows.
  */
 export class Checkpoints {
   readonly #options: CheckpointOptions
@@ -43,7 +43,7 @@ export class Checkpoints {
     this.#options = options
   }
 
-  /** Gives a promise when the writer must wait. A write costs a leaf that no other does, and what it says: `characters` of all. */
+  /** Returns a promise when the writer must wait for it. Each write costs one leaf page of its own, plus its `characters`. */
   afterCommit(writes: number, characters: number): Promise<void> | undefined {
     this.#sinceLast += commitBytes + writes * pageBytes + characters
     if (this.#running !== undefined || this.#closed) return undefined
@@ -56,7 +56,7 @@ export class Checkpoints {
     return undefined
   }
 
-  /** Takes what is in the WAL out of it soon: deleted text would stay there until something is written over it. */
+  /** Empties the WAL soon: deleted text stays in it until it is overwritten. */
   empty(): void {
     if (this.#closed || this.#emptying !== 'no' || this.#retry !== undefined) return
     this.#emptying = 'due'
@@ -97,7 +97,7 @@ export class Checkpoints {
     this.#retryMs = Math.min(this.#retryMs * 2, lastRetryMs)
   }
 
-  /** `walBytes` is the length of the WAL, 0 when it is not known. */
+  /** `walBytes` is the length of the WAL; 0: unknown. */
   async #checkpoint(mode: 'PASSIVE' | 'TRUNCATE'): Promise<{ walBytes: number; done: boolean }> {
     const { connection, logger, onBroken } = this.#options
     try {

@@ -2,10 +2,10 @@ import { open, rm, statfs } from 'node:fs/promises'
 import { AppError } from '../../core/error.ts'
 import type { Writing } from '../upkeep/shrinking.ts'
 
-/** Other writes need room meanwhile. */
+/** Space left for other writes. */
 const marginBytes = 16 * 1024 * 1024
 
-/** Throws `storage_full` unless so much can be written below the folder, which exists. `what` begins the sentence. */
+/** Throws `storage_full` unless the existing folder has room for `bytes`. `what` begins the sentence. */
 export async function assertSpace(folder: string, bytes: number, what: string): Promise<void> {
   const { bavail, bsize } = await statfs(folder)
   const free = bavail * bsize
@@ -18,7 +18,7 @@ export async function assertSpace(folder: string, bytes: number, what: string): 
 
 const probeBytes = 1024 * 1024
 
-/** Writes a megabyte beside the file and takes it away again. Throws `storage_full` when the disk does not take it. */
+/** Writes one megabyte beside the file and deletes it. Throws `storage_full` when the disk is full. */
 export async function probeSpace(path: string): Promise<void> {
   const probe = `${path}.probe`
   try {

@@ -6,8 +6,8 @@ import { assertSpace } from './space.ts'
 const keptMs = 7 * 24 * 60 * 60 * 1000
 
 /**
- * Copies the database beside itself, as `<file>.version-<version>`, before it is brought to a newer version; the one copy that
- * is kept. Throws `storage_full` when there is no room; then nothing has been changed.
+ * Copies the database beside itself, as `<file>.version-<version>`, before its update; earlier copies are deleted. Throws
+ * `storage_full` when there is no room, with nothing changed.
  */
 export async function keepVersion(path: string, version: number): Promise<void> {
   await assertSpace(dirname(path), await copyBytes(path), `The copy of '${path}' before its update`)
@@ -23,7 +23,7 @@ export async function keepVersion(path: string, version: number): Promise<void> 
   for (const other of await copiesOf(path)) if (other !== copy) await rm(other)
 }
 
-/** The copies that have been there for a week, and what a killed process has left of one. */
+/** Deletes copies that are older than a week, and partial copies of a killed process. */
 export async function removeOldVersions(path: string): Promise<void> {
   for (const copy of await copiesOf(path)) {
     const { mtimeMs } = await stat(copy)

@@ -10,7 +10,7 @@ export interface UpkeepOptions {
   logger: Logger
   /** Grows with everything that is written. */
   writes: () => number
-  /** Words that no chunk has any more are about to go, or have gone: a document that brings one must bring it anew. */
+  /** Called before and after words without a chunk are deleted: a document that has one must bring it again. */
   onWordsForgotten: () => void
 }
 
@@ -18,15 +18,15 @@ const quietMs = 1_000
 const pauseMs = 20
 const termsAtOnce = 500
 
-/** Notes, in the transaction that deletes chunks, that their words are to leave the index: also for the next process. */
+/** Records that words must leave the index, in the transaction that deletes their chunks. It outlives the process. */
 export async function notePurge(connection: Connection): Promise<void> {
   await connection.run(`INSERT INTO counter VALUES ('purge', 1)
     ON CONFLICT (counter_name) DO UPDATE SET next_value = next_value + 1`)
 }
 
 /**
- * Takes the words of deleted chunks out of the keyword index in small steps, then gives free pages back and empties the WAL.
- * Waits until nobody has written for a moment, but for no longer than an hour.
+ * Removes the words of deleted chunks from the keyword index in small steps, then returns free pages to the disk and empties
+ * the WAL. Starts after a second without writes, or after an hour at the latest.
  */
 export class DocumentsUpkeep {
   readonly #options: UpkeepOptions

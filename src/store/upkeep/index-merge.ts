@@ -3,8 +3,8 @@ import type { Writing } from './shrinking.ts'
 const pagesAtOnce = 64
 
 /**
- * A deleted row only gets a mark in an FTS5 index; its words leave the file when the parts that hold them are merged. Does one
- * step of that, the first when `begin` is set; false when there is nothing left to merge.
+ * FTS5 only marks a deleted row; its words leave the file when its segments are merged. Runs one step of that merge, the first
+ * one with `begin`. Returns false when nothing is left to merge.
  */
 export async function mergeStep(writing: Writing, table: string, begin: boolean): Promise<boolean> {
   const before = await totalChanges(writing)

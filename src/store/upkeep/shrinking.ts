@@ -1,30 +1,30 @@
 import type { Logger } from '../../core/logger.ts'
 
-/** Who can run statements on the file's one writing connection, in its turn among other writes. */
+/** Runs statements on the file's only writing connection, in order with other writes. */
 export interface Writing {
   all(sql: string): Promise<Record<string, unknown>[]>
 }
 
 export interface ShrinkingOptions {
-  /** Runs the work inside a transaction of the one that writes. */
+  /** Runs the work inside a transaction of the writer. */
   work: <T>(work: (writing: Writing) => Promise<T>) => Promise<T>
   /** Grows with everything that is written, these steps excepted. */
   writes: () => number
   /** The file has been made shorter. */
   onDone?: (() => void) | undefined
   logger: Logger
-  /** How long nobody must have written; default 1 s. */
+  /** How long to wait after the last write; default 1 s. */
   quietMs?: number | undefined
 }
 
 const pagesAtOnce = 128
-/** Left for the next writes, which need not make the file longer at once. */
+/** Free pages that stay in the file, so that the next writes need not make it longer. */
 const keptPages = 128
 const pauseMs = 20
 
 /**
- * Gives free pages of a file back in small steps, while nobody writes. Does nothing for a file of an earlier version, which
- * has no map for it (`auto_vacuum`).
+ * Returns free pages of a file to the disk in small steps, between writes. Does nothing for a file that an earlier version made
+ * without `auto_vacuum`.
  */
 export class Shrinking {
   readonly #options: ShrinkingOptions
@@ -82,7 +82,7 @@ export class Shrinking {
   }
 }
 
-/** Gives some free pages back, inside a transaction or outside; `left` tells whether there are more. */
+/** Returns some free pages to the disk, inside a transaction or outside; `left`: there are more. */
 export async function giveBack(writing: Writing): Promise<{ given: boolean; left: boolean }> {
   const [mode] = await writing.all('PRAGMA auto_vacuum')
   const [before] = await writing.all('PRAGMA freelist_count')
