@@ -3,11 +3,12 @@ import { AppError, notFound } from '../../../core/error.ts'
 import type { OwnerKind, SessionChange, SessionOwners, SessionRecord, SessionSeed } from '../../../core/session.ts'
 import type { Claim, ClaimRecord } from '../../../core/store.ts'
 import type { Connection } from '../../sqlite/connection.ts'
-import { execute, type Places, placesOf, query } from '../../sqlite/query.ts'
+import { execute, type Places, query } from '../../sqlite/query.ts'
 import { removeSome } from './hidden/remove.ts'
 import type { GoneSessions } from './hidden/remove-sessions.ts'
 import { newestTurn } from './reading/handovers.ts'
 import { readSession } from './reading/sessions.ts'
+import { namesOf, sessionColumns, type ValuesOf } from './schema/columns.ts'
 import { hide, inTheWay, isHidden } from './schema/hidden.ts'
 import { ownersOf, type SessionRow, toJson } from './schema/rows.ts'
 import { runs, sessionOwners, sessions } from './schema/schema.ts'
@@ -16,30 +17,30 @@ import { touch } from './writing/single-write.ts'
 
 /* Writes that no run waits for. Each runs by itself in the writer's transaction. */
 
-const insert = query((database, _: Places<SessionRow>) =>
-  database.insert(sessions).values(placesOf(sessions)).onConflictDoNothing(),
-)
+// As SQL: drizzle costs a fifth of the time of creating a session.
+const insert = `INSERT INTO sessions (${namesOf(sessions, sessionColumns).join(', ')})
+  VALUES (${sessionColumns.map(() => '?').join(', ')}) ON CONFLICT DO NOTHING`
 
 /** Throws `conflict` when the id is taken. */
 export async function insertSession(
   writer: Connection,
   seed: SessionSeed,
-  counts: { updatedAt: string; runCount: number },
+  { updatedAt, runCount }: { updatedAt: string; runCount: number },
 ): Promise<void> {
-  const inserted = await insert(writer, {
-    sessionId: seed.session_id,
-    agentId: seed.agent_id,
-    teamId: seed.team_id,
-    workflowId: seed.workflow_id,
-    userId: seed.user_id,
-    name: seed.name,
-    metadata: toJson(seed.metadata),
-    state: toJson(seed.state),
-    createdAt: seed.created_at,
-    revision: 1,
-    ...counts,
-  })
-  if (inserted === 0) throw new AppError('conflict', `Session '${seed.session_id}' already exists.`)
+  const { session_id, agent_id, team_id, workflow_id, user_id, name, metadata, state, created_at } = seed
+  const owners = [agent_id, team_id, workflow_id, user_id] as const
+  const texts = [name, toJson(metadata), toJson(state)] as const
+  const row: ValuesOf<SessionRow, typeof sessionColumns> = [
+    session_id,
+    ...owners,
+    ...texts,
+    created_at,
+    updatedAt,
+    1,
+    runCount,
+  ]
+  const inserted = await writer.run(insert, row)
+  if (inserted === 0) throw new AppError('conflict', `Session '${session_id}' already exists.`)
 }
 
 export async function createSession(
