@@ -98,11 +98,19 @@ async function setUpNew(path: string, { pageBytes }: DatabaseKind): Promise<void
 
 async function migrate(connection: Connection, kind: DatabaseKind, found: Identity): Promise<Connection> {
   try {
-    if (found.application === 0) await connection.exec(`PRAGMA application_id = ${kind.applicationId}`)
-    for (const [index, { sql }] of kind.migrations.entries()) {
-      if (index < found.version) continue
+    const step = async (index: number) => {
+      const sql = kind.migrations[index]?.sql ?? ''
       const text = typeof sql === 'string' ? sql : await sql(connection)
-      await inTransaction(connection, () => connection.exec(`${text}\n;PRAGMA user_version = ${index + 1}`))
+      await connection.exec(`${text}\n;PRAGMA user_version = ${index + 1}`)
+    }
+    const pending = [...kind.migrations.keys()].slice(found.version)
+    // A new file takes one commit. In a large one each step has its own, which bounds the WAL.
+    const commits = found.version === 0 ? [pending] : pending.map((index) => [index])
+    if (found.application === 0) await connection.exec(`PRAGMA application_id = ${kind.applicationId}`)
+    for (const indexes of commits) {
+      await inTransaction(connection, async () => {
+        for (const index of indexes) await step(index)
+      })
     }
     return connection
   } catch (error) {
