@@ -34,5 +34,4 @@ const entries: Record<CommandName, Omit<CommandEntry, 'name'>> = {
   completion: { summary: 'print a shell completion script', load: () => import('./commands/completion.ts') },
 }
 
-/** In the order of the help. */
 export const commands: readonly CommandEntry[] = commandNames.map((name) => ({ name, ...entries[name] }))

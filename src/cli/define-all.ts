@@ -1,7 +1,7 @@
 import { Command } from 'commander'
 import { commands } from './commands.ts'
 
-/** Every command with its arguments and flags, in the order of the help. Loads them all. */
+/** Loads every command with its arguments and flags, in the order of the help. */
 export async function defineAll(): Promise<Command[]> {
   return Promise.all(
     commands.map(async ({ name, summary, load }) => {

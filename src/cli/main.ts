@@ -33,7 +33,7 @@ async function runCommand(args: readonly string[], context: CommandContext): Pro
     .helpOption('-h, --help')
     .exitOverride()
     .showHelpAfterError(`(${hint('--help')} shows all options)`)
-  // commander asks each command for its options before it parses: only the one that is called is loaded.
+  // commander reads the options of each command before it parses: only the called one is loaded.
   const called = args[0] === 'help' ? args[1] : args[0]
   for (const entry of commands) {
     const command = program.command(entry.name).summary(entry.summary).description(toSentence(entry.summary))
@@ -60,7 +60,7 @@ async function prepare(
   }
   command.showHelpAfterError(`(${hint(`${entry.name} --help`)} shows all options)`)
   command.exitOverride().action(async (...given: unknown[]) => {
-    // commander calls with the arguments, the options, and itself.
+    // commander passes the arguments, the options, and the command.
     const values = given
       .slice(0, -2)
       .flat()
@@ -69,7 +69,7 @@ async function prepare(
   })
 }
 
-/** commander ends `help` with the exit code that the process has so far, which is a failure until a command has ended. */
+/** commander ends `help` with the process's current exit code, which is failure until a command has ended. */
 function isHelp([first, name]: readonly string[]): boolean {
   return first === 'help' && (name === undefined || commands.some((entry) => entry.name === name))
 }

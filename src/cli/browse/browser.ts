@@ -11,29 +11,24 @@ import type { Row } from './row-list.ts'
 import { isUnreachable } from './run-reader.ts'
 import { SessionView } from './session-view.ts'
 
-/** Of the frame: a head above, a line of keys below, and an empty line at each. */
+/** Rows of the header, the key help and one empty line at each. */
 export const frameRows = 4
 export const rowsPerEntry = 2
 
-/** What the terminal shows. */
 export interface BrowserScreen {
-  /** What is asked of the user. */
   dialog: 'none' | 'search' | 'delete' | 'help'
   typed: Line
-  /** What was searched for; empty: all sessions are listed. */
+  /** Empty: all sessions are listed. */
   searched: string
   rows: readonly (Row & { isSelected: boolean })[]
   loading: boolean
-  /** The session that is open. */
   session: { row: Row; lines: readonly string[]; atEnd: boolean; live: boolean; empty: boolean } | undefined
   lost: boolean
   message: string | undefined
 }
 
-/** What to do once the browser has closed. */
 export interface Outcome {
   interrupted: boolean
-  /** The session to go on with. */
   chat?: { sessionId: string; agentId: string; kind: EntityKind | undefined }
 }
 
@@ -46,9 +41,9 @@ const frameMs = 40
 const lookMs = 1000
 const maxKeysAtOnce = 256
 
-/** The state of the session browser: lists, the open session, and what keys do to them. Reads what comes into sight. */
+/** State of the session browser: the lists, the open session, and what keys do. Loads only what is visible. */
 export class SessionBrowser {
-  /** Rejects when something can't be drawn. */
+  /** Rejects when drawing fails. */
   readonly ended: Promise<Outcome>
   readonly #end: (outcome: Outcome) => void
   readonly #fail: (error: unknown) => void
@@ -84,7 +79,6 @@ export class SessionBrowser {
     return () => void this.#listeners.delete(listener)
   }
 
-  /** Reads the first page; throws when that fails. */
   async open(): Promise<void> {
     await this.#lists.open()
     this.#screen = this.#draw()
@@ -122,7 +116,7 @@ export class SessionBrowser {
     this.#end(outcome)
   }
 
-  /** Letters that came faster than they were read are as many keys, until one asks for something. */
+  /** Input that arrives in one piece is treated as single keys until one opens a dialog. */
   #press(input: string, key: BrowserKey): void {
     const [first = '', ...more] = input.slice(0, maxKeysAtOnce)
     const action = actionOf(first, key)
@@ -232,7 +226,7 @@ export class SessionBrowser {
   readonly #look = (): void => void (this.#view?.session ?? this.#lists).look()
 
   readonly #failed = (error: unknown): void => {
-    // A server that says when to come again is there.
+    // A server that sends Retry-After is reachable.
     const lost = isUnreachable(error) && !(isAppError(error) && error.retryAfterSeconds !== undefined)
     if (error !== undefined && !lost) this.#message = terminalLine(describeError(error))
     if (lost === this.#lost && (error === undefined || lost)) return

@@ -3,7 +3,7 @@ import type { MessageHit } from '../../core/text/message-search.ts'
 import type { Row } from './row-list.ts'
 import { type RowPage, shorten } from './rows.ts'
 
-/** A page of the places where all the words were said, the newest first. */
+/** One page of the places that contain all the words, newest first. */
 export async function findWords(
   client: Client,
   words: string,

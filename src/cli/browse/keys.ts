@@ -1,6 +1,6 @@
 import type { EditKey } from '../terminal/edit-line.ts'
 
-/** What a key asks for; undefined: nothing here. */
+/** The action of a key; undefined: the key does nothing here. */
 export type Action =
   | { type: 'move'; by: number }
   | { type: 'page'; by: number }
@@ -15,7 +15,7 @@ export type BrowserKey = EditKey & {
 
 const letters: Record<string, Action> = {
   '\r': { type: 'open' },
-  // What was typed before the terminal was ours.
+  // Input that was typed before raw mode was on.
   '\n': { type: 'open' },
   j: { type: 'move', by: 1 },
   k: { type: 'move', by: -1 },
@@ -32,7 +32,6 @@ const letters: Record<string, Action> = {
   '?': { type: 'help' },
 }
 
-/** The action of a key, or of a letter. */
 export function actionOf(input: string, key: BrowserKey): Action | undefined {
   return actionOfKey(key) ?? (key.ctrl || key.meta ? undefined : letters[input])
 }

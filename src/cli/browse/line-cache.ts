@@ -1,12 +1,12 @@
 import type { TranscriptEntry } from './transcript.ts'
 
-/** The lines of an entry at a width, each no wider. */
+/** Lays an entry out in lines that are no wider than `columns`. */
 export type Layout = (entry: TranscriptEntry, columns: number) => readonly string[]
 
-/** Some windows of the largest blocks. */
+/** Enough for several windows of the largest blocks. */
 const maxEntries = 256
 
-/** The lines of the entries that were shown last: laying one out takes as long as drawing it. */
+/** Caches the lines of recent entries: layout takes as long as drawing. */
 export class LineCache {
   readonly #layout: Layout
   readonly #lines = new Map<TranscriptEntry, readonly string[]>()

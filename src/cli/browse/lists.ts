@@ -6,7 +6,7 @@ import { type RowPage, readLastWords, readSessions } from './rows.ts'
 const maxWords = 1000
 const maxReadsAtOnce = 4
 
-/** The sessions, and those in which words were found: read page by page, the newest again and again. */
+/** The list of sessions and the list of search results. Both load page by page and refresh the first page. */
 export class Lists {
   searched = ''
   readonly #client: Client
@@ -17,7 +17,7 @@ export class Lists {
   #found: RowList = emptyList
   #searching = new AbortController()
   #reading = false
-  /** What was said last, by run and status; undefined while it is read. */
+  /** The last message, by run and status; undefined while it loads. */
   readonly #words = new Map<string, string | undefined>()
   #wordReads = 0
 
@@ -50,7 +50,7 @@ export class Lists {
     this.#found = remove(this.#found, sessionId)
   }
 
-  /** No words: all sessions. */
+  /** Empty words list all sessions. */
   search(words: string): void {
     this.#searching.abort()
     this.#searching = new AbortController()
@@ -60,13 +60,13 @@ export class Lists {
     void this.look()
   }
 
-  /** Reads the first page again; what was found stays as it was found. */
+  /** Refreshes the first page; search results stay as they were found. */
   async look(): Promise<void> {
     if (this.searched === '') await this.#read(() => this.#sessionPage(undefined), renew)
     else if (this.#found.cursor === undefined) await this.#readMore()
   }
 
-  /** The rows that fit. What they lack is asked for. */
+  /** The rows that fit. Missing texts are requested. */
   show(shown: number): (Row & { isSelected: boolean })[] {
     this.#list = keepInSight(this.#list, shown)
     const list = this.#list
@@ -77,7 +77,7 @@ export class Lists {
     })
   }
 
-  /** What was found has the session's id, which says less than its name. */
+  /** A search result has only the session's id; the list may know its title. */
   #titleOf({ sessionId, title }: Row): string {
     if (this.searched === '') return title
     return this.#sessions.rows.find((row) => row.sessionId === sessionId)?.title ?? title
@@ -144,7 +144,7 @@ export class Lists {
     const words = await readLastWords(this.#client, runId, this.#stop.signal).catch(() => undefined)
     this.#wordReads--
     if (this.#stop.signal.aborted) return
-    // Asked for again when the list has been read again.
+    // Retried after the next refresh of the list.
     if (words === undefined) this.#words.delete(key)
     else this.#words.set(key, words)
     if (this.#words.size > maxWords) {

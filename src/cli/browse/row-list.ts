@@ -1,35 +1,32 @@
 import type { EntityKind, RunStatus } from '../../core/run.ts'
 
-/** A line of a list: a session, or a place in one where words were found. Every text is safe for the terminal. */
+/** A line of a list: a session, or a search result in one. All texts are safe for the terminal. */
 export interface Row {
-  /** Once in a list. */
+  /** Unique in its list. */
   key: string
   sessionId: string
-  /** The run to show; undefined: the latest. */
   runId: string | undefined
   title: string
-  /** Who answers in it; undefined: nobody yet. */
+  /** Who answers in it; undefined: no run yet. */
   owner: { id: string; kind: EntityKind | undefined } | undefined
   runs: number | undefined
-  /** The latest run, and what became of it. */
   last: { runId: string; status: RunStatus } | undefined
   at: string
-  /** Known of what was found; of sessions they are read when they are shown. */
+  /** Set in search results; for sessions it is loaded when the row is visible. */
   words: string | undefined
 }
 
 export interface RowList {
   rows: readonly Row[]
-  /** Of the next page; null: that was all; undefined: nothing has been read. */
+  /** Of the next page; null: no more pages; undefined: nothing is loaded yet. */
   cursor: string | null | undefined
   selected: number
-  /** The first row that is shown. */
   top: number
 }
 
 export const emptyList: RowList = { rows: [], cursor: undefined, selected: 0, top: 0 }
 
-/** As many rows are kept; who looks further back searches. */
+/** Maximum rows kept; older sessions are found by search. */
 export const maxRows = 10_000
 
 export function addPage(list: RowList, rows: readonly Row[], cursor: string | null): RowList {
@@ -39,8 +36,8 @@ export function addPage(list: RowList, rows: readonly Row[], cursor: string | nu
 }
 
 /**
- * The first page, read again: what has changed since stands at the top, what it should hold and does not has been deleted.
- * The same row stays selected.
+ * Merges a refreshed first page: its rows come first, and rows that it should hold but does not were deleted. The same
+ * row stays selected.
  */
 export function renew(list: RowList, rows: readonly Row[], cursor: string | null): RowList {
   const oldest = rows.at(-1)?.at ?? ''
@@ -56,19 +53,19 @@ export function remove(list: RowList, sessionId: string): RowList {
   return { ...list, rows, selected: Math.max(0, Math.min(selected, rows.length - 1)) }
 }
 
-/** Selects a row so many away, within the list. */
+/** Moves the selection, within the list. */
 export function move(list: RowList, by: number): RowList {
   return { ...list, selected: Math.max(0, Math.min(list.selected + by, list.rows.length - 1)) }
 }
 
-/** Scrolls so that the selected row is among the `shown` ones. */
+/** Scrolls so that the selected row is visible. */
 export function keepInSight(list: RowList, shown: number): RowList {
   const last = Math.max(0, list.rows.length - shown)
   const top = Math.max(list.selected - shown + 1, Math.min(list.top, list.selected, last))
   return top === list.top ? list : { ...list, top }
 }
 
-/** The next page is wanted before the selection has come to the end. */
+/** Whether to prefetch the next page: the selection is near the end. */
 export function wantsPage(list: RowList, shown: number): boolean {
   return list.cursor !== null && list.selected + 2 * shown >= list.rows.length
 }

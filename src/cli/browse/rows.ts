@@ -6,7 +6,6 @@ import { terminalLine } from '../terminal/text.ts'
 import type { Row } from './row-list.ts'
 import { clip } from './transcript.ts'
 
-/** Wider than any terminal. */
 const maxChars = 400
 
 export interface RowPage {
@@ -14,7 +13,7 @@ export interface RowPage {
   cursor: string | null
 }
 
-/** A page of sessions, the most recently used first. */
+/** One page of sessions, most recently used first. */
 export async function readSessions(
   client: Client,
   cursor: string | undefined,
@@ -46,12 +45,12 @@ function ownerOf({ agent_id, team_id, workflow_id }: Session): { id: string; kin
   return workflow_id === null ? undefined : { id: workflow_id, kind: 'workflow' }
 }
 
-/** On one line, safe for the terminal, and no part of a larger text in memory. */
+/** On one line and safe for the terminal. A copy, so that the larger text can be freed. */
 export function shorten(text: string): string {
   return terminalLine(clip(text, maxChars))
 }
 
-/** What was said last in the run: its answer, or, as long as there is none, what was asked. */
+/** The run's answer, or its input while there is no answer. */
 export async function readLastWords(client: Client, runId: string, signal: AbortSignal): Promise<string> {
   const { messages } = await client.runs.get(runId, { signal })
   const said = messages.findLast(({ parts }) => saidIn(parts).trim() !== '')

@@ -5,7 +5,7 @@ import { describeError } from '../command/exit.ts'
 import { saidIn } from '../terminal/message-text.ts'
 import { clip, Transcript } from './transcript.ts'
 
-/** What is kept of a run that is not shown. */
+/** What stays in memory of a run that is not shown. */
 export interface RunHead {
   runId: string
   agentId: string
@@ -23,9 +23,9 @@ function isResumable(status: RunStatus): boolean {
 
 const maxAskedChars = 100_000
 
-/** Reads one run into a transcript, live or recorded, and again from where it was when the connection was cut. */
+/** Reads one run into a transcript, live or recorded. A cut connection continues at the last event. */
 export class RunReader {
-  /** A run that has ended is shown when all of it has been read; one at work as it comes. */
+  /** An ended run is shown once it is read completely; an active run as it arrives. */
   shown: Transcript | undefined
   readonly #client: Client
   readonly #head: RunHead
@@ -37,18 +37,18 @@ export class RunReader {
     this.#head = head
   }
 
-  /** What has become of the run, as far as it has been read. */
+  /** The run's status as far as it is read. */
   get status(): RunStatus | undefined {
     return this.#transcript?.status
   }
 
-  /** Whether there is something to read; `status` is the newest one known. */
+  /** Whether there is more to read; `status` is the newest known one. */
   wants(status: RunStatus): boolean {
     if (this.#reading !== undefined) return false
     return this.status === undefined || (!isEnded(status) && isResumable(this.status))
   }
 
-  /** To the run's end or its next pause. Throws only when the server can't be reached. */
+  /** Reads to the run's end or its next pause. Throws only when the server is unreachable. */
   async read(changed: () => void): Promise<void> {
     const reading = new AbortController()
     this.#reading = reading
@@ -63,7 +63,7 @@ export class RunReader {
         if (this.shown !== undefined) changed()
       }
     } catch (error) {
-      // A pause is over later than the list says, or sooner.
+      // The list may report the end of a pause late or early.
       if (signal.aborted || this.status !== undefined) return
       if (isUnreachable(error)) throw error
       this.#transcript ??= new Transcript('', this.#head.agentId)
@@ -86,7 +86,7 @@ export class RunReader {
   }
 }
 
-/** Trying again may help. */
+/** Whether a retry may help. */
 export function isUnreachable(error: unknown): boolean {
   return isAppError(error) && (error.code === 'unavailable' || error.code === 'timeout')
 }

@@ -1,7 +1,6 @@
-/** Runs, their entries and the lines of each: what is scrolled through. Lines are laid out when they are asked for. */
+/** What is scrolled through: runs, their entries, and the lines of each. Lines are laid out on demand. */
 export interface Column {
   readonly runs: number
-  /** At least 1. */
   entries(run: number): number
   lines(run: number, entry: number): readonly string[]
 }
@@ -15,16 +14,16 @@ export interface Place {
 
 export interface Page {
   lines: string[]
-  /** The runs that have a line in it. */
+  /** The first run with a visible line. */
   firstRun: number
   lastRun: number
-  /** The last line there is, is in it. */
+  /** The last line is visible. */
   atEnd: boolean
 }
 
 export const start: Place = { run: 0, entry: 0, line: 0 }
 
-/** The lines from a place on, as many as fit. */
+/** The lines that fit from a place on. */
 export function readPage(column: Column, place: Place, height: number): Page {
   const page: Page = { lines: [], firstRun: place.run, lastRun: place.run, atEnd: true }
   let skip = place.line
@@ -39,7 +38,7 @@ export function readPage(column: Column, place: Place, height: number): Page {
   return page
 }
 
-/** So many lines towards the end, no further than `endPlace`. */
+/** Moves towards the end, at most to `endPlace`. */
 export function moveOn(column: Column, place: Place, lines: number, height: number): Place {
   let at: At | undefined = place
   let line = place.line + lines
@@ -55,7 +54,7 @@ export function moveOn(column: Column, place: Place, lines: number, height: numb
   return endPlace(column, height)
 }
 
-/** So many lines towards the start, no further than it. */
+/** Moves towards the start, at most to the first line. */
 export function moveBack(column: Column, place: Place, lines: number): Place {
   let at: At = place
   let line = place.line - lines
@@ -68,7 +67,7 @@ export function moveBack(column: Column, place: Place, lines: number): Place {
   return { run: at.run, entry: at.entry, line }
 }
 
-/** From where the rest just fills the window. */
+/** The place from which the last lines just fill the window. */
 export function endPlace(column: Column, height: number): Place {
   if (column.runs === 0) return start
   const run = column.runs - 1

@@ -12,7 +12,7 @@ export interface SessionBrowserProps {
   paint: Paint
 }
 
-/** The whole terminal: a head, a list or a conversation, and what the keys do. */
+/** The full screen: header, list or conversation, key help. */
 export function SessionBrowserScreen({ browser, paint }: SessionBrowserProps): ReactNode {
   const { columns, rows } = useWindowSize()
   const screen = useSyncExternalStore(browser.subscribe, browser.get)

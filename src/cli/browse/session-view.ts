@@ -17,20 +17,20 @@ export interface SessionViewOptions {
   runId: string | undefined
   layout: Layout
   changed(): void
-  /** What went wrong; undefined: the server was reached. */
+  /** The last error; undefined: the server answered. */
   failed(error: unknown): void
 }
 
 const runsPerPage = 100
-/** As many runs are looked at again: others do not change. */
+/** How many runs are refreshed: older ones no longer change. */
 const latest = 10
-/** Transcripts further away from the window are let go of. */
+/** Transcripts further from the window are dropped. */
 const maxTranscripts = 40
 const maxReadsAtOnce = 4
-/** A run of which nothing is known yet. */
+/** Placeholder for a run that is not loaded. */
 const unread = { kind: 'note', text: '…', joined: false } as const
 
-/** One session in a window: its runs, read as they come into sight, and those that are at work, followed. */
+/** One session in a window. Runs load when they become visible; active runs are followed. */
 export class SessionView implements Column {
   #options: SessionViewOptions
   readonly #lines: LineCache
@@ -41,11 +41,11 @@ export class SessionView implements Column {
   #cursor: string | null | undefined
   #place: Place = start
   #height = 1
-  /** The end stays in sight. */
+  /** The window stays at the end. */
   #follows: boolean
-  /** A run that is read while it is at the top has been come to from below: its last line is shown first. */
+  /** The run at the top was reached by scrolling up: show its last line first. */
   #fromBelow = false
-  /** The start is wanted, however many pages away it is. */
+  /** The user asked for the start, however many pages away it is. */
   #seeksStart = false
   #listing = false
   #reads = 0
@@ -68,12 +68,11 @@ export class SessionView implements Column {
     return this.#lines.get(this.#slots[run]?.reader?.shown?.entry(entry) ?? unread)
   }
 
-  /** A run is at work. */
+  /** Whether a run is active. */
   get live(): boolean {
     return this.#slots.slice(-latest).some(({ head }) => !isEnded(head.status))
   }
 
-  /** Who answered last. */
   get owner(): Row['owner'] {
     const head = this.#slots.at(-1)?.head
     return head === undefined ? undefined : { id: head.agentId, kind: head.kind }
@@ -83,7 +82,7 @@ export class SessionView implements Column {
     return this.#slots.length === 0 && this.#cursor === null
   }
 
-  /** The lines to show now. What they lack is asked for. */
+  /** The visible lines. Missing runs are requested. */
   page(columns: number, height: number): Page {
     this.#lines.resize(columns)
     this.#height = height
@@ -102,7 +101,7 @@ export class SessionView implements Column {
     }
     const from = this.#follows ? endPlace(this, this.#height) : this.#place
     const to = moveBack(this, from, -lines)
-    // No further than a run that is not read yet: nobody has seen how long it is.
+    // Stops at a run that is not loaded, since its length is unknown.
     const unreadRun = this.#slots.slice(0, from.run + 1).findLastIndex(({ reader }) => reader?.shown === undefined)
     this.#place = to.run < unreadRun ? { run: unreadRun, entry: 0, line: 0 } : to
     this.#fromBelow = true
@@ -121,7 +120,7 @@ export class SessionView implements Column {
     this.#seeksStart = false
   }
 
-  /** Looks for new runs, and for what has become of those that are known. */
+  /** Looks for new runs and new statuses. */
   async look(): Promise<void> {
     if (this.#listing) return
     await this.#list(async () => {
@@ -144,7 +143,7 @@ export class SessionView implements Column {
     for (const { reader } of this.#slots) reader?.close()
   }
 
-  /** The first page; where a run was asked for, as many as it takes to come to it. */
+  /** Reads the first page, or as many pages as it takes to find the requested run. */
   async #begin(): Promise<void> {
     const { runId } = this.#options
     do {
@@ -166,7 +165,7 @@ export class SessionView implements Column {
     this.#cursor = next
   }
 
-  /** Only what is behind the newest known run is new: a page may begin before the oldest. */
+  /** Only runs newer than the newest known one are new: a page may begin before the oldest. */
   #renew(fresh: readonly RunHead[], known: ReadonlySet<string>): void {
     const newest = fresh.findLastIndex(({ runId }) => known.has(runId))
     for (const [place, head] of fresh.entries()) {
@@ -176,7 +175,7 @@ export class SessionView implements Column {
     }
   }
 
-  /** Oldest first; the runs of a team's members are steps of the team's. */
+  /** Oldest first. Runs of team members are left out: they are steps of the team's run. */
   async #page(cursor: string | undefined, limit: number): Promise<{ heads: RunHead[]; next: string | null }> {
     const { client, sessionId } = this.#options
     const { runs, next_cursor: next } = await client.sessions.runs(
@@ -216,7 +215,7 @@ export class SessionView implements Column {
     if (this.#seeksStart && typeof this.#cursor === 'string') return
     const from = Math.max(0, first - 1)
     const slots = this.#slots.slice(from, last + 1)
-    // What was come to from below is seen at its end.
+    // A run reached by scrolling up is shown from its end.
     if (this.#follows || this.#fromBelow) slots.reverse()
     for (const slot of slots) {
       slot.reader ??= new RunReader(this.#options.client, slot.head)

@@ -2,7 +2,7 @@ const minuteMs = 60_000
 const hourMs = 60 * minuteMs
 const dayMs = 24 * hourMs
 
-/** How long ago, in at most ten characters; the date when it is longer than a week. */
+/** How long ago, in at most ten characters; a date after one week. */
 export function sinceWhen(at: string, now: number): string {
   const ms = now - Date.parse(at)
   if (!(ms < 7 * dayMs)) return at.slice(0, 10)

@@ -8,7 +8,7 @@ import { SessionBrowserScreen } from './session-browser.tsx'
 
 const clearScreen = '\x1b[2J\x1b[H'
 
-/** The session browser on the terminal's other screen, until its user leaves. Throws what keeps it from beginning. */
+/** Runs the session browser on the alternate screen until the user leaves. Throws when it can't start. */
 export async function browseOnTerminal(client: Client, signal: AbortSignal): Promise<Outcome> {
   const { stdout } = process
   const paint = paintFor(stdout)
@@ -30,7 +30,7 @@ export async function browseOnTerminal(client: Client, signal: AbortSignal): Pro
 
 async function show(browser: SessionBrowser, paint: Paint): Promise<Outcome> {
   const { stdin, stdout } = process
-  // Ink does so behind the first drawing: what is typed before would be drawn by the terminal.
+  // Ink does so after the first drawing; until then the terminal would echo what is typed.
   stdin.setRawMode(true)
   const app = render(<SessionBrowserScreen browser={browser} paint={paint} />, {
     exitOnCtrlC: false,
@@ -38,7 +38,7 @@ async function show(browser: SessionBrowser, paint: Paint): Promise<Outcome> {
     incrementalRendering: true,
     alternateScreen: true,
   })
-  // Terminals differ in what they keep of lines that were wider or lower down.
+  // Terminals differ in how they reflow lines after a resize.
   const redraw = () => {
     app.clear()
     stdout.write(clearScreen)

@@ -12,22 +12,21 @@ import { createTerminalFilter, terminalLine, terminalText } from '../terminal/te
 
 export type TranscriptEntry = Omit<Entry, 'id'>
 
-/** Of one answer; all of it is recorded. */
+/** Per answer; the record has all of it. */
 const maxChars = 1_000_000
-/** Of tools, steps and sources. */
+/** Maximum notes of tools, steps and sources. */
 const maxNotes = 1_000
 
-/** One run as a person reads it: what was asked, the answer with tools and steps in their places, how it ended. In bounded memory. */
+/** One run as a person reads it: input, answer with tools and steps in place, and how it ended. Memory is bounded. */
 export class Transcript {
-  /** Number of the last event. */
   seq = 0
-  /** Undefined while the run goes on. */
+  /** Undefined while the run is active. */
   status: RunStatus | undefined
   readonly #closed: TranscriptEntry[] = []
   #open: TranscriptEntry | undefined
   #splitter = new BlockSplitter()
   readonly #clean = createTerminalFilter()
-  /** Where the entry of a tool or step at work stands. */
+  /** Index of the entry of each active tool or step. */
   readonly #working = new Map<string, number>()
   readonly #sources: SourceEvent[] = []
   #startedAt: string | undefined
@@ -50,7 +49,6 @@ export class Transcript {
     return place < this.#closed.length ? this.#closed[place] : this.#open
   }
 
-  /** The run's next event. */
   add(event: RunEvent): void {
     this.seq = event.seq
     if (event.type === 'run_start') this.#startedAt = event.at
@@ -62,7 +60,7 @@ export class Transcript {
     else this.#happened(event)
   }
 
-  /** It can't be read; no more comes. */
+  /** The run can't be read; no more events come. */
   fail(message: string): void {
     this.#closeText()
     this.#add('error', message)
@@ -141,7 +139,7 @@ export class Transcript {
     this.#add('note', about.join(' · '))
   }
 
-  /** False when there are too many. */
+  /** False at the limit. */
   #note(text: string): boolean {
     if (this.#notes >= maxNotes) {
       this.#leftOutNotes++
@@ -157,7 +155,7 @@ export class Transcript {
   }
 }
 
-/** The start of a text, without keeping the whole of it in memory. */
+/** The start of a text, copied so that the whole can be freed. */
 export function clip(text: string, most: number): string {
   return text.length <= most ? text : Buffer.from(text.slice(0, most)).toString()
 }

@@ -14,15 +14,15 @@ import { useLine } from './use-line.ts'
 export interface ChatProps {
   conversation: Conversation
   paint: Paint
-  /** From outside: cancels the answer and leaves. */
+  /** Cancels the answer and leaves the chat. */
   signal: AbortSignal
-  /** Ctrl-C is what it is left by. */
+  /** Called when Ctrl-C ends the chat. */
   onInterrupt?: () => void
 }
 
 const clearScreen = '\x1b[2J\x1b[3J\x1b[H'
 
-/** The conversation: what was said above, the answer as it comes, the line that is typed below. */
+/** The conversation: messages above, the growing answer, the input line below. */
 export function Chat({ conversation, paint, signal, onInterrupt }: ChatProps): ReactNode {
   const { exit } = useApp()
   const { write } = useStdout()
@@ -67,7 +67,7 @@ export function Chat({ conversation, paint, signal, onInterrupt }: ChatProps): R
     },
     cancel(cleared) {
       if (cleared !== '') conversation.typed.push(cleared)
-      // Who clears an answer that a waiting run is to get may want to write another one.
+      // A cleared answer to a waiting run does not cancel the run: the user may type another one.
       if (cleared !== '' && !conversation.busy) return
       if (conversation.cancel() || cleared !== '') return
       onInterrupt?.()

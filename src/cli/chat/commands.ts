@@ -26,12 +26,12 @@ const commands: Record<string, ChatCommand> = {
   help: { usage: '/help', about: 'show this help', run: help },
 }
 
-/** The name of the command that a line calls, known or not. `/etc/hosts` calls none. */
+/** The name of the command that a line calls, known or not. `/etc/hosts` is not a command. */
 export function commandIn(line: string): string | undefined {
   return /^\/([a-z]+)(?:\s|$)/.exec(line)?.[1]
 }
 
-/** Runs a line that calls a command. What fails is thrown. */
+/** Runs a command line. Errors are thrown. */
 export async function runCommand(conversation: Conversation, line: string): Promise<void> {
   const name = commandIn(line) ?? ''
   const command = Object.hasOwn(commands, name) ? commands[name] : undefined

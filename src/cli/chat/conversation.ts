@@ -15,24 +15,24 @@ import { resumeTurn, runTurn } from './turn.ts'
 export interface ConversationOptions {
   agentId: string
   kind: EntityKind | undefined
-  /** None: a new one. */
+  /** Undefined: a new session. */
   sessionId: string | undefined
 }
 
-/** As many interactions of a session are shown when it is opened. */
+/** How many interactions are shown when a session is opened. */
 const shownInteractions = 20
 
-/** What is said between a person and an agent, and what the screen shows of it. */
+/** A conversation with an agent, and what the screen shows of it. */
 export class Conversation {
   readonly screen = new ChatScreen()
   readonly client: Client
   agentId: string
   kind: EntityKind | undefined
   sessionId: string
-  /** Whether the session exists, as far as we know. */
+  /** Whether the session exists, as far as the client knows. */
   begun: boolean
   sources: string[] = []
-  /** What was typed before, the latest last. */
+  /** Input history, newest last. */
   readonly typed: string[] = []
   #running: AbortController | undefined
   #waiting: { questions: Question[]; answers: Map<string, unknown>; end: TurnEnd } | undefined
@@ -53,7 +53,7 @@ export class Conversation {
     this.screen.say('note', text)
   }
 
-  /** Sends a message, or answers what the run waits for. */
+  /** Sends a message, or the answer to a waiting run. */
   async send(text: string): Promise<void> {
     if (this.#waiting !== undefined) return this.#answer(text)
     this.screen.say('user', terminalText(text).replaceAll('\t', '    '))
@@ -63,7 +63,7 @@ export class Conversation {
     await this.#follow((signal) => runTurn(this.client, { agentId, message: text, sessionId, follow: true, signal }))
   }
 
-  /** Ends the run that is at work or waits; false when there is none. */
+  /** Cancels the active or waiting run; false when there is none. */
   cancel(): boolean {
     if (this.#running !== undefined) {
       this.#running.abort()
@@ -78,7 +78,7 @@ export class Conversation {
     return true
   }
 
-  /** As `showHistory`; a session that is new, or a server that keeps none, has nothing to show. */
+  /** As `showHistory`, but a new session or a server without history is not an error. */
   async open(signal: AbortSignal): Promise<void> {
     try {
       await this.showHistory(signal)
@@ -88,7 +88,7 @@ export class Conversation {
     }
   }
 
-  /** Shows the end of what has been said in the session. */
+  /** Shows the session's latest interactions. */
   async showHistory(signal?: AbortSignal): Promise<void> {
     const history = await this.client.sessions.history(this.sessionId, { interactions: shownInteractions, signal })
     if (history.has_more) this.note('There are earlier messages. /save writes all of them to a file.')
@@ -222,7 +222,7 @@ function readDecision(text: string): Decision | undefined {
   return reason === '' ? { approved } : { approved, reason }
 }
 
-/** JSON where something else than a text is wanted. */
+/** Parses JSON when the schema wants something other than text. */
 function readInput(text: string, { schema }: Question): { input: unknown } {
   if (schema?.type === 'string') return { input: text }
   try {

@@ -6,11 +6,11 @@ export interface InputProps {
   line: Line
   prompt: ReactNode
   columns: number
-  /** No more lines of it are shown than these, those around the cursor. */
+  /** Maximum lines shown, around the cursor. */
   rows: number
 }
 
-/** What is being typed, with the cursor. */
+/** The line that is being typed, with the cursor. */
 export function Input({ line, prompt, columns, rows }: InputProps): ReactNode {
   const { before, at, after } = around(line, columns * rows, rows)
   return (
@@ -30,7 +30,7 @@ export function Input({ line, prompt, columns, rows }: InputProps): ReactNode {
 
 const segmenter = new Intl.Segmenter(undefined, { granularity: 'grapheme' })
 
-/** A long paste is cut down to what fits, from its line at most `rows - 1` above the cursor's. */
+/** Cuts a long paste to what fits, starting at most `rows - 1` lines above the cursor. */
 function around({ text, cursor }: Line, most: number, rows: number): { before: string; at: string; after: string } {
   const half = Math.floor(most / 2)
   let before = text.slice(Math.max(0, cursor - half), cursor)

@@ -9,13 +9,13 @@ import { runTurn, type Turn } from './turn.ts'
 export interface ChatSettings {
   agentId: string
   sessionId: string | undefined
-  /** Asked once; undefined: what stdin says, one message a line. */
+  /** A single message; undefined: one message per line of stdin. */
   message: string | undefined
   json: boolean
   signal: AbortSignal
 }
 
-/** A conversation without a terminal: plain answers or events on stdout. The exit code says whether all runs went well. */
+/** A conversation without a terminal: answers or events on stdout. The exit code is success when all runs completed. */
 export async function chatByLines(client: Client, settings: ChatSettings): Promise<number> {
   let { sessionId } = settings
   let exitCode: number = exit.ok
@@ -65,7 +65,7 @@ async function printAnswer(client: Client, turn: Turn): Promise<Outcome> {
   return outcome
 }
 
-/** The run's events as they are recorded; from a server that names no run, those of the A2A stream. */
+/** The run's recorded events, or the A2A stream's when the server sends no run id. */
 async function printEvents(client: Client, { agentId, message, sessionId, signal }: Turn): Promise<Outcome> {
   const stream = await client.a2a.stream({ agentId, content: message, contextId: sessionId }, { signal })
   const { runId } = stream

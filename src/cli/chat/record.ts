@@ -5,13 +5,15 @@ import { showEvent, type TurnEvent } from '../runs/activity.ts'
 import { terminalLine } from '../terminal/text.ts'
 
 interface Reading {
-  /** Whether text is shown from here, behind what has been shown; otherwise it comes over A2A and only counts. */
+  /**
+   * Whether text is shown from the record, after what was already shown; otherwise text comes over A2A and is only
+   * counted.
+   */
   takesText: boolean
-  /** Called at the first event. */
   onLife?: () => unknown
 }
 
-/** The record of one run, put in order with the text that comes another way: what is recorded behind a text waits for it. */
+/** Merges a run's record with the text that A2A streams: events recorded after a text wait for that text. */
 export class RunReader {
   runId: string | undefined
   hasEnded = false
@@ -53,14 +55,17 @@ export class RunReader {
     return this.#push({ type: 'text', text })
   }
 
-  /** No more text comes the other way; `whole` unless it was cut. */
+  /** The A2A text has ended; `whole` is false when it was cut. */
   textEnded(whole: boolean): void {
     this.#textHasEnded = true
     if (!whole) this.#stop.abort()
     this.#behind?.go()
   }
 
-  /** Reads from the start, leaving out what has been shown. Resolves at the run's end or pause; rejects when it is cut. */
+  /**
+   * Reads from the start and skips what was shown. Resolves at the run's end or pause; rejects when the connection is
+   * cut.
+   */
   async read({ takesText, onLife }: Reading): Promise<void> {
     if (this.runId === undefined) return
     const signal = takesText ? this.signal : AbortSignal.any([this.signal, this.#stop.signal])

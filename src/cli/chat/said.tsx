@@ -11,11 +11,10 @@ export interface SaidProps {
   paint: Paint
 }
 
-/** Something that was said or has happened, as chat and the session browser show it. */
 export function Said({ entry, columns, paint }: SaidProps): ReactNode {
   const { kind, joined } = entry
   const apart = kind === 'markdown' ? !joined : kind === 'user' || kind === 'name'
-  // A width of its own: without one the layout rounds widths of what is inside, and the terminal cuts what was rounded up.
+  // Without its own width the layout rounds the inner widths up, and the terminal cuts the line.
   return (
     <Box marginTop={apart ? 1 : 0} width={columns} flexDirection="column" flexShrink={0}>
       <Words entry={entry} columns={columns} paint={paint} />

@@ -1,40 +1,42 @@
 import { type Block, BlockSplitter } from '../markdown/blocks.ts'
 
-/** Something that has been shown and does not change any more. */
+/** A finished entry, which does not change any more. */
 export interface Entry {
   id: number
   kind: 'name' | 'user' | 'markdown' | 'note' | 'error'
   text: string
-  /** It goes on where the entry before was cut. */
+  /** Continues the entry before, which was cut. */
   joined: boolean
 }
 
-/** What the terminal shows. */
 export interface Screen {
   entries: readonly Entry[]
   /** The end of the answer, which still grows. */
   open: string
   openJoined: boolean
-  /** Tools and steps at work. */
+  /** Active tools and steps. */
   working: readonly string[]
-  /** Since when a run is at work; undefined: none is. */
+  /** Start of the active run; undefined: no run is active. */
   busySince: number | undefined
   tokens: number
   connectionLost: boolean
-  /** What the next line answers. */
+  /** The question that the next line answers. */
   question: string | undefined
 }
 
 const frameMs = 50
-/** Drawing takes no more than one part in so many of the time while text comes faster than it can be drawn. */
+/** Drawing takes at most 1/n of the time while text arrives faster than it can be drawn. */
 const drawShare = 4
 const longestFrameMs = 500
-/** Of one answer; nobody reads more, and it is all recorded. */
+/** Per answer; the record has all of it. */
 const maxShownChars = 1_000_000
-/** As much waits for the next frame before whoever brings more has to. */
+/** Backpressure: `text` waits once this much text is pending. */
 const maxPendingChars = 256 * 1024
 
-/** The state of the chat's screen. Text is taken up at most every 50 ms, less often where drawing is slow; all else at once. */
+/**
+ * State of the chat's screen. Text is drawn at most every 50 ms, less often when drawing is slow; everything else at
+ * once.
+ */
 export class ChatScreen {
   #screen: Screen = {
     entries: [],
@@ -50,7 +52,6 @@ export class ChatScreen {
   #splitter = new BlockSplitter()
   #pending = ''
   #timer: NodeJS.Timeout | undefined
-  /** How long the last frame took to draw. */
   #drawMs = 0
   #frame = Promise.withResolvers<void>()
   #count = 0
@@ -66,14 +67,14 @@ export class ChatScreen {
     return () => void this.#listeners.delete(listener)
   }
 
-  /** Behind the answer so far. */
+  /** Adds an entry after the answer so far. */
   say(kind: Entry['kind'], text: string): void {
     this.#closeText()
     this.#add({ kind, text, joined: false })
     this.#publish()
   }
 
-  /** More of the answer. Resolves when there is room for more. */
+  /** Appends to the answer. Resolves when there is room for more. */
   async text(text: string): Promise<void> {
     const room = Math.max(0, maxShownChars - this.#shownChars)
     this.#shownChars += text.length
@@ -81,7 +82,7 @@ export class ChatScreen {
     this.#pending += text.slice(0, room).replaceAll('\t', '    ')
     this.#timer ??= setTimeout(() => this.#takeText(), this.#frameMs)
     if (this.#pending.length <= maxPendingChars) return
-    // Nobody is kept waiting because the frame before was slow.
+    // A key must not wait because the previous frame was slow.
     clearTimeout(this.#timer)
     this.#timer = setTimeout(() => this.#takeText(), frameMs)
     await this.#frame.promise
@@ -120,7 +121,7 @@ export class ChatScreen {
     this.#publish(change)
   }
 
-  /** What has been written to the terminal stays there, and takes no memory here. */
+  /** Drops entries that are on the terminal. */
   forget(entries: readonly Entry[]): void {
     for (; this.#forgotten < entries.length; this.#forgotten++) {
       const entry = entries[this.#forgotten]
@@ -145,7 +146,7 @@ export class ChatScreen {
     this.#addBlocks(this.#splitter.push(pending))
     const began = performance.now()
     this.#publish()
-    // Behind React's own, which draws.
+    // After React's own microtask, which draws.
     queueMicrotask(() => {
       this.#drawMs = performance.now() - began
     })

@@ -15,7 +15,7 @@ export interface TerminalChat extends ConversationOptions {
   signal: AbortSignal
 }
 
-/** The chat on a terminal, until its user leaves; says then how to go on with the session. Gives the exit code. */
+/** Runs the chat until the user leaves, then prints how to continue the session. Gives the exit code. */
 export async function chatOnTerminal(client: Client, { signal, ...options }: TerminalChat): Promise<number> {
   const conversation = new Conversation(client, options)
   if (conversation.begun) await conversation.open(signal)
@@ -49,7 +49,7 @@ const sample = [
   '|a|\n|-|\n|b|',
 ]
 
-/** Draws one of each while nobody waits: what has never run takes several times as long, and a first answer may come at once. */
+/** Draws one entry of each kind while the terminal is idle: the first drawing of each takes several times as long. */
 async function warmUp(): Promise<void> {
   const paint = paintFor({})
   for (const text of [...sample, ...sample]) {

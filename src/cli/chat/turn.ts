@@ -12,17 +12,16 @@ import { RunReader } from './record.ts'
 export interface Turn {
   agentId: string
   message: string
-  /** None: the server makes a session, and `end` says which. */
+  /** Undefined: the server creates a session, and `end` has its id. */
   sessionId: string | undefined
   /**
-   * Whether the run outlives the connection: a stream that is cut is then taken up again from the run's record, and leaving
-   * cancels the run by name, which takes a `sessionId`. Otherwise the server cancels a run whose reader has gone.
+   * Whether the run outlives the connection. If so, a cut stream continues from the run's record, and leaving cancels
+   * the run by id, which needs a `sessionId`. Otherwise the server cancels a run when its reader disconnects.
    */
   follow: boolean
   signal: AbortSignal
 }
 
-/** A run that goes on after a pause. */
 export interface ResumedTurn extends Pick<Turn, 'sessionId' | 'signal'> {
   runId: string
   /** The number of the last event before the pause. */
@@ -31,18 +30,18 @@ export interface ResumedTurn extends Pick<Turn, 'sessionId' | 'signal'> {
 }
 
 const cancelMs = 3000
-/** As much of an answer is searched for what it cites itself. */
+/** How much of an answer is searched for its own citations. */
 const citingChars = 1024 * 1024
 
 /**
- * One message and its answer: the text as it comes over A2A, and beside it what the run records (tools, steps, sources,
- * questions), which a server without X-Run-Id does not tell. Aborting or leaving cancels the run.
+ * Sends one message and streams its answer: the text over A2A; tools, steps, sources and questions from the run's
+ * record, when the server sends X-Run-Id. Aborting or leaving cancels the run.
  */
 export function runTurn(client: Client, turn: Turn): AsyncGenerator<TurnEvent, void, void> {
   return shown(client, turn.signal, turn.follow ? turn.sessionId : undefined, (reader) => talk(client, turn, reader))
 }
 
-/** Answers what a paused run waits for, or takes an interrupted workflow up again, and gives what happens from there. */
+/** Answers a paused run or resumes an interrupted workflow, and streams what follows. */
 export function resumeTurn(client: Client, turn: ResumedTurn): AsyncGenerator<TurnEvent, void, void> {
   const { runId, sessionId, after, answer, signal } = turn
   return shown(client, signal, sessionId, async (reader) => {
@@ -107,7 +106,7 @@ async function talk(client: Client, turn: Turn, reader: RunReader): Promise<void
   const { agentId, message, sessionId, follow } = turn
   const onDisconnect = follow ? ('continue' as const) : undefined
   const input = { agentId, content: message, contextId: sessionId, onDisconnect }
-  // A cut is shown, and the record taken up.
+  // A cut is shown, and the stream continues from the record.
   const stream = await client.a2a.stream(input, { signal: reader.signal, reconnects: 0 })
   reader.begin(stream.runId, stream.sessionId ?? sessionId, 0)
   const record = reader.read({ takesText: false }).catch((error: unknown) => error)
@@ -130,7 +129,7 @@ async function talk(client: Client, turn: Turn, reader: RunReader): Promise<void
   await reader.finish(failure)
 }
 
-/** Reads the record to its end, however often the connection is lost, for about five minutes. */
+/** Reads the record to its end and reconnects for about five minutes. */
 async function takeUp(reader: RunReader): Promise<void> {
   let lost = false
   for (let tries = 0; ; tries++) {
@@ -150,11 +149,11 @@ async function takeUp(reader: RunReader): Promise<void> {
 async function cancel(client: Client, known: string | undefined, sessionId: string): Promise<void> {
   const options = { timeoutMs: cancelMs }
   try {
-    // A run that has not said anything yet has not told its id either.
+    // Before its first event the run has not sent its id.
     const runId = known ?? (await client.sessions.runs(sessionId, {}, { ...options, limit: 1 })).runs[0]?.run_id
     if (runId !== undefined) await client.runs.cancel(runId, undefined, options)
   } catch {
-    // It has ended in the same moment, or the server can't be reached: there is nothing else to try.
+    // The run has just ended or the server is unreachable: no other way to cancel is left.
   }
 }
 

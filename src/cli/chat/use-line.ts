@@ -3,20 +3,20 @@ import { useRef, useState } from 'react'
 import { editLine, emptyLine, insert, type Line } from '../terminal/edit-line.ts'
 
 export interface LineOptions {
-  /** What was typed before, the latest last. */
+  /** Input history, newest last. */
   typed: readonly string[]
-  /** Takes a finished line; false leaves it where it is. */
+  /** Takes a finished line; false keeps it in the input. */
   submit(text: string): boolean
-  /** Ctrl-C, with what was typed; that is cleared. */
+  /** Ctrl-C; gets the text that it cleared. */
   cancel(cleared: string): void
-  /** Ctrl-D where nothing is typed. */
+  /** Ctrl-D on an empty line. */
   leave(): void
 }
 
-/** The line that is typed: editing, several lines, and what was typed before. */
+/** State of the input line: editing, several lines, history. */
 export function useLine({ typed, submit, cancel, leave }: LineOptions): Line {
   const [shown, show] = useState(emptyLine)
-  // Several keys may come before the next drawing.
+  // Several keys may arrive before the next render.
   const now = useRef({ line: emptyLine, place: 0, draft: '' })
   const setLine = (line: Line) => {
     now.current.line = line
@@ -56,7 +56,7 @@ export function useLine({ typed, submit, cancel, leave }: LineOptions): Line {
     if (key.ctrl && input === 'd' && line.text === '') return leave()
     if (key.return) return enter(key)
     if (input === '\n' || (key.ctrl && input === 'j')) return setLine(insert(line, '\n'))
-    // Keys that came faster than they were read: typed ahead, with Enter at the end, which is \n before raw mode is on.
+    // Keys typed ahead end with \n, because raw mode was not on yet.
     if (/^[^\r\n]+[\r\n]$/.test(input)) {
       now.current.line = insert(line, input.slice(0, -1))
       return enter(key)

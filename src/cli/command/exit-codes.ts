@@ -1,2 +1,1 @@
-/** How a command ended, as its exit code says it. */
 export const exit = { ok: 0, failure: 1, usage: 2, interrupted: 130 } as const

@@ -4,7 +4,7 @@ import { asCalled } from '../terminal/called-as.ts'
 import { terminalText } from '../terminal/text.ts'
 import { exit } from './exit-codes.ts'
 
-/** A command that was called wrongly: exit code 2. */
+/** Wrong usage of a command: exit code 2. */
 export class UsageError extends AppError {
   constructor(message: string) {
     super('invalid_request', message)
@@ -51,7 +51,7 @@ export function exitCodeOf(error: unknown): number {
   return isAppError(error) ? exitCodes[error.code] : exit.failure
 }
 
-/** What the terminal shows of an error: our own words, the lines of a config, a stack only for what nobody foresaw. */
+/** The error as the terminal shows it: message, lines of the config; a stack only for unexpected errors. */
 export function describeError(error: unknown): string {
   if (error instanceof ConfigError) return formatConfigError(error)
   if (isAppError(error)) {
@@ -66,7 +66,7 @@ function formatConfigError(error: ConfigError): string {
   return terminalText(`${error.message}${excerpt}`)
 }
 
-/** What to do about a missing key, where another advice than the usual one helps. */
+/** Replaces the usual advice for a missing key. */
 export function adviseUnauthorized(text: string): void {
   advice.unauthorized = `\n${text}`
 }

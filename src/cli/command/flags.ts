@@ -1,14 +1,13 @@
 import { type Command, InvalidArgumentError } from 'commander'
 import type { ConfigFlags } from '../../config/overrides.ts'
 
-/** Which configuration and which data. */
 export interface ProjectOptions {
   config?: string
   data?: string
   json?: boolean
 }
 
-/** Which server; without `url` the running one, or one in this process. */
+/** Without `url`: the running server, or one in this process. */
 export interface ConnectOptions extends ProjectOptions {
   url?: string
   key?: string
@@ -55,7 +54,7 @@ export function toConfigFlags(options: ServeOptions): ConfigFlags {
   }
 }
 
-/** For a flag whose value must be an integer within bounds. */
+/** Parses a flag's value as an integer within bounds. */
 export function integerBetween(least: number, most: number): (text: string) => number {
   return (text) => {
     const number = Number(text)

@@ -3,13 +3,12 @@ import type { Command } from 'commander'
 export interface CommandContext {
   /** Aborts at the first Ctrl-C or SIGTERM; a second one ends the process. */
   signal: AbortSignal
-  /** What aborted it. */
   stoppedBy(): NodeJS.Signals | undefined
-  /** Every command with its arguments and flags, in the order of the help. Loads them all. */
+  /** Loads every command with its arguments and flags, in the order of the help. */
   defineAll(): Promise<Command[]>
 }
 
-/** One command: what it takes, and what it does. `run` resolves with the exit code, default 0. */
+/** One command. `run` resolves with the exit code, default 0. */
 export interface CommandModule<Options> {
   define(command: Command): void
   run(context: CommandContext, options: Options, ...args: string[]): Promise<number | undefined>

@@ -2,10 +2,10 @@ import { say } from '../terminal/output.ts'
 import { exit } from './exit-codes.ts'
 import type { CommandContext } from './module.ts'
 
-/** More than a server takes for its work and its last events. */
+/** Longer than a server takes to stop. */
 const maxMs = 15_000
 
-/** The first SIGINT or SIGTERM aborts the context's signal; the second ends the process at once, and so does time. */
+/** The first SIGINT or SIGTERM aborts the signal. A second one, or the timeout, ends the process at once. */
 export function watchSignals(): { context: Omit<CommandContext, 'defineAll'>; close(): void } {
   const controller = new AbortController()
   let stoppedBy: NodeJS.Signals | undefined

@@ -38,7 +38,10 @@ export const command: CommandModule<AskOptions> = {
   },
 }
 
-/** Whether documents named like files of this folder are of this folder: another knowledge base may have them from elsewhere. */
+/**
+ * Whether documents named like this folder's files come from this folder: another knowledge base may have the same
+ * names.
+ */
 async function isOwnFolder(options: ConnectOptions, folder: string): Promise<boolean> {
   if (options.url !== undefined || process.env.AGENTSERVE_URL) return false
   return dirname(await findDataFolder(options)) === folder

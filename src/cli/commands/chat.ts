@@ -59,7 +59,7 @@ async function readText(path: string): Promise<string> {
   }
 }
 
-/** An unknown agent is worth an error before the first question; other servers of the dialect have no list. */
+/** An unknown agent is an error before the first question. Other A2A servers have no list of agents. */
 async function findKind(client: Client, agentId: string) {
   try {
     return (await client.agents.get(agentId)).kind

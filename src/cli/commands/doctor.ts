@@ -51,7 +51,7 @@ function findingsOf(context: CommandContext, options: DoctorOptions): AsyncGener
   return compact ? withConfig(context, options, compactStorage) : examine(context, options)
 }
 
-/** The findings about the project, which is disposed of afterwards. */
+/** Closes the project afterwards. */
 async function* withConfig(
   { signal }: CommandContext,
   options: ProjectOptions,

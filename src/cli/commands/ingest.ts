@@ -81,7 +81,7 @@ export const command: CommandModule<IngestOptions> = {
       if (!signal.aborted) say(describeError(error))
     }
     const places = paths.filter((path) => path !== '-' && !isAddress(path))
-    // Before the first pass, so that what is saved meanwhile is not missed.
+    // Before the first pass, so that no change is missed.
     const watcher = await watchPaths({ root: wanted.root, paths: places, onChange: pass, onError })
     try {
       const code = await exitCode()

@@ -18,7 +18,7 @@ interface KnowledgeOptions extends ConnectOptions {
 }
 
 const actions = ['status', 'list', 'show', 'delete', 'config', 'reindex']
-/** Those that are about documents. */
+/** Actions on documents. */
 const named = ['show', 'delete']
 
 export const command: CommandModule<KnowledgeOptions> = {

@@ -5,7 +5,6 @@ import type { CommandModule } from '../command/module.ts'
 import { withClient } from '../connect/connect.ts'
 import { checkCall, type RunsAction, type RunsOptions } from './runs/action.ts'
 
-/** An action's file is loaded when it is called. */
 const actions: Record<string, () => Promise<RunsAction>> = {
   list: async () => (await import('./runs/list.ts')).listRuns,
   show: async () => (await import('./runs/show.ts')).showRun,

@@ -6,7 +6,6 @@ import { withClient } from '../connect/connect.ts'
 import type { SessionsAction, SessionsOptions } from './sessions/action.ts'
 import { opensBrowser } from './sessions/browse.ts'
 
-/** An action's file is loaded when it is called. */
 const actions: Record<string, () => Promise<SessionsAction>> = {
   browse: async () => (await import('./sessions/browse.ts')).browseSessions,
   list: async () => (await import('./sessions/list.ts')).listSessions,
@@ -77,7 +76,7 @@ export const command: CommandModule<SessionsOptions> = {
   },
 }
 
-/** Flags that mean nothing to most actions: one that deletes must not be taken for less than was said. */
+/** Flags that most actions reject: an ignored flag could make a deletion larger than intended. */
 const flagActions: Record<string, readonly string[]> = {
   olderThan: ['list', 'prune'],
   dryRun: ['prune'],

@@ -62,7 +62,7 @@ async function* linesOf(lines: AsyncIterable<string>): AsyncGenerator<string> {
   for await (const line of lines) yield `${line}\n`
 }
 
-/** A server answers within its time limit, and goes on with what is left when it is asked again. */
+/** A server answers within its time limit and continues at the next call. */
 async function erase(client: Client, userId: string, signal: AbortSignal): Promise<void> {
   for (;;) {
     try {

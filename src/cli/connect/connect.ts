@@ -15,7 +15,7 @@ export interface Connection {
 }
 
 /**
- * The server to talk to: `--url`, else the one that runs on the data folder, else one in this process, which owns the
+ * The server to talk to: `--url`, else the running server of the data folder, else one in this process, which owns the
  * folder until `close`.
  */
 export async function connect(options: ConnectOptions, context: CommandContext): Promise<Connection> {
@@ -30,7 +30,7 @@ export async function connect(options: ConnectOptions, context: CommandContext):
   return (await running()) ?? waitForFolder({ dataFolder, open, instead: running, signal: context.signal })
 }
 
-/** Runs the work with a connection that is closed afterwards, whatever happens. */
+/** Runs the work with a connection and closes it afterwards. */
 export async function withClient<T>(
   options: ConnectOptions,
   context: CommandContext,
@@ -48,7 +48,7 @@ async function openInProcess(options: ConnectOptions, signal: AbortSignal): Prom
   const { openServer } = await import('../../server.ts')
   const { config } = await loadProject(options, { data: options.data }, terminalLogger({ quiet: true }), { signal })
   const { prefix, a2aPrefix, healthPath, authKeys } = config.server
-  // Whoever has the folder may do everything with it, and of a hashed key nobody here knows the text.
+  // Access to the folder is full access, and the texts of hashed keys are unknown here.
   const own = { key: randomBytes(32).toString('base64url'), id: 'key:command', userId: undefined, scopes: undefined }
   const keys = authKeys.length === 0 ? [] : [...authKeys, own]
   const server = openServer({ ...config, server: { ...config.server, authKeys: keys, allowOrigins: [] } })

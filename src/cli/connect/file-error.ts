@@ -1,6 +1,6 @@
 import { AppError, isAppError } from '../../core/error.ts'
 
-/** What is wrong with a file that was to be read, and what to do; errors that are not about it come back as they are. */
+/** Explains why a file could not be read. Other errors are returned unchanged. */
 export function toReadError(error: unknown, file: string, writer = 'agentserve sessions export'): unknown {
   const code = codeOf(error)
   if (code === 'ENOENT' || code === 'ENOTDIR')
@@ -11,7 +11,7 @@ export function toReadError(error: unknown, file: string, writer = 'agentserve s
   return code === undefined ? error : refuse(`'${file}' can't be read: ${code}.`, error)
 }
 
-/** The same of a file that was to be made. */
+/** Explains why a file could not be written. Other errors are returned unchanged. */
 export function toWriteError(error: unknown, file: string): unknown {
   const code = codeOf(error)
   if (code === 'EEXIST')
@@ -26,7 +26,6 @@ export function toWriteError(error: unknown, file: string): unknown {
   return code === undefined ? error : refuse(`'${file}' can't be written: ${code}.`, error)
 }
 
-/** Of an error of the file system. */
 function codeOf(error: unknown): string | undefined {
   const { code } = error as NodeJS.ErrnoException
   return !isAppError(error) && typeof code === 'string' && /^E[A-Z]+$/.test(code) ? code : undefined

@@ -8,8 +8,8 @@ export interface NamedServer {
 }
 
 /**
- * The server that `--url` or AGENTSERVE_URL names, with the key from where its address comes from: a key of another source
- * is another server's. When the server wants a key, the error says why that one was not sent.
+ * The server that `--url` or AGENTSERVE_URL names. A key is only used with an address from the same source: another
+ * source's key is for another server. When the server wants a key, the error says why that key was not sent.
  */
 export function findNamedServer({ url, key }: ConnectOptions): NamedServer | undefined {
   if (url !== undefined) {

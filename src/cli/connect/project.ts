@@ -8,13 +8,13 @@ import type { ProjectOptions } from '../command/flags.ts'
 
 export interface Project {
   config: ResolvedConfig
-  /** What a change of calls for a reload. */
+  /** The files whose change calls for a reload. */
   files: string[]
-  /** When reading them began, in milliseconds since the epoch. */
+  /** Start of the read, in milliseconds since the epoch. */
   readAtMs: number
 }
 
-/** Reads and decides the configuration as it is now. `onLateFile` and `signal`: see `loadConfig`. Throws ConfigError. */
+/** Loads the configuration. `onLateFile` and `signal`: see `loadConfig`. Throws ConfigError. */
 export async function loadProject(
   options: ProjectOptions,
   flags: ConfigFlags,
@@ -39,7 +39,7 @@ export async function loadProject(
   return { config, files, readAtMs }
 }
 
-/** Where the data are, without running the config; the `.env` beside it has a say. */
+/** Finds the data folder without running the config; reads the `.env` beside it. */
 export async function findDataFolder(options: ProjectOptions): Promise<string> {
   const { applyEnvFile } = await import('../../config/environment.ts')
   const root = options.config === undefined ? process.cwd() : dirname(resolve(options.config))

@@ -13,12 +13,12 @@ export interface RunningServer {
 }
 
 const answerMs = 2_000
-/** A command may look for its server many times. */
+/** Warnings already printed: a command may look for its server many times. */
 const said = new Set<string>()
 
 /**
- * The server that owns this data folder, if one answers and proves that it wrote the folder's `server.json`; only then is
- * `keyFor` asked for the key that the client sends. Says on stderr why a file that is there is not used.
+ * The server that owns this data folder, if it answers and proves that it wrote `server.json`. Only then is `keyFor`
+ * asked for the client's key. Prints on stderr why an existing file is not used.
  */
 export async function findRunningServer(
   dataFolder: string,
@@ -43,7 +43,7 @@ function ignore(path: string, reason: string): undefined {
   return undefined
 }
 
-/** `silent`: nothing listens there any more. No redirect is followed, and no key sent. */
+/** `silent`: no server listens there. Follows no redirect and sends no key. */
 async function challenge({
   url,
   secret,

@@ -4,38 +4,38 @@ import { networkInterfaces } from 'node:os'
 import { dirname } from 'node:path'
 import { isProofText, plainAddress } from '../../core/access/server-proof.ts'
 
-/** What a running server tells of itself in `server.json` of its data folder. */
+/** What a running server writes to `server.json` in its data folder. */
 export interface ServerHint {
   pid: number
-  /** Of one of this machine's own addresses, with its port and nothing behind it. */
+  /** An address of this machine, with its port and no path. */
   url: string
-  /** Where its routes are; absent means the defaults. */
+  /** Prefix of the routes; absent: the defaults. */
   prefix?: string | undefined
   a2a_prefix?: string | undefined
   health_path?: string | undefined
-  /** With which it proves itself. */
+  /** Used to prove the server's identity. */
   secret: string
-  /** Its routes want a key. */
+  /** Its routes need a key. */
   auth: boolean
 }
 
-/** `refusal`: why a file that is there is not used. */
+/** `refusal`: why an existing file is not used. */
 export type ServerFile = { hint: ServerHint } | { refusal: string } | undefined
 
 const maxBytes = 64 * 1024
 const maskOfOthers = 0o066
 const { O_RDONLY, O_NONBLOCK = 0, O_NOFOLLOW = 0 } = constants
 
-/** Reads `server.json`; undefined when there is none. Only the user's own file counts, which nobody else may read or write. */
+/** Reads `server.json`; undefined when it does not exist. The file must belong to the user and be closed to others. */
 export async function readServerFile(path: string): Promise<ServerFile> {
   let file: FileHandle | undefined
   try {
-    // Neither a link nor a pipe: what is checked is what is read.
+    // Neither a link nor a pipe: the checked file is the one that is read.
     file = await open(path, O_RDONLY | O_NONBLOCK | O_NOFOLLOW)
     const { uid, mode, size } = await file.stat()
     if (size > maxBytes) return { refusal: 'it is too large' }
     const folder = await stat(dirname(path))
-    // Windows keeps neither: the user's profile is closed to others, and elsewhere the proof decides.
+    // Windows has neither: the user's profile is closed to others, and elsewhere the proof decides.
     const user = process.geteuid?.()
     if (user !== undefined && folder.uid !== user) return { refusal: 'its folder belongs to another user' }
     if (user !== undefined && uid !== user) return { refusal: 'it belongs to another user' }
@@ -75,7 +75,7 @@ function path(value: unknown): string | undefined {
   return typeof value === 'string' && /^(?:\/[^\s?#]*)?$/.test(value) ? value : undefined
 }
 
-/** The URL of a literal address of this machine, else undefined: a name may mean one program today and another tomorrow. */
+/** Undefined unless the URL has a literal address of this machine: a name may later resolve elsewhere. */
 function ownUrl(value: unknown): string | undefined {
   const url = typeof value === 'string' ? URL.parse(value) : null
   if (url?.protocol !== 'http:' || url.href !== `http://${url.host}/`) return undefined

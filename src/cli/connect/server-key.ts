@@ -6,7 +6,7 @@ import { say } from '../terminal/output.ts'
 import { loadProject } from './project.ts'
 import type { ServerHint } from './server-file.ts'
 
-/** For a server that has proved itself: the key that was given, else one of the server's own. */
+/** For a server that has proved itself: the given key, else one from the server's config. */
 export async function serverKey(
   options: ConnectOptions,
   { auth }: ServerHint,
@@ -18,7 +18,7 @@ export async function serverKey(
   return listed.length > 0 ? listed.find(isPlain) : configKey(options, signal)
 }
 
-/** A key of the config that may do everything, else one that sees everything, else its first. */
+/** Prefers a key with all permissions, then one that reads everything, then the first. */
 function operatorKey({ server: { authKeys } }: ResolvedConfig): string | undefined {
   const plain = authKeys.filter(({ key }) => isPlain(key))
   const ofAll = plain.filter(({ userId }) => userId === undefined)
@@ -37,7 +37,7 @@ async function configKey(options: ConnectOptions, signal: AbortSignal): Promise<
   }
 }
 
-/** A hash can't be sent in place of its key. */
+/** False for a hash, which can't be sent as a key. */
 function isPlain(key: string): boolean {
   return !key.startsWith('sha256:')
 }

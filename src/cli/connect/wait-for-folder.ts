@@ -6,14 +6,14 @@ const pauseMs = 100
 
 export interface FolderOptions<T> {
   dataFolder: string
-  /** Throws `conflict` while somebody else owns the folder. */
+  /** Throws `conflict` while another process owns the folder. */
   open: () => Promise<T>
   /** The owner, if it is a server that answers. */
   instead: () => Promise<T | undefined>
   signal: AbortSignal
 }
 
-/** Opens what owns the data folder; while it is taken, looks for its owner again, for five seconds. */
+/** Opens the data folder; while it is in use, looks for its owner, for five seconds. */
 export async function waitForFolder<T>({ dataFolder, open, instead, signal }: FolderOptions<T>): Promise<T> {
   const end = performance.now() + patienceMs
   for (;;) {
@@ -34,7 +34,7 @@ export async function waitForFolder<T>({ dataFolder, open, instead, signal }: Fo
   }
 }
 
-/** A port that was named and is taken is the same code, but waiting for the folder would not help. */
+/** A port in use has the same code, but waiting would not help. */
 function isTakenPort({ cause }: AppError): boolean {
   return (cause as NodeJS.ErrnoException | undefined)?.code === 'EADDRINUSE'
 }

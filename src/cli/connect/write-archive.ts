@@ -3,12 +3,12 @@ import { access, open, rename, rm } from 'node:fs/promises'
 import { AppError } from '../../core/error.ts'
 import { toWriteError } from './file-error.ts'
 
-/** What ends an archive. */
+/** The end mark of an archive. */
 const endBytes = 1024
 
 /**
- * Writes an archive beside its place, for its owner alone, and gives it its name when it is whole and on the disk. Throws
- * `conflict` when there is a file of that name. Gives its size.
+ * Writes an archive under a temporary name, readable by the owner only, and renames it once it is on disk. Throws
+ * `conflict` when the file exists. Gives its size.
  */
 export async function writeWhole(
   path: string,

@@ -13,14 +13,13 @@ export interface Bound {
   port: number
 }
 
-/** Says on stdout, in one line for programs, what is served and where. */
+/** Prints one JSON line on stdout: what is served and where. */
 export function announceJson(config: ResolvedConfig, { url, host, port }: Bound): void {
   const entities = [...config.entities].map(([id, { kind }]) => ({ id, kind }))
   const { dataFolder: data_folder, file: config_file = null } = config
   printJson({ url, host, port, pid: process.pid, version, config_file, data_folder, entities })
 }
 
-/** Says the same to people. */
 export function announce(config: ResolvedConfig, { url }: Bound, print: (text: string) => void, paint: Paint): void {
   const { prefix, a2aPrefix, healthPath } = config.server
   print(`${paint.bold(`agentserve ${version}`)} at ${url}`)
@@ -46,7 +45,6 @@ export function formatRow(name: string, value: string, paint: Paint): string {
   return `  ${paint.dim(name.padEnd(10))}${terminalLine(value)}`
 }
 
-/** The agents, teams and workflows of a config. */
 export function servedIds({ entities }: ResolvedConfig): string {
   const ids = [...entities].map(([id, { kind }]) => (kind === 'agent' ? id : `${id} (${kind})`))
   return ids.join(', ') || 'no agents yet'

@@ -1,13 +1,13 @@
-/** A stretch of an answer: in both, only in the earlier one, or only in the later one. */
+/** A stretch of an answer: in both versions, only in the earlier, or only in the later. */
 export interface Stretch {
   kind: 'same' | 'gone' | 'new'
   text: string
 }
 
-/** About 1,400 changed words on both sides: 4 MB. Nobody reads a longer list of changed words. */
+/** About 1,400 changed words on both sides: 4 MB. */
 const maxCells = 2_000_000
 
-/** What changed from one answer to another: by words, by lines in long texts, as a whole in very long ones. */
+/** Compares two answers by words, by lines in long texts, as a whole in very long ones. */
 export function diffAnswers(before: string, after: string): Stretch[] {
   return diff(before, after, wordsOf) ?? diff(before, after, linesOf) ?? whole(before, after)
 }
@@ -40,7 +40,7 @@ function diff(before: string, after: string, split: (text: string) => string[]):
   return joined([same(a.slice(0, start)), ...middle, same(a.slice(a.length - end))])
 }
 
-/** The longest common subsequence as stretches of one piece each; undefined when the texts are too long for it. */
+/** Longest common subsequence, one stretch per piece; undefined when the texts are too long. */
 function middleOf(a: readonly string[], b: readonly string[]): Stretch[] | undefined {
   const width = b.length + 1
   if ((a.length + 1) * width > maxCells) return undefined
@@ -72,7 +72,9 @@ function middleOf(a: readonly string[], b: readonly string[]): Stretch[] | undef
   return stretches
 }
 
-/** Neighbours of a kind as one; spaces between two replaced words belong to both, so that a phrase reads as one change. */
+/**
+ * Merges neighbours of a kind. Spaces between two replaced words count as replaced, so a phrase reads as one change.
+ */
 function joined(stretches: readonly Stretch[]): Stretch[] {
   const result: Stretch[] = []
   let gone = ''

@@ -9,9 +9,9 @@ import { diffAnswers } from './answer-diff.ts'
 import type { RunLines } from './run-lines.ts'
 
 export interface AskAgain {
-  /** Asks now and after each edit, or stops that. */
+  /** Turns asking after each edit on or off; turning it on asks at once. */
   toggle(): void
-  /** A new config is served. */
+  /** Call when a new config is served. */
   edited(): void
   ended(run: RunRecord): void
   close(): void
@@ -22,7 +22,6 @@ export interface AskAgainOptions {
   lines: RunLines
   print: (text: string) => void
   paint: Paint
-  /** From the start on. */
   on: boolean
 }
 
@@ -30,18 +29,18 @@ interface Question {
   entityId: string
   parts: Part[]
   userId: string | undefined
-  /** The last one that was completed. */
+  /** The last completed answer. */
   answer: string | undefined
 }
 
 const shownCharacters = 20_000
 
-/** Asks the last question again, in a session of its own, and shows how the answer has changed. */
+/** Asks the last question again in a new session and shows how the answer changed. */
 export function createAskAgain({ runs, lines, print, paint, on: initially }: AskAgainOptions): AskAgain {
   let on = initially
   let last: Question | undefined
   let closed = false
-  /** The run that asks again, if one is at work. */
+  /** The active repeat, if any. */
   let asking: { runId?: string } | undefined
   const ownRuns = new Set<string>()
 
@@ -116,7 +115,7 @@ function answerOf({ messages }: RunRecord): string {
     .join('\n')
 }
 
-/** The later answer with what changed: in colour, else as `[-gone-]` and `{+new+}`. */
+/** The later answer with its changes: in colour, else as `[-gone-]` and `{+new+}`. */
 export function formatAnswer(before: string | undefined, after: string, paint: Paint): string {
   const indent = (text: string) => text.trimEnd().slice(0, shownCharacters).replace(/^/gm, '  ')
   if (before === undefined || before === '') return indent(terminalText(after))

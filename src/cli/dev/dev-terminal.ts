@@ -17,15 +17,14 @@ import { createRunLines } from './run-lines.ts'
 export interface DevTerminal {
   readonly logger: Logger
   onRunEnd(run: RunRecord): void
-  /** Says what is served, and does from then on what keys ask for. */
+  /** Prints what is served and starts reading keys. */
   begin(serving: Serving): void
-  /** A new config is served. */
   reloaded(config: ResolvedConfig): void
   close(): Promise<void>
 }
 
 export interface DevTerminalOptions {
-  /** What is served has been told on stdout. */
+  /** The announcement went to stdout as JSON. */
   json: boolean
   open: boolean
   again: boolean
@@ -42,7 +41,7 @@ export interface Serving {
 const logLinesPerSecond = 20
 const keyHelp = 'o docs   r reload   a ask again   c clear   q quit'
 
-/** What `dev` shows and the keys that it knows: for a terminal with colours, else plain lines on stderr. */
+/** The output and keys of `dev`: for a terminal with colours, else plain lines on stderr. */
 export function createDevTerminal(options: DevTerminalOptions): DevTerminal {
   const paint = paintFor(process.stderr)
   const { stderr } = process

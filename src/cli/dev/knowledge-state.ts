@@ -1,12 +1,12 @@
 import type { OpenServer } from '../../server.ts'
 import { hint } from '../terminal/called-as.ts'
 
-/** What the knowledge base holds once the config's sources are in; undefined when there is none. */
+/** What the knowledge base holds after the config's sources are ingested; undefined when there is none. */
 export async function knowledgeState(server: OpenServer): Promise<string | undefined> {
   const { knowledge } = server.services
   if (knowledge === undefined) return undefined
   await server.ingested()
-  // An empty one needs no vector database, which takes time and memory to open.
+  // An empty one need not open the vector database, which takes time and memory.
   if ((await knowledge.listDocuments({}, { limit: 1 })).items.length === 0)
     return `empty; add documents with ${hint('ingest')}`
   const { documents, chunks, pending, embedding_model } = await knowledge.status()

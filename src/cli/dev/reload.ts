@@ -8,25 +8,24 @@ import type { Project } from '../connect/project.ts'
 import { terminalLine } from '../terminal/text.ts'
 
 export interface Reloader {
-  /** Reads the config again whether its files have changed or not; one after the other. */
+  /** Reads the config again, changed or not. Calls run one after the other. */
   reload(changed?: readonly string[]): Promise<void>
-  /** One more file that the config rests on. */
+  /** Watches one more file of the config. */
   add(file: string): void
   close(): Promise<void>
 }
 
 export interface ReloaderOptions {
-  /** What is served now. */
   project: Project
   server: OpenServer
   load: (signal: AbortSignal) => Promise<Project>
-  /** Reloads when a file of the config changes. */
+  /** Reload when a file of the config changes. */
   watch: boolean
   print: (text: string) => void
   onReloaded: (project: Project) => void
 }
 
-/** Exchanges what a server serves. A config that does not load leaves the last good one serving. */
+/** Replaces the served config. A config that does not load leaves the last good one in place. */
 export function createReloader(options: ReloaderOptions): Reloader {
   const { server, load, print } = options
   let last = options.project
@@ -79,7 +78,7 @@ export function createReloader(options: ReloaderOptions): Reloader {
   }
 }
 
-/** What is decided once, when the server is made. */
+/** Names changed settings that need a restart. */
 function restartNote(last: Project, next: Project): string {
   const settings = ({ config }: Project) => {
     const { logger: _logger, summaryManager: _manager, sessionStorage, ...rest } = config.server

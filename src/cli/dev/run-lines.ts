@@ -7,18 +7,18 @@ import { limitLines } from '../terminal/line-limit.ts'
 type Runs = OpenServer['services']['runs']
 
 const linesPerSecond = 10
-/** Of a very long run, the first so many events are looked at. */
+/** Only this many events of a run are read. */
 const eventLimit = 5_000
 
 export interface RunLines {
-  /** A run has ended. Costs a count when too many do. */
+  /** Call when a run has ended. Above the limit, runs are only counted. */
   show(run: RunRecord): void
-  /** Prints in turn with the lines of the runs that have ended before. */
+  /** Prints after the lines of the runs that ended before. */
   after(print: () => void): void
   close(): Promise<void>
 }
 
-/** One line for each run that ends, in their order, as far as a person could read them. */
+/** Prints one line per ended run, in order, at a rate that a person can read. */
 export function createRunLines(runs: () => Runs, print: (text: string) => void, style: () => LineStyle): RunLines {
   const printing = createSerial()
   const limit = limitLines(linesPerSecond, (counts) => {
@@ -33,7 +33,7 @@ export function createRunLines(runs: () => Runs, print: (text: string) => void, 
     show(run) {
       if (!limit.take(run.status)) return
       after(async () => {
-        // A server that is being closed reads no more; the line does without.
+        // A closing server rejects reads; the line is printed without the facts.
         const facts = await readFacts(runs, run).catch(() => noFacts)
         print(formatRun(run, facts, style()))
       })

@@ -14,12 +14,12 @@ import { createDevTerminal, type DevTerminal } from './dev-terminal.ts'
 import { createReloader, type Reloader } from './reload.ts'
 import { type SourceWatch, watchSources } from './watch-sources.ts'
 
-/** Serves until a signal comes or the server gives up. `dev`: with the terminal of `dev`, and reloading unless told not to. */
+/** Serves until a signal or a fatal error. `dev` adds its terminal and, by default, reloading. */
 export async function serve(context: CommandContext, options: ServeOptions, dev: boolean): Promise<number> {
   try {
     return await serveUntilStopped(context, options, dev)
   } catch (error) {
-    // SIGTERM asks a server to end, also one that is still starting.
+    // SIGTERM is a normal stop, also during the start.
     if (context.stoppedBy() === 'SIGTERM' && error instanceof Error && error.name === 'AbortError') return exit.ok
     throw error
   }
@@ -32,7 +32,7 @@ async function serveUntilStopped(context: CommandContext, options: ServeOptions,
     : undefined
   let reloader: Reloader | undefined
   let sources: SourceWatch | undefined
-  /** What runs have imported before there was a reloader. */
+  /** Files that runs imported before the reloader existed. */
   const lateFiles: string[] = []
   const onLateFile = (file: string) => void (reloader === undefined ? lateFiles.push(file) : reloader.add(file))
   const load = (signal: AbortSignal) =>
@@ -40,10 +40,10 @@ async function serveUntilStopped(context: CommandContext, options: ServeOptions,
   const project = await load(context.signal)
   const { config } = project
   const { server, ended } = await open(project, context, terminal?.onRunEnd)
-  // An agent's own stray promise must not end the conversations of the others.
+  // An unhandled rejection in agent code must not end other conversations.
   const onStray = (error: unknown) => server.services.logger.error({ error }, 'unhandled rejection in agent code')
   process.on('unhandledRejection', onStray)
-  // What is thrown outside any promise may have left anything half done.
+  // After an uncaught exception the state may be inconsistent.
   const onUncaught = (error: unknown) => {
     server.services.logger.error({ error, ...server.underWay() }, 'the server must stop: uncaught exception')
     say(`The server stops: ${error instanceof Error ? error.message : String(error)} (the log names the runs).`)
@@ -81,7 +81,7 @@ async function serveUntilStopped(context: CommandContext, options: ServeOptions,
 
 interface Opened {
   server: OpenServer
-  /** Settles when the server has been shut down; rejects when it could not go on. */
+  /** Settles after the shutdown; rejects after a fatal error. */
   ended: Promise<void>
 }
 

@@ -5,12 +5,12 @@ import type { OpenServer } from '../../server.ts'
 import { watchPaths } from '../ingest/watch.ts'
 
 export interface SourceWatch {
-  /** Watches what this config names from now on. */
+  /** Watches the sources of this config from now on. */
   update(config: ResolvedConfig): void
   close(): Promise<void>
 }
 
-/** Has the server take in what changes among the knowledge sources of its config. */
+/** Ingests changes of the config's knowledge sources into the server. */
 export function watchSources(config: ResolvedConfig, server: OpenServer): SourceWatch {
   const onError = (error: unknown) => server.services.logger.error({ error }, 'knowledge sources are not watched')
   let watched: readonly string[] = []
@@ -29,7 +29,7 @@ export function watchSources(config: ResolvedConfig, server: OpenServer): Source
         return server.ingested()
       }
       watcher = await watchPaths({ root, paths: sources, onChange, onError })
-      // What was saved before changes were seen.
+      // Catches changes that were saved before the watcher was ready.
       onChange().catch(onError)
     })
     work.catch(onError)

@@ -1,4 +1,4 @@
-/** What `agentserve help <command>` and docs/cli.md show for a command besides its flags. */
+/** What `agentserve help <command>` and docs/cli.md show besides the flags. */
 export interface Guide {
   details: string
   /** Complete command lines. */

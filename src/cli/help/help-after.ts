@@ -1,7 +1,7 @@
 import { asCalled } from '../terminal/called-as.ts'
 import { guides } from './guides.ts'
 
-/** What a command's help says after its flags: what it does in full, and examples. */
+/** The help text after the flags: full description and examples. */
 export function helpAfter(name: string): string {
   const guide = guides[name]
   if (guide === undefined) return ''

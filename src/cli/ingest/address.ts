@@ -6,17 +6,17 @@ import type { DocumentRecord } from '../../core/knowledge/knowledge.ts'
 import { type FileResult, ingestContent } from './files.ts'
 import type { IngestPaths } from './paths.ts'
 
-/** Metadata of a page that was fetched: what its server wants back to say that it has not changed. */
+/** Metadata key for the ETag of a fetched page. */
 const etagKey = 'http_etag'
 const lastModifiedKey = 'http_last_modified'
 const byteOrderMark = Buffer.from([0xef, 0xbb, 0xbf])
 
-/** One of each page, whatever fragments name it. */
+/** One address per page, without fragments. */
 export function uniqueAddresses(addresses: readonly string[]): string[] {
   return [...new Map(addresses.map((address) => [publicAddress(address), address])).values()]
 }
 
-/** Fetches a page and sends it, unless its server says that it has not changed since the document was made. */
+/** Fetches a page and sends it, unless it has not changed since the document was made. */
 export async function ingestAddress(client: Client, address: string, wanted: IngestPaths): Promise<FileResult> {
   const { allowHttp = false, allowPrivate = false, settings, signal } = wanted
   const source = publicAddress(address)
@@ -38,7 +38,7 @@ export async function ingestAddress(client: Client, address: string, wanted: Ing
   }
 }
 
-/** Whether the document was made with what is asked for now. */
+/** Whether the document was made with the same settings. */
 function isAsAsked(document: DocumentRecord, { settings }: IngestPaths): boolean {
   const { [etagKey]: _etag, [lastModifiedKey]: _modified, ...metadata } = document.metadata
   const { chunker_type, chunk_size, chunk_overlap } = settings
@@ -64,7 +64,7 @@ function toMetadata({ etag, lastModified }: Validators): JsonObject {
   }
 }
 
-/** As UTF-8 with its mark, when the server names the charset of a text: its word counts for more than the page's own. */
+/** Converts to UTF-8 with a byte order mark when the server names a charset: it overrides the page's own. */
 function readable({ bytes, mediaType = '' }: Page): Uint8Array {
   const charset = /;\s*charset\s*=\s*"?([\w.:-]+)/i.exec(mediaType)?.[1]
   if (charset === undefined || !/^(?:text\/|application\/(?:[\w.-]+\+)?(?:xml|json)\b)/i.test(mediaType)) return bytes
@@ -72,7 +72,7 @@ function readable({ bytes, mediaType = '' }: Page): Uint8Array {
     const text = new TextDecoder(charset, { fatal: true }).decode(bytes)
     return Buffer.concat([byteOrderMark, Buffer.from(text)])
   } catch {
-    // An unknown charset, or bytes that are not in it: what they are is told by the bytes.
+    // Unknown charset or invalid bytes: detect the encoding from the bytes.
     return bytes
   }
 }

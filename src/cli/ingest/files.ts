@@ -14,7 +14,6 @@ export interface FileResult {
   source: string
   outcome: 'added' | 'replaced' | 'unchanged' | 'skipped' | 'pruned'
   chunks: number
-  /** Why it was skipped. */
   reason?: string
 }
 
@@ -22,7 +21,7 @@ export interface IngestFiles extends Files {
   settings: IngestSettings
 }
 
-/** Sends what the server does not have yet; each file is whole in the knowledge base or not there at all. */
+/** Sends the files that the server does not have yet. Each file is ingested completely or not at all. */
 export async function* ingestFiles(client: Client, files: IngestFiles): AsyncGenerator<FileResult, void, void> {
   const { settings, signal } = files
   const { collection, ...each } = settings
@@ -37,7 +36,7 @@ export async function* ingestFiles(client: Client, files: IngestFiles): AsyncGen
   for await (const outcome of ingest(target, files)) yield toResult(outcome)
 }
 
-/** Sends one content whatever it is: only the server knows how to read it. */
+/** Sends content of any type: only the server knows how to read it. */
 export async function ingestContent(
   client: Client,
   content: { source: string; bytes: Uint8Array; mediaType?: string | undefined },
@@ -64,7 +63,7 @@ export function toResult({ source, outcome, document_id, chunk_count, error }: I
   return { source, outcome, chunks: chunk_count }
 }
 
-/** Throws `payload_too_large` for more than the server takes. The server is asked once. */
+/** Throws `payload_too_large` above the server's limit, which is requested once. */
 export function sizeLimit(client: Client, signal: AbortSignal): (bytes: number) => Promise<void> {
   let asked: Promise<number | undefined> | undefined
   return async (bytes) => {

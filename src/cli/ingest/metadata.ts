@@ -1,7 +1,7 @@
 import type { Json, JsonObject } from '../../core/json.ts'
 import { UsageError } from '../command/exit.ts'
 
-/** `key=value` pairs and JSON objects as one object; numbers, `true` and `false` are what they look like. */
+/** Merges `key=value` pairs and JSON objects; values that look like numbers, `true` or `false` are converted. */
 export function parseMetadata(given: readonly string[] | undefined): JsonObject | undefined {
   if (given === undefined) return undefined
   return Object.assign({}, ...given.map(parseOne)) as JsonObject

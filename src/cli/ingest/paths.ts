@@ -8,18 +8,18 @@ import type { IngestReport } from './report.ts'
 export interface IngestPaths extends Omit<IngestFiles, 'sources'> {
   /** Files, folders, globs, web addresses, `-`. */
   paths: readonly string[]
-  /** What stdin is called. */
+  /** The name for stdin. */
   name?: string | undefined
   prune?: boolean | undefined
-  /** Without a word of what pruning does not look at. */
+  /** Omits the note about paths that pruning skips. */
   quiet?: boolean | undefined
-  /** The files of an earlier pass: documents of those that are gone since are deleted. */
+  /** The files of an earlier pass: documents of those now missing are deleted. */
   before?: ReadonlySet<string> | undefined
   allowHttp?: boolean | undefined
   allowPrivate?: boolean | undefined
 }
 
-/** Ingests what the paths name, and gives its files; throws UsageError when one of them names nothing. */
+/** Ingests the paths and gives their files; throws UsageError when a path matches nothing. */
 export async function ingestPaths(
   client: Client,
   wanted: IngestPaths,

@@ -12,15 +12,15 @@ export interface PruneDocuments extends Omit<IngestFiles, 'sources'> {
   /** Files, folders, globs. */
   paths: readonly string[]
   prune?: boolean | undefined
-  /** Says nothing of what is not looked at. */
+  /** Omits the note about paths that pruning skips. */
   quiet?: boolean | undefined
   /** The files of an earlier pass. */
   before?: ReadonlySet<string> | undefined
 }
 
 /**
- * Deletes documents whose files are gone: those of the folders given when pruning, and those that were there before. What
- * is in a folder that is empty or not there stays, since the disk that it is on may not be there.
+ * Deletes documents whose files are gone: in the given folders when pruning, and those of `before`. An empty or missing
+ * folder deletes nothing, since its disk may not be mounted.
  */
 export async function* pruneDocuments(
   client: Client,
@@ -37,7 +37,7 @@ export async function* pruneDocuments(
   let kept = 0
   const filter = { collection: settings.collection }
   for await (const { document_id: id, source, name, chunk_count: chunks } of allDocuments(client, filter, signal)) {
-    // What is made from a file is named after it.
+    // Documents made from a file are named after it.
     if (name !== source) continue
     if (found.has(source) || !(isWatched(source) || folders.some((folder) => isBelow(folder, source)))) continue
     if (lost.some((folder) => isBelow(folder, source))) kept++

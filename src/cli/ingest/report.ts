@@ -5,19 +5,19 @@ import type { FileResult } from './files.ts'
 
 const outcomes = ['added', 'replaced', 'unchanged', 'pruned', 'skipped'] as const
 
-/** Shows how far ingestion is and, at the end, what became of each file. */
+/** Shows progress and, at the end, the outcome of each file. */
 export interface IngestReport {
   begin(files: number): void
   add(result: FileResult): void
   end(): void
-  /** Whether there was something and none of it could be ingested. */
+  /** Whether there were files and none could be ingested. */
   failed(): boolean
 }
 
 export interface IngestReportOptions {
   json?: boolean
   dryRun?: boolean
-  /** Speaks at the end only when something is new, or could not be read. */
+  /** Prints the summary only when something is new or failed. */
   quiet?: boolean
 }
 

@@ -10,16 +10,16 @@ export interface WatchPaths {
   root: string
   /** Files, folders and globs. */
   paths: readonly string[]
-  /** Called when changes have been quiet for a moment; never while an earlier call is at work. */
+  /** Called after changes have settled; never while an earlier call is active. */
   onChange(): unknown
   onError(error: unknown): void
 }
 
-/** Resolves when changes are seen. */
+/** Resolves when the watcher is ready. */
 export async function watchPaths({ root, paths, onChange, onError }: WatchPaths): Promise<{ close(): Promise<void> }> {
   const { watch } = await import('chokidar')
   const named = paths.map((path) => resolve(root, globBase(path) ?? path))
-  // Links in the folders are not followed, as they are not where files are looked for; a place may be one itself.
+  // Links inside the folders are not followed, as in ingestion; a watched path may itself be a link.
   const places = await Promise.all(named.map((place) => realpath(place).catch(() => place)))
   const watcher = watch(places, { ignoreInitial: true, ignored, followSymlinks: false })
   const calls = createSerial()
@@ -31,7 +31,7 @@ export async function watchPaths({ root, paths, onChange, onError }: WatchPaths)
     }, quietMs)
   }
   watcher.on('all', touch)
-  // What the system says too: chokidar takes no notice of what happens in a folder while it reads it.
+  // Raw events too: chokidar misses changes in a folder while it reads it.
   watcher.on('raw', (_event, name) => {
     if (!name || !ignored.test(name)) touch()
   })

@@ -3,7 +3,6 @@ import { basename, dirname, join, relative } from 'node:path'
 import { version } from '../../core/version.ts'
 import { packageFolder } from './package-folder.ts'
 
-/** What `init` starts from, and what to try first. */
 export const templates = {
   basic: { about: 'one agent that answers from your documents', first: 'chat docs' },
   knowledge: { about: 'two ways of answering from documents', first: 'chat handbook' },
@@ -12,7 +11,7 @@ export const templates = {
 } as const
 export type TemplateName = keyof typeof templates
 
-/** Files that npm would leave out of a package under their own name. */
+/** npm would leave these files out of a package under their own name. */
 const renamed: Record<string, string> = { _gitignore: '.gitignore', '_package.json': 'package.json' }
 
 export interface TemplateFile {
@@ -22,7 +21,7 @@ export interface TemplateFile {
   name: string
 }
 
-/** The files of a template, those that all have included, by name. */
+/** The files of a template plus those that all templates share, by name. */
 export async function listTemplate(template: TemplateName): Promise<TemplateFile[]> {
   const folders = ['shared', template].map((name) => join(packageFolder, 'templates', name))
   const files = await Promise.all(folders.map(listFolder))
@@ -40,13 +39,13 @@ async function listFolder(folder: string): Promise<TemplateFile[]> {
     })
 }
 
-/** The names of those that the project has already. */
+/** The names that already exist in the project. */
 export async function findTaken(project: string, files: readonly TemplateFile[]): Promise<string[]> {
   const found = await Promise.all(files.map(({ name }) => stat(join(project, name)).catch(() => undefined)))
   return files.filter((_file, place) => found[place] !== undefined).map(({ name }) => name)
 }
 
-/** Puts a file into the project, in the place of one that is there. */
+/** Writes the file into the project; overwrites. */
 export async function writeTemplateFile({ source, name }: TemplateFile, project: string): Promise<void> {
   const target = join(project, name)
   await mkdir(dirname(target), { recursive: true })

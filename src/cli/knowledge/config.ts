@@ -2,7 +2,6 @@ import type { KnowledgeConfig } from '../../core/knowledge/knowledge.ts'
 import { formatFields } from '../terminal/fields.ts'
 import { formatTable } from '../terminal/table.ts'
 
-/** What the knowledge base is, and what there is to choose from. */
 export function formatKnowledgeConfig(config: KnowledgeConfig): string {
   const { collection, vector_db, embedding_model, available_vector_dbs, default_chunker, limits } = config
   const { provider, model, dimensions } = embedding_model

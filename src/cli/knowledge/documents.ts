@@ -45,7 +45,9 @@ export async function listDocuments(client: Client, { collection, json, signal }
   else await write(`${formatTable(['SOURCE', 'CHUNKS', 'CHUNKER', 'UPDATED', 'ID'], rows)}\n`)
 }
 
-/** Deletes by id or by source. Throws `document_not_found` for an unknown name, after those before it are gone. */
+/**
+ * Deletes by id or by source. Throws `document_not_found` for an unknown name, after the names before it are deleted.
+ */
 export async function deleteDocuments(client: Client, names: readonly string[], options: Options): Promise<void> {
   for await (const [name, id] of findDocuments(client, names, options)) {
     const deleted = await client.knowledge.documents.delete(id, { signal: options.signal })
@@ -54,7 +56,7 @@ export async function deleteDocuments(client: Client, names: readonly string[], 
   }
 }
 
-/** Prints the records of these documents, named by id or by source. Throws `document_not_found` as `deleteDocuments` does. */
+/** Prints documents, named by id or by source. Throws `document_not_found` as `deleteDocuments` does. */
 export async function showDocuments(client: Client, names: readonly string[], options: Options): Promise<void> {
   for await (const [, id] of findDocuments(client, names, options)) {
     const document = await client.knowledge.documents.get(id, { signal: options.signal })
@@ -63,7 +65,6 @@ export async function showDocuments(client: Client, names: readonly string[], op
   }
 }
 
-/** Each name with the ids of its documents. */
 async function* findDocuments(
   client: Client,
   names: readonly string[],

@@ -1,25 +1,25 @@
-/** A stretch of Markdown that can be shown on its own. */
+/** Markdown that can be shown on its own. */
 export interface Block {
   text: string
-  /** It goes on where the block before had to be cut, with no empty line between. */
+  /** Continues the block before, which was cut: no empty line between. */
   joined: boolean
 }
 
-/** No open block grows larger: what is shown again at each frame costs by its length. */
+/** Maximum size of the open block, since it is drawn again at each frame. */
 const maxOpenChars = 4096
 
 const fenceStart = /^( {0,3})(`{3,32}|~{3,32})([^`]*)$/
 const listItem = /^ {0,3}(?:[-*+]|\d{1,9}[.)])(?: |$)/
 
 /**
- * Cuts Markdown that comes in pieces into blocks. A block is closed when nothing that follows can change how it looks: at an
- * empty line outside of code and lists, or at the end of fenced code.
+ * Splits streamed Markdown into blocks. A block is closed when later text can't change how it looks: at an empty line
+ * outside of code and lists, or at the end of fenced code.
  */
 export class BlockSplitter {
   #text = ''
-  /** Lines up to here have been looked at. */
+  /** Lines before this offset are scanned. */
   #looked = 0
-  /** Where the first empty line behind the open block ends it, unless what follows belongs to it. */
+  /** The first empty line after the open block, which ends it unless the next line belongs to it. */
   #gap: number | undefined
   #fence: { marker: string; line: string } | undefined
   #joined = false
@@ -30,7 +30,7 @@ export class BlockSplitter {
     return { text: this.#text, joined: this.#joined }
   }
 
-  /** Gives the blocks that these characters have closed. */
+  /** Adds text and gives the blocks that it closed. */
   push(text: string): Block[] {
     this.#text += text
     for (;;) {
@@ -43,7 +43,7 @@ export class BlockSplitter {
     return this.#take()
   }
 
-  /** Closes what is open, for good or because something else is shown next. */
+  /** Closes the open block. */
   end(): Block[] {
     this.#close(this.#text.length, false)
     return this.#take()
@@ -87,7 +87,7 @@ export class BlockSplitter {
     if (!goesOn && at > 0 && this.#text === '') this.#fence = undefined
   }
 
-  /** Shows the first part of a block that has grown too large, code as code on both sides. */
+  /** Shows the first part of an oversized block; fenced code stays fenced on both sides. */
   #cut(): void {
     const most = this.#text.slice(0, maxOpenChars)
     const line = most.lastIndexOf('\n') + 1

@@ -3,7 +3,7 @@ import type { Paint } from '../terminal/paint.ts'
 
 const emphasize = createEmphasize(common)
 
-/** Code with its words coloured, where colours are wanted and the language is a known one. */
+/** Highlights code of a known language, when colours are on. */
 export function highlight(code: string, language: string, paint: Paint): string {
   const name = /^[\w+#.-]+/.exec(language)?.[0]?.toLowerCase()
   if (!paint.coloured || name === undefined || !emphasize.registered(name)) return code

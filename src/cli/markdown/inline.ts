@@ -11,7 +11,7 @@ const entities: Record<string, string> = {
   '&nbsp;': '\u00a0',
 }
 
-/** The text of a line with its styles. A link is its text and, where that does not say it, its URL. */
+/** A line's text with its styles. A link shows its text, and its URL unless the text is the URL. */
 export function formatInline(tokens: readonly Token[], paint: Paint, depth = 0): string {
   return tokens.map((token) => formatToken(token, paint, depth)).join('')
 }

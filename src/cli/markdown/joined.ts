@@ -1,6 +1,6 @@
 import stringWidth from 'string-width'
 
-/** What one terminal draws as one character, and another as several: joined emoji, skin tones, flags, emoji variants. */
+/** Characters whose width differs between terminals: joined emoji, skin tones, flags, emoji variants. */
 const disputed = /[\u200d\ufe0f\u{1f1e6}-\u{1f1ff}\u{1f3fb}-\u{1f3ff}\u{e0020}-\u{e007f}]/u
 const styleCodes = /\p{Cc}\[\d+m/gu
 const tokens = /\n|(\p{Cc}\[\d+m)| +|[^\p{Cc} ]+|\p{Cc}/gu
@@ -8,13 +8,13 @@ const segmenter = new Intl.Segmenter(undefined, { granularity: 'grapheme' })
 const closings: Record<number, string> = { 1: '22', 2: '22', 3: '23', 4: '24', 7: '27', 9: '29' }
 
 /**
- * Wraps text at the width that it has where emoji are drawn one by one, so that no terminal cuts the end of a line. Text
- * about whose width terminals agree stays as it is. Styles are closed before a line ends and opened again behind it.
+ * Wraps text at its widest possible width, so that no terminal cuts the end of a line. Text without disputed characters
+ * is unchanged. Styles are closed at a line's end and opened again on the next line.
  */
 export function wrapJoined(text: string, columns: number): string {
   if (!disputed.test(text)) return text
   let wrapped = ''
-  /** What was not written yet, because it may go to the next line. */
+  /** Pending: may still move to the next line. */
   let word = ''
   let wordWidth = 0
   let spaces = ''
@@ -58,14 +58,14 @@ export function wrapJoined(text: string, columns: number): string {
   return wrapped
 }
 
-/** The columns that a line takes on the terminal that needs most. */
+/** The maximum width of a line on any terminal. */
 export function widestOf(text: string): number {
   if (!disputed.test(text)) return stringWidth(text)
   const apart = [...text].reduce((sum, character) => sum + stringWidth(character), 0)
   return Math.max(apart, stringWidth(text))
 }
 
-/** The styles that are open after one more code. */
+/** The open styles after one more code. */
 function styled(styles: string[], code: string): string[] {
   const open = styles.filter((style) => close(style) !== code)
   return open.length === styles.length ? [...styles, code] : open

@@ -8,17 +8,17 @@ import { formatInline } from './inline.ts'
 import { wrapJoined } from './joined.ts'
 import { formatMarkdownTable } from './table.ts'
 
-/** Deeper lists and quotes are shown as they were written. */
+/** Deeper lists and quotes are shown as source. */
 const deepest = 6
 
 export interface MarkdownProps {
-  /** Already safe for the terminal. */
+  /** Must be safe for the terminal. */
   text: string
   columns: number
   paint: Paint
 }
 
-/** Markdown on a terminal. Its height is that of what it says, no empty line before or behind. */
+/** Markdown on a terminal, without empty lines before or after. */
 export function Markdown({ text, columns, paint }: MarkdownProps): ReactNode {
   return useMemo(
     () => <Blocks tokens={readMarkdown(text)} columns={columns} paint={paint} depth={0} />,
@@ -30,7 +30,7 @@ function readMarkdown(text: string): Token[] {
   try {
     return lexer(text.trimEnd())
   } catch {
-    // Thousands of brackets or quotes inside each other take more stack than there is.
+    // Thousands of nested brackets or quotes overflow the stack.
     return [{ type: 'html', raw: text, text } as Tokens.HTML]
   }
 }

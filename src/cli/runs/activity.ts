@@ -7,9 +7,9 @@ import { terminalLine } from '../terminal/text.ts'
 export interface Question {
   callId: string | undefined
   prompt: string
-  /** What there is to decide about, in short. */
+  /** A short description of the decision. */
   about: string | undefined
-  /** Of the input that is wanted; undefined where a yes or no is. */
+  /** Of the wanted input; undefined for yes or no. */
   schema: JsonObject | undefined
   wants: 'approval' | 'input'
 }
@@ -35,13 +35,13 @@ export interface TurnEnd {
   /** Undefined from a server that keeps no record. */
   status: RunStatus | undefined
   usage: Usage | null
-  /** Number of the last event: a run that is resumed goes on behind it. */
+  /** Number of the last event: a resumed run continues after it. */
   seq: number
 }
 
 const maxShown = 160
 
-/** Undefined for what is not shown as it happens. */
+/** Undefined for events that are not shown. */
 export function showEvent(event: RunEvent): TurnEvent | undefined {
   switch (event.type) {
     case 'tool_call':

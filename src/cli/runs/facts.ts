@@ -6,10 +6,10 @@ import { terminalLine } from '../terminal/text.ts'
 import { between } from './line.ts'
 import { formatUsage } from './writer.ts'
 
-/** Of a very long run, the first so many events are looked at. */
+/** Only this many events of a run are read. */
 const eventLimit = 20_000
 
-/** The lines that say what an ended run's tools did: `weather ×2  14 ms`, and what they failed with. */
+/** Lines about an ended run's tools: `weather ×2  14 ms`, and their errors. */
 export async function toolLines(client: Client, run: Run, signal: AbortSignal): Promise<string[]> {
   if (!isEnded(run.status)) return []
   const stop = new AbortController()
@@ -35,7 +35,7 @@ export async function toolLines(client: Client, run: Run, signal: AbortSignal): 
   }
 }
 
-/** What is known of a run without its events: status, when, how long, tokens, and why it ended so. */
+/** The facts of a run record: status, start, duration, tokens, reason of the end. */
 export function factsOf(run: Run): string[] {
   const began = run.started_at ?? run.created_at
   const took = run.completed_at === null ? [] : [`took ${formatDuration(between(began, run.completed_at))}`]

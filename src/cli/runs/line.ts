@@ -3,23 +3,23 @@ import { formatDuration } from '../terminal/duration.ts'
 import type { Paint } from '../terminal/paint.ts'
 import { terminalLine } from '../terminal/text.ts'
 
-/** What only the events of a run tell. */
+/** Facts that only the run's events have. */
 export interface RunFacts {
-  /** Undefined when nothing was said. */
+  /** Undefined when there was no text. */
   firstTokenMs: number | undefined
-  /** How often each was called. */
+  /** Number of calls by tool. */
   tools: ReadonlyMap<string, number>
-  /** What tools threw, which their model was told. */
+  /** Errors that tools threw and the model was told. */
   toolErrors: readonly string[]
 }
 
 export interface LineStyle {
   paint: Paint
-  /** Undefined: as wide as it is. */
+  /** Undefined: unlimited. */
   columns: number | undefined
 }
 
-/** One run in one line, with what went wrong in lines below. */
+/** One run in one line, with its errors in lines below. */
 export function formatRun(run: RunRecord, facts: RunFacts, { paint, columns }: LineStyle): string {
   const status = statusWords[run.status] ?? run.status
   const colour = { completed: paint.green, failed: paint.red }[run.status as string] ?? paint.yellow

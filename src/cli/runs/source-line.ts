@@ -1,6 +1,6 @@
 import { terminalLine } from '../terminal/text.ts'
 
-/** Where a passage is: `docs/getting-started.md:12`, or with the page. */
+/** The place of a passage: `docs/getting-started.md:12`, or with the page. */
 export function formatPlace(place: {
   source: string
   line_start?: number | undefined
@@ -16,7 +16,7 @@ export function formatSource(source: Parameters<typeof formatPlace>[0] & { index
   return `[${source.index}] ${formatPlace(source)}`
 }
 
-/** The sources that an answer does not cite in so many words itself, as the offline answers do. */
+/** The sources that the answer does not cite itself, as the offline answers do. */
 export function uncited<T extends Parameters<typeof formatSource>[0]>(sources: readonly T[], answer: string): T[] {
   return sources.filter((source) => !answer.includes(formatSource(source)))
 }

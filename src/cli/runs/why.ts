@@ -10,7 +10,7 @@ import { formatUsage } from './writer.ts'
 
 const pageLimit = 20
 
-/** Prints what each model call of a run was told and gave; as JSON one call a line. Throws `run_not_found`. */
+/** Prints the input and output of each model call of a run; as JSON one call per line. Throws `run_not_found`. */
 export async function printWhy(client: Client, runId: string, json: boolean, signal: AbortSignal): Promise<void> {
   let before: readonly string[] = []
   let number = 0
@@ -88,7 +88,7 @@ function formatToolCall({ name, input, output, error, duration_ms: ms }: TracedT
   ]
 }
 
-/** A message of a prompt; what is no message is shown as it is. */
+/** A prompt message as text; any other value as JSON. */
 function formatMessage(message: Json): string[] {
   if (message === null) return ['  The full prompt is no longer available.']
   if (typeof message !== 'object' || Array.isArray(message) || typeof message.role !== 'string')

@@ -8,14 +8,14 @@ import { formatSource } from './source-line.ts'
 
 const shownCharacters = 160
 
-/** For those who follow a run: a server may be gone for about half a minute. */
+/** Following a run survives about half a minute without a server. */
 export const followReconnects = 10
 
-/** Puts a run's events into text as they come: its answer as it is, everything else in lines of its own. */
+/** Turns a run's events into text: the answer unchanged, everything else in its own lines. */
 export interface RunWriter {
-  /** Empty for what is not shown. */
+  /** Empty for events that are not shown. */
   toText(event: RunEvent): string
-  /** One line of our own, behind whatever has been written. */
+  /** A line of the CLI's own, after whatever was written. */
   toLine(text: string): string
 }
 
@@ -46,7 +46,7 @@ export function createRunWriter(): RunWriter {
   }
 }
 
-/** What the exit code says of how a run ended: a failed, a stopped or a waiting one is a failure. */
+/** A failed, cancelled or waiting run is a failure. */
 export function exitCodeOfEnd(event: RunEvent): number {
   return event.type === 'run_end' && event.status === 'completed' ? exit.ok : exit.failure
 }
@@ -55,7 +55,7 @@ export function formatUsage({ input_tokens, output_tokens }: Usage): string {
   return `${input_tokens} + ${output_tokens} tokens`
 }
 
-/** A value as JSON on one line, cut where it says enough. */
+/** A value as JSON on one line, cut at `characters`. */
 export function inShort(value: unknown, characters = shownCharacters): string {
   const line = terminalLine((JSON.stringify(value) ?? '').slice(0, characters * 4))
   return line.length > characters ? `${line.slice(0, characters)}…` : line

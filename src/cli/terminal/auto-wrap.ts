@@ -1,7 +1,10 @@
 const off = '\x1b[?7l'
 const on = '\x1b[?7h'
 
-/** Lines are wrapped here, and a terminal that thinks a character wider than we do must not move what is below. */
+/**
+ * Turns the terminal's line wrap off: a terminal that draws a character wider than expected must not move the lines
+ * below.
+ */
 export async function withoutAutoWrap<T>(stdout: NodeJS.WriteStream, work: () => Promise<T>): Promise<T> {
   const restore = () => void stdout.write(on)
   process.on('exit', restore)

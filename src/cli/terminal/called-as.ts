@@ -2,7 +2,6 @@ import { existsSync } from 'node:fs'
 import { basename, delimiter, dirname, join, resolve } from 'node:path'
 import { commandNames } from './command-names.ts'
 
-/** How the program was started. */
 export interface Call {
   /** The script that Node was given. */
   script: string
@@ -14,7 +13,7 @@ export interface Call {
 export type PackageManager = 'npm' | 'pnpm' | 'yarn' | 'bun'
 
 const name = 'agentserve'
-/** What each package manager calls the program with, in a project that has it. */
+/** How each package manager runs the program in a project. */
 export const callThrough: Record<PackageManager, string> = {
   npm: `npx ${name}`,
   pnpm: `pnpm exec ${name}`,
@@ -29,12 +28,12 @@ const lockFiles: [file: string, manager: PackageManager][] = [
 ]
 const inPackages = /[\\/]node_modules[\\/]/
 
-/** The command of ours, as it can be pasted where this one was called. */
+/** A command of this program, ready to paste in the user's shell. */
 export function hint(command: string): string {
   return `${program()} ${command}`
 }
 
-/** Text with our commands in it, as those can be pasted. */
+/** Replaces commands in the text so that they can be pasted. */
 export function asCalled(text: string): string {
   const called = program()
   if (called === name) return text
@@ -45,7 +44,7 @@ export function asCalled(text: string): string {
   return text.replace(mention, `${called} `)
 }
 
-/** How to call the program again: by itself where it can be found, else through the package manager of the project. */
+/** How to run the program again: directly when it is on the path, else through the project's package manager. */
 export function calledAs({ script, folder, environment, exists }: Call): string {
   if (!/^agentserve(?:\.js|\.cmd)?$/i.test(basename(script))) return name
   const manager = packageManager(environment)
@@ -56,7 +55,7 @@ export function calledAs({ script, folder, environment, exists }: Call): string 
   return manager === undefined || isOnPath(environment, exists) ? name : callThrough[manager]
 }
 
-/** The package manager that has started this process. */
+/** The package manager that started this process. */
 export function packageManager(environment = process.env): PackageManager | undefined {
   return /^(npm|pnpm|yarn|bun)\//.exec(environment.npm_config_user_agent ?? '')?.[1] as PackageManager | undefined
 }
@@ -70,7 +69,7 @@ function program(): string {
   return known
 }
 
-/** Whether it is installed for the project that this folder is in. */
+/** Whether it is installed in a project that contains the folder. */
 function isBelow(script: string, folder: string): boolean {
   for (let at = resolve(folder); ; at = dirname(at)) {
     if (script.startsWith(join(at, 'node_modules'))) return true
@@ -86,7 +85,7 @@ function managerOf(folder: string, exists: Call['exists']): PackageManager | und
   }
 }
 
-/** Outside the folders that package managers put on the path while they run something. */
+/** Ignores the folders that package managers add to the path. */
 function isOnPath({ PATH = '' }: Call['environment'], exists: Call['exists']): boolean {
   const folders = PATH.split(delimiter).filter((folder) => folder !== '' && !inPackages.test(`${folder}/`))
   return folders.some((folder) => exists(join(folder, name)) || exists(join(folder, `${name}.cmd`)))

@@ -1,11 +1,11 @@
 import { createInterface } from 'node:readline/promises'
 
-/** Whether there is somebody to ask. */
+/** Whether a user is at the terminal. */
 export function canAsk(): boolean {
   return process.stdin.isTTY && process.stderr.isTTY
 }
 
-/** What the user types, on stderr; nothing typed is ''. Throws when the signal ends it. */
+/** Asks on stderr; an empty line gives ''. Throws when the signal aborts. */
 export async function ask(question: string, signal: AbortSignal): Promise<string> {
   const terminal = createInterface({ input: process.stdin, output: process.stderr })
   try {
@@ -15,7 +15,7 @@ export async function ask(question: string, signal: AbortSignal): Promise<string
   }
 }
 
-/** Asks until it gets one of these, by name or number; nothing typed is the first. */
+/** Asks until it gets an option, by name or number; an empty line chooses the first. */
 export async function choose<T extends string>(
   question: string,
   choices: readonly { name: T; about: string }[],

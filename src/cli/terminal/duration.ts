@@ -1,4 +1,4 @@
-/** How long something took, for people: `12 ms`, `1.4 s`, `2 min 4 s`. */
+/** For people: `12 ms`, `1.4 s`, `2 min 4 s`. */
 export function formatDuration(ms: number): string {
   const rounded = Math.round(ms)
   if (rounded < 1_000) return `${rounded} ms`

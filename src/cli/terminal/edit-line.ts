@@ -1,4 +1,4 @@
-/** What is being typed, which may have several lines, and where the cursor stands in it, in code units. */
+/** The input, possibly several lines, and the cursor in code units. */
 export interface Line {
   text: string
   cursor: number
@@ -19,7 +19,7 @@ export interface EditKey {
   meta: boolean
 }
 
-/** The line after a key; the same one when the key does nothing here. Characters are what a person sees as one. */
+/** The line after a key; the same object when the key does nothing. Moves by whole graphemes. */
 export function editLine(line: Line, input: string, key: EditKey): Line {
   const { text, cursor } = line
   const before = text.slice(0, cursor)
@@ -46,7 +46,7 @@ export function editLine(line: Line, input: string, key: EditKey): Line {
   return insert(line, input)
 }
 
-/** Text at the cursor, typed or pasted: line ends stay, tabs become spaces, other controls go. */
+/** Inserts typed or pasted text: line ends stay, tabs become spaces, other controls are removed. */
 export function insert({ text, cursor }: Line, input: string): Line {
   const typed = input
     .replace(/\r\n?/g, '\n')
@@ -80,7 +80,7 @@ function restOfLine(text: string): number {
 }
 
 const segmenter = new Intl.Segmenter(undefined, { granularity: 'grapheme' })
-/** No character that a person sees as one is longer. */
+/** Maximum length of a grapheme in code units. */
 const longestCharacter = 64
 
 function firstCharacter(text: string): string {

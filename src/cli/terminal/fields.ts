@@ -1,6 +1,6 @@
 import { terminalLine } from './text.ts'
 
-/** One thing as lines of names and values, made safe for the terminal; what has no value is left out. */
+/** Lines of names and values, made safe for the terminal; fields without a value are skipped. */
 export function formatFields(fields: readonly (readonly [name: string, value: string | null])[]): string {
   const given = fields.filter(([, value]) => value !== null && value !== '')
   const width = Math.max(...given.map(([name]) => name.length))

@@ -3,12 +3,12 @@ import { readFileSync } from 'node:fs'
 /** Arrows and function keys. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: what the terminal sends.
 const sequences = /\x1b(?:\[[0-?]*[ -/]*[@-~]|O.)?/g
-/** Nobody types so many keys at once. */
+/** More keys at once are a paste. */
 const pastedFrom = 4
 
 /**
- * Reads single keys from the terminal until the function it returns is called. Ctrl-C and Ctrl-Z do what they do
- * elsewhere. Undefined where there is no terminal to read from.
+ * Reads single keys until the returned function is called. Ctrl-C and Ctrl-Z keep their meaning. Undefined without a
+ * terminal.
  */
 export function readKeys(onKey: (key: string) => void): (() => void) | undefined {
   const { stdin } = process
@@ -27,7 +27,7 @@ export function readKeys(onKey: (key: string) => void): (() => void) | undefined
     if (process.platform === 'win32') return
     stdin.setRawMode(false)
     process.kill(0, 'SIGTSTP')
-    // Where no shell could continue it, the system does not stop it either.
+    // Without a shell to continue it, the process was not stopped.
     setImmediate(resume)
   }
   const resume = () => {
@@ -44,7 +44,7 @@ export function readKeys(onKey: (key: string) => void): (() => void) | undefined
   }
 }
 
-/** A job in the background (`agentserve dev &`) is stopped by the system when it touches the terminal. Known on Linux only. */
+/** The system stops a background job (`agentserve dev &`) that touches the terminal. Detected on Linux only. */
 function isInBackground(): boolean {
   try {
     const [, , group, , , foreground] = readFileSync('/proc/self/stat', 'utf8')

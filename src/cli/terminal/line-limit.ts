@@ -1,11 +1,11 @@
 export interface LineLimit {
-  /** Whether one more line may be printed this second; what may not is counted under its name. */
+  /** Whether one more line may be printed this second; otherwise it is counted under `name`. */
   take(name: string): boolean
-  /** Tells what has been counted. */
+  /** Reports the counts. */
   close(): void
 }
 
-/** So many lines a second; of what was left out the counts are told when the second is over. */
+/** Limits the lines per second; the counts of omitted lines are reported when the second is over. */
 export function limitLines(perSecond: number, tell: (counts: ReadonlyMap<string, number>) => void): LineLimit {
   let left = perSecond
   let counts = new Map<string, number>()

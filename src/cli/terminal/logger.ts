@@ -7,7 +7,7 @@ import { say } from './output.ts'
 import { terminalLine, terminalText } from './text.ts'
 
 export interface TerminalLoggerOptions {
-  /** Only what needs attention. */
+  /** Warnings and errors only. */
   quiet?: boolean
   debug?: boolean
   /** Shows where in the user's code an error came from, with the lines around. */
@@ -15,7 +15,7 @@ export interface TerminalLoggerOptions {
   print?: (text: string, level: keyof Logger) => void
 }
 
-/** One plain line on stderr for each message, instead of JSON. */
+/** Prints each log message as one plain line on stderr, instead of JSON. */
 export function terminalLogger(options: TerminalLoggerOptions = {}): Logger {
   const { quiet = false, debug = false, places = false, print = say } = options
   const line = (level: keyof Logger, label: string) => (fields: object, message?: string) => {

@@ -1,12 +1,11 @@
 import type { Json } from '../../core/json.ts'
 import type { Part } from '../../core/message.ts'
 
-/** What a message says to people: its text, and its data as formatted JSON, each in lines of its own. Not yet safe for the terminal. */
+/** A message's text and its data as formatted JSON, each in its own lines. Not yet safe for the terminal. */
 export function saidIn(parts: readonly Part[]): string {
   return joined(parts, formatJson)
 }
 
-/** The same as Markdown. */
 export function saidAsMarkdown(parts: readonly Part[]): string {
   return joined(parts, fencedJson)
 }
@@ -15,7 +14,7 @@ export function formatJson(data: Json): string {
   return JSON.stringify(data, undefined, 2)
 }
 
-/** A block of Markdown, with empty lines around it. */
+/** A Markdown code block, with empty lines around it. */
 export function fencedJson(data: Json): string {
   return `\n\`\`\`json\n${formatJson(data)}\n\`\`\`\n`
 }

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 
-/** Opens a page in the user's browser; `failed` is called when there is no way to. `BROWSER` names another program. */
+/** Opens a page in the user's browser, or in the program that `BROWSER` names; calls `failed` when it can't. */
 export function openBrowser(url: string, failed: () => void): void {
   const named = process.env.BROWSER
   const [command, ...args] =

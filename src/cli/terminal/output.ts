@@ -1,21 +1,21 @@
 import { terminalJson } from './text.ts'
 
-/** Data goes here, and nothing else does. */
+/** Prints data: the only writer to stdout. */
 export function print(text: string): void {
   process.stdout.write(text.endsWith('\n') ? text : `${text}\n`)
 }
 
-/** One value, one line. */
+/** One value per line. */
 export function printJson(value: unknown): void {
   print(terminalJson(value))
 }
 
-/** Everything that is not data. */
+/** Prints everything except data, on stderr. */
 export function say(text: string): void {
   process.stderr.write(text.endsWith('\n') ? text : `${text}\n`)
 }
 
-/** Resolves when stdout takes more: for output whose length nobody knows. */
+/** Prints data of any length: resolves when stdout takes more. */
 export async function write(text: string): Promise<void> {
   if (process.stdout.write(text)) return
   await new Promise<void>((resolve) => {
@@ -27,7 +27,7 @@ export async function write(text: string): Promise<void> {
   })
 }
 
-/** A reader that has gone (`| head`) ends the program quietly. */
+/** A closed reader (`| head`) ends the program without an error. */
 export function leaveQuietlyOnClosedPipe(): void {
   for (const stream of [process.stdout, process.stderr]) {
     stream.on('error', (error: NodeJS.ErrnoException) => {

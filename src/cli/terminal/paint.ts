@@ -1,6 +1,6 @@
 import { Chalk } from 'chalk'
 
-/** Colours of the terminal that a stream goes to; plain text where that is none, or where NO_COLOR asks for it. */
+/** Styles for the terminal of a stream; plain text without one, or with NO_COLOR. */
 type Style = 'bold' | 'dim' | 'italic' | 'underline' | 'strikethrough' | 'red' | 'green' | 'yellow' | 'cyan' | 'magenta'
 
 export type Paint = Pick<InstanceType<typeof Chalk>, Style> & {

@@ -2,14 +2,14 @@ import { terminalLine } from './text.ts'
 
 export interface Progress {
   update(done: number, total: number, label: string): void
-  /** Takes the bar away. */
+  /** Removes the bar. */
   end(): void
 }
 
 const barWidth = 24
 const drawEveryMs = 50
 
-/** A bar on stderr when that is a terminal, else nothing. */
+/** A progress bar on stderr when it is a terminal, else nothing. */
 export function createProgress(stream: NodeJS.WriteStream = process.stderr): Progress {
   if (!stream.isTTY) return { update() {}, end() {} }
   let drawnMs = 0

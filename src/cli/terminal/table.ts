@@ -10,9 +10,8 @@ export function tableColumns(): number | undefined {
 }
 
 /**
- * Rows under a head, each column as wide as its widest cell. When the table is wider than `columns`, the widest columns are
- * cut, except the first, which names the row. When it still does not fit, each row becomes a list. Makes cells safe for the
- * terminal.
+ * Rows under a head. When the table is wider than `columns`, the widest columns are cut, except the first, which names
+ * the row. When it still does not fit, each row becomes a list. Makes cells safe for the terminal.
  */
 export function formatTable(
   head: readonly string[],
@@ -31,7 +30,6 @@ export function formatTable(
   return `${lines.join('\n')}\n`
 }
 
-/** Cuts the text at the width and ends it with an ellipsis. */
 export function cut(text: string, width: number): string {
   if (text.length <= width && stringWidth(text) <= width) return text
   let short = ''
@@ -69,7 +67,7 @@ function formatLists(head: readonly string[], rows: readonly (readonly string[])
   return lists.map((list) => `${list}\n`).join('')
 }
 
-/** Spaces up to the width; a wider cell stays as it is. */
+/** Pads to the width; a wider cell is unchanged. */
 export function pad(cell: string, width: number, align: 'left' | 'right' | 'center' = 'left'): string {
   const missing = Math.max(0, width - stringWidth(cell))
   const before = align === 'right' ? missing : align === 'center' ? Math.floor(missing / 2) : 0

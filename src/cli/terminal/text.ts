@@ -1,19 +1,19 @@
 /*
- * Text of models, documents and servers on its way to a terminal. What could move the cursor, set the title, write the
- * clipboard or turn the reading direction round is taken out; lines, tabs and every visible character stay.
+ * Makes text of models, documents and servers safe for a terminal. Removes what could move the cursor, set the title,
+ * write the clipboard or change the reading direction. Keeps lines, tabs and every visible character.
  */
 
 const escapeCode = 0x1b
-/** Sequences that run to a terminator (OSC, DCS, SOS, PM, APC), by the character after ESC. */
+/** Sequences that end with a terminator (OSC, DCS, SOS, PM, APC), by the character after ESC. */
 const stringStarts = new Set([']', 'P', 'X', '^', '_'].map((character) => character.charCodeAt(0)))
 const c1StringStarts = new Set([0x9d, 0x90, 0x98, 0x9e, 0x9f])
 
-/** Most text, told at once; Arabic and what is above it is looked at character by character. */
+/** Fast path for most text; Arabic and above is checked by character. */
 const plain = /^[\t\n\x20-\x7e\xa0-\u0600]*$/
 
 type State = 'text' | 'escape' | 'sequence' | 'string' | 'string-escape'
 
-/** Cleans text that comes in pieces; a sequence that is cut in two is still recognised. */
+/** Cleans streamed text; recognises a sequence that is split between pieces. */
 export function createTerminalFilter(): (piece: string) => string {
   let state: State = 'text'
   return (piece) => {
@@ -28,7 +28,7 @@ export function createTerminalFilter(): (piece: string) => string {
         else if (isHarmless(code)) clean += character
       } else {
         state = nextState(state, code)
-        // Nothing swallows more than the rest of its line, so that an unfinished sequence can't hide an answer.
+        // A sequence swallows at most the rest of its line, so an unfinished one can't hide an answer.
         if (code === 0x0a) {
           state = 'text'
           clean += character
@@ -43,12 +43,12 @@ export function terminalText(text: string): string {
   return createTerminalFilter()(text)
 }
 
-/** The same on one line: line ends and tabs become spaces. */
+/** Cleans text to one line: line ends and tabs become spaces. */
 export function terminalLine(text: string): string {
   return terminalText(text).replace(/\s+/g, ' ').trim()
 }
 
-/** JSON on one line, with what a terminal might obey as `\u` escapes: the value stays what it was. */
+/** JSON on one line; control characters become `\u` escapes, so the value is unchanged. */
 export function terminalJson(value: unknown): string {
   return JSON.stringify(value).replace(
     /[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g,
@@ -76,7 +76,7 @@ function isHarmless(code: number): boolean {
 }
 
 function isTail(code: number): boolean {
-  // Isolates; the tag characters, which hide text; surrogates that stand alone.
+  // Isolates; tag characters, which hide text; lone surrogates.
   return isBetween(code, 0x2066, 0x2069) || isBetween(code, 0xe0000, 0xe007f) || isBetween(code, 0xd800, 0xdfff)
 }
 

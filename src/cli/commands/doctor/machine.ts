@@ -13,7 +13,7 @@ export function checkNode(version = process.versions.node): Finding {
   return wrong('node', `Node ${version} is too old`, `install Node ${neededNode.join('.')} or newer`)
 }
 
-/** Whether a library with compiled parts loads here; these are never bundled. */
+/** Whether a library with native code loads; these are never bundled. */
 export async function checkLibrary(name: string, what: string, isNeeded: boolean): Promise<Finding> {
   try {
     await import(/* @vite-ignore */ name)

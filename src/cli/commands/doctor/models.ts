@@ -3,7 +3,7 @@ import { modelLacks, sentenceModelState } from '../../../server/model-needs.ts'
 import { servedModels, unusedModels } from '../../../server/served-models.ts'
 import { type Finding, ok, warning, wrong } from './finding.ts'
 
-/** The models that are served, and what could be; keys are said to be there, never shown. */
+/** The models in use and the ones that could be. Keys are reported as set, never shown. */
 export async function checkModels(config: ResolvedConfig): Promise<Finding[]> {
   const served = servedModels(config).map(({ name, entityIds, reason }) => {
     const lacking = modelLacks(name, config.root)

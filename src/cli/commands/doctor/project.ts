@@ -6,7 +6,7 @@ import type { ResolvedConfig } from '../../../config/types.ts'
 import type { ServerHint } from '../../connect/server-file.ts'
 import { type Finding, ok, warning, wrong } from './finding.ts'
 
-/** The nearest folder above, or this one, that exists. */
+/** The nearest existing folder: this one or a parent. */
 export async function existing(folder: string): Promise<string> {
   const found = await stat(folder).catch(() => undefined)
   return found?.isDirectory() || dirname(folder) === folder ? folder : existing(dirname(folder))

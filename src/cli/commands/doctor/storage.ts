@@ -3,11 +3,11 @@ import { checkFile, compactFiles, type FileState, storageFiles } from '../../../
 import { createProgress } from '../../terminal/progress.ts'
 import { type Finding, ok, warning, wrong } from './finding.ts'
 
-/** Less free space than this is not worth a word. */
+/** Less free space is not reported. */
 const tellFreeBytes = 16 * 1024 * 1024
 const tellFreeShare = 0.2
 
-/** Whether the database files can be opened; `whole` reads them to their end. */
+/** Whether the database files can be opened; `whole` reads them completely. */
 export async function* checkStorage(config: ResolvedConfig, whole: boolean): AsyncGenerator<Finding> {
   for (const file of await storageFiles(config)) {
     const state = await checkFile(file, whole)
@@ -17,7 +17,7 @@ export async function* checkStorage(config: ResolvedConfig, whole: boolean): Asy
   }
 }
 
-/** Gives free space back, with a bar on a terminal. */
+/** Compacts the databases, with a progress bar on a terminal. */
 export async function* compactStorage(config: ResolvedConfig): AsyncGenerator<Finding> {
   const before: FileState[] = []
   for (const file of await storageFiles(config)) {

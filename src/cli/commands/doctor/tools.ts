@@ -7,7 +7,7 @@ import { type Finding, ok, warning, wrong } from './finding.ts'
 
 const check = 'tools'
 
-/** Asks every MCP server that an agent uses for its tools, as a run would. */
+/** Lists the tools of every MCP server in use, as a run would. */
 export async function* checkTools(config: ResolvedConfig, signal: AbortSignal): AsyncGenerator<Finding> {
   for (const { entityId, entry, check: ask } of servedToolEntries(config)) {
     const place = `${entityId}: ${entry}`
@@ -33,7 +33,7 @@ export async function* checkTools(config: ResolvedConfig, signal: AbortSignal): 
   }
 }
 
-/** Takes the tools of an entry for what they say of themselves now. Throws UsageError when no agent has the entry. */
+/** Accepts the current descriptions of an MCP server's tools. Throws UsageError when no agent uses the entry. */
 export async function* acceptTools(
   config: ResolvedConfig,
   entry: string,

@@ -3,7 +3,7 @@ import type { RunStatus } from '../../../core/run.ts'
 import { UsageError } from '../../command/exit.ts'
 import type { ConnectOptions } from '../../command/flags.ts'
 
-/** The flags of all actions of `runs`; each action says which are its own. */
+/** The flags of all actions of `runs`; each action lists its own. */
 export interface RunsOptions extends ConnectOptions {
   session?: string
   agent?: string
@@ -17,7 +17,6 @@ export interface RunsOptions extends ConnectOptions {
   why?: boolean
 }
 
-/** One call of an action. */
 export interface RunsCall {
   client: Client
   /** Absent for `list`. */
@@ -30,7 +29,7 @@ export interface RunsCall {
 /** Resolves with the exit code, default 0. */
 export type RunsAction = (call: RunsCall) => Promise<number | undefined>
 
-/** Throws UsageError unless the action has what it needs and nothing else. */
+/** Throws UsageError unless the action has exactly the arguments and flags that it takes. */
 export function checkCall(action: string, args: readonly string[], options: RunsOptions): void {
   const wanted = action === 'list' ? 0 : 1
   if (args.length < wanted)

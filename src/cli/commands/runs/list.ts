@@ -9,7 +9,7 @@ import type { RunsAction } from './action.ts'
 const defaultLimit = 20
 const pageLimit = 100
 
-/** The newest runs of all sessions, page after page as far as `--limit` goes. */
+/** The newest runs of all sessions, page by page up to `--limit`. */
 export const listRuns: RunsAction = async ({ client, options, json, signal }) => {
   const { session, agent, team, workflow, status, limit = defaultLimit } = options
   const filter = { session_id: session, agent_id: agent ?? team ?? workflow, status }

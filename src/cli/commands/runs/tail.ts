@@ -5,7 +5,7 @@ import { write } from '../../terminal/output.ts'
 import { terminalJson } from '../../terminal/text.ts'
 import type { RunsAction } from './action.ts'
 
-/** Follows a run from its first event to its end, also one that has ended; the exit code says how it went. */
+/** Follows a run from its first event to its end, also an ended one. The exit code is the run's outcome. */
 export const tailRun: RunsAction = async ({ client, runId, json, signal }) => {
   const writer = createRunWriter()
   let code: number = exit.failure

@@ -2,7 +2,7 @@ import type { Client } from '../../../client/client.ts'
 import { UsageError } from '../../command/exit.ts'
 import type { ConnectOptions } from '../../command/flags.ts'
 
-/** The flags of all actions of `sessions`; each action says which are its own. */
+/** The flags of all actions of `sessions`; each action lists its own. */
 export interface SessionsOptions extends ConnectOptions {
   limit?: number
   all?: boolean
@@ -26,11 +26,10 @@ export interface SessionsOptions extends ConnectOptions {
   liveTools?: boolean
 }
 
-/** One call of an action. */
 export interface SessionsCall {
-  /** Connects for as long as the work takes. What was called wrongly is said before. */
+  /** Connects while `work` runs. Usage errors are thrown before. */
   withClient<T>(work: (client: Client) => Promise<T>): Promise<T>
-  /** What stands after the action: ids, words, a file. */
+  /** Arguments after the action: ids, words, a file. */
   args: readonly string[]
   options: SessionsOptions
   json: boolean
@@ -40,7 +39,7 @@ export interface SessionsCall {
 /** Resolves with the exit code, default 0. */
 export type SessionsAction = (call: SessionsCall) => Promise<number | undefined>
 
-/** The id of the one session that an action is about. Throws UsageError when there is none or more than one. */
+/** The id of the action's session. Throws UsageError unless there is exactly one. */
 export function oneSession(action: string, args: readonly string[]): string {
   const [sessionId, more] = args
   if (sessionId === undefined) throw new UsageError(`sessions ${action} needs the id of a session.`)

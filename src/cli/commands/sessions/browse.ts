@@ -5,7 +5,7 @@ import type { SessionsAction, SessionsOptions } from './action.ts'
 
 const connectFlags = new Set(['config', 'data', 'url', 'key'])
 
-/** Whether `sessions` alone opens the browser: in a terminal, when no flag asks for a list. */
+/** Whether `sessions` opens the browser: in a terminal, without flags that ask for a list. */
 export function opensBrowser(options: SessionsOptions): boolean {
   return isTerminal() && Object.keys(options).every((flag) => connectFlags.has(flag))
 }
@@ -14,7 +14,7 @@ function isTerminal(): boolean {
   return process.stdin.isTTY && process.stdout.isTTY
 }
 
-/** The session browser, and the chat that its user goes on to. */
+/** The session browser, and the chat that the user continues in. */
 export const browseSessions: SessionsAction = ({ withClient, signal }) => {
   if (!isTerminal()) throw new UsageError('sessions browse needs a terminal. Use sessions list instead.')
   return withClient(async (client) => {

@@ -13,7 +13,7 @@ import type { SessionsAction, SessionsOptions } from './action.ts'
 import { toMarkdown } from './markdown.ts'
 import { filterOf, readPages } from './pages.ts'
 
-/** How much of a session is held back until it is known to be whole. */
+/** How much of a session is buffered until it is read completely. */
 const heldCharacters = 64 * 1024 * 1024
 
 export const exportSessions: SessionsAction = async ({ withClient, args, options, json, signal }) => {
@@ -56,7 +56,7 @@ async function* textsOf(
     try {
       yield* textsOfOne(sessions, id, options, signal)
     } catch (error) {
-      // One that can't be read must not keep the others: of a damaged database this saves what can be saved.
+      // An unreadable session must not stop the others: this saves the rest of a damaged database.
       if (options.all !== true || error instanceof HalfWritten || signal.aborted || !isUnreadable(error)) throw error
       onUnreadable()
       say(`'${terminalLine(id)}' can't be read and was skipped: ${error.message}`)
@@ -64,14 +64,14 @@ async function* textsOf(
   }
 }
 
-/** Lines of this session are out already, so it can't be left out any more. */
+/** Part of this session is written already, so it can't be skipped. */
 class HalfWritten extends AppError {}
 
 function isUnreadable(error: unknown): error is AppError {
   return isAppError(error) && ['unavailable', 'internal'].includes(error.code)
 }
 
-/** All at once while they are few: then a session that can't be read to its end leaves none. */
+/** Buffers a small session, so that an unreadable one writes nothing. */
 async function* textsOfOne(
   sessions: SessionsClient,
   id: string,
@@ -104,7 +104,7 @@ async function* textsOfOne(
   if (held !== undefined) yield* held
 }
 
-/** The whole file or none, and never over one that is there. Gives how many lines it has. */
+/** Writes the whole file or none, and never overwrites. Gives the number of lines. */
 export async function writeFile(path: string, texts: AsyncIterable<string>, signal: AbortSignal): Promise<number> {
   const part = `${path}.${randomUUID().slice(0, 8)}.part`
   const file = createWriteStream(part, { flags: 'wx', mode: 0o600 })

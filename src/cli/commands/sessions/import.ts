@@ -6,11 +6,13 @@ import { print, printJson, say } from '../../terminal/output.ts'
 import { terminalLine } from '../../terminal/text.ts'
 import type { SessionsAction } from './action.ts'
 
-/** As much as a server takes of one session. */
+/** The server's limit for one session. */
 const maxBytes = 64 * 1024 * 1024
 const lineEnd = 0x0a
 
-/** Session by session, so that a file of any length is read; what came before a bad one is in, and said. */
+/**
+ * Sends session by session, so a file may have any length. Sessions before a bad one stay imported and are reported.
+ */
 export const importSessions: SessionsAction = async ({ withClient, args, options, json, signal }) => {
   const [file, more] = args
   if (file === undefined || more !== undefined)
@@ -43,7 +45,7 @@ interface SessionText {
   firstLine: number
 }
 
-/** What is from one line of type `session` to the next. */
+/** Splits at lines of type `session`. */
 async function* readSessions(input: AsyncIterable<Buffer>, signal: AbortSignal): AsyncGenerator<SessionText> {
   let lines: Buffer[] = []
   let bytes = 0
@@ -68,7 +70,7 @@ async function* readSessions(input: AsyncIterable<Buffer>, signal: AbortSignal):
   if (lines.length > 0) yield { bytes: Buffer.concat(lines), firstLine }
 }
 
-/** With their ends. */
+/** Lines with their line ends. */
 async function* linesOf(input: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   let pieces: Buffer[] = []
   let bytes = 0
@@ -99,7 +101,7 @@ function tooLarge(line: number): AppError {
   return new AppError('payload_too_large', `The session that begins in line ${line} has more than ${maxBytes} bytes.`)
 }
 
-/** The server counts the lines of the session that it got. */
+/** Shifts line numbers: the server counts from the start of the session that it got. */
 function inFile(error: unknown, firstLine: number): unknown {
   if (!isAppError(error) || error.code !== 'invalid_request') return error
   const match = /^Line (\d+): ([\s\S]*)$/.exec(error.message)

@@ -6,7 +6,7 @@ import { saidAsMarkdown } from '../../terminal/message-text.ts'
 
 type Line = ({ type: 'session' } & Omit<SessionCopy, 'runs'>) | { type: 'run'; run: RunRecord } | { type: 'end' }
 
-/** A line of an export as Markdown for people; '' for what they need not read. */
+/** A line of an export as Markdown; '' for lines that people don't need. */
 export function toMarkdown(line: Line): string {
   if (line.type === 'session') return headOf(line)
   return line.type === 'run' && line.run.parent_run_id === null ? turnOf(line.run) : ''

@@ -10,7 +10,7 @@ interface ListPage {
   next_cursor: string | null
 }
 
-/** The items of a list page by page: `limit` of them, or all. Gives where it stopped; null at the end. */
+/** Reads a list page by page: `limit` items, or all. Gives the next cursor; null at the end. */
 export async function* readPages<P extends ListPage, T>(
   read: (page: { limit: number; cursor: string | undefined }) => Promise<P>,
   itemsOf: (page: P) => T[],
@@ -31,7 +31,7 @@ export function filterOf({ agent, team, workflow, user }: SessionsOptions): Sess
   return { agent_id: agent, team_id: team, workflow_id: workflow, user_id: user }
 }
 
-/** How many of a list are asked for; undefined: all. */
+/** Undefined: all. */
 export function limitOf({ limit, all }: SessionsOptions): number | undefined {
   return all === true ? undefined : (limit ?? usualLimit)
 }

@@ -46,7 +46,7 @@ export const pruneSessions: SessionsAction = async ({ withClient, args, options,
   })
 }
 
-/** Page by page; the server lets those be in which something runs or waits for its turn. */
+/** Page by page; the server skips sessions with active or queued runs. */
 async function* dueSessions(sessions: SessionsClient, before: string, filter: SessionFilter, signal: AbortSignal) {
   const read = (page: object) => sessions.list({ ...filter, updated_before: before }, { ...page, signal })
   for await (const page of readPages(read, (listed) => listed.sessions, undefined)) {

@@ -15,10 +15,10 @@ import { oneSession, type SessionsAction } from './action.ts'
 type History = Awaited<ReturnType<SessionsClient['history']>>
 type ShownRun = History['runs'][number]
 
-/** As many as the server tells of. */
+/** The server's maximum. */
 const maxInteractions = 1_000
 
-/** A session's conversation with its runs; with `--events` what was recorded of them, with `--why` what a run's model was told. */
+/** A session's conversation and runs. `--events` adds the recorded events, `--why` the model calls of a run. */
 export const showSession: SessionsAction = async ({ withClient, args, options, json, signal }) => {
   const sessionId = oneSession('show', args)
   const { limit, all, events, why } = options

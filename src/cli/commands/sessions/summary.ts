@@ -4,7 +4,7 @@ import { print, printJson, say } from '../../terminal/output.ts'
 import { terminalText } from '../../terminal/text.ts'
 import { oneSession, type SessionsAction } from './action.ts'
 
-/** The latest summary; one is made when there is none, or with `--new`. */
+/** Prints the latest summary; creates one when there is none, or with `--new`. */
 export const summariseSession: SessionsAction = async ({ withClient, args, options, json, signal }) => {
   const sessionId = oneSession('summary', args)
   const summary = await withClient(async ({ sessions }) => {

@@ -11,15 +11,15 @@ import { oneSession, type SessionsAction } from './action.ts'
 
 const everyMs = 500
 const pageLimit = 20
-/** For so long a server may be gone. */
+/** How long the server may be unreachable. */
 const patienceMs = 30_000
 
-/** Follows what goes on in a session from now on, run after run, until Ctrl-C. */
+/** Follows a session's runs from now on, until Ctrl-C. */
 export const tailSession: SessionsAction = async ({ withClient, args, json, signal }) => {
   const sessionId = oneSession('tail', args)
   return withClient(async (client) => {
     const follow = (run: Run, after: number) => followRun(client, run, { after, json, signal })
-    /** Where each run was left, the newest last; those that may go on are followed again. */
+    /** Last event by run, newest last; runs that may continue are followed again. */
     const left = new Map<string, number>()
     let newest = await client.sessions.runs(sessionId, {}, { limit: pageLimit, signal }).then(({ runs }) => runs)
     for (const run of newest) if (isEnded(run.status)) left.set(run.run_id, Number.MAX_SAFE_INTEGER)
@@ -36,7 +36,7 @@ export const tailSession: SessionsAction = async ({ withClient, args, json, sign
   })
 }
 
-/** The newest runs, as many pages as nothing is known of. */
+/** The newest runs, page by page until a known one. */
 async function newRuns(client: Client, sessionId: string, known: ReadonlyMap<string, number>, signal: AbortSignal) {
   const runs: Run[] = []
   for (let cursor: string | undefined; ; ) {
@@ -73,7 +73,7 @@ async function inputOf(client: Client, { run_id: id }: Run, signal: AbortSignal)
   return `${terminalText(input).replace(/^/gm, '> ')}\n`
 }
 
-/** Again and again while the server can't be reached, for some time. */
+/** Retries while the server is unreachable, for a limited time. */
 async function patiently<T>(work: () => Promise<T>, signal: AbortSignal): Promise<T> {
   const until = Date.now() + patienceMs
   for (;;) {

@@ -15,7 +15,7 @@ export interface SaveTestOptions {
   json: boolean
 }
 
-/** Writes a session as a test that `agentserve test` plays again. Never overwrites. */
+/** Writes a session as a test for `agentserve test`. Never overwrites. */
 export async function saveTest(client: Client, sessionId: string, options: SaveTestOptions): Promise<void> {
   const { toSavedTest } = await import('../../../testing/saved-test.ts')
   const runs = await readRuns(client, sessionId)
@@ -36,7 +36,7 @@ export async function saveTest(client: Client, sessionId: string, options: SaveT
   }
 }
 
-/** The session's runs, oldest first, without those of team members, which belong to their team's. */
+/** The session's runs, oldest first, without the runs of team members. */
 async function readRuns(client: Client, sessionId: string): Promise<RunToSave[]> {
   const ids: string[] = []
   let cursor: string | undefined
