@@ -40,7 +40,7 @@ its own keys, after it has proved that it wrote \`server.json\` ([how](security.
       [
         ['0', 'success'],
         ['1', 'failure; the reason is on stderr'],
-        ['2', 'wrong call, or a value that is not valid'],
+        ['2', 'the command was called wrongly, or a value is not valid'],
         ['130', 'stopped by Ctrl-C or SIGTERM'],
       ],
     ),

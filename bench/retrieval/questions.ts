@@ -17,7 +17,7 @@ export const questions: readonly Question[] = [
     'words',
     'What happens when a client disconnects?',
     `${own}runs-and-sessions.md`,
-    'is cancelled when its client leaves',
+    'is cancelled when its client disconnects',
   ],
   ['words', 'How do I cancel a run?', `${own}runs-and-sessions.md`, '/cancel'],
   ['words', 'What survives a crash?', `${own}runs-and-sessions.md`, 'No answer that was given is lost'],
@@ -80,7 +80,7 @@ export const questions: readonly Question[] = [
     'paraphrase',
     'how many earlier messages does the language model see',
     `${own}agents.md`,
-    'earlier runs of the session at most',
+    'maximum number of earlier runs',
   ],
   ['paraphrase', 'compiler needed when installing on linux', `${own}troubleshooting.md`, 'python3 build-essential'],
   [

@@ -26,8 +26,8 @@ again, now and after each edit, and shows what changed in the answer; \`a\` agai
 new session without the earlier messages. NO_COLOR turns colours off; \`[-this-]\` then marks removed text and \`{+that+}\`
 added text.
 
-\`--port\` sets the port and \`--host\` the address. An address that other machines can reach needs API keys. A port that
-you name must be free.
+Set the port with \`--port\` and the address with \`--host\`. An address that other machines can reach needs API keys. A
+port that you name must be free.
 
 Ctrl-C stops the server: active runs are cancelled and recorded. A second Ctrl-C exits at once.`,
     examples: ['agentserve dev', 'agentserve dev --port 3000 --open', 'agentserve dev --again'],
@@ -168,7 +168,8 @@ the differences. The exit code is 1 if there are any.`,
   init: {
     details: `Creates a project in the folder (default: the current one) with an \`agent.config.ts\`, a test, a \`.env.example\` and
 scripts. In a terminal it asks for a template, and asks again before it overwrites a file. Without a terminal the template
-is \`basic\`, and nothing is written if one of its files already exists.
+is \`basic\`, and nothing is written if one of its files already exists. Where agentserve is not installed,
+\`npm create agentserve@latest <folder>\` does the same.
 
 \`basic\` is an agent that answers from your documents, \`knowledge\` shows two ways of answering from documents, \`team\` is a
 team of agents that work together, \`workflow\` has steps in plain TypeScript.`,

@@ -255,7 +255,7 @@ test('shows the keys, and leaves the terminal as it was, however it is left', as
   for (const [leave, code] of ways) {
     const pty = await browse()
     pty.send('?')
-    await pty.until(seen(/go on with the session in chat[\s\S]*Any key goes back/))
+    await pty.until(seen(/continue the session in chat[\s\S]*Any key goes back/))
     pty.send(' ')
     await pty.until(seen('Enter opens'))
     leave(pty)

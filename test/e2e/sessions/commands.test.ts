@@ -108,7 +108,10 @@ describe.each(['a running server', 'no server'])('with %s', (way) => {
     ])
     expect((await sessions('export', first)).stdout).toBe(file)
     const taken = await sessions('export', first, '--output', 'one.jsonl')
-    expect([taken.code, taken.stderr]).toEqual([1, expect.stringContaining('there already')])
+    expect([taken.code, taken.stderr]).toEqual([
+      1,
+      'one.jsonl already exists. Name another file, or delete this one.\n',
+    ])
     const nowhere = await sessions('export', first, '--output', 'no-folder/one.jsonl')
     expect([nowhere.code, nowhere.stderr]).toEqual([
       2,
@@ -167,7 +170,7 @@ describe.each(['a running server', 'no server'])('with %s', (way) => {
 
   test('forks at a run', async () => {
     const fork = await sessions('fork', first, '--at', runIds[1] ?? '', '--as', 'branch')
-    expect([fork.code, fork.stdout, fork.stderr]).toEqual([0, 'branch\n', `It has 2 runs of ${first}.\n`])
+    expect([fork.code, fork.stdout, fork.stderr]).toEqual([0, 'branch\n', `It has 2 runs copied from ${first}.\n`])
     const shown = await sessions('show', 'branch')
     expect(shown.stdout).toContain('An apple is red.')
     expect(shown.stdout).not.toContain('plum')
@@ -236,13 +239,16 @@ describe('a call that is wrong', () => {
     [['fork'], 'needs the id of a session'],
     [['reuse', 'x'], 'Name the new owner'],
     [['reuse', 'x', 'y', '--user', 'z'], 'takes one session'],
-    [['export'], 'Say which'],
-    [['export', 'x', '--all'], 'not both'],
+    [['export'], 'Name the sessions'],
+    [['export', 'x', '--all'], "can't be combined"],
     [['import'], 'Name one file'],
     [['delete'], 'needs the id'],
-    [['delete', 'x', '--user', 'ann'], '--user goes with'],
-    [['list', '--dry-run'], '--dry-run goes with prune'],
-    [['prune'], 'Say which'],
+    [
+      ['delete', 'x', '--user', 'ann'],
+      '--user can be used with list, search, reuse, export, prune, but not with sessions delete',
+    ],
+    [['list', '--dry-run'], '--dry-run can be used with prune, but not with sessions list'],
+    [['prune'], 'Say how old'],
     [['prune', '--older-than', 'soon', '--yes'], 'takes a time such as'],
     [['prune', '--older-than', '1h'], "Can't ask for confirmation"],
     [['prune', 'x', '--older-than', '1h', '--yes'], 'takes no ids'],
