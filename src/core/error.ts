@@ -105,12 +105,11 @@ export function toAppError(error: unknown): AppError {
   return new AppError('internal', "Internal error. The server's log has the details.", { cause: error })
 }
 
-/** A 400 about one field, or about the whole request when `path` is left out. */
+/** A 400 about one field, or about the whole request without `path`. */
 export function invalid(message: string, path?: string): AppError {
   return new AppError('invalid_request', message, path === undefined ? {} : { details: [{ path, message }] })
 }
 
-/** A 400 about a page's cursor that this list did not give. */
 export function invalidCursor(): AppError {
   return invalid('Invalid cursor. Omit it to start at the first page.', 'cursor')
 }

@@ -11,8 +11,8 @@ import type { Usage } from './run.ts'
 import { addUsage } from './usage.ts'
 
 /**
- * The output of a run as the fold of its events: parts, sources and usage so far. The same fold makes the answer of a
- * live run and the record of one whose process died.
+ * Builds a run's output from its events: parts, sources and usage so far. Used for live runs and for the record of a
+ * run whose process died.
  */
 export class RunFold {
   readonly sources: SourceEvent[] = []
@@ -35,7 +35,7 @@ export class RunFold {
     }
   }
 
-  /** Adds events that are recorded already; the first and the last event of a run say nothing of its output. */
+  /** Adds recorded events. The first and the last event of a run are ignored. */
   addRecorded(events: readonly RunEvent[]): void {
     for (const { run_id: _run, seq: _seq, at: _at, ...event } of events) {
       if (event.type !== 'run_start' && event.type !== 'run_resumed' && !isFinalEvent(event)) this.add(event)

@@ -11,8 +11,8 @@ let lastTimeText = ''
 let count = 0
 
 /**
- * `prefix_` and 26 characters: 10 of time in milliseconds, 4 that count within it, 12 random. Ids of one process sort by
- * their making.
+ * `prefix_` and 26 characters: 10 of the time in milliseconds, 4 of a counter within it, 12 random. Ids of one process
+ * sort by creation.
  */
 export function createId(prefix: IdPrefix, now: number = Date.now()): string {
   if (now !== lastTime) {
@@ -40,7 +40,7 @@ function encode(value: number, places: number): string {
 
 const sessionId = /^[A-Za-z0-9._:-]{1,128}$/
 
-/** Whether a caller may use this text as a `session_id` (an A2A `contextId` likewise). */
+/** Whether a caller may use this text as a `session_id` or an A2A `contextId`. */
 export function isSessionId(value: unknown): value is string {
   return typeof value === 'string' && sessionId.test(value)
 }

@@ -3,7 +3,7 @@ export interface JsonObject {
   [key: string]: Json
 }
 
-/** Makes data unchangeable, all the way down; what is frozen already is taken to be so. */
+/** Freezes data recursively; frozen values are assumed to be frozen completely. */
 export function freeze<T>(value: T): T {
   if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value
   Object.freeze(value)

@@ -1,42 +1,42 @@
 import { AppError } from './error.ts'
 
-/** What one run may use; over any of these it fails with `run_limit`. */
+/** What one run may use; a run over a limit fails with `run_limit`. */
 export interface RunLimits {
-  /** Text and data that it emits, in bytes of UTF-8. */
+  /** Emitted text and data, in bytes of UTF-8. */
   outputBytes: number
-  /** Events, deltas of text and reasoning not counted. */
+  /** Events, without deltas of text and reasoning. */
   events: number
-  /** Of work; waiting in a queue and paused time do not count. */
+  /** Working time; time in a queue or paused does not count. */
   timeMs: number
-  /** Steps of a model, unless its agent sets `stopWhen`. */
+  /** Model steps, unless the agent sets `stopWhen`. */
   steps: number
-  /** Of all its model calls, child runs included. */
+  /** Tokens of all model calls, child runs included. */
   tokens: number | undefined
 }
 
 /** How much of one tool result is kept. */
 export interface ToolResultLimits {
-  /** Told to the model; the rest is cut, with a note. */
+  /** Sent to the model; the rest is cut, with a note. */
   promptBytes: number
-  /** Kept in the record; a call that returns more fails. */
+  /** Recorded; a call that returns more fails. */
   recordBytes: number
 }
 
-/** What the server takes in, and what a run may use: `server.limits`, every default filled in. */
+/** `server.limits` with all defaults filled in. */
 export interface Limits {
-  /** Connections that are open at once. */
+  /** Open connections. */
   connections: number
-  /** Requests at work, streams that have begun not counted. */
+  /** Active requests; streams that have started do not count. */
   requests: number
-  /** Of one key; without keys, of one address. */
+  /** Per key; without keys, per address. */
   requestsPerMinute: number | undefined
-  /** Runs of one key that wait or run. */
+  /** Queued and active runs per key. */
   concurrentRuns: number | undefined
-  /** Of all request bodies in flight. */
+  /** All request bodies in flight. */
   bodiesBytes: number
-  /** Of the request bodies of one key in flight. */
+  /** Request bodies in flight per key. */
   bodiesPerKeyBytes: number
-  /** Of one import of sessions. */
+  /** One import of sessions. */
   importBytes: number
   run: RunLimits
   toolResult: ToolResultLimits
@@ -44,11 +44,11 @@ export interface Limits {
   metadataBytes: number
   /** `state` of a session, as JSON. */
   stateBytes: number
-  /** Of one message that an MCP server sends. */
+  /** One message of an MCP server. */
   mcpMessageBytes: number
 }
 
-/** The limits that end a run while it runs. */
+/** The limits that end an active run. */
 export type RunLimitName =
   | 'run.output'
   | 'run.events'
@@ -58,7 +58,7 @@ export type RunLimitName =
   | 'toolResult.record'
   | 'state'
 
-/** A run went over a limit; `what` is the whole of what it did, as in "It emitted more text and data". */
+/** The error of a run over a limit; `what` is a full clause, as in "It emitted more text and data". */
 export function runLimit(name: RunLimitName, value: string, what: string): AppError {
   return new AppError(
     'run_limit',
@@ -66,7 +66,7 @@ export function runLimit(name: RunLimitName, value: string, what: string): AppEr
   )
 }
 
-/** As it is written in a config: `16 MB`. */
+/** As in a config: `16 MB`. */
 export function shownBytes(bytes: number): string {
   const [unit, size] =
     (
@@ -79,9 +79,9 @@ export function shownBytes(bytes: number): string {
   return `${Math.round((bytes / size) * 100) / 100} ${unit}`
 }
 
-/** Whether a text has more bytes of UTF-8 than that. */
+/** Whether the text has more than `bytes` bytes of UTF-8. */
 export function isLonger(text: string, bytes: number): boolean {
   if (text.length > bytes) return true
-  // No character of UTF-16 takes more than three.
+  // A UTF-16 unit takes at most three bytes.
   return text.length * 3 > bytes && Buffer.byteLength(text) > bytes
 }

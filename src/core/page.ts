@@ -1,4 +1,4 @@
-/** One page of a keyset-paged list; `cursor` is what the page before said in `next`. */
+/** One page of a list; `cursor` is the previous page's `next`. */
 export interface PageRequest {
   limit: number
   cursor?: string | undefined

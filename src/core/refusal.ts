@@ -3,8 +3,8 @@ import type { Json } from './json.ts'
 import type { DataPart, Message, Part } from './message.ts'
 
 /*
- * Input that the guardrails of an agent have refused is nowhere; a mark takes its place. So it is with input that they have not
- * looked at yet, for everybody but the run itself: nobody else may act on it.
+ * Refused input is stored nowhere: a mark replaces it. Input that is not checked yet is hidden in the same way from
+ * everyone except its run.
  */
 
 const refused = { refused: true } as const
@@ -22,17 +22,17 @@ export function uncheckedParts(): Part[] {
   return [partOf('unchecked')]
 }
 
-/** The message with a mark in place of what it said. */
+/** Replaces the content by a mark. */
 export function refuseMessage(message: Message): Message {
   return { ...message, parts: refusedParts(), content: '' }
 }
 
-/** The message as everybody but its run sees it until it has been checked. */
+/** The message as readers see it before it is checked. */
 export function hideMessage(message: Message): Message {
   return { ...message, parts: uncheckedParts(), content: '' }
 }
 
-/** Whether the input of a turn is a mark: such a turn is told to no model. */
+/** Whether the turn's input is a mark: such a turn is not sent to a model. */
 export function isWithheld({ messages }: { messages: readonly Message[] }): boolean {
   const [part, ...more] = messages[0]?.parts ?? []
   if (part?.type !== 'data' || more.length > 0 || messages[0]?.role !== 'user') return false
@@ -45,8 +45,8 @@ export function isWithheld({ messages }: { messages: readonly Message[] }): bool
 type Recorded = Omit<RunEvent, 'run_id'>
 
 /**
- * The event of a run whose input was refused, without what may repeat it: prompts, queries, what tools were called with. The
- * same object when there is nothing of it. `goesOn`: the run may still have to go on from what a pause has recorded.
+ * Removes from an event what may repeat a refused input: prompts, queries, tool arguments. Gives the same object when
+ * there is nothing to remove. `goesOn`: keeps what a paused run needs to resume.
  */
 export function withoutInput<T extends Recorded>(event: T, goesOn: boolean): T {
   const { type } = event

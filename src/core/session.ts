@@ -3,7 +3,7 @@ import type { JsonObject } from './json.ts'
 import type { Run, RunRecord } from './run.ts'
 import type { Summary } from './summary.ts'
 
-/** Whose session it is at present. */
+/** The present owners of a session. */
 export interface SessionOwners {
   agent_id: string | null
   team_id: string | null
@@ -11,7 +11,7 @@ export interface SessionOwners {
   user_id: string | null
 }
 
-/** The owners that a session had before `reuse` gave it others. */
+/** Owners before the session was reused by others. */
 export interface SharedWith {
   agent_ids: string[]
   team_ids: string[]
@@ -21,13 +21,13 @@ export interface SharedWith {
 
 export type OwnerKind = 'user' | 'agent' | 'team' | 'workflow'
 
-/** What an earlier user may still read of a session: what was there when it was handed over. */
+/** What an earlier user may still read of a session: its content at the handover. */
 export interface Handover {
-  /** The turns among it. */
+  /** Number of readable turns. */
   run_count: number
   /** The newest of them, oldest first. */
   runs: Run[]
-  /** The first turn that came later; null: none did. */
+  /** The first later turn; null: none. */
   next: { run_id: string; created_at: string } | null
 }
 
@@ -45,13 +45,13 @@ export interface Session extends SessionOwners {
   updated_at: string
 }
 
-/** A session and the number that every change of it (a run's start and end too) makes larger: the ETag's source. */
+/** A session and its revision, which every change increases (also a run's start and end). The ETag is made from it. */
 export interface SessionRecord {
   session: Session
   revision: number
 }
 
-/** What is known of a session before it exists. */
+/** The data with which a session is created. */
 export interface SessionSeed extends SessionOwners {
   session_id: string
   name: string | null
@@ -60,29 +60,28 @@ export interface SessionSeed extends SessionOwners {
   created_at: string
 }
 
-/** Fields given are replaced whole, `null` clears, absent ones stay. */
+/** Given fields are replaced, `null` clears, absent fields stay. */
 export interface SessionChange {
   name?: string | null
   metadata?: JsonObject | null
   state?: JsonObject | null
 }
 
-/** What a copy of a session begins with. */
 export interface SessionHead {
   session: Omit<Session, 'runs' | 'run_count' | 'summary'>
   summary: Summary | null
   /**
-   * Up to which run each user of `shared_with` may read; null: nothing. Of those that it does not name: up to the newest run
-   * that is the user's.
+   * By user of `shared_with`, the last run that the user may read; null: nothing. Other users may read up to their own
+   * newest run.
    */
   handovers?: Record<string, string | null> | undefined
 }
 
-/** A run of a copy, or some of the events of the run before, without those that are derived (core/event.ts). */
+/** A run of a copy, or some of the previous run's events, without derived events (core/event.ts). */
 export type RunPiece = { run: RunRecord } | { run_id: string; events: readonly RunEvent[] }
 
-/** A whole session as it goes from one place to another: everything durable of it but idempotency keys and cached answers. */
+/** A complete session for export and import, without idempotency keys and cached answers. */
 export interface SessionCopy extends SessionHead {
-  /** Every run that has ended, those inside others included, in the order in which they were put in, as they are asked for. */
+  /** Every ended run, child runs included, in stored order; read on demand. */
   runs: AsyncIterable<RunPiece>
 }

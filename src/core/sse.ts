@@ -2,8 +2,8 @@ import { createParser } from 'eventsource-parser'
 import { AppError } from './error.ts'
 
 /*
- * Server-sent events, both ends of the wire (WHATWG HTML 9.2). Data is always one line of JSON, so no text of a model or a
- * document can forge a field or an event.
+ * Server-sent events, both ends (WHATWG HTML 9.2). Data is always one line of JSON, so text of a model or document
+ * can't forge a field or event.
  */
 
 export interface SseEvent {
@@ -12,7 +12,7 @@ export interface SseEvent {
   data: string
 }
 
-/** One whole frame; `data` is encoded as JSON. `event` must be a name of ours, not text from outside. */
+/** One whole frame; `data` is encoded as JSON. `event` must be a constant, not text from outside. */
 export function encodeEvent(frame: {
   id?: string | number | undefined
   event?: string | undefined
@@ -23,7 +23,7 @@ export function encodeEvent(frame: {
   return `${id}${event}data: ${JSON.stringify(frame.data)}\n\n`
 }
 
-/** A frame of `data:` alone. */
+/** A frame with `data:` only. */
 export function encodeData(value: unknown): string {
   return `data: ${JSON.stringify(value)}\n\n`
 }
@@ -33,7 +33,7 @@ export function heartbeat(): string {
   return ': hb\n\n'
 }
 
-/** Reads a stream of events; one that takes more than `maxEventChars` ends it with `payload_too_large`. */
+/** Reads a stream of events; an event above `maxEventChars` ends it with `payload_too_large`. */
 export async function* parseSse(
   bytes: AsyncIterable<Uint8Array>,
   maxEventChars = 16 * 1024 * 1024,

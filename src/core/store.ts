@@ -150,7 +150,6 @@ export interface RunFilter {
 export interface History {
   /** Oldest first, with input and output. Fewer than asked for when they are large, but at least one. */
   runs: RunRecord[]
-  /** There are earlier ones. */
   has_more: boolean
 }
 
@@ -285,7 +284,7 @@ export interface SessionStore {
   /** Undefined: the key is now the caller's. */
   claim(claim: Claim): Promise<ClaimRecord | undefined>
   completeClaim(key: string, answer: Json): Promise<void>
-  /** After work that failed before it stored anything: the next request with this key starts anew. */
+  /** Call after work that failed before it stored anything: the next request with this key starts over. */
   releaseClaim(key: string): Promise<void>
   findClaim(key: string): Promise<ClaimRecord | undefined>
 

@@ -1,17 +1,17 @@
-/** Milliseconds since the epoch. Passed in, so that tests decide what time it is. */
+/** Milliseconds since the epoch. Injected, so that tests control the time. */
 export type Clock = () => number
 
-/** Calls back when time has passed. Passed in, so that tests need not wait. */
+/** Injected, so that tests need not wait. */
 export interface Timers {
   set(callback: () => void, ms: number): Timer
-  /** Does nothing once it has called. */
+  /** Does nothing after the callback ran. */
   clear(timer: Timer | undefined): void
 }
 
 export interface Timer {
-  /** Begins anew, also after it has called. */
+  /** Restarts the timer, also after the callback ran. */
   refresh(): unknown
-  /** It does not keep the process. */
+  /** The timer does not keep the process alive. */
   unref(): unknown
 }
 

@@ -2,15 +2,13 @@ import type { SourceEvent } from './event.ts'
 import type { Json, JsonObject } from './json.ts'
 import type { Run, Usage } from './run.ts'
 
-/*
- * Why a run answered as it did: what each of its model calls was told, and what it gave.
- */
+/* The trace of a run: the input and output of each model call. */
 
 export interface TracedPassage extends Partial<Omit<SourceEvent, 'type' | 'index'>> {
   chunk_id: string
   source: string
   score: number
-  /** The number by which the prompt has it; null for one that it has not. */
+  /** Its number in the prompt; null when the prompt does not contain it. */
   index: number | null
 }
 
@@ -35,17 +33,17 @@ export interface TracedCall {
   /** Of its first event. */
   seq: number
   at: string
-  /** The exact prompt, system message and history included; null when it can't be made whole. */
+  /** The exact prompt, system message and history included; null when it can't be restored completely. */
   messages: Json
-  /** Tool definitions as the model got them. */
+  /** The tool definitions that the model got. */
   tools: Json
   settings: JsonObject | null
-  /** What was found since the call before. */
+  /** Retrievals since the previous call. */
   retrievals: TracedRetrieval[]
   text: string
   reasoning: string
   tool_calls: TracedToolCall[]
-  /** Null while the call goes on, as the two that follow. */
+  /** This and the next two fields are null while the call is active. */
   finish_reason: string | null
   usage: Usage | null
   duration_ms: number | null
@@ -53,7 +51,7 @@ export interface TracedCall {
 
 export interface RunTrace
   extends Pick<Run, 'run_id' | 'session_id' | 'parent_run_id' | 'entity_id' | 'entity_kind' | 'status'> {
-  /** Runs of team members, which have traces of their own. */
+  /** Runs of team members, which have their own traces. */
   child_run_ids: string[]
   calls: TracedCall[]
   /** Calls in this page. */

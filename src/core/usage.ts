@@ -1,6 +1,6 @@
 import type { Usage } from './run.ts'
 
-/** The sum of what model calls used; `null` before the first of them. */
+/** Adds a model call's usage; `null` before the first call. */
 export function addUsage(sum: Usage | null, { input_tokens, output_tokens, total_tokens }: Usage): Usage {
   return {
     input_tokens: (sum?.input_tokens ?? 0) + input_tokens,

@@ -1,4 +1,3 @@
 import manifest from '../../package.json' with { type: 'json' }
 
-/** The package's. */
 export const version: string = manifest.version

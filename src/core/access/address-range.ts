@@ -2,17 +2,14 @@ import { isIP } from 'node:net'
 
 export interface AddressRange {
   address: string
-  /** How many of the first bits count. */
+  /** Length of the prefix. */
   bits: number
   version: 4 | 6
 }
 
 const longest = { 4: 32, 6: 128 } as const
 
-/**
- * Reads an address, a range as `10.0.0.0/8`, or `loopback`, which is every address of this machine to itself; empty for
- * anything else.
- */
+/** Reads an address, a range such as `10.0.0.0/8`, or `loopback` for all loopback addresses; empty when invalid. */
 export function parseAddressRanges(text: string): readonly AddressRange[] {
   if (text === 'loopback') return parseAddressRanges('127.0.0.0/8').concat(parseAddressRanges('::1'))
   const [address = '', bits, ...rest] = text.split('/')

@@ -2,18 +2,18 @@ import { createHash } from 'node:crypto'
 
 const hashed = /^sha256:([0-9a-f]{64})$/i
 
-/** Whether a key is written as `sha256:` and the hash of it, so that nobody reads it from where it is written. */
+/** Whether the key is stored as `sha256:` and a hash. */
 export function isHashedKey(key: string): boolean {
   return hashed.test(key)
 }
 
-/** The SHA-256 of a key, however it is written. */
+/** The SHA-256 of a key, stored as text or as a hash. */
 export function hashOfKey(key: string): Buffer {
   const hex = hashed.exec(key)?.[1]
   return hex === undefined ? hashOfPresentedKey(key) : Buffer.from(hex, 'hex')
 }
 
-/** The same of a key as somebody sends it: nobody gets in with the hash. */
+/** The SHA-256 of a key that a client sent: a hash is not accepted in place of its key. */
 export function hashOfPresentedKey(key: string): Buffer {
   return createHash('sha256').update(key).digest()
 }

@@ -1,21 +1,21 @@
 import type { JsonObject } from '../json.ts'
 
-/** Says of an A2A request how many servers have passed it on. */
+/** Header of A2A requests: how many servers have forwarded it. */
 export const hopsHeader = 'x-agentserve-hops'
 
-/** Under which a run keeps it in its metadata. */
+/** Its key in a run's metadata. */
 export const hopsKey = 'remote_hops'
 
-/** Calls from server to server in a row; one more, and somebody is calling himself. */
+/** Maximum calls from server to server; more means a loop. */
 export const maxHops = 8
 
-/** How many servers have passed this run on; 0 for one that came from a client. */
+/** How many servers have forwarded this run; 0 when it came from a client. */
 export function hopsOf(metadata: Readonly<JsonObject>): number {
   const hops = metadata[hopsKey]
   return typeof hops === 'number' ? hops : 0
 }
 
-/** A header's value as metadata of a run; undefined when it says nothing. */
+/** A header's value as run metadata; undefined without a valid value. */
 export function toHopsMetadata(header: unknown): JsonObject | undefined {
   return typeof header === 'string' && /^[1-9]\d{0,2}$/.test(header) ? { [hopsKey]: Number(header) } : undefined
 }

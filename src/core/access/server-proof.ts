@@ -2,24 +2,23 @@ import { createHmac, timingSafeEqual } from 'node:crypto'
 import { isIPv6 } from 'node:net'
 
 /*
- * How a server proves to a command that it wrote the `server.json` which the command has read: both know its secret, and
- * neither sends it. The address is part of the proof, so that a program at another address can't pass on somebody else's.
+ * How a server proves that it wrote the `server.json` that a command has read: both know its secret and neither sends
+ * it. The proof includes the address, so a program at another address can't pass on another server's proof.
  */
 
 export const challengeHeader = 'X-Agentserve-Challenge'
 export const proofHeader = 'X-Agentserve-Proof'
 
-/** Of the secret and of a challenge. */
 export const proofBytes = 32
 
 const encoded = /^[A-Za-z0-9_-]{43}$/
 
-/** Whether this is the base64url of 32 bytes, as secrets, challenges and proofs are written. */
+/** Whether the text is the base64url of 32 bytes, the format of secrets, challenges and proofs. */
 export function isProofText(value: unknown): value is string {
   return typeof value === 'string' && encoded.test(value)
 }
 
-/** `place` is what the command called: see `placeOf`. */
+/** `place` is the address that the command called: see `placeOf`. */
 export function proofFor(secret: string, challenge: string, place: string): string {
   return createHmac('sha256', Buffer.from(secret, 'base64url')).update(`${challenge} ${place}`).digest('base64url')
 }
@@ -35,7 +34,7 @@ export function placeOf(address: string, port: number): string {
   return `${isIPv6(plain) ? `[${plain}]` : plain}:${port}`
 }
 
-/** An IPv4 address that comes over an IPv6 socket as what it is. */
+/** Turns an IPv4-mapped IPv6 address into IPv4. */
 export function plainAddress(address: string): string {
   return address.replace(/^::ffff:(?=\d+\.)/i, '')
 }

@@ -1,6 +1,6 @@
 const encoder = new TextEncoder()
 
-/** A chunk as it is stored; keys and generations are positive integers, never given twice. */
+/** A stored chunk. Keys and generations are positive integers that are never reused. */
 export interface StoredChunk {
   key: number
   id: string
@@ -11,7 +11,7 @@ export interface StoredChunk {
   endOffset: number
   lineStart: number
   lineEnd: number
-  /** The page that it begins on, from 1. */
+  /** The page where it begins, from 1. */
   page?: number | undefined
 }
 
@@ -22,19 +22,19 @@ export interface ChunkWords {
 }
 
 /**
- * Some chunks of one document in the form in which a preparer hands them to the document store, which unpacks them where it
- * stores them. Texts are bytes beside the JSON: escaping, parsing and copying them was a tenth of the work of storing them.
+ * Chunks of one document in the form that a preparer passes to the document store. Texts are bytes beside the JSON:
+ * escaping, parsing and copying them took a tenth of the time of storing.
  */
 export interface ChunkRows {
-  /** A JSON array with one array per chunk: the values of `chunkFields`, in their order. */
+  /** A JSON array with one array per chunk: the values of `chunkFields`, in order. */
   fields: string
-  /** The contents one after the other, as UTF-8. */
+  /** All contents, concatenated as UTF-8. */
   texts: Uint8Array
-  /** The normalised words of each chunk, then those of its headings, one after the other, as UTF-8. */
+  /** For each chunk its normalised words, then those of its headings, concatenated as UTF-8. */
   words: Uint8Array
 }
 
-/** `…From` and `…Bytes` say where a text is in `texts` or `words`; the words of the headings follow those of the chunk. */
+/** `…From` and `…Bytes` locate a text in `texts` or `words`; the words of the headings follow those of the chunk. */
 const chunkFields = [
   'index',
   'id',
@@ -52,7 +52,7 @@ const chunkFields = [
 ] as const
 export type ChunkField = (typeof chunkFields)[number]
 
-/** Where a field is in the array of a chunk, from 0. */
+/** The index of a field in a chunk's array. */
 export function chunkFieldIndex(field: ChunkField): number {
   return chunkFields.indexOf(field)
 }
@@ -88,7 +88,7 @@ export function chunkRows(chunks: readonly (Omit<StoredChunk, 'key'> & ChunkWord
   return { fields: `[${fields.join(',')}]`, texts: texts.bytes, words: words.bytes }
 }
 
-/** The texts one after the other as UTF-8, with the length of each in bytes. */
+/** The texts concatenated as UTF-8, with the length of each in bytes. */
 function encoded(texts: readonly string[]): { bytes: Uint8Array; lengths: number[] } {
   const all = texts.join('')
   const bytes = encoder.encode(all)

@@ -8,11 +8,11 @@ export interface Collection {
   key: number
   name: string
   embedding: Embedding
-  /** Counts up with every change of the embedding; part of the vector table's name. */
+  /** Increases with every change of the embedding; part of the vector table's name. */
   version: number
 }
 
-/** A chunk of a document's current generation, with what a hit shows of the document. */
+/** A chunk of a document's current generation, with the document fields that a hit shows. */
 export interface CurrentChunk extends StoredChunk {
   generation: number
   documentId: string
@@ -31,47 +31,53 @@ export interface NewGeneration extends Omit<DocumentRecord, 'collection' | 'crea
   generation: number
 }
 
-/** Some chunks of a generation; keys count up from `firstChunk`, that of the document's first. */
+/** Chunks of a generation; keys count up from `firstChunk`, the key of the document's first chunk. */
 export interface NewChunks {
   generation: number
   firstChunk: number
   rows: ChunkRows
-  /** For finding misspelt and partial words; what is there already is no harm. */
+  /** For finding misspelt and partial words. May repeat known words. */
   newWords: readonly string[]
 }
 
-/** A list of chunk keys, best first; `score` is higher for better and of the index's own scale. */
+/** Chunk keys, best first. A higher `score` is better; its scale depends on the index. */
 export type Ranking = { chunk: number; score: number }[]
 
 /**
- * Documents and the texts of their chunks: the truth of the knowledge base. A document's chunks are written under a
- * generation that nobody sees until `publish` makes it current. Throws `storage_full` when the disk is.
+ * Documents and the texts of their chunks: the source of truth of the knowledge base. Chunks are written under a
+ * generation that readers see once `publish` makes it current. Throws `storage_full` when the disk is full.
  */
 export interface DocumentStore {
   open(): Promise<void>
-  /** Throws when it can't be read, or when the last write failed and one that changes nothing does too. */
+  /** Throws when it can't be read, or when the last write failed and a test write fails too. */
   check(): Promise<void>
   close(): Promise<void>
   collections(): Promise<Collection[]>
   findCollection(name: string): Promise<Collection | undefined>
-  /** The collection of that name; made with the embedding when it is not there. */
+  /** Finds the collection by name, or creates it with the embedding. */
   ensureCollection(name: string, embedding: Embedding): Promise<Collection>
-  /** Changes the embedding and counts the version up. */
+  /** Changes the embedding and increases the version. */
   setEmbedding(collection: number, embedding: Embedding): Promise<Collection>
-  /** For each document a generation and the first of so many consecutive chunk keys, used by nobody else even after a crash. */
+  /**
+   * Reserves for each document a generation and consecutive chunk keys, and gives the first key. They are never reused,
+   * even after a crash.
+   */
   reserve(chunks: readonly number[]): Promise<{ generation: number; firstChunk: number }[]>
-  /** Chunks that are not the document's last, of a generation that is not current yet. */
+  /** Adds chunks, except a document's last ones, to a generation that is not current yet. */
   addChunks(collection: number, chunks: NewChunks): Promise<void>
   /** Writes the last chunks of documents and makes their generations current, in one transaction. */
   publish(collection: number, documents: readonly (NewChunks & { document: NewGeneration })[]): Promise<void>
-  /** Removes the chunks of those of the generations (default: of all, while nothing is being written) that are not current. */
+  /**
+   * Deletes the chunks of generations that are not current. Default: all generations, allowed while nothing is being
+   * written.
+   */
   collect(generations?: readonly number[]): Promise<void>
-  /** The documents there are of these sources, by source. */
+  /** The existing documents of these sources, by source. */
   findBySources(collection: number, sources: readonly string[]): Promise<Map<string, StoredDocument>>
   /** Throws `document_not_found`. */
   getDocument(documentId: string): Promise<StoredDocument>
   deleteDocument(documentId: string): Promise<{ collection: number; generation: number }>
-  /** The sources that `setBrought` was last given for the collection of that name. */
+  /** The sources last passed to `setBrought` for this collection. */
   brought(collection: string): Promise<string[]>
   setBrought(collection: string, sources: readonly string[]): Promise<void>
   listDocuments(
@@ -79,24 +85,24 @@ export interface DocumentStore {
     page: PageRequest,
   ): Promise<Page<StoredDocument>>
   chunkIds(generation: number): Promise<string[]>
-  /** Chunks of these generations with `key > after`, in the order of their keys. */
+  /** Chunks of these generations with `key > after`, by key. */
   chunksOf(
     generations: readonly number[],
     after: number,
     limit: number,
   ): Promise<(StoredChunk & { generation: number })[]>
-  /** Those of the generations that are current. */
+  /** Which of the generations are current. */
   stillCurrent(generations: readonly number[]): Promise<number[]>
   /** Current generations with their number of chunks. */
   generations(collection: number): Promise<{ generation: number; chunks: number }[]>
   totals(collection?: number): Promise<{ documents: number; chunks: number }>
-  /** Current generations of documents that the filters let through. */
+  /** Current generations of documents that match the filters. */
   matching(collection: number, filters: Filters): Promise<number[]>
   keyword(collection: number, words: readonly string[], filters: Filters, limit: number): Promise<Ranking>
-  /** Words of the collection that share trigrams with the one given, the most alike first; not that word itself. */
+  /** Words of the collection that share trigrams with the word, most similar first, without the word itself. */
   similarWords(collection: number, word: string, limit: number): Promise<string[]>
   frequencies(collection: number, words: readonly string[], trigrams: readonly string[]): Promise<TermFrequencies>
-  /** Those of the keys that are current, in no order. */
+  /** Which of the keys are current, in no order. */
   current(collection: number, chunks: readonly number[]): Promise<CurrentChunk[]>
   /** Chunks of a generation with `from <= index <= to`, in order. */
   range(generation: number, from: number, to: number): Promise<StoredChunk[]>

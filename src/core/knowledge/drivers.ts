@@ -2,23 +2,22 @@ import type { JsonObject } from '../json.ts'
 import type { ChunkRows } from './chunk.ts'
 import type { ChunkerType } from './knowledge.ts'
 
-/** What a reader made of bytes: the text that is stored and cited, and what it says of itself. */
+/** What a reader made of a document's bytes. */
 export interface ReadText {
   text: string
-  /** Where the text to chunk begins; before it is front matter, kept as `metadata`. */
+  /** Start of the text to chunk; front matter before it becomes `metadata`. */
   start: number
   metadata: JsonObject
-  /** The chunker that suits the format. */
+  /** The default chunker for the format. */
   chunker: ChunkerType
-  /** The name of the reader. */
   reader: string
-  /** Offsets at which the pages begin, the first included, where the format has pages. */
+  /** Offsets of the pages, the first included, when the format has pages. */
   pages?: number[] | undefined
-  /** For the chunker, where the format's headings are not those of Markdown; `start` is 0 then. */
+  /** For the chunker, when the format's headings are not Markdown; `start` is 0 then. */
   outline?: readonly Heading[] | undefined
 }
 
-/** A heading that begins at `start` of a text; level 1 is the highest. */
+/** A heading at offset `start`; level 1 is the highest. */
 export interface Heading {
   start: number
   level: number
@@ -40,7 +39,7 @@ export interface Readers {
     mediaType?: string | undefined
     signal?: AbortSignal | undefined
   }): Promise<ReadText>
-  /** Ends what reads in another process; what is being read fails. Reading again starts anew. */
+  /** Ends the reader process; active reads fail. A later read starts a new process. */
   close(): Promise<void>
 }
 
@@ -55,29 +54,29 @@ export interface Span {
 }
 
 export interface ChunkOptions {
-  /** UTF-16 code units; a grapheme cluster that is longer becomes a longer chunk of its own. */
+  /** UTF-16 code units; a longer grapheme cluster becomes a chunk of its own. */
   size: number
-  /** At most this much of a chunk is repeated at the start of the next. */
+  /** Maximum text of a chunk that is repeated at the start of the next. */
   overlap: number
-  /** The headings of the text, in order, when they are known; they give every piece its heading path. */
+  /** The headings of the text, in order, when they are known; every piece gets its heading path from them. */
   outline?: readonly Heading[] | undefined
 }
 
-/** Cuts a text into pieces in order that leave nothing of it out and never cut a grapheme cluster. */
+/** Splits a text into consecutive pieces that cover it completely and never split a grapheme cluster. */
 export interface Chunker {
   readonly name: ChunkerType
   readonly description: string
   chunk(text: string, options: ChunkOptions): Iterable<Span>
 }
 
-/** Which embedder made a collection's vectors; they can only be searched with the same. */
+/** The embedder of a collection's vectors; only the same embedder can search them. */
 export interface Embedding {
   provider: string
   model: string
   dimensions: number
 }
 
-/** In how many chunks of the collection a term occurs; for trigrams an estimate from the words that have them. */
+/** The number of chunks that contain a term; for trigrams an estimate from the words that contain them. */
 export interface TermFrequencies {
   chunks: number
   words: Map<string, number>
@@ -100,18 +99,18 @@ export interface DownloadProgress {
   /** Of the files known so far. */
   loadedBytes: number
   totalBytes: number
-  /** The file at hand. */
+  /** The current file. */
   file: string
 }
 
 export interface Embedders {
-  /** What a new collection gets: `auto` is decided here. Throws when a named embedder is not available. */
+  /** The embedding of a new collection; resolves `auto`. Throws when the named embedder is not available. */
   resolve(provider?: string): Promise<Embedding>
-  /** What the configuration asks for, `auto` included. */
+  /** The configured embedder, possibly `auto`. */
   readonly configured: { provider: string; model: string | undefined }
   /**
-   * Downloads what the embedder needs and has not got yet; the only thing that downloads. What came before it failed or
-   * was stopped is never taken for a model. Throws `unavailable` with the reason.
+   * Downloads missing files of the embedder's model; no other call downloads. A failed or aborted download is never
+   * used as a model. Throws `unavailable` with the reason.
    */
   download(
     provider: string,
@@ -123,7 +122,7 @@ export interface Embedders {
 export interface VectorRow {
   chunk: number
   generation: number
-  /** 32-bit floats, or the bits of 16-bit ones (IEEE 754 binary16). */
+  /** 32-bit floats, or the bits of 16-bit floats (IEEE 754 binary16). */
   vector: Float32Array | Uint16Array
 }
 
@@ -136,24 +135,24 @@ export interface VectorHit {
 
 export interface VectorTable {
   add(rows: readonly VectorRow[]): Promise<void>
-  /** Nearest by cosine first; only of the generations given, when given. */
+  /** Nearest by cosine first; `generations` limits the search. */
   search(vector: Float32Array, limit: number, generations?: readonly number[]): Promise<VectorHit[]>
-  /** Vectors by generation. */
+  /** Number of vectors by generation. */
   counts(): Promise<Map<number, number>>
   count(): Promise<number>
   removeGenerations(generations: readonly number[]): Promise<void>
-  /** Rewrites what many small writes left; never needed for correctness. */
+  /** Merges the files of many small writes; never needed for correctness. */
   compact(): Promise<void>
 }
 
 export interface VectorStore {
   readonly type: string
-  /** Where it keeps them, for people. */
+  /** Where the vectors are stored, for people. */
   readonly location: string
-  /** Opens the table, made when it is not there. The name is of `A-Z a-z 0-9 _`. */
+  /** Opens or creates the table. The name consists of `A-Z a-z 0-9 _`. */
   table(name: string, dimensions: number): Promise<VectorTable>
   names(): Promise<string[]>
-  /** Whatever state the table is in. */
+  /** Works in any state of the table. */
   drop(name: string): Promise<void>
   close(): Promise<void>
 }
@@ -162,44 +161,44 @@ export interface PrepareRequest {
   content: string | Uint8Array
   name: string | undefined
   mediaType: string | undefined
-  /** What errors call the document. */
+  /** The document's name in errors. */
   source: string
-  /** Default: the one that suits the format. */
+  /** Default: the format's chunker. */
   chunker: ChunkerType | undefined
   size: number
   overlap: number
   /** For the ids of the chunks. */
   now: number
   collection: string
-  /** Of the collection that it is for. */
+  /** The embedding of the target collection. */
   embedding: Embedding
-  /** Callers have equal turns at what takes long. */
+  /** Slow work alternates between callers. */
   caller: string
 }
 
-/** A document read and cut, and embedded as far as that needs no model. */
+/** A document that is read and split, and embedded when the embedder is built in. */
 export interface PreparedDocument {
   metadata: JsonObject
-  /** The chunker that suits the format, and the one that was used. */
+  /** The format's default chunker, and the one that was used. */
   suggestedChunker: ChunkerType
   chunker: ChunkerType
   chunkIds: string[]
-  /** Some chunks each, all but the last as many. */
+  /** Batches of chunks; all but the last have the same size. */
   rows: ChunkRows[]
-  /** Those of its words that no document of the collection has brought yet, as far as the preparer remembers. */
+  /** Words that are new to the collection, as far as the preparer remembers. */
   newWords: string[]
-  /** One after the other, in order, as `VectorRow` has them; undefined when the embedder is not built in. */
+  /** Concatenated, in order, as `VectorRow` has them; undefined when the embedder is not built in. */
   vectors: Uint16Array | undefined
-  /** What the embedder is to get, when there are no `vectors`. */
+  /** The texts to embed when there are no `vectors`. */
   texts: string[] | undefined
 }
 
-/** Makes documents ready off the thread that serves. Throws what readers throw, and `payload_too_large`. */
+/** Prepares documents outside the serving thread. Throws what readers throw, and `payload_too_large`. */
 export interface Preparer {
   prepare(request: PrepareRequest, signal: AbortSignal): Promise<PreparedDocument>
-  /** What was prepared last may not have been stored: bring all words again. */
+  /** Call when prepared documents may not have been stored: all words are sent again. */
   forgetWords(): void
-  /** The document is stored and nobody reads it any more. */
+  /** Call once the document is stored and no longer used. */
   release(document: PreparedDocument): void
   close(): Promise<void>
 }

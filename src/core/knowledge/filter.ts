@@ -5,7 +5,7 @@ import type { Filters, FilterValue } from './knowledge.ts'
 export const maxFilterTerms = 64
 const keyPattern = /^[A-Za-z_][A-Za-z0-9_]{0,63}$/
 
-/** Keys that ask the document itself; every other key asks the caller's metadata. */
+/** Keys that filter on the document itself; all other keys filter on its metadata. */
 export const documentFilterKeys = ['source', 'document_id', 'chunker_type'] as const
 export type DocumentFilterKey = (typeof documentFilterKeys)[number]
 
@@ -13,7 +13,7 @@ export function isDocumentFilterKey(key: string): key is DocumentFilterKey {
   return (documentFilterKeys as readonly string[]).includes(key)
 }
 
-/** Throws `invalid_request` with the path of the first key or value that no filter may have. */
+/** Throws `invalid_request` with the path of the first invalid key or value. */
 export function assertFilters(filters: unknown): asserts filters is Filters {
   if (typeof filters !== 'object' || filters === null || Array.isArray(filters))
     throw invalid('must be an object of key to value', 'filters')
@@ -43,8 +43,8 @@ export interface Filterable {
 }
 
 /**
- * What filters mean: every key must match; a list matches any of its values (an empty one none); types are not mixed
- * (`1` is not `'1'`); where the metadata holds a list, one of its elements must match.
+ * Every key must match. A list matches any of its values (an empty list matches nothing). Types are not mixed: `1` is
+ * not `'1'`. When the metadata holds a list, one of its elements must match.
  */
 export function matchesFilters(document: Filterable, filters: Filters): boolean {
   return Object.entries(filters).every(([key, wanted]) => {
@@ -59,7 +59,7 @@ function own(metadata: JsonObject, key: string): Json | undefined {
   return Object.hasOwn(metadata, key) ? metadata[key] : undefined
 }
 
-/** A document that could not be read; `reason` completes "… can't be read: ". */
+/** An error about a document; `reason` completes "… can't be read: ". */
 export function unreadable(name: string | undefined, reason: string, cause?: unknown): AppError {
   return new AppError('unreadable_document', `${name ?? 'The document'} can't be read: ${reason}.`, {
     details: [{ path: 'content', message: reason }],

@@ -35,17 +35,17 @@ export interface SearchHit extends Chunk {
   explain?: HitExplanation
 }
 
-/** Why a hit is where it is: its places, from 1, in the lists that were merged; null where it is in none. */
+/** Why a hit ranks where it does: its ranks, from 1, in the merged lists; null when it is not in a list. */
 export interface HitExplanation {
   rank: number
   keyword_rank: number | null
   keyword_score: number | null
   vector_rank: number | null
   vector_score: number | null
-  /** The line that has the most of the query's words, and what it says. */
+  /** The line with most of the query's words, and its text. */
   line: number | null
   text: string
-  /** The words that were looked for, those like a misspelt one included. */
+  /** The words searched for, corrections of misspelt words included. */
   words: string[]
 }
 
@@ -55,10 +55,9 @@ export interface SearchQuery {
   limit?: number | undefined
   filters?: Filters | undefined
   mode?: SearchMode | undefined
-  /** Neighbouring chunks to put round each hit, 0–5, default 0. */
+  /** Neighbouring chunks to add around each hit, 0–5, default 0. */
   context?: number | undefined
   collection?: string | undefined
-  /** Adds `explain` to each result. */
   explain?: boolean | undefined
 }
 
@@ -67,7 +66,7 @@ export interface SearchResult {
   mode: SearchMode
 }
 
-/** What a document is made from: text, or bytes whose reader is found by media type and name. */
+/** A document's content: text, or bytes whose reader is found by media type and name. */
 export interface IngestInput {
   content: string | Uint8Array
   /** A label, never a path that is opened. */
@@ -94,21 +93,20 @@ export interface IngestResult {
   unchanged: boolean
 }
 
-/** A document to ingest, or, without content, to ask about: is what has this hash there already? */
+/** A document to ingest or, without content, a question: does the collection have this hash already? */
 export interface IngestItem extends Omit<IngestInput, 'content'> {
   content?: string | undefined
-  /** SHA-256 of the bytes in hexadecimal; used when there is no content. */
+  /** SHA-256 of the bytes in hexadecimal; used without content. */
   content_hash?: string | undefined
 }
 
 export interface IngestOutcome {
   source: string
-  /** `needed`: it is new or has changed, and there was no content. */
+  /** `needed`: the document is new or changed, and the content was missing. */
   outcome: 'added' | 'replaced' | 'unchanged' | 'needed' | 'failed'
   /** Null when there is no such document. */
   document_id: string | null
   chunk_count: number
-  /** Why it failed. */
   error?: { code: string; message: string }
 }
 
@@ -118,7 +116,7 @@ export interface DocumentRecord {
   name: string | null
   media_type: string | null
   metadata: JsonObject
-  /** What the reader said of the text, `chunk_size` and `chunk_overlap` included. */
+  /** What the reader reported, and `chunk_size` and `chunk_overlap`. */
   reader_metadata: JsonObject
   content_hash: string
   chunk_count: number
@@ -153,34 +151,37 @@ export interface KnowledgeStatus {
   chunks: number
   vectors: number
   embedding_model: { provider: string; model: string; dimensions: number }
-  /** Documents whose vectors are still to be written. */
+  /** Documents whose vectors are not written yet. */
   pending: number
-  /** While everything is embedded again. */
+  /** Set while all chunks are embedded again. */
   reindexing?: Reindexing | undefined
 }
 
-/** How far it is: bytes of the model that is downloaded, then chunks. */
+/** Progress: bytes of the model's download, then chunks. */
 export interface Reindexing {
   step: 'download' | 'embed'
   done: number
   total: number
 }
 
-/** Which documents come from the sources of the config, so that those whose files are gone can be told from all others. */
+/** The documents of the config's sources, so that documents of deleted files are recognised. */
 export interface BroughtSources {
   list(collection?: string): Promise<Set<string>>
-  /** These and no others, durable when it resolves. */
+  /** Replaces the list; durable when it resolves. */
   remember(sources: ReadonlySet<string>, collection?: string): Promise<void>
-  /** Deletes their documents; gives how many there were. */
+  /** Deletes the documents of these sources and gives their number. */
   delete(sources: readonly string[], collection?: string): Promise<number>
 }
 
-/** The knowledge base as the service offers it. Errors: `invalid_request`, `unreadable_document`, `document_not_found`, `storage_full`. */
+/**
+ * The knowledge base as the service offers it. Errors: `invalid_request`, `unreadable_document`, `document_not_found`,
+ * `storage_full`.
+ */
 export interface Knowledge {
   search(query: SearchQuery, signal?: AbortSignal): Promise<SearchResult>
-  /** Callers, whatever names them, have equal turns: the slow documents of one do not hold up those of another. */
+  /** Work alternates between callers (any id): slow documents of one do not delay another's. */
   ingest(input: IngestInput, signal?: AbortSignal, caller?: string): Promise<IngestResult>
-  /** In the order of the items. One that can't be ingested is an outcome of its own; trouble with the storage is thrown. */
+  /** Outcomes are in the order of the items. A failed item has an outcome; storage errors are thrown. */
   ingestMany(items: readonly IngestItem[], signal?: AbortSignal, caller?: string): Promise<IngestOutcome[]>
   config(): Promise<KnowledgeConfig>
   listDocuments(
@@ -190,13 +191,13 @@ export interface Knowledge {
   getDocument(documentId: string): Promise<DocumentRecord>
   deleteDocument(documentId: string): Promise<void>
   brought: BroughtSources
-  /** Embeds every chunk again, with another embedder when one is named, whose model is downloaded. */
+  /** Embeds every chunk again, optionally with another embedder, whose model is downloaded. */
   reindex(options?: {
     embedder?: string | undefined
     progress?: (now: Reindexing) => void
     signal?: AbortSignal | undefined
   }): Promise<KnowledgeStatus>
   status(): Promise<KnowledgeStatus>
-  /** Throws when it could not answer. */
+  /** Throws when the knowledge base does not answer. */
   check(): Promise<void>
 }

@@ -1,4 +1,4 @@
-/** Insertions, deletions, replacements and swaps of neighbours that make one of the other. */
+/** Counts insertions, deletions, replacements and swaps of neighbours. */
 export function editDistance(one: string, other: string): number {
   let before: number[] = []
   let last = Array.from({ length: other.length + 1 }, (_, at) => at)

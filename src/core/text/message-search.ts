@@ -2,18 +2,18 @@ import { type Message, type Role, textOf } from '../message.ts'
 import type { SessionFilter } from '../store.ts'
 import { wordsOf } from './terms.ts'
 
-/** A word that a message must have, or the beginning of one. */
+/** A word, or the beginning of one, that a message must contain. */
 export interface SearchWord {
   word: string
   isBeginning: boolean
 }
 
-/** A search in the conversations, without child runs. */
+/** A search in messages, without those of child runs. */
 export interface MessageSearch extends SessionFilter {
-  /** A message must have all of them; at least one. */
+  /** All of them must match; at least one word. */
   words: readonly SearchWord[]
   session_id?: string | undefined
-  /** Only what this user may read: all of the user's sessions, and earlier ones up to their handover. */
+  /** Only what this user may read: the user's sessions, and earlier ones up to their handover. */
   reader?: string | undefined
 }
 
@@ -28,18 +28,18 @@ export interface MessageHit {
   snippet: string
 }
 
-/** Words are taken from so many characters at once, so that whoever goes through a long text can let others in between. */
+/** Words are extracted in pieces of this size, so that a long text can yield to other work. */
 const pieceCharacters = 16 * 1024
 const snippetBefore = 60
 const snippetCharacters = 200
 const cutCharacters = 20
 const ascii = /^[\0-\x7f]*$/
 
-/** What is looked for: all words of the query, in any order, `open*` for those that begin so. Empty when there is no word in it. */
+/** The words of a query, which match in any order; `open*` matches a prefix. Empty when the query has no word. */
 export function searchWordsOf(query: string): SearchWord[] {
   const found = new Map<string, SearchWord>()
   for (const term of query.split(/\s+/)) {
-    // Lower case first: whoever looks for `maxBytes` means that, not its parts.
+    // Lower case first: a search for `maxBytes` means the identifier, not its parts.
     const words = wordsOf(term.toLowerCase())
     for (const [place, word] of words.entries()) {
       const isBeginning = term.endsWith('*') && place === words.length - 1
@@ -49,7 +49,7 @@ export function searchWordsOf(query: string): SearchWord[] {
   return [...found.values()]
 }
 
-/** What can be found of a message: its text, and its data as JSON. */
+/** The searchable text of a message: its text, and its data as JSON. */
 export function searchTextOf({ content, parts }: Pick<Message, 'content' | 'parts'>): string {
   const data = parts.flatMap((part) => (part.type === 'data' ? [JSON.stringify(part.data)] : []))
   return [content, ...data].join('\n')
@@ -64,7 +64,7 @@ interface Piece {
   text: string
 }
 
-/** Cuts between words wherever there are spaces. */
+/** Cuts at spaces where possible. */
 export function* piecesOf(text: string): Generator<Piece> {
   for (let at = 0; at < text.length; ) {
     let end = Math.min(text.length, at + pieceCharacters)
@@ -78,8 +78,8 @@ export function* piecesOf(text: string): Generator<Piece> {
 }
 
 /**
- * Whether all words are in the text: a snippet round the first of them that comes, or undefined. Yields after each piece of
- * a long text.
+ * A snippet around the first match when the text contains all words, else undefined. Yields after each piece of a long
+ * text.
  */
 export function* findWords(text: string, wanted: readonly SearchWord[]): Generator<void, string | undefined> {
   if (ascii.test(text) && !mayHold(text, wanted)) return undefined
@@ -100,13 +100,13 @@ function isAmong({ word, isBeginning }: SearchWord, known: ReadonlySet<string>, 
   return known.has(word) || (isBeginning && words.some((other) => other.startsWith(word)))
 }
 
-/** Quicker than taking words, and never wrong about what is not there: words of ASCII text are parts of it. */
+/** A quick check without false negatives: the words of an ASCII text are substrings of it. */
 function mayHold(text: string, wanted: readonly SearchWord[]): boolean {
   const lower = text.toLowerCase()
   return wanted.every(({ word }) => lower.includes(word))
 }
 
-/** Where the first wanted word is. */
+/** The offset of the first match. */
 function placeIn(text: string, wanted: readonly SearchWord[]): number {
   for (const { 0: chunk, index } of text.matchAll(/\S+/g)) {
     const words = wordsOf(chunk)
@@ -117,7 +117,7 @@ function placeIn(text: string, wanted: readonly SearchWord[]): number {
   return 0
 }
 
-/** On one line, from word to word where words are short. */
+/** On one line; starts and ends between words when they are short. */
 function snippetAt(text: string, place: number): string {
   let from = Math.max(0, place - snippetBefore)
   let to = Math.min(text.length, from + snippetCharacters)

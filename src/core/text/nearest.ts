@@ -1,6 +1,6 @@
 import { editDistance } from './edit-distance.ts'
 
-/** The word of `known` that was probably meant: at most two edits away (one for short words), else undefined. */
+/** The likely intended word of `known`: at most two edits away (one for short words); else undefined. */
 export function nearest(word: string, known: readonly string[]): string | undefined {
   let best: string | undefined
   let bestDistance = word.length < 5 ? 2 : 3

@@ -30,7 +30,7 @@ export function wordsOf(text: string): string[] {
   return words
 }
 
-/** Of the characters of ASCII words: what is a word as it stands, and what may make more than one of it. */
+/** Kinds of characters in ASCII words; capitals and underscores may split a word. */
 const kind = { plain: 1, capital: 2, underscore: 4 }
 const asciiKinds = Uint8Array.from({ length: 128 }, (_, code) => {
   const character = String.fromCharCode(code)
@@ -38,7 +38,7 @@ const asciiKinds = Uint8Array.from({ length: 128 }, (_, code) => {
   return /[A-Z]/.test(character) ? kind.capital : character === '_' ? kind.underscore : 0
 })
 
-/** The same as with the pattern, several times as fast: most texts are ASCII. */
+/** Same result as the pattern, several times as fast: most texts are ASCII. */
 function pushAsciiWords(text: string, words: string[]): void {
   for (let index = 0; index < text.length; ) {
     const start = index
@@ -73,14 +73,14 @@ function withoutAccents(word: string): string {
   return nonAscii.test(word) ? word.normalize('NFD').replace(marks, '').normalize('NFC') : word
 }
 
-/** What a question is about: its words once each, without question and stop words unless there are no others. */
+/** The distinct words of a query, without question and stop words unless there are no others. */
 export function queryWordsOf(query: string): string[] {
   const words = [...new Set(wordsOf(query))]
   const telling = words.filter((word) => !stopWords.has(word))
   return telling.length > 0 ? telling : words
 }
 
-/** The runs of three characters of a word between its ends, which count as spaces. */
+/** The trigrams of a word; its ends count as spaces. */
 export function trigramsOf(word: string): string[] {
   const characters = [...` ${word} `]
   const trigrams: string[] = []
