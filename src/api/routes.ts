@@ -19,8 +19,8 @@ import { summaryRoutes } from './sessions/summaries.ts'
 import { userRoutes } from './sessions/user-data.ts'
 
 /**
- * All routes of the REST interface, documentation included. Mount the result of another call when agents or settings have
- * changed: the documentation describes those of its call. `servicesOf`: the services of each caller; default: `services`.
+ * All REST routes, documentation included. Call and mount again after a change of agents or settings, which the
+ * documentation describes. `servicesOf`: the services of each caller; default: `services`.
  */
 export function apiRoutes(services: Services, settings: ApiSettings, servicesOf: ServicesOf = () => services): Route[] {
   const routes: DocumentedRoute[] = [

@@ -14,8 +14,8 @@ import { assertScopes } from './security/scope.ts'
 import type { WrongKeys } from './security/wrong-keys.ts'
 
 /**
- * Everything that is decided about a request before its handler sees it. Finds the route and fills the exchange; gives a
- * reply when no handler is needed (preflight, OPTIONS), nothing when the handler is to run, and throws AppErrors.
+ * Everything decided about a request before its handler runs. Finds the route and fills the exchange. Gives a reply
+ * when no handler is needed (preflight, OPTIONS), undefined otherwise. Throws AppErrors.
  */
 export type Admit = (exchange: Exchange, table: RouteTable) => Reply | undefined
 
@@ -85,7 +85,7 @@ function checkHeaders(rawHeaders: readonly string[], maxHeaders: number): void {
   if (hosts !== 1) throw invalid('The request must have exactly one valid Host header.')
 }
 
-/** OPTIONS and refused methods tell no more about an open path than its route does. */
+/** OPTIONS and refused methods reveal no more about an open path than its route does. */
 function isOpen({ route, path, method }: Exchange, table: RouteTable): boolean {
   if (route !== undefined) return route.scope === 'open'
   return method === 'OPTIONS' && table.find('GET', path)?.route.scope === 'open'

@@ -6,7 +6,7 @@ import { errorBody, statusOf } from './error.ts'
 
 const lingerMs = 1_000
 
-/** What node's parser or its timeouts say about a request, in our words. */
+/** Turns an error of node's parser or timeouts into an AppError. */
 export function parseError(error: NodeJS.ErrnoException): AppError {
   switch (error.code) {
     case 'HPE_HEADER_OVERFLOW':
@@ -19,8 +19,8 @@ export function parseError(error: NodeJS.ErrnoException): AppError {
 }
 
 /**
- * Answers on a socket that has no request yet, in the one error shape, and closes it. `received`: what could not be parsed,
- * as far as node kept it.
+ * Answers with the standard error body on a socket without a request, and closes it. `received`: the unparsed bytes, as
+ * far as node kept them.
  */
 export function answerRaw(socket: Duplex, error: AppError, now: number, received: Uint8Array | undefined): void {
   const requestId = createId('req', now)

@@ -36,7 +36,6 @@ export const statusOf: Readonly<Record<ErrorCode, number>> = {
   storage_full: 507,
 }
 
-/** The one error body. */
 export function errorBody(error: AppError, requestId: string) {
   return {
     error: {
@@ -50,7 +49,7 @@ export function errorBody(error: AppError, requestId: string) {
   }
 }
 
-/** Headers that belong to an error whatever its body looks like: `Retry-After`, `Allow`, `WWW-Authenticate`. */
+/** Headers of an error, for any body: `Retry-After`, `Allow`, `WWW-Authenticate`. */
 export function errorHeaders(error: AppError): Record<string, string> {
   const headers: Record<string, string> = {}
   const retryAfter = error.retryAfterSeconds ?? (needsRetryAfter(error.code) ? 1 : undefined)

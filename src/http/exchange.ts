@@ -11,7 +11,7 @@ import type { BodyReader, HttpRequest } from './request.ts'
 import type { Route } from './router.ts'
 import type { AddressOf } from './security/address.ts'
 
-/** The part of node's IncomingMessage that the kernel uses, so that a request may come without a socket. */
+/** The part of node's IncomingMessage that the kernel uses, so that a request needs no socket. */
 export interface Incoming extends Readable {
   readonly method?: string | undefined
   readonly url?: string | undefined
@@ -40,7 +40,7 @@ export interface Outgoing extends EventEmitter {
   destroy(): unknown
 }
 
-/** What all exchanges of a kernel have in common, besides the settings. */
+/** What all exchanges of a kernel share, besides the settings. */
 export interface Shared {
   bodies: BodyBudget
   addressOf: AddressOf
@@ -51,11 +51,11 @@ const noHeaders: readonly string[] = []
 let serials = 0
 
 /**
- * One request and its reply: what handlers see as their `HttpRequest`, and what the pipeline knows besides. What few
- * handlers need (query, body, signals) is made when it is asked for.
+ * One request and its reply: an `HttpRequest` for handlers, and the state of the pipeline. Rarely needed values (query,
+ * body, signals) are created on first use.
  */
 export class Exchange implements HttpRequest {
-  /** Tells it from every other. */
+  /** Unique in this process. */
   readonly serial = ++serials
   readonly incoming: Incoming
   readonly outgoing: Outgoing
@@ -72,16 +72,16 @@ export class Exchange implements HttpRequest {
   userId: string | undefined
   scopes: ReadonlySet<Scope> | undefined
   route: Route | undefined
-  /** Name and value in turn, on whatever the answer will be. */
+  /** Alternating names and values, sent with any answer. */
   commonHeaders = noHeaders
-  /** The answer has been decided; whatever comes later is dropped. */
+  /** The answer is decided; later ones are dropped. */
   answered = false
-  /** What the answer is about, for the request log. */
+  /** The run of the answer, for the request log. */
   runId: string | undefined
   sessionId: string | undefined
-  /** Zero until the head was written. */
+  /** Zero until the head is written. */
   status = 0
-  /** The connection is of no use after the answer. */
+  /** Close the connection after the answer. */
   closeConnection = false
   /** The client waits for `100 Continue` before it sends the body. */
   awaitsContinue: boolean
@@ -136,12 +136,11 @@ export class Exchange implements HttpRequest {
     this.#body?.abort(error)
   }
 
-  /** The handler is done with the body. */
   releaseBody(): void {
     this.#body?.release()
   }
 
-  /** After the answer, an unread rest of the body must not hold the connection for long. */
+  /** After the answer, an unread rest of the body must not keep the connection open. */
   closeUnlessBodyEnds(): void {
     const { incoming, outgoing } = this
     if (incoming.complete || incoming.socket === undefined || outgoing.destroyed) return
@@ -173,7 +172,7 @@ export class Exchange implements HttpRequest {
     return this.#deadline.signal
   }
 
-  /** Runs the request timeout: `deadline` aborts, and `answer` is called with the error when the grace has passed too. */
+  /** Starts the request timeout: it aborts `deadline`, and after the grace period calls `answer` with the error. */
   startDeadline(answer: (error: AppError) => void): void {
     const { deadlineGraceMs } = this.settings
     const timeoutMs = this.route?.timeoutMs ?? this.settings.requestTimeoutMs

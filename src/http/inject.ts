@@ -55,7 +55,7 @@ export class CapturedResponse extends EventEmitter implements Outgoing {
   destroyed = false
   writableFinished = false
   writableNeedDrain = false
-  /** Resolves when the head is written, rejects when the connection would have been cut before. */
+  /** Resolves when the head is written; rejects where a connection would be cut before. */
   readonly response: Promise<InjectResponse>
   readonly #bodiless: boolean
   readonly #resolve: (response: InjectResponse) => void

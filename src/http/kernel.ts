@@ -10,14 +10,12 @@ import type { InjectRequest, InjectResponse } from './request.ts'
 import type { Route } from './router.ts'
 import { createRouteTable } from './router.ts'
 
-/*
- * HTTP over node:http: requests go to handlers as plain values, handlers return replies. It has never heard of agents.
- */
+/* HTTP over node:http: requests go to handlers as plain values, handlers return replies. Knows nothing about agents. */
 
 const longestRequestMs = 60 * 60_000
 
 export interface Kernel {
-  /** Exchanges all routes at once; requests that have begun keep theirs. Of equal routes the later wins. */
+  /** Replaces all routes at once; active requests keep theirs. Of equal routes the later wins. */
   setRoutes(routes: Iterable<Route>): void
   /** For another `http.createServer`, which must set its own header and time limits. */
   handle: RequestListener
@@ -27,8 +25,8 @@ export interface Kernel {
   /** The number of requests whose answer is not complete. */
   requestIds(): string[]
   /**
-   * Accepts nothing new and closes idle connections; what runs gets the deadline, then it is cut. Producers of streams
-   * should have ended them before. Resolves when every connection is closed.
+   * Stops accepting and closes idle connections. Active requests get the deadline, then they are cut. Producers of
+   * streams should have ended them before. Resolves when every connection is closed.
    */
   close(options: { deadlineMs: number }): Promise<void>
 }
@@ -61,7 +59,7 @@ export function createKernel(options: KernelOptions): Kernel {
     const closed =
       server === undefined ? Promise.resolve() : new Promise<void>((resolve) => server?.close(() => resolve()))
     pipeline.startClosing(() => server?.closeIdleConnections())
-    // node takes a connection that has not said anything yet for a busy one.
+    // node counts a connection without any bytes as busy.
     for (const socket of sockets) if (socket.bytesRead === 0) socket.destroy()
     const timer = setTimeout(() => {
       pipeline.cut()
@@ -101,11 +99,11 @@ function openServer(settings: KernelSettings, pipeline: Pipeline): Server {
   const server = createServer(
     {
       headersTimeout: settings.headersTimeoutMs,
-      // Bodies have their own limits, while they are read and after the answer; an import may come for long.
+      // Bodies have their own limits while they are read and after the answer; an import may take long.
       requestTimeout: Math.max(longestRequestMs, settings.headersTimeoutMs),
       keepAliveTimeout: settings.keepAliveTimeoutMs,
       connectionsCheckingInterval: settings.connectionsCheckingIntervalMs,
-      // Answered by the pipeline, in the one error shape.
+      // The pipeline answers this error itself, with the standard body.
       requireHostHeader: false,
     },
     (request, response) => pipeline.serve(request, response, false),

@@ -13,7 +13,7 @@ export interface ListenAddress {
 export interface Bound {
   host: string
   port: number
-  /** One that can be opened on this machine. */
+  /** A URL that works on this machine. */
   url: string
   /** The same with the address in place of a name. */
   addressUrl: string
@@ -32,7 +32,7 @@ export function parseAddress(address: string): ListenAddress {
   return { host: host === '' ? undefined : host, port }
 }
 
-/** Resolves when connections are accepted. A taken port is `conflict`; the cause keeps node's error. */
+/** Resolves when connections are accepted. A port in use is `conflict`; the cause keeps node's error. */
 export async function bind(server: Server, { host, port }: ListenAddress): Promise<Bound> {
   await new Promise<void>((resolve, reject) => {
     const onError = (error: NodeJS.ErrnoException) => reject(listenError(error, host, port))

@@ -2,24 +2,24 @@ import { type Logger, silentLogger } from '../core/logger.ts'
 import type { Clock } from '../core/time.ts'
 import type { AuthKey } from './security/auth.ts'
 
-/** What a request came to, for the request log; no content. */
+/** The outcome of a request for the log, without content. */
 export interface RequestRecord {
   method: string
   path: string
-  /** The pattern of the path: few values, whatever is asked for. Undefined when there is no such route. */
+  /** The route's pattern, so that the number of values is small. Undefined without a route. */
   route: string | undefined
-  /** 499 when the client left before there was an answer. */
+  /** 499 when the client left before the answer. */
   status: number
   durationMs: number
   requestId: string
   caller: string
-  /** What the answer was about, when it says so by `X-Run-Id` and `X-Session-Id`. */
+  /** From the answer's `X-Run-Id` and `X-Session-Id`. */
   runId: string | undefined
   sessionId: string | undefined
 }
 
 export interface TrafficLimits {
-  /** Open at once; more are closed as they come. */
+  /** Open connections; further ones are closed at once. */
   connections: number
   /** Maximum concurrent requests, without streams that have begun. Further requests get `unavailable`. */
   requests: number
@@ -31,7 +31,6 @@ export interface TrafficLimits {
   bodiesPerKeyBytes: number
 }
 
-/** What the configuration decides. */
 export interface KernelConfig {
   maxRequestBytes: number
   /** Time limit of plain replies until the handler returns. */

@@ -14,16 +14,16 @@ import { createWrongKeys } from './security/wrong-keys.ts'
 import { leave, writeStream } from './stream.ts'
 import { jsonType, writePlain } from './writer.ts'
 
-/** Where every request goes through, with a socket or without one. */
+/** Handles every request, with or without a socket. */
 export interface Pipeline {
   setTable(table: RouteTable): void
-  /** Which hosts may be named depends on what is bound. */
+  /** The bound host decides which Host headers are accepted. */
   setBoundHost(host: string | undefined): void
-  /** Never throws: whatever happens is an answer or a closed connection. */
+  /** Never throws: every outcome is an answer or a closed connection. */
   serve(incoming: Incoming, outgoing: Outgoing, awaitsContinue: boolean): void
   /**
-   * For an error on a socket: answers with it in place of the handler of the latest request, or cuts an answer that has
-   * begun. A request that came whole is answered, as the last one. False when the socket has no active request.
+   * Handles an error of a socket: answers with it instead of the latest request's handler, or cuts a started answer. A
+   * request that arrived completely is still answered, as the last one. False when the socket has no active request.
    */
   interrupt(socket: object, error: AppError): boolean
   /** New requests are `unavailable`, connections close after their answer. */
@@ -32,9 +32,9 @@ export interface Pipeline {
   requestIds(): string[]
   /** Aborts active requests. */
   cut(): void
-  /** Resolves when nothing runs any more. */
+  /** Resolves when no request is active. */
   idle(): Promise<void>
-  /** Nothing comes any more: the last lines go to the log. */
+  /** Writes the last log lines. */
   close(): void
 }
 
@@ -124,7 +124,7 @@ export function createPipeline(settings: KernelSettings): Pipeline {
     logger.error({ request_id: requestId, method, path, error: { ...shown, ...stack } }, 'a request failed')
   }
 
-  /** Answers instead of a handler that has not answered. */
+  /** Answers in place of a handler that has not answered. */
   const answerInstead = (exchange: Exchange, error: AppError) => {
     exchange.stopDeadline()
     if (exchange.answered) return
@@ -191,7 +191,7 @@ export function createPipeline(settings: KernelSettings): Pipeline {
     interrupt(socket, error) {
       const exchange = latest.get(socket)
       if (exchange === undefined) return false
-      // What follows a complete request is broken, not the request itself.
+      // The bytes after a complete request are broken, not the request.
       if (exchange.incoming.complete && !exchange.outgoing.headersSent) exchange.closeConnection = true
       else if (exchange.answered) exchange.outgoing.destroy()
       else {

@@ -8,15 +8,14 @@ const manyCallers = 10_000
 const minuteMs = 60_000
 
 interface Allowance {
-  /** Requests that may come at once. */
   left: number
   atMs: number
 }
 
 /**
- * Lets a caller send so many requests at once, and as many again over each minute; throws `rate_limited` beyond. Puts
- * `RateLimit-Limit`, `-Remaining` and `-Reset` (seconds until all may come at once again) on the answer. Undefined without
- * a limit.
+ * Allows a caller `requestsPerMinute` at once, refilled over each minute; throws `rate_limited` above. Sets
+ * `RateLimit-Limit`, `-Remaining` and `-Reset` (seconds until the quota is full) on the answer. Undefined without a
+ * limit.
  */
 export function createRateLimit({ limits, clock }: Pick<KernelSettings, 'limits' | 'clock'>) {
   if (limits.requestsPerMinute === undefined) return undefined

@@ -2,7 +2,6 @@ import type { IncomingHttpHeaders } from 'node:http'
 import type { Readable } from 'node:stream'
 import type { Scope } from '../core/access/scope.ts'
 
-/** One part of a multipart body. */
 export type MultipartPart =
   | { kind: 'field'; name: string; value: string }
   | { kind: 'file'; name: string; filename: string; mediaType: string; bytes: Uint8Array }
@@ -39,7 +38,6 @@ export interface LineOptions {
   onBytes?: ((piece: Uint8Array) => void) | undefined
 }
 
-/** A request as a plain value. */
 export interface HttpRequest {
   readonly method: string
   /** Without the query, as the client sent it. */
@@ -64,17 +62,15 @@ export interface HttpRequest {
   readonly remoteAddress: string | undefined
 }
 
-/** What `inject` takes. */
 export interface InjectRequest {
   method?: string
-  /** Path and query. */
   url: string
   headers?: Record<string, string>
   body?: string | Uint8Array | Readable | undefined
   signal?: AbortSignal
 }
 
-/** What `inject` returns. `body` can be read once. */
+/** `body` can be read once. */
 export interface InjectResponse {
   status: number
   headers: Record<string, string>

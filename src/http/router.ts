@@ -26,7 +26,7 @@ export interface Route extends RouteAccess {
   onError?: ((error: AppError, request: HttpRequest) => Reply) | undefined
 }
 
-/** Where routes are mounted: our kernel, or another program through an adapter. */
+/** The kernel, or another framework through an adapter. */
 export interface Router {
   route(route: Route): void
 }

@@ -6,10 +6,10 @@ import { headOf } from './writer.ts'
 type StreamBody = Extract<ReplyBody, { kind: 'sse' | 'stream' }>
 
 /**
- * Writes a stream: one write a value, the next one asked for when the socket has drained. The head waits for the
- * first value, so a throw before it leaves the reply open and is thrown on; a later one is logged and ends events, and cuts any
- * other stream, which has no other way to say that it is not whole.
- * However the stream ends, `return()` of an unfinished iterator is called.
+ * Writes a stream: one write per value; the next value is requested when the socket has drained. The head waits for the
+ * first value, so an earlier throw leaves the reply open and is rethrown. A later throw is logged; it ends an event
+ * stream and cuts any other stream, since only a cut shows that it is incomplete. `return()` of an unfinished iterator
+ * is always called.
  */
 export async function writeStream(exchange: Exchange, reply: Reply, { kind, frames }: StreamBody): Promise<void> {
   const { outgoing, settings } = exchange
@@ -55,7 +55,7 @@ export async function writeStream(exchange: Exchange, reply: Reply, { kind, fram
     }
     while (!result.done) {
       const flows = outgoing.write(result.value)
-      // A stalled reader holds only what the socket buffers.
+      // A stalled reader must hold only what the socket buffers.
       result = undefined
       if (!flows && !closed) await drained()
       if (closed) return

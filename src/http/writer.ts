@@ -7,12 +7,12 @@ const pageSecurityPolicy =
 export const jsonType = 'application/json; charset=utf-8'
 /** How long the rest of a refused body is read and dropped, so that the client can read the error. */
 const lingerMs = 1_000
-/** A rest of a body that is worth reading to keep the connection. */
+/** Maximum rest of a body that is read to keep the connection. */
 const smallRestBytes = 64 * 1024
 
 /**
- * Writes any reply but a stream, in one piece. Throws before anything was sent when it can't be written. A refusal may leave
- * parts of the request body unread.
+ * Writes any reply except a stream. Throws before it sends anything when it can't be written. A refusal may leave parts
+ * of the request body unread.
  */
 export function writePlain(exchange: Exchange, reply: Reply, refusal: boolean): void {
   const { outgoing, method } = exchange
@@ -33,7 +33,7 @@ export function writePlain(exchange: Exchange, reply: Reply, refusal: boolean): 
   else outgoing.end(payload)
 }
 
-/** The head without headers of the body's framing, as alternating names and values, which is node's fastest form. */
+/** The head without framing headers, as alternating names and values, which is node's fastest form. */
 export function headOf(exchange: Exchange, reply: Reply): string[] {
   const headers = [
     'X-Request-Id',
@@ -81,14 +81,14 @@ function encodeBody(body: ReplyBody | undefined): string | Uint8Array | undefine
 
 function abandonsBody({ incoming, awaitsContinue }: Exchange, status: number): boolean {
   if (incoming.complete || incoming.socket === undefined) return false
-  // Who was too slow to send a body would be too slow to send its rest.
+  // A client too slow for its body is too slow for the rest of it.
   if (status === 408) return true
   const length = incoming.headers['content-length']
   if (length === undefined) return incoming.headers['transfer-encoding'] !== undefined
   return awaitsContinue || Number(length) > smallRestBytes
 }
 
-/** Closing at once with bytes unread would reset the connection, and the client might lose the answer (RFC 9112 9.6). */
+/** Closing with unread bytes would reset the connection, and the client might lose the answer (RFC 9112 9.6). */
 function endAfterRest({ incoming, outgoing }: Exchange, payload: string | Uint8Array): void {
   outgoing.write(payload)
   const finish = () => {

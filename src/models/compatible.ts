@@ -1,6 +1,5 @@
 import type { CompatibleModel, ModelObject } from '../core/model.ts'
 
-/** A model behind an OpenAI-compatible endpoint. */
 export async function compatibleModel(
   name: string,
   { baseURL, model, apiKey }: CompatibleModel,

@@ -2,7 +2,7 @@ import { AppError, messageOf } from '../core/error.ts'
 import type { ModelSetting } from '../core/model.ts'
 import { providerPackages } from './packages.ts'
 
-/** Limits the depth, because an error may be its own cause. */
+/** An error may be its own cause. */
 const maxLevels = 10
 
 interface ProviderFailure {
@@ -21,7 +21,7 @@ export function modelFailure(error: unknown, label: string, setting?: ModelSetti
   return new AppError('run_failed', `The model '${label}' failed${status}: ${said}`, { cause: error })
 }
 
-/** After retries the AI SDK throws an error about retrying; the real error is its `lastError`. */
+/** After retries the AI SDK throws a wrapper; the real error is its `lastError`. */
 function innermost(error: unknown): ProviderFailure {
   let failure = error
   for (let level = 0; level < maxLevels; level++) {
@@ -32,7 +32,7 @@ function innermost(error: unknown): ProviderFailure {
   return (typeof failure === 'object' && failure !== null ? failure : {}) as ProviderFailure
 }
 
-/** The message, and its cause's where that says more (`Failed to process…: terminated`). */
+/** The message, and its cause's when that says more (`Failed to process…: terminated`). */
 function textOf({ message, cause }: ProviderFailure, error: unknown): string {
   const text = typeof message === 'string' && message !== '' ? message : messageOf(error)
   const why = cause instanceof Error ? cause.message : ''

@@ -3,17 +3,17 @@ import { lmstudioURL, ollamaURL } from './local.ts'
 import { hasPackage, packageName, providerPackages } from './packages.ts'
 import type { ResolveOptions } from './resolve.ts'
 
-/** A model that could be used. Finding it selects nothing. */
+/** A model that could be used. Nothing selects it automatically. */
 export interface FoundModel {
-  /** What was seen: `OPENAI_API_KEY is set`. */
+  /** Why it was found: `OPENAI_API_KEY is set`. */
   evidence: string
   /** What to write in the config to use it. */
   write: string
-  /** What to run before, if something is missing. */
+  /** The command to run first, if something is missing. */
   install: string | undefined
 }
 
-/** Current at the time of this version; any other of the provider's will do. */
+/** Current when this version was released; any other model of the provider works too. */
 const examples: Record<PackageProvider, string> = {
   openai: 'gpt-5.4-mini',
   anthropic: 'claude-sonnet-5-5',
@@ -23,13 +23,13 @@ const examples: Record<PackageProvider, string> = {
 const defaultPatienceMs = 500
 
 export interface FindOptions extends ResolveOptions {
-  /** How long servers on this machine are waited for; default 500 ms. */
+  /** How long to wait for servers on this machine; default 500 ms. */
   patienceMs?: number | undefined
 }
 
 /**
- * What could be configured: models of Ollama and LM Studio on this machine, which are asked for them, then providers whose
- * key is in the environment, which are not. Never throws, and never shows a key.
+ * Models that could be configured: first those of Ollama and LM Studio, which are asked; then providers with a key in
+ * the environment, which are not asked. Never throws, and never shows a key.
  */
 export async function findModels({
   patienceMs = defaultPatienceMs,
@@ -74,7 +74,7 @@ async function askLocal(
   }
 }
 
-/** A model of Ollama's or OpenAI's list, without models that only embed. */
+/** The first listed model that does more than embed. */
 function firstName(listed: unknown): string | undefined {
   const { models, data } = (listed ?? {}) as { models?: { name?: unknown }[]; data?: { id?: unknown }[] }
   const names = [...(models ?? []).map(({ name }) => name), ...(data ?? []).map(({ id }) => id)]

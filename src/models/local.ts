@@ -2,7 +2,7 @@ export const lmstudioURL = 'http://127.0.0.1:1234'
 
 const ollamaDefault = 'http://127.0.0.1:11434'
 
-/** From Ollama's own variable: a host, `host:port` or an address; 0.0.0.0 is where it listens, not where it is reached. */
+/** From Ollama's own variable: a host, `host:port` or an address. 0.0.0.0 is a listen address and becomes loopback. */
 export function ollamaURL({ OLLAMA_HOST: host }: Readonly<Record<string, string | undefined>>): string {
   if (host === undefined || host.trim() === '') return ollamaDefault
   const text = host.trim()

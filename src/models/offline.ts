@@ -1,6 +1,6 @@
 import type { Quote } from './quote.ts'
 
-/** What model calls of the offline model are recorded under. */
+/** The name of the offline model in recorded model calls. */
 export const offlineModelName = 'offline'
 
 export const noModelText =
@@ -9,8 +9,8 @@ export const noModelText =
   "model: { baseURL: 'http://127.0.0.1:11434/v1', model: 'qwen3:8b' }.\n"
 
 /**
- * The answer that needs no model: it says that it quotes, then gives each passage byte for byte and where it stands as
- * `[1] path:line`. Streamed word by word.
+ * An answer without a model: an introduction, then each passage unchanged with its place as `[1] path:line`. Streamed
+ * word by word.
  */
 export async function* offlineAnswer(quotes: readonly Quote[]): AsyncGenerator<string> {
   if (quotes.length === 0) {
@@ -34,7 +34,7 @@ function placeOf({ hit, line }: Quote): string {
   return hit.page === undefined ? hit.source : `${hit.source}, page ${hit.page}`
 }
 
-/** Words with the white space that follows them; put together they are the text again. */
+/** Words with the white space after them; joined they are the text. */
 function fragments(text: string): string[] {
   return text.match(/\s*\S+\s*/g) ?? []
 }

@@ -2,7 +2,7 @@ import { Agent, fetch } from 'undici'
 
 export interface OutgoingLimits {
   connectTimeoutMs: number
-  /** Until the head of the answer: a local model may be loaded from disk before it. */
+  /** Until the head of the answer, which may include loading a local model from disk. */
   headersTimeoutMs: number
   /** Between two pieces of the answer. */
   bodyTimeoutMs: number
@@ -23,8 +23,8 @@ export function outgoingFetch(): typeof globalThis.fetch {
 }
 
 /**
- * undici's fetch with time limits. What a second try would not mend (nobody listens on this machine, a model that gave no
- * answer in all its time) is an error that the AI SDK does not take for one to be retried.
+ * undici's fetch with time limits. Failures that a retry would not fix (no server on this machine, a timeout) become
+ * errors that the AI SDK does not retry.
  */
 export function createOutgoingFetch(limits: OutgoingLimits): typeof globalThis.fetch {
   const dispatcher = new Agent({

@@ -4,7 +4,7 @@ import { pathToFileURL } from 'node:url'
 import { AppError } from '../core/error.ts'
 import type { ModelObject, PackageProvider } from '../core/model.ts'
 
-/** Names of a provider's factory, the newest first, and the variable that the package reads its key from. */
+/** Names of a provider's factory, newest first, and the variable that the package reads its key from. */
 export const providerPackages: Record<PackageProvider, { factories: readonly string[]; keyVariable: string }> = {
   openai: { factories: ['createOpenAI'], keyVariable: 'OPENAI_API_KEY' },
   anthropic: { factories: ['createAnthropic'], keyVariable: 'ANTHROPIC_API_KEY' },
@@ -16,7 +16,7 @@ export interface PackageOptions {
   fetch: typeof globalThis.fetch
 }
 
-/** A model of a provider package that the user's project has installed; the package reads its key itself. */
+/** A model of a provider package in the user's project; the package reads its key itself. */
 export async function packageModel(
   provider: PackageProvider,
   model: string,
@@ -32,7 +32,6 @@ export async function packageModel(
   return (create as (settings: { fetch: typeof globalThis.fetch }) => (model: string) => ModelObject)({ fetch })(model)
 }
 
-/** Whether the user's project has the provider's package. */
 export function hasPackage(provider: PackageProvider, root: string): boolean {
   try {
     find(packageName(provider), root)

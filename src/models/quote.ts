@@ -6,25 +6,25 @@ import { clip, contentWords, type Span, sameWord, splitSentences, trimSpan } fro
 export interface Quote {
   hit: SearchHit
   text: string
-  /** Line of its first character, where the format has lines. */
+  /** Line of its first character, when the format has lines. */
   line: number | undefined
 }
 
 const maxQuotes = 3
 const maxQuoteLength = 400
-/** Share of the question's weight that the best passage must carry, else nothing fits; a long question counts as six words. */
+/** Minimum share of the question's weight in the best passage; a long question counts as six words. */
 const minFit = 0.34
 const weighedWords = 6
-/** Words of a passage that cost it nothing. */
+/** Passages up to this many words have no length penalty. */
 const plainLength = 15
 const unknownWordWeight = 1.5
 const minRespelt = 5
-/** What a word of the question is worth to a passage when it stands in the heading over it, or in one further up. */
+/** Weight of a question word in a heading above the passage, compared to one in the passage. */
 const headingShare = 0.5
 const aboveShare = 0.25
-/** A heading with so much of the question's weight is the question: what is under it answers. */
+/** A heading with this share of the question's weight counts as the question: the text under it answers. */
 const asQuestion = 0.8
-/** What each place further down the search's own order costs. */
+/** Penalty per rank in the search results. */
 const rankCost = 0.05
 
 interface Candidate extends Quote {
@@ -33,7 +33,7 @@ interface Candidate extends Quote {
   shared: number
 }
 
-/** The passages that answer a question best, best first: at most three, one from each hit. Empty when none fits. */
+/** The passages that answer a question best, best first: at most three, one per hit. Empty when none fits. */
 export function findQuotes(question: string, hits: readonly SearchHit[]): Quote[] {
   const wanted = weigh([...new Set(contentWords(question))], hits)
   const weights = wanted.map(([, weight]) => weight).sort((one, other) => other - one)
@@ -47,7 +47,7 @@ export function findQuotes(question: string, hits: readonly SearchHit[]): Quote[
   const chosen: Candidate[] = []
   for (const candidate of best) {
     if (chosen.length === maxQuotes || candidate.score < top.score * 0.6) break
-    // Where one passage has both words of a question, one with only one of them is about something else.
+    // When one passage has both words of a question, passages with one of them are about something else.
     if (candidate.shared < Math.min(2, top.shared)) continue
     if (!chosen.some(({ text }) => text.includes(candidate.text) || candidate.text.includes(text)))
       chosen.push(candidate)
@@ -55,7 +55,7 @@ export function findQuotes(question: string, hits: readonly SearchHit[]): Quote[
   return chosen
 }
 
-/** A word that every hit has says little about which of them answers; one that none has may just be the asker's own. */
+/** A word in every hit does not distinguish them; a word in no hit may be the user's own. */
 function weigh(question: readonly string[], hits: readonly SearchHit[]): [word: string, weight: number][] {
   const found = hits.map((hit) => [...new Set(contentWords([...headingPath(hit), hit.content].join('\n')))])
   return question.map((asked) => {
@@ -65,7 +65,7 @@ function weigh(question: readonly string[], hits: readonly SearchHit[]): [word: 
   })
 }
 
-/** A word that no hit has, as the first that has one nearly like it spells it. */
+/** The closest spelling in the hits of a word that no hit contains. */
 function respelt(word: string, found: readonly string[][]): string {
   if (word.length < minRespelt) return word
   const slips = word.length < 8 ? 1 : 2
@@ -82,7 +82,7 @@ function bestOf(
   wanted: readonly [string, number][],
   factor: number,
 ): Candidate | undefined {
-  // One shared word of a longer question is chance more often than an answer.
+  // One shared word of a longer question is more often chance than an answer.
   const enough = wanted.length > 2 ? 2 : 1
   let best: { score: number; shared: number; span: Span } | undefined
   const path = headingPath(hit)
@@ -96,7 +96,7 @@ function bestOf(
       heading = wordsUnder(block.text, wanted)
       continue
     }
-    // A table's head and the line under it say nothing without their rows.
+    // The head of a table means nothing without its rows.
     if (isTableLine(block) || isTableLine(all[index + 1])) continue
     for (const span of passages(block)) {
       if (repeats(span.text, question)) continue
@@ -126,7 +126,7 @@ function bestOf(
   return { hit, text, line, score: score * factor, shared }
 }
 
-/** The words of a heading, and how much of its weight each gives to a passage: all where the heading is the question. */
+/** The words of a heading with their weight for a passage: the full weight when the heading is the question. */
 function wordsUnder(heading = '', wanted: readonly [string, number][]): { words: string[]; share: number } {
   const words = contentWords(heading)
   const covered = wanted.reduce((sum, [asked, weight]) => sum + (words.some((w) => sameWord(asked, w)) ? weight : 0), 0)
@@ -134,7 +134,7 @@ function wordsUnder(heading = '', wanted: readonly [string, number][]): { words:
   return { words, share: covered >= total * asQuestion ? 1 : headingShare }
 }
 
-/** Whether a passage only asks what was asked: the question itself, or an example of how to put it. */
+/** Whether a passage only repeats the question or an example of it. */
 function repeats(text: string, question: string): boolean {
   const words = plain(text)
   return words === question || (/^(?:```|~~~)/.test(text) && words.includes(question))
@@ -144,7 +144,7 @@ function plain(text: string): string {
   return (text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []).join(' ')
 }
 
-/** The titles above a passage, outermost first; a document's own metadata may hold anything under that name. */
+/** The titles above a passage, outermost first. A document's own metadata may use the same name for other values. */
 function headingPath({ metadata }: SearchHit): string[] {
   const path = metadata.heading_path
   return Array.isArray(path) ? path.filter((title) => typeof title === 'string') : []
@@ -184,19 +184,19 @@ function isTableLine(block: Span | undefined): boolean {
   return block !== undefined && /^\|[\s:|-]+$/.test(block.text)
 }
 
-/** A title by its mark (Markdown), or by the line under it (Markdown, reStructuredText). */
+/** A title by its mark (Markdown) or its underline (Markdown, reStructuredText). */
 function isHeading(text: string): boolean {
   const [first = '', second, ...more] = text.trim().split('\n')
   if (second === undefined) return /^#{1,6}\s/.test(first)
   return more.length === 0 && isUnderline(second)
 }
 
-/** One punctuation mark repeated, which makes a title of the line above. */
+/** One punctuation mark repeated, which makes the line above a title. */
 function isUnderline(line: string): boolean {
   return /^ {0,3}(?:={2,}|-{2,}|([!-/:-@[-`{-~])\1{2,})\s*$/.test(line)
 }
 
-/** Sentences of a block, each with those that follow it while they are few and short; a short block is one passage. */
+/** Sentences of a block, each joined with the next ones while they are few and short; a short block is one passage. */
 function passages(block: Span): Span[] {
   if (block.text.length <= maxQuoteLength / 2 || /^(?:```|~~~)/.test(block.text)) {
     return block.text.length <= maxQuoteLength * 4 ? [block] : []

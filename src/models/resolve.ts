@@ -13,15 +13,18 @@ import { lmstudioURL, ollamaURL } from './local.ts'
 import { packageModel } from './packages.ts'
 
 export interface ResolveOptions {
-  /** Folder of the user's project: where provider packages are looked for. Default: the working directory. */
+  /** The user's project, where provider packages are looked for. Default: the working directory. */
   root?: string | undefined
-  /** Default: `process.env`. Only `OLLAMA_HOST` comes from it; provider packages read their own. */
+  /** Default: `process.env`. Only `OLLAMA_HOST` is read; provider packages read their own variables. */
   env?: Readonly<Record<string, string | undefined>> | undefined
-  /** How providers are called; default: undici's, with time limits. */
+  /** Default: undici's fetch, with time limits. */
   fetch?: typeof globalThis.fetch | undefined
 }
 
-/** Does no request: an unreachable endpoint shows at the first call. Throws `invalid_request` when it can't be resolved. */
+/**
+ * Sends no request: an unreachable endpoint fails at the first call. Throws `invalid_request` when it can't be
+ * resolved.
+ */
 export async function resolveModel(setting: ModelSetting, options: ResolveOptions = {}): Promise<ModelObject> {
   assertModel(setting)
   if (isModelObject(setting)) return setting
@@ -34,13 +37,13 @@ export async function resolveModel(setting: ModelSetting, options: ResolveOption
   return packageModel(provider as PackageProvider, model, { root: options.root ?? process.cwd(), fetch })
 }
 
-/** What lists and events call the model: `provider/model`, without keys and addresses. */
+/** The model's name in lists and events: `provider/model`, without keys and addresses. */
 export function describeModel(setting: ModelSetting): string {
   if (typeof setting === 'string') return setting
   return isModelObject(setting) ? `${setting.provider}/${setting.modelId}` : setting.model
 }
 
-/** Throws `invalid_request`, with the path `model`, for what is not a model setting. */
+/** Throws `invalid_request` with the path `model`. */
 export function assertModel(value: unknown): asserts value is ModelSetting {
   const problem = problemOfModel(value)
   if (problem === undefined) return

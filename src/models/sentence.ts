@@ -1,4 +1,4 @@
-// Made on first use: they load tables that starting up should not wait for.
+// Created on first use: they load tables that would slow the start.
 let words: Intl.Segmenter | undefined
 let sentences: Intl.Segmenter | undefined
 
@@ -10,13 +10,13 @@ const commonWords = new Set(
   ).split(' '),
 )
 
-/** A piece of a text and where it starts in it, in UTF-16 code units. */
+/** A piece of a text and its start, in UTF-16 code units. */
 export interface Span {
   start: number
   text: string
 }
 
-/** The words of a text that carry meaning, lower case; English function words are left out, identifiers taken apart. */
+/** The words of a text that carry meaning, in lower case: without English function words, identifiers split. */
 export function contentWords(text: string): string[] {
   words ??= new Intl.Segmenter('en', { granularity: 'word' })
   const plain = text.normalize('NFKC').replace(/(\p{Ll})(?=\p{Lu})|_/gu, '$1 ')
@@ -27,7 +27,7 @@ export function contentWords(text: string): string[] {
   return found
 }
 
-/** Whether two words are forms of one: the same, or one begins with the other but for a short ending. */
+/** Whether two words are equal, or one is the other with a short ending. */
 export function sameWord(one: string, other: string): boolean {
   if (one === other) return true
   const [short, long] = one.length < other.length ? [one, other] : [other, one]
@@ -35,7 +35,7 @@ export function sameWord(one: string, other: string): boolean {
   return stem.length >= 4 && long.length - stem.length <= 4 && long.startsWith(stem)
 }
 
-/** Sentences as they stand in the text, without the white space around them; a line break ends none of them. */
+/** Sentences as they stand in the text, without the white space around them; a line break does not end one. */
 export function splitSentences(text: string): Span[] {
   sentences ??= new Intl.Segmenter('en', { granularity: 'sentence' })
   const found: Span[] = []
@@ -50,7 +50,7 @@ export function trimSpan({ start, text }: Span): Span {
   return { start: start + (text.length - text.trimStart().length), text: text.trim() }
 }
 
-/** At most so many code units of a text, cut between two words. */
+/** At most `length` code units of a text, cut between two words. */
 export function clip(text: string, length: number): string {
   if (text.length <= length) return text
   const head = text.slice(0, length).replace(/\s+\S*$/, '')

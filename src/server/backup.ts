@@ -5,14 +5,14 @@ import { version } from '../core/version.ts'
 import { createBackups } from '../store/backup/archive.ts'
 import { isKnowledgeName, sessionsName } from '../store/backup/manifest.ts'
 
-/** Makes archives of the data that the configuration stores in files. Does no I/O. */
+/** Creates archives of the data that the configuration stores in files. Does no I/O. */
 export function composeBackup(
   { server: { sessionStorage }, dataFolder }: ResolvedConfig,
   documentsPath: string | undefined,
   clock: Clock,
 ): () => AsyncIterable<Uint8Array> {
   const databases: { name: string; path: string }[] = []
-  // Sessions first: they may then refer to older documents, but never to newer ones.
+  // Sessions first: then the copy of the documents is newer and has every document that they refer to.
   if (typeof sessionStorage === 'object' && 'path' in sessionStorage)
     databases.push({ name: sessionsName, path: sessionStorage.path })
   if (documentsPath !== undefined)
@@ -20,7 +20,7 @@ export function composeBackup(
   return createBackups({ folder: backupFolder(databases[0]?.path, dataFolder), databases, version, clock })
 }
 
-/** Where copies are made: on the disk that holds the sessions. */
+/** The folder for temporary copies: on the disk of the sessions. */
 function backupFolder(path: string | undefined, dataFolder: string): string {
   return path === undefined ? dataFolder : dirname(path)
 }

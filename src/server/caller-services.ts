@@ -6,8 +6,8 @@ import { scopeToUser } from '../service/access/user-scope.ts'
 import type { Services } from '../service/services.ts'
 
 /**
- * The services for each caller: restricted to what the user of the key may see, and with a limit on the caller's runs. They
- * are made at a caller's first request and kept; there are as many callers as keys.
+ * The services per caller: restricted to the data of the key's user, with a limit on the caller's runs. Created at a
+ * caller's first request and cached; there is one caller per key.
  */
 export function servicesPerCaller(
   services: Services,

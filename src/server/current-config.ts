@@ -7,13 +7,13 @@ import { ingestSources } from './ingest-sources.ts'
 export interface CurrentConfigOptions {
   knowledge: OpenableKnowledge | undefined
   logger: Logger
-  /** Ends ingestion. */
+  /** Stops ingestion. */
   signal: AbortSignal
-  /** Resolves when the runs of the config in use have ended. */
+  /** Resolves when the runs of the current config have ended. */
   runsEnded: () => Promise<void>
 }
 
-/** The config in use, the ingestion of its sources, and the `dispose` of those that were replaced. */
+/** The current config, the ingestion of its sources, and the disposal of replaced configs. */
 export class CurrentConfig {
   readonly #options: CurrentConfigOptions
   readonly #ingests = createSerial()
@@ -29,7 +29,7 @@ export class CurrentConfig {
     return this.#config
   }
 
-  /** The earlier config is disposed of when its runs have ended. */
+  /** Disposes of the previous config once its runs have ended. */
   replace(next: ResolvedConfig): void {
     const replaced = this.#config
     const disposal = this.#options.runsEnded().then(() => this.#dispose(replaced))
@@ -38,7 +38,7 @@ export class CurrentConfig {
     this.#config = next
   }
 
-  /** Ingests what has changed in the sources, after what is being ingested. */
+  /** Ingests changed sources after the active ingestion. */
   ingest(): void {
     const { knowledge, logger, signal } = this.#options
     if (knowledge === undefined) return
@@ -46,12 +46,12 @@ export class CurrentConfig {
     void this.#ingests.run(() => ingestSources({ knowledge, root, ...sources, logger, signal }))
   }
 
-  /** Resolves when the sources have been ingested, as far as they could be. */
+  /** Resolves when ingestion has finished; failures are logged. */
   ingested(): Promise<void> {
     return this.#ingests.idle()
   }
 
-  /** Disposes of the config in use; resolves when the earlier ones have been disposed of too. */
+  /** Disposes of the current config; resolves when earlier ones are disposed of too. */
   async dispose(): Promise<void> {
     await Promise.all([...this.#disposals, this.#dispose(this.#config)])
   }

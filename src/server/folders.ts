@@ -4,7 +4,7 @@ import { timestamp } from '../core/time.ts'
 import { version } from '../core/version.ts'
 import type { ServerHint } from '../store/data-folder.ts'
 
-/** The folders that no other process may own while this server is open. */
+/** The folders that this server locks while it is open. */
 export function foldersOf({ server, dataFolder }: ResolvedConfig, program: boolean): Set<string> {
   const folders = new Set<string>()
   const { sessionStorage: storage, vectorDb } = server
@@ -14,7 +14,7 @@ export function foldersOf({ server, dataFolder }: ResolvedConfig, program: boole
   return folders
 }
 
-/** What commands need for finding the server. */
+/** What commands need to find the server. */
 export function toHint(server: ResolvedServerConfig, url: string, startedAtMs: number, secret: string): ServerHint {
   return {
     pid: process.pid,

@@ -7,7 +7,7 @@ import { isBelow, unreachable } from '../sources/places.ts'
 
 export interface IngestSourcesOptions {
   knowledge: Knowledge
-  /** Where `sources` start. */
+  /** The base of relative `sources`. */
   root: string
   sources: readonly string[]
   collection?: string | undefined
@@ -17,13 +17,12 @@ export interface IngestSourcesOptions {
   signal: AbortSignal
 }
 
-/** Ingestions run one after the other. */
+/** Ingestions of one caller run one after the other. */
 const caller = 'sources'
 
 /**
- * Ingests the files that the config names, only what changed. Documents that its sources have brought and whose files are
- * gone are deleted, unless the folder that the source names is gone too, or empty: its disk may not be there. A file that
- * can't be read is logged; the others go on.
+ * Ingests the changed files of the config's sources. Deletes documents of removed files, unless the source's folder is
+ * missing or empty: its disk may not be mounted. A file that can't be read is logged and skipped.
  */
 export async function ingestSources(options: IngestSourcesOptions): Promise<void> {
   const { root, logger, signal, knowledge, collection } = options
@@ -59,7 +58,7 @@ export async function ingestSources(options: IngestSourcesOptions): Promise<void
   }
 }
 
-/** The knowledge base of this process, with the settings of the config. */
+/** The knowledge base of this process, with the config's settings. */
 function targetOf({ knowledge, signal, collection, chunkSize, chunkOverlap }: IngestSourcesOptions): IngestTarget {
   const settings = { collection, chunk_size: chunkSize, chunk_overlap: chunkOverlap }
   return {

@@ -7,11 +7,11 @@ import { createDocumentStore } from '../store/documents/store.ts'
 
 export interface ComposedKnowledge {
   knowledge: OpenableKnowledge
-  /** The file of the documents; undefined when they are in memory. */
+  /** Undefined when the documents are in memory. */
   documentsPath: string | undefined
 }
 
-/** The knowledge base that the configuration asks for; undefined without a vector database. Does no I/O. */
+/** The configured knowledge base; undefined without a vector database. Does no I/O. */
 export function composeKnowledge(
   config: ResolvedConfig,
   { clock, logger }: { clock: Clock; logger: Logger },

@@ -9,31 +9,31 @@ const defaultDeadlineMs = 10_000
 const lastEventsMs = 1_000
 const minDisposeMs = 2_000
 
-/** Registers what closing the server releases. The last one is released first. */
+/** Registers a release for when the server closes, in reverse order. */
 export type OnClose = (release: () => Promise<void>) => void
 
-/** What the server's parts do at each step of its life. */
+/** What the server does at each step of its life. */
 export interface LifecycleSteps {
   open(onClose: OnClose): Promise<void>
-  /** Called once, after `open`: the work of an earlier process. */
+  /** Called once after `open`: resumes the work of an earlier process. */
   takeUp(): Promise<void>
-  /** Throws when the configuration forbids listening; called before anything is opened. */
+  /** Called before anything is opened; throws when the configuration forbids listening. */
   assertMayListen(): void
   listen(): Promise<Bound>
-  /** Makes the address known to other commands. */
+  /** Publishes the address for other commands. */
   announce(bound: Bound, onClose: OnClose): Promise<void>
   /** Called once connections are accepted. */
   onListening(): void
-  /** Ends the runs under way, at the latest after the deadline. May be called again with a shorter one. */
+  /** Ends active runs, at the latest after the deadline. May be called again with a shorter one. */
   endRuns(deadlineMs: number): Promise<void>
   closeConnections(deadlineMs: number): Promise<void>
-  /** Resolves when work in the background has ended. */
+  /** Resolves when background work has ended. */
   idle(): Promise<void>
-  /** The last step; limited in time. */
+  /** The last step; it has a time limit. */
   dispose(): Promise<unknown>
 }
 
-/** A server's states: starting, open, stopping, closed. Each step is done at most once, whoever asks for it how often. */
+/** A server's states: starting, open, stopping, closed. Each step runs at most once, however often it is called. */
 export class Lifecycle {
   readonly #steps: LifecycleSteps
   readonly #logger: Logger
@@ -61,7 +61,7 @@ export class Lifecycle {
     return this.#isOpen ? 'open' : 'starting'
   }
 
-  /** Whether the work of an earlier process has been taken up, so that requests can be answered at once. */
+  /** Whether the earlier process's work is resumed, so that requests are answered at once. */
   get isServing(): boolean {
     return this.#isServing
   }
@@ -76,13 +76,12 @@ export class Lifecycle {
     return this.#ready.promise
   }
 
-  /** Opens the server for requests. */
   async serve(): Promise<void> {
     await this.#open()
     await this.#takeUp()
   }
 
-  /** Listens; resolves when the server has been closed, rejects when it could not start or has failed. */
+  /** Listens. Resolves when the server has closed; rejects when it could not start or has failed. */
   async start(): Promise<void> {
     try {
       this.#bound ??= this.#listen()
@@ -121,7 +120,7 @@ export class Lifecycle {
     return this.#opened
   }
 
-  /** Not before it is certain that this process serves. */
+  /** Only after this process is certain to serve. */
   async #takeUp(): Promise<void> {
     if (!this.#isOpen || this.#isServing || this.signal.aborted) return
     this.#isServing = true

@@ -11,8 +11,8 @@ const portsToTry = 20
 const shortestKey = 16
 
 /**
- * Without keys the command line listens on this machine alone; somebody's program is warned. Keys that can be guessed are
- * for this machine alone, too.
+ * Without keys, or with keys that can be guessed, the command line listens on loopback only. An embedding program gets
+ * a warning.
  */
 export function assertMayListen(server: ResolvedServerConfig, program: boolean, logger: Logger): void {
   const { host } = server.address
@@ -51,7 +51,7 @@ function assertLongKeys(keys: ResolvedServerConfig['authKeys']): void {
   )
 }
 
-/** Listens. The command line uses and reports the next free port unless a port was named. */
+/** Listens. The command line uses and reports the next free port unless the user named a port. */
 export async function listenOn(
   kernel: Kernel,
   { host, port, named }: ResolvedServerConfig['address'],

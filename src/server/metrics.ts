@@ -3,14 +3,14 @@ import type { RunRecord } from '../core/run.ts'
 import type { RequestRecord } from '../http/options.ts'
 
 /*
- * Counters in the text format of Prometheus (version 0.0.4). Ours, because they sit on the path of every request: two map
+ * Counters in the text format of Prometheus (version 0.0.4). Not a library, because every request uses them: two map
  * look-ups and a few additions.
  */
 
 export interface Metrics {
   countRequest(record: RequestRecord): void
   countRun(run: RunRecord): void
-  /** Everything counted so far, and the state of the process. */
+  /** All metrics and the state of the process. */
   print(): string
 }
 
@@ -94,7 +94,7 @@ class Counter {
     this.#help = help
   }
 
-  /** `labels` in braces, as they are printed. */
+  /** `labels` in braces, as printed. */
   add(labels: string, amount: number): void {
     this.#values.set(labels, (this.#values.get(labels) ?? 0) + amount)
   }
@@ -106,7 +106,7 @@ class Counter {
 }
 
 interface Observed {
-  /** How many fell under each bound but under none before it; the last place is for those above all. */
+  /** Observations per bucket, not cumulative; the last one is above all bounds. */
   counts: number[]
   sum: number
 }
@@ -123,7 +123,7 @@ class Histogram {
     this.#bounds = bounds
   }
 
-  /** `labels` without braces, as they are printed. */
+  /** `labels` without braces, as printed. */
   observe(labels: string, seconds: number): void {
     let observed = this.#observed.get(labels)
     if (observed === undefined) {

@@ -3,7 +3,7 @@ import { modelCacheFolder } from '../knowledge/embedders/model-files.ts'
 import { findModel, defaultModel as sentenceModel } from '../knowledge/embedders/transformers.ts'
 import { hasPackage, packageName, providerPackages } from '../models/packages.ts'
 
-/** What a model named `provider/model` needs but does not have, and what to do; undefined if nothing is missing. */
+/** What a model named `provider/model` lacks, and what to do; undefined if nothing is missing. */
 export function modelLacks(name: string, root: string, env = process.env): { lack: string; fix: string } | undefined {
   const provider = name.split('/', 1)[0] as PackageProvider
   if (!packageProviders.includes(provider)) return undefined
@@ -14,7 +14,7 @@ export function modelLacks(name: string, root: string, env = process.env): { lac
   return { lack: `needs a key, and ${keyVariable} is not set`, fix: `put ${keyVariable}=… into .env` }
 }
 
-/** The sentence model that embeds best, if it is in the cache; else why it can't be used. */
+/** The best sentence model when it is in the cache; else the reason why it can't be used. */
 export async function sentenceModelState(): Promise<{ model: string; folder: string; missing: string | undefined }> {
   const folder = modelCacheFolder()
   const found = await findModel(folder, sentenceModel)

@@ -19,13 +19,13 @@ export interface MountingOptions
 }
 
 export interface Mounting {
-  /** Gives the kernel all routes, and documentation for the agents of now. */
+  /** Mounts all routes, and documentation of the current agents. */
   mount(): void
-  /** Where handlers of the user's own are attached; a route takes effect at once. */
+  /** For the user's own handlers; a route takes effect at once. */
   healthRouter(path?: string): HealthRouter
 }
 
-/** The routes of the REST interface, of A2A, and the user's own, which win over ours. */
+/** REST, A2A and the user's own routes; the user's win. */
 export function createMounting({ kernel, services, store, server, ...about }: MountingOptions): Mounting {
   const servicesOf = servicesPerCaller(services, store, server)
   const { a2aPrefix, runTimeoutMs } = server

@@ -6,7 +6,7 @@ import { isSdkAgent, toRunnable } from '../runnables/agent/host.ts'
 import { type Defaults, withDefaults } from '../runnables/base/defaults.ts'
 import { createMcpServers } from '../runnables/mcp/mcp.ts'
 
-/** What the configuration needs of the rooms above it. */
+/** The parts of higher rooms that the configuration needs. */
 export const configParts: ConfigParts = {
   toRunnable(value, kind, { id: _id, ...defaults }) {
     if (!isRunnable(value) && !isSdkAgent(value)) return undefined
@@ -17,7 +17,7 @@ export const configParts: ConfigParts = {
   summaryManager: () => ({ summarizer: offlineSummarizer(), timeoutMs: SummaryManager.defaultTimeoutMs }),
 }
 
-/** An agent, team or workflow, or an AI SDK `Agent`, as something that runs. */
+/** Turns an agent, team, workflow or AI SDK `Agent` into a runnable. */
 export function toEntity(value: object, defaults: Defaults): Runnable {
   return withDefaults(isRunnable(value) ? value : toRunnable('agent', value), defaults)
 }

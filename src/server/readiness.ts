@@ -2,7 +2,7 @@ import type { Knowledge } from '../core/knowledge/knowledge.ts'
 import type { SessionStore } from '../core/store.ts'
 import type { Readiness } from '../wire/health.ts'
 
-/** `phase`: where the server stands, whatever its parts say. */
+/** `phase`: the state of the server, whatever its parts report. */
 export async function readinessOf(
   phase: 'starting' | 'open' | 'stopping',
   store: SessionStore,

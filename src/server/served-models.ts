@@ -5,13 +5,12 @@ import { describeModel } from '../models/resolve.ts'
 
 export interface ServedModel {
   name: string
-  /** The agents, teams and workflows that it answers for. */
   entityIds: string[]
-  /** What in the config, or missing there, chose it. */
+  /** The setting that chose it, or the missing one. */
   reason: string
 }
 
-/** The models that are served, in the order of the entities. What has no model is left out. */
+/** The models in use, in the order of the entities. Entities without a model are skipped. */
 export function servedModels({ entities, model }: ResolvedConfig): ServedModel[] {
   const common = model === undefined ? undefined : describeModel(model)
   const models = new Map<string, ServedModel>()
@@ -24,7 +23,7 @@ export function servedModels({ entities, model }: ResolvedConfig): ServedModel[]
   return [...models.values()]
 }
 
-/** What could be configured where nothing is; asks servers on this machine, and takes up to half a second. */
+/** Models that could be configured when none is. Asks servers on this machine, for at most half a second. */
 export async function unusedModels(config: ResolvedConfig): Promise<FoundModel[]> {
   const isOffline = servedModels(config).some(({ name }) => name === offlineModelName)
   return isOffline ? findModels({ root: config.root }) : []

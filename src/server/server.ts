@@ -21,18 +21,18 @@ import { logRequest } from './request-log.ts'
 import { composeServices } from './services.ts'
 import type { OpenServer, ServerPurpose } from './types.ts'
 
-/** Puts everything together; does no I/O before `start` or the first `inject`. */
+/** Puts all parts together; does no I/O before `start` or the first `inject`. */
 export function composeServer(initial: ResolvedConfig, { program, onRunEnd }: ServerPurpose): OpenServer {
   const { server, dataFolder } = initial
   assertKeysForAnyOrigin(server)
   const clock = Date.now
   const logger = server.logger ?? createLogger({ debug: server.debug })
   const owner = createId('own')
-  /** Shared with the commands that may read the data folder. */
+  /** Commands that may read the data folder get it from there. */
   const secret = randomBytes(proofBytes).toString('base64url')
   const startedAtMs = clock()
   const metrics = createMetrics({ version, startedAtMs })
-  /** The runs that an earlier process left in the queue. */
+  /** Queued runs of an earlier process. */
   let queued: Recovered['queued'] = []
 
   const { services, store, registry, knowledge, runs, summaries, retention } = composeServices(initial, {

@@ -20,14 +20,14 @@ import { createStore } from './store.ts'
 export interface ServicesOptions {
   logger: Logger
   clock: Clock
-  /** Names this process in the store. */
+  /** The id of this process in the store. */
   owner: string
-  /** The storage acknowledges nothing any more. */
+  /** The store has failed and confirms no more writes. */
   onFatal: (error: unknown) => void
   onRunEnd?: ((run: RunRecord) => void) | undefined
 }
 
-/** The services for routes and protocols, and the resources behind them that the server opens and closes. */
+/** The services for routes and protocols, and the resources that the server opens and closes. */
 export interface ComposedServices {
   services: Services
   store: SessionStore

@@ -7,7 +7,7 @@ import { foldersOf } from './folders.ts'
 
 export type { FileState, StorageFile } from '../store/upkeep/check.ts'
 
-/* What commands do to the files of a data folder themselves, with no server in between. */
+/* Commands that work directly on the files of a data folder, without a server. */
 
 /** See store/backup/restore.ts. */
 export async function restoreArchive(options: RestoreOptions): Promise<Manifest> {
@@ -15,7 +15,7 @@ export async function restoreArchive(options: RestoreOptions): Promise<Manifest>
   return restore(options)
 }
 
-/** The database files of the configuration, whether they are there or not. */
+/** The database files of the configuration, existing or not. */
 export async function storageFiles(config: ResolvedConfig): Promise<StorageFile[]> {
   const { searchPathOf } = await import('../store/sessions/sqlite/search/search-file.ts')
   const { sessionStorage, vectorDb, embedding } = config.server
@@ -38,7 +38,7 @@ export async function checkFile(file: StorageFile, whole: boolean): Promise<File
   return check(file, whole)
 }
 
-/** Rewrites each of these files that is there, one after the other, as the owner of the data folder. Throws `conflict`. */
+/** Compacts the existing files, one after the other, as the owner of the data folder. Throws `conflict`. */
 export async function compactFiles(
   config: ResolvedConfig,
   files: readonly StorageFile[],

@@ -5,7 +5,7 @@ import { cachedStore } from '../store/cached/cached-store.ts'
 import { memoryStore } from '../store/sessions/memory/store.ts'
 import { sqliteStore } from '../store/sessions/sqlite/store.ts'
 
-/** The store that the configuration names. `onFatal`: it acknowledges nothing any more. */
+/** The configured store. `onFatal`: the store confirms no more writes. */
 export function createStore(
   storage: ResolvedServerConfig['sessionStorage'],
   logger: Logger,

@@ -9,13 +9,13 @@ import type { HostableAgent } from '../runnables/agent/host.ts'
 import type { Services } from '../service/services.ts'
 
 export interface ShutdownOptions {
-  /** What running work gets before it is cancelled; default 10 s. */
+  /** For active work, before it is cancelled; default 10 s. */
   deadline?: Duration
-  /** Ends the waiting at once. */
+  /** Ends the wait at once. */
   signal?: AbortSignal
 }
 
-/** A handler of the health route that replaces ours, and whatever else belongs beside it. */
+/** For a custom health handler, and further routes. */
 export interface HealthRouter {
   route(route: Pick<Route, 'handler'> & Partial<Pick<Route, 'method'>>): void
 }
@@ -25,13 +25,12 @@ export interface Server {
   registerAgent(id: string, entity: Runnable | HostableAgent): void
   /** Opens all resources and listens. Resolves when the server has been shut down; rejects if it could not start or had to stop. */
   start(): Promise<void>
-  /** Opens everything and gives the address as soon as connections are accepted: `start` and `ready` in one. */
+  /** `start` and `ready` in one: resolves with the address. */
   listen(): Promise<Bound>
   /** The address, once it listens. */
   readonly ready: Promise<Bound>
   /** Readiness fails first, then no new work; running work gets the deadline, then is cancelled and recorded. */
   shutdown(options?: ShutdownOptions): Promise<void>
-  /** The same as `shutdown`. */
   close(options?: ShutdownOptions): Promise<void>
   /** Mounts routes and documentation again for the current agents and handlers. Active requests continue. */
   resync(): void
@@ -60,11 +59,11 @@ export interface OpenServer extends Server {
 
 /** The differences between the command line and an embedding program. */
 export interface ServerPurpose {
-  /** Owns the data folder, tells of itself there, looks for a free port, refuses an open bind without keys. */
+  /** Locks the data folder, writes `server.json`, looks for a free port, and refuses an open bind without keys. */
   program: boolean
   /**
-   * Called once the end (or pause) of a run is durable. Runs wait for it, so keep it fast. A caller that shows runs has the
-   * requests logged for debugging only.
+   * Called once a run's end or pause is durable. Runs wait for it, so keep it fast. When set, requests are logged at
+   * debug level.
    */
   onRunEnd?: ((run: RunRecord) => void) | undefined
 }

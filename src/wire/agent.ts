@@ -4,7 +4,6 @@ import { component } from './document/component.ts'
 import { oneOf } from './document/field.ts'
 import { EntityKind } from './event.ts'
 
-/** An agent, team or workflow as it is listed. */
 export const Agent = component(
   'Agent',
   z.object({

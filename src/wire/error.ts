@@ -1,7 +1,6 @@
 import { z } from 'zod'
 import { component } from './document/component.ts'
 
-/** The one error body. */
 export const ErrorBody = component(
   'Error',
   z.object({

@@ -29,7 +29,7 @@ function event<T extends string, S extends z.ZodRawShape>(type: T, fields: S) {
 /** One decision for everything that waits, or one per `call_id`. */
 export const Approved = z.union([z.boolean(), z.record(z.string(), z.boolean())])
 
-/** A source that the answer cites, as runs and streams give it. */
+/** A source that the answer cites, in runs and streams. */
 export const Source = component(
   'Source',
   z.object({

@@ -117,10 +117,9 @@ export const ContentRequest = component(
 )
 export type ContentRequest = z.input<typeof ContentRequest>
 
-/** What accompanies a file or plain text: form fields, or query parameters. */
+/** The settings of a file or plain text: form fields or query parameters. */
 export const ContentSettings = z.object(settings).refine(overlapFits, overlapRule)
 
-/** The form as clients fill it in. */
 export const ContentForm = component(
   'ContentForm',
   z.object({
@@ -278,7 +277,7 @@ export const ReindexRequest = component(
 )
 export type ReindexRequest = z.input<typeof ReindexRequest>
 
-/** What a reindexing that is streamed says. */
+/** An event of a streamed reindex. */
 export const ReindexEvent = component(
   'ReindexEvent',
   z.discriminatedUnion('type', [

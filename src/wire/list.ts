@@ -16,7 +16,6 @@ export function listOf<K extends string, S extends z.ZodType>(key: K, item: S) {
   })
 }
 
-/** A page as lists answer it. */
 export function toList<K extends string, T>(key: K, page: Page<T>) {
   return { [key]: page.items, count: page.items.length, next_cursor: page.next }
 }

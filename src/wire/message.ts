@@ -5,7 +5,6 @@ import { component } from './document/component.ts'
 import { json, said, text, timestamp } from './document/field.ts'
 import { listOf, pageQuery } from './list.ts'
 
-/** A part of an input or output message. */
 export const Part = component(
   'Part',
   z.discriminatedUnion(

@@ -4,7 +4,7 @@ import { isObject } from './document/field.ts'
 
 type Kind = 'number' | 'boolean' | 'object' | 'text'
 
-/** What is known of a schema's fields before any value comes: their kinds, and the camelCase names that they don't have. */
+/** What is known about a schema's fields in advance: their kinds, and the camelCase names to refuse. */
 interface Shape {
   kinds: Map<string, Kind>
   misspelled: Map<string, string>
@@ -13,9 +13,9 @@ interface Shape {
 const shapes = new WeakMap<z.ZodObject, Shape>()
 
 /**
- * A request body by its schema; throws `invalid_request` with the path of every field that is wrong and what it should be. An absent body is
- * `{}`. Unknown fields are left out, but the camelCase name of a known one is refused. `null` is the same as absent,
- * unless `nulls` is `keep`.
+ * Validates a request body; throws `invalid_request` with the path of every wrong field and the expected value. An
+ * absent body is `{}`. Unknown fields are dropped, but the camelCase name of a known field is refused. `null` means
+ * absent, unless `nulls` is `keep`.
  */
 export function parseBody<S extends z.ZodObject>(
   schema: S,
@@ -34,8 +34,8 @@ export function parseBody<S extends z.ZodObject>(
 }
 
 /**
- * Query parameters or form fields, which are all text, by the schema of what they mean. `parseJson` reads the fields that
- * hold an object. Throws as `parseBody` does.
+ * Validates query parameters or form fields, whose text is converted to the schema's types. `parseJson` reads the
+ * fields that hold an object. Throws as `parseBody` does.
  */
 export function parseQuery<S extends z.ZodObject>(
   schema: S,
@@ -84,7 +84,7 @@ function toDetail(issue: z.core.$ZodIssue): ErrorDetail {
   return { path: path.join('.'), message }
 }
 
-/** Text that doesn't read as its kind stays text, which the schema then refuses in its own words. */
+/** Text that is invalid for its kind stays text, so that the schema reports it. */
 function read(kind: Kind, text: string): unknown {
   if (kind === 'number') return /^\d+$/.test(text) ? Number(text) : text
   if (kind === 'boolean') return /^(true|1)$/i.test(text) ? true : /^(false|0)$/i.test(text) ? false : text

@@ -46,7 +46,6 @@ const TracedCall = z.object({
   duration_ms: z.number().nullable(),
 })
 
-/** Why a run answered as it did, as `GET /runs/{id}/trace` gives it. */
 export const RunTrace = component(
   'RunTrace',
   z.object({

@@ -52,11 +52,9 @@ const outcome = {
   completed_at: timestamp().nullable(),
 }
 
-/** The answer of a run. */
 export const RunResult = component('RunResult', z.object(outcome))
 export type RunResult = z.infer<typeof RunResult>
 
-/** A run as `GET /runs/{id}` gives it. */
 export const RunDetail = component(
   'RunDetail',
   z.object({
@@ -72,7 +70,6 @@ export const RunDetail = component(
 )
 export type RunDetail = z.infer<typeof RunDetail>
 
-/** A run as sessions and lists show it. */
 export const Run = component(
   'Run',
   z.object({

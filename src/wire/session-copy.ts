@@ -12,8 +12,8 @@ import { Session, sessionId } from './session.ts'
 import { Summary } from './summary.ts'
 
 /*
- * A session as JSON lines, for export and import: first the session, then each run followed by its events, last a line that
- * says how many there were, so that a file that was cut is noticed.
+ * A session as JSON lines, for export and import: first the session, then each run followed by its events, last a line
+ * with their numbers, so that a truncated file is detected.
  */
 
 export const copyMediaType = 'application/x-ndjson'
@@ -100,7 +100,6 @@ export const ImportQuery = z.object({
   new_ids: flag().default(false).describe('Give the session, its runs and its messages new ids.'),
 })
 
-/** The lines of a copy, one JSON value per line. */
 export class CopyWriter {
   #runs = 0
   #events = 0
@@ -124,7 +123,7 @@ export class CopyWriter {
   }
 }
 
-/** Makes pieces of a copy of the values of its lines. Every complaint is `invalid_request` and names the line. */
+/** Reads the values of a copy's lines. Every error is `invalid_request` and names the line. */
 export class CopyReader {
   #line = 0
   #sessionId: string | undefined
@@ -133,12 +132,12 @@ export class CopyReader {
   #events = 0
   #isWhole = false
 
-  /** Called for each line before it is parsed. */
+  /** Call for each line before it is parsed. */
   nextLine(): void {
     this.#line++
   }
 
-  /** What the line holds; nothing in the last one. */
+  /** The content of the line; undefined for the last one. */
   add(value: unknown): SessionHead | RunPiece | undefined {
     if (this.#isWhole) throw this.complaint('nothing may follow the line of type end')
     const result = Line.safeParse(value)
@@ -161,12 +160,11 @@ export class CopyReader {
     return undefined
   }
 
-  /** Throws unless all of it has come. */
+  /** Throws when the copy is incomplete. */
   finish(): void {
     if (!this.#isWhole) throw this.complaint('the copy is incomplete: the line of type end is missing')
   }
 
-  /** About the present line. */
   complaint(words: string): AppError {
     const line = Math.max(this.#line, 1)
     return new AppError('invalid_request', `Line ${line}: ${words}.`, {

@@ -7,7 +7,6 @@ import { listOf, pageQuery } from './list.ts'
 import { Run } from './run.ts'
 import { Summary } from './summary.ts'
 
-/** A `session_id` that a caller chooses. */
 export const sessionId = z
   .string(said('must be a string'))
   .refine(isSessionId, { error: 'must be 1 to 128 characters of A-Z a-z 0-9 . _ : -' })

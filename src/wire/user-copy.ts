@@ -4,8 +4,8 @@ import { id, integer, moment } from './document/field.ts'
 import { SessionCopyLine } from './session-copy.ts'
 
 /*
- * Everything of one user as JSON lines: who it is, each of the user's sessions as it is exported by itself, the sessions of
- * others in which the name stands, the user's runs in sessions of others, each followed by its events, and how much there was.
+ * Everything of one user as JSON lines: the user, the user's own sessions in the format of an export, other users'
+ * sessions that name the user, the user's runs in them, each followed by its events, and totals.
  */
 
 const version = 1
@@ -18,7 +18,7 @@ export const UserCopyLine = component('UserCopyLine', z.union([UserLine, Session
 
 type OwnLine = Omit<z.infer<typeof UserLine>, 'version'> | z.infer<typeof SharedLine> | z.infer<typeof UserEndLine>
 
-/** A line that no copy of a session has. */
+/** A line that session copies don't have. */
 export function userLine({ type, ...line }: OwnLine): string {
   return `${JSON.stringify({ type, ...(type === 'user' && { version }), ...line })}\n`
 }

@@ -6,9 +6,11 @@ import type { HttpRequest, MultipartPart } from '../../http/request.ts'
 import { ContentRequest, ContentSettings } from '../../wire/knowledge.ts'
 import { parseBody, parseQuery } from '../../wire/parse.ts'
 
-/** What to ingest, from JSON, a form or plain text. Throws `unsupported_media_type` for anything else, none included. */
+/**
+ * What to ingest, from JSON, a form or plain text. Throws `unsupported_media_type` for any other type, or without one.
+ */
 export async function readContent(request: HttpRequest): Promise<IngestInput> {
-  // Checked first: an empty body should be refused as empty, not for its type.
+  // Checked first: an empty body is refused as empty, not for its type.
   const type = mediaTypeOf(request.headers['content-type'])
   if (type === 'multipart/form-data') return readForm(request.body.present ? await request.body.multipart() : [])
   if (type === 'text/plain') return readText(await request.body.text(), request.query)
@@ -33,7 +35,7 @@ function readForm(parts: readonly MultipartPart[]): IngestInput {
   if (file.kind !== 'file') throw invalid('file must be a file: give it a filename.', 'file')
   if (file.bytes.length === 0) throw invalid('file must not be empty.', 'file')
   const name = settings.name ?? (file.filename === '' ? undefined : file.filename)
-  // Types of clients that do not know the real one: the file name selects the reader, as without any type.
+  // Clients send this type when they don't know the real one; then the file name selects the reader.
   const type = file.mediaType === 'application/octet-stream' ? undefined : file.mediaType
   return { ...settings, name, content: file.bytes, media_type: type }
 }

@@ -21,7 +21,6 @@ const route = routesAbout('Knowledge')
 
 const params = { id: 'The document.' }
 
-/** The documents of the knowledge base and the state of their index. */
 export function documentRoutes(knowledge: Knowledge, path: string): DocumentedRoute[] {
   const statusAnswer = jsonAnswer('The counts, and the progress of a reindex.', KnowledgeStatus)
   return [

@@ -23,7 +23,7 @@ import { documentRoutes } from './documents.ts'
 
 const route = routesAbout('Knowledge')
 
-/** The routes of the knowledge base that are switched on; none without one. It is the same for every caller. */
+/** The enabled routes of the knowledge base; none without one. All callers share it. */
 export function knowledgeRoutes(knowledge: Knowledge | undefined, settings: ApiSettings): DocumentedRoute[] {
   if (knowledge === undefined) return []
   const { search, config, content, documents } = settings.knowledgeApi
@@ -104,12 +104,12 @@ export function knowledgeRoutes(knowledge: Knowledge | undefined, settings: ApiS
   ]
 }
 
-/** Apart from the sources of the config, which the server ingests itself. */
+/** Distinct from the caller that ingests the config's sources. */
 function callerOf({ caller }: HttpRequest): string {
   return `key:${caller}`
 }
 
-/** Aborts when the client has left or the request's time is over. */
+/** Aborts when the client disconnects or the request times out. */
 export function eitherSignal(request: HttpRequest): AbortSignal {
   return AbortSignal.any([request.signal, request.deadline])
 }

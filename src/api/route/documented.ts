@@ -5,7 +5,7 @@ import type { Route } from '../../http/router.ts'
 import type { Services } from '../../service/services.ts'
 import type { RouteDoc } from '../../wire/document/route-doc.ts'
 
-/** The services as the caller of a request may use them. */
+/** The services with the rights of a request's caller. */
 export type ServicesOf = (request: HttpRequest) => Services
 
 export type Handler = (request: HttpRequest, services: Services) => Promise<Reply> | Reply
@@ -24,7 +24,7 @@ export interface RouteSettings
 
 type Describe<S> = (method: RouteDoc['method'], path: string, operationId: string, settings: S) => DocumentedRoute
 
-/** Describes the routes about one topic; each names its scope, unless all of them have the same one. */
+/** Describes the routes of one topic; each names its scope unless `routesAbout` sets one for all. */
 export function routesAbout(tag: string): Describe<RouteSettings>
 export function routesAbout(tag: string, scope: Access): Describe<Omit<RouteSettings, 'scope'>>
 export function routesAbout(tag: string, scope?: Access): Describe<RouteSettings> {
@@ -34,7 +34,7 @@ export function routesAbout(tag: string, scope?: Access): Describe<RouteSettings
   }
 }
 
-/** The same route for the kernel: each request is answered with the services of its caller. */
+/** The kernel's route: each request is answered with its caller's services. */
 export function bindRoute({ handler, ...route }: DocumentedRoute, servicesOf: ServicesOf): Route {
   return { ...route, handler: (request) => handler(request, servicesOf(request)) }
 }

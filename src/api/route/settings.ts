@@ -2,7 +2,6 @@ import type { Clock } from '../../core/time.ts'
 import type { RouteDoc } from '../../wire/document/route-doc.ts'
 import type { Readiness } from '../../wire/health.ts'
 
-/** Settings of the server that the routes need. */
 export interface ApiSettings {
   /** Without a trailing slash; `''` for `/`. */
   prefix: string
@@ -10,7 +9,7 @@ export interface ApiSettings {
   /** A route that is off is not mounted. */
   knowledgeApi: { search: boolean; config: boolean; content: boolean; documents: boolean }
   a2aPrefix: string
-  /** Time limit of a plain answer of a run, which its 504 names. */
+  /** Time limit of a plain answer of a run; its 504 names it. */
   runTimeoutMs: number
   /** Maximum body of an import. */
   importBytes: number

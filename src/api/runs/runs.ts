@@ -29,7 +29,6 @@ const route = routesAbout('Runs')
 const params = { id: 'The run.' }
 const runAnswer = jsonAnswer('The run.', RunDetail)
 
-/** List, read, follow, cancel and resume runs. */
 export function runRoutes(settings: ApiSettings): DocumentedRoute[] {
   const path = `${settings.prefix}/runs`
   return [

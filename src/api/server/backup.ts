@@ -5,7 +5,6 @@ import type { ApiSettings } from '../route/settings.ts'
 
 const route = routesAbout('Server', 'admin')
 
-/** A backup of all stored data. */
 export function backupRoutes({ prefix }: ApiSettings): DocumentedRoute[] {
   return [
     route('GET', `${prefix}/backup`, 'getBackup', {

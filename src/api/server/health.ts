@@ -7,7 +7,6 @@ import type { ApiSettings } from '../route/settings.ts'
 
 const route = routesAbout('Server', 'open')
 
-/** Liveness and readiness. */
 export function healthRoutes(settings: ApiSettings): DocumentedRoute[] {
   const { healthPath, version, startedAtMs, clock } = settings
   return [

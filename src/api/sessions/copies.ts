@@ -40,7 +40,6 @@ const made = jsonAnswer('The new session.', Session, {
 })
 const headers = { 'Idempotency-Key': 'A retry with the same key and body returns the first answer.' }
 
-/** Export, import and fork whole sessions. */
 export function sessionCopyRoutes({ prefix, importBytes }: ApiSettings): DocumentedRoute[] {
   const path = `${prefix}/sessions`
   const answer = (record: SessionRecord) => {
@@ -120,7 +119,6 @@ export function toCopyEvents(events: readonly RunEvent[], prompts: boolean): rea
   return prompts ? events : events.map((event) => toWireEvent(event, false))
 }
 
-/** The lines of one session. */
 export async function* toCopyLines(pieces: AsyncIterable<SessionPiece>, prompts: boolean): AsyncGenerator<Uint8Array> {
   const writer = new CopyWriter()
   for await (const piece of pieces) {

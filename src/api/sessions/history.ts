@@ -12,7 +12,6 @@ import { toWireEvent } from '../runs/stream.ts'
 
 const route = routesAbout('Sessions', 'sessions')
 
-/** The messages and runs of a session. */
 export function historyRoutes({ prefix }: ApiSettings): DocumentedRoute[] {
   return [
     route('GET', `${prefix}/sessions/:id/history`, 'getHistory', {

@@ -8,7 +8,6 @@ import type { ApiSettings } from '../route/settings.ts'
 
 const route = routesAbout('Sessions', 'sessions')
 
-/** Search messages. */
 export function messageRoutes({ prefix }: ApiSettings): DocumentedRoute[] {
   return [
     route('GET', `${prefix}/messages`, 'searchMessages', {

@@ -30,7 +30,6 @@ const sessionAnswer = jsonAnswer('The session.', Session)
 const ownerKinds = ['user', 'agent', 'team', 'workflow'] as const satisfies readonly OwnerKind[]
 const withTag = { ...sessionAnswer, headers: { ETag: 'The version of the session, for If-Match.' } }
 
-/** Create, read, change, delete, list and share sessions, and the runs of one. */
 export function sessionRoutes({ prefix }: ApiSettings): DocumentedRoute[] {
   const path = `${prefix}/sessions`
   return [

@@ -11,7 +11,6 @@ const route = routesAbout('Sessions', 'sessions')
 const params = { id: 'The session.' }
 const summaryAnswer = jsonAnswer('The summary.', SummaryAnswer)
 
-/** Read and create the summary of a session. */
 export function summaryRoutes({ prefix }: ApiSettings): DocumentedRoute[] {
   const path = `${prefix}/sessions/:id/summary`
   return [

@@ -22,14 +22,14 @@ export function announcesBody(incoming: Incoming): boolean {
   return (length !== undefined && length !== '0') || incoming.headers['transfer-encoding'] !== undefined
 }
 
-/** Throws `payload_too_large` when an honest Content-Length says that the body is. */
+/** Throws `payload_too_large` when Content-Length exceeds the limit. */
 export function refuseAnnouncedSize(incoming: Incoming, maxBytes: number): void {
   const length = incoming.headers['content-length']
   if (length !== undefined && Number(length) > maxBytes) throw tooLarge(maxBytes)
 }
 
 export interface BodyContext extends BodyLimits {
-  /** What the body holds of the memory of all bodies; made when it is first read. */
+  /** The body's share of the memory of all bodies; created when it is first read. */
   lease(): BodyLease
   /** Called once, before the first byte is requested. */
   beforeRead(): void
@@ -84,7 +84,7 @@ export class RequestBody implements BodyReader {
     yield* linesOf(pieces, this.#incoming.headers['content-type'], { maxLineBytes, keep, forget })
   }
 
-  /** The request holds the bytes no longer; they can't be had again. */
+  /** Frees the bytes; they can't be read again. */
   release(): void {
     if (this.#read !== undefined) {
       this.#isReleased = true
@@ -174,7 +174,7 @@ export class RequestBody implements BodyReader {
         if (size > maxBytes) return stop(tooLarge(maxBytes))
         if (lease.take(chunk.length)) return keep(chunk)
         incoming.pause()
-        // The time that it waits for us is not the client's.
+        // While the server has no room, the client's timeout must not run.
         clearTimeout(timer)
         const leftMs = endsAtMs - performance.now()
         const goOn = () => {

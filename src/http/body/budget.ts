@@ -9,7 +9,6 @@ export interface BudgetLimits {
   waitMs: number
 }
 
-/** A number of bytes that bodies share. */
 interface Pool {
   /** The setting, for the refusal. */
   readonly key: 'bodies' | 'bodiesPerKey'
@@ -23,21 +22,22 @@ interface Pool {
 
 /** What one body holds of the budget. */
 export interface BodyLease {
-  /** True when there was room, and the bytes are held. Else nothing has changed: `wait` for it, and read nothing meanwhile. */
+  /**
+   * True: there was room, and the bytes are held. False: nothing changed; call `wait`, and read nothing until it calls
+   * back.
+   */
   take(bytes: number): boolean
-  /** Calls one of the two: when the bytes are held, or with `unavailable` when there was no room in time. */
+  /** Calls `onRoom` once the bytes are held, or `onRefused` with `unavailable` after `waitMs`. */
   wait(bytes: number, onRoom: () => void, onRefused: (error: AppError) => void): void
-  /** Gives bytes back. */
   give(bytes: number): void
   /** Returns all bytes to the budget and ends a wait. Bytes taken later count again. */
   release(): void
 }
 
 /**
- * The memory that request bodies share while they are read and until their request lets go of them. A body that does not
- * fit waits. When the bodies that wait hold more than half of the budget themselves, no room would come from waiting: then
- * the oldest of them may go beyond it, one at a time, unless it is larger than the whole budget. So the most that is held
- * is the budget and one body.
+ * The memory that request bodies share until their requests release them. A body that does not fit waits. When the
+ * waiting bodies hold more than half of the budget, waiting would free nothing: then the oldest of them may exceed the
+ * budget, one at a time, unless it is larger than the whole budget. So at most the budget and one body are held.
  */
 export class BodyBudget {
   readonly total: Pool
@@ -52,7 +52,6 @@ export class BodyBudget {
     this.total = createPool('bodies', limits.totalBytes)
   }
 
-  /** Bytes that are held now. */
   get used(): number {
     return this.total.used
   }
@@ -124,7 +123,7 @@ class Lease implements BodyLease {
     return this.#held
   }
 
-  /** What it holds and waits for. */
+  /** What it holds plus what it waits for. */
   get wanted(): number {
     return this.#held + this.#pending
   }

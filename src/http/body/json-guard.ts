@@ -7,11 +7,11 @@ export const maxJsonValues = 200_000
 export const maxJsonKeys = 25_000
 
 /**
- * Parses JSON from outside. Depth, values and keys are counted before parsing, so that a hostile document costs no
- * more than its bytes; `__proto__` anywhere, and `constructor` with a `prototype` in it, are refused.
+ * Parses untrusted JSON. Depth, values and keys are counted before parsing, so that a hostile document costs no more
+ * than its bytes. `__proto__` is refused, and so is `constructor` with a `prototype` in it.
  */
 export function parseJson(text: string): unknown {
-  // A shorter text can hold neither more depth nor more values than is allowed.
+  // A shorter text can't exceed the limits of depth and values.
   if (text.length > maxJsonDepth) measure(text)
   return parseMeasured(text)
 }
@@ -78,7 +78,7 @@ function endOfString(text: string, start: number): number {
   return text.length
 }
 
-/** Both names, or an escape that may spell them. */
+/** True for both names, and for an escape that may spell one of them. */
 function mayHoldForbiddenKey(text: string): boolean {
   return text.includes('__proto__') || text.includes('constructor') || text.includes('\\u')
 }

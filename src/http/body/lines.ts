@@ -3,11 +3,11 @@ import { yieldToLoop } from '../../runtime/yield.ts'
 import { decodeText, toUtf8 } from './media-type.ts'
 
 export interface LineLimits {
-  /** Bytes of one line, its end not counted. */
+  /** Without the line end. */
   maxLineBytes: number
-  /** Asked before more of an unfinished line is kept; resolves when there is room for it. */
+  /** Called before more of an unfinished line is buffered; resolves when there is room for it. */
   keep(bytes: number): Promise<void> | undefined
-  /** A line is done with. */
+  /** Called when a line is consumed. */
   forget(bytes: number): void
 }
 
@@ -15,9 +15,9 @@ const lineFeed = 0x0a
 const largeBytes = 1024 * 1024
 
 /**
- * Cuts bytes into lines of text, ends left out. The next piece is asked for when all lines of the last have been taken. An
- * empty last line is none. Throws `payload_too_large` for a line that is too long, `invalid_request` for bytes that are not
- * of the charset.
+ * Splits bytes into lines of text, without line ends. Requests the next piece once all lines are consumed. Skips an
+ * empty last line. Throws `payload_too_large` for a line that is too long, `invalid_request` for bytes that are invalid
+ * in the charset.
  */
 export async function* linesOf(
   pieces: AsyncIterable<Buffer>,

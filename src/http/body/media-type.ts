@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 import { AppError, invalid } from '../../core/error.ts'
 
-/** The media type of a Content-Type, in lower case and without parameters; undefined when there is none. */
+/** Lower case, without parameters; undefined when there is none. */
 export function mediaTypeOf(contentType: string | undefined): string | undefined {
   if (contentType === undefined) return undefined
   const end = contentType.indexOf(';')
@@ -27,7 +27,7 @@ export function parameterOf(contentType: string, name: string): string | undefin
   return undefined
 }
 
-/** Decodes strictly: bytes that are not of the charset are `invalid_request`, an unknown charset `unsupported_media_type`. */
+/** Decodes strictly: invalid bytes are `invalid_request`, an unknown charset `unsupported_media_type`. */
 export function decodeText(bytes: Buffer, contentType: string | undefined): string {
   const charset = foreignCharset(contentType)
   if (charset === undefined) {
@@ -38,7 +38,7 @@ export function decodeText(bytes: Buffer, contentType: string | undefined): stri
   return decode(createDecoder(charset), charset, bytes, false)
 }
 
-/** The pieces of a text in UTF-8, whatever the charset of Content-Type is. What is UTF-8 already is not checked. */
+/** Converts pieces of text to UTF-8 from the charset of Content-Type. UTF-8 is passed through unchecked. */
 export async function* toUtf8(pieces: AsyncIterable<Buffer>, contentType: string | undefined): AsyncGenerator<Buffer> {
   const charset = foreignCharset(contentType)
   if (charset === undefined) return yield* pieces

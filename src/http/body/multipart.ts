@@ -5,13 +5,12 @@ import { parameterOf } from './media-type.ts'
 
 const maxBoundaryChars = 70
 const limits = { parts: 128, fields: 120, files: 16, headerPairs: 32, headerSize: 16 * 1024, fieldSize: 1024 * 1024 }
-/** The whole body is in memory, so parsing takes moments; whatever takes longer is a body the parser never finishes. */
+/** The whole body is in memory, so parsing takes moments; only a body that the parser never finishes takes longer. */
 const parseTimeoutMs = 10_000
 
 /**
- * The parts of a multipart/form-data body in their order. File names are labels, kept as given without control
- * characters; they are never paths. A malformed or truncated body is `invalid_request`, too many or too large parts are
- * `payload_too_large`.
+ * The parts of a multipart/form-data body, in order. File names are labels without control characters, never paths. A
+ * malformed or truncated body is `invalid_request`; too many or too large parts are `payload_too_large`.
  */
 export async function parseMultipart(body: Uint8Array, contentType: string): Promise<MultipartPart[]> {
   const boundary = parameterOf(contentType, 'boundary')

@@ -9,8 +9,8 @@ export interface PieceEvents {
 }
 
 /**
- * The bytes of a body as they come; the next are read from the connection when they are asked for. `timeoutMs` is how long
- * the client may send nothing while more is asked for. Leaving early leaves the rest unread and the connection open.
+ * The bytes of a body as they arrive; each piece is read on demand. `timeoutMs` is the maximum silence of the client
+ * during a read. Leaving early leaves the rest unread and the connection open.
  */
 export async function* piecesOf(
   incoming: Incoming,

@@ -1,14 +1,14 @@
 import { BlockList, isIP, isIPv4 } from 'node:net'
 import { parseAddressRanges } from '../../core/access/address-range.ts'
 
-/** Finds the address that a request comes from. */
 export type AddressOf = (peer: string | undefined, forwardedFor: string | undefined) => string | undefined
 
 const maxProxies = 32
 
 /**
- * `proxies` are the addresses and ranges whose `X-Forwarded-For` is believed. From the right, each proxy has added the
- * address it was called from; the first that is no proxy of ours is the caller. What stands further left is anybody's word.
+ * `proxies` are the addresses and ranges whose `X-Forwarded-For` is trusted. Read from the right, each proxy has added
+ * its caller's address; the first address that is not a trusted proxy is the caller. Addresses further left may be
+ * forged.
  */
 export function createAddressOf(proxies: readonly string[]): AddressOf {
   if (proxies.length === 0) return (peer) => (peer === undefined ? undefined : plainAddress(peer))
@@ -32,7 +32,7 @@ export function createAddressOf(proxies: readonly string[]): AddressOf {
   }
 }
 
-/** What counts as one caller: an IPv4 address, or the /64 of an IPv6 address, which is the least that one gets. */
+/** The unit of limits: an IPv4 address, or the /64 of an IPv6 address, the smallest block that is assigned. */
 export function networkOf(address: string): string {
   if (!address.includes(':')) return address
   const [head = '', tail] = new URL(`http://[${address}]`).hostname.slice(1, -1).split('::')
@@ -42,7 +42,7 @@ export function networkOf(address: string): string {
   return `${groups.slice(0, 4).join(':')}::/64`
 }
 
-/** Without the zone; an IPv4 address that came over an IPv6 socket is one again. */
+/** Removes the zone and unwraps an IPv4-mapped address. */
 function plainAddress(address: string): string {
   if (!address.includes(':')) return address
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1]

@@ -4,11 +4,10 @@ import { hashOfKey, hashOfPresentedKey } from '../../core/access/api-key.ts'
 import type { Scope } from '../../core/access/scope.ts'
 import { AppError } from '../../core/error.ts'
 
-/** An API key and its rights. */
 export interface AuthKey {
-  /** The key, or `sha256:` and the hash of it in hexadecimal digits. */
+  /** The key, or `sha256:` and its hash in hexadecimal digits. */
   key: string
-  /** What the log calls it; default `key:` and its place in the list. */
+  /** Its name in the log; default `key:` and its index in the list. */
   id?: string | undefined
   /** The key may see only this user's sessions and runs; without a user, all of them. */
   userId?: string | undefined
@@ -17,7 +16,6 @@ export interface AuthKey {
 }
 
 export interface Caller {
-  /** The key's id. */
   caller: string
   userId: string | undefined
   scopes: ReadonlySet<Scope> | undefined
@@ -42,7 +40,7 @@ export function createAuthenticator(keys: readonly AuthKey[]): Authenticator | u
     identify(headers) {
       for (const key of presentedKeys(headers)) {
         const candidate = hashOfPresentedKey(key)
-        // How long the look-up takes says something about hashes only; one comparison, however many keys there are.
+        // The time of the look-up only reveals something about hashes; there is one comparison for any number of keys.
         const found = callers.get(candidate.toString('hex'))
         if (found !== undefined && timingSafeEqual(candidate, found.known)) return found.caller
       }

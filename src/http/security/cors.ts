@@ -10,9 +10,9 @@ export interface CorsRules {
 
 export interface Cors {
   isAllowed(origin: string): boolean
-  /** Named, not only allowed by `*`. */
+  /** Listed by name, not only allowed by `*`. */
   isListed(origin: string): boolean
-  /** Headers, as name and value in turn, for an answer to this origin; never with credentials. */
+  /** Alternating names and values for an answer to this origin; never with credentials. */
   headersFor(origin: string | undefined): readonly string[]
   preflightHeaders(origin: string, pathMethods: readonly string[]): Record<string, string>
 }

@@ -12,7 +12,6 @@ export interface HostRules {
 
 const remembered = 256
 
-/** Whether a host name or address means this machine. */
 export function isLoopback(host: string): boolean {
   const name = withoutBrackets(host).toLowerCase()
   if (isIPv4(name)) return name.startsWith('127.')
@@ -21,8 +20,8 @@ export function isLoopback(host: string): boolean {
 }
 
 /**
- * Checks the Host header against DNS rebinding, which needs a name: loopback names and IP literals pass, other names only
- * when they were allowed. Throws `misdirected_request`, or `invalid_request` for a header that is none.
+ * Checks the Host header against DNS rebinding, which needs a name: loopback names and IP literals pass, other names
+ * only when allowed. Throws `misdirected_request`, or `invalid_request` for a malformed header.
  */
 export function createHostCheck(rules: HostRules): (host: string | undefined) => void {
   const anyName = rules.authenticated && !(rules.boundHost !== undefined && isLoopback(rules.boundHost))

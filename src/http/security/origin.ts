@@ -2,8 +2,8 @@ import type { IncomingHttpHeaders } from 'node:http'
 import { AppError } from '../../core/error.ts'
 
 /**
- * Refuses requests that another page in the user's browser could have made: text/plain and multipart need no preflight, so
- * CORS alone does not stop them. Only for methods that change something; throws `forbidden`.
+ * Refuses requests that another page in the user's browser could have sent: text/plain and multipart need no preflight,
+ * so CORS alone does not stop them. Only for methods that change data; throws `forbidden`.
  */
 export function checkOrigin(headers: IncomingHttpHeaders, isAllowed: (origin: string) => boolean): void {
   const { origin } = headers
@@ -24,7 +24,7 @@ export function changesState(method: string): boolean {
 
 const defaultPorts: Readonly<Record<string, string>> = { 'http:': '80', 'https:': '443' }
 
-/** A proxy may have taken the TLS off, so the schemes need not agree; host and port must. */
+/** A proxy may terminate TLS, so the schemes may differ; host and port must match. */
 function isSameOrigin(origin: string, host: string | undefined): boolean {
   if (host === undefined || !URL.canParse(origin)) return false
   const { protocol, hostname, port } = new URL(origin)

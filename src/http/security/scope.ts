@@ -3,7 +3,7 @@ import { AppError } from '../../core/error.ts'
 
 type Granted = ReadonlySet<Scope> | undefined
 
-/** Throws `forbidden`, naming the scope, when one of those that are needed is not among the granted. */
+/** Throws `forbidden` with the name of the missing scope. */
 export function assertScopes(granted: Granted, needed: Access): void {
   if (granted === undefined) return
   for (const scope of scopesOf(needed)) if (!granted.has(scope)) throw lacks(scope)

@@ -21,8 +21,8 @@ interface NetworkRecord {
 }
 
 /**
- * After 20 wrong keys in a minute an address is refused for a minute, unless its key is right. That saves work and shows
- * the attack in the log, one line a minute; what stops guessing is the length of the keys.
+ * After 20 wrong keys in a minute, requests from an address are refused for a minute, except with a right key. That
+ * saves work and logs the attack, one line per minute; the length of the keys is what prevents guessing.
  */
 export function createWrongKeys({ clock, logger }: { clock: Clock; logger: Logger }): WrongKeys {
   const networks = new Map<string, NetworkRecord>()

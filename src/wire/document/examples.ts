@@ -1,6 +1,5 @@
 /*
- * An example for each shape of the OpenAPI document that a client writes or reads whole, by the shape's name. A test checks
- * each against its shape.
+ * One example per named shape that a client writes or reads as a whole. A test checks each example against its shape.
  */
 
 const at = '2026-01-05T09:30:00.000Z'

@@ -2,8 +2,8 @@ import { z } from 'zod'
 import type { Json, JsonObject } from '../../core/json.ts'
 
 /*
- * The kinds of field that requests and answers are made of, each with what it says when it gets something else. The
- * words follow the field's path: `limit must be an integer from 1 to 100`.
+ * The kinds of fields in requests and answers, each with its error text. The text follows the field's path: `limit must
+ * be an integer from 1 to 100`.
  */
 
 type Said = { error: (issue: { input?: unknown }) => string }
@@ -37,14 +37,14 @@ export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** Any JSON object. What is inside is not walked: it came out of `JSON.parse`. */
+/** Any JSON object. Not validated further: it comes from `JSON.parse`. */
 export function jsonObject() {
   return z
     .custom<JsonObject>(isObject, said('must be a JSON object'))
     .meta({ type: 'object', additionalProperties: true })
 }
 
-/** Any JSON value but `undefined`. */
+/** Any JSON value except `undefined`. */
 export function json() {
   return z.custom<Json>((value) => value !== undefined, said('must be a JSON value')).meta({})
 }
@@ -60,7 +60,7 @@ export function timestamp(): z.ZodString {
 }
 
 const momentWords = 'must be a time such as 2026-01-05T09:30:00.000Z'
-/** A time that a caller gives, in the form in which times are kept: RFC 3339 in UTC with milliseconds. */
+/** A time in a request: RFC 3339 in UTC with milliseconds, as times are stored. */
 export const moment = z
   .string(said(momentWords))
   .refine((value) => isMoment(value), { error: momentWords })

@@ -5,13 +5,12 @@ import { examples } from './examples.ts'
 export type JsonSchema = Record<string, unknown>
 
 export interface JsonSchemas {
-  /** Named schemas, by name. */
   components: Record<string, JsonSchema>
-  /** The schema where it is used: a reference when it has a name. */
+  /** The schema in place: a reference when it has a name. */
   of(schema: z.ZodType): JsonSchema
 }
 
-/** JSON Schemas (draft 2020-12) of all these schemas and of what they are made of. */
+/** JSON Schemas (draft 2020-12) of these schemas and all that they refer to. */
 export function toJsonSchemas(used: Iterable<z.ZodType>): JsonSchemas {
   const registry = z.registry<{ id: string }>()
   const inline = new Map<z.ZodType, string>()

@@ -3,7 +3,7 @@ import type { Access } from '../../core/access/scope.ts'
 import type { ErrorCode } from '../../core/error.ts'
 import { jsonObject } from './field.ts'
 
-/** A body that is text with a media type of its own: HTML, YAML, a script. */
+/** A text body with its own media type: HTML, YAML, a script. */
 export const PlainText = z.string()
 
 /** A JSON object that is described elsewhere. */
@@ -23,7 +23,7 @@ export function jsonAnswer(description: string, schema: z.ZodType, headers?: Doc
   return { description, content: { 'application/json': schema }, ...(headers && { headers }) }
 }
 
-/** What the OpenAPI document says of one route. */
+/** The description of a route in the OpenAPI document. */
 export interface RouteDoc {
   method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
   /** The full path with prefix, and parameters as `:name`. */
@@ -32,11 +32,11 @@ export interface RouteDoc {
   tag: string
   summary: string
   description?: string
-  /** Who may call it, where there are keys. */
+  /** Who may call it when keys are configured. */
   scope: Access
   /** Path parameter → description. */
   params?: Readonly<Record<string, string>>
-  /** Examples of a path parameter's values, by its name. */
+  /** Example values by path parameter. */
   examples?: Readonly<Record<string, readonly string[]>>
   query?: z.ZodObject
   /** Request header → description. All are optional. */
