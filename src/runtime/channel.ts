@@ -1,4 +1,4 @@
-interface Waiting<T> {
+interface QueuedValue<T> {
   value: T
   taken: (() => void) | undefined
 }
@@ -10,7 +10,7 @@ interface Waiting<T> {
 // Not an async generator: each one that a value passes through delays it.
 export class Channel<T> implements AsyncIterable<T> {
   readonly #offerLimit: number
-  readonly #waiting: Waiting<T>[] = []
+  readonly #waiting: QueuedValue<T>[] = []
   #reader: PromiseWithResolvers<IteratorResult<T, undefined>> | undefined
   /** Of the value that the reader is dealing with. */
   #taken: (() => void) | undefined

@@ -5,31 +5,32 @@ import { Connection } from './sqlite/connection.ts'
 import { classify } from './sqlite/failure.ts'
 
 export interface DataFolderLock {
-  /** Lets another process own the folder; twice is once. */
+  /** Lets another process own the folder. May be called twice. */
   release(): Promise<void>
 }
 
-/** Where the server that owns a folder can be found. Only a hint: the lock says whether there is one. */
+/** The address of the server that owns a folder. Only a hint: the lock says whether a server runs. */
 export interface ServerHint {
   pid: number
   url: string
   version: string
   started_at: string
-  /** Where its routes are, for a server that moved them. */
+  /** The path prefix of its routes, if it is not the default. */
   prefix?: string | undefined
   a2a_prefix?: string | undefined
   health_path?: string | undefined
-  /** By which the server proves that it has written this: 32 random bytes as base64url. */
+  /** Proves that the server wrote this hint: 32 random bytes as base64url. */
   secret: string
-  /** Its routes want a key. */
+  /** Its routes require a key. */
   auth?: true | undefined
 }
 
 const hintFile = 'server.json'
 
 /**
- * Makes this process the folder's one owner; creates the folder (0700) when it is not there. The kernel lets go when the
- * process dies, however it dies. Throws `conflict` when another process is the owner, `unavailable` when it can't be written.
+ * Makes this process the only owner of the folder, which is created (0700) if it is missing. The kernel releases the
+ * lock when the process dies. Throws `conflict` when another process is the owner, `unavailable` when the folder can't
+ * be written.
  */
 export async function lockDataFolder(folder: string): Promise<DataFolderLock> {
   const path = join(folder, 'lock.db')
@@ -58,7 +59,7 @@ export async function lockDataFolder(folder: string): Promise<DataFolderLock> {
   }
 }
 
-// Not by mkdir's own `recursive`, which never ends where a file system answers ENOENT to whatever is made (/proc).
+// Not mkdir's `recursive`: it never ends on a file system that always answers ENOENT (/proc).
 async function makeFolder(folder: string): Promise<void> {
   try {
     await mkdir(folder, { mode: 0o700 })
@@ -78,11 +79,11 @@ async function isThere(path: string): Promise<boolean> {
   )
 }
 
-/** Replaces the hint in one step, so that nobody reads half of it; only its owner may read it. */
+/** Replaces the hint atomically, readable only by its owner. */
 export async function writeServerHint(folder: string, hint: ServerHint): Promise<void> {
   const path = join(folder, hintFile)
   const next = `${path}.new`
-  // A file that is there already would keep its mode, and whoever made it could read the secret.
+  // An existing file would keep its mode, and its creator could read the secret.
   await rm(next, { force: true })
   await writeFile(next, `${JSON.stringify(hint)}\n`, { mode: 0o600, flag: 'wx' })
   await rename(next, path)

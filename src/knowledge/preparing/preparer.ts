@@ -13,14 +13,14 @@ export type PrepareReply =
   | { id: number; known: { code: ErrorCode; message: string; details: readonly ErrorDetail[] } }
   | { id: number; unknown: unknown }
 
-interface Waiting {
+interface PendingReply {
   resolve(document: PreparedDocument): void
   reject(error: unknown): void
 }
 
 interface Thread {
   worker: Worker
-  waiting: Map<number, Waiting>
+  waiting: Map<number, PendingReply>
 }
 
 /** One core is left to whoever waits for an answer; the disk keeps up with no more than two. Each takes some 40 MB. */
@@ -93,7 +93,7 @@ async function startThread(onExit: () => void): Promise<Thread> {
     resourceLimits: { maxYoungGenerationSizeMb: 16 },
   })
   worker.unref()
-  const waiting = new Map<number, Waiting>()
+  const waiting = new Map<number, PendingReply>()
   worker.on('message', (replies: PrepareReply[]) => {
     for (const reply of replies) {
       const asked = waiting.get(reply.id)

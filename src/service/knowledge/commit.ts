@@ -5,7 +5,7 @@ import type { Logger } from '../../core/logger.ts'
 import type { CollectionIndex } from './index-document.ts'
 
 /** Each write of vectors is a file, and each transaction a sync of the disk: so many chunks share one. */
-const groupChunks = 1_000
+const chunksPerBatch = 1_000
 /** As much as one transaction takes; it holds up no one but who writes documents. */
 const chunksPerTransaction = 1_000
 const chunksPerEmbedding = 200
@@ -36,12 +36,12 @@ export interface Commits {
   add(prepare: () => Promise<Committable>): Promise<void>
 }
 
-interface Waiting extends Committable {
+interface PendingDocument extends Committable {
   settled: PromiseWithResolvers<void>
 }
 
 export function createCommits(drivers: CommitDrivers): Commits {
-  let waiting: Waiting[] = []
+  let waiting: PendingDocument[] = []
   let chunks = 0
   let expected = 0
   let timer: NodeJS.Timeout | undefined
@@ -49,21 +49,21 @@ export function createCommits(drivers: CommitDrivers): Commits {
   const flush = () => {
     clearTimeout(timer)
     timer = undefined
-    const groups = Map.groupBy(waiting, (each) => each.collection)
+    const batches = Map.groupBy(waiting, (each) => each.collection)
     waiting = []
     chunks = 0
-    for (const group of groups.values()) void commit(drivers, group)
+    for (const batch of batches.values()) void commit(drivers, batch)
   }
   const flushWhenDue = () => {
     if (chunks === 0) return
-    if (chunks >= groupChunks || expected === 0) flush()
+    if (chunks >= chunksPerBatch || expected === 0) flush()
     else timer ??= setTimeout(flush, longestWaitMs)
   }
 
   return {
     async add(prepare) {
       expected++
-      let ready: Waiting | undefined
+      let ready: PendingDocument | undefined
       try {
         ready = { ...(await prepare()), settled: Promise.withResolvers<void>() }
         waiting.push(ready)
@@ -77,28 +77,28 @@ export function createCommits(drivers: CommitDrivers): Commits {
   }
 }
 
-async function commit(drivers: CommitDrivers, group: readonly Waiting[]): Promise<void> {
+async function commit(drivers: CommitDrivers, batch: readonly PendingDocument[]): Promise<void> {
   try {
-    await store(drivers, group)
-    for (const { settled, prepared } of group) {
+    await store(drivers, batch)
+    for (const { settled, prepared } of batch) {
       drivers.preparer.release(prepared)
       settled.resolve()
     }
   } catch (error) {
     drivers.preparer.forgetWords()
     // One document must not fail for another: each is tried again on its own.
-    if (group.length > 1) for (const each of group) await commit(drivers, [each])
-    else for (const { settled } of group) settled.reject(error)
+    if (batch.length > 1) for (const each of batch) await commit(drivers, [each])
+    else for (const { settled } of batch) settled.reject(error)
   }
 }
 
-type Reserved = Waiting & { generation: number; firstChunk: number }
+type Reserved = PendingDocument & { generation: number; firstChunk: number }
 
-async function store(drivers: CommitDrivers, group: readonly Waiting[]): Promise<void> {
+async function store(drivers: CommitDrivers, batch: readonly PendingDocument[]): Promise<void> {
   const { documents } = drivers
-  const index = await drivers.openCollection(group[0]?.collection ?? '')
-  const places = await documents.reserve(group.map(chunkCount))
-  const reserved = group.flatMap((each, at): Reserved[] => (places[at] ? [{ ...each, ...places[at] }] : []))
+  const index = await drivers.openCollection(batch[0]?.collection ?? '')
+  const places = await documents.reserve(batch.map(chunkCount))
+  const reserved = batch.flatMap((each, at): Reserved[] => (places[at] ? [{ ...each, ...places[at] }] : []))
   try {
     await addVectors(index, reserved)
     for (const each of reserved) each.signal.throwIfAborted()
@@ -118,14 +118,14 @@ async function store(drivers: CommitDrivers, group: readonly Waiting[]): Promise
     )
     throw error
   }
-  const replaced = group.flatMap(({ previous }) => (previous ? [previous.generation] : []))
+  const replaced = batch.flatMap(({ previous }) => (previous ? [previous.generation] : []))
   if (replaced.length > 0) await remove(drivers, index, replaced)
 }
 
-async function addVectors(index: CollectionIndex, group: readonly Reserved[]): Promise<void> {
+async function addVectors(index: CollectionIndex, batch: readonly Reserved[]): Promise<void> {
   const { dimensions } = index.collection.embedding
   const rows: VectorRow[] = []
-  for (const { prepared, generation, firstChunk, signal } of group) {
+  for (const { prepared, generation, firstChunk, signal } of batch) {
     const { vectors, texts } = prepared
     if (vectors)
       for (let index = 0; index < prepared.chunkIds.length; index++)

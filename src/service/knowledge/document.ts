@@ -23,16 +23,16 @@ export function hashOf(content: string | Uint8Array): string {
 }
 
 /** What there is under the source already. */
-export interface Known {
+export interface FoundDocument {
   collection: Collection | undefined
   previous: StoredDocument | undefined
 }
 
-type Find = (collection: string, source: string) => Promise<Known>
+type Find = (collection: string, source: string) => Promise<FoundDocument>
 
 /** Finds what is known of documents; those that are asked for at the same moment are looked up together. */
 export function createFind(documents: DocumentStore): Find {
-  let asked: { collection: string; source: string; found: PromiseWithResolvers<Known> }[] = []
+  let asked: { collection: string; source: string; found: PromiseWithResolvers<FoundDocument> }[] = []
   const lookUp = async () => {
     const all = asked
     asked = []
@@ -49,7 +49,7 @@ export function createFind(documents: DocumentStore): Find {
   }
   return (collection, source) => {
     if (asked.length === 0) setImmediate(() => void lookUp())
-    const found = Promise.withResolvers<Known>()
+    const found = Promise.withResolvers<FoundDocument>()
     asked.push({ collection, source, found })
     return found.promise
   }
@@ -75,7 +75,7 @@ export async function ingestDocument(
   drivers: IngestDrivers,
   content: IngestInput['content'],
   settings: DocumentSettings,
-  { collection, previous }: Known,
+  { collection, previous }: FoundDocument,
   { signal, caller }: { signal: AbortSignal; caller: string },
 ): Promise<IngestResult> {
   const now = drivers.clock()

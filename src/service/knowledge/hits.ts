@@ -34,7 +34,7 @@ export async function toHits(
       const stretch = await stretchOf(documents, chunk, settings.context)
       shown.set(chunk.generation, [...earlier, stretch])
       const hit = toHit(chunk, stretch, Math.max(0, Math.min(1, score)))
-      const places = { rank: hits.length + 1, keyword: placeIn(keyword, key), vector: placeIn(vector, key) }
+      const places = { rank: hits.length + 1, keyword: rankIn(keyword, key), vector: rankIn(vector, key) }
       hits.push(settings.explain ? { ...hit, explain: explain(hit, places, words) } : hit)
     }
   }
@@ -76,19 +76,19 @@ function toHit(chunk: CurrentChunk, stretch: Stretch, score: number): SearchHit 
   }
 }
 
-interface Place {
+interface HitRank {
   rank: number | null
   score: number | null
 }
 
-function placeIn(ranking: Ranking, key: number): Place {
+function rankIn(ranking: Ranking, key: number): HitRank {
   const at = ranking.findIndex(({ chunk }) => chunk === key)
   return { rank: at === -1 ? null : at + 1, score: ranking[at]?.score ?? null }
 }
 
 function explain(
   hit: SearchHit,
-  { rank, keyword, vector }: { rank: number; keyword: Place; vector: Place },
+  { rank, keyword, vector }: { rank: number; keyword: HitRank; vector: HitRank },
   words: string[],
 ): HitExplanation {
   let best = { matches: -1, at: 0, text: '' }

@@ -12,7 +12,7 @@ export interface Lock {
   exclusive<T>(work: () => Promise<T>): Promise<T>
 }
 
-interface Waiting {
+interface QueuedWork {
   weight: number
   enter: () => void
 }
@@ -24,7 +24,7 @@ const leeway = 4
 export function createLock(atOnce: number): Lock {
   const keys = new Map<string, Promise<unknown>>()
   /** By caller, whose turn is next first. */
-  const waiting = new Map<string, Waiting[]>()
+  const waiting = new Map<string, QueuedWork[]>()
   const atWork = new Map<string, number>()
   let running = 0
   let load = 0
@@ -35,7 +35,7 @@ export function createLock(atOnce: number): Lock {
     running === 0 || load + weight <= (isIdle && atWork.size > 0 ? atOnce * leeway : atOnce)
 
   /** The next that fits; a caller with nothing at work is not passed over for long by those who have. */
-  const next = (): { caller: string; jobs: Waiting[]; job: Waiting } | undefined => {
+  const next = (): { caller: string; jobs: QueuedWork[]; job: QueuedWork } | undefined => {
     for (const [caller, jobs] of waiting) {
       const [job] = jobs
       const isIdle = !atWork.has(caller)

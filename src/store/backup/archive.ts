@@ -11,11 +11,11 @@ import { createManifest, type ManifestMember, manifestName } from './manifest.ts
 import { tarEnd, tarHeader, tarPadding } from './tar.ts'
 
 export interface ArchiveOptions {
-  /** Where copies are made meanwhile; no other process uses it. */
+  /** Holds the copies while the archive is written; no other process uses it. */
   folder: string
-  /** The databases in the order in which they are copied, under their names in the archive. */
+  /** Copied in this order, under these names. */
   databases: readonly { name: string; path: string }[]
-  /** Of agentserve. */
+  /** The version of agentserve. */
   version: string
   clock: () => number
 }
@@ -24,8 +24,8 @@ const piecesBytes = 256 * 1024
 const folderPrefix = 'backup-'
 
 /**
- * The archive of these databases, piece by piece. All of them are copied before the first piece comes, each as of one moment
- * of its own. Throws `storage_full` at once when the copies would not fit; leaves nothing behind, however it is left.
+ * The archive of these databases, in pieces. Every database is copied before the first piece, each at its own moment.
+ * Throws `storage_full` at once when the copies would not fit. The copies are always removed.
  */
 export async function* archive({ folder, databases, version, clock }: ArchiveOptions): AsyncGenerator<Uint8Array> {
   await mkdir(folder, { recursive: true, mode: 0o700 })
@@ -57,7 +57,7 @@ export async function* archive({ folder, databases, version, clock }: ArchiveOpt
   }
 }
 
-/** Of a process that was killed while it made a backup. Only the folder's owner may call it. */
+/** Removes what a killed backup has left. Only the folder's owner may call it. */
 export async function removeLeftCopies(folder: string): Promise<void> {
   for (const name of await readdir(folder).catch(() => [])) {
     if (/^backup-[0-9a-f]{8}$/.test(name)) await rm(join(folder, name), { recursive: true, force: true })
@@ -77,7 +77,7 @@ async function describe(copy: string): Promise<Omit<ManifestMember, 'name'>> {
   }
 }
 
-/** One at a time: each costs the disk a copy of everything. */
+/** One backup at a time: each needs disk space for a copy of all data. */
 export function createBackups(options: ArchiveOptions): () => AsyncGenerator<Uint8Array> {
   let isRunning = false
   return async function* backup() {

@@ -1,8 +1,6 @@
 import { AppError } from '../../core/error.ts'
 
-/** The first file of an archive. */
 export const manifestName = 'manifest.json'
-/** A manifest has two members, or a few. */
 export const maxManifestBytes = 64 * 1024
 export const sessionsName = 'agentserve.db'
 const format = 'agentserve-backup'
@@ -10,7 +8,6 @@ const version = 1
 
 export interface ManifestMember {
   name: string
-  /** `PRAGMA user_version` of the database. */
   schema_version: number
   size: number
   sha256: string
@@ -19,10 +16,9 @@ export interface ManifestMember {
 export interface Manifest {
   format: typeof format
   version: typeof version
-  /** The agentserve that wrote it. */
+  /** The version of agentserve that wrote it. */
   agentserve: string
   created_at: string
-  /** In the order of the archive. */
   members: ManifestMember[]
 }
 
@@ -37,7 +33,7 @@ export function createManifest(agentserve: string, createdAt: string, members: M
   return { format, version, agentserve, created_at: createdAt, members }
 }
 
-/** Throws `invalid_request` unless it is a manifest of this version that names each database once, and nothing else. */
+/** Throws `invalid_request` unless it is a manifest of this version that names each database once. */
 export function parseManifest(text: string): Manifest {
   const manifest = parse(text)
   if (manifest?.format !== format) throw refused('it has no manifest')

@@ -10,9 +10,8 @@ import { type TarMember, TarReader } from './tar.ts'
 import { verifyDatabase } from './verify.ts'
 
 export interface RestoreOptions {
-  /** The archive. Nothing in it is believed. */
+  /** The archive; its content is not trusted. */
   file: string
-  /** Absent or empty, and owned by no process. */
   dataFolder: string
   signal: AbortSignal
   onProgress?: ((doneBytes: number, totalBytes: number) => void) | undefined
@@ -21,9 +20,9 @@ export interface RestoreOptions {
 const lockName = /^lock\.db(-journal)?$/
 
 /**
- * Makes the data folder of an archive: builds it beside, checks it, and gives it its name at the end, so that there is all of
- * it or nothing. Throws `conflict` for a folder that is in use or not empty, `invalid_request` for an archive that is not
- * ours or not whole, `storage_full`.
+ * Restores an archive into a new data folder. It is built and checked beside its target and renamed at the end, so a
+ * failure leaves nothing. Throws `conflict` for a folder that is in use or not empty, `invalid_request` for a foreign
+ * or incomplete archive, `storage_full`.
  */
 export async function restoreArchive(options: RestoreOptions): Promise<Manifest> {
   const dataFolder = resolve(options.dataFolder)
@@ -56,7 +55,7 @@ async function assertEmpty(folder: string): Promise<void> {
   )
 }
 
-/** Of a restore that was killed. The lock of the folder says that no other is at work. */
+/** Removes what a killed restore has left. The folder's lock excludes any other restore. */
 async function removeLeft(dataFolder: string): Promise<void> {
   const parent = dirname(dataFolder)
   const prefix = `${basename(dataFolder)}.restore-`
@@ -129,7 +128,7 @@ async function writeAll(file: FileHandle, bytes: Uint8Array): Promise<void> {
   for (let index = 0; index < bytes.length; ) index += (await file.write(bytes, index)).bytesWritten
 }
 
-/** A name is on the disk when its folder is. */
+/** A file's name is durable only when its folder is synced. */
 async function syncFolders(building: string, { members }: Manifest): Promise<void> {
   const folders = new Set([building])
   for (const { name } of members) {
@@ -139,7 +138,7 @@ async function syncFolders(building: string, { members }: Manifest): Promise<voi
 }
 
 async function syncFolder(folder: string): Promise<void> {
-  // Windows can't open a folder, and needs no more than the rename.
+  // Windows can't open a folder; there the rename is enough.
   if (process.platform === 'win32') return
   const handle = await open(folder, 'r')
   try {
@@ -149,7 +148,7 @@ async function syncFolder(folder: string): Promise<void> {
   }
 }
 
-/** Another process that makes the folder in between stops it: a folder with anything in it is not replaced. */
+/** Fails if another process made the folder in the meantime: a folder with content is not replaced. */
 async function takePlace(building: string, dataFolder: string): Promise<void> {
   try {
     for (const name of await readdir(dataFolder)) if (lockName.test(name)) await rm(join(dataFolder, name))

@@ -1,8 +1,8 @@
 import { AppError } from '../../core/error.ts'
 
-/*
- * Plain files in the ustar format (POSIX.1-1988; sizes from 8 GB on in base 256, as GNU tar writes them). The reader takes
- * what the writer writes and nothing else: no links, no folders, no extended headers.
+/**
+ * Plain files in the ustar format (POSIX.1-1988; base-256 sizes from 8 GB on, as in GNU tar). The reader accepts only
+ * what the writer writes: no links, no folders, no extended headers.
  */
 
 const blockBytes = 512
@@ -10,10 +10,9 @@ const largestOctal = 8 ** 11 - 1
 const nul = String.fromCharCode(0)
 const at = { mode: 100, size: 124, modified: 136, sum: 148, type: 156, magic: 257, prefix: 345 }
 
-/** Two empty blocks end an archive. */
 export const tarEnd = Buffer.alloc(2 * blockBytes)
 
-/** The block before a file's bytes. `name` has at most 100 bytes. */
+/** `name` has at most 100 bytes. */
 export function tarHeader(name: string, size: number, modifiedAtMs: number): Buffer {
   const header = Buffer.alloc(blockBytes)
   header.write(name, 0, 100, 'utf8')
@@ -26,7 +25,6 @@ export function tarHeader(name: string, size: number, modifiedAtMs: number): Buf
   return header
 }
 
-/** What fills the last block of a file. */
 export function tarPadding(size: number): Buffer {
   return Buffer.alloc((blockBytes - (size % blockBytes)) % blockBytes)
 }
@@ -36,7 +34,7 @@ export interface TarMember {
   size: number
 }
 
-/** Reads an archive front to back. Throws `invalid_request` for what is no archive of plain files. */
+/** Reads an archive from front to back. Throws `invalid_request` unless it holds only plain files. */
 export class TarReader {
   readonly #source: AsyncIterator<Uint8Array>
   #rest: Uint8Array = new Uint8Array()
@@ -45,7 +43,7 @@ export class TarReader {
     this.#source = source[Symbol.asyncIterator]()
   }
 
-  /** The next file, whose bytes must be read to their end before the one after it; undefined at the end of the archive. */
+  /** The next file; undefined at the end. Its bytes must be read completely before the next call. */
   async next(): Promise<TarMember | undefined> {
     const header = await this.#block()
     if (header.every((byte) => byte === 0)) {
@@ -64,7 +62,6 @@ export class TarReader {
     return { name: text(0, 100), size: readNumber(header, at.size) }
   }
 
-  /** The bytes of the file that `next` gave. */
   async *bytes({ size }: TarMember): AsyncGenerator<Uint8Array> {
     for (let left = size; left > 0; ) {
       if (this.#rest.length === 0) this.#rest = await this.#piece()
@@ -121,7 +118,7 @@ function readNumber(header: Buffer, from: number): number {
   return value
 }
 
-/** The sum of a header's bytes, its own place counted as spaces. */
+/** The checksum field itself counts as spaces. */
 function sumOf(header: Buffer): number {
   let sum = 8 * 0x20
   for (const [place, byte] of header.entries()) if (place < at.sum || place >= at.sum + 8) sum += byte

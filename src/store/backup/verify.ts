@@ -6,13 +6,13 @@ import type { Migration } from '../sqlite/database.ts'
 import { inMemory } from '../sqlite/open-database.ts'
 import { type ManifestMember, sessionsName } from './manifest.ts'
 
-/** From here on the index tables of a collection are made as they are today. */
+/** The first version whose collections have index tables of today's form. */
 const firstKnowledgeVersion = 2
 const selectSchema = 'SELECT type, name, tbl_name, sql FROM sqlite_schema ORDER BY type, name'
 
 /**
- * Throws `invalid_request` unless the file is a sound database of ours: written by this version or an earlier one, and with
- * our tables, indexes, triggers and views, all of them and no other. Nothing that the file defines is run.
+ * Throws `invalid_request` unless the file is a sound database of this or an earlier version with exactly our tables,
+ * indexes, triggers and views. Runs nothing that the file defines.
  */
 export async function verifyDatabase(path: string, { name, schema_version: version }: ManifestMember): Promise<void> {
   const isSessions = name === sessionsName
@@ -42,14 +42,14 @@ export async function verifyDatabase(path: string, { name, schema_version: versi
   }
 }
 
-/** Read only if the table is the one that we make, and not a view that looks like it. */
+/** Read only if it is our table, and not a view of the same name. */
 async function readCollections(connection: Connection, schema: readonly SqlRow[]): Promise<number[]> {
   if (!schema.some(({ type, name }) => type === 'table' && name === 'collection')) return []
   const rows = await connection.all('SELECT collection_key FROM collection ORDER BY collection_key LIMIT 10000')
   return rows.map((row) => Number(row.collection_key)).filter((key) => Number.isSafeInteger(key) && key > 0)
 }
 
-/** What SQLite writes down of the tables that these make. */
+/** The schema that SQLite records for these migrations. */
 async function schemaOf(migrations: readonly Migration[], more: readonly string[]): Promise<SqlRow[]> {
   const connection = await Connection.open({ path: inMemory, readonly: false, busyTimeoutMs: 0 })
   try {

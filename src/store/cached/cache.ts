@@ -2,22 +2,20 @@ import { DenseMap } from '../../runtime/dense-map.ts'
 import { CacheEntry } from './entry.ts'
 
 export interface MemoryLimits {
-  /** Sessions without a run under way. */
+  /** Maximum number of sessions without an active run. */
   sessions: number
-  /** Of all sessions together, as estimated. */
+  /** Estimated size of all sessions together. */
   bytes: number
-  /** The newest ones of a session. */
+  /** Runs per session, the newest. */
   runs: number
 }
 
 /**
- * What sessions with a run under way, and the newest of the others, are known to hold. Beyond its limits it forgets, the
- * longest unused first.
+ * Caches what is known of sessions: of all with an active run, and of the most recently used others within the limits.
  */
 export class SessionCache {
   readonly #limits: MemoryLimits
   readonly #sessions = new DenseMap<string, CacheEntry>()
-  /** Those without a run under way, the longest unused first. */
   readonly #idle = new IdleSessions()
   #bytes = 0
 
@@ -41,7 +39,7 @@ export class SessionCache {
     return this.#sessions.values().find((known) => known.hasRun(runId))
   }
 
-  /** One of which nothing is known yet, if there is none. */
+  /** Creates an empty entry if there is none. */
   get(sessionId: string): CacheEntry {
     const found = this.find(sessionId)
     if (found !== undefined) return found
@@ -65,7 +63,7 @@ export class SessionCache {
     this.#forgetSurplus(known)
   }
 
-  /** The store has answered a write, the `ticket`-th of a session with a run under way; `put` puts down what is known now. */
+  /** Called when the store has answered a session's write number `ticket`; `put` updates the entry. */
   written(known: CacheEntry, ticket: number, put: () => void): void {
     if (ticket !== ++known.answered) known.isUnordered = true
     const before = known.bytes
@@ -75,7 +73,7 @@ export class SessionCache {
     if (known.answered === known.asked) known.isUnordered = false
   }
 
-  /** Keeps what was read of a session, unless it has been forgotten. */
+  /** Caches what was read of a session, unless the session has been forgotten. */
   keep(known: CacheEntry, put: () => void): void {
     if (this.find(known.sessionId) !== known) return
     const before = known.bytes
@@ -83,7 +81,7 @@ export class SessionCache {
     this.#changed(known, before)
   }
 
-  /** A session with a run under way stays, without what was known of it. */
+  /** A session with an active run keeps its entry, emptied. */
   forget(sessionId: string): void {
     const known = this.find(sessionId)
     if (known === undefined) return
@@ -133,7 +131,7 @@ export class SessionCache {
   }
 }
 
-/** In the order in which they came. */
+/** Least recently used first. */
 class IdleSessions {
   size = 0
   oldest: CacheEntry | undefined
@@ -147,7 +145,7 @@ class IdleSessions {
     this.size++
   }
 
-  /** Leaves no link behind: a session that is forgotten would keep those after it alive until it is collected itself. */
+  /** Clears the links of a removed entry: otherwise it would keep its neighbours alive until it is collected. */
   remove(known: CacheEntry): void {
     const { older, newer } = known
     if (older === undefined) this.oldest = newer

@@ -7,16 +7,15 @@ import type { CacheEntry } from './entry.ts'
 const defaultLimits: MemoryLimits = { sessions: 1_000, bytes: 32 * 1024 * 1024, runs: 100 }
 
 /**
- * The store, with what the next run of a session asks for (its latest runs, its state and summary) kept in memory: of
- * sessions with a run under way and of the newest others. Writes are known when the store has acknowledged them, so that
- * nothing is told that could be lost. Answers are the store's, but shared: nobody may change what they hold, and what is put
- * in with a start is frozen. The store must have no other user.
+ * A write-through cache over the store: it keeps what the next run of a session reads (latest runs, state, summary). A
+ * write is cached once the store has acknowledged it. Answers are shared: the caller must not change them, and what is
+ * passed to a start is frozen. Nothing else may write to the store.
  */
 export function cachedStore(store: SessionStore, limits: Partial<MemoryLimits> = {}): SessionStore {
   const memory = new SessionCache({ ...defaultLimits, ...limits })
-  /** By the run under way. */
+  /** Sessions by the id of their active run. */
   const sessions = new DenseMap<string, CacheEntry>()
-  /** Grows with whatever makes reads under way worthless. */
+  /** Counts everything that invalidates reads in progress. */
   let forgotten = 0
 
   function forget(sessionId: string): void {
@@ -29,14 +28,14 @@ export function cachedStore(store: SessionStore, limits: Partial<MemoryLimits> =
     memory.forgetAll()
   }
 
-  /** For writes about a run that is not under way here: an earlier process started it, or it was paused. */
+  /** For writes about a run without an entry here: a paused run, or one of an earlier process. */
   function forgetRun(runId: string): void {
     const known = memory.findByRun(runId)
     if (known === undefined) forgetAll()
     else forget(known.sessionId)
   }
 
-  /** What was read is kept, unless something was written meanwhile. */
+  /** Caches what was read, unless a write came in between. */
   async function reading<T>(sessionId: string, read: Promise<T>, put: (known: CacheEntry, value: T) => void) {
     const known = memory.get(sessionId)
     const before = known.version
@@ -46,7 +45,7 @@ export function cachedStore(store: SessionStore, limits: Partial<MemoryLimits> =
     return value
   }
 
-  /** `put` puts down what is known by the answer; undefined when the write failed. */
+  /** `put` updates the entry with the answer; undefined when the write failed. */
   function writing<T>(known: CacheEntry, write: Promise<T>, put: (answer?: T) => void): Promise<T> {
     const ticket = ++known.asked
     return write.then(
@@ -61,7 +60,6 @@ export function cachedStore(store: SessionStore, limits: Partial<MemoryLimits> =
     )
   }
 
-  /** Runs `forgetIt` whether the write succeeded or not. */
   async function forgetting<T>(write: Promise<T>, forgetIt: (value?: T) => void): Promise<T> {
     try {
       const value = await write
@@ -83,7 +81,7 @@ export function cachedStore(store: SessionStore, limits: Partial<MemoryLimits> =
     const { run_id: runId, session_id: sessionId } = start.run
     const known = memory.runBegins(sessionId)
     sessions.set(runId, known)
-    // Of runs that are put in at once, the store alone knows the order.
+    // Only the store knows the order of runs that start at the same time.
     if (++known.startsUnderWay > 1) known.isUnordered = true
     return writing(known, store.startRun(start), (started) => {
       known.startsUnderWay--

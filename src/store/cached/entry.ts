@@ -7,12 +7,12 @@ import { jsonSize } from '../../runtime/json-size.ts'
 const sessionBytes = 500
 const runBytes = 1500
 const messageBytes = 500
-/** Of data: by then it is more than is kept of a session. */
+/** Counting the size of metadata and data stops here: larger ones are not cached anyway. */
 const maxCounted = 2 * 1024 * 1024
-/** How many runs are kept before anybody has asked for more. */
+/** Runs to keep until a reader asks for more. */
 const minRuns = 24
 
-/** What is known of one session; undefined is what has to be read. Knows what it takes up, as an estimate. */
+/** The cache entry of one session. Undefined means: must be read. Estimates its own size. */
 export class CacheEntry {
   readonly sessionId: string
   bytes = sessionBytes
@@ -21,19 +21,21 @@ export class CacheEntry {
   newer: CacheEntry | undefined
   runsUnderWay = 0
   startsUnderWay = 0
-  /** Writes asked for, and those that the store has answered. */
+  /** Writes begun, and those that the store has answered. */
   asked = 0
   answered = 0
-  /** The store may not have done them in the order in which it answers: nothing is known until all have been answered. */
+  /**
+   * The store may have applied the writes in another order than it answered: nothing is known until all are answered.
+   */
   isUnordered = false
-  /** Changes with every write, so that a read can tell whether it was overtaken. */
+  /** Grows with each write, so that a read can tell whether it is stale. */
   version = 0
-  /** The most runs that a reader has asked for; more are not kept. */
+  /** The largest number of runs that a reader has asked for; more are not kept. */
   #wantedRuns = minRuns
-  /** The newest, oldest first. A record here is never changed, only replaced. */
+  /** The newest runs, oldest first. A record is never changed, only replaced. */
   #runs: RunRecord[] | undefined
   #isWhole = false
-  /** What the messages of runs say that only the runs may see. */
+  /** Texts of messages that only the runs themselves may see. */
   readonly #hidden = new Map<string, RunRecord['messages']>()
   #state: string | undefined
   #summary: Summary | null | undefined
@@ -42,7 +44,7 @@ export class CacheEntry {
     this.sessionId = sessionId
   }
 
-  /** As JSON, since a caller may change the object that it gets. */
+  /** As JSON, since a caller may change its object. */
   get state(): string | undefined {
     return this.#state
   }
@@ -51,22 +53,19 @@ export class CacheEntry {
     return this.#summary
   }
 
-  /** How many of the newest runs are known. */
   get runCount(): number {
     return this.#runs?.length ?? 0
   }
 
-  /** All runs are known. */
   get isWhole(): boolean {
     return this.#isWhole
   }
 
-  /** The newest, oldest first. Nobody may change them. */
+  /** Oldest first. The caller must not change them. */
   newestRuns(limit: number): RunRecord[] {
     return this.#runs?.slice(-limit) ?? []
   }
 
-  /** The newest `count` are worth keeping. */
   wantRuns(count: number): void {
     if (count > this.#wantedRuns) this.#wantedRuns = count
   }
@@ -83,7 +82,6 @@ export class CacheEntry {
     this.bytes = sessionBytes
   }
 
-  /** The session has been created with this start. */
   begin({ session }: RunStart): void {
     this.clear()
     this.#runs = []
@@ -119,7 +117,7 @@ export class CacheEntry {
     this.#hidden.delete(end.run_id)
     if (this.#runs === undefined || found === undefined) return
     const run = said !== undefined && end.checked === true ? { ...found, messages: said } : found
-    // It was read between the write of its end and the answer, or while only the run could see what its message says.
+    // It was read between the write of its end and the answer, or while its input was withheld.
     if (isEnded(run.status) || (end.checked === true && isWithheld(run))) this.clear()
     else {
       this.#runs[place] = toEnded(run, end)
@@ -144,7 +142,7 @@ export class CacheEntry {
     this.#summary = summary
   }
 
-  /** Lets the oldest runs go until it holds no more than that, nor more than are wanted. */
+  /** Drops the oldest runs until the limits and the wanted number are met. */
   trim(maxRuns: number, maxBytes: number): void {
     const most = Math.min(maxRuns, this.#wantedRuns)
     while (this.#runs !== undefined && (this.#runs.length > most || this.bytes > maxBytes)) {
@@ -167,7 +165,6 @@ function toEnded(run: RunRecord, end: RunEnd): RunRecord {
   return { ...run, ...ended, sources: [...sources] }
 }
 
-/** Of a run, or of what its end adds to it. */
 function bytesOf(part: RunRecord | RunEnd): number {
   let bytes = messageBytes * part.sources.length
   if ('metadata' in part) bytes += runBytes + 2 * jsonSize(part.metadata, maxCounted)

@@ -72,26 +72,26 @@ const migrations: readonly Migration[] = [
   },
 ]
 
-/** Pages are large because most of what is written is texts and index, and each page is two calls of the system. */
+/** Large pages, because most data is text and index, and each page costs two system calls. */
 export const documentsDatabase: DatabaseKind = {
   name: 'knowledge base',
   applicationId: applicationIds.knowledge,
   migrations,
   pageBytes: 8192,
   pragmas: { cache_size: -8_000, wal_autocheckpoint: 1_000 },
-  // Each filter makes a statement of its own.
+  // Each filter makes its own statement.
   maxStatements: 100,
 }
 
-/** Words that somebody may misspell or know a part of; not numbers, hashes and what else is long. */
+/** Words that a user may misspell or know in part: no numbers, hashes or other long words. */
 export function isTelling(column: string): string {
   return `length(${column}) BETWEEN 3 AND 40 AND ${column} GLOB '*[^0-9]*'`
 }
 
 /**
- * The keyword index of one collection, so that word statistics are its own, and its words with their trigrams. The
- * indexes hold only positions: the texts are in `chunk`. The words come normalised and separated by spaces, and the
- * `ascii` tokenizer cuts nowhere else.
+ * The keyword index of one collection (so its word statistics are its own), and the trigrams of its words. The indexes
+ * hold only positions; the texts are in `chunk`. Words come normalised and separated by spaces, and the `ascii`
+ * tokenizer cuts only there.
  */
 export function indexTables(collection: number): string {
   const key = collection.toFixed(0)

@@ -3,7 +3,7 @@ import { classify } from '../sqlite/failure.ts'
 
 const damaged = new Set(['SQLITE_CORRUPT', 'SQLITE_NOTADB'])
 
-/** Names the file and what to do about it, where the file is the problem; gives any other error back as it is. */
+/** If the file is the problem, names it and what to do; returns any other error unchanged. */
 export function toKnowledgeError(error: unknown, path: string): unknown {
   const failure = classify(error)
   if (failure === 'full')

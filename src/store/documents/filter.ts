@@ -2,8 +2,8 @@ import { assertFilters, isDocumentFilterKey } from '../../core/knowledge/filter.
 import type { Filters } from '../../core/knowledge/knowledge.ts'
 
 /**
- * Filters as SQL over `document`, every value and key bound; means what `matchesFilters` of the core means. JSON is
- * compared with JSON, so both sides of a comparison went through the same conversion.
+ * Filters as SQL over `document`, equivalent to `matchesFilters`; every value and key is bound. Both sides of a
+ * comparison are JSON from the same conversion.
  */
 export function filterSql(filters: Filters): { sql: string; parameters: string[] } {
   assertFilters(filters)

@@ -3,11 +3,11 @@ import type { counter } from './schema.ts'
 
 const reservedAtOnce = { chunk: 10_000, generation: 1_000 }
 
-/** Hands out keys that nobody uses again, even after a crash: reserves many at once in the file, inside a transaction. */
+/** Gives out keys that are never used again, even after a crash. Reserves many at once, inside a transaction. */
 export class Keys {
   readonly #left = { chunk: { next: 0, end: 0 }, generation: { next: 0, end: 0 } }
 
-  /** The first of so many consecutive keys. */
+  /** The first of `count` consecutive keys. */
   async take(connection: Connection, name: 'chunk' | 'generation', count: number): Promise<number> {
     const range = this.#left[name]
     if (range.end - range.next < count) {
@@ -24,7 +24,7 @@ export class Keys {
     return range.next - count
   }
 
-  /** After a rollback, which undid a reservation. */
+  /** Call it after a rollback, which has undone a reservation. */
   forget(): void {
     for (const range of Object.values(this.#left)) Object.assign(range, { next: 0, end: 0 })
   }

@@ -10,11 +10,11 @@ const maxMatchTerms = 64
 const headingWeight = 1.5
 const maxRemembered = 50_000
 const sizeMs = 5_000
-/** Which of its two tables a row of one statement comes from. */
+/** Marks which of the two tables a row comes from. */
 const ofWords = 0
 const ofTrigrams = 1
 
-/** Adds words that are not there yet, with their trigrams. */
+/** Adds new words with their trigrams. */
 export async function addWords(connection: Connection, collection: number, words: readonly string[]): Promise<void> {
   if (words.length === 0) return
   const key = collection.toFixed(0)
@@ -35,7 +35,7 @@ export async function removeFromIndex(connection: Connection, collection: number
   await connection.run(`DELETE FROM words_${key} WHERE rowid IN (SELECT value FROM json_each(?))`, [keys])
 }
 
-/** BM25 over the words, any of them; only current chunks that the filters let through. */
+/** BM25 over chunks that contain any of the words; only current chunks that pass the filters. */
 export async function rankByWords(
   connection: Connection,
   collection: number,
@@ -57,7 +57,7 @@ export async function rankByWords(
   )
 }
 
-/** Words that share trigrams with one, those that share the largest part first. */
+/** Words that share trigrams with a word, largest overlap first. */
 export async function similarWords(
   connection: Connection,
   collection: number,
@@ -78,8 +78,8 @@ export async function similarWords(
 }
 
 /**
- * What an index found, limited to current chunks that pass the filters. Each look-up is expensive: without filters only the
- * best matches are looked up first, and all of them when too few of those are current.
+ * Matches limited to current chunks that pass the filters. Each look-up is expensive: without filters only the best
+ * matches are looked up, and all of them only if too few are current.
  */
 async function rankCurrent(
   connection: Connection,
@@ -103,7 +103,7 @@ async function rankCurrent(
   return best.length < limit ? lookUp(-1) : best
 }
 
-/** FTS5 takes what stands in double quotes as text, whatever it holds. */
+/** FTS5 takes text in double quotes literally. */
 function quoted(term: string): string {
   return `"${term.replaceAll('"', '""')}"`
 }
@@ -116,14 +116,14 @@ interface Remembered {
 }
 
 /**
- * In how many chunks terms occur, remembered until the collection has changed by a twentieth: counting a frequent term
- * reads its whole list, and weights need no more precision.
+ * The number of chunks that contain each term, cached until a twentieth of the collection has changed: counting a
+ * frequent term reads its whole list, and weights need no more precision.
  */
 export function createFrequencies(writes: () => number) {
   const remembered = new Map<number, Remembered>()
   const sizes = new Map<number, { chunks: number; terms: number; writes: number; askedMs: number }>()
 
-  /** Adding all documents up takes longer than a search: while there are writes, a size that is a moment old will do. */
+  /** Counting all documents takes longer than a search: during writes a slightly old size is good enough. */
   const sizeOf = async (connection: Connection, collection: number) => {
     const known = sizes.get(collection)
     const asked = { writes: writes(), askedMs: performance.now() }
@@ -191,7 +191,7 @@ function countsOf(kind: number, table: string): string {
     FROM json_each(?) AS wanted CROSS JOIN ${table} AS vocabulary ON vocabulary.term = wanted.value`
 }
 
-/** A term that is nowhere is not remembered: with the next document it may be somewhere. */
+/** Absent terms are not cached: the next document may contain them. */
 function countsThere(terms: readonly string[], known: ReadonlyMap<string, number>, share: number): Map<string, number> {
   const there = new Map<string, number>()
   for (const term of terms) {

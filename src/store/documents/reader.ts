@@ -8,7 +8,7 @@ export interface Reader {
   close(): Promise<void>
 }
 
-/** So that a search reads its lists side by side. */
+/** Two, so that one search reads its lists in parallel. */
 const connectionCount = 2
 
 export async function openReader(path: string): Promise<Reader> {

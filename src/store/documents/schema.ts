@@ -1,11 +1,11 @@
 import { integer, primaryKey, sqliteTable, text, unique, uniqueIndex } from 'drizzle-orm/sqlite-core'
 
-/*
- * The tables of the documents; those of the keyword index, one set per collection, are in database.ts. Each column has the name
- * of its key, and names are unique in the whole schema, so that a row of any query, joins included, has the type of its table.
+/**
+ * The tables of the documents; those of the keyword index (one set per collection) are in database.ts. Each column has
+ * the name of its key, and names are unique in the whole schema, so the rows of a join have unambiguous columns.
  */
 
-/** The next keys that nobody has used yet: `chunk` and `generation`; `purge` while words of deleted chunks are in the index. */
+/** The next unused keys: `chunk` and `generation`; `purge` while the index holds words of deleted chunks. */
 export const counter = sqliteTable('counter', {
   counter_name: text().primaryKey(),
   next_value: integer().notNull(),
@@ -29,7 +29,7 @@ export const document = sqliteTable(
     document_collection: integer()
       .notNull()
       .references(() => collection.collection_key),
-    /** The current one; chunks of others are not shown. */
+    /** Only chunks of the current generation are shown. */
     generation: integer().notNull().unique(),
     source: text().notNull(),
     document_name: text(),
@@ -71,7 +71,7 @@ export const chunk = sqliteTable(
 )
 export type ChunkRow = typeof chunk.$inferSelect
 
-/** The sources that the configuration has brought to a collection. */
+/** Sources that the configuration added to a collection. */
 export const brought = sqliteTable(
   'brought',
   {

@@ -17,7 +17,7 @@ import type { ChunkRow, CollectionRow, DocumentRow } from './schema.ts'
 import { insertChunks, removeChunks, replaceBrought, upsertDocuments } from './write.ts'
 import { openWriter, type Writer } from './writer.ts'
 
-/** The order is fixed: left to itself, SQLite reads all documents of the collection first. */
+/** Fixes the join order: SQLite by itself would read all documents of the collection first. */
 const selectCurrent = `SELECT chunk.*, document.* FROM json_each(?) AS wanted CROSS JOIN chunk ON chunk_key = wanted.value
   CROSS JOIN document ON document.generation = chunk.chunk_generation AND document_collection = ?`
 
@@ -25,10 +25,10 @@ const selectAbandoned =
   'SELECT DISTINCT chunk_generation AS generation FROM chunk EXCEPT SELECT generation FROM document'
 
 export interface DocumentStoreOptions {
-  /** `:memory:` keeps it for the life of the process. */
+  /** `:memory:` keeps the data until the process ends. */
   path: string
   logger?: Logger | undefined
-  /** Called before and after words leave the index: what remembers the indexed words must forget them. */
+  /** Called before and after words leave the index, so that caches of indexed words can be cleared. */
   onWordsForgotten?: (() => void) | undefined
 }
 
@@ -39,7 +39,6 @@ interface Opened {
   upkeep: DocumentsUpkeep
 }
 
-/** The document store in one SQLite file. */
 export function createDocumentStore(options: DocumentStoreOptions): DocumentStore {
   const { path, logger = silentLogger, onWordsForgotten = () => {} } = options
   let opened: Opened | undefined

@@ -5,7 +5,7 @@ import type { Connection } from '../sqlite/connection.ts'
 import { addWords, removeFromIndex } from './keyword.ts'
 import type { ChunkRow, DocumentRow } from './schema.ts'
 
-/** Writes chunks and their index, in one statement each: the index writes what it has gathered after each statement. */
+/** Writes chunks and their index in one statement each, because the index flushes after each statement. */
 export async function insertChunks(
   connection: Connection,
   collection: number,
@@ -29,15 +29,15 @@ export async function insertChunks(
   )
 }
 
-/** JSONB, so that what is in it is found without being parsed for each column again. */
+/** As JSONB, so that it is not parsed again for each column. */
 const eachChunk = "FROM jsonb_each(?1) AS given, jsonb_each(given.value, '$[4]') AS row"
 const field = (name: ChunkField) => `row.value ->> ${chunkFieldIndex(name)}`
-/** A part of the bytes of `?2`, which are UTF-8. */
+/** A slice of the bytes of `?2`, which are UTF-8. */
 const textAt = (from: string, bytes: string) => `CAST(substr(?2, 1 + ${from}, ${bytes}) AS TEXT)`
 const chunkKey = `(given.value ->> 1) + (${field('index')})`
 const wordsFrom = `(given.value ->> 3) + (${field('wordsFrom')})`
 
-/** Each column of a new chunk, with the SQL of its value. */
+/** The SQL of each column of a new chunk. */
 const chunkValues: Record<keyof ChunkRow, string> = {
   chunk_key: chunkKey,
   chunk_id: field('id'),
@@ -54,7 +54,7 @@ const chunkValues: Record<keyof ChunkRow, string> = {
 }
 const insertRows = `INSERT INTO chunk (${Object.keys(chunkValues)}) SELECT ${Object.values(chunkValues)} ${eachChunk}`
 
-/** Per document its generation, its first key, where its texts and its words begin, and the fields of its chunks. */
+/** The texts of all chunks as one buffer, and JSON with the fields of each chunk and where its texts begin. */
 function gathered(documents: readonly NewChunks[]): { json: string; texts: Buffer; words: Buffer } {
   let textsFrom = 0
   let wordsFrom = 0
@@ -73,7 +73,7 @@ function gathered(documents: readonly NewChunks[]): { json: string; texts: Buffe
 
 const chunksPerStep = 1_000
 
-/** Removes some chunks of generations that are not current; gives how many. */
+/** Removes some chunks of generations that are not current; returns how many. */
 export async function removeChunks(connection: Connection, generations: readonly number[]): Promise<number> {
   const rows = await connection.all(
     `SELECT chunk_key, chunk_collection FROM chunk WHERE chunk_generation IN (SELECT value FROM json_each(?))
@@ -93,7 +93,6 @@ export async function removeChunks(connection: Connection, generations: readonly
 
 type NewDocumentRow = Omit<DocumentRow, 'document_key' | 'document_collection'>
 
-/** The columns of a document that a new generation replaces. */
 const replacedColumns = [
   'generation',
   'document_name',
@@ -118,7 +117,7 @@ const upsertRows = `INSERT INTO document (document_collection, ${givenColumns})
   SELECT ?, ${givenColumns.map((name) => `value ->> '${name}'`)} FROM json_each(?) WHERE true
   ON CONFLICT (document_collection, source) DO UPDATE SET ${replacedColumns.map((name) => `${name} = excluded.${name}`)}`
 
-/** Makes generations the current ones of their collection and source. */
+/** Makes each generation the current one of its collection and source. */
 export async function upsertDocuments(
   connection: Connection,
   collection: number,
@@ -136,7 +135,7 @@ export async function upsertDocuments(
   await connection.run(upsertRows, [collection, JSON.stringify(rows)])
 }
 
-/** Makes the sources those that the config has brought to the collection of that name. */
+/** Records these sources as those that the config added to the collection. */
 export async function replaceBrought(connection: Connection, collection: string, sources: readonly string[]) {
   const parameters = [collection, JSON.stringify(sources)]
   await connection.run(

@@ -3,53 +3,52 @@ import type { Connection } from '../sqlite/connection.ts'
 import { classify } from '../sqlite/failure.ts'
 import { inTransaction } from '../sqlite/transaction.ts'
 
-/** The one connection that writes. */
 export interface Writer {
-  /** Works between the transactions on the same connection, for a database that only one connection can see. */
+  /** Reads on the writing connection between transactions, for a database that only one connection can see. */
   read<T>(work: (connection: Connection) => Promise<T>): Promise<T>
-  /** Whole or not at all, durable when it resolves. The work may be done more than once, each time after a rollback. */
+  /** Atomic, and durable when it resolves. The work is repeated after a rollback. */
   transaction<T>(work: (connection: Connection) => Promise<T>): Promise<T>
-  /** Of the last transaction, when it could not be written. */
+  /** The error of the last transaction, if it could not be written. */
   failure(): unknown
-  /** When all that was asked for is done. */
+  /** Resolves when all work so far has ended. */
   idle(): Promise<void>
   close(): Promise<void>
 }
 
-interface Waiting {
+interface PendingWork {
   run(connection: Connection): Promise<void>
   succeed(): void
   fail(error: unknown): void
 }
 
-const groupSize = 8
+const batchSize = 8
 
-/** Work that waits while another transaction is at work shares the next one. `onRollback` forgets what was not kept. */
+/** Work that waits for a transaction shares the next one. `onRollback` clears caches of what was rolled back. */
 export function openWriter(connection: Connection, onRollback: () => void): Writer {
   const queue = createSerial()
-  let waiting: Waiting[] = []
+  let waiting: PendingWork[] = []
   let failure: unknown
 
-  const runAll = async (group: readonly Waiting[]): Promise<void> => {
+  const commitBatch = async (batch: readonly PendingWork[]): Promise<void> => {
     try {
       await inTransaction(connection, async () => {
-        for (const each of group) await each.run(connection)
+        for (const each of batch) await each.run(connection)
       })
     } catch (error) {
       onRollback()
       throw error
     }
   }
-  const settle = async (group: readonly Waiting[]): Promise<void> => {
+  const writeBatch = async (batch: readonly PendingWork[]): Promise<void> => {
     try {
-      await runAll(group)
+      await commitBatch(batch)
       failure = undefined
-      for (const each of group) each.succeed()
+      for (const each of batch) each.succeed()
     } catch (error) {
-      if (group.length === 1) {
+      if (batch.length === 1) {
         if (classify(error) !== 'constraint') failure = error
-        group[0]?.fail(error)
-      } else for (const each of group) await settle([each])
+        batch[0]?.fail(error)
+      } else for (const each of batch) await writeBatch([each])
     }
   }
 
@@ -67,9 +66,9 @@ export function openWriter(connection: Connection, onRollback: () => void): Writ
         })
       })
       void queue.run(async () => {
-        const group = waiting.slice(0, groupSize)
-        waiting = waiting.slice(groupSize)
-        if (group.length > 0) await settle(group)
+        const batch = waiting.slice(0, batchSize)
+        waiting = waiting.slice(batchSize)
+        if (batch.length > 0) await writeBatch(batch)
       })
       return done
     },

@@ -1,6 +1,6 @@
 import { invalidCursor } from '../../core/error.ts'
 
-/** The place in a list after which the next page begins: the time it is sorted by, and the id that breaks ties. */
+/** The position after which the next page begins: the sort time, and the id that breaks ties. */
 export interface Keyset {
   time: string
   id: string
@@ -29,7 +29,7 @@ function parse(cursor: string): unknown {
   }
 }
 
-/** Whether a row comes after the keyset in a list that is sorted newest first. */
+/** Whether a row comes after the keyset, newest first. */
 export function isAfter(row: Keyset, keyset: Keyset): boolean {
   return row.time < keyset.time || (row.time === keyset.time && row.id < keyset.id)
 }

@@ -3,7 +3,7 @@ import type { Clock } from '../../core/time.ts'
 const everyKeys = 1_000
 const everyMs = 60 * 60 * 1_000
 
-/** Says when it is time to drop what has expired: with each 1,000 keys that are kept, and with the first after an hour. */
+/** Says when to delete expired entries: with every 1,000 new keys, and with the first one after an hour. */
 export class Expiry {
   readonly #clock: Clock
   #kept = 0
@@ -14,7 +14,7 @@ export class Expiry {
     this.#lastMs = clock()
   }
 
-  /** To be asked whenever a key is kept. */
+  /** Call it for each new key. */
   isDue(): boolean {
     const now = this.#clock()
     this.#kept++

@@ -1,2 +1,2 @@
-/** A page of events ends after so many characters, with one event at least. */
+/** A page of events ends after this many characters, but has at least one event. */
 export const eventPageCharacters = 4 * 1024 * 1024

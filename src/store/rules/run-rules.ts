@@ -13,12 +13,12 @@ interface RunLook {
 export const startReserve = 1_000
 
 /**
- * How much text and data of an interrupted run becomes its answer. No usual limit lets a run emit more; what an unlimited
- * run emitted beyond that stays in its events.
+ * Maximum text and data of an interrupted run that becomes its answer. The default limits let no run emit more; what an
+ * unlimited run emitted beyond that stays in its events.
  */
 export const maxRecoveredCharacters = 64 * 1024 * 1024
 
-/** What the rules say about ending a run in this state under this fence; `ok` means: write. */
+/** Whether a run in this state may be ended under this fence; `ok`: write the end. */
 export function judgeEnd(run: RunLook | undefined, fence: number | null): RunFinished {
   if (run === undefined) return 'missing'
   if (final.has(run.status)) return 'already_final'
@@ -26,12 +26,12 @@ export function judgeEnd(run: RunLook | undefined, fence: number | null): RunFin
   return may ? 'ok' : 'fenced'
 }
 
-/** Whether the run is at the pause that is meant. */
+/** Whether the run is paused at the event `endSeq`. */
 export function mayResume(run: RunLook & { end_seq: number | null }, endSeq: number): boolean {
   return isResumable(run) && run.end_seq === endSeq
 }
 
-/** Whether a run in this state takes events under this fence. */
+/** Whether a run in this state accepts events under this fence. */
 export function takesEvents(run: { status: RunStatus; fence: number } | undefined, fence: number): boolean {
   return run !== undefined && !isEnded(run.status) && run.fence === fence
 }

@@ -1,4 +1,4 @@
-/** `PRAGMA application_id` of each kind of file, so that none is mistaken for another. */
+/** `PRAGMA application_id` of each kind of file. */
 export const applicationIds = {
   /** "agss" */
   sessions: 0x61677373,
@@ -8,5 +8,5 @@ export const applicationIds = {
   search: 0x61677369,
 } as const
 
-/** Sets up a new file so that its free pages can be returned to the disk in steps. Must run before the first page is written. */
+/** Lets free pages be returned to the disk in steps. Must run before the first page of a file is written. */
 export const newFile = 'PRAGMA auto_vacuum = INCREMENTAL; PRAGMA journal_mode = WAL;'

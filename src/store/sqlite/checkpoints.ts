@@ -14,10 +14,10 @@ const firstRetryMs = 250
 const lastRetryMs = 30_000
 
 export interface CheckpointOptions {
-  /** Its own, which waits `checkpointWaitMs` for readers. */
+  /** Its own connection, which waits `checkpointWaitMs` for readers. */
   connection: Connection
   logger: Logger
-  /** Called when the file could not be written: data that the kernel had buffered may be lost. */
+  /** Called when a write to the file failed: data that the kernel had buffered may be lost. */
   onBroken: (error: unknown) => void
   /** Calls `afterCommit` soon, even without a write. */
   nudge: () => void

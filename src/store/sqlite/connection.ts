@@ -2,32 +2,30 @@ import sqlite3 from 'sqlite3'
 import { createSerial } from '../../runtime/serial.ts'
 
 /**
- * The longest value in bytes. Beyond V8's longest string (512 MB) the binding throws where nobody can catch it; with the
- * limit SQLite says SQLITE_TOOBIG instead.
+ * Maximum size of a value in bytes. Beyond V8's longest string (512 MB) the binding throws where no caller can catch
+ * it; with this limit SQLite returns SQLITE_TOOBIG.
  */
 const maxValueBytes = 500_000_000
 
-/** What SQLite takes and gives as a value here. */
 export type SqlValue = string | number | null
 export type SqlRow = Record<string, SqlValue>
 
 export interface OpenOptions {
   path: string
   readonly: boolean
-  /** How long a statement waits for another process's lock. */
   busyTimeoutMs: number
-  /** How many statements stay prepared; default: all. More than that, and the least recently used one goes. */
+  /** Maximum number of prepared statements; the least recently used is closed. Default: no limit. */
   maxStatements?: number | undefined
 }
 
 /**
- * One connection with promises and a cache of prepared statements. Calls run one after the other. Only `all`, `run` and
- * `exec` of the library are used: its `get` leaves the read transaction open.
+ * One connection with promises and a cache of prepared statements. Calls run one after the other. Uses only `all`,
+ * `run` and `exec` of the library: its `get` leaves the read transaction open.
  */
 export class Connection {
   readonly #database: sqlite3.Database
   readonly #maxStatements: number
-  /** The least recently used first when their number is limited, else in the order of their first use. */
+  /** In order of last use if their number is limited, else of first use. */
   readonly #statements = new Map<string, sqlite3.Statement>()
   readonly #queue = createSerial()
 
@@ -36,7 +34,6 @@ export class Connection {
     this.#maxStatements = maxStatements
   }
 
-  /** The file must exist. */
   static open({ path, readonly, busyTimeoutMs, maxStatements = Infinity }: OpenOptions): Promise<Connection> {
     const mode = (readonly ? sqlite3.OPEN_READONLY : sqlite3.OPEN_READWRITE) | sqlite3.OPEN_FULLMUTEX
     return new Promise((resolve, reject) => {
@@ -49,7 +46,6 @@ export class Connection {
     })
   }
 
-  /** `Row` has the columns that the statement names. */
   all<Row = SqlRow>(sql: string, params: readonly SqlValue[] = []): Promise<Row[]> {
     return this.#queue.run(async () => {
       const statement = this.#find(sql) ?? (await this.#prepare(sql))
@@ -59,7 +55,7 @@ export class Connection {
     })
   }
 
-  /** Gives the number of rows that the statement changed itself. */
+  /** The number of rows that the statement changed, without those of triggers. */
   run(sql: string, params: readonly SqlValue[] = []): Promise<number> {
     return this.#queue.run(async () => {
       const statement = this.#find(sql) ?? (await this.#prepare(sql))
@@ -72,7 +68,7 @@ export class Connection {
     })
   }
 
-  /** As `run`, for large parameters: a statement that stays prepared keeps a copy of them until its next use. */
+  /** As `run`, for large parameters: a cached statement keeps a copy of them until its next use. */
   runOnce(sql: string, params: readonly (SqlValue | Uint8Array)[]): Promise<void> {
     return this.#queue.run(
       () =>

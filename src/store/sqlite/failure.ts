@@ -1,6 +1,6 @@
 import { AppError, isAppError } from '../../core/error.ts'
 
-/** What an error of SQLite means for the writes of a group. */
+/** What an SQLite error means for a batch of writes. */
 export type Failure = 'constraint' | 'full' | 'busy' | 'fatal' | 'other'
 
 const byCode: Record<string, Failure> = {
@@ -21,7 +21,7 @@ export function classify(error: unknown): Failure {
   return byCode[code] ?? 'other'
 }
 
-/** What the callers of a write or a read are told. */
+/** The error for the callers of a read or write. */
 export function toStoreError(error: unknown, path = 'the session database'): AppError {
   if (isAppError(error)) return error
   switch (classify(error)) {

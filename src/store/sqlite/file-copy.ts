@@ -3,7 +3,7 @@ import { Connection } from './connection.ts'
 
 const busyTimeoutMs = 5_000
 
-/** How long the file is at most when it is copied: free pages are not. */
+/** Maximum size of a copy; free pages are not copied. */
 export async function copyBytes(path: string): Promise<number> {
   return reading(path, async (connection) => {
     const [pages] = await connection.all('PRAGMA page_count')
@@ -14,8 +14,8 @@ export async function copyBytes(path: string): Promise<number> {
 }
 
 /**
- * Writes the database, as it is at one moment, to a new file that only its owner may read. Others read and write meanwhile;
- * the WAL can't be begun anew until it is done. What was deleted is not in the copy.
+ * Copies the database, as of one moment, to a new file that only its owner may read. Reads and writes continue, but the
+ * WAL can't restart meanwhile. Deleted data is not in the copy.
  */
 export async function copyFile(path: string, to: string): Promise<void> {
   await (await open(to, 'wx', 0o600)).close()

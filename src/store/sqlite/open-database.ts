@@ -9,13 +9,12 @@ import { keepVersion, removeOldVersions } from './version-copy.ts'
 
 export type Synchronous = 'FULL' | 'NORMAL'
 
-/** A database for the life of its connection. */
 export const inMemory = ':memory:'
 
 const busyTimeoutMs = 5_000
 const walLimitBytes = 64 * 1024 * 1024
 
-/** What every connection is set to and then asked for: builds and files bring defaults of their own. */
+/** Set and verified on every connection, because builds and files have other defaults. */
 function pragmasOf(kind: DatabaseKind, synchronous: Synchronous): Record<string, number> {
   return {
     busy_timeout: busyTimeoutMs,
@@ -31,8 +30,8 @@ function pragmasOf(kind: DatabaseKind, synchronous: Synchronous): Record<string,
 }
 
 /**
- * Opens the database to write. Makes the file (0600) and its folder (0700) when they are not there, and brings it to the
- * newest version, after a copy of an earlier one. Throws `unavailable` for another program's file or a newer version's.
+ * Opens the database for writing. Creates the file (0600) and its folder (0700) if missing, and migrates it after a
+ * copy of the earlier version. Throws `unavailable` for a file of another program or of a newer version.
  */
 export async function openDatabase(
   path: string,
@@ -119,7 +118,7 @@ async function migrate(connection: Connection, kind: DatabaseKind, found: Identi
   }
 }
 
-/** Another connection to a database that `openDatabase` has opened, with every PRAGMA set and verified; a reader can't write. */
+/** Another connection to a database that `openDatabase` has opened; a reader can't write. */
 export async function openConnection(
   path: string,
   kind: DatabaseKind,

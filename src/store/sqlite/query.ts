@@ -3,15 +3,15 @@ import type { SQLiteTable } from 'drizzle-orm/sqlite-core'
 import { drizzle, type SqliteRemoteDatabase } from 'drizzle-orm/sqlite-proxy'
 import type { Connection, SqlValue } from './connection.ts'
 
-/*
- * The bridge from drizzle to our connections, for queries that no run waits for. drizzle has no driver for `sqlite3` and
- * reads rows by position, while `sqlite3` gives objects. So the columns of a result must have different names.
+/**
+ * Runs drizzle queries on our connections, off the hot path. drizzle has no driver for `sqlite3` and reads rows by
+ * position, while `sqlite3` returns objects: the columns of a result must have different names.
  */
 
-/** A place for each value that is given when the query runs. */
+/** A placeholder per value. */
 export type Places<Values> = { [Name in keyof Values]: Placeholder }
 
-/** What drizzle's builders have in common. */
+/** The part that drizzle's builders share. */
 interface Builder<Result> {
   prepare(): Prepared<Result>
 }
@@ -19,13 +19,13 @@ interface Prepared<Result> {
   execute(values?: Record<string, unknown>): Promise<Result>
 }
 
-/** The rows of a SELECT or of a RETURNING; without rows, how many the statement changed. */
-type Outcome<Result> = Result extends readonly unknown[] ? Result : number
+/** The rows of a SELECT or RETURNING, else the number of changed rows. */
+type QueryResult<Result> = Result extends readonly unknown[] ? Result : number
 
 /** A query that is built once per connection, on first use. */
 export function query<Values extends object, Result>(
   build: (database: SqliteRemoteDatabase, places: Places<Values>) => Builder<Result>,
-): (connection: Connection, values: Values) => Promise<Outcome<Result>> {
+): (connection: Connection, values: Values) => Promise<QueryResult<Result>> {
   const prepared = new WeakMap<Connection, Prepared<Result>>()
   return (connection, values) => {
     let one = prepared.get(connection)
@@ -37,11 +37,11 @@ export function query<Values extends object, Result>(
   }
 }
 
-/** A query that differs from call to call. */
+/** A query that differs per call. */
 export function execute<Result>(
   connection: Connection,
   build: (database: SqliteRemoteDatabase) => Builder<Result>,
-): Promise<Outcome<Result>> {
+): Promise<QueryResult<Result>> {
   return toOutcome(build(databaseOf(connection)).prepare().execute())
 }
 
@@ -75,10 +75,10 @@ async function answer(connection: Connection, text: string, params: SqlValue[], 
   return changed
 }
 
-async function toOutcome<Result>(executed: Promise<Result>): Promise<Outcome<Result>> {
+async function toOutcome<Result>(executed: Promise<Result>): Promise<QueryResult<Result>> {
   try {
     const result = await executed
-    return (Array.isArray(result) ? result : (result as Changed).changes) as Outcome<Result>
+    return (Array.isArray(result) ? result : (result as Changed).changes) as QueryResult<Result>
   } catch (error) {
     // The message of drizzle's own error holds the values.
     throw error instanceof DrizzleQueryError ? error.cause : error

@@ -1,11 +1,11 @@
 import { open, rm, statfs } from 'node:fs/promises'
 import { AppError } from '../../core/error.ts'
-import type { Writing } from '../upkeep/shrinking.ts'
+import type { WriteConnection } from '../upkeep/shrinking.ts'
 
 /** Space left for other writes. */
 const marginBytes = 16 * 1024 * 1024
 
-/** Throws `storage_full` unless the existing folder has room for `bytes`. `what` begins the sentence. */
+/** Throws `storage_full` unless the existing folder has room for `bytes`. `what` begins the error's sentence. */
 export async function assertSpace(folder: string, bytes: number, what: string): Promise<void> {
   const { bavail, bsize } = await statfs(folder)
   const free = bavail * bsize
@@ -36,10 +36,10 @@ export async function probeSpace(path: string): Promise<void> {
   }
 }
 
-/** Writes a page of the database as it is. */
-export async function writeAgain(writing: Writing): Promise<void> {
-  const [row] = await writing.all('PRAGMA user_version')
-  await writing.all(`PRAGMA user_version = ${Number(row?.user_version)}`)
+/** Writes a page of the database unchanged. */
+export async function writeAgain(writer: WriteConnection): Promise<void> {
+  const [row] = await writer.all('PRAGMA user_version')
+  await writer.all(`PRAGMA user_version = ${Number(row?.user_version)}`)
 }
 
 function toMegabytes(bytes: number): string {

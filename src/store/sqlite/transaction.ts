@@ -1,6 +1,6 @@
 import type { Connection } from './connection.ts'
 
-/** Commits what the work writes, or nothing of it. Nobody else may use the connection meanwhile. */
+/** Commits all that the work writes, or nothing. The connection must have no other user meanwhile. */
 export async function inTransaction<C extends Pick<Connection, 'run'>, T>(
   connection: C,
   work: (connection: C) => Promise<T>,

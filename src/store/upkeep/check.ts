@@ -4,21 +4,20 @@ import { Connection, type SqlRow } from '../sqlite/connection.ts'
 
 export type FileKind = keyof typeof applicationIds
 
-/** A database file of ours. */
 export interface StorageFile {
   kind: FileKind
   path: string
 }
 
 export interface FileState extends StorageFile {
-  /** `damaged`: it can't be read, or not all of it; `foreign`: no database, or that of another program. */
+  /** `damaged`: not all of it can be read; `foreign`: no database, or another program's. */
   state: 'ok' | 'absent' | 'damaged' | 'foreign'
-  /** What SQLite says, shortest first; empty when it is sound. */
+  /** SQLite's messages, shortest first; empty for a sound file. */
   problems: string[]
   bytes: number
-  /** Of these: free, but still in the file. */
+  /** Free bytes inside the file. */
   freeBytes: number
-  /** What is in it; only of a whole check. */
+  /** Rows per table; only of a whole check. */
   counts: Record<string, number>
 }
 
@@ -33,11 +32,11 @@ const countsOf: Record<FileKind, Record<string, string>> = {
 const busyTimeoutMs = 5_000
 const problemsAtMost = 5
 
-/** Looks at a file without changing it, also while a server uses it. `whole` reads all of it. */
+/** Checks a file without changing it, even while a server uses it. `whole` reads all of it. */
 export async function checkFile({ kind, path }: StorageFile, whole: boolean): Promise<FileState> {
   const found = await stat(path).catch(() => undefined)
   const file: FileState = { kind, path, state: 'ok', problems: [], bytes: found?.size ?? 0, freeBytes: 0, counts: {} }
-  // A file that was made and never written to is as good as none.
+  // An empty file counts as absent.
   if (found === undefined || found.size === 0) return { ...file, state: 'absent' }
   let connection: Connection | undefined
   try {

@@ -7,8 +7,8 @@ import { assertSpace } from '../sqlite/space.ts'
 const lookEveryMs = 100
 
 /**
- * Writes a database anew without what is free in it, and puts that in its place when it is whole. The caller owns the data
- * folder: nobody else has the file open. Throws `storage_full` when there is no room for both.
+ * Rewrites a database without its free pages and replaces the file at the end. The caller owns the data folder and has
+ * closed the file. Throws `storage_full` when there is no room for both.
  */
 export async function compactFile(path: string, onProgress: (done: number, total: number) => void): Promise<void> {
   const total = await copyBytes(path)
@@ -25,7 +25,7 @@ export async function compactFile(path: string, onProgress: (done: number, total
   try {
     const connection = await Connection.open({ path, readonly: false, busyTimeoutMs: 0 })
     try {
-      // The WAL of a process that was killed belongs to the old file: nothing of it may meet the new one.
+      // The WAL of a killed process belongs to the old file and must not be applied to the new one.
       await connection.all('PRAGMA wal_checkpoint(TRUNCATE)')
       await connection.all('PRAGMA auto_vacuum = INCREMENTAL')
       await connection.run('VACUUM INTO ?', [part])

@@ -8,9 +8,9 @@ import { Shrinking } from './shrinking.ts'
 export interface UpkeepOptions {
   writer: Writer
   logger: Logger
-  /** Grows with everything that is written. */
+  /** Counts the writes. */
   writes: () => number
-  /** Called before and after words without a chunk are deleted: a document that has one must bring it again. */
+  /** Called before and after words without a chunk are deleted: a later document must add them again. */
   onWordsForgotten: () => void
 }
 
@@ -18,7 +18,7 @@ const quietMs = 1_000
 const pauseMs = 20
 const termsAtOnce = 500
 
-/** Records that words must leave the index, in the transaction that deletes their chunks. It outlives the process. */
+/** Records, in the transaction that deletes chunks, that their words must leave the index. Survives a restart. */
 export async function notePurge(connection: Connection): Promise<void> {
   await connection.run(`INSERT INTO counter VALUES ('purge', 1)
     ON CONFLICT (counter_name) DO UPDATE SET next_value = next_value + 1`)
@@ -46,7 +46,7 @@ export class DocumentsUpkeep {
     })
   }
 
-  /** Chunks may have been deleted. */
+  /** Call it after deleting chunks. */
   wake(): void {
     if (this.#closed.signal.aborted) return
     this.#again = true
@@ -126,7 +126,6 @@ export class DocumentsUpkeep {
     await this.#options.writer.read((connection) => connection.all('PRAGMA wal_checkpoint(TRUNCATE)'))
   }
 
-  /** False when the store is being closed. */
   async #quiet(): Promise<boolean> {
     const untilMs = performance.now() + 3_600_000
     for (let seen = -1; seen !== this.#options.writes() && performance.now() < untilMs; ) {

@@ -1,18 +1,18 @@
-import type { Writing } from './shrinking.ts'
+import type { WriteConnection } from './shrinking.ts'
 
 const pagesAtOnce = 64
 
 /**
- * FTS5 only marks a deleted row; its words leave the file when its segments are merged. Runs one step of that merge, the first
- * one with `begin`. Returns false when nothing is left to merge.
+ * FTS5 only marks deleted rows; a merge of the segments removes their words from the file. Runs one step of that merge
+ * (`begin`: the first). Returns false when nothing is left to merge.
  */
-export async function mergeStep(writing: Writing, table: string, begin: boolean): Promise<boolean> {
-  const before = await totalChanges(writing)
-  await writing.all(`INSERT INTO ${table} (${table}, rank) VALUES ('merge', ${begin ? -pagesAtOnce : pagesAtOnce})`)
-  return begin || (await totalChanges(writing)) - before >= 2
+export async function mergeStep(writer: WriteConnection, table: string, begin: boolean): Promise<boolean> {
+  const before = await totalChanges(writer)
+  await writer.all(`INSERT INTO ${table} (${table}, rank) VALUES ('merge', ${begin ? -pagesAtOnce : pagesAtOnce})`)
+  return begin || (await totalChanges(writer)) - before >= 2
 }
 
-async function totalChanges(writing: Writing): Promise<number> {
-  const [row] = await writing.all('SELECT total_changes() AS changes')
+async function totalChanges(writer: WriteConnection): Promise<number> {
+  const [row] = await writer.all('SELECT total_changes() AS changes')
   return Number(row?.changes)
 }

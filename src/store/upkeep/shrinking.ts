@@ -1,16 +1,16 @@
 import type { Logger } from '../../core/logger.ts'
 
 /** Runs statements on the file's only writing connection, in order with other writes. */
-export interface Writing {
+export interface WriteConnection {
   all(sql: string): Promise<Record<string, unknown>[]>
 }
 
 export interface ShrinkingOptions {
   /** Runs the work inside a transaction of the writer. */
-  work: <T>(work: (writing: Writing) => Promise<T>) => Promise<T>
-  /** Grows with everything that is written, these steps excepted. */
+  work: <T>(work: (writer: WriteConnection) => Promise<T>) => Promise<T>
+  /** Counts all writes except these steps. */
   writes: () => number
-  /** The file has been made shorter. */
+  /** Called when the file has become shorter. */
   onDone?: (() => void) | undefined
   logger: Logger
   /** How long to wait after the last write; default 1 s. */
@@ -18,13 +18,13 @@ export interface ShrinkingOptions {
 }
 
 const pagesAtOnce = 128
-/** Free pages that stay in the file, so that the next writes need not make it longer. */
+/** Free pages that stay in the file for the next writes. */
 const keptPages = 128
 const pauseMs = 20
 
 /**
- * Returns free pages of a file to the disk in small steps, between writes. Does nothing for a file that an earlier version made
- * without `auto_vacuum`.
+ * Returns free pages to the disk in small steps, between writes. Does nothing for a file that was created without
+ * `auto_vacuum`.
  */
 export class Shrinking {
   readonly #options: ShrinkingOptions
@@ -38,7 +38,7 @@ export class Shrinking {
     this.#options = options
   }
 
-  /** Something may have become free. */
+  /** Call it after something was deleted. */
   wake(): void {
     if (this.#closed || this.#timer !== undefined || this.#step !== undefined) return
     this.#seen = this.#options.writes()
@@ -82,12 +82,12 @@ export class Shrinking {
   }
 }
 
-/** Returns some free pages to the disk, inside a transaction or outside; `left`: there are more. */
-export async function giveBack(writing: Writing): Promise<{ given: boolean; left: boolean }> {
-  const [mode] = await writing.all('PRAGMA auto_vacuum')
-  const [before] = await writing.all('PRAGMA freelist_count')
+/** Returns some free pages to the disk, inside or outside a transaction; `left`: there are more. */
+export async function giveBack(writer: WriteConnection): Promise<{ given: boolean; left: boolean }> {
+  const [mode] = await writer.all('PRAGMA auto_vacuum')
+  const [before] = await writer.all('PRAGMA freelist_count')
   const free = Number(before?.freelist_count) - keptPages
   if (mode?.auto_vacuum !== 2 || free <= 0) return { given: false, left: false }
-  await writing.all(`PRAGMA incremental_vacuum(${Math.min(free, pagesAtOnce)})`)
+  await writer.all(`PRAGMA incremental_vacuum(${Math.min(free, pagesAtOnce)})`)
   return { given: true, left: free > pagesAtOnce }
 }

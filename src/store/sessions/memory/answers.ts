@@ -6,7 +6,7 @@ export function cacheAnswer(state: MemoryState, { key, run_id, expires_at }: Cac
   if (!state.runs.has(run_id)) return
   state.answers.delete(key)
   state.answers.set(key, { key, run_id, expires_at })
-  // The oldest come first: what is of no use any more goes as new ones come.
+  // The oldest come first: expired answers are dropped as new ones are added.
   for (const [oldest, answer] of state.answers) {
     if (answer.expires_at > now && state.runs.has(answer.run_id)) return
     state.answers.delete(oldest)

@@ -3,7 +3,7 @@ import type { RunRow } from './rows.ts'
 
 const usualReadBytes = 32 * 1024 * 1024
 
-/** From the front on as many as one read gives: at least one, if there is one. */
+/** The first rows that one read may return; at least one, if there is one. */
 export function takeWithin(rows: readonly RunRow[], maxBytes = usualReadBytes): RunRow[] {
   let left = maxBytes
   const end = rows.findIndex(({ record: { messages, metadata, sources } }, place) => {

@@ -3,7 +3,6 @@ import type { Claim, ClaimRecord } from '../../../core/store.ts'
 import { timestamp } from '../../../core/time.ts'
 import { copy, type MemoryState } from './rows.ts'
 
-/** The record under a key unless it has expired. */
 export function readClaim(state: MemoryState, key: string, now: string): ClaimRecord | undefined {
   const row = state.claims.get(key)
   if (row === undefined || row.expires_at <= now) return undefined
@@ -16,12 +15,11 @@ export function insertClaim(state: MemoryState, claim: Claim, outcome: { run_id?
   state.claims.set(key, { key, hash, expires_at, run_id: null, answer: null, ...outcome })
 }
 
-/** Drops what has expired. */
 export function expireClaims(state: MemoryState, now: string): void {
   for (const [key, row] of state.claims) if (row.expires_at <= now) state.claims.delete(key)
 }
 
-/** Drops what the process before left without a run or an answer. */
+/** Releases keys that an earlier process left without a run or an answer. */
 export function releaseClaims(state: MemoryState): void {
   for (const [key, row] of state.claims) if (row.run_id === null && row.answer === null) state.claims.delete(key)
 }

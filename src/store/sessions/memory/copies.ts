@@ -19,7 +19,7 @@ export function readRecords(
   return takeWithin(runs.slice(from, from + limit), maxBytes).map(({ record }) => copy(record))
 }
 
-/** The runs of a copy with their events, before anything is put in. */
+/** Collects the runs of a copy with their events before anything is stored. */
 export async function gatherRuns(pieces: AsyncIterable<RunPiece>): Promise<RunRow[]> {
   const rows: RunRow[] = []
   for await (const piece of pieces) {

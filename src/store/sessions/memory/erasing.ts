@@ -1,7 +1,7 @@
 import { isEnded } from '../../../core/run.ts'
 import type { MemoryState, RunRow } from './rows.ts'
 
-/** Everything at once: in memory that is one step. Gives how much there was to do. */
+/** Erases everything in one step; returns the number of changes. */
 export function eraseUser(state: MemoryState, userId: string): number {
   let count = 0
   for (const [key, { answer, run_id }] of state.claims) {

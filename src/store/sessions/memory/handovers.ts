@@ -3,7 +3,7 @@ import type { Handover, OwnerKind, SessionHead } from '../../../core/session.ts'
 import type { MemoryState, RunRow, SessionRow } from './rows.ts'
 import { runOf, turnsOf } from './rows.ts'
 
-/** The turns that an earlier user may read, and those that came later; undefined for who is none. */
+/** The runs that an earlier user may read, and the later ones; undefined if the user never had the session. */
 function splitFor(row: SessionRow | undefined, userId: string): { readable: RunRow[]; later: RunRow[] } | undefined {
   if (row?.owners.user_ids.includes(userId) !== true) return undefined
   const last = row.readUntil.get(userId)
@@ -34,7 +34,7 @@ export function listHandovers(state: MemoryState, sessionId: string): Record<str
   return Object.fromEntries((row?.owners.user_ids ?? []).map((user) => [user, last(user)?.record.run_id ?? null]))
 }
 
-/** In a search: the present user finds everything, an earlier one what was said until then. */
+/** For searches: the present user sees all messages, an earlier one those up to the handover. */
 export function isReadableBy(row: SessionRow, run: RunRow, userId: string): boolean {
   return row.user_id === userId || splitFor(row, userId)?.readable.includes(run) === true
 }
@@ -46,7 +46,7 @@ export function isBefore(state: MemoryState, runId: string, otherId: string): bo
   return runs.includes(run) && runs.indexOf(run) < runs.indexOf(other)
 }
 
-/** Who has it now may have it no more a moment later, and then read this. */
+/** Call it before a handover: records how far the present user may read afterwards. */
 export function keepReach(row: SessionRow): void {
   const last = turnsOf(row).at(-1)
   if (row.user_id === null) return
@@ -64,7 +64,7 @@ export function restoreHandovers(row: SessionRow, { session, handovers = {} }: S
   }
 }
 
-/** False when it is no earlier owner of the session. */
+/** False unless the session was handed over by that owner. */
 export function removeOwner(row: SessionRow, kind: OwnerKind, owner: string): boolean {
   const list = `${kind}_ids` as const
   if (row[`${kind}_id`] === owner || !row.owners[list].includes(owner)) return false

@@ -2,7 +2,7 @@ import { refuseMessage, withoutInput } from '../../../core/refusal.ts'
 import { isEnded } from '../../../core/run.ts'
 import type { MemoryState, RunRow } from './rows.ts'
 
-/** Takes the input out of these runs and of those inside them: messages, events, cached answers. */
+/** Removes the input of these runs and their child runs from messages, events and cached answers. */
 export function refuseRuns(state: MemoryState, runIds: readonly string[]): void {
   for (const runId of runIds) {
     const row = state.runs.get(runId)

@@ -13,10 +13,10 @@ export interface RunRow {
   owner: string
   fence: number
   reserveUntil: number
-  /** Waits for `beginRun` when the run was queued. */
+  /** The state that `beginRun` applies to a queued run. */
   startState: JsonObject | null
   events: RunEvent[]
-  /** What its message says, while only the run may see it. */
+  /** The message while only the run may see it. */
   unchecked?: Message | undefined
 }
 
@@ -28,13 +28,13 @@ export interface SessionRow extends SessionOwners {
   created_at: string
   updated_at: string
   revision: number
-  /** All owners that it ever had, in the order in which they came, the present ones included. */
+  /** All owners so far, in order, including the present ones. */
   owners: SharedWith
-  /** Of each earlier user: the last turn that it may read. */
+  /** The last run that each earlier user may read. */
   readUntil: Map<string, RunRow>
   /** In the order of their start. */
   runs: RunRow[]
-  /** The latest one that began to run; whether it still does is in its record. */
+  /** The latest run that began; its record says whether it is still active. */
   latest: RunRow | null
   summary: Summary | null
 }
@@ -54,11 +54,13 @@ export interface MemoryState {
   clock: Clock
   expiry: Expiry
   answers: Map<string, CachedAnswer>
-  /** By session: when each was asked for, and how often it was begun. */
+  /** By session: when each was scheduled, and how often it was attempted. */
   summaryJobs: Map<string, { at: string; attempts: number }>
 }
 
-/** A copy of JSON-like data, so that neither side sees what the other does to it later. Throws for what JSON can't carry. */
+/**
+ * A copy of JSON-like data, so that neither side sees later changes by the other. Throws for values that are not JSON.
+ */
 export function copy<T>(value: T): T {
   if (typeof value === 'bigint') throw new TypeError('A BigInt is not JSON.')
   if (typeof value !== 'object' || value === null) return value
@@ -72,7 +74,7 @@ export function copy<T>(value: T): T {
   return result as T
 }
 
-/** The run without what only its record holds. */
+/** The run without the fields that only its record has. */
 export function runOf({ record }: RunRow): Run {
   return copy({
     run_id: record.run_id,
@@ -91,7 +93,7 @@ export function runOf({ record }: RunRow): Run {
   })
 }
 
-/** The runs that took a turn in the session. */
+/** The runs that began in the session, without child runs. */
 export function turnsOf({ runs }: SessionRow): RunRow[] {
   return runs.filter(({ record }) => record.parent_run_id === null)
 }

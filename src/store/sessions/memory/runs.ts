@@ -39,7 +39,7 @@ export function startRun(state: MemoryState, start: RunStart, now: string): RunS
   if (state.runs.has(start.run.run_id)) {
     throw new AppError('conflict', `Run '${start.run.run_id}' already exists.`)
   }
-  // What can't be copied is refused before anything of it is kept.
+  // Throws for values that are not JSON before anything is stored.
   const startState = copy(start.state)
   const row: RunRow = {
     record: copy(start.run),
@@ -82,7 +82,7 @@ export function beginRun(state: MemoryState, runId: string, fence: number, at: s
   return true
 }
 
-/** Keeps what is new: numbers that are recorded already, and the events that are derived, are passed over. */
+/** Adds new events; skips numbers that are recorded already and events that are derived. */
 export function keepEvents(row: RunRow, events: readonly RunEvent[]): void {
   for (const event of newEvents(row, events)) row.events.push(event)
 }
@@ -98,7 +98,7 @@ function newEvents(row: RunRow, events: readonly RunEvent[]): RunEvent[] {
   return copies
 }
 
-/** Everybody may see what the message says. */
+/** Makes the message visible to all readers. */
 export function showMessage(row: RunRow): void {
   if (row.unchecked !== undefined) row.record.messages = [row.unchecked, ...row.record.messages.slice(1)]
   row.unchecked = undefined
@@ -112,7 +112,7 @@ export function finishRun(state: MemoryState, end: RunEnd): RunFinished {
   const row = state.runs.get(end.run_id)
   const verdict = judgeEnd(row && lookOf(row), end.fence)
   if (row === undefined || verdict !== 'ok') return verdict
-  // What can't be copied is refused before anything of it is kept.
+  // Throws for values that are not JSON before anything is stored.
   const events = newEvents(row, end.events)
   const messages = copy([...end.messages])
   const sources = copy([...end.sources])

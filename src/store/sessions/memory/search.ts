@@ -7,7 +7,7 @@ import { isReadableBy } from './handovers.ts'
 import type { MemoryState } from './rows.ts'
 import { belongsTo, getSession } from './sessions.ts'
 
-/** Reads every message until the page is full, with pauses in which others go on. */
+/** Reads messages until the page is full, and yields to the event loop in between. */
 export async function searchMessages(
   state: MemoryState,
   search: MessageSearch,

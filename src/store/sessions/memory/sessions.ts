@@ -115,7 +115,7 @@ export function pageOfSessions(state: MemoryState, filter: SessionListFilter, pa
   )
 }
 
-/** Whether it is, or was, the owners' that the filter names. */
+/** Whether the owners of the filter have, or had, the session. */
 export function belongsTo(row: SessionRow, filter: SessionFilter): boolean {
   return ownerLists.every(([field, list]) => {
     const wanted = filter[field]
@@ -123,7 +123,7 @@ export function belongsTo(row: SessionRow, filter: SessionFilter): boolean {
   })
 }
 
-/** Sorts newest first and cuts the page out. */
+/** Sorts newest first and takes one page. */
 export function pageOf<Row, Item>(
   rows: Row[],
   keysetOf: (row: Row) => Keyset,

@@ -16,15 +16,15 @@ import { searchMessages } from './search.ts'
 import * as sessions from './sessions.ts'
 
 export interface MemoryStoreOptions {
-  /** Tells when claims expire; default `Date.now`. */
+  /** Used for the expiry of claims; default `Date.now`. */
   clock?: Clock | undefined
-  /** What one read gives at most, unless a single run has more; default 32 MB. */
+  /** Maximum size of one read, unless a single run has more; default 32 MB. */
   maxReadBytes?: number | undefined
 }
 
 /**
- * Keeps everything in this process, bounded by its memory alone. After `close`, `open` gives the same content again, so
- * that a restart can be played.
+ * Keeps everything in this process, limited only by its memory. After `close`, `open` gives the same content again,
+ * which simulates a restart.
  */
 export function memoryStore({ clock = Date.now, maxReadBytes }: MemoryStoreOptions = {}): SessionStore {
   const state: MemoryState = {
@@ -39,7 +39,7 @@ export function memoryStore({ clock = Date.now, maxReadBytes }: MemoryStoreOptio
   let closed = false
   const now = () => timestamp(clock())
 
-  /** Every call is one step that nothing else sees in the middle. */
+  /** Runs each call as one atomic step. */
   async function step<T>(work: () => T): Promise<T> {
     if (closed) throw new AppError('unavailable', 'The session store is closed.')
     return work()
@@ -111,7 +111,7 @@ export function memoryStore({ clock = Date.now, maxReadBytes }: MemoryStoreOptio
       step(() => runs.readHistory(state, sessionId, limit, before, maxReadBytes)),
     searchMessages: async (search, page) => {
       const found = await step(() => searchMessages(state, search, page))
-      // What was deleted while the search let others in is not told.
+      // Leaves out what was deleted while the search yielded.
       return step(() => ({ ...found, items: found.items.filter(({ run_id }) => state.runs.has(run_id)) }))
     },
 

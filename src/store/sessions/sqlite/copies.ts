@@ -9,9 +9,9 @@ import { runs } from './schema/schema.ts'
 import { addOwners, getSession, insertSession } from './sessions.ts'
 import { addSummary } from './summaries.ts'
 
-/* Whole sessions, put in step by step under the mark that hides them; the last step takes it away. */
+/** Restores whole sessions in steps. They are marked as hidden until the last step removes the mark. */
 
-/** A row with more is bound by itself: as part of a JSON document it would be copied several times. */
+/** A larger row is bound by itself: as part of a JSON document it would be copied several times. */
 const largeCharacters = 64 * 1024
 const places = (columns: readonly unknown[]) => columns.map(() => '?').join(', ')
 const values = (columns: readonly unknown[]) => columns.map((_, index) => `value ->> ${index}`).join(', ')
@@ -33,7 +33,7 @@ export async function writeStep(writer: Connection, { runs, events }: CopyStep):
   const ids = JSON.stringify(runs.map(([runId]) => runId))
   const [taken] = await writer.all('SELECT run_id FROM json_each(?) CROSS JOIN runs ON run_id = value LIMIT 1', [ids])
   if (taken !== undefined) throw new AppError('conflict', `Run '${String(taken.run_id)}' already exists.`)
-  // In their order, which is that of the conversation.
+  // In the order of the conversation.
   let small: SqlValue[][] = []
   const writeSmall = async () => {
     if (small.length === 0) return
@@ -56,7 +56,7 @@ export async function writeStep(writer: Connection, { runs, events }: CopyStep):
   )
 }
 
-/** The session itself; with that it is seen. `turns`: how many of its runs take one. */
+/** Writes the session itself and makes it visible. `turns`: the number of its runs without child runs. */
 export async function finishCopy(writer: Connection, head: SessionHead, turns: number): Promise<SessionRecord> {
   const { session, summary } = head
   const id = session.session_id
@@ -72,7 +72,7 @@ export async function finishCopy(writer: Connection, head: SessionHead, turns: n
   return getSession(writer, id)
 }
 
-/** What is so small that it goes in one commit. */
+/** For a copy that is small enough for one commit. */
 export async function writeAtOnce(writer: Connection, head: SessionHead, step: CopyStep): Promise<SessionRecord> {
   await assertFree(writer, head.session.session_id)
   await writeStep(writer, step)

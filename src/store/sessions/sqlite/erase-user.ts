@@ -1,9 +1,9 @@
 import type { Connection } from '../../sqlite/connection.ts'
 
 export interface ErasedUser {
-  /** What there was to do; 0 when nothing is left. */
+  /** Number of changes; 0 when nothing is left. */
   count: number
-  /** The numbers of the runs that have lost what they said. */
+  /** The numbers of the runs that have lost their content. */
   runs: number[]
 }
 
@@ -22,7 +22,7 @@ export async function eraseUser(writer: Connection, userId: string, limit: numbe
   return { count: keys + runs.length + names, runs }
 }
 
-/** A run that goes with its session would leave its key behind. */
+/** Otherwise deleting a run with its session would leave its key behind. */
 async function releaseKeys(writer: Connection, userId: string, limit: number): Promise<number> {
   const runs = await writer.run(
     `UPDATE runs SET run_claim_key = NULL, run_claim_hash = NULL, run_claim_expires_at = NULL WHERE run_number IN
@@ -30,7 +30,7 @@ async function releaseKeys(writer: Connection, userId: string, limit: number): P
           (run_user_id = ?1 OR run_session_id IN (SELECT session_id FROM sessions WHERE user_id = ?1)) LIMIT ?2)`,
     [userId, limit],
   )
-  // Answers that tell of a session, and keys that hold the user between spaces, as routes write them.
+  // Stored answers that belong to the sessions, and keys that hold the user between spaces, as routes write them.
   const claims = await writer.run(
     `DELETE FROM claims WHERE claim_key IN (SELECT claim_key FROM claims
        WHERE answer ->> '$.session.user_id' = ?1 OR instr(claim_key, ' ' || ?1 || ' ') > 0 LIMIT ?2)`,
@@ -54,7 +54,7 @@ async function emptyRuns(writer: Connection, userId: string, limit: number): Pro
     `DELETE FROM cached_answers WHERE answer_run_id IN (SELECT run_id FROM runs WHERE run_number IN ${among})`,
     these,
   )
-  // It tells what was said in the runs.
+  // The summary repeats what the deleted runs said.
   await writer.run(`DELETE FROM summaries WHERE summary_session_id IN ${theirSessions}`, these)
   await writer.run(`UPDATE sessions SET revision = revision + 1 WHERE session_id IN ${theirSessions}`, these)
   await writer.run(`DELETE FROM events WHERE event_run_number IN ${among}`, these)

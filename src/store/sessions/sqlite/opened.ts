@@ -23,7 +23,7 @@ export interface OpenOptions {
   maxReadBytes: number | undefined
 }
 
-/** An open database: its writer, its readers, and what works beside them. */
+/** An open database: its writer, its readers, and the background work on it. */
 export interface Opened {
   writer: Writer
   reads: Reads
@@ -31,7 +31,7 @@ export interface Opened {
   hidden: HiddenSessions
   removal: Removal
   search: Search
-  /** Call it after a deletion: what was deleted leaves the WAL, and its space the file. */
+  /** Call it after a deletion: removes deleted data from the WAL and shrinks the file. */
   reclaim(): void
   close(): Promise<void>
 }
@@ -108,7 +108,7 @@ async function openWith(connections: Connection[], options: OpenOptions): Promis
   const left = await listHidden(connection)
   for (const id of left) hidden.add(id)
   removal.add(left)
-  // An earlier process may have been killed before what it deleted was out of the file and its WAL.
+  // A killed process may have left deleted data in the file and its WAL.
   reclaim()
   search.forgetLeft()
 
@@ -119,7 +119,7 @@ async function openWith(connections: Connection[], options: OpenOptions): Promis
     await checkpoints.close()
     await writer.idle()
     await search.close()
-    // The writer's connection goes last: the last one to close moves the WAL into the file.
+    // The writer's connection is closed last: the last one to close moves the WAL into the file.
     for (const connection of connections.reverse()) await connection.close()
   }
 

@@ -8,7 +8,7 @@ import { eventPageCharacters } from '../../rules/page-size.ts'
 import type { Connection, SqlRow, SqlValue } from '../../sqlite/connection.ts'
 import { readAnswer } from './answers.ts'
 import { countSessions } from './prune.ts'
-import { GroupedReads } from './reading/batched-reads.ts'
+import { BatchedReads } from './reading/batched-reads.ts'
 import { requestsAtOnce, rowBytes, takeStep, usualReadBytes } from './reading/budget.ts'
 import { readBatchesWith, readEventPage } from './reading/events.ts'
 import { findHandover, isBefore, listHandovers } from './reading/handovers.ts'
@@ -21,25 +21,25 @@ import { oldestFirst, type RecordRow, toRunRecord } from './schema/rows.ts'
 import { findSummary, listSummaryJobs } from './summaries.ts'
 import { readClaim } from './writing/claims.ts'
 
-/** Everything that is only read, over connections that can't write; a read gives `maxBytes` at most, or one row. */
+/** All reads, on connections that can't write. Each returns at most `maxBytes`, or one row. */
 export class Reads {
   readonly #readers: readonly Connection[]
   readonly #hidden: HiddenSessions
   readonly #maxBytes: number
-  readonly #runs: GroupedReads
-  readonly #runHeads: GroupedReads
-  /** By limit: a statement has one for all. */
-  readonly #histories = new Map<number, GroupedReads>()
-  readonly #sessions: GroupedReads
+  readonly #runs: BatchedReads
+  readonly #runHeads: BatchedReads
+  /** By limit, because each limit has its own statement. */
+  readonly #histories = new Map<number, BatchedReads>()
+  readonly #sessions: BatchedReads
   #turn = 0
 
   constructor(readers: readonly Connection[], hidden: HiddenSessions, maxBytes = usualReadBytes) {
     this.#readers = readers
     this.#hidden = hidden
     this.#maxBytes = maxBytes
-    this.#runs = new GroupedReads((requests, count) => this.#all(selectRuns, [rowBytes(maxBytes, count, 1), requests]))
-    this.#runHeads = new GroupedReads((requests) => this.#all(selectRunHeads, [requests]))
-    this.#sessions = new GroupedReads((requests, count) => readSessions(this.#all, requests, count, maxBytes))
+    this.#runs = new BatchedReads((requests, count) => this.#all(selectRuns, [rowBytes(maxBytes, count, 1), requests]))
+    this.#runHeads = new BatchedReads((requests) => this.#all(selectRunHeads, [requests]))
+    this.#sessions = new BatchedReads((requests, count) => readSessions(this.#all, requests, count, maxBytes))
   }
 
   async findSession(sessionId: string): Promise<SessionRecord | undefined> {
@@ -61,7 +61,7 @@ export class Reads {
     return this.#shown(row && toRunRecord(JSON.parse(row.record_row as string)), before)
   }
 
-  /** `before`: what was hidden when the read began. */
+  /** `before`: the sessions that were hidden when the read began. */
   #shown(run: RunRecord | undefined, before: ReadonlySet<string>): RunRecord | undefined {
     if (run === undefined) return undefined
     return before.has(run.session_id) || this.#hidden.has(run.session_id) ? undefined : run
@@ -75,11 +75,11 @@ export class Reads {
     return readTurns(this.#all, row?.record_rows as string, limit, this.#maxBytes)
   }
 
-  #historiesOf(limit: number): GroupedReads {
+  #historiesOf(limit: number): BatchedReads {
     let histories = this.#histories.get(limit)
     if (histories === undefined) {
       const rows = limit + 1
-      histories = new GroupedReads(
+      histories = new BatchedReads(
         (requests, count) => this.#all(selectHistories, [rowBytes(this.#maxBytes, count, rows), rows, requests]),
         requestsAtOnce(rows),
       )
@@ -88,7 +88,7 @@ export class Reads {
     return histories
   }
 
-  /** The run is read before its events, so that an end is never seen without what came before it. */
+  /** Reads the run before its events, so that its end never shows without the events before it. */
   async readEvents(
     runId: string,
     after: number,
@@ -148,7 +148,7 @@ export class Reads {
     return this.#shown(await readAnswer(this.#all, key, now), before)
   }
 
-  /** Whether there is any use in asking the writer. */
+  /** False when there is certainly nothing to prune, so that the writer need not be asked. */
   async mayPrune({ olderThan, maxSessions }: PruneRule): Promise<boolean> {
     if (olderThan !== undefined) {
       const [row] = await this.#all('SELECT min(updated_at) AS oldest FROM sessions')

@@ -18,7 +18,7 @@ const selectOrphans = `SELECT run_id, run_session_id, status, begun ->> 'backgro
   FROM runs
   WHERE status IN ('running', 'queued') AND owner <> ? AND ${isShown} ORDER BY run_number`
 
-/** Puts in order what an earlier process left, in one transaction of the writer. */
+/** Ends or releases what an earlier process left unfinished, in one transaction of the writer. */
 export async function recover(writer: Connection, owner: string, at: string, now: string): Promise<Recovered> {
   await deleteExpired(writer, now, -1)
   await writer.run('DELETE FROM claims WHERE claim_run_id IS NULL AND answer IS NULL')

@@ -11,7 +11,7 @@ export interface RestoreOptions {
   work: <T>(work: (writer: Connection) => Promise<T>, characters?: number) => Promise<T>
 }
 
-/** Writes a copy in steps, each asked for when the one before is durable; takes out what it has written when it fails. */
+/** Writes a copy in steps; each begins when the one before is durable. On failure it removes what it has written. */
 export async function restoreInSteps(
   { hidden, removal, work }: RestoreOptions,
   copy: SessionCopy,

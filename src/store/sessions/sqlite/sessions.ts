@@ -15,9 +15,9 @@ import { runs, sessionOwners, sessions } from './schema/schema.ts'
 import { completeClaim, takeClaim } from './writing/claims.ts'
 import { touch } from './writing/single-write.ts'
 
-/* Writes that no run waits for. Each runs by itself in the writer's transaction. */
+/** Writes off the hot path. Each runs by itself in the writer's transaction. */
 
-// As SQL: drizzle costs a fifth of the time of creating a session.
+// As SQL: drizzle takes a fifth of the time of creating a session.
 const insert = `INSERT INTO sessions (${namesOf(sessions, sessionColumns).join(', ')})
   VALUES (${sessionColumns.map(() => '?').join(', ')}) ON CONFLICT DO NOTHING`
 
@@ -62,7 +62,7 @@ const insertOwner = `INSERT INTO session_owners VALUES (?, ?, ?,
   (SELECT ifnull(max(owner_position), -1) + 1 FROM session_owners WHERE owner_session_id = ?), ?, ${newestTurn})
   ON CONFLICT DO UPDATE SET owner_read_until = excluded.owner_read_until`
 
-/** Adds owners in this order, after those that the session has. A user may read up to the newest turn. */
+/** Appends owners in this order. A user may read up to the newest run. */
 export async function addOwners(
   writer: Connection,
   id: string,
@@ -104,7 +104,7 @@ export async function updateSession(
   return getSession(writer, sessionId)
 }
 
-/** Leaves out the fields that are undefined. */
+/** Undefined fields are left out. */
 type Fields = { [Name in keyof SessionRow]?: SessionRow[Name] | undefined }
 
 async function setFields(writer: Connection, sessionId: string, fields: Fields): Promise<void> {
@@ -138,7 +138,7 @@ const presentOwners = {
   user: sessions.userId,
 }
 
-/** False when it is no earlier owner of the session. */
+/** False unless the session was handed over by that owner. */
 export async function unshareSession(
   writer: Connection,
   sessionId: string,
@@ -164,7 +164,7 @@ const among = (column: Column, ids: Placeholder) => sql`${column} IN (SELECT val
 const deleteRows = query((database, { ids }: Places<{ ids: string }>) =>
   database.delete(sessions).where(among(sessions.sessionId, ids)),
 )
-// What still runs in them can write no more.
+// Active runs of the sessions can write no more.
 const fenceRuns = query((database, { ids }: Places<{ ids: string }>) =>
   database
     .update(runs)
@@ -172,7 +172,7 @@ const fenceRuns = query((database, { ids }: Places<{ ids: string }>) =>
     .where(and(among(runs.sessionId, ids), inArray(runs.status, ['running', 'queued']))),
 )
 
-/** With everything that belongs to them. Every reader stops seeing them at once. */
+/** Deletes the sessions with all their data. Readers stop seeing them at once. */
 export async function deleteSessions(writer: Connection, sessionIds: readonly string[]): Promise<GoneSessions> {
   const ids = JSON.stringify(sessionIds)
   const count = await deleteRows(writer, { ids })

@@ -27,14 +27,17 @@ const expiredPerStep = 1_000
 
 export interface SqliteStoreOptions {
   path: string
-  /** `FULL` (default): what was acknowledged survives a power cut. `NORMAL`: a crash of the process only. */
+  /** `FULL` (default): acknowledged writes survive a power cut. `NORMAL`: only a crash of the process. */
   synchronous?: Synchronous | undefined
   logger?: Logger | undefined
-  /** Called once when the file can no longer be trusted: nothing is acknowledged from then on, and the process should end. */
+  /**
+   * Called once when the file can no longer be trusted. Nothing is acknowledged from then on, and the process should
+   * end.
+   */
   onFatal?: ((error: AppError) => void) | undefined
-  /** Tells when claims expire; default `Date.now`. */
+  /** Used for the expiry of claims; default `Date.now`. */
   clock?: Clock | undefined
-  /** What one read gives at most, unless a single run or session has more; default 32 MB. */
+  /** Maximum size of one read, unless a single run or session has more; default 32 MB. */
   maxReadBytes?: number | undefined
 }
 
@@ -72,11 +75,11 @@ export function sqliteStore(options: SqliteStoreOptions): SessionStore {
   const reading = <T>(read: (reads: Reads) => Promise<T>) => using(({ reads }) => read(reads))
   const working = <T>(work: (connection: Connection) => Promise<T>) => using(({ writer }) => writer.work(work))
 
-  /** Without a step of its own between the caller and the writer, whose errors are the store's already. */
+  /** No extra tick between the caller and the writer, whose errors are store errors already. */
   const writing = <T>(write: RunWrite) =>
     (opened === undefined ? Promise.reject(notOpen()) : opened.writer.write(write)) as Promise<T>
 
-  /** Of a session whose namesake has not gone yet. */
+  /** Waits for the removal of a deleted session of the same id. */
   function removed({ session }: RunStart): Promise<void> | undefined {
     if (opened === undefined || opened.hidden.size === 0) return undefined
     if (!session || !opened.hidden.has(session.session_id)) return undefined

@@ -32,7 +32,7 @@ export async function saveSummary(writer: Connection, summary: Summary): Promise
   await dropSummaryJob(writer, sessionId)
 }
 
-/** To a session that has none. */
+/** For a session without one. */
 export async function addSummary(writer: Connection, summary: Summary): Promise<void> {
   await insertSummary(writer, {
     sessionId: summary.session_id,

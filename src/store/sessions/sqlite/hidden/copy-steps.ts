@@ -8,24 +8,23 @@ import { encodeLargeBatch } from '../schema/event-batch.ts'
 import { begunOf, endedOf, messageRows } from '../schema/rows.ts'
 import type { runs } from '../schema/schema.ts'
 
-/** What is written in one commit, but for a larger row. */
+/** Size of one commit, unless a single row is larger. */
 const stepCharacters = 1024 * 1024
 
 export const copiedRunColumns = [...startedRunColumns, 'fence', 'reserveUntil'] as const
 
-/** The rows of one commit. */
 export interface CopyStep {
   /** Values of `copiedRunColumns`. */
   runs: SqlValue[][]
-  /** JSON of rows of run id, first number and batch: made before the commit, in which others wait. */
+  /** JSON of rows of run id, first number and batch; made before the commit, which blocks other writes. */
   events: string
-  /** How many of the runs take a turn in the session. */
+  /** The number of runs without child runs. */
   turns: number
-  /** About as many as its rows have. */
+  /** Approximate size of the rows. */
   characters: number
 }
 
-/** Makes rows of the runs of a copy, as they come. */
+/** Converts the runs of a copy to rows, as they arrive. */
 export async function* copySteps(pieces: AsyncIterable<RunPiece>): AsyncGenerator<CopyStep> {
   const pace = new Pace()
   let step = emptyStep()

@@ -6,7 +6,7 @@ import { removedAtOnce, removeSome } from './remove.ts'
 interface Options {
   hidden: HiddenSessions
   work: <T>(work: (writer: Connection) => Promise<T>, characters?: number) => Promise<T>
-  /** These runs are gone; `isDone`: and with them the last of their session. */
+  /** Called after the removal of these runs; `isDone`: it was the last of their session. */
   onRemoved: (runs: readonly number[], isDone: boolean) => void
   logger: Logger
 }
@@ -14,7 +14,7 @@ interface Options {
 /** Deletes the rows of hidden sessions, one session at a time, in short commits. */
 export class Removal {
   readonly #options: Options
-  /** By session; resolved when no rows of it are left. */
+  /** By session; resolved when none of its rows are left. */
   readonly #waiting = new Map<string, PromiseWithResolvers<void>>()
   #working: Promise<void> | undefined
   #timer: NodeJS.Timeout | undefined
@@ -38,7 +38,7 @@ export class Removal {
     await this.#waiting.get(sessionId)?.promise
   }
 
-  /** Waits for the commit under way. */
+  /** Waits for the commit in progress. */
   async close(): Promise<void> {
     this.#closed = true
     clearTimeout(this.#timer)
@@ -76,7 +76,7 @@ export class Removal {
       if (isDone) hidden.delete(sessionId)
       onRemoved(runs, isDone)
       if (isDone) return
-      // Leaves other writes as much time as this took.
+      // Other writes get as much time as this commit took.
       await this.#pause(performance.now() - begunMs)
     }
   }

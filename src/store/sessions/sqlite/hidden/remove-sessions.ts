@@ -4,11 +4,11 @@ import type { KnownRows } from '../writing/known-rows.ts'
 import type { Removal } from './removal.ts'
 import { removedAtOnce } from './remove.ts'
 
-/** Sessions that no reader sees any more. */
+/** The result of a deletion: no reader sees these sessions any more. */
 export interface GoneSessions {
   sessionIds: readonly string[]
   count: number
-  /** The numbers of runs that were in them and are gone; the rest goes in steps. */
+  /** The numbers of the runs that are deleted already; the rest is deleted in steps. */
   runs: number[]
   /** Sessions that still have rows. */
   left: string[]
@@ -21,7 +21,7 @@ interface Options {
   work: <T>(work: (writer: Connection) => Promise<T>, characters?: number) => Promise<T>
 }
 
-/** Hides the sessions in the commit of `remove`, and has their remaining rows removed. */
+/** Hides the sessions in the commit of `remove`; their remaining rows are removed later. */
 export async function removeSessions(
   { hidden, known, removal, work }: Options,
   remove: (writer: Connection) => Promise<GoneSessions>,
@@ -31,7 +31,7 @@ export async function removeSessions(
     const gone = await work(async (writer) => {
       const { left, sessionIds, ...rest } = await remove(writer)
       hiding = left
-      // Before the next group is written, which may begin a session of the same id.
+      // Before the next batch, which may create a session of the same id.
       for (const id of left) hidden.add(id)
       for (const id of sessionIds) known.forgetSession(id)
       return { left, sessionIds, ...rest }

@@ -6,21 +6,20 @@ import { keepClaimsOf } from '../writing/claims.ts'
 /** Bytes deleted per commit: few enough that other writes don't wait long. */
 export const removedAtOnce = 2 * 1024 * 1024
 const runsAtOnce = 200
-/** The most batches of a run that go in one commit. */
+/** Batches of a run that are deleted per commit. */
 const batchesAtOnce = 256
 
 export interface RemovedRows {
-  /** The numbers of the runs. */
   runs: number[]
-  /** Nothing is left of the sessions. */
+  /** No rows of the sessions are left. */
   isDone: boolean
 }
 
-/** Takes as many rows of these sessions' runs as go in one commit. */
+/** Deletes as many rows of these sessions' runs as fit one commit. */
 export async function removeSome(writer: Connection, sessionIds: readonly string[]): Promise<RemovedRows> {
   const [next] = await lookAt(writer, sessionIds, 1)
   if (next === undefined) return { runs: [], isDone: true }
-  // A run that is larger than a step loses its events first.
+  // The events of a run that is larger than a step are deleted first.
   if (next.bytes > removedAtOnce && (await removeEvents(writer, next.number))) return { runs: [], isDone: false }
   const looks = await lookAt(writer, sessionIds, runsAtOnce)
   const found = looks.length
@@ -34,7 +33,7 @@ export async function removeSome(writer: Connection, sessionIds: readonly string
   return { runs: numbers, isDone: looks.length === 0 && found < runsAtOnce }
 }
 
-/** The first runs, and how large they are; of one with many batches only that it is larger than a step. */
+/** The first runs and their sizes. For a run with many batches, only that it is larger than a step. */
 async function lookAt(writer: Connection, sessionIds: readonly string[], limit: number) {
   const rows = await writer.all(
     `SELECT run_number, ${recordBytes} + ifnull(octet_length(last_batch), 0) + ifnull((SELECT sum(size) + iif(
@@ -46,7 +45,7 @@ async function lookAt(writer: Connection, sessionIds: readonly string[], limit: 
   return rows.map((row) => ({ number: row.run_number as number, bytes: row.bytes as number }))
 }
 
-/** Gives whether it had any. */
+/** False when the run had no events. */
 async function removeEvents(writer: Connection, runNumber: number): Promise<boolean> {
   const sql = `SELECT first_seq, octet_length(batch) AS bytes FROM events WHERE event_run_number = ?
     ORDER BY first_seq LIMIT ?`

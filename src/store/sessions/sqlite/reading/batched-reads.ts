@@ -2,24 +2,24 @@ import type { SqlRow } from '../../../sqlite/connection.ts'
 
 const usualLimit = 256
 
-interface Waiting {
+interface PendingRead {
   request: string
   resolve: (rows: SqlRow[]) => void
   reject: (error: unknown) => void
 }
 
 /**
- * Answers what several callers ask in the same way with one statement: those who come while it runs share the next one,
- * and who asks for the same gets the same rows. `select` gets the requests as a JSON array, and how many they are; its rows
- * say by `request_key` whose they are.
+ * Answers equal reads of several callers with one statement. Calls that come while it runs share the next one; equal
+ * requests share their rows. `select` gets the requests as a JSON array and their number; each row names its request in
+ * `request_key`.
  */
-export class GroupedReads {
+export class BatchedReads {
   readonly #select: (requests: string, count: number) => Promise<SqlRow[]>
   readonly #most: number
-  #waiting: Waiting[] = []
+  #waiting: PendingRead[] = []
   #reading = false
 
-  /** `most`: how many are answered together. */
+  /** `most`: the maximum number of requests per statement. */
   constructor(select: (requests: string, count: number) => Promise<SqlRow[]>, most = usualLimit) {
     this.#select = select
     this.#most = Math.min(most, usualLimit)
@@ -34,17 +34,17 @@ export class GroupedReads {
 
   async #readAll(): Promise<void> {
     this.#reading = true
-    // What is asked for in the same step goes into the first group too.
+    // Requests of the same tick join the first batch too.
     await Promise.resolve()
     while (this.#waiting.length > 0) {
-      const group = this.#waiting.splice(0, this.#most)
-      const requests = [...new Set(group.map(({ request }) => request))]
+      const batch = this.#waiting.splice(0, this.#most)
+      const requests = [...new Set(batch.map(({ request }) => request))]
       try {
         const rows = await this.#select(JSON.stringify(requests), requests.length)
         const byRequest = Map.groupBy(rows, (row) => requests[row.request_key as number])
-        for (const { request, resolve } of group) resolve(byRequest.get(request) ?? [])
+        for (const { request, resolve } of batch) resolve(byRequest.get(request) ?? [])
       } catch (error) {
-        for (const { reject } of group) reject(error)
+        for (const { reject } of batch) reject(error)
       }
     }
     this.#reading = false

@@ -3,7 +3,7 @@ import { decodeBatch } from '../schema/event-batch.ts'
 import { selectBatch, selectEvents, selectEventsWith } from './queries.ts'
 import type { All } from './records.ts'
 
-/** A batch is some kilobytes, or one large event; who asks for few events wants few of them. */
+/** A batch has some kilobytes, or is one large event. A caller with a small limit wants few of them. */
 const batchesAtOnce = 4
 const maxBatches = 32
 const fewEvents = 1_000
@@ -14,7 +14,7 @@ interface RecordedBatch {
   characters: number
 }
 
-/** What was recorded of a run behind the event `after`, a batch at a time; a large one is read by itself. */
+/** The events of a run after the event `after`, one batch at a time; a large one is read by itself. */
 export async function* readBatches(
   all: All,
   runId: string,
@@ -25,7 +25,7 @@ export async function* readBatches(
     const rows = await all(selectEvents, [runId, last + 1, atOnce, largeBytes])
     for (const { place, batch } of rows) {
       const text = batch ?? (await all(selectBatch, [runId, place as number]))[0]?.batch
-      // The run is gone.
+      // The run has been deleted.
       if (typeof text !== 'string') return
       const seen = last
       const events = decodeBatch(runId, text).filter(({ seq }) => seq > seen)
@@ -36,10 +36,10 @@ export async function* readBatches(
   }
 }
 
-/** How many batches a statement looks into; about as many as hold 16 MB. */
+/** Batches that one statement searches, about 16 MB. */
 const searchedAtOnce = 1_000
 
-/** Of the batches behind the event `after` those that may have events of these types, and of them these events. */
+/** The events of these types after the event `after`, from the batches that contain such events. */
 export async function* readBatchesWith(
   all: All,
   runId: string,
@@ -52,10 +52,10 @@ export async function* readBatchesWith(
   for (let from = after + 1, seen = 0; ; ) {
     const rows = await all(select, [runId, from, searchedAtOnce, largeBytes, ...signs])
     for (const { place, found, batch } of rows) {
-      // It begins with the batch that has the number `from`, which has been looked into when this goes on.
+      // The first row is the batch that holds `from`, which may have been searched already.
       if (found !== 1 || (place as number) <= seen) continue
       const text = batch ?? (await all(selectBatch, [runId, place as number]))[0]?.batch
-      // The run is gone.
+      // The run has been deleted.
       if (typeof text !== 'string') return
       const events = decodeBatch(runId, text).filter(({ seq, type }) => seq > after && wanted.has(type))
       if (events.length > 0) yield { events, characters: text.length }
@@ -65,7 +65,7 @@ export async function* readBatchesWith(
   }
 }
 
-/** Those behind `after`, at most `limit`; no further batch is read once there are so many characters. */
+/** At most `limit` events after `after`. No further batch is read above a number of characters. */
 export async function readEventPage(
   all: All,
   runId: string,
@@ -85,7 +85,10 @@ export async function readEventPage(
   return { events, isLast: true }
 }
 
-/** Stands in the JSON of every batch with such an event. It begins with a rare character where it can, which makes the search quick. */
+/**
+ * A string that is in the JSON of every batch with such an event. It begins with a rare character if possible, which
+ * makes the search fast.
+ */
 function signOf(type: RunEvent['type']): string {
   return /_[a-z]+/.exec(type)?.[0] ?? `${type}"`
 }

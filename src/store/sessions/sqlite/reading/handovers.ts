@@ -5,17 +5,17 @@ import { oldestFirst, toRun } from '../schema/rows.ts'
 import { selectRunPage } from './queries.ts'
 import type { All } from './records.ts'
 
-/* What earlier users of a session may still read: the turns up to the one that was the last when they had it. */
+/** Earlier users of a session may read the runs up to the latest one at the time of the handover. */
 
 const turnsOf = 'run_session_id = ?1 AND parent_run_id IS NULL'
 
-/** The newest turn, for who has the session now and may not have it any more later. */
+/** The newest run: the limit for the present user after a handover. */
 export const newestTurn = `(SELECT max(run_number) FROM runs WHERE run_session_id = ? AND parent_run_id IS NULL)`
 
 const selectReach = `SELECT ifnull(owner_read_until, 0) AS reach FROM session_owners
   WHERE owner_session_id = ? AND owner_kind = 'user' AND owner_id = ?`
 
-/** In a search: the present user finds everything, an earlier one what was said until then. */
+/** For searches: the present user sees all messages, an earlier one those up to the handover. */
 export const readableBy = `(user_id = ? OR run_number <= (SELECT mine.owner_read_until FROM session_owners AS mine
   WHERE mine.owner_session_id = session_id AND mine.owner_kind = 'user' AND mine.owner_id = ?))`
 
@@ -67,7 +67,7 @@ export async function isBefore(all: All, runId: string, otherId: string): Promis
   return row !== undefined
 }
 
-/** After the runs of a copy are there. What it does not say is as of the users' own runs. */
+/** Call it when the runs of a copy are stored. What the copy does not say is derived from the users' own runs. */
 export async function restoreHandovers(
   writer: Connection,
   { session: { session_id: id, shared_with }, handovers = {} }: Pick<SessionCopy, 'session' | 'handovers'>,

@@ -9,7 +9,7 @@ import { ownersOf, toRun } from '../schema/rows.ts'
 import { selectRunPage } from './queries.ts'
 import type { All } from './records.ts'
 
-/** Which sessions are, or were, all these owners'. */
+/** Conditions for the sessions that all these owners have or had. */
 export function ownedBy(filter: SessionFilter): { conditions: string; params: SqlValue[] } {
   let conditions = ''
   const params: SqlValue[] = []
@@ -22,8 +22,8 @@ export function ownedBy(filter: SessionFilter): { conditions: string; params: Sq
 }
 
 /**
- * Walks the index of one owner's sessions, and beside it that of those whose owner it was earlier; what the other owners
- * say is looked up row by row.
+ * Reads the index of one owner's sessions and that of the sessions which the owner had earlier; the other conditions
+ * are checked per row.
  */
 export function listedSessions(filter: SessionListFilter, page: PageRequest): { from: string; params: SqlValue[] } {
   const [first, ...others] = ownersOf(filter)
@@ -61,7 +61,7 @@ export function listedSessions(filter: SessionListFilter, page: PageRequest): { 
   return { from, params }
 }
 
-/** In the order in which runs were put in, which no clock can change, newest first. */
+/** Newest first by the order of insertion, which does not depend on a clock. */
 export async function runPage(
   all: All,
   filter: RunFilter,
@@ -81,7 +81,7 @@ export async function runPage(
   add('run_user_id = ?', filter.user_id)
   add('entity_id = ?', filter.agent_id)
   add('parent_run_id = ?', filter.parent_run_id)
-  // Said twice, since the index of the others is found by the second.
+  // The second condition selects the index of the other states.
   add(status === 'completed' ? 'status = ?' : `status = ? AND status <> 'completed'`, status)
   add('run_number < (SELECT run_number FROM runs WHERE run_id = ?)', filter.before)
   add('run_number < ?', afterRun(page.cursor))

@@ -3,17 +3,16 @@ import { namesOf } from '../schema/columns.ts'
 import { runColumns, type SessionRow, type SummaryRow } from '../schema/rows.ts'
 import { runs, sessionOwners, sessions, summaries } from '../schema/schema.ts'
 
-/*
- * The statements that read for runs. Those that several callers wait for take a JSON array of all their requests and are
- * answered together; `request_key` is a request's index in it. Rows are put together as text, since most of what they
- * hold is JSON already and need not be parsed for it.
+/**
+ * The statements that read runs. Those that several callers share take a JSON array of their requests; `request_key` is
+ * a request's index in it. Rows are built as JSON text, because most of their content is JSON already and need not be
+ * parsed.
  */
 
 const quoted = (column: string) => `json_quote(${column})`
 const orNull = (json: string) => `ifnull(${json}, 'null')`
 /** A JSON array as text, of items that are JSON texts. */
 const listText = (...items: string[]) => `concat('[', concat_ws(',', ${items.join(', ')}), ']')`
-/** The whole row of a table as a JSON object. */
 const rowOf = <Row>(columns: { [Name in keyof Row]: Column }) =>
   `json_object(${Object.entries<Column>(columns)
     .map(([name, column]) => `'${name}', ${column.name}`)
@@ -35,15 +34,14 @@ const recordOrSize = (maxBytes: string) =>
 
 const beginning = `iif(octet_length(begun) <= 1000, begun, json_remove(begun, '$.metadata'))`
 const ending = (whole: string) => `iif(octet_length(ended) <= 4000, ended, json_remove(${whole}, '$.sources'))`
-/** Cuts a long error message. */
 const cutEnd = `iif(ended ->> '$.error.message' IS NULL, ended,
   json_set(ended, '$.error.message', substr(ended ->> '$.error.message', 1, 10000)))`
-/** A `RunRow` as text, without large metadata and sources: only records show these. */
+/** A `RunRow` as text, without large metadata and sources, which only records show. */
 const runHeadText = runOf(beginning, ending('ended'))
 /** The same for lists. */
 const listedRunText = runOf(beginning, ending(cutEnd))
 
-/** The newest turns of a session, unordered: sorting whole rows costs more than sorting their numbers. */
+/** The newest runs of a session, unordered: sorting whole rows costs more than sorting their numbers. */
 const newestTurns = (
   text: string,
   session: string,
@@ -53,28 +51,26 @@ const newestTurns = (
    FROM (SELECT ${text} AS turn FROM runs WHERE run_session_id = ${session} AND parent_run_id IS NULL ${more}
      ORDER BY run_number DESC LIMIT ${limit}))`
 
-/** Parameters: the most bytes of a record that comes with others; the run ids. */
+/** Parameters: the maximum size of a record in a shared statement; the run ids. */
 export const selectRuns = `SELECT request.key AS request_key, ${recordOrSize('?1')} AS record_row
   FROM json_each(?2) AS request CROSS JOIN runs ON run_id = request.value`
 
-/** One record, however large. */
 export const selectRun = `SELECT run_number, ${runText} AS run_row, input, output FROM runs WHERE run_id = ?`
 
-/** Records by their numbers. */
 export const selectNumbered = `SELECT run_number, ${runText} AS run_row, input, output
   FROM json_each(?) CROSS JOIN runs ON run_number = value`
 
-/** The same without what was said, which may be large. */
+/** Without the messages, which may be large. */
 export const selectRunHeads = `SELECT request.key AS request_key,
     ${listText(runs.runNumber.name, runHeadText, "'[]'", "'null'")} AS record_row
   FROM json_each(?) AS request CROSS JOIN runs ON run_id = request.value`
 
-/** The most bytes of a record that comes with others, and the limit that they share; requests: session ids. */
+/** Parameters: the maximum size of a record in a shared statement; the shared limit; the session ids. */
 export const selectHistories = `SELECT request.key AS request_key,
     ${newestTurns(recordOrSize('?1'), 'request.value', '?2')} AS record_rows
   FROM json_each(?3) AS request`
 
-/** Of the session ?2, of those put in before the run ?4, at most ?3. */
+/** At most ?3 runs of the session ?2 that were inserted before the run ?4. */
 export const selectHistoryBefore = `SELECT ${newestTurns(
   recordOrSize('?1'),
   '?2',
@@ -82,14 +78,14 @@ export const selectHistoryBefore = `SELECT ${newestTurns(
   'AND run_number < (SELECT run_number FROM runs WHERE run_id = ?4)',
 )} AS record_rows`
 
-/** Of the session ?1 all runs behind the run ?2, at most ?3: their numbers and sizes. */
+/** Numbers and sizes of at most ?3 runs of the session ?1 after the run ?2. */
 export const selectSizes = `SELECT run_number, ${recordBytes} AS bytes FROM runs WHERE run_session_id = ?1
   AND run_number > ifnull((SELECT run_number FROM runs WHERE run_id = ?2), 0) ORDER BY run_number LIMIT ?3`
 
 const sessionBytes = `(${bytesOf(sessions.metadata, sessions.state)} + ifnull(
   (SELECT ${bytesOf(summaries.content)} FROM summaries WHERE summary_session_id = session_id), 0))`
 
-/** `session_row` and `summary_row` are null for a session that has more than `maxBytes` besides its runs. */
+/** `session_row` and `summary_row` are null for a session that has more than `maxBytes` without its runs. */
 const sessionFields = (newestRuns: string, maxBytes: string) => `session_id AS found_id, ${sessionBytes} AS bytes,
   iif(${sessionBytes} <= ${maxBytes}, ${rowOf<SessionRow>(getTableColumns(sessions))}, NULL) AS session_row,
   (SELECT json_group_array(${rowOf({ kind: sessionOwners.kind, ownerId: sessionOwners.ownerId })} ORDER BY owner_position)
@@ -98,7 +94,7 @@ const sessionFields = (newestRuns: string, maxBytes: string) => `session_id AS f
   iif(${sessionBytes} <= ${maxBytes}, (SELECT ${rowOf<SummaryRow>(getTableColumns(summaries))}
     FROM summaries WHERE summary_session_id = session_id), NULL) AS summary_row`
 
-/** The most bytes of a session that comes with others, and how many runs it shows; requests: session ids. */
+/** Parameters: the maximum size of a session in a shared statement; how many runs it shows; the session ids. */
 export const selectSessions = `SELECT request.key AS request_key, ${sessionFields('?2', '?1')}
   FROM json_each(?3) AS request CROSS JOIN sessions ON session_id = request.value`
 
@@ -110,12 +106,11 @@ export const selectRunPage = (from: string) => `SELECT run_number, ${listedRunTe
 
 const numberOfRun = '(SELECT run_number FROM runs WHERE run_id = ?1)'
 
-/** The place of the batch in the run's own row, which is the last. */
+/** The position of the batch in the run's own row, which is the last one. */
 export const lastPlace = Number.MAX_SAFE_INTEGER
 
 /**
- * Batches with events from a number on: of the run ?1, from ?2, at most ?3. One that has more than ?4 bytes is null: it is
- * read by its place.
+ * At most ?3 batches of the run ?1 with events from ?2 on. `batch` is null above ?4 bytes: it is read by its position.
  */
 export const selectEvents = `SELECT first_seq AS place, iif(octet_length(batch) <= ?4, batch, NULL) AS batch FROM events
     WHERE event_run_number = ${numberOfRun} AND first_seq >= ifnull(
@@ -127,7 +122,7 @@ export const selectEvents = `SELECT first_seq AS place, iif(octet_length(batch) 
 const hasSign = (batch: string, signs: number) =>
   Array.from({ length: signs }, (_, at) => `instr(${batch}, ?${5 + at}) > 0`).join(' OR ')
 
-/** The same places; `found` is 1, and `batch` given, for those that have one of so many texts, ?5 and on. */
+/** The same positions; `found` is 1, and `batch` set, for batches that contain one of the texts ?5 and following. */
 export const selectEventsWith = (
   signs: number,
 ) => `SELECT place, found, iif(found AND octet_length(looked) <= ?4, looked, NULL) AS batch FROM (
@@ -138,6 +133,6 @@ export const selectEventsWith = (
       WHERE run_id = ?1 AND last_batch IS NOT NULL AND recorded_seq >= ?2
     ORDER BY place LIMIT ?3)`
 
-/** Of the run ?1 the batch at the place ?2. */
+/** The batch of the run ?1 at the position ?2. */
 export const selectBatch = `SELECT batch FROM events WHERE event_run_number = ${numberOfRun} AND first_seq = ?2
   UNION ALL SELECT last_batch FROM runs WHERE run_id = ?1 AND ?2 = ${lastPlace}`

@@ -7,14 +7,14 @@ import { selectNumbered, selectRun } from './queries.ts'
 
 export type All = (sql: string, params: readonly SqlValue[]) => Promise<SqlRow[]>
 
-/** Stands for a record that is too large to come with others. */
+/** Replaces a record that is too large for a shared statement. */
 export type LargeRow = [runNumber: number, bytes: number]
 
 export function isLargeRow(row: RecordRow | LargeRow): row is LargeRow {
   return typeof row[1] === 'number'
 }
 
-/** Unordered, in statements of a bounded size. Leaves out records that have been deleted meanwhile. */
+/** Unordered, in statements of a bounded size. Leaves out records that were deleted meanwhile. */
 export async function* readNumbered(
   all: All,
   looks: readonly { runNumber: number; bytes: number }[],
@@ -28,7 +28,7 @@ export async function* readNumbered(
   }
 }
 
-/** However large it is; `whole`: with a message that only the run may see. */
+/** `whole`: includes a message that only the run may see. */
 export async function readRecord(all: All, runId: string, whole = false): Promise<RunRecord | undefined> {
   const [row] = await all(selectRun, [runId])
   return row && toWholeRecord(row, whole)
@@ -40,7 +40,10 @@ function toWholeRecord(row: SqlRow, whole = false): RunRecord {
   return toRunRecord([run_number, ...parsed] as RecordRow, whole)
 }
 
-/** At most `limit` of the newest turns, within `maxBytes`, but at least one. `text` holds up to one turn more than `limit`. */
+/**
+ * At most `limit` of the newest runs within `maxBytes`, but at least one. `text` holds at most one run more than
+ * `limit`.
+ */
 export async function readTurns(all: All, text: string, limit: number, maxBytes: number): Promise<History> {
   const rows = oldestFirst(JSON.parse(text) as (RecordRow | LargeRow)[])
   const shown = rows.slice(-limit)

@@ -12,12 +12,10 @@ import type { All } from './records.ts'
 const shownRuns = 100
 const listedRuns = 10
 
-/** The sessions that several callers ask for; `count` of them. */
 export function readSessions(all: All, requests: string, count: number, maxBytes: number): Promise<SqlRow[]> {
   return all(selectSessions, [rowBytes(maxBytes, count, 1), shownRuns, requests])
 }
 
-/** However large it is. */
 export async function readSession(
   all: All,
   sessionId: string,
@@ -27,13 +25,13 @@ export async function readSession(
   return row && toSessionRecord(row as unknown as SessionTexts)
 }
 
-/** Of a row of several; one that was too large to come with the others is read by itself. */
+/** A session that was too large for the shared statement is read by itself. */
 export async function toFoundSession(all: All, row: SqlRow): Promise<SessionRecord | undefined> {
   if (row.session_row === null) return readSession(all, row.found_id as string)
   return toSessionRecord(row as unknown as SessionTexts)
 }
 
-/** Has fewer than `limit` when they are large. */
+/** Returns fewer than `limit` when sessions are large. */
 export async function sessionPage(
   all: All,
   filter: SessionListFilter,

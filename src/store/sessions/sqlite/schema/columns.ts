@@ -2,12 +2,11 @@ import { getTableColumns } from 'drizzle-orm'
 import type { SQLiteTable } from 'drizzle-orm/sqlite-core'
 import type { runs, sessions } from './schema.ts'
 
-/** The values of some columns of a row, in the order of a list of these columns. */
+/** The types of these columns, in the order of the list. */
 export type ValuesOf<Row, Names extends readonly (keyof Row)[]> = {
   -readonly [Index in keyof Names]: Row[Names[Index]]
 }
 
-/** The SQL names of some columns, in their order. */
 export function namesOf<Table extends SQLiteTable>(
   table: Table,
   columns: readonly (keyof Table['_']['columns'])[],
@@ -16,7 +15,7 @@ export function namesOf<Table extends SQLiteTable>(
   return columns.map((column) => all[column]?.name as string)
 }
 
-/** The columns in the order in which a batch gives their values. */
+/** In the order in which a batch gives their values. */
 export const sessionColumns = [
   'sessionId',
   'agentId',
@@ -32,7 +31,7 @@ export const sessionColumns = [
   'runCount',
 ] as const satisfies (keyof typeof sessions.$inferSelect)[]
 
-/** The same of a run that starts: its first fence and reserve are set by the statement. */
+/** For a run that starts; the statement sets its first fence and reserve. */
 export const startedRunColumns = [
   'runId',
   'sessionId',

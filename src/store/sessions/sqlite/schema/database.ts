@@ -2,7 +2,7 @@ import { applicationIds } from '../../../sqlite/application.ts'
 import type { DatabaseKind } from '../../../sqlite/database.ts'
 import { migrations } from './migrations.ts'
 
-/** Checkpoints are made by `Checkpoints`. */
+/** `Checkpoints` replaces SQLite's own checkpoints. */
 export const sessionsDatabase: DatabaseKind = {
   name: 'session database',
   applicationId: applicationIds.sessions,

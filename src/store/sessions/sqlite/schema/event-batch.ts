@@ -1,9 +1,9 @@
 import { isFinalEvent, type RunEvent } from '../../../../core/event.ts'
 import { stringifyLarge } from '../../../../runtime/json.ts'
 
-/*
- * A batch as it is stored: fragments that follow each other are one text with the lengths to cut it by, so that a long
- * answer is not a thousand objects and a reader can still begin at any number.
+/**
+ * The stored form of a batch. Consecutive fragments are one text with the lengths to cut it by, so that a long answer
+ * is not a thousand objects and a reader can still begin at any number.
  */
 
 interface Fragments {
@@ -17,9 +17,9 @@ interface Fragments {
 }
 type StoredEvent = Fragments | (Omit<RunEvent, 'run_id'> & { lengths?: never })
 
-/** A reader of a page takes whole parts, so a part is not much more than a page. */
+/** A reader of a page takes whole parts, so a part is not much larger than a page. */
 const partCharacters = 16 * 1024
-/** What an event counts for besides its text. */
+/** Estimated size of an event without its text. */
 const usualCharacters = 200
 
 export interface StoredPart {
@@ -31,11 +31,11 @@ export interface StoredPart {
 export interface StoredBatch {
   firstSeq: number
   lastSeq: number
-  /** One after the other; nearly always one. */
+  /** In order; nearly always one. */
   parts: [StoredPart, ...StoredPart[]]
 }
 
-/** Undefined when nothing is to be recorded; the events that are derived from the run's row never are. */
+/** Undefined when there is nothing to record: events that are derived from the run's row are skipped. */
 export function encodeBatch(events: readonly RunEvent[], after = 1): StoredBatch | undefined {
   const batch = divide(events, after)
   if (batch === undefined) return undefined
@@ -43,7 +43,7 @@ export function encodeBatch(events: readonly RunEvent[], after = 1): StoredBatch
   return { ...batch, parts: [encodePart(first), ...rest.map(encodePart)] }
 }
 
-/** `encodeBatch` for megabytes, in several turns of the event loop. */
+/** `encodeBatch` for megabytes; yields to the event loop. */
 export async function encodeLargeBatch(events: readonly RunEvent[], after = 1): Promise<StoredBatch | undefined> {
   const batch = divide(events, after)
   if (batch === undefined) return undefined
@@ -88,7 +88,7 @@ function divide(events: readonly RunEvent[], after: number) {
       stored.push(rest)
       open = undefined
     } else if (follows && open?.type === event.type && extend(open, event.text, event.at)) {
-      // It is part of the open fragments now.
+      // The event joined the open fragments.
     } else {
       open = { type: event.type, seq: event.seq, at: event.at, text: event.text, lengths: [event.text.length] }
       stored.push(open)
@@ -118,7 +118,7 @@ function timeAfter(at: string, later: number): string | undefined {
   return Number.isFinite(time) ? new Date(time).toISOString() : undefined
 }
 
-/** The events of one stored part, as they were put in. */
+/** The events of one stored part. */
 export function decodeBatch(runId: string, text: string): RunEvent[] {
   const events: RunEvent[] = []
   for (const stored of JSON.parse(text) as StoredEvent[]) {

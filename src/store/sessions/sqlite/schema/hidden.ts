@@ -2,13 +2,13 @@ import { AppError } from '../../../../core/error.ts'
 import type { Connection } from '../../../sqlite/connection.ts'
 
 /**
- * Sessions whose rows no reader may see: they are being restored from a copy, or were deleted and their rows go step by
- * step. The file has the same list for the next process; this one costs readers no query.
+ * Sessions whose rows no reader may see, because they are being restored or deleted. The file has the same list for the
+ * next process; this one saves readers a query.
  */
 export class HiddenSessions {
   #ids: ReadonlySet<string> = new Set()
 
-  /** The present set; it never changes. A read that began before rows were deleted may still have found them. */
+  /** An immutable snapshot. A read that began before rows were deleted may still have found them. */
   get ids(): ReadonlySet<string> {
     return this.#ids
   }
@@ -32,7 +32,7 @@ export class HiddenSessions {
   }
 }
 
-/** For statements that choose among runs. */
+/** For statements that select runs. */
 export const isShown = 'run_session_id NOT IN (SELECT hidden_session_id FROM hidden_sessions)'
 
 export async function isHidden(connection: Pick<Connection, 'all'>, sessionId: string): Promise<boolean> {
@@ -56,7 +56,7 @@ export async function listHidden(connection: Pick<Connection, 'all'>): Promise<s
   return rows.map((row) => row.hidden_session_id as string)
 }
 
-/** For an id that still has hidden rows. */
+/** The error for an id that still has hidden rows. */
 export function inTheWay(sessionId: string): AppError {
   return new AppError('unavailable', `Session '${sessionId}' is being imported or deleted. Retry in a moment.`, {
     retryAfterSeconds: 1,

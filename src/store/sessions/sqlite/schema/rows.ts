@@ -10,13 +10,13 @@ import type { SqlValue } from '../../../sqlite/connection.ts'
 import type { ValuesOf } from './columns.ts'
 import type { runs, sessionOwners, sessions, summaries } from './schema.ts'
 
-/*
- * Converts rows to records and back. A row travels as one JSON text (see queries.ts): one string to carry over and one
- * parse. An object of 20 properties by `sqlite3` costs several times as much. Fields that no statement filters by are
- * JSON inside the row already, without those that are null or false.
+/**
+ * Converts rows to records and back. A row is one JSON text (see queries.ts): one string to pass and one parse. An
+ * object of 20 properties from `sqlite3` costs several times as much. Fields that no statement filters by are stored as
+ * JSON, without those that are null or false.
  */
 
-/** What is known of a run from its start on and is in no column of its own. */
+/** Fields that are known from the start and have no column of their own. */
 interface Begun {
   entity_kind: EntityKind
   created_at: string
@@ -26,7 +26,6 @@ interface Begun {
   timeout_ms?: number | undefined
 }
 
-/** What a run's end adds to it. */
 interface Ended {
   completed_at: string
   end_seq: number
@@ -37,19 +36,18 @@ interface Ended {
   sources?: readonly SourceEvent[] | undefined
 }
 
-/** As `input` and `output` hold them. */
+/** The content of `input` and `output`. */
 export type MessageRow = [
   messageId: string,
   role: Message['role'],
   parts: Part[],
   createdAt: string,
-  /** Of an input that only its run may see. */
+  /** Marks an input that only its run may see. */
   mark?: 'unchecked',
 ]
 
 type Stored = typeof runs.$inferSelect
 
-/** What a `RunRow` begins with. */
 export const runColumns = [
   'runId',
   'sessionId',
@@ -59,7 +57,7 @@ export const runColumns = [
   'userId',
   'truncated',
 ] as const satisfies (keyof Stored)[]
-/** A run as the statements of queries.ts give it. As an object it makes reading a history a quarter more expensive. */
+/** A run as queries.ts returns it. An object instead of an array would make reading a history a quarter slower. */
 export type RunRow = [...ValuesOf<Stored, typeof runColumns>, begun: Begun, ended: Ended | null]
 export type RecordRow = [runNumber: number, run: RunRow, input: MessageRow[], output: MessageRow[] | null]
 
@@ -130,7 +128,7 @@ export function toRun([runId, sessionId, parentRunId, entityId, status, , , begu
   }
 }
 
-/** `whole`: with a message that only the run may see. */
+/** `whole`: includes a message that only the run may see. */
 export function toRunRecord([, run, input, output]: RecordRow, whole = false): RunRecord {
   const [runId, , , , , userId, truncated, begun, ended] = run
   const messages = input.map((message) => toMessage(runId, message, whole))
@@ -201,12 +199,11 @@ export function toSessionRecord(texts: SessionTexts): { session: Session; revisi
   return { session, revision: row.revision }
 }
 
-/** Sorts rows that begin with the number of their run. */
+/** Sorts rows by their run numbers. */
 export function oldestFirst<Row extends readonly [runNumber: number, ...unknown[]]>(rows: Row[]): Row[] {
   return rows.sort((a, b) => a[0] - b[0])
 }
 
-/** Kinds and ids of the owners that are set. */
 export function ownersOf(
   owners: { [Owner in keyof SessionOwners]?: string | null | undefined },
 ): [kind: OwnerKind, ownerId: string][] {

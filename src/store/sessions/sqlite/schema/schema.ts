@@ -3,13 +3,11 @@ import { index, integer, primaryKey, sqliteTable, text, uniqueIndex } from 'driz
 import type { RunStatus } from '../../../../core/run.ts'
 import type { OwnerKind } from '../../../../core/session.ts'
 
-/*
- * The truth about the tables: drizzle-kit writes the migrations from here. Column names are unique in the whole schema,
- * since rows come as objects, in which equal names of a join would silently become one. Columns that say `JSON` hold
- * JSON text.
- *
- * What every run writes is kept to few trees, since each costs a page of every commit: what belongs to a run is in its
- * row, what only a few have is in partial indexes and tables of its own, and nothing there has a foreign key.
+/**
+ * The source of the tables: drizzle-kit generates the migrations from it. Column names are unique in the whole schema,
+ * because rows are objects, in which equal names of a join would overwrite each other. Columns marked `JSON` hold JSON
+ * text. What every run writes is in few B-trees, because each costs a page per commit: a run's data is in its row, rare
+ * data is in partial indexes and tables of its own, and there are no foreign keys.
  */
 
 export const sessions = sqliteTable(
@@ -41,7 +39,7 @@ export const sessions = sqliteTable(
   ],
 )
 
-/** The owners that a session had before its present ones, which are columns of its own; who came back is in both. */
+/** Earlier owners of sessions; the present ones are columns of the session. An owner who returned is in both. */
 export const sessionOwners = sqliteTable(
   'session_owners',
   {
@@ -52,9 +50,9 @@ export const sessionOwners = sqliteTable(
     ownerId: text('owner_id').notNull(),
     /** Orders the owners of a session by when they came. */
     position: integer('owner_position').notNull(),
-    /** The session's `updated_at`, repeated so that a page of one owner's sessions costs a page. */
+    /** The session's `updated_at`, repeated so that a page of one owner's sessions reads one index. */
     updatedAt: text('owner_updated_at').notNull(),
-    /** The number of the last run that a user who is not the present one may read; null: none. */
+    /** The number of the last run that an earlier user may read; null: none. */
     readUntil: integer('owner_read_until'),
   },
   (table) => [
@@ -66,7 +64,7 @@ export const sessionOwners = sqliteTable(
 export const runs = sqliteTable(
   'runs',
   {
-    /** The order of starting, in which a conversation is told; no clock can change it. */
+    /** The order of starting, which is the order of the conversation; it does not depend on a clock. */
     runNumber: integer('run_number').primaryKey().notNull(),
     runId: text('run_id').notNull().unique('runs_by_id'),
     sessionId: text('run_session_id').notNull(),
@@ -75,36 +73,35 @@ export const runs = sqliteTable(
     userId: text('run_user_id'),
     parentRunId: text('parent_run_id'),
     truncated: integer('truncated').notNull(),
-    /** Who runs it, and the number that a later write must name. */
+    /** The process that executes it, and the fence that a later write must name. */
     owner: text('owner').notNull(),
     fence: integer('fence').notNull(),
-    /** Event numbers up to here may have been used. */
+    /** Event numbers up to this one may have been used. */
     reserveUntil: integer('reserve_until').notNull(),
-    /** The highest number recorded. */
     lastSeq: integer('recorded_seq').notNull(),
-    /** The idempotency key under which it was started. */
+    /** The idempotency key of its start. */
     claimKey: text('run_claim_key'),
     claimHash: text('run_claim_hash'),
     claimExpiresAt: text('run_claim_expires_at'),
-    /** JSON; what a queued run will merge over the session's state. */
+    /** JSON; merged into the session's state when a queued run begins. */
     startState: text('start_state'),
     /** JSON, `Begun` of rows.ts. */
     begun: text('begun').notNull(),
-    /** JSON, `Ended` of rows.ts; null while the run goes on. */
+    /** JSON, `Ended` of rows.ts; null until the run ends. */
     ended: text('ended'),
-    /** JSON, messages as rows.ts keeps them. */
+    /** JSON, `MessageRow`s of rows.ts. */
     input: text('input').notNull(),
-    /** JSON likewise. */
+    /** JSON, likewise. */
     output: text('output'),
-    /** JSON: the last batch of events, as event-batch.ts writes it, when it came with an end. */
+    /** JSON as in event-batch.ts: the last batch of events, if it came with the end. */
     lastBatch: text('last_batch'),
   },
   (table) => [
     uniqueIndex('runs_one_running').on(table.sessionId).where(sql`status = 'running' AND parent_run_id IS NULL`),
-    // Lists go by `run_number`, which every index ends with.
+    // Lists are sorted by `run_number`, which every index ends with.
     index('runs_by_session').on(table.sessionId),
     index('runs_by_entity').on(table.entityId),
-    // Most runs are completed; a list of those walks the table.
+    // Most runs are completed; a list of those reads the table.
     index('runs_by_status').on(table.status).where(sql`status <> 'completed'`),
     index('runs_by_user').on(table.userId).where(sql`run_user_id IS NOT NULL`),
     index('runs_by_parent').on(table.parentRunId).where(sql`parent_run_id IS NOT NULL`),
@@ -112,13 +109,13 @@ export const runs = sqliteTable(
   ],
 )
 
-/** One row a batch, but for the one that comes with a run's end. */
+/** One row per batch, except the batch that comes with a run's end. */
 export const events = sqliteTable(
   'events',
   {
     runNumber: integer('event_run_number').notNull(),
     firstSeq: integer('first_seq').notNull(),
-    /** JSON, as event-batch.ts writes it. */
+    /** JSON as in event-batch.ts. */
     batch: text('batch').notNull(),
   },
   (table) => [primaryKey({ columns: [table.runNumber, table.firstSeq] })],
@@ -142,19 +139,18 @@ export const summaryJobs = sqliteTable('summary_jobs', {
     .notNull()
     .references(() => sessions.sessionId, { onDelete: 'cascade' }),
   scheduledAt: text('scheduled_at').notNull(),
-  /** How often it was begun. */
   attempts: integer('job_attempts').notNull().default(0),
 })
 
 /**
- * Sessions whose rows no reader may see: they are being restored from a copy, or were deleted and their rows go step by
- * step. Rows that an earlier process left are removed.
+ * Sessions whose rows no reader may see, because they are being restored or deleted in steps. The next process removes
+ * rows that are left.
  */
 export const hiddenSessions = sqliteTable('hidden_sessions', {
   sessionId: text('hidden_session_id').primaryKey().notNull(),
 })
 
-/** Which run answers a question that was asked before. */
+/** Cached answers: the run that answers a repeated question. */
 export const answers = sqliteTable(
   'cached_answers',
   {
@@ -167,7 +163,7 @@ export const answers = sqliteTable(
   (table) => [index('cached_answers_by_run').on(table.runId), index('cached_answers_by_expiry').on(table.expiresAt)],
 )
 
-/** Idempotency keys of what is no run, and of runs that are gone. */
+/** Idempotency keys of requests that started no run, and of deleted runs. */
 export const claims = sqliteTable(
   'claims',
   {

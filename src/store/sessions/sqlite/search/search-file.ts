@@ -7,15 +7,15 @@ import { inTransaction } from '../../../sqlite/transaction.ts'
 import { mergeStep } from '../../../upkeep/index-merge.ts'
 import { giveBack } from '../../../upkeep/shrinking.ts'
 
-/*
- * The file of the words of all turns, beside the database. It is made of what the database holds and can be deleted at any
- * time: what is found in it is looked up there before it is told. It holds no texts, only which words are in which run.
+/**
+ * The word index of all messages, in a file beside the database. It can be deleted at any time and is rebuilt from the
+ * database; every match is looked up there. It holds no texts, only which words are in which run.
  */
 
 const version = 1
 const busyTimeoutMs = 5_000
 
-// The words come normalised and separated by spaces, and a session's id after a colon: `ascii` cuts nowhere else.
+// Words come normalised and separated by spaces, and a session's id after a colon: `ascii` cuts only there.
 const schema = `BEGIN;
   CREATE VIRTUAL TABLE words USING fts5(body, content='', contentless_delete=1, detail=none,
     tokenize="ascii tokenchars '_:.-'");
@@ -27,17 +27,17 @@ const schema = `BEGIN;
   PRAGMA user_version = ${version};
   COMMIT;`
 
-/** Of a file that an earlier version made too. */
+/** Also for a file of an earlier version. */
 const addPurges = 'CREATE TABLE IF NOT EXISTS purges (purge_step INTEGER NOT NULL)'
 const purgeSteps = { begin: 0, goOn: 1 }
 
-/** The run that was the last of a step of indexing; tells whether numbers have been given anew since. */
+/** The last run of an indexing step; shows whether run numbers have been reused since. */
 export interface Mark {
   number: number
   runId: string
 }
 
-/** A run as it was indexed; `look` changes when it may say something else, and is null when it never will. */
+/** A run as it was indexed; `look` changes with its content, and is null when the content is final. */
 export interface IndexedRun {
   number: number
   look: string | null
@@ -47,7 +47,7 @@ export interface IndexedRun {
 
 export class SearchFile {
   readonly #connection: Connection
-  /** Whether the last process may have left without removing what it had deleted. */
+  /** Whether the last process may have left deleted data in the index. */
   readonly wasLeft: boolean
 
   private constructor(connection: Connection, wasLeft: boolean) {
@@ -55,7 +55,7 @@ export class SearchFile {
     this.wasLeft = wasLeft
   }
 
-  /** Made anew when it is not there, is damaged, or is of another version. */
+  /** Rebuilds a file that is missing, damaged, or of another version. */
   static async open(path: string): Promise<SearchFile> {
     const present = await openVersion(path).catch(() => undefined)
     const connection = present ?? (await create(path))
@@ -65,7 +65,7 @@ export class SearchFile {
     return new SearchFile(connection, row?.clean !== 1)
   }
 
-  /** The newest runs that have all the terms, from a number down. */
+  /** The newest runs that contain all terms, from a number down. */
   async find(match: string, from: number, limit: number): Promise<number[]> {
     const rows = await this.#connection.all(
       'SELECT rowid AS number FROM words WHERE words MATCH ? AND rowid <= ? ORDER BY rowid DESC LIMIT ?',
@@ -74,7 +74,7 @@ export class SearchFile {
     return rows.map(({ number }) => number as number)
   }
 
-  /** From the newest down. */
+  /** Newest first. */
   async marks(below: number, limit: number): Promise<Mark[]> {
     const rows = await this.#connection.all(
       'SELECT mark_number, mark_run_id FROM marks WHERE mark_number < ? ORDER BY mark_number DESC LIMIT ?',
@@ -88,13 +88,13 @@ export class SearchFile {
     return new Map(rows.map((row) => [row.open_number as number, row.look as string]))
   }
 
-  /** Which numbers it knows, in order. */
+  /** The indexed run numbers, ascending. */
   async numbers(after: number, limit: number): Promise<number[]> {
     const sql = 'SELECT id FROM words_docsize WHERE id > ? ORDER BY id LIMIT ?'
     return (await this.#connection.all(sql, [after, limit])).map(({ id }) => id as number)
   }
 
-  /** Replaces what is known of these runs; `mark` given: the last one of them. */
+  /** Replaces what is indexed for these runs; `mark`: the last one of them. */
   async put(runs: readonly IndexedRun[], mark?: Mark): Promise<void> {
     const numbers = JSON.stringify(runs.map(({ number }) => number))
     const bodies = runs.flatMap(({ number, body }) => (body === undefined ? [] : [[number, body]]))
@@ -116,7 +116,6 @@ export class SearchFile {
     })
   }
 
-  /** Everything above a number. */
   async dropAbove(number: number): Promise<void> {
     await inTransaction(this.#connection, async (connection) => {
       await connection.run('DELETE FROM words WHERE rowid > ?', [number])
@@ -127,8 +126,8 @@ export class SearchFile {
   }
 
   /**
-   * One step of taking the words of runs that were dropped out of the file; false when none are left in it. What a process had
-   * no time for, the next one goes on with.
+   * One step of removing the words of dropped runs from the file; false when none are left. The next process continues
+   * an unfinished removal.
    */
   async purge(): Promise<boolean> {
     const connection = this.#connection
@@ -147,7 +146,7 @@ export class SearchFile {
     return true
   }
 
-  /** `isClean`: nothing in it is known to have been deleted from the database. */
+  /** `isClean`: the index holds nothing that was deleted from the database. */
   async close(isClean: boolean): Promise<void> {
     if (isClean) await this.#connection.run('UPDATE closings SET clean = 1').catch(() => {})
     await this.#connection.close()
@@ -192,7 +191,6 @@ async function setUp(connection: Connection): Promise<void> {
   await connection.all('PRAGMA secure_delete = 1')
 }
 
-/** Beside its database. */
 export function searchPathOf(path: string): string {
   return `${path.replace(/\.db$/, '')}-search.db`
 }
@@ -201,12 +199,12 @@ export async function removeSearchFile(path: string): Promise<void> {
   for (const ending of ['', '-wal', '-shm']) await rm(`${path}${ending}`, { force: true })
 }
 
-/** Whether the file can't be read any more, and has to be made anew. */
+/** Whether the file is unreadable and must be rebuilt. */
 export function isDamaged(error: unknown): boolean {
   return classify(error) === 'fatal'
 }
 
-/** The sessions are as they were whatever happens to the index. */
+/** An error of the index never affects the sessions. */
 export function toSearchError(error: unknown): AppError {
   if (error instanceof AppError) return error
   if (classify(error) === 'full') {

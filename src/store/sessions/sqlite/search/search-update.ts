@@ -16,16 +16,16 @@ export interface UpdateOptions {
   /** Reads the database. */
   source: Connection
   pace: Pace
-  /** Ends the update between two steps. */
+  /** Stops the update between two steps. */
   isStopped: () => boolean
 }
 
-/*
- * Numbers of runs only grow, but the highest are given again when they are deleted. So the marks say how far the index
- * goes: whatever is above the highest that still names its run is indexed anew.
+/**
+ * Run numbers only grow, but the highest are reused after a deletion. The marks show how far the index is valid:
+ * everything above the highest mark that still names its run is indexed again.
  */
 
-/** Brings the index up to date in steps, each of which is kept. */
+/** Brings the index up to date in steps, each of which is committed. */
 export async function updateIndex(options: UpdateOptions): Promise<void> {
   const { isStopped } = options
   let last = await commonMark(options)
@@ -37,7 +37,7 @@ export async function updateIndex(options: UpdateOptions): Promise<void> {
   }
 }
 
-/** Takes out the runs that are no more: for what a process that was killed had no time for. */
+/** Removes runs that no longer exist, which a killed process may have left. */
 export async function removeOrphans({ file, source, isStopped }: UpdateOptions): Promise<void> {
   for (let after = 0; !isStopped(); ) {
     const known = await file.numbers(after, numbersAtOnce)
@@ -48,7 +48,7 @@ export async function removeOrphans({ file, source, isStopped }: UpdateOptions):
   }
 }
 
-/** Of these numbers those that no run has, or no run any more. */
+/** Drops those of these numbers that no longer belong to a run. */
 export async function dropAbsent(file: SearchFile, source: Connection, numbers: readonly number[]): Promise<void> {
   const sql = 'SELECT run_number FROM json_each(?) CROSS JOIN runs ON run_number = value'
   const rows = await source.all(sql, [JSON.stringify(numbers)])
@@ -56,7 +56,7 @@ export async function dropAbsent(file: SearchFile, source: Connection, numbers: 
   await file.drop(numbers.filter((number) => !present.has(number)))
 }
 
-/** The number up to which the index knows the runs; what it says of others is dropped. */
+/** The highest run number up to which the index is valid; drops everything above it. */
 async function commonMark({ file, source }: UpdateOptions): Promise<number> {
   const [newest] = await file.marks(Number.MAX_SAFE_INTEGER, 1)
   let below = Number.MAX_SAFE_INTEGER
@@ -77,7 +77,7 @@ async function commonMark({ file, source }: UpdateOptions): Promise<number> {
   }
 }
 
-/** Runs that were under way, or waited, when they were indexed. */
+/** Indexes again the runs that were active or queued when they were indexed. */
 async function updateOpenRuns({ file, source, pace }: UpdateOptions): Promise<void> {
   const known = [...(await file.openRuns())]
   for (let at = 0; at < known.length; at += runsAtOnce) {
@@ -102,7 +102,7 @@ async function indexAfter({ file, source, pace }: UpdateOptions, after: number):
   return mark.number
 }
 
-/** What is known of these runs is made anew. */
+/** Indexes these runs again. */
 export async function renewRuns({ file, source, pace }: UpdateOptions, numbers: readonly number[]): Promise<void> {
   const rows = await lookAt(source, numbers)
   while (rows.length > 0) await file.put(await toIndexed(source, takeStep(rows), pace))
@@ -146,7 +146,7 @@ async function toIndexed(source: Connection, looks: readonly SqlRow[], pace: Pac
   })
 }
 
-/** What no word is: a session's id as a term. */
+/** A session's id as a term that no word can equal. */
 export function sessionTerm(sessionId: string): string {
   return `:${sessionId}`
 }

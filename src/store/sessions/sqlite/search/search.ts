@@ -17,30 +17,29 @@ import type { MessageRow } from '../schema/rows.ts'
 import { isDamaged, removeSearchFile, SearchFile, toSearchError } from './search-file.ts'
 import { dropAbsent, removeOrphans, renewRuns, sessionTerm, type UpdateOptions, updateIndex } from './search-update.ts'
 
-/** How long an answer waits for the index; the update goes on. */
+/** How long a search waits for the index; the update continues afterwards. */
 const updateMs = 10_000
-/** How many runs one page looks at: a filter that lets few through must not make it long. */
+/** Runs that one page reads at most, so that a strict filter does not make it slow. */
 const runsPerPage = 5_000
 const runsAtOnce = 100
 const leftAfterMs = 1_000
 
 interface Options {
-  /** Of the index. */
+  /** The index file. */
   path: string
-  /** A connection that only reads the database. */
   openSource: () => Promise<Connection>
   logger: Logger
 }
 
-/** Where a page begins: behind this message of this run. */
-interface Place {
+/** The position where a page begins: after this message of this run. */
+interface PagePosition {
   run: number
   message: number
 }
 
 /**
- * Finds messages. A search brings the index up to date first, so that writes cost nothing more. Every hit is looked up in
- * the database before it is given.
+ * Finds messages. A search brings the index up to date first, so that writes cost nothing more. Every match is looked
+ * up in the database before it is returned.
  */
 export class Search {
   readonly #options: Options
@@ -48,7 +47,6 @@ export class Search {
   #updating: Promise<void> | undefined
   /** Whether the index may hold what an earlier process had deleted. */
   #isSuspect = true
-  /** Index writes, one after the other. */
   readonly #queue = createSerial()
   #purging: Promise<void> = Promise.resolve()
   #left: NodeJS.Timeout | undefined
@@ -59,8 +57,8 @@ export class Search {
   }
 
   async find(search: MessageSearch, page: PageRequest): Promise<Page<MessageHit>> {
-    const from = toPlace(page.cursor)
-    // No session has such an id, and the index knows no term with a space in it.
+    const from = toPosition(page.cursor)
+    // No session has such an id, and the index has no term with a space.
     if (search.session_id !== undefined && !isSessionId(search.session_id)) return { items: [], next: null }
     const answer = async () => {
       await this.#upToDate()
@@ -78,24 +76,24 @@ export class Search {
     }
   }
 
-  /** These runs are gone, with every word of them. Does nothing when there is no index. */
+  /** Removes deleted runs from the index, if there is one. */
   forget(numbers: readonly number[]): void {
     if (numbers.length === 0) return
     this.#purge(async (file, source) => dropAbsent(file, source, numbers))
   }
 
-  /** These runs have lost what was said in them. */
+  /** Removes the words of runs whose content was erased. */
   forgetWordsOf(numbers: readonly number[]): void {
     if (numbers.length > 0) this.#purge((file) => file.drop(numbers))
   }
 
-  /** These runs say something else now. Does nothing when there is no index. */
+  /** Indexes changed runs again, if there is an index. */
   renew(numbers: readonly number[]): void {
     if (numbers.length === 0) return
     this.#purge(async (file, source) => renewRuns(this.#updateOf(file, source), numbers))
   }
 
-  /** Takes out, a moment later, what an earlier process had deleted and had no time to forget. */
+  /** Soon removes what an earlier process had deleted from the database but not from the index. */
   forgetLeft(): void {
     this.#left = setTimeout(() => {
       this.#purge(async (file, source) => {
@@ -113,7 +111,7 @@ export class Search {
     await this.#shut()
   }
 
-  /** The steps of the purge let searches pass in between. */
+  /** Searches run between the steps of the purge. */
   #purge(first: (file: SearchFile, source: Connection) => Promise<void>): void {
     const purge = async () => {
       const dropped = await this.#queue.run(async () => {
@@ -184,11 +182,11 @@ export class Search {
     await updateIndex(options)
   }
 
-  async #find(search: MessageSearch, limit: number, from: Place): Promise<Page<MessageHit>> {
+  async #find(search: MessageSearch, limit: number, from: PagePosition): Promise<Page<MessageHit>> {
     const { file, source } = await this.#open()
     const match = toMatch(search)
     const pace = new Pace()
-    const hits: { hit: MessageHit; place: Place }[] = []
+    const hits: { hit: MessageHit; place: PagePosition }[] = []
     let next = from.message > 0 ? from.run : from.run - 1
     for (let looked = 0; looked < runsPerPage; looked += runsAtOnce) {
       const numbers = await file.find(match, next, runsAtOnce)
@@ -220,7 +218,7 @@ interface FoundRun {
   said: MessageRow[]
 }
 
-/** Those of the runs that are in the conversations asked for, in the same order, a few at once. */
+/** Those of the runs that are in the requested sessions, in the same order, a few at a time. */
 async function* readRuns(
   source: Connection,
   numbers: readonly number[],
@@ -268,7 +266,7 @@ function toMatch({ words, session_id }: MessageSearch): string {
   return terms.join(' AND ')
 }
 
-function toPlace(cursor: string | undefined): Place {
+function toPosition(cursor: string | undefined): PagePosition {
   const after = decodeCursor(cursor)
   if (after === undefined) return { run: Number.MAX_SAFE_INTEGER, message: 0 }
   const [, run, message] = /^(\d{1,15})\.(\d{1,9})$/.exec(after.id) ?? []
@@ -276,7 +274,7 @@ function toPlace(cursor: string | undefined): Place {
   throw invalidCursor()
 }
 
-function toPage(hits: { hit: MessageHit }[], place: Place | undefined): Page<MessageHit> {
+function toPage(hits: { hit: MessageHit }[], place: PagePosition | undefined): Page<MessageHit> {
   const next = place && encodeCursor({ time: '', id: `${place.run}.${place.message}` })
   return { items: hits.map(({ hit }) => hit), next: next ?? null }
 }

@@ -4,12 +4,12 @@ import { startReserve } from '../../../rules/run-rules.ts'
 import { namesOf, sessionColumns, startedRunColumns, type ValuesOf } from '../schema/columns.ts'
 import { runs, sessions } from '../schema/schema.ts'
 
-/*
- * Commits a whole batch as one statement: its rows come as JSON documents, one per kind, and a trigger distributes them.
- * That is one hop to the thread pool and one implicit transaction. A row that breaks a rule raises a constraint, which
- * undoes the statement; then each item is looked at by itself (see single-write.ts), so that the ordinary case costs
- * nothing more. Rows are distributed as JSONB, so that no column is parsed again. View and trigger are temporary: they
- * belong to the writer's connection, not to the file.
+/**
+ * Commits a whole batch as one statement: its rows come as JSON documents, one per kind, and a trigger distributes
+ * them. That takes one trip to the thread pool and one implicit transaction. A row that breaks a rule raises a
+ * constraint, which undoes the statement; then each item is written by itself (see single-write.ts), so the usual case
+ * has no extra cost. Rows are distributed as JSONB, so that no column is parsed again. View and trigger are temporary:
+ * they belong to the writer's connection, not to the file.
  */
 
 type EventColumns = [firstSeq: number | null, lastSeq: number | null]
@@ -28,7 +28,7 @@ export interface BatchRows {
     isInputChecked: 0 | 1,
   ][]
   runs: ValuesOf<typeof runs.$inferSelect, typeof startedRunColumns>[]
-  /** Sessions in which a run of `runs` began and ended at once, so that its row never says that it was running. */
+  /** Sessions of runs that began and ended in one batch: their rows never say that they were running. */
   instants: [sessionId: string][]
   begins: [runId: string, fence: number, at: string][]
   batches: [
@@ -41,7 +41,6 @@ export interface BatchRows {
   ][]
   /** Parts of large batches. The run or batch itself holds the first or the last part. */
   parts: [runId: string, firstSeq: number, part: string][]
-  /** Idempotency keys of `runs`. */
   claims: [key: string][]
   touches: [
     sessionId: string,
@@ -73,7 +72,7 @@ export function toParams(rows: BatchRows): (string | null)[] {
   return kinds.map((kind) => (rows[kind].length === 0 ? null : JSON.stringify(rows[kind])))
 }
 
-/** `toParams` for megabytes, in several turns of the event loop. */
+/** `toParams` for megabytes; yields to the event loop. */
 export async function toLargeParams(rows: BatchRows): Promise<(string | null)[]> {
   const params: (string | null)[] = []
   for (const kind of kinds) params.push(rows[kind].length === 0 ? null : await stringifyLarge(rows[kind]))
@@ -87,12 +86,13 @@ const values = (columns: readonly unknown[]) => columns.map((_, index) => `value
 const orRaise = (kind: keyof BatchRows) =>
   `SELECT RAISE(ABORT, '${kind}') WHERE changes() <> json_array_length(NEW.${kind});`
 
-// The mark behind the fields of the message goes.
+// Removes the mark after the fields of the message.
 const checkedInput = (place: number) => `iif(value ->> ${place}, json_remove(input, '$[0][4]'), input)`
 
 const isUnended = `status NOT IN ('completed', 'failed', 'cancelled')`
 
-// An end frees its session before another start takes it. What a paused run has is joined with more one by one.
+// An end frees its session before another start takes it. A paused run's content is merged with later content one run
+// at a time.
 export const createHotWrites = `
 CREATE TEMP VIEW hot_writes AS SELECT ${kinds.map((kind) => `NULL AS ${kind}`).join(', ')};
 CREATE TEMP TRIGGER deal_hot_writes INSTEAD OF INSERT ON hot_writes BEGIN

@@ -27,16 +27,15 @@ export interface BatchItem {
   end?: RunEnd | undefined
 }
 
-/** What is known without a query. It may be wrong; the database then refuses the batch. */
-export interface Known {
+/** Answers without a query. A wrong answer makes the database refuse the batch. */
+export interface RowLookup {
   hasSession(sessionId: string): boolean
   /** The session of a run that has not ended. */
   sessionOf(runId: string): string | undefined
-  /** Whether the session has hidden rows. */
   isHidden(sessionId: string): boolean
 }
 
-/** What `messagesOf` gives for messages for which it has been made already. */
+/** Results of `messagesOf` that were made already. */
 export type MadeTexts = ReadonlyMap<readonly Message[], string>
 
 interface Touched {
@@ -51,11 +50,11 @@ interface Touched {
 export class WriteBatch {
   readonly rows: BatchRows = emptyRows()
   readonly created = new Set<string>()
-  readonly #known: Known
+  readonly #known: RowLookup
   readonly #made: MadeTexts | undefined
   readonly #touched = new Map<string, Touched>()
 
-  constructor(known: Known, made?: MadeTexts) {
+  constructor(known: RowLookup, made?: MadeTexts) {
     this.#known = known
     this.#made = made
   }
@@ -74,7 +73,7 @@ export class WriteBatch {
     }
   }
 
-  /** `state` given: what the session's state becomes, for a session that exists. */
+  /** `state`: the session's new state, for a session that exists. */
   addStart(
     { run, session, state, claim, owner, unchecked }: RunStart,
     end: RunEnd | undefined,
@@ -122,7 +121,7 @@ export class WriteBatch {
     return true
   }
 
-  /** `sessionId` and `becomes` given: as they were looked up. */
+  /** `sessionId` and `becomes`, if given, come from a query. */
   #addBegin(begin: BeginRun): boolean {
     const sessionId = this.#known.sessionOf(begin.runId)
     if (sessionId === undefined) return false
@@ -191,14 +190,14 @@ export class WriteBatch {
     return messages.length === 0 ? null : this.#messagesOf(messages)
   }
 
-  /** What is kept in the run's own row; what comes before it gets rows of its own. */
+  /** The part that is stored in the run's own row; earlier parts get rows of their own. */
   #lastPart(runId: string, batch: StoredBatch | undefined): string | null {
     if (batch === undefined) return null
     for (const { firstSeq, text } of batch.parts.slice(0, -1)) this.rows.parts.push([runId, firstSeq, text])
     return batch.parts.at(-1)?.text ?? null
   }
 
-  /** The rows, complete with those of the sessions. */
+  /** All rows, including those of the sessions. */
   finish(): BatchRows {
     for (const [sessionId, { seed, updatedAt, revisions, runs, state }] of this.#touched) {
       if (seed === undefined) {

@@ -3,11 +3,10 @@ import type { SessionRecord } from '../../../../core/session.ts'
 import type { Claim, ClaimRecord } from '../../../../core/store.ts'
 import type { Connection } from '../../../sqlite/connection.ts'
 
-// A run's key is in the run's own row: its commit then touches one B-tree instead of three.
+// A run's key is in the run's own row, so its commit writes one B-tree instead of three.
 const selectClaim = `SELECT claim_hash, claim_run_id, answer FROM claims WHERE claim_key = ?1 AND expires_at > ?2
   UNION ALL SELECT run_claim_hash, run_id, NULL FROM runs WHERE run_claim_key = ?1 AND run_claim_expires_at > ?2`
 
-/** The record under a key unless it has expired. */
 export async function readClaim(
   connection: Pick<Connection, 'all'>,
   key: string,
@@ -23,7 +22,7 @@ export async function readClaim(
   }
 }
 
-/** Undefined: the key is now the caller's. */
+/** Undefined: the caller now holds the key. */
 export async function takeClaim(writer: Connection, claim: Claim, now: string): Promise<ClaimRecord | undefined> {
   const taken = await freeClaim(writer, claim.key, now)
   if (taken !== undefined) return taken
@@ -32,7 +31,7 @@ export async function takeClaim(writer: Connection, claim: Claim, now: string): 
   return undefined
 }
 
-/** Gives the record under a key, or removes an expired one. */
+/** The record under a key; an expired one is removed. */
 export async function freeClaim(writer: Connection, key: string, now: string): Promise<ClaimRecord | undefined> {
   const taken = await readClaim(writer, key, now)
   if (taken !== undefined) return taken

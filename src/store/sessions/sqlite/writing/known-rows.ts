@@ -1,5 +1,5 @@
 import type { HiddenSessions } from '../schema/hidden.ts'
-import type { Known } from './batch.ts'
+import type { RowLookup } from './batch.ts'
 
 const limit = 5_000
 
@@ -7,7 +7,7 @@ const limit = 5_000
  * Sessions that exist and the sessions of active runs, so that a batch needs no query. A wrong guess costs a second
  * attempt, never a wrong row.
  */
-export class KnownRows implements Known {
+export class KnownRows implements RowLookup {
   // Two generations: the older one is dropped as a whole, which costs nothing per session.
   #sessions = new Set<string>()
   #earlier = new Set<string>()

@@ -2,14 +2,14 @@ import type { Message } from '../../../../core/message.ts'
 import { jsonSize } from '../../../../runtime/json-size.ts'
 import type { RunWrite } from './batch.ts'
 
-/** What takes so many characters is not made into a statement in one turn of the event loop, nor together with others. */
+/** From this size on, a statement is built in several ticks, and written alone. */
 const largeCharacters = 1024 * 1024
 
 export function isLarge(write: RunWrite): boolean {
   return charactersOf(write) >= largeCharacters
 }
 
-/** About as many as the write takes, but for what is always short. */
+/** Approximate size of a write, without the parts that are always short. */
 export function charactersOf(write: RunWrite): number {
   switch (write.kind) {
     case 'start':

@@ -5,18 +5,18 @@ import type { BatchItem, RunWrite, RunWriteOutcome } from './batch.ts'
 
 const maxWrites = 512
 
-interface Waiting<T> {
+interface PendingCall<T> {
   resolve: (value: T) => void
   reject: (error: unknown) => void
   /** The caller's answer, given once the transaction is durable. */
   outcome?: { value: T } | { error: unknown }
 }
 
-export interface PendingWrite extends Waiting<RunWriteOutcome> {
+export interface PendingWrite extends PendingCall<RunWriteOutcome> {
   write: RunWrite
   large: boolean
 }
-export interface PendingWork extends Waiting<unknown> {
+export interface PendingWork extends PendingCall<unknown> {
   work: (writer: Connection) => Promise<unknown>
   characters: number
 }

@@ -12,7 +12,7 @@ const selectRefused = `WITH RECURSIVE refused(refused_id) AS (
     SELECT value FROM json_each(?) UNION SELECT run_id FROM refused CROSS JOIN runs ON parent_run_id = refused_id)
   SELECT run_id, run_number, status, input, last_batch FROM refused CROSS JOIN runs ON run_id = refused_id`
 
-/** The end of a run whose input was refused; gives the numbers of the runs that lost theirs. */
+/** Ends a run whose input was refused; returns the numbers of the runs that lost theirs. */
 export async function finishRefused(
   writer: Connection,
   end: RunEnd,
@@ -22,7 +22,7 @@ export async function finishRefused(
   return { finished, numbers: finished === 'ok' ? await refuseRuns(writer, end.refused ?? []) : [] }
 }
 
-/** Takes the input out of these runs and of those inside them: messages, events, cached answers. */
+/** Removes the input of these runs and their child runs from messages, events and cached answers. */
 export async function refuseRuns(writer: Connection, runIds: readonly string[]): Promise<number[]> {
   const numbers: number[] = []
   for (const row of await writer.all(selectRefused, [JSON.stringify(runIds)])) {
@@ -65,7 +65,7 @@ async function redactEvents(writer: Connection, number: number, goesOn: boolean)
   }
 }
 
-/** Undefined when there is nothing of the input in it. */
+/** Undefined when the batch contains nothing of the input. */
 function redact(batch: string, goesOn: boolean): string | undefined {
   const events = JSON.parse(batch) as Parameters<typeof withoutInput>[0][]
   const kept = events.map((event) => withoutInput(event, goesOn))

@@ -18,15 +18,21 @@ import { readRecord } from '../reading/records.ts'
 import { encodeLargeBatch } from '../schema/event-batch.ts'
 import { inTheWay, isHidden } from '../schema/hidden.ts'
 import { fromJson, messageRows } from '../schema/rows.ts'
-import { type BeginRun, type Known, type MadeTexts, type RunWrite, type RunWriteOutcome, WriteBatch } from './batch.ts'
+import {
+  type BeginRun,
+  type MadeTexts,
+  type RowLookup,
+  type RunWrite,
+  type RunWriteOutcome,
+  WriteBatch,
+} from './batch.ts'
 import { insertBatch, toLargeParams } from './batch-insert.ts'
 import { freeClaim } from './claims.ts'
 import { isLarge } from './large-write.ts'
 
-/*
- * A hot write by itself, inside the writer's transaction: looks at what is there, then writes by the same statement as a
- * whole group does. Nothing else can write between the look and the write. A large one is made in several turns of the
- * event loop.
+/**
+ * Writes one item by itself inside the writer's transaction: reads the present rows, then uses the same statement as a
+ * whole batch. No other write can come in between. A large statement is built in several ticks.
  */
 
 export async function writeSingly(writer: Connection, write: RunWrite, now: string): Promise<RunWriteOutcome> {
@@ -60,12 +66,12 @@ async function startRun(writer: Connection, start: RunStart, now: string): Promi
     present !== undefined && running && state !== null
       ? { ...fromJson<JsonObject>(present.state), ...state }
       : undefined
-  const group = new WriteBatch(
+  const rows = new WriteBatch(
     knowing(run.session_id, present !== undefined),
     await madeTexts(run.messages, start.unchecked),
   )
-  group.addStart(start, undefined, becomes)
-  await writeGroup(writer, group)
+  rows.addStart(start, undefined, becomes)
+  await writeRows(writer, rows)
   return { outcome: running ? 'started' : 'queued', fence: 1, created_session: present === undefined }
 }
 
@@ -79,19 +85,19 @@ async function beginRun(writer: Connection, begin: BeginRun): Promise<boolean> {
     becomes = { ...fromJson<JsonObject>(session?.state), ...run.startState }
     await writer.run('UPDATE runs SET start_state = NULL WHERE run_id = ?', [begin.runId])
   }
-  const group = new WriteBatch(knowing(run.sessionId, true))
-  group.addBegin(begin, run.sessionId, becomes)
-  await writeGroup(writer, group)
+  const rows = new WriteBatch(knowing(run.sessionId, true))
+  rows.addBegin(begin, run.sessionId, becomes)
+  await writeRows(writer, rows)
   return true
 }
 
 async function appendEvents(writer: Connection, batch: RunBatch): Promise<boolean> {
   const run = await lookUp(writer, batch.run_id)
   if (run === undefined || !takesEvents(run, batch.fence)) return false
-  const group = new WriteBatch(knowing(run.sessionId, true))
+  const rows = new WriteBatch(knowing(run.sessionId, true))
   const encoded = await encodeLargeBatch(batch.events, run.recordedSeq)
-  group.addBatch(batch.run_id, batch.fence, batch.reserve_until, encoded, batch.checked)
-  await writeGroup(writer, group)
+  rows.addBatch(batch.run_id, batch.fence, batch.reserve_until, encoded, batch.checked)
+  await writeRows(writer, rows)
   return true
 }
 
@@ -103,20 +109,20 @@ async function finishRun(writer: Connection, end: RunEnd, large: boolean): Promi
   const whole = { ...end, fence: run.fence, messages: [...kept, ...end.messages] }
   const batch = await encodeLargeBatch(end.events, run.recordedSeq)
   const known = knowing(run.sessionId, true)
-  // What SQLite is given at once is copied at once. What was paused takes no batch, only an end.
+  // SQLite copies a statement's parameters at once. A paused run takes no batch, only an end.
   const apart = large && !run.ended
   if (apart) {
     const events = new WriteBatch(known)
     events.addBatch(end.run_id, run.fence, 0, batch)
-    await writeGroup(writer, events)
+    await writeRows(writer, events)
   }
-  const group = new WriteBatch(known, await madeTexts(whole.messages))
-  group.addEnd(whole, run.sessionId, apart ? undefined : batch)
-  await writeGroup(writer, group)
+  const rows = new WriteBatch(known, await madeTexts(whole.messages))
+  rows.addEnd(whole, run.sessionId, apart ? undefined : batch)
+  await writeRows(writer, rows)
   return 'ok'
 }
 
-function knowing(sessionId: string, exists: boolean): Known {
+function knowing(sessionId: string, exists: boolean): RowLookup {
   return { hasSession: (other) => exists && other === sessionId, sessionOf: () => sessionId, isHidden: () => false }
 }
 
@@ -124,8 +130,8 @@ async function madeTexts(messages: readonly Message[], unchecked = false): Promi
   return new Map([[messages, await stringifyLarge(messageRows(messages, unchecked))]])
 }
 
-async function writeGroup(writer: Connection, group: WriteBatch): Promise<void> {
-  await writer.run(insertBatch, await toLargeParams(group.finish()))
+async function writeRows(writer: Connection, rows: WriteBatch): Promise<void> {
+  await writer.run(insertBatch, await toLargeParams(rows.finish()))
 }
 
 async function isBusy(writer: Connection, sessionId: string): Promise<boolean> {
@@ -133,7 +139,7 @@ async function isBusy(writer: Connection, sessionId: string): Promise<boolean> {
   return (await writer.all(sql, [sessionId])).length > 0
 }
 
-/** By itself in the writer's transaction: it happens once in a run's life, not once a run. */
+/** Runs inside the writer's transaction, but not as part of a batch: a resumption is rare. */
 export async function resumeRun(writer: Connection, resume: RunResume): Promise<RunResumed> {
   const { run_id: runId, owner, at, events, reserve_until } = resume
   const run = await lookUp(writer, runId)
@@ -146,14 +152,14 @@ export async function resumeRun(writer: Connection, resume: RunResume): Promise<
     `UPDATE runs SET status = 'running', owner = ?, fence = ?, reserve_until = max(reserve_until, ?) WHERE run_id = ?`,
     [owner, fence, reserve_until, runId],
   )
-  const group = new WriteBatch(knowing(run.sessionId, true))
-  group.addBatch(runId, fence, reserve_until, await encodeLargeBatch(events, run.recordedSeq))
-  await writeGroup(writer, group)
+  const rows = new WriteBatch(knowing(run.sessionId, true))
+  rows.addBatch(runId, fence, reserve_until, await encodeLargeBatch(events, run.recordedSeq))
+  await writeRows(writer, rows)
   await touch(writer, run.sessionId, at)
   return { outcome: 'resumed', fence }
 }
 
-/** Takes what the end of a pause has written out of the way, but for its events; gives its messages. */
+/** Removes what the pause wrote as an end, except its events; returns its messages. */
 async function reopen(writer: Connection, runId: string): Promise<Message[]> {
   const record = await readRecord((sql, params) => writer.all(sql, params), runId)
   await writer.run(

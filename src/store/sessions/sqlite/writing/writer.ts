@@ -13,7 +13,7 @@ import { writeSingly } from './single-write.ts'
 const fewWrites = 4
 
 export interface WriterOptions {
-  /** The file's path, for errors. */
+  /** For errors. */
   path: string
   connection: Connection
   known: KnownRows
@@ -60,7 +60,7 @@ export class Writer {
     while (this.#draining !== undefined) await this.#draining
   }
 
-  /** How many run writes came so far. It grows while the store is in use. */
+  /** The number of run writes so far. */
   get writes(): number {
     return this.#writes
   }
@@ -70,12 +70,12 @@ export class Writer {
     return this.#isFull
   }
 
-  /** Call it when a `work` has written to the disk: the writer does not see inside it. */
+  /** Call it after a `work` that wrote: the writer can't see that itself. */
   wrote(): void {
     this.#isFull = false
   }
 
-  /** Why nothing is accepted any more. */
+  /** Why no write is accepted any more. */
   get failure(): AppError | undefined {
     return this.#dead
   }
@@ -159,7 +159,7 @@ export class Writer {
     const { connection, known } = this.#options
     const batch = new WriteBatch(known)
     try {
-      // What can't be written as JSON throws here; it is answered by itself.
+      // An item that is not JSON throws here; it is then written by itself.
       for (const item of items) if (!batch.add(item)) return false
       const params = toParams(batch.finish())
       await connection.run(insertBatch, params)
