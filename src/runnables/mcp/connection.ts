@@ -243,10 +243,7 @@ export class McpConnection {
     if (live.calls > 0 || performance.now() - live.startedAt < steadyMs) this.#countFailure(why)
     this.#live = undefined
     if (!this.#closed.signal.aborted)
-      this.#logger?.warn(
-        { mcp_server: this.#name, reason: why },
-        'the connection to an the connection to an MCP server was lost',
-      )
+      this.#logger?.warn({ mcp_server: this.#name, reason: why }, 'the connection to an MCP server was lost')
   }
 
   #end(live: Live): void {

@@ -32,7 +32,7 @@ import { z } from 'zod'
 
 const text = 'more and more of it. '.repeat(50)
 const endless = (emission) => async function* () { for (;;) yield emission }
-const call = (name, input) => scriptedModel(({ number }) => number === 1 ? { toolCalls: [{ name, input }] } : 'told')
+const call = (name, input) => scriptedModel(({ number }) => number === 1 ? { tool_calls: [{ name, input }] } : 'told')
 const there = () => remoteAgent({ url: '${remote}', agentId: 'endless' })
 const flood = { command: process.execPath, args: [${JSON.stringify(join(root, 'test/fixtures/endless-mcp-server.ts'))}] }
 const again = tool({ inputSchema: z.object({}), execute: async () => 'again' })
@@ -48,7 +48,7 @@ export default defineConfig({
     there: there(),
     asking: agent({ model: call('there', { message: 'go' }), tools: { there: there() } }),
     flooded: agent({ model: call('mcp_flood', {}), tools: { mcp: mcp(flood) } }),
-    looping: agent({ model: scriptedModel(() => ({ toolCalls: [{ name: 'again', input: {} }] })), tools: { again } }),
+    looping: agent({ model: scriptedModel(() => ({ tool_calls: [{ name: 'again', input: {} }] })), tools: { again } }),
     echo: agent({ run: ({ text }) => text }),
   },
 })
