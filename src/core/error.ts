@@ -57,13 +57,9 @@ export class AppError extends Error {
   override readonly name = 'AppError'
   /** Decide by this code; the wording of messages may change. */
   readonly code: ErrorCode
-  /** The problems, one per field; may be empty. */
   readonly details: readonly ErrorDetail[]
-  /** Seconds to wait before a retry. */
   readonly retryAfterSeconds: number | undefined
-  /** Methods that the path allows. */
   readonly allow: readonly string[] | undefined
-  /** The run that the error is about. */
   readonly runId: string | undefined
   readonly sessionId: string | undefined
 

@@ -108,7 +108,6 @@ export interface StepStart {
   parent_id?: string
   /** The preceding step or approval in the same branch of the workflow's code. */
   after?: string
-  /** The run of the team member. */
   child_run_id?: string
 }
 export interface StepEnd {
@@ -117,14 +116,12 @@ export interface StepEnd {
   status: 'completed' | 'failed' | 'cancelled'
   output?: Json
   error?: { message: string }
-  /** The usage of the member's run. */
   usage?: Usage
   /** The session's state after a workflow step that changed it. Always recorded, sent only on request. */
   state?: JsonObject
   duration_ms: number
 }
 
-/** What a runnable may emit. */
 export type EmittedEvent =
   | TextDelta
   | ReasoningDelta
@@ -153,7 +150,6 @@ const emitted: Record<EmittedEvent['type'], true> = {
   step_start: true,
   step_end: true,
 }
-/** The types of the events that a runnable may emit. */
 export const emittedTypes: readonly string[] = Object.keys(emitted)
 
 export function isEmittedType(type: unknown): type is EmittedEvent['type'] {

@@ -10,10 +10,7 @@ import { addToParts, type Message, type Part, textOf } from './message.ts'
 import type { Usage } from './run.ts'
 import { addUsage } from './usage.ts'
 
-/**
- * Builds a run's output from its events: parts, sources and usage so far. Used for live runs and for the record of a
- * run whose process died.
- */
+/** A run's output built from its events, live or after its process died. */
 export class RunFold {
   readonly sources: SourceEvent[] = []
   usage: Usage | null = null

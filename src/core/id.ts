@@ -10,10 +10,7 @@ let lastTime = -1
 let lastTimeText = ''
 let count = 0
 
-/**
- * `prefix_` and 26 characters: 10 of the time in milliseconds, 4 of a counter within it, 12 random. Ids of one process
- * sort by creation.
- */
+/** `prefix_` and 26 characters: time in ms (10), counter (4), random (12). Sorts by creation in a process. */
 export function createId(prefix: IdPrefix, now: number = Date.now()): string {
   if (now !== lastTime) {
     lastTime = now

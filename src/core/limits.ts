@@ -79,7 +79,6 @@ export function shownBytes(bytes: number): string {
   return `${Math.round((bytes / size) * 100) / 100} ${unit}`
 }
 
-/** Whether the text has more than `bytes` bytes of UTF-8. */
 export function isLonger(text: string, bytes: number): boolean {
   if (text.length > bytes) return true
   // A UTF-16 unit takes at most three bytes.

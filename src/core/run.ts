@@ -50,7 +50,6 @@ export interface RunError {
   message: string
 }
 
-/** The run as sessions and run lists show it. */
 export interface Run {
   run_id: string
   session_id: string

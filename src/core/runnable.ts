@@ -12,7 +12,6 @@ export interface RunInput {
   text: string
 }
 
-/** The data of a run that continues after a pause. */
 export interface Resumption {
   /** All events so far, in order. The last one is `run_resumed` with the answer. */
   readonly events: readonly RunEvent[]
@@ -25,7 +24,6 @@ export type ChildCall = ({ entityId: string; input: RunInput } | { runId: string
   answers?: readonly MemberAnswer[] | undefined
 }
 
-/** A child run. */
 export interface ChildRun {
   readonly runId: string
   /** From its start, or from where it continues, to its end or pause. */
@@ -37,7 +35,6 @@ export interface ChildRun {
 /** The default number of earlier runs of the session that a run sees. */
 export const defaultHistoryRuns = 20
 
-/** The answer of a team member. */
 export interface MemberAnswer {
   /** The member's name: its id, where the team names it by id. */
   readonly name: string
@@ -60,7 +57,6 @@ export interface AgentContext<STATE extends object = JsonObject> {
   readonly knowledge?: Knowledge | undefined
   /** The session's earlier messages, oldest first, of at most this many runs (default 20). */
   history(runs?: number): Promise<readonly Message[]>
-  /** The session's latest summary, if there is one. */
   summary(): Promise<Summary | undefined>
   /** In a team member: the answers of the earlier members, in order. Otherwise empty. */
   readonly answers: readonly MemberAnswer[]
@@ -136,7 +132,6 @@ export function isRunnable(value: unknown): value is Runnable {
   return typeof value === 'object' && value !== null && mark in value
 }
 
-/** The item of the agent list. */
 export interface EntityInfo {
   id: string
   kind: EntityKind

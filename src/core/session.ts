@@ -3,7 +3,6 @@ import type { JsonObject } from './json.ts'
 import type { Run, RunRecord } from './run.ts'
 import type { Summary } from './summary.ts'
 
-/** The present owners of a session. */
 export interface SessionOwners {
   agent_id: string | null
   team_id: string | null
@@ -70,10 +69,7 @@ export interface SessionChange {
 export interface SessionHead {
   session: Omit<Session, 'runs' | 'run_count' | 'summary'>
   summary: Summary | null
-  /**
-   * By user of `shared_with`, the last run that the user may read; null: nothing. Other users may read up to their own
-   * newest run.
-   */
+  /** By user, the last run that the user may read; null: none. Others: up to their own newest run. */
   handovers?: Record<string, string | null> | undefined
 }
 

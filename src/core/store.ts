@@ -132,7 +132,6 @@ export interface SessionFilter {
 }
 
 export interface SessionListFilter extends SessionFilter {
-  /** Only sessions that have not changed since. */
   updated_before?: string | undefined
 }
 

@@ -1,6 +1,5 @@
 import type { Message } from './message.ts'
 
-/** The latest summary of a session. */
 export interface Summary {
   session_id: string
   content: string

@@ -35,7 +35,6 @@ export interface TracedCall {
   at: string
   /** The exact prompt, system message and history included; null when it can't be restored completely. */
   messages: Json
-  /** The tool definitions that the model got. */
   tools: Json
   settings: JsonObject | null
   /** Retrievals since the previous call. */

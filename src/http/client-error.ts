@@ -18,10 +18,7 @@ export function parseError(error: NodeJS.ErrnoException): AppError {
   }
 }
 
-/**
- * Answers with the standard error body on a socket without a request, and closes it. `received`: the unparsed bytes, as
- * far as node kept them.
- */
+/** Answers on a socket without a request and closes it. `received`: the unparsed bytes, if node kept them. */
 export function answerRaw(socket: Duplex, error: AppError, now: number, received: Uint8Array | undefined): void {
   const requestId = createId('req', now)
   const status = statusOf[error.code]

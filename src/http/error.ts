@@ -49,7 +49,7 @@ export function errorBody(error: AppError, requestId: string) {
   }
 }
 
-/** Headers of an error, for any body: `Retry-After`, `Allow`, `WWW-Authenticate`. */
+/** `Retry-After`, `Allow`, `WWW-Authenticate`. */
 export function errorHeaders(error: AppError): Record<string, string> {
   const headers: Record<string, string> = {}
   const retryAfter = error.retryAfterSeconds ?? (needsRetryAfter(error.code) ? 1 : undefined)

@@ -50,10 +50,7 @@ const noParams: Readonly<Record<string, string>> = Object.freeze({})
 const noHeaders: readonly string[] = []
 let serials = 0
 
-/**
- * One request and its reply: an `HttpRequest` for handlers, and the state of the pipeline. Rarely needed values (query,
- * body, signals) are created on first use.
- */
+/** One request and its reply. Rarely needed values (query, body, signals) are created on first use. */
 export class Exchange implements HttpRequest {
   /** Unique in this process. */
   readonly serial = ++serials

@@ -3,9 +3,7 @@ import type { ReadableStream } from 'node:stream/web'
 import type { Reply } from './reply.ts'
 import type { HttpRequest } from './request.ts'
 
-/**
- * Adapts a handler of web `Request` and `Response`. Event streams are passed through; any other body is buffered first.
- */
+/** Adapts a web handler. Event streams are passed through; any other body is buffered first. */
 export function fromWeb(handler: (request: Request) => Promise<Response>): (request: HttpRequest) => Promise<Reply> {
   return async (request) => {
     const response = await handler(await toRequest(request))

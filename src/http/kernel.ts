@@ -22,7 +22,7 @@ export interface Kernel {
   /** The same pipeline with no socket. Host is `localhost` unless given. */
   inject(request: InjectRequest): Promise<InjectResponse>
   listen(address: ListenAddress): Promise<Bound>
-  /** The number of requests whose answer is not complete. */
+  /** The ids of requests whose answer is not complete. */
   requestIds(): string[]
   /**
    * Stops accepting and closes idle connections. Active requests get the deadline, then they are cut. Producers of

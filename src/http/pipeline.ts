@@ -28,9 +28,7 @@ export interface Pipeline {
   interrupt(socket: object, error: AppError): boolean
   /** New requests are `unavailable`, connections close after their answer. */
   startClosing(onIdle: () => void): void
-  /** The number of requests whose answer is not complete. */
   requestIds(): string[]
-  /** Aborts active requests. */
   cut(): void
   /** Resolves when no request is active. */
   idle(): Promise<void>

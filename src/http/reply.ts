@@ -42,7 +42,6 @@ export function sse(frames: AsyncIterable<Frames>, headers?: Record<string, stri
   return { status: 200, headers, body: { kind: 'sse', frames } }
 }
 
-/** Whether the body is written piece by piece. */
 export function isStream(body: ReplyBody | undefined): body is Extract<ReplyBody, { kind: 'sse' | 'stream' }> {
   return body?.kind === 'sse' || body?.kind === 'stream'
 }

@@ -24,10 +24,7 @@ export interface BodyReader {
    * leaves the rest unread. The request timeout restarts with each piece of data.
    */
   lines(options: LineOptions): AsyncGenerator<string>
-  /**
-   * Releases the bytes before the handler returns, for handlers that work for long after reading. Absent in a
-   * request from another server.
-   */
+  /** Frees the bytes early, for handlers that work for long. Absent in a request from another server. */
   release?(): void
 }
 

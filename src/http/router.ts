@@ -87,10 +87,7 @@ export interface Target {
   search: string
 }
 
-/**
- * Splits a request target (RFC 9112 3.2). The absolute form must name the same host as the Host header, because only
- * the Host header was checked.
- */
+/** RFC 9112 3.2. The absolute form must name the Host header's host: only that was checked. */
 export function parseTarget(target: string, host: string | undefined): Target {
   if (target.charCodeAt(0) === 0x2f) return split(target)
   if (target === '*') return { path: '*', search: '' }

@@ -10,10 +10,7 @@ const lingerMs = 1_000
 /** Maximum rest of a body that is read to keep the connection. */
 const smallRestBytes = 64 * 1024
 
-/**
- * Writes any reply except a stream. Throws before it sends anything when it can't be written. A refusal may leave parts
- * of the request body unread.
- */
+/** Writes a reply, not a stream. Throws before it sends anything. A refusal may leave body unread. */
 export function writePlain(exchange: Exchange, reply: Reply, refusal: boolean): void {
   const { outgoing, method } = exchange
   const { status } = reply

@@ -74,7 +74,6 @@ async function askLocal(
   }
 }
 
-/** The first listed model that does more than embed. */
 function firstName(listed: unknown): string | undefined {
   const { models, data } = (listed ?? {}) as { models?: { name?: unknown }[]; data?: { id?: unknown }[] }
   const names = [...(models ?? []).map(({ name }) => name), ...(data ?? []).map(({ id }) => id)]

@@ -8,10 +8,7 @@ export const noModelText =
   "Set `model` in agent.config.ts, for all agents or for this one: model: 'ollama/qwen3:8b', or " +
   "model: { baseURL: 'http://127.0.0.1:11434/v1', model: 'qwen3:8b' }.\n"
 
-/**
- * An answer without a model: an introduction, then each passage unchanged with its place as `[1] path:line`. Streamed
- * word by word.
- */
+/** An introduction, then each passage unchanged with its place as `[1] path:line`. Streamed by word. */
 export async function* offlineAnswer(quotes: readonly Quote[]): AsyncGenerator<string> {
   if (quotes.length === 0) {
     yield* fragments(

@@ -29,7 +29,6 @@ const rankCost = 0.05
 
 interface Candidate extends Quote {
   score: number
-  /** How many words of the question it has. */
   shared: number
 }
 

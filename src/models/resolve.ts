@@ -21,10 +21,7 @@ export interface ResolveOptions {
   fetch?: typeof globalThis.fetch | undefined
 }
 
-/**
- * Sends no request: an unreachable endpoint fails at the first call. Throws `invalid_request` when it can't be
- * resolved.
- */
+/** Sends no request. Throws `invalid_request` when the model can't be resolved. */
 export async function resolveModel(setting: ModelSetting, options: ResolveOptions = {}): Promise<ModelObject> {
   assertModel(setting)
   if (isModelObject(setting)) return setting

@@ -66,7 +66,6 @@ export class Lifecycle {
     return this.#isServing
   }
 
-  /** Aborts when the server begins to stop. */
   get signal(): AbortSignal {
     return this.#stopping.signal
   }

@@ -10,10 +10,7 @@ const portsToTry = 20
 
 const shortestKey = 16
 
-/**
- * Without keys, or with keys that can be guessed, the command line listens on loopback only. An embedding program gets
- * a warning.
- */
+/** Without strong keys the command line listens on loopback only; an embedding program gets a warning. */
 export function assertMayListen(server: ResolvedServerConfig, program: boolean, logger: Logger): void {
   const { host } = server.address
   if (host !== undefined && isLoopback(host)) return

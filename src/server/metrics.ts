@@ -10,7 +10,6 @@ import type { RequestRecord } from '../http/options.ts'
 export interface Metrics {
   countRequest(record: RequestRecord): void
   countRun(run: RunRecord): void
-  /** All metrics and the state of the process. */
   print(): string
 }
 

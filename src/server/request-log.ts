@@ -1,7 +1,6 @@
 import type { Logger } from '../core/logger.ts'
 import type { RequestRecord } from '../http/options.ts'
 
-/** One line per request, without content. */
 export function logRequest(logger: Logger, level: 'info' | 'debug', record: RequestRecord): void {
   const { method, path, status, durationMs, requestId, caller, runId, sessionId } = record
   logger[level](

@@ -5,7 +5,7 @@ import { cachedStore } from '../store/cached/cached-store.ts'
 import { memoryStore } from '../store/sessions/memory/store.ts'
 import { sqliteStore } from '../store/sessions/sqlite/store.ts'
 
-/** The configured store. `onFatal`: the store confirms no more writes. */
+/** `onFatal`: the store confirms no more writes. */
 export function createStore(
   storage: ResolvedServerConfig['sessionStorage'],
   logger: Logger,

@@ -33,10 +33,7 @@ export function parseBody<S extends z.ZodObject>(
   return check(schema, hasNull && nulls === 'absent' ? withoutNulls(value) : value)
 }
 
-/**
- * Validates query parameters or form fields, whose text is converted to the schema's types. `parseJson` reads the
- * fields that hold an object. Throws as `parseBody` does.
- */
+/** Converts text to the schema's types; `parseJson` reads object fields. Throws as `parseBody` does. */
 export function parseQuery<S extends z.ZodObject>(
   schema: S,
   entries: Iterable<[string, string]>,

@@ -6,9 +6,7 @@ import type { HttpRequest, MultipartPart } from '../../http/request.ts'
 import { ContentRequest, ContentSettings } from '../../wire/knowledge.ts'
 import { parseBody, parseQuery } from '../../wire/parse.ts'
 
-/**
- * What to ingest, from JSON, a form or plain text. Throws `unsupported_media_type` for any other type, or without one.
- */
+/** From JSON, a form or plain text. Throws `unsupported_media_type` otherwise. */
 export async function readContent(request: HttpRequest): Promise<IngestInput> {
   // Checked first: an empty body is refused as empty, not for its type.
   const type = mediaTypeOf(request.headers['content-type'])

@@ -20,7 +20,7 @@ export interface ApiSettings {
   authRequired: boolean
   /** `status` other than `ready` is a 503. Must not throw. */
   readiness: () => Promise<Readiness>
-  /** The body of `/metrics`. */
+  /** string */
   metrics: () => string
   /** Descriptions of routes outside `api/` (A2A). */
   extraDocs: readonly RouteDoc[]

@@ -3,7 +3,6 @@ import type { MessageHit } from '../../core/text/message-search.ts'
 import type { Row } from './row-list.ts'
 import { type RowPage, shorten } from './rows.ts'
 
-/** One page of the places that contain all the words, newest first. */
 export async function findWords(
   client: Client,
   words: string,

@@ -2,7 +2,6 @@ import type { EntityKind, RunStatus } from '../../core/run.ts'
 
 /** A line of a list: a session, or a search result in one. All texts are safe for the terminal. */
 export interface Row {
-  /** Unique in its list. */
   key: string
   sessionId: string
   runId: string | undefined
@@ -35,10 +34,7 @@ export function addPage(list: RowList, rows: readonly Row[], cursor: string | nu
   return { ...list, rows: all.slice(0, maxRows), cursor: all.length >= maxRows ? null : cursor }
 }
 
-/**
- * Merges a refreshed first page: its rows come first, and rows that it should hold but does not were deleted. The same
- * row stays selected.
- */
+/** Merges a refreshed first page. Rows missing from it were deleted. The same row stays selected. */
 export function renew(list: RowList, rows: readonly Row[], cursor: string | null): RowList {
   const oldest = rows.at(-1)?.at ?? ''
   const fresh = new Set(rows.map(({ key }) => key))
@@ -53,19 +49,16 @@ export function remove(list: RowList, sessionId: string): RowList {
   return { ...list, rows, selected: Math.max(0, Math.min(selected, rows.length - 1)) }
 }
 
-/** Moves the selection, within the list. */
 export function move(list: RowList, by: number): RowList {
   return { ...list, selected: Math.max(0, Math.min(list.selected + by, list.rows.length - 1)) }
 }
 
-/** Scrolls so that the selected row is visible. */
 export function keepInSight(list: RowList, shown: number): RowList {
   const last = Math.max(0, list.rows.length - shown)
   const top = Math.max(list.selected - shown + 1, Math.min(list.top, list.selected, last))
   return top === list.top ? list : { ...list, top }
 }
 
-/** Whether to prefetch the next page: the selection is near the end. */
 export function wantsPage(list: RowList, shown: number): boolean {
   return list.cursor !== null && list.selected + 2 * shown >= list.rows.length
 }

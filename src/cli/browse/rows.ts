@@ -13,7 +13,6 @@ export interface RowPage {
   cursor: string | null
 }
 
-/** One page of sessions, most recently used first. */
 export async function readSessions(
   client: Client,
   cursor: string | undefined,

@@ -5,7 +5,6 @@ import { describeError } from '../command/exit.ts'
 import { saidIn } from '../terminal/message-text.ts'
 import { clip, Transcript } from './transcript.ts'
 
-/** What stays in memory of a run that is not shown. */
 export interface RunHead {
   runId: string
   agentId: string
@@ -37,7 +36,6 @@ export class RunReader {
     this.#head = head
   }
 
-  /** The run's status as far as it is read. */
   get status(): RunStatus | undefined {
     return this.#transcript?.status
   }
@@ -86,7 +84,6 @@ export class RunReader {
   }
 }
 
-/** Whether a retry may help. */
 export function isUnreachable(error: unknown): boolean {
   return isAppError(error) && (error.code === 'unavailable' || error.code === 'timeout')
 }

@@ -5,7 +5,6 @@ export interface Column {
   lines(run: number, entry: number): readonly string[]
 }
 
-/** The line at the top of the window. */
 export interface Place {
   run: number
   entry: number
@@ -14,16 +13,13 @@ export interface Place {
 
 export interface Page {
   lines: string[]
-  /** The first run with a visible line. */
   firstRun: number
   lastRun: number
-  /** The last line is visible. */
   atEnd: boolean
 }
 
 export const start: Place = { run: 0, entry: 0, line: 0 }
 
-/** The lines that fit from a place on. */
 export function readPage(column: Column, place: Place, height: number): Page {
   const page: Page = { lines: [], firstRun: place.run, lastRun: place.run, atEnd: true }
   let skip = place.line

@@ -12,7 +12,6 @@ export interface SessionBrowserProps {
   paint: Paint
 }
 
-/** The full screen: header, list or conversation, key help. */
 export function SessionBrowserScreen({ browser, paint }: SessionBrowserProps): ReactNode {
   const { columns, rows } = useWindowSize()
   const screen = useSyncExternalStore(browser.subscribe, browser.get)

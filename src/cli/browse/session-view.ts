@@ -27,7 +27,6 @@ const latest = 10
 /** Transcripts further from the window are dropped. */
 const maxTranscripts = 40
 const maxReadsAtOnce = 4
-/** Placeholder for a run that is not loaded. */
 const unread = { kind: 'note', text: '…', joined: false } as const
 
 /** One session in a window. Runs load when they become visible; active runs are followed. */
@@ -37,7 +36,6 @@ export class SessionView implements Column {
   readonly #stop = new AbortController()
   /** Oldest first. */
   #slots: Slot[] = []
-  /** Of the page of older runs. */
   #cursor: string | null | undefined
   #place: Place = start
   #height = 1
@@ -68,7 +66,6 @@ export class SessionView implements Column {
     return this.#lines.get(this.#slots[run]?.reader?.shown?.entry(entry) ?? unread)
   }
 
-  /** Whether a run is active. */
   get live(): boolean {
     return this.#slots.slice(-latest).some(({ head }) => !isEnded(head.status))
   }
@@ -120,7 +117,6 @@ export class SessionView implements Column {
     this.#seeksStart = false
   }
 
-  /** Looks for new runs and new statuses. */
   async look(): Promise<void> {
     if (this.#listing) return
     await this.#list(async () => {

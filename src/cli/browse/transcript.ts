@@ -14,7 +14,6 @@ export type TranscriptEntry = Omit<Entry, 'id'>
 
 /** Per answer; the record has all of it. */
 const maxChars = 1_000_000
-/** Maximum notes of tools, steps and sources. */
 const maxNotes = 1_000
 
 /** One run as a person reads it: input, answer with tools and steps in place, and how it ended. Memory is bounded. */
@@ -26,7 +25,6 @@ export class Transcript {
   #open: TranscriptEntry | undefined
   #splitter = new BlockSplitter()
   readonly #clean = createTerminalFilter()
-  /** Index of the entry of each active tool or step. */
   readonly #working = new Map<string, number>()
   readonly #sources: SourceEvent[] = []
   #startedAt: string | undefined

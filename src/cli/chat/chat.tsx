@@ -16,13 +16,11 @@ export interface ChatProps {
   paint: Paint
   /** Cancels the answer and leaves the chat. */
   signal: AbortSignal
-  /** Called when Ctrl-C ends the chat. */
   onInterrupt?: () => void
 }
 
 const clearScreen = '\x1b[2J\x1b[3J\x1b[H'
 
-/** The conversation: messages above, the growing answer, the input line below. */
 export function Chat({ conversation, paint, signal, onInterrupt }: ChatProps): ReactNode {
   const { exit } = useApp()
   const { write } = useStdout()

@@ -31,7 +31,6 @@ export function commandIn(line: string): string | undefined {
   return /^\/([a-z]+)(?:\s|$)/.exec(line)?.[1]
 }
 
-/** Runs a command line. Errors are thrown. */
 export async function runCommand(conversation: Conversation, line: string): Promise<void> {
   const name = commandIn(line) ?? ''
   const command = Object.hasOwn(commands, name) ? commands[name] : undefined

@@ -19,10 +19,8 @@ export interface ConversationOptions {
   sessionId: string | undefined
 }
 
-/** How many interactions are shown when a session is opened. */
 const shownInteractions = 20
 
-/** A conversation with an agent, and what the screen shows of it. */
 export class Conversation {
   readonly screen = new ChatScreen()
   readonly client: Client
@@ -53,7 +51,6 @@ export class Conversation {
     this.screen.say('note', text)
   }
 
-  /** Sends a message, or the answer to a waiting run. */
   async send(text: string): Promise<void> {
     if (this.#waiting !== undefined) return this.#answer(text)
     this.screen.say('user', terminalText(text).replaceAll('\t', '    '))
@@ -88,7 +85,6 @@ export class Conversation {
     }
   }
 
-  /** Shows the session's latest interactions. */
   async showHistory(signal?: AbortSignal): Promise<void> {
     const history = await this.client.sessions.history(this.sessionId, { interactions: shownInteractions, signal })
     if (history.has_more) this.note('There are earlier messages. /save writes all of them to a file.')

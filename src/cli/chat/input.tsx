@@ -10,7 +10,6 @@ export interface InputProps {
   rows: number
 }
 
-/** The line that is being typed, with the cursor. */
 export function Input({ line, prompt, columns, rows }: InputProps): ReactNode {
   const { before, at, after } = around(line, columns * rows, rows)
   return (

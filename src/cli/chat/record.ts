@@ -5,10 +5,7 @@ import { showEvent, type TurnEvent } from '../runs/activity.ts'
 import { terminalLine } from '../terminal/text.ts'
 
 interface Reading {
-  /**
-   * Whether text is shown from the record, after what was already shown; otherwise text comes over A2A and is only
-   * counted.
-   */
+  /** Whether text is shown from the record; otherwise it comes over A2A and is only counted. */
   takesText: boolean
   onLife?: () => unknown
 }
@@ -62,10 +59,7 @@ export class RunReader {
     this.#behind?.go()
   }
 
-  /**
-   * Reads from the start and skips what was shown. Resolves at the run's end or pause; rejects when the connection is
-   * cut.
-   */
+  /** Reads from the start, skipping shown text. Resolves at the end or pause; rejects on a cut connection. */
   async read({ takesText, onLife }: Reading): Promise<void> {
     if (this.runId === undefined) return
     const signal = takesText ? this.signal : AbortSignal.any([this.signal, this.#stop.signal])

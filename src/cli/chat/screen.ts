@@ -1,6 +1,5 @@
 import { type Block, BlockSplitter } from '../markdown/blocks.ts'
 
-/** A finished entry, which does not change any more. */
 export interface Entry {
   id: number
   kind: 'name' | 'user' | 'markdown' | 'note' | 'error'
@@ -11,16 +10,13 @@ export interface Entry {
 
 export interface Screen {
   entries: readonly Entry[]
-  /** The end of the answer, which still grows. */
   open: string
   openJoined: boolean
-  /** Active tools and steps. */
   working: readonly string[]
   /** Start of the active run; undefined: no run is active. */
   busySince: number | undefined
   tokens: number
   connectionLost: boolean
-  /** The question that the next line answers. */
   question: string | undefined
 }
 
@@ -33,10 +29,7 @@ const maxShownChars = 1_000_000
 /** Backpressure: `text` waits once this much text is pending. */
 const maxPendingChars = 256 * 1024
 
-/**
- * State of the chat's screen. Text is drawn at most every 50 ms, less often when drawing is slow; everything else at
- * once.
- */
+/** Text is drawn at most every 50 ms, less often when drawing is slow; everything else at once. */
 export class ChatScreen {
   #screen: Screen = {
     entries: [],
@@ -67,7 +60,6 @@ export class ChatScreen {
     return () => void this.#listeners.delete(listener)
   }
 
-  /** Adds an entry after the answer so far. */
   say(kind: Entry['kind'], text: string): void {
     this.#closeText()
     this.#add({ kind, text, joined: false })

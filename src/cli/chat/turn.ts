@@ -24,7 +24,6 @@ export interface Turn {
 
 export interface ResumedTurn extends Pick<Turn, 'sessionId' | 'signal'> {
   runId: string
-  /** The number of the last event before the pause. */
   after: number
   answer: { approved?: Record<string, boolean>; input?: Json }
 }

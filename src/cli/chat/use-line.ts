@@ -9,11 +9,9 @@ export interface LineOptions {
   submit(text: string): boolean
   /** Ctrl-C; gets the text that it cleared. */
   cancel(cleared: string): void
-  /** Ctrl-D on an empty line. */
   leave(): void
 }
 
-/** State of the input line: editing, several lines, history. */
 export function useLine({ typed, submit, cancel, leave }: LineOptions): Line {
   const [shown, show] = useState(emptyLine)
   // Several keys may arrive before the next render.

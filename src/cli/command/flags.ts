@@ -54,7 +54,6 @@ export function toConfigFlags(options: ServeOptions): ConfigFlags {
   }
 }
 
-/** Parses a flag's value as an integer within bounds. */
 export function integerBetween(least: number, most: number): (text: string) => number {
   return (text) => {
     const number = Number(text)

@@ -38,10 +38,7 @@ export const command: CommandModule<AskOptions> = {
   },
 }
 
-/**
- * Whether documents named like this folder's files come from this folder: another knowledge base may have the same
- * names.
- */
+/** Whether the documents come from this folder: another knowledge base may use the same names. */
 async function isOwnFolder(options: ConnectOptions, folder: string): Promise<boolean> {
   if (options.url !== undefined || process.env.AGENTSERVE_URL) return false
   return dirname(await findDataFolder(options)) === folder

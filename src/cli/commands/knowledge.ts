@@ -18,7 +18,6 @@ interface KnowledgeOptions extends ConnectOptions {
 }
 
 const actions = ['status', 'list', 'show', 'delete', 'config', 'reindex']
-/** Actions on documents. */
 const named = ['show', 'delete']
 
 export const command: CommandModule<KnowledgeOptions> = {

@@ -14,10 +14,7 @@ export interface Connection {
   close(): Promise<void>
 }
 
-/**
- * The server to talk to: `--url`, else the running server of the data folder, else one in this process, which owns the
- * folder until `close`.
- */
+/** Connects to `--url`, else the data folder's running server, else a server in this process until `close`. */
 export async function connect(options: ConnectOptions, context: CommandContext): Promise<Connection> {
   const dataFolder = await findDataFolder(options)
   const named = findNamedServer(options)
@@ -30,7 +27,6 @@ export async function connect(options: ConnectOptions, context: CommandContext):
   return (await running()) ?? waitForFolder({ dataFolder, open, instead: running, signal: context.signal })
 }
 
-/** Runs the work with a connection and closes it afterwards. */
 export async function withClient<T>(
   options: ConnectOptions,
   context: CommandContext,

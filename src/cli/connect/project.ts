@@ -8,7 +8,6 @@ import type { ProjectOptions } from '../command/flags.ts'
 
 export interface Project {
   config: ResolvedConfig
-  /** The files whose change calls for a reload. */
   files: string[]
   /** Start of the read, in milliseconds since the epoch. */
   readAtMs: number

@@ -15,11 +15,9 @@ export interface ServerHint {
   health_path?: string | undefined
   /** Used to prove the server's identity. */
   secret: string
-  /** Its routes need a key. */
   auth: boolean
 }
 
-/** `refusal`: why an existing file is not used. */
 export type ServerFile = { hint: ServerHint } | { refusal: string } | undefined
 
 const maxBytes = 64 * 1024

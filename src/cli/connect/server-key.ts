@@ -18,7 +18,6 @@ export async function serverKey(
   return listed.length > 0 ? listed.find(isPlain) : configKey(options, signal)
 }
 
-/** Prefers a key with all permissions, then one that reads everything, then the first. */
 function operatorKey({ server: { authKeys } }: ResolvedConfig): string | undefined {
   const plain = authKeys.filter(({ key }) => isPlain(key))
   const ofAll = plain.filter(({ userId }) => userId === undefined)

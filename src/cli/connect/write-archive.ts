@@ -3,13 +3,9 @@ import { access, open, rename, rm } from 'node:fs/promises'
 import { AppError } from '../../core/error.ts'
 import { toWriteError } from './file-error.ts'
 
-/** The end mark of an archive. */
 const endBytes = 1024
 
-/**
- * Writes an archive under a temporary name, readable by the owner only, and renames it once it is on disk. Throws
- * `conflict` when the file exists. Gives its size.
- */
+/** Atomic, readable by the owner only. Throws `conflict` when the file exists. Gives its size. */
 export async function writeWhole(
   path: string,
   pieces: AsyncIterable<Uint8Array>,

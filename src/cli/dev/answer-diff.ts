@@ -27,7 +27,7 @@ export function diffAnswers(before: string, after: string): Stretch[] {
   ])
 }
 
-/** Neighbours of a kind as one; spaces between two replaced words belong to both, so that a phrase reads as one change. */
+/** Spaces between two replaced words count as replaced, so a phrase reads as one change. */
 function joined(stretches: readonly Stretch[]): Stretch[] {
   const result: Stretch[] = []
   let gone = ''

@@ -29,7 +29,6 @@ interface Question {
   entityId: string
   parts: Part[]
   userId: string | undefined
-  /** The last completed answer. */
   answer: string | undefined
 }
 
@@ -40,7 +39,6 @@ export function createAskAgain({ runs, lines, print, paint, on: initially }: Ask
   let on = initially
   let last: Question | undefined
   let closed = false
-  /** The active repeat, if any. */
   let asking: { runId?: string } | undefined
   const ownRuns = new Set<string>()
 

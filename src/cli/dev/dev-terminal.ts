@@ -24,7 +24,6 @@ export interface DevTerminal {
 }
 
 export interface DevTerminalOptions {
-  /** The announcement went to stdout as JSON. */
   json: boolean
   open: boolean
   again: boolean

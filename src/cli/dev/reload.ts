@@ -10,7 +10,6 @@ import { terminalLine } from '../terminal/text.ts'
 export interface Reloader {
   /** Reads the config again, changed or not. Calls run one after the other. */
   reload(changed?: readonly string[]): Promise<void>
-  /** Watches one more file of the config. */
   add(file: string): void
   close(): Promise<void>
 }
@@ -19,7 +18,6 @@ export interface ReloaderOptions {
   project: Project
   server: OpenServer
   load: (signal: AbortSignal) => Promise<Project>
-  /** Reload when a file of the config changes. */
   watch: boolean
   print: (text: string) => void
   onReloaded: (project: Project) => void

@@ -3,12 +3,10 @@ import type { Command, Option } from 'commander'
 export const shells = ['bash', 'zsh', 'fish'] as const
 export type Shell = (typeof shells)[number]
 
-/** The shell script that completes the words after `agentserve`. */
 export function completionScript(shell: Shell, commands: readonly Command[]): string {
   return { bash, zsh, fish }[shell](commands)
 }
 
-/** Allowed values of an argument or flag. */
 function choicesOf(command: Command): string[] {
   return command.registeredArguments.flatMap(({ argChoices = [] }) => argChoices)
 }

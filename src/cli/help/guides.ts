@@ -1,9 +1,6 @@
-/** What `agentserve help <command>` and docs/cli.md show besides the flags. */
 export interface Guide {
   details: string
-  /** Complete command lines. */
   examples: readonly string[]
-  /** The page of docs/ with more details. */
   page?: string
 }
 

@@ -1,7 +1,6 @@
 import { asCalled } from '../terminal/called-as.ts'
 import { guides } from './guides.ts'
 
-/** The help text after the flags: full description and examples. */
 export function helpAfter(name: string): string {
   const guide = guides[name]
   if (guide === undefined) return ''

@@ -6,7 +6,6 @@ import type { DocumentRecord } from '../../core/knowledge/knowledge.ts'
 import { type FileResult, ingestContent } from './files.ts'
 import type { IngestPaths } from './paths.ts'
 
-/** Metadata key for the ETag of a fetched page. */
 const etagKey = 'http_etag'
 const lastModifiedKey = 'http_last_modified'
 const byteOrderMark = Buffer.from([0xef, 0xbb, 0xbf])
@@ -38,7 +37,6 @@ export async function ingestAddress(client: Client, address: string, wanted: Ing
   }
 }
 
-/** Whether the document was made with the same settings. */
 function isAsAsked(document: DocumentRecord, { settings }: IngestPaths): boolean {
   const { [etagKey]: _etag, [lastModifiedKey]: _modified, ...metadata } = document.metadata
   const { chunker_type, chunk_size, chunk_overlap } = settings

@@ -8,7 +8,6 @@ import type { IngestReport } from './report.ts'
 export interface IngestPaths extends Omit<IngestFiles, 'sources'> {
   /** Files, folders, globs, web addresses, `-`. */
   paths: readonly string[]
-  /** The name for stdin. */
   name?: string | undefined
   prune?: boolean | undefined
   /** Omits the note about paths that pruning skips. */

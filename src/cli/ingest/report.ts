@@ -5,7 +5,6 @@ import type { FileResult } from './files.ts'
 
 const outcomes = ['added', 'replaced', 'unchanged', 'pruned', 'skipped'] as const
 
-/** Shows progress and, at the end, the outcome of each file. */
 export interface IngestReport {
   begin(files: number): void
   add(result: FileResult): void

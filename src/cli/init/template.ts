@@ -39,7 +39,6 @@ async function listFolder(folder: string): Promise<TemplateFile[]> {
     })
 }
 
-/** The names that already exist in the project. */
 export async function findTaken(project: string, files: readonly TemplateFile[]): Promise<string[]> {
   const found = await Promise.all(files.map(({ name }) => stat(join(project, name)).catch(() => undefined)))
   return files.filter((_file, place) => found[place] !== undefined).map(({ name }) => name)

@@ -45,9 +45,7 @@ export async function listDocuments(client: Client, { collection, json, signal }
   else await write(`${formatTable(['SOURCE', 'CHUNKS', 'CHUNKER', 'UPDATED', 'ID'], rows)}\n`)
 }
 
-/**
- * Deletes by id or by source. Throws `document_not_found` for an unknown name, after the names before it are deleted.
- */
+/** Deletes by id or source. Throws `document_not_found` at an unknown name; those before it are deleted. */
 export async function deleteDocuments(client: Client, names: readonly string[], options: Options): Promise<void> {
   for await (const [name, id] of findDocuments(client, names, options)) {
     const deleted = await client.knowledge.documents.delete(id, { signal: options.signal })

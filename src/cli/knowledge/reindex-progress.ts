@@ -2,7 +2,7 @@ import type { Client } from '../../client/client.ts'
 import type { KnowledgeStatus, Reindexing } from '../../core/knowledge/knowledge.ts'
 import { createProgress, type Progress } from '../terminal/progress.ts'
 
-/** Has everything embedded again, and shows on a terminal how far that is. */
+/** Embeds all chunks again and shows the progress on a terminal. */
 export async function reindexWithProgress(
   { knowledge }: Client,
   embedder: string | undefined,

@@ -1,4 +1,3 @@
-/** Markdown that can be shown on its own. */
 export interface Block {
   text: string
   /** Continues the block before, which was cut: no empty line between. */
@@ -25,7 +24,6 @@ export class BlockSplitter {
   #joined = false
   #closed: Block[] = []
 
-  /** The block that may still grow. */
   get open(): Block {
     return { text: this.#text, joined: this.#joined }
   }
@@ -43,7 +41,6 @@ export class BlockSplitter {
     return this.#take()
   }
 
-  /** Closes the open block. */
   end(): Block[] {
     this.#close(this.#text.length, false)
     return this.#take()

@@ -3,7 +3,6 @@ import type { Paint } from '../terminal/paint.ts'
 
 const emphasize = createEmphasize(common)
 
-/** Highlights code of a known language, when colours are on. */
 export function highlight(code: string, language: string, paint: Paint): string {
   const name = /^[\w+#.-]+/.exec(language)?.[0]?.toLowerCase()
   if (!paint.coloured || name === undefined || !emphasize.registered(name)) return code

@@ -65,7 +65,6 @@ export function widestOf(text: string): number {
   return Math.max(apart, stringWidth(text))
 }
 
-/** The open styles after one more code. */
 function styled(styles: string[], code: string): string[] {
   const open = styles.filter((style) => close(style) !== code)
   return open.length === styles.length ? [...styles, code] : open

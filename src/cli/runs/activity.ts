@@ -3,11 +3,9 @@ import type { Json, JsonObject } from '../../core/json.ts'
 import type { RunStatus, Usage } from '../../core/run.ts'
 import { terminalLine } from '../terminal/text.ts'
 
-/** What a run waits for. */
 export interface Question {
   callId: string | undefined
   prompt: string
-  /** A short description of the decision. */
   about: string | undefined
   /** Of the wanted input; undefined for yes or no. */
   schema: JsonObject | undefined

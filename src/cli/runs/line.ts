@@ -7,7 +7,6 @@ import { terminalLine } from '../terminal/text.ts'
 export interface RunFacts {
   /** Undefined when there was no text. */
   firstTokenMs: number | undefined
-  /** Number of calls by tool. */
   tools: ReadonlyMap<string, number>
   /** Errors that tools threw and the model was told. */
   toolErrors: readonly string[]
@@ -19,7 +18,6 @@ export interface LineStyle {
   columns: number | undefined
 }
 
-/** One run in one line, with its errors in lines below. */
 export function formatRun(run: RunRecord, facts: RunFacts, { paint, columns }: LineStyle): string {
   const status = statusWords[run.status] ?? run.status
   const colour = { completed: paint.green, failed: paint.red }[run.status as string] ?? paint.yellow

@@ -3,7 +3,6 @@ import { basename, delimiter, dirname, join, resolve } from 'node:path'
 import { commandNames } from './command-names.ts'
 
 export interface Call {
-  /** The script that Node was given. */
   script: string
   folder: string
   environment: Record<string, string | undefined>
@@ -55,7 +54,6 @@ export function calledAs({ script, folder, environment, exists }: Call): string 
   return manager === undefined || isOnPath(environment, exists) ? name : callThrough[manager]
 }
 
-/** The package manager that started this process. */
 export function packageManager(environment = process.env): PackageManager | undefined {
   return /^(npm|pnpm|yarn|bun)\//.exec(environment.npm_config_user_agent ?? '')?.[1] as PackageManager | undefined
 }

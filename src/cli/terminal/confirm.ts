@@ -1,6 +1,5 @@
 import { createInterface } from 'node:readline/promises'
 
-/** Whether a user is at the terminal. */
 export function canAsk(): boolean {
   return process.stdin.isTTY && process.stderr.isTTY
 }

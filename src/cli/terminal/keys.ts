@@ -6,10 +6,7 @@ const sequences = /\x1b(?:\[[0-?]*[ -/]*[@-~]|O.)?/g
 /** More keys at once are a paste. */
 const pastedFrom = 4
 
-/**
- * Reads single keys until the returned function is called. Ctrl-C and Ctrl-Z keep their meaning. Undefined without a
- * terminal.
- */
+/** Reads single keys until the returned function is called. Ctrl-C and Ctrl-Z work. Undefined without a terminal. */
 export function readKeys(onKey: (key: string) => void): (() => void) | undefined {
   const { stdin } = process
   if (!stdin.isTTY || !process.stderr.isTTY || isInBackground()) return undefined

@@ -1,7 +1,6 @@
 export interface LineLimit {
   /** Whether one more line may be printed this second; otherwise it is counted under `name`. */
   take(name: string): boolean
-  /** Reports the counts. */
   close(): void
 }
 

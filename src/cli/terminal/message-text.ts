@@ -14,7 +14,6 @@ export function formatJson(data: Json): string {
   return JSON.stringify(data, undefined, 2)
 }
 
-/** A Markdown code block, with empty lines around it. */
 export function fencedJson(data: Json): string {
   return `\n\`\`\`json\n${formatJson(data)}\n\`\`\`\n`
 }

@@ -5,7 +5,6 @@ export function print(text: string): void {
   process.stdout.write(text.endsWith('\n') ? text : `${text}\n`)
 }
 
-/** One value per line. */
 export function printJson(value: unknown): void {
   print(terminalJson(value))
 }

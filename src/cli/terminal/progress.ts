@@ -2,7 +2,6 @@ import { terminalLine } from './text.ts'
 
 export interface Progress {
   update(done: number, total: number, label: string): void
-  /** Removes the bar. */
   end(): void
 }
 

@@ -1,7 +1,6 @@
 import stringWidth from 'string-width'
 import { terminalLine } from './text.ts'
 
-/** The minimum width of a readable column. */
 const minWidth = 8
 
 /** The columns of the terminal on stdout; undefined when it is a file or a pipe. */
@@ -67,7 +66,6 @@ function formatLists(head: readonly string[], rows: readonly (readonly string[])
   return lists.map((list) => `${list}\n`).join('')
 }
 
-/** Pads to the width; a wider cell is unchanged. */
 export function pad(cell: string, width: number, align: 'left' | 'right' | 'center' = 'left'): string {
   const missing = Math.max(0, width - stringWidth(cell))
   const before = align === 'right' ? missing : align === 'center' ? Math.floor(missing / 2) : 0

@@ -58,19 +58,13 @@ export interface DocumentStore {
   ensureCollection(name: string, embedding: Embedding): Promise<Collection>
   /** Changes the embedding and increases the version. */
   setEmbedding(collection: number, embedding: Embedding): Promise<Collection>
-  /**
-   * Reserves for each document a generation and consecutive chunk keys, and gives the first key. They are never reused,
-   * even after a crash.
-   */
+  /** A generation and the first of the consecutive chunk keys, per document. Unique even after a crash. */
   reserve(chunks: readonly number[]): Promise<{ generation: number; firstChunk: number }[]>
   /** Adds chunks, except a document's last ones, to a generation that is not current yet. */
   addChunks(collection: number, chunks: NewChunks): Promise<void>
   /** Writes the last chunks of documents and makes their generations current, in one transaction. */
   publish(collection: number, documents: readonly (NewChunks & { document: NewGeneration })[]): Promise<void>
-  /**
-   * Deletes the chunks of generations that are not current. Default: all generations, allowed while nothing is being
-   * written.
-   */
+  /** Deletes chunks of non-current generations. Default: all; only allowed while nothing is being written. */
   collect(generations?: readonly number[]): Promise<void>
   /** The existing documents of these sources, by source. */
   findBySources(collection: number, sources: readonly string[]): Promise<Map<string, StoredDocument>>
@@ -91,7 +85,6 @@ export interface DocumentStore {
     after: number,
     limit: number,
   ): Promise<(StoredChunk & { generation: number })[]>
-  /** Which of the generations are current. */
   stillCurrent(generations: readonly number[]): Promise<number[]>
   /** Current generations with their number of chunks. */
   generations(collection: number): Promise<{ generation: number; chunks: number }[]>

@@ -99,7 +99,6 @@ export interface DownloadProgress {
   /** Of the files known so far. */
   loadedBytes: number
   totalBytes: number
-  /** The current file. */
   file: string
 }
 
@@ -137,7 +136,6 @@ export interface VectorTable {
   add(rows: readonly VectorRow[]): Promise<void>
   /** Nearest by cosine first; `generations` limits the search. */
   search(vector: Float32Array, limit: number, generations?: readonly number[]): Promise<VectorHit[]>
-  /** Number of vectors by generation. */
   counts(): Promise<Map<number, number>>
   count(): Promise<number>
   removeGenerations(generations: readonly number[]): Promise<void>

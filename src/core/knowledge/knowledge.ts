@@ -173,10 +173,7 @@ export interface BroughtSources {
   delete(sources: readonly string[], collection?: string): Promise<number>
 }
 
-/**
- * The knowledge base as the service offers it. Errors: `invalid_request`, `unreadable_document`, `document_not_found`,
- * `storage_full`.
- */
+/** Errors: `invalid_request`, `unreadable_document`, `document_not_found`, `storage_full`. */
 export interface Knowledge {
   search(query: SearchQuery, signal?: AbortSignal): Promise<SearchResult>
   /** Work alternates between callers (any id): slow documents of one do not delay another's. */

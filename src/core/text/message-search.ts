@@ -77,10 +77,7 @@ export function* piecesOf(text: string): Generator<Piece> {
   }
 }
 
-/**
- * A snippet around the first match when the text contains all words, else undefined. Yields after each piece of a long
- * text.
- */
+/** A snippet when the text has all words, else undefined. Yields after each piece of a long text. */
 export function* findWords(text: string, wanted: readonly SearchWord[]): Generator<void, string | undefined> {
   if (ascii.test(text) && !mayHold(text, wanted)) return undefined
   const missing = new Set(wanted)
@@ -106,7 +103,6 @@ function mayHold(text: string, wanted: readonly SearchWord[]): boolean {
   return wanted.every(({ word }) => lower.includes(word))
 }
 
-/** The offset of the first match. */
 function placeIn(text: string, wanted: readonly SearchWord[]): number {
   for (const { 0: chunk, index } of text.matchAll(/\S+/g)) {
     const words = wordsOf(chunk)

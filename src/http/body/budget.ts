@@ -22,10 +22,7 @@ interface Pool {
 
 /** What one body holds of the budget. */
 export interface BodyLease {
-  /**
-   * True: there was room, and the bytes are held. False: nothing changed; call `wait`, and read nothing until it calls
-   * back.
-   */
+  /** True: the bytes are held. False: nothing changed; call `wait` and read nothing until it calls back. */
   take(bytes: number): boolean
   /** Calls `onRoom` once the bytes are held, or `onRefused` with `unavailable` after `waitMs`. */
   wait(bytes: number, onRoom: () => void, onRefused: (error: AppError) => void): void

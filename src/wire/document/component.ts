@@ -1,8 +1,6 @@
 import { z } from 'zod'
 
-/**
- * The shapes with a name in the OpenAPI document. A separate registry, because the user's `zod` may be the same module.
- */
+/** Named shapes. A separate registry, because the user's `zod` may be the same module. */
 export const components = z.registry<{ id: string }>()
 
 /** Names a schema `#/components/schemas/<name>`; every use becomes a reference. Names are unique. */

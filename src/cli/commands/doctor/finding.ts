@@ -1,6 +1,5 @@
 import { asCalled } from '../../terminal/called-as.ts'
 
-/** Every finding except `ok` says what to do. */
 export type Finding =
   | { check: string; state: 'ok'; message: string }
   | { check: string; state: 'warning' | 'wrong'; message: string; fix: string }
@@ -9,7 +8,6 @@ export function ok(check: string, message: string): Finding {
   return { check, state: 'ok', message }
 }
 
-/** It works, but could work better. */
 export function warning(check: string, message: string, fix: string): Finding {
   return { check, state: 'warning', message: asCalled(message), fix: asCalled(fix) }
 }

@@ -17,7 +17,6 @@ export async function* checkStorage(config: ResolvedConfig, whole: boolean): Asy
   }
 }
 
-/** Compacts the databases, with a progress bar on a terminal. */
 export async function* compactStorage(config: ResolvedConfig): AsyncGenerator<Finding> {
   const before: FileState[] = []
   for (const file of await storageFiles(config)) {

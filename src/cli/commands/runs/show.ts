@@ -26,7 +26,6 @@ export const showRun: RunsAction = async ({ client, runId, options: { events, wh
   return undefined
 }
 
-/** Prints one line per event; follows an active run. */
 export async function printEvents(
   client: Client,
   run: { run_id: string; started_at: string | null; created_at: string },
@@ -39,7 +38,6 @@ export async function printEvents(
   }
 }
 
-/** Number, time since the start, type, and the remaining fields. */
 function eventLine({ run_id: _run, seq, at, type, ...rest }: RunEvent, begunAt: number): string {
   const since = formatDuration(Math.max(0, Date.parse(at) - begunAt))
   return `${String(seq).padStart(5)} ${since.padStart(9)}  ${type.padEnd(16)} ${inShort(rest, 400)}\n`

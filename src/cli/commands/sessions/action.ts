@@ -29,7 +29,6 @@ export interface SessionsOptions extends ConnectOptions {
 export interface SessionsCall {
   /** Connects while `work` runs. Usage errors are thrown before. */
   withClient<T>(work: (client: Client) => Promise<T>): Promise<T>
-  /** Arguments after the action: ids, words, a file. */
   args: readonly string[]
   options: SessionsOptions
   json: boolean

@@ -14,7 +14,6 @@ function isTerminal(): boolean {
   return process.stdin.isTTY && process.stdout.isTTY
 }
 
-/** The session browser, and the chat that the user continues in. */
 export const browseSessions: SessionsAction = ({ withClient, signal }) => {
   if (!isTerminal()) throw new UsageError('sessions browse needs a terminal. Use sessions list instead.')
   return withClient(async (client) => {

@@ -10,9 +10,7 @@ import type { SessionsAction } from './action.ts'
 const maxBytes = 64 * 1024 * 1024
 const lineEnd = 0x0a
 
-/**
- * Sends session by session, so a file may have any length. Sessions before a bad one stay imported and are reported.
- */
+/** Sends session by session, so a file may have any length. Sessions before a bad one stay imported. */
 export const importSessions: SessionsAction = async ({ withClient, args, options, json, signal }) => {
   const [file, more] = args
   if (file === undefined || more !== undefined)
@@ -45,7 +43,6 @@ interface SessionText {
   firstLine: number
 }
 
-/** Splits at lines of type `session`. */
 async function* readSessions(input: AsyncIterable<Buffer>, signal: AbortSignal): AsyncGenerator<SessionText> {
   let lines: Buffer[] = []
   let bytes = 0

@@ -11,7 +11,6 @@ import { oneSession, type SessionsAction } from './action.ts'
 
 const everyMs = 500
 const pageLimit = 20
-/** How long the server may be unreachable. */
 const patienceMs = 30_000
 
 /** Follows a session's runs from now on, until Ctrl-C. */
@@ -73,7 +72,6 @@ async function inputOf(client: Client, { run_id: id }: Run, signal: AbortSignal)
   return `${terminalText(input).replace(/^/gm, '> ')}\n`
 }
 
-/** Retries while the server is unreachable, for a limited time. */
 async function patiently<T>(work: () => Promise<T>, signal: AbortSignal): Promise<T> {
   const until = Date.now() + patienceMs
   for (;;) {
