@@ -30,7 +30,7 @@ export interface TracedToolCall {
 export interface TracedCall {
   call_id: string
   model: string
-  /** Of its first event. */
+  /** Number of its first event. */
   seq: number
   at: string
   /** The exact prompt, system message and history included; null when it can't be restored completely. */

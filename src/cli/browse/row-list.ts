@@ -17,7 +17,7 @@ export interface Row {
 
 export interface RowList {
   rows: readonly Row[]
-  /** Of the next page; null: no more pages; undefined: nothing is loaded yet. */
+  /** Cursor of the next page; null: no more pages; undefined: nothing is loaded yet. */
   cursor: string | null | undefined
   selected: number
   top: number

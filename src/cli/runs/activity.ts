@@ -7,7 +7,7 @@ export interface Question {
   callId: string | undefined
   prompt: string
   about: string | undefined
-  /** Of the wanted input; undefined for yes or no. */
+  /** JSON schema of the wanted input; undefined for yes or no. */
   schema: JsonObject | undefined
   wants: 'approval' | 'input'
 }

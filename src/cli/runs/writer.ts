@@ -15,7 +15,7 @@ export const followReconnects = 10
 export interface RunWriter {
   /** Empty for events that are not shown. */
   toText(event: RunEvent): string
-  /** A line of the CLI's own, after whatever was written. */
+  /** A line of the CLI's own, on a new line. */
   toLine(text: string): string
 }
 

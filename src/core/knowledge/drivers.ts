@@ -96,7 +96,7 @@ export interface Embedder {
 }
 
 export interface DownloadProgress {
-  /** Of the files known so far. */
+  /** The total of the files known so far. */
   loadedBytes: number
   totalBytes: number
   file: string
