@@ -57,8 +57,10 @@ export class AppError extends Error {
   override readonly name = 'AppError'
   /** Decide by this code; the wording of messages may change. */
   readonly code: ErrorCode
+  /** One per wrong field; may be empty. */
   readonly details: readonly ErrorDetail[]
   readonly retryAfterSeconds: number | undefined
+  /** Methods that the path allows. */
   readonly allow: readonly string[] | undefined
   readonly runId: string | undefined
   readonly sessionId: string | undefined
