@@ -48,7 +48,7 @@ export function damagedDocuments(): DamagedDocument[] {
       reason: /archive is damaged/,
     },
     { name: 'text-called.docx', content: Buffer.from('just some text'), reason: /does not begin like a DOCX/ },
-    { name: 'broken-inside.docx', content: overwritten(goodDocx), reason: /archive is damaged|lies about/ },
+    { name: 'broken-inside.docx', content: overwritten(goodDocx), reason: /archive is damaged|declares wrong sizes/ },
     { name: 'empty.docx', content: zip(docxEntries('')), reason: /no text/ },
     { name: 'bad-xml.docx', content: zip(docxEntries('<w:p><w:r><w:t>open')), reason: /damaged/ },
     {
@@ -67,7 +67,7 @@ export function damagedDocuments(): DamagedDocument[] {
         ...docxEntries(paragraph('x')),
         { name: 'word/media/a.bin', content: megabytes(210), claimedSize: 10 },
       ]),
-      reason: /lies about the size/,
+      reason: /declares wrong sizes/,
     },
     {
       name: 'entities.docx',
@@ -118,7 +118,7 @@ export function damagedDocuments(): DamagedDocument[] {
     {
       name: 'broken-utf-8.md',
       content: Buffer.concat([german, Buffer.from([0xff]), Buffer.from('mehr')]),
-      reason: new RegExp(`UTF-8 with bytes that are not, the first at byte ${german.length}`),
+      reason: new RegExp(`bytes that are not valid UTF-8, the first at byte ${german.length}`),
     },
     { name: 'nul.txt', content: Buffer.from('text\0with\0nul and more of it\0'), reason: /NUL characters/ },
     { name: 'controls.txt', content: Buffer.from('\x01\x02\x03\x04ab'.repeat(50)), reason: /control characters/ },
