@@ -1,17 +1,16 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 
 export interface Bounds {
-  /** How long to wait; for ever without it. */
+  /** Timeout; default none. */
   ms?: number | undefined
-  /** Makes the error to throw when the time is over. */
+  /** Makes the error for the timeout. */
   late?: () => unknown
-  /** Ends the wait with its reason. */
   signal?: AbortSignal | undefined
 }
 
 /**
- * The result of the work, unless it takes too long or the signal aborts. The work gets a signal that aborts then too; if it
- * goes on all the same, its outcome is dropped.
+ * The result of the work, unless it times out or the signal aborts. The work's own signal aborts then too; its later
+ * outcome is dropped.
  */
 export async function within<T>(
   work: (signal: AbortSignal) => T | PromiseLike<T>,
@@ -20,7 +19,7 @@ export async function within<T>(
   const own = new AbortController()
   const stopped = Promise.withResolvers<never>()
   const stop = (reason: unknown) => {
-    // In this order: what the work throws when it is told must not come first.
+    // In this order: the timeout's error must win over the error of the aborted work.
     stopped.reject(reason)
     own.abort(reason)
   }
@@ -36,12 +35,12 @@ export async function within<T>(
   }
 }
 
-/** The result of work that others may share: when the signal aborts, only this caller stops waiting. */
+/** The result of shared work: when the signal aborts, only this caller stops waiting. */
 export function abortable<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   return within(() => work, { signal })
 }
 
-/** Whether the work ends in time, failed or not. */
+/** Whether the work ends in time, successful or not. */
 export function endsWithin(work: Promise<unknown>, ms: number): Promise<boolean> {
   const ended = work.then(
     () => true,
@@ -50,13 +49,12 @@ export function endsWithin(work: Promise<unknown>, ms: number): Promise<boolean>
   return within(() => ended, { ms }).catch(() => false)
 }
 
-/** Resolves when the signal aborts. */
 export function aborted(signal: AbortSignal): Promise<void> {
   if (signal.aborted) return Promise.resolve()
   return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }))
 }
 
-/** Waits. Throws the reason of the signal when it aborts. */
+/** Throws the signal's reason when it aborts. */
 export async function pause(ms: number, signal?: AbortSignal): Promise<void> {
   await sleep(ms, undefined, signal === undefined ? {} : { signal }).catch(() => signal?.throwIfAborted())
 }

@@ -1,4 +1,4 @@
-/** Cuts a list, in its order, into parts of at most that size each; what is larger by itself is a part of its own. */
+/** Splits a list, in order, into parts of at most `most`; a larger item is a part of its own. */
 export function inParts<T>(items: readonly T[], most: number, sizeOf: (item: T) => number): T[][] {
   const parts: T[][] = []
   let part: T[] | undefined

@@ -12,35 +12,35 @@ export class Channel<T> implements AsyncIterable<T> {
   readonly #offerLimit: number
   readonly #waiting: QueuedValue<T>[] = []
   #reader: PromiseWithResolvers<IteratorResult<T, undefined>> | undefined
-  /** Of the value that the reader is dealing with. */
+  /** Releases the producer of the value that the reader is processing. */
   #taken: (() => void) | undefined
   #closed = false
   #failure: { error: unknown } | undefined
 
-  /** `offerLimit`: how many values may wait before `offer` makes a producer wait too. */
+  /** `offerLimit`: the number of queued values from which `offer` makes a producer wait. */
   constructor(offerLimit = 16) {
     this.#offerLimit = offerLimit
   }
 
-  /** Whether the stream has been closed or left; what is pushed now is dropped. */
+  /** Closed or left by its reader; later values are dropped. */
   get closed(): boolean {
     return this.#closed
   }
 
-  /** Resolves when the reader has dealt with the value. */
+  /** Resolves when the reader has processed the value. */
   push(value: T): Promise<void> {
     if (this.#closed) return Promise.resolve()
     return new Promise((taken) => this.#add(value, taken))
   }
 
-  /** Like `push`, but gives nothing to wait for while few values are waiting. */
+  /** Like `push`, but returns no promise while few values are queued. */
   offer(value: T): Promise<void> | undefined {
     if (this.#waiting.length >= this.#offerLimit) return this.push(value)
     if (!this.#closed) this.#add(value, undefined)
     return undefined
   }
 
-  /** Ends the stream after what was pushed before, with the error if one is given. */
+  /** Ends the stream after the values so far, with the error if one is given. */
   close(failure?: { error: unknown }): void {
     if (this.#closed) return
     this.#closed = true
@@ -87,7 +87,7 @@ export class Channel<T> implements AsyncIterable<T> {
     return this.#reader.promise
   }
 
-  /** The end. A promise that rejects when there is an error, which is given once. */
+  /** The end of the stream; an error is thrown once. */
   #end(): IteratorResult<T, undefined> | Promise<never> {
     const failure = this.#failure
     this.#failure = undefined

@@ -1,8 +1,8 @@
 /**
- * A map without order for entries that come and go all the time, such as requests. With a `Map` each collection of the young
- * generation promotes what ended requests have made: 600,000 entries of some 5 KB, 256 at a time, took 4.6 s of CPU and 2.8 s
- * of GC with a `Map`, 3.1 s and 0.5 s with this (medians of 4, Node 24.21; `node bench/map-turnover.ts`). Probably the
- * tables that a `Map` has outgrown keep their entries alive; the tables here hold only keys and indexes. So keys are primitive.
+ * An unordered map for entries with a short life, such as requests. With a `Map`, each collection of the young
+ * generation promotes data of ended requests, probably because its outgrown tables keep their entries alive; the tables
+ * here hold only keys and indexes. 600,000 entries of some 5 KB, 256 at a time, took 4.6 s of CPU and 2.8 s of GC with
+ * a `Map`, 3.1 s and 0.5 s with this (medians of 4, Node 24.21; `node bench/map-turnover.ts`).
  */
 export class DenseMap<Key extends string | number, Value> {
   readonly #indexes = new Map<Key, number>()
@@ -32,7 +32,6 @@ export class DenseMap<Key extends string | number, Value> {
     }
   }
 
-  /** Whether it was there. */
   delete(key: Key): boolean {
     const index = this.#indexes.get(key)
     if (index === undefined) return false
@@ -47,7 +46,7 @@ export class DenseMap<Key extends string | number, Value> {
     return true
   }
 
-  /** A copy: the map may change while you iterate. */
+  /** A copy: the map may change during the iteration. */
   values(): Value[] {
     return [...this.#values]
   }

@@ -1,6 +1,6 @@
 /**
- * About as many characters as the JSON of a value has; no further than `most`, which it may exceed by one text. Without
- * recursion, since nobody may have looked yet at how deep the value is, and whether it ends: each value counts.
+ * Approximate length of a value's JSON; stops above `most`, which it may exceed by one text. Not recursive, because the
+ * value may be very deep or cyclic: each value counts.
  */
 export function jsonSize(root: unknown, most: number): number {
   if (root === null || root === undefined) return 0
@@ -24,7 +24,7 @@ export function jsonSize(root: unknown, most: number): number {
   return size
 }
 
-/** Whether there are more levels of lists and objects in a value than that. Without recursion too. */
+/** Whether a value has more than `most` levels of lists and objects. Not recursive either. */
 export function isDeeper(value: unknown, most: number): boolean {
   let level: unknown[] = [value]
   for (let depth = 0; level.length > 0; depth++) {

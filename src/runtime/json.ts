@@ -1,11 +1,9 @@
 import { jsonSize } from './json-size.ts'
 import { yieldToLoop } from './yield.ts'
 
-/*
- * JSON of megabytes without stopping the event loop: one such value would hold up every other request by some 100 ms.
- */
+/** JSON of megabytes without blocking the event loop: one such value would delay every other request by some 100 ms. */
 
-/** Deep enough for the text of a message's part in a page of runs. */
+/** Enough for the text of a message's part in a page of runs. */
 const maxDepth = 8
 /** A longer list or object is stringified as a whole. */
 const maxEntries = 1000
@@ -16,7 +14,7 @@ export function isLarge(value: unknown): boolean {
   return jsonSize(value, pieceCharacters) >= pieceCharacters
 }
 
-/** What JSON.stringify gives (`null` for undefined), made in several turns of the event loop. */
+/** Like JSON.stringify (`null` for undefined), but yields to the event loop. */
 export async function stringifyLarge(value: unknown): Promise<string> {
   const pieces: string[] = []
   for await (const piece of largePieces(value)) pieces.push(piece)
@@ -25,12 +23,11 @@ export async function stringifyLarge(value: unknown): Promise<string> {
   return text
 }
 
-/** The same as bytes, piece by piece as they are asked for. */
+/** The same as bytes, one piece per read. */
 export async function* encodeLarge(value: unknown): AsyncGenerator<Uint8Array> {
   for await (const piece of largePieces(value)) yield Buffer.from(piece)
 }
 
-/** Yields to the event loop after each full piece. */
 async function* largePieces(value: unknown): AsyncGenerator<string> {
   let text = ''
   for (const piece of jsonPieces(value)) {
@@ -43,7 +40,7 @@ async function* largePieces(value: unknown): AsyncGenerator<string> {
   if (text !== '') yield text
 }
 
-/** The JSON in pieces: large texts are cut, small values come whole. */
+/** Cuts large texts; small values come whole. */
 export function jsonPieces(value: unknown): Generator<string> {
   return piecesOf(value, maxDepth)
 }
@@ -73,7 +70,7 @@ function* cut(text: string): Generator<string> {
   yield '"'
   for (let from = 0; from < text.length; ) {
     let to = from + pieceCharacters
-    // JSON.stringify escapes each half of a surrogate pair that stands alone.
+    // JSON.stringify escapes half of a surrogate pair.
     if (isHighSurrogate(text.charCodeAt(to - 1))) to--
     yield JSON.stringify(text.slice(from, to)).slice(1, -1)
     from = to
@@ -88,7 +85,7 @@ function isHighSurrogate(code: number): boolean {
 /** Undefined for values that JSON.stringify must see as a whole. */
 function entriesOf(value: unknown): [string, unknown][] | undefined {
   if (typeof value !== 'object' || value === null || 'toJSON' in value) return undefined
-  // Listing the entries of a long list takes long by itself.
+  // Listing the entries of a long list is itself slow.
   if (Array.isArray(value) && value.length > maxEntries) return undefined
   const entries = Object.entries(value)
   if (entries.length > maxEntries) return undefined

@@ -1,4 +1,4 @@
-/** Gives each piece of work to the member that has the least to do at that moment. */
+/** Gives each piece of work to the member with the least work at that moment. */
 export function leastBusy<Member>(members: readonly Member[]): <T>(work: (member: Member) => Promise<T>) => Promise<T> {
   const places = members.map((member) => ({ member, load: 0 }))
   return async (work) => {

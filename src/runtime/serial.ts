@@ -1,7 +1,7 @@
 export interface Serial {
-  /** Runs the work after all that was given before. A failure rejects this promise and stops nothing else. */
+  /** Runs the work after all earlier work. A failure only rejects this promise. */
   run<T>(work: () => T | Promise<T>): Promise<T>
-  /** Resolves when all work given so far has ended, failed or not. */
+  /** Resolves when all work so far has ended, failed or not. */
   idle(): Promise<void>
 }
 

@@ -1,6 +1,5 @@
 import type { Timers } from '../core/time.ts'
 
-/** The timers of Node. */
 export const systemTimers: Timers = {
   set: (callback, ms) => setTimeout(callback, ms),
   clear: (timer) => clearTimeout(timer as NodeJS.Timeout | undefined),

@@ -15,7 +15,7 @@ export class Pace {
     this.#since = performance.now()
   }
 
-  /** Runs a generator that yields where it may be interrupted. */
+  /** Runs a generator that yields wherever it may be interrupted. */
   async through<T>(work: Generator<void, T>): Promise<T> {
     for (;;) {
       const { done, value } = work.next()

@@ -3,7 +3,7 @@ import { AppError } from '../core/error.ts'
 /** Larger files are refused before they are read. */
 export const maxFileBytes = 100_000_000
 
-/** `limit` says where it comes from, as far as it can be set. */
+/** `limit`: the name of the limit, if it can be set. */
 export function fileTooLarge(bytes: number, maxBytes: number, limit = ''): AppError {
   return new AppError(
     'payload_too_large',

@@ -3,19 +3,19 @@ import { basename, dirname, join, relative, resolve, sep } from 'node:path'
 import type { Ignore } from 'ignore'
 
 const neverEntered = new Set(['node_modules'])
-/** Pictures, sounds, videos and fonts, which lie beside documents and have no words. */
+/** Images, audio, video and fonts: they lie beside documents and have no text. */
 const wordless =
   /\.(?:png|jpe?g|gif|webp|avif|bmp|tiff?|ico|svg|mp[34]|m4[av]|mov|avi|mkv|webm|wav|ogg|flac|woff2?|[ot]tf)$/i
 
-/** What is told of what is not among the files. */
+/** Called for everything that is left out. */
 export interface SourceNotes {
-  /** A link that leads out of the folder that its source names. */
+  /** A link out of the folder of its source. */
   skipped?(source: string, reason: string): void
-  /** A plain path that is not there; without this it is thrown. */
+  /** A plain path that does not exist; without this it is thrown. */
   missing?(source: string): void
 }
 
-/** A file that was found, and where it really is when a link leads there. */
+/** A found file, and its real path when a link leads there. */
 interface FoundFile {
   source: string
   path: string
@@ -25,10 +25,10 @@ interface FoundFile {
 const leadsOut = 'it is a link that leads out of the folder; name what it leads to'
 
 /**
- * The files that paths, folders and globs name, relative to `root` with `/`, each once, in order. In folders and globs
- * dotfiles, `.env*`, `node_modules`, pictures and the like, and what `.gitignore` ignores are left out; a file named as it is
- * always counts. A link counts when it leads to a file below the folder that its source names which is not found without it.
- * Throws when a plain path is not there.
+ * The files that paths, folders and globs name, relative to `root` with `/`, sorted and unique. Folders and globs leave
+ * out dotfiles, `.env*`, `node_modules`, images and the like, and files that `.gitignore` ignores; a file that is named
+ * itself is always included. A link is included when it leads to a file below the folder of its source that is not
+ * found otherwise. Throws when a plain path does not exist.
  */
 export async function findSources(
   root: string,
@@ -73,7 +73,7 @@ async function expand(root: string, source: string, walk: Walk, notes: SourceNot
   return files
 }
 
-/** The folder above the first wildcard of a glob; undefined when there is none. */
+/** The folder above a glob's first wildcard; undefined without a wildcard. */
 export function globBase(source: string): string | undefined {
   const at = source.search(/[*?[{]/)
   return at === -1 ? undefined : source.slice(0, source.lastIndexOf('/', at) + 1) || '.'
@@ -84,13 +84,12 @@ export function isInside(folder: string, path: string): boolean {
 }
 
 interface Boundary {
-  /** A file that no link leads to. */
   plain(file: string): FoundFile
-  /** None when it really is elsewhere. */
+  /** Empty when its real path is elsewhere. */
   checked(file: string, walk: Walk): Promise<FoundFile[]>
 }
 
-/** Lets the files pass that really are below the folder. */
+/** Passes only files whose real path is below the folder. */
 async function boundary(root: string, folder: string, notes: SourceNotes): Promise<Boundary> {
   const top = await realpath(folder)
   const realFolders = new Map<string, Promise<string>>()
@@ -129,7 +128,6 @@ interface Rules {
 async function createWalk(root: string): Promise<Walk> {
   const { default: ignore } = await import('ignore')
   const read = new Map<string, Promise<Rules[]>>()
-  /** None where there is no `.gitignore`. */
   const rulesOf = (folder: string): Promise<Rules[]> => {
     const known = read.get(folder)
     if (known) return known
@@ -141,7 +139,7 @@ async function createWalk(root: string): Promise<Walk> {
     return rules
   }
   const top = await repositoryOf(root)
-  /** As in git: the rules of every folder above what is in this one, from the repository down. */
+  /** As in git: the rules of every folder from the repository down to this one. */
   const rulesIn = async (folder: string): Promise<Rules[]> =>
     (await Promise.all(foldersBetween(top, folder).map(rulesOf))).flat()
 
@@ -159,7 +157,7 @@ async function createWalk(root: string): Promise<Walk> {
     }
     return files
   }
-  /** A folder that a link leads to is not entered: below this one its files are found anyway, and links may go in circles. */
+  /** A link to a folder is not followed: inside this folder its files are found anyway, and links may be cyclic. */
   const followed = async (link: string, within: Boundary): Promise<FoundFile[]> => {
     const kind = await stat(link).catch(() => undefined)
     if (kind === undefined) return []
@@ -181,7 +179,7 @@ async function createWalk(root: string): Promise<Walk> {
   return walk
 }
 
-/** The last of the rules that speaks decides. */
+/** The last matching rule decides. */
 function isIgnored(path: string, isFolder: boolean, rules: readonly Rules[]): boolean {
   let ignored = false
   for (const { folder, ignore } of rules) {

@@ -9,35 +9,35 @@ import { inParts } from '../runtime/batches.ts'
 
 export type SourceItem = Pick<IngestItem, 'content' | 'content_hash'> & { source: string; name: string }
 
-/** A knowledge base, in this process or behind a client. */
 export interface IngestTarget {
-  /** Takes documents by content, or by hash alone to ask which contents are `needed`. */
+  /** Ingests documents by content, or by hash alone to ask which contents are `needed`. */
   many(items: readonly SourceItem[]): Promise<readonly IngestOutcome[]>
-  /** Takes one content of any format. */
+  /** Ingests one content of any format. */
   one(source: string, bytes: Uint8Array): Promise<IngestOutcome>
-  /** Throws `payload_too_large` for a file that it would refuse for its size. */
+  /** Throws `payload_too_large` if it would refuse a file of this size. */
   assertSize(bytes: number): void | Promise<void>
-  /** Whether only one file has failed, so that the others are still ingested. Default: refusals and unreadable files. */
+  /**
+   * Whether only one file has failed, so that the others are still ingested. Default: refusals and unreadable files.
+   */
   isAboutFile?(error: unknown): boolean
 }
 
 export interface IngestFiles {
-  /** Where the sources start. */
+  /** Sources are relative to it. */
   root: string
   sources: readonly string[]
-  /** Ingests nothing: a file that is new or has changed is `needed`. */
+  /** Ingests nothing: a new or changed file is `needed`. */
   dryRun?: boolean | undefined
   signal: AbortSignal
 }
 
 const filesPerGroup = 200
 const bytesPerGroup = 1_000_000
-/** A request of this size is read while others wait. */
+/** While one request waits, the next one of this size is read. */
 const bytesPerPart = 250_000
 const groupsAtOnce = 2
-/** Larger files are sent alone, so that only they are refused when they are too large. */
+/** Larger files are sent alone, so that a refusal for size affects only them. */
 const largeBytes = 200_000
-/** Smaller files pass without a check of their size. */
 const uncheckedBytes = 1_000_000
 
 interface File {
@@ -47,8 +47,8 @@ interface File {
 }
 
 /**
- * Ingests files that the knowledge base does not have yet; an unchanged file costs a hash. Gives one outcome per file, in no
- * certain order. Throws on an error that is not about one file.
+ * Ingests files that are new to the knowledge base; an unchanged file costs a hash. Yields one outcome per file, in no
+ * fixed order. Throws an error that is not about one file.
  */
 export async function* ingestFiles(
   target: IngestTarget,
@@ -67,7 +67,7 @@ export async function* ingestFiles(
   }
 }
 
-/** Groups of files that go together, and the failures of files that can't be read. */
+/** Yields groups of files for one request each, and the failures of unreadable files. */
 async function* readGroups(
   target: IngestTarget,
   { root, sources, signal }: IngestFiles,
@@ -141,7 +141,7 @@ const refusals = new Set<ErrorCode>([
   'payload_too_large',
 ])
 
-/** A failed outcome; throws the error again when it is not about this file alone. */
+/** A failed outcome; rethrows an error that is not about this file alone. */
 export function toFailure(target: Pick<IngestTarget, 'isAboutFile'>, source: string, error: unknown): IngestOutcome {
   const { code = 'internal', syscall, message } = error as NodeJS.ErrnoException
   const isFile = syscall !== undefined || (isAppError(error) && refusals.has(error.code))

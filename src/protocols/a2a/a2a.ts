@@ -9,9 +9,9 @@ import { a2aPath, normalisePrefix } from './path.ts'
 export interface A2AOptions {
   /** Any path; default `/api/v1/a2a`. */
   prefix: string
-  /** Where entities are kept: the server's, or one of its own. */
+  /** The server's registry, or a separate one. */
   registry: Registry
-  /** What runs them; called for each request, so it may open at the first. It must use the same registry. */
+  /** Called for each request, so it may open the services on the first one. They must use the same registry. */
   services: ServicesOf
 }
 

@@ -14,7 +14,6 @@ const refusals: Record<number, string> = {
 
 const runHeaders = { 'X-Run-Id': 'The run, for `/runs/{id}/events`.', 'X-Session-Id': 'The session: `contextId`.' }
 
-/** What the OpenAPI document says of the two routes. */
 export function a2aDocs(prefix: string): RouteDoc[] {
   return a2aMethods.map((method) => ({
     method: 'POST',

@@ -12,9 +12,8 @@ import { readId, readRequest, type SendRequest } from './request.ts'
 import { type Batch, hasBegun, onlyFailure, toFrames } from './stream.ts'
 import { toTask } from './task.ts'
 
-/** What of the services the dialect needs. */
 export type A2AServices = Pick<Services, 'registry' | 'runs' | 'logger'>
-/** The services for the caller of a request. Called for each request, so they may open at the first one. */
+/** The services for the caller of a request. Called for each request, so they may open on the first one. */
 export type ServicesOf = (request: HttpRequest) => A2AServices | Promise<A2AServices>
 
 const visible = /^[\x21-\x7e]{1,255}$/
@@ -52,7 +51,7 @@ async function resultOf(services: A2AServices, starting: Promise<RunHandle>): Pr
   try {
     return await (await starting).result()
   } catch (error) {
-    // The same message again after a crash: the same task, and it has failed.
+    // The same message again after a crash: the same task, which has failed.
     if (isAppError(error) && error.code === 'run_interrupted' && error.runId !== undefined) {
       return services.runs.get(error.runId)
     }
@@ -73,7 +72,7 @@ async function stream(services: A2AServices, request: HttpRequest, message: Send
   return sse(toFrames(first, events, handle.runId, services.logger), headers)
 }
 
-/** Waits until the run has done something, because a failure before that is a plain error and not a stream. */
+/** Waits for the first output of the run: a failure before it becomes a plain error instead of a stream. */
 async function firstBatch(events: AsyncIterator<Batch>, runId: string): Promise<Batch> {
   for (let next = await events.next(); !next.done; next = await events.next()) {
     if (hasBegun(next.value)) return next.value
@@ -105,7 +104,7 @@ async function start(
     request.body.release?.()
     return handle
   } catch (error) {
-    // It may have been taken away between the two look-ups.
+    // It may have been removed between the two look-ups.
     throw isAppError(error) && error.code === 'agent_not_found' ? agentNotFound(agentId) : aboutParams(error)
   }
 }
@@ -115,8 +114,8 @@ function agentNotFound(agentId: string): RpcError {
 }
 
 /**
- * A message is its own idempotency key, within its caller, user, agent and context, for both methods. An `Idempotency-Key`
- * header takes its place: then another messageId is the same request too.
+ * A message is its own idempotency key, per caller, user, agent and context, for both methods. An `Idempotency-Key`
+ * header overrides it: then another messageId is still the same request.
  */
 function idempotencyOf(request: HttpRequest, message: SendRequest): Idempotency {
   const { agentId, messageId, contextId = '' } = message
@@ -154,6 +153,6 @@ async function report(servicesOf: ServicesOf, error: unknown, request: HttpReque
     const { logger } = await servicesOf(request)
     logger.error({ err: error, request_id: request.requestId }, 'an A2A request failed')
   } catch {
-    // The services could not be opened, which is the error that the caller is being told about.
+    // The services could not be opened; the caller gets that error.
   }
 }

@@ -3,7 +3,7 @@ import type { Message, Part } from '../../core/message.ts'
 import { parseJson } from '../../http/body/json-guard.ts'
 import type { A2AMessage, A2APart } from '../../wire/a2a.ts'
 
-/** The answer's messages as the dialect has them: data as a JSON string, empty text left out. */
+/** The messages in A2A's form: data as a JSON string, without empty texts. */
 export function toWireMessage(message: Message, agentId: string, contextId: string): A2AMessage {
   return {
     messageId: message.message_id,
@@ -20,8 +20,8 @@ function toWirePart(part: Part): A2APart {
 }
 
 /**
- * One part of a request, which may be anything at all. Returns what is wrong with it as text. A `text` part without
- * content is valid; `data` is JSON in a string.
+ * One part of a request, of any JSON value. Returns an invalid part's problem as text. A `text` part without content is
+ * valid; `data` is JSON in a string.
  */
 export function readPart(value: unknown): Part | string {
   if (typeof value === 'object' && value !== null && 'type' in value) {

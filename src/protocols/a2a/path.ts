@@ -1,6 +1,6 @@
 import type { A2AMethod } from '../../wire/a2a.ts'
 
-/** `''`, or a path with a slash before and none behind. */
+/** `''`, or a path with a leading slash and no trailing one. */
 export function normalisePrefix(prefix: string): string {
   const path = prefix.split('/').filter(Boolean).join('/')
   return path === '' ? '' : `/${path}`

@@ -5,7 +5,6 @@ import type { A2AMethod } from '../../wire/a2a.ts'
 import { RpcError, type RpcId, rpcCodes } from './error.ts'
 import { readPart } from './message.ts'
 
-/** A request that passed every check. */
 export interface SendRequest {
   id: string
   messageId: string
@@ -16,7 +15,7 @@ export interface SendRequest {
   onDisconnect: OnDisconnect | undefined
 }
 
-/** The id to echo, whatever else is wrong with the body. */
+/** The id to echo, even if the rest of the body is invalid. */
 export function readId(body: unknown): RpcId {
   const id = isObject(body) ? body.id : null
   return typeof id === 'string' || typeof id === 'number' ? id : null
@@ -57,7 +56,7 @@ function readParts(value: unknown): Part[] {
   return parts
 }
 
-/** Something that can't be a session id is refused rather than taken as absent, which would lose the conversation. */
+/** A value that can't be a session id is refused: treating it as absent would lose the conversation. */
 function readContextId(value: unknown): string | undefined {
   if (value === undefined || value === null || value === '') return undefined
   if (isSessionId(value)) return value

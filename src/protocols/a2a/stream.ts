@@ -17,7 +17,7 @@ function errorFrame(code: number, message: string): string {
 
 export type Batch = readonly RunEvent[]
 
-/** What an ended run failed with, as the dialect's code and text; undefined when it completed. */
+/** A2A's code and text for a run that failed; undefined for a completed one. */
 export function failureOf(
   event: RunEndEvent | RunErrorEvent,
   runId: string,
@@ -29,7 +29,7 @@ export function failureOf(
   return { code: rpcCodes.internalError, message }
 }
 
-/** The first final event of a batch that holds nothing else to show but the run's start. */
+/** The first final event of a batch that otherwise has at most the run's start. */
 export function onlyFailure(batch: Batch): { code: number; message: string } | undefined {
   for (const event of batch) {
     if (isFinalEvent(event)) return failureOf(event, event.run_id)
@@ -44,9 +44,9 @@ export function hasBegun(batch: Batch): boolean {
 }
 
 /**
- * The run as the stream of the dialect: one `content` per fragment of text and per data part (as JSON), then `error`
- * unless the run completed, then `done`. The frames of a batch are one value. The first value may be empty: it sends the
- * headers to clients that follow the run by its id. An iterator by hand for the reason that `mapBatches` gives.
+ * The run as A2A's stream: one `content` per text fragment and data part (as JSON), then `error` unless the run
+ * completed, then `done`. The frames of a batch are one value. The first value may be empty: it sends the headers to
+ * clients that follow the run by its id. A hand-written iterator for the reason given at `mapBatches`.
  */
 export function toFrames(
   first: Batch,

@@ -4,8 +4,8 @@ import type { A2AMessage, A2ATask } from '../../wire/a2a.ts'
 import { toWireMessage } from './message.ts'
 
 /**
- * The ended run as a task. Every outcome but `completed` is `failed`, its last message saying why, after whatever had been
- * written until then.
+ * The ended run as a task. Every status but `completed` becomes `failed`, and a last message says why, after the output
+ * so far.
  */
 export function toTask(run: RunRecord): A2ATask {
   const messages: A2AMessage[] = []
@@ -18,7 +18,7 @@ export function toTask(run: RunRecord): A2ATask {
   return { taskId: run.run_id, status: completed ? 'completed' : 'failed', messages }
 }
 
-// Not recorded, so its id is derived from the run's id, to be the same on every request.
+// It is not recorded, so its id is derived from the run's id to be the same on every request.
 function closingMessage(run: Run, text: string): Message {
   return {
     message_id: `msg_end_${run.run_id}`,
@@ -40,7 +40,7 @@ const reasons: Record<string, string> = {
   parent_ended: 'The run was cancelled because its parent run had ended.',
 }
 
-/** Why a run did not complete, in a sentence for the caller. */
+/** A sentence for the caller that says why a run did not complete. */
 export function explainEnd(run: Pick<Run, 'run_id' | 'status' | 'error' | 'cancellation_reason'>): string {
   switch (run.status) {
     case 'failed':

@@ -20,8 +20,8 @@ import type { CheckedAgent } from './schema.ts'
 import type { AgentSettings, AnyAgentSettings, RuntimeContext, ToolsContext } from './settings.ts'
 
 /**
- * An agent from the settings of the AI SDK's `ToolLoopAgent` and agentserve's own. Without a `model` it takes the config's;
- * without that too it quotes from its knowledge base. Wrong settings throw `invalid_request` naming the key.
+ * An agent from the settings of the AI SDK's `ToolLoopAgent` and agentserve's own. Without a `model` it uses the
+ * config's; without that too it quotes from its knowledge base. Wrong settings throw `invalid_request` naming the key.
  */
 export function agent<
   TOOLS extends ToolSet = Record<never, never>,
@@ -66,7 +66,7 @@ function modelOf({ model }: CheckedAgent, defaults: Defaults): ModelSetting | un
 }
 
 function surround(answer: Answering, { guardrails, hooks }: CheckedAgent, { limits = noLimits }: Defaults): Answering {
-  // What an output guardrail has to see first is held back.
+  // An answer with output guardrails is held back until they have passed it.
   const held: Answering = (input, context) => bounded(answer(input, context), limits)
   const checked = guardrails === undefined ? answer : guarded(held, guardrails)
   return hooks?.run === undefined ? checked : hookedRun(checked, hooks.run)
@@ -81,7 +81,7 @@ function toCache(settings: CheckedAgent, model: ModelSetting | undefined): Answe
   if (cache === undefined) return undefined
   const common = { ttlMs: cache.ttl, shared: cache.shared }
   const version = fingerprint({ ...settings, model: model ?? offlineModelName })
-  // What code and tools look at besides the prompt can't be told.
+  // Code and tools may read more than the prompt, so the answer depends on the whole context.
   if (version === undefined) return { ...common, reads: 'context', runs: 1000 }
   return { ...common, version, reads: 'prompt', runs: memory.runs }
 }
@@ -93,7 +93,7 @@ function listTools({ tools, knowledge }: CheckedAgent): Runnable['tools'] {
     : own
 }
 
-/** A tool's description may be made from its context; lists show only one that is a text. */
+/** Only texts: a description may also be a function of the tool's context, which a list does not have. */
 export function describeTools(tools: ToolSet): { name: string; description?: string | undefined }[] {
   return Object.entries(tools).map(([name, { description }]) => ({
     name,

@@ -4,7 +4,7 @@ import { searchToolName } from './model-answer.ts'
 import { agentSettings, type CheckedAgent } from './schema.ts'
 import type { AnyAgentSettings } from './settings.ts'
 
-/** What goes with a `run` of the agent's own; everything else is about the model that it replaces. */
+/** The settings that may be combined with `run`; all others are about the model, which `run` replaces. */
 const withRun: ReadonlySet<string> = new Set([
   'name',
   'description',
@@ -17,7 +17,7 @@ const withRun: ReadonlySet<string> = new Set([
   'hooks',
 ])
 
-/** The settings with their defaults. Throws `invalid_request` with every key that is wrong and what it should be. */
+/** The settings with their defaults. Throws `invalid_request` with every wrong key and its expected value. */
 export function checkAgentSettings(settings: AnyAgentSettings): CheckedAgent {
   const checked = checkSettings('agent()', agentSettings, settings) as CheckedAgent
   checkTools(checked)
@@ -37,7 +37,7 @@ export function checkAgentSettings(settings: AnyAgentSettings): CheckedAgent {
   return checked
 }
 
-/** The first setting that is about the model, which `run` takes the place of. */
+/** The first setting that has no effect beside `run`. */
 function uselessWithRun({ hooks, ...settings }: AnyAgentSettings): string | undefined {
   const useless = Object.entries(settings).find(([key, value]) => value !== undefined && !withRun.has(key))?.[0]
   if (useless !== undefined) return useless
@@ -53,6 +53,6 @@ function checkTools({ tools = {}, knowledge, toolApproval, prepareCall }: Checke
       `agent(): \`knowledge.mode\` 'tool' adds a tool '${searchToolName}'; give yours another name`,
     )
   }
-  // What `prepareCall` brings is known with the first run.
+  // The tools that `prepareCall` adds are only known in a run.
   if (prepareCall === undefined) checkApprovalNames(toolApproval, tools, searches)
 }

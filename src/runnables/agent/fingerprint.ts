@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto'
 import { version } from '../../core/version.ts'
 
 /**
- * Stands for settings that are data through and through, the same in every process of this version. Undefined when there
- * is a function or an object of a class in them: what such a thing does can't be told by looking at it.
+ * A hash of settings that are pure data, the same in every process of this version. Undefined when they contain a
+ * function or a class instance, whose behaviour can't be compared.
  */
 export function fingerprint(settings: unknown): string | undefined {
   const data = toData(settings)
@@ -11,7 +11,7 @@ export function fingerprint(settings: unknown): string | undefined {
   return createHash('sha256').update(version).update(JSON.stringify(data)).digest('base64url')
 }
 
-/** With sorted keys and without what is undefined; undefined for what is no data. */
+/** Sorts keys and drops undefined fields; undefined for anything that is not data. */
 function toData(value: unknown): unknown {
   if (value === null || typeof value === 'string' || typeof value === 'boolean') return [value]
   if (typeof value === 'number') return { number: `${value}` }

@@ -11,10 +11,10 @@ import type { AgentRunContext } from './settings.ts'
 // biome-ignore lint/suspicious/noConfusingVoidType: a check that has nothing to say returns nothing
 export type Verdict = { refuse: string } | undefined | void
 
-/** An answer as it stands complete, before anybody has seen it. */
+/** A complete answer that no reader has seen yet. */
 export interface CheckedAnswer<DATA = Json> {
   readonly text: string
-  /** What `output` made of it; undefined without `output`. */
+  /** Parsed by `output`; undefined without `output`. */
   readonly data: DATA | undefined
 }
 
@@ -24,24 +24,24 @@ export type OutputGuardrail<DATA = Json> = (
   call: AgentRunContext,
 ) => Verdict | Promise<Verdict>
 
-/** Checks of what goes in and what comes out, one after the other; the first that refuses ends the run with its reason. */
+/** Checks of the input and of the answer, in order. The first that refuses ends the run with its reason. */
 export interface AgentGuardrails<DATA = Json> {
   input?: InputGuardrail | readonly InputGuardrail[]
-  /** With one the answer is held back until every check has passed it. */
+  /** With output checks the answer is held back until all have passed it. */
   output?: OutputGuardrail<DATA> | readonly OutputGuardrail<DATA>[]
 }
 
 /**
- * An answer between its guardrails. Each check is a step of the run; one that refuses is a failed step, its reason is the
- * whole answer, and what was refused is nowhere: not in the stream and not in the record, where a mark takes the place of an
- * input. A check that throws fails the run.
+ * An answer with its guardrails. Each check is a step of the run; a refusal is a failed step, and its reason is the
+ * whole answer. Refused content is neither streamed nor recorded; a mark replaces a refused input. A check that throws
+ * fails the run.
  */
 export function guarded(answer: Answering, { input: before, output: after }: AgentGuardrails): Answering {
   const inputChecks = listOf(before)
   const outputChecks = listOf(after)
   return async function* run(input, context): AsyncGenerator<Emission> {
     const call = callOf(input, context)
-    // What goes on after a pause was let in when it began.
+    // A resumed run's input was checked when the run began.
     for (const [place, check] of context.resumed === undefined ? inputChecks.entries() : []) {
       const refusal = yield* checkpoint(nameOf('input', check, place), () => check(call))
       if (refusal === undefined) continue
@@ -68,7 +68,7 @@ export function guarded(answer: Answering, { input: before, output: after }: Age
   }
 }
 
-/** One check as a step of the run; gives the reason when it refuses. */
+/** One check as a step of the run; returns the reason of a refusal. */
 async function* checkpoint(
   name: string,
   check: () => Verdict | Promise<Verdict>,
@@ -99,14 +99,13 @@ function reasonOf(verdict: unknown, name: string): string | undefined {
   )
 }
 
-/** What the reader is not to see before it is checked; a pause comes after what was said before it. */
+/** Events that wait for the output checks; a pause follows the text before it. */
 const heldBack: ReadonlySet<string> = new Set(['text_delta', 'reasoning_delta', 'data', 'source', 'input_required'])
 
 function isHeldBack(emission: Emission): boolean {
   return typeof emission === 'string' || heldBack.has(emission.type)
 }
 
-/** Whether there is a check of what goes in. */
 export function checksInput(guardrails: AgentGuardrails | undefined): boolean {
   return listOf(guardrails?.input).length > 0
 }

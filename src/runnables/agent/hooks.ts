@@ -5,12 +5,12 @@ import type { AgentRunContext } from './settings.ts'
 
 export interface RunOutcome<DATA = Json> {
   readonly text: string
-  /** What `output` made of it; undefined without `output`. */
+  /** Parsed by `output`; undefined without `output`. */
   readonly data: DATA | undefined
   readonly usage: Usage | null
 }
 
-/** What the model is called with, as the AI SDK gives it to the provider. */
+/** The parameters of a model call, as the AI SDK gives them to the provider. */
 export type ModelParams = Parameters<Extract<ModelObject, { specificationVersion: 'v4' }>['doStream']>[0]
 
 export interface ModelCallInfo {
@@ -34,14 +34,14 @@ export interface ToolCallInfo {
 }
 
 /**
- * Code around what an agent does. Each gets what is about to happen and `next`, which does it; what it throws fails the
- * thing it is around. `next` streams on while it is waited for.
+ * Code around the actions of an agent. Each hook gets the action and `next`, which performs it; an error that a hook
+ * throws fails the action. `next` streams while it is awaited.
  */
 export interface AgentHooks<DATA = Json> {
-  /** Around the whole run. `next` resolves with the answer once it has been given. */
+  /** Around the whole run. `next` resolves with the complete answer. */
   run?: (call: AgentRunContext, next: () => Promise<RunOutcome<DATA>>) => unknown
-  /** Around every attempt of a model call, with other parameters if some are given. Must call `next`. */
+  /** Around every attempt of a model call; `next` may get other parameters. Must call `next`. */
   modelCall?: (call: ModelCallInfo, next: (params?: ModelParams) => Promise<ModelOutcome>) => unknown
-  /** Around every call of a tool, with other input if one is given. What it returns is the result. */
+  /** Around every tool call; `next` may get another input. The return value is the tool's result. */
   toolCall?: (call: ToolCallInfo, next: (...input: [] | [input: unknown]) => Promise<unknown>) => unknown
 }

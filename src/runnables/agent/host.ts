@@ -16,7 +16,7 @@ import { checkApprovalNames, problemOfApproval, type ToolApproval } from '../too
 import { checkResult as check } from '../tools/result.ts'
 import { describeTools } from './agent.ts'
 
-/** What an `Agent` of the AI SDK is known by, with whatever tools, context and output it has. */
+/** The properties that identify an `Agent` of the AI SDK, whatever its tools, context and output. */
 export interface HostableAgent {
   readonly version: 'agent-v1'
   readonly id: string | undefined
@@ -24,12 +24,12 @@ export interface HostableAgent {
   stream(options: never): PromiseLike<unknown>
 }
 
-/** Whether this is an `Agent` of the AI SDK, of whatever copy of it. */
+/** Also true for an `Agent` of another copy of the AI SDK. */
 export function isSdkAgent(value: unknown): value is HostableAgent {
   return isObject(value) && value.version === 'agent-v1' && typeof value.stream === 'function'
 }
 
-/** Any `Agent` of the AI SDK as it is: it sees the session's messages and answers; structured output becomes data. */
+/** Any `Agent` of the AI SDK, unchanged: it gets the session's messages and answers; structured output becomes data. */
 export function hostAgent(hosted: HostableAgent, { limits = noLimits }: Defaults = {}): Runnable<'agent'> {
   const agent = hosted as unknown as SdkAgent
   const { settings } = agent as {
@@ -44,7 +44,7 @@ export function hostAgent(hosted: HostableAgent, { limits = noLimits }: Defaults
   if (settings?.toolApproval !== undefined) {
     const problem = problemOfApproval(settings.toolApproval)
     if (problem !== undefined) throw wrong('toolApproval', `The AI SDK agent: \`toolApproval\` ${problem}`)
-    // What `prepareCall` brings is known to the agent alone.
+    // The tools that `prepareCall` adds are only known to the agent.
     if (settings.prepareCall === undefined) checkApprovalNames(settings.toolApproval, agent.tools ?? {}, [])
   }
   const checkResult = (name: string, output: unknown) => {
@@ -79,7 +79,9 @@ export function hostAgent(hosted: HostableAgent, { limits = noLimits }: Defaults
   return configurable(entity, (defaults) => hostAgent(hosted, defaults))
 }
 
-/** What a config entry under `agents`, `teams` or `workflows` is run as. Throws `invalid_request` for what can't be run. */
+/**
+ * The runnable for a config entry under `agents`, `teams` or `workflows`. Throws `invalid_request` for any other value.
+ */
 export function toRunnable(kind: EntityKind, value: unknown): Runnable {
   if (isRunnable(value)) {
     if (value.kind === kind) return value

@@ -5,12 +5,12 @@ import { historyMessages } from '../model/prompt.ts'
 import type { CheckedMemory } from './schema.ts'
 
 const charactersPerToken = 4
-/** What was being recorded while the summary was written is told twice rather than not at all. */
+/** Messages that were recorded while the summary was written are repeated rather than lost. */
 const overlapMs = 1000
 
 /**
- * What a model is told of the session: its summary and the runs since, the newest as many as fit into the budget. A run
- * is told whole or not at all; no message is ever cut.
+ * What a model sees of the session: its summary and the newest runs since, as many as fit the budget. Runs are included
+ * whole or not at all.
  */
 export async function remember(memory: CheckedMemory, context: RunContext): Promise<ModelMessage[]> {
   const { runs, tokens, summary: wanted } = memory
@@ -37,7 +37,7 @@ export async function remember(memory: CheckedMemory, context: RunContext): Prom
   return [...told, ...historyMessages(interactions.slice(first).flat())]
 }
 
-/** About a token for every four characters: right enough for a budget, and the same for every model. */
+/** About a token per four characters: exact enough for a budget, and the same for every model. */
 export function tokensOf(text: string): number {
   return Math.ceil(text.length / charactersPerToken)
 }

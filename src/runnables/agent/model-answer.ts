@@ -28,7 +28,7 @@ import type { CheckedAgent, CheckedKnowledge } from './schema.ts'
 
 export const searchToolName = 'search_knowledge'
 
-/** An agent's way of answering with a model; the model is resolved at its first run. */
+/** Answers with a model, which is resolved at the first run. */
 export function modelAnswer(settings: CheckedAgent, setting: ModelSetting, defaults: Defaults) {
   const { root, limits = noLimits } = defaults
   const stopWhen = [settings.stopWhen ?? []].flat()
@@ -41,7 +41,7 @@ export function modelAnswer(settings: CheckedAgent, setting: ModelSetting, defau
   const resolve = () => {
     resolving ??= resolveModel(setting, { root }).catch((error: unknown) => {
       resolving = undefined
-      // What the server lacks is no fault of the request.
+      // A missing package or key of the server is no fault of the request.
       throw new AppError('run_failed', messageOf(error), { cause: error })
     })
     return resolving

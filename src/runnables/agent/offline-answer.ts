@@ -7,7 +7,7 @@ import { ModelEvents } from '../model/events.ts'
 import { retrieve, sourceEvent } from './passages.ts'
 import type { CheckedAgent } from './schema.ts'
 
-/** An agent's way of answering without a model: quotes from its knowledge base, or what to do to get more than that. */
+/** Answers without a model: quotes from the knowledge base, or says how to set up a model. */
 export function offlineAnswering({ knowledge }: Pick<CheckedAgent, 'knowledge'>) {
   return async function* run({ text }: RunInput, context: RunContext): AsyncGenerator<string | EmittedEvent> {
     const events = new ModelEvents()
@@ -31,7 +31,7 @@ export function offlineAnswering({ knowledge }: Pick<CheckedAgent, 'knowledge'>)
   }
 }
 
-/** The source names the lines that are quoted, not those of the whole chunk. */
+/** The source names the quoted lines, not the whole chunk. */
 function quotedPart({ hit, text, line }: Quote): SearchHit {
   if (line === undefined) return hit
   return { ...hit, line_start: line, line_end: line + text.split('\n').length - 1 }

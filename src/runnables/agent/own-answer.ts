@@ -20,7 +20,7 @@ function emissionsOf(run: () => unknown): AsyncIterator<Emission, undefined> {
       const { done, value } = await source.next()
       if (done) return { done, value: undefined }
       if (isEmission(value)) return { done: false, value }
-      // Not awaited: the agent's own end may take forever.
+      // Not awaited: the agent's generator may never end.
       Promise.resolve(source.return?.()).catch(() => {})
       throw wrongOutput(value)
     },

@@ -5,7 +5,7 @@ import type { RunContext } from '../../core/runnable.ts'
 import { clip } from '../../models/sentence.ts'
 import type { CheckedKnowledge } from './schema.ts'
 
-/** A search is a question, not a document. */
+/** Longer input is cut: a search needs a question, not a document. */
 const maxQueryLength = 1_000
 
 export interface Retrieved {
@@ -13,7 +13,7 @@ export interface Retrieved {
   event: Retrieval
 }
 
-/** Searches as the agent is set to. Throws `run_failed` when the server has no knowledge base. */
+/** Searches with the agent's settings. Throws `run_failed` when the server has no knowledge base. */
 export async function retrieve(settings: CheckedKnowledge, text: string, context: RunContext): Promise<Retrieved> {
   if (context.knowledge === undefined) {
     throw new AppError(
@@ -45,7 +45,7 @@ export function sourceEvent(
   }
 }
 
-/** Passages for a prompt, numbered from `first`, marked as data; a passage can't close its own mark. */
+/** Passages for a prompt, numbered from `first` and marked as data; a passage can't close its own mark. */
 export function passagesText(hits: readonly SearchHit[], first = 1): string {
   const passages = hits.map((hit, place) => {
     const lines = hit.line_start === undefined ? '' : ` lines="${hit.line_start}-${hit.line_end ?? hit.line_start}"`

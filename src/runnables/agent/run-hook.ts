@@ -7,7 +7,7 @@ import { Channel } from '../../runtime/channel.ts'
 import { type Answering, callOf } from './call.ts'
 import type { AgentHooks } from './hooks.ts'
 
-/** An answer with the user's hook around it. The run ends when both the answer and the hook have ended. */
+/** An answer with the user's `run` hook around it. The run ends when both have ended. */
 export function hookedRun(answer: Answering, hook: NonNullable<AgentHooks['run']>): Answering {
   return async function* run(input, context): AsyncGenerator<Emission> {
     const queue = new Channel<Emission>()

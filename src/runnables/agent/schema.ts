@@ -56,7 +56,7 @@ const timeouts = settings({
 })
 type Timeout = number | z.output<typeof timeouts>
 
-/** What agentserve resolves. */
+/** The settings that agentserve itself resolves. */
 const resolved = {
   knowledge: choose(
     (value): z.ZodType<CheckedKnowledge> =>
@@ -88,7 +88,7 @@ const numeric = number().optional()
 const any = anything().optional()
 const texts = list(anything()).optional()
 
-/** Every setting that there is: the compiler refuses one too few and one too many. */
+/** Every setting; the compiler refuses a missing or an additional one. */
 export const agentSettings = settings(
   {
     ...resolved,
@@ -152,5 +152,5 @@ export const agentSettings = settings(
   { effects: 'sideEffects' },
 )
 
-/** An agent's settings once they are checked: agentserve's own with every default, the AI SDK's as they were given. */
+/** The checked settings: agentserve's own with every default, the AI SDK's unchanged. */
 export type CheckedAgent = Omit<AnyAgentSettings, keyof typeof resolved> & z.output<z.ZodObject<typeof resolved>>

@@ -2,7 +2,6 @@ import { AppError } from '../../core/error.ts'
 import type { RunEvent, StepEnd } from '../../core/event.ts'
 import type { Json } from '../../core/json.ts'
 
-/** What was decided about an approval. */
 export interface Decision {
   approved: boolean
   input?: Json | undefined
@@ -12,22 +11,22 @@ type End = StepEnd | Decision
 
 interface Recorded {
   name: string
-  /** The step's id, which it keeps when it has to run again. */
+  /** A step that is repeated keeps its id. */
   id: string
   parent: string | undefined
-  /** What the same thread of code had come to before. */
+  /** The entry that the same strand of code had reached before. */
   after: string | undefined
   end?: End
-  /** The code has come to it again. */
+  /** The resumed code has reached it again. */
   isBack?: boolean
 }
 
-/** How long code that stands beside the steps may take to come to one that it had come to before. */
+/** How long concurrent code may take to reach a recorded entry again. */
 const patienceMs = 5000
 
 /**
- * The steps and approvals that a run has recorded, by name and occurrence. Code that does the same things as before gets the
- * same results again; code that does other things is told, before it does any of them.
+ * The recorded steps and approvals of a run, by name and occurrence. Code that repeats its actions gets the recorded
+ * results; code that deviates gets an error before it does anything else.
  */
 export class Journal {
   readonly #recorded = new Map<string, Recorded>()
@@ -35,13 +34,13 @@ export class Journal {
   readonly #onChanged: (error: AppError) => void
   readonly #waiting = new Set<() => void>()
 
-  /** `onChanged`: the code does other things; it may catch the error that it gets, but must not go on. */
+  /** `onChanged`: the code deviates from the record; it may catch the error, but must not continue. */
   constructor(events: readonly RunEvent[], onChanged: (error: AppError) => void = () => {}) {
     this.#onChanged = onChanged
     this.#read(events)
   }
 
-  /** Names an occurrence, in the step `parent` if one is given; every call is the next one. `id`: it is recorded. */
+  /** The key of the next occurrence of this name, in the step `parent` if given. `id`: the recorded one. */
   next(
     kind: 'step' | 'approval',
     name: string,
@@ -55,8 +54,8 @@ export class Journal {
   }
 
   /**
-   * How it ended, if it has. `after`: what the same thread of code has come to before. Throws `run_interrupted` when the
-   * recorded run did something else here.
+   * The recorded end of the entry, if any. `after`: the entry that the same strand of code reached before. Throws
+   * `run_interrupted` when the recorded run did something else here.
    */
   async enter(key: string, name: string, after?: string, parent?: string): Promise<End | undefined> {
     const recorded = this.#recorded.get(key)
@@ -69,19 +68,19 @@ export class Journal {
       for (const wake of this.#waiting) wake()
       return recorded.end
     }
-    // Code beside the steps may take its time, and not always the same, before it comes to what it did here.
+    // Concurrent code may reach its recorded entries later than this one.
     const missing = await this.#missing((other) => other.after === after && other.parent === parent)
     if (missing !== undefined) throw this.#changed(`'${name}' now comes where '${missing.name}' used to come`)
     return undefined
   }
 
-  /** Throws `run_interrupted` when the code has ended without what it had done before. */
+  /** Throws `run_interrupted` when the code has ended without repeating all recorded entries. */
   async assertComplete(): Promise<void> {
     const missing = await this.#missing(({ end }) => end !== undefined)
     if (missing !== undefined) throw this.#changed(`it ended without '${missing.name}'`)
   }
 
-  /** One of these that the code has not come to again, after waiting for it. */
+  /** An entry of these that the code has not reached again within the patience. */
   async #missing(isMeant: (recorded: Recorded) => boolean): Promise<Recorded | undefined> {
     const find = () => [...this.#recorded.values()].find((recorded) => !recorded.isBack && isMeant(recorded))
     if (find() === undefined) return undefined
@@ -142,14 +141,14 @@ export class Journal {
       }
     }
     this.#occurrences.clear()
-    // What a finished step did inside it is not done again.
+    // The entries inside a finished step are not repeated.
     for (const recorded of byId.values()) {
       if (byId.get(recorded.parent ?? '')?.end !== undefined) recorded.isBack = true
     }
   }
 }
 
-/** Of an approval: its name and which of that name it is. */
+/** The id of an approval, from its name and occurrence. */
 export function approvalId(name: string, number: number): string {
   return `${name}#${number}`
 }

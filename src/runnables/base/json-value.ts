@@ -1,7 +1,7 @@
 import { AppError, messageOf } from '../../core/error.ts'
 import type { Json } from '../../core/json.ts'
 
-/** The value as JSON would carry it; what JSON can't carry becomes its text. */
+/** The value as JSON; parts that JSON can't carry become text. */
 export function toJson(value: unknown): Json {
   try {
     const text = jsonText(value)
@@ -11,7 +11,7 @@ export function toJson(value: unknown): Json {
   }
 }
 
-/** The JSON of a value, bytes as their number; undefined for what has none. Throws for what JSON can't carry. */
+/** The JSON of a value, bytes as their count; undefined for a value without JSON. Throws for cycles and the like. */
 export function jsonText(value: unknown): string | undefined {
   return JSON.stringify(value, (_key, part: unknown) =>
     part instanceof Uint8Array ? `${part.byteLength} bytes` : part,
@@ -20,7 +20,7 @@ export function jsonText(value: unknown): string | undefined {
 
 type Callable = (...args: never[]) => unknown
 
-/** A value as it comes back from the journal. */
+/** The type of a value after recording. */
 export type Journaled<T> = unknown extends T
   ? T
   : // biome-ignore lint/suspicious/noConfusingVoidType: a step may give nothing
@@ -36,7 +36,7 @@ export type Journaled<T> = unknown extends T
             ? { [KEY in keyof T as T[KEY] extends Callable ? never : KEY]: Journaled<T[KEY]> }
             : never
 
-/** The value as JSON carries it. Throws `run_failed` for what would not come back as it was: bytes, maps, sets, circles. */
+/** The value as JSON. Throws `run_failed` for a value that JSON would change: bytes, maps, sets, cycles. */
 export function toJournal(subject: string, value: unknown): Json | undefined {
   if (value === undefined) return undefined
   try {
@@ -53,7 +53,7 @@ export function toJournal(subject: string, value: unknown): Json | undefined {
   }
 }
 
-/** The session's state as JSON, for the step that has changed it. */
+/** The session's state as JSON; errors name the step that changed it. */
 export function textOfState(state: object, step: string): string {
   try {
     return JSON.stringify(state)

@@ -6,8 +6,8 @@ import type { AgentContext, RunContext } from '../../core/runnable.ts'
 const running = new AsyncLocalStorage<RunContext>()
 
 /**
- * The run in which the calling code runs: that of a tool, a step, a hook or an agent's own `run`. `STATE` is what the
- * caller knows about the session's state. Throws `internal` outside a run.
+ * The current run's context: in a tool, a step, a hook or an agent's own `run`. `STATE` is the caller's type of the
+ * session's state. Throws `internal` outside a run.
  */
 export function runContext<STATE extends object = JsonObject>(): AgentContext<STATE> {
   const context = running.getStore()
@@ -19,7 +19,7 @@ export function runContext<STATE extends object = JsonObject>(): AgentContext<ST
   return context as AgentContext<object> as AgentContext<STATE>
 }
 
-/** Streams what `work` gives, all of it inside the run. */
+/** Streams `work`, and runs all of it inside the run. */
 export function insideRun<T>(context: RunContext, work: () => AsyncIterable<T>): AsyncIterable<T> {
   return {
     [Symbol.asyncIterator]() {

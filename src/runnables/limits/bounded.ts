@@ -2,10 +2,10 @@ import { type Limits, runLimit, shownBytes } from '../../core/limits.ts'
 import type { Emission } from '../../core/runnable.ts'
 import { jsonSize } from '../../runtime/json-size.ts'
 
-/** What agents and teams are held to while nobody else sees what they do. */
+/** Limits that agents and teams enforce themselves, because nothing else sees their intermediate output. */
 export type RunnableLimits = Pick<Limits, 'run' | 'toolResult'>
 
-/** Of an agent that no server runs. */
+/** For an agent without a server. */
 export const noLimits: RunnableLimits = {
   run: { outputBytes: Infinity, events: Infinity, timeMs: Infinity, steps: Infinity, tokens: undefined },
   toolResult: { promptBytes: Infinity, recordBytes: Infinity },
@@ -14,8 +14,8 @@ export const noLimits: RunnableLimits = {
 const eventsPerTick = 256
 
 /**
- * The same emissions, for a reader that holds them back: throws `run_limit` when they are more than a run may emit, and lets
- * others in now and then.
+ * The same emissions, for a reader that holds them back. Throws `run_limit` above the run's limits; yields to the event
+ * loop now and then.
  */
 export async function* bounded<T extends Emission>(
   emissions: AsyncIterable<T>,

@@ -2,7 +2,7 @@ import type { AppError } from '../../core/error.ts'
 import { runLimit } from '../../core/limits.ts'
 import type { Resumption } from '../../core/runnable.ts'
 
-/** Counts the steps of a model over one run, those before a pause included. */
+/** Counts the model steps of one run, including those before a pause. */
 export class StepLimit {
   readonly #most: number
   readonly #before: number
@@ -14,13 +14,13 @@ export class StepLimit {
       resumed?.events.filter((event) => event.type === 'model_call_end' && event.finish_reason !== 'error').length ?? 0
   }
 
-  /** A stop condition of the AI SDK, which asks only when the model would go on. */
+  /** A stop condition of the AI SDK, which is only asked when the model would continue. */
   readonly stop = ({ steps }: { steps: readonly unknown[] }): boolean => {
     this.#isReached = this.#before + steps.length >= this.#most
     return this.#isReached
   }
 
-  /** Of a run that was stopped by it. */
+  /** The error of a run that was stopped by this limit. */
   get failure(): AppError | undefined {
     if (!this.#isReached) return undefined
     return runLimit('run.steps', String(this.#most), 'Its model called tools at every step and gave no final answer')

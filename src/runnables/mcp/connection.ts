@@ -14,7 +14,7 @@ const firstPauseMs = 200
 const longestPauseMs = 5_000
 const maxFailures = 5
 const restMs = 60_000
-/** What ends sooner than this has failed, even when nobody was waiting for it. */
+/** A process that ends sooner counts as failed, even without an open call. */
 const steadyMs = 10_000
 const maxPages = 100
 const farewellMs = 1_000
@@ -22,20 +22,20 @@ const farewellMs = 1_000
 export type McpToolDefinition = ListToolsResult['tools'][number]
 
 interface Live {
-  /** Once it has said who it is. */
+  /** Set once the server has answered `initialize`. */
   client: MCPClient | undefined
   startedAt: number
   tools: Promise<McpToolDefinition[]> | undefined
   calls: number
   ready: boolean
-  /** Why it can't be used any more. */
+  /** Why the connection is no longer usable. */
   lost: string | undefined
   close(): Promise<void>
 }
 
 /**
- * One MCP server, started with the first need and again when it has died: at once, then after growing pauses; five
- * failures in a row, and it is left alone for a minute. Errors are `run_failed` in words for the user.
+ * One MCP server, started on first use and restarted when it has died: at once, then with growing pauses. After five
+ * failures in a row it is not started for a minute. Errors are `run_failed` with a text for the user.
  */
 export class McpConnection {
   readonly #name: string
@@ -50,7 +50,7 @@ export class McpConnection {
   #lastFailure = ''
   #endings = new Set<Promise<void>>()
 
-  /** `messageBytes`: of one message that it sends. */
+  /** `messageBytes`: maximum size of a message from the server. */
   constructor(name: string, server: CheckedServer, root: string, messageBytes: number) {
     this.#name = name
     this.#messageBytes = messageBytes
@@ -58,7 +58,7 @@ export class McpConnection {
     this.#root = root
   }
 
-  /** What the server offers, as it last said. */
+  /** The server's tools, as last listed. */
   async tools(logger: Logger, signal: AbortSignal): Promise<McpToolDefinition[]> {
     const live = await this.#open(logger, signal)
     live.tools ??= this.#listTools(live)
@@ -86,14 +86,14 @@ export class McpConnection {
         return result
       } catch (error) {
         signal.throwIfAborted()
-        // The server has forgotten the session, so it has not looked at the call.
+        // The server has lost the session, so it has not processed the call.
         if (statusOf(error) === 404 && !again) this.#lose(live, 'its session is gone')
         else throw this.#callFailure(live, tool, error)
       }
     }
   }
 
-  /** Its process is gone, or its connections are cut, when this resolves. It can't be used afterwards. */
+  /** Resolves when its process has ended, or its connections are closed. Unusable afterwards. */
   async close(): Promise<void> {
     this.#closed.abort(this.#failure('it was closed'))
     const live = await this.#live?.catch(() => undefined)
@@ -101,7 +101,7 @@ export class McpConnection {
     await Promise.all(this.#endings)
   }
 
-  /** Lets it be started again at once, whatever has been. */
+  /** Allows an immediate restart, whatever failed before. */
   forgive(): void {
     this.#failures = 0
   }
@@ -181,7 +181,7 @@ export class McpConnection {
     })
     void child.ended.then((how) => this.#lose(live, `it ended (${how})`))
     try {
-      // Servers of today take `initialize` first and nothing else.
+      // Current servers accept `initialize` only as the first request.
       live.client = await createMCPClient({ ...common, transport, protocolVersionDiscovery: false })
       return live
     } catch (error) {
@@ -216,7 +216,7 @@ export class McpConnection {
     signal: AbortSignal,
   ): Promise<CallToolResult> {
     const timeout = this.#server.timeout
-    // Of this call alone, so that a run that ends later cancels nothing that is over.
+    // A signal for this call alone, so that the end of the run cancels no later call.
     const own = new AbortController()
     const stop = () => own.abort(signal.reason)
     signal.addEventListener('abort', stop, { once: true })
@@ -283,7 +283,7 @@ function clientOf({ client }: Live): MCPClient {
   return client
 }
 
-/** Over HTTP this ends the session there; a server that does not answer is not waited for. */
+/** Over HTTP this ends the session on the server; its answer is not awaited. */
 async function farewell({ client }: Live): Promise<void> {
   if (client !== undefined) await endsWithin(client.close(), farewellMs)
 }

@@ -4,7 +4,7 @@ import { boundMessages } from './message-size.ts'
 import type { CheckedEndpoint } from './settings.ts'
 
 const connectTimeoutMs = 10_000
-/** An id of ours and what stands round it. */
+/** Maximum length of our request ids in a response. */
 const longestId = 64
 
 export interface HttpLine {
@@ -14,8 +14,8 @@ export interface HttpLine {
 }
 
 /**
- * The way to an MCP server over HTTP, through undici. Redirects are refused, as they would take the headers along. `onBreak`
- * is told when a stream ends on which an answer was to come: the SDK would wait for it for ever.
+ * An MCP transport over HTTP, through undici. Redirects are refused, because they would forward the headers. `onBreak`
+ * is called when a stream ends without its answer: the SDK would wait forever.
  */
 export async function openHttp(
   { url, headers, type }: CheckedEndpoint,
@@ -23,7 +23,7 @@ export async function openHttp(
   onBreak: (why: string) => void,
 ): Promise<HttpLine> {
   const { Agent, fetch } = await import('undici')
-  // Streams stay open for as long as the server has nothing to say; calls have their own time limit.
+  // Streams stay open while the server is silent; calls have their own timeout.
   const dispatcher = new Agent({ connect: { timeout: connectTimeoutMs }, headersTimeout: 0, bodyTimeout: 0 })
   const send = async (input: Parameters<typeof fetch>[0], init?: Parameters<typeof fetch>[1]) => {
     const answer = (await fetch(input, { ...init, dispatcher })) as unknown as Response
@@ -43,13 +43,13 @@ export async function openHttp(
   }
 }
 
-/** What is to be seen in the stream before it may end. As text: only the SDK reads it. */
+/** A pattern that the stream must contain before it may end. Matches text, because only the SDK parses it. */
 function answerTo(request: unknown): RegExp | undefined {
   const { id } = JSON.parse(String(request)) as { id?: unknown }
   return new RegExp(`"id"\\s*:\\s*${JSON.stringify(id ?? null)}[,}\\s]`)
 }
 
-/** The same response. Without an `answer` to wait for, its stream may not end at all. */
+/** The same response. Without an `answer` its stream must not end at all. */
 function watch(response: Response, answer: RegExp | undefined, onBreak: (why: string) => void): Response {
   if (response.body === null) return response
   const reader = response.body.getReader()

@@ -1,6 +1,6 @@
 import { StringDecoder } from 'node:string_decoder'
 
-/** Tells each line of a stream; of one that is longer than that, its beginning. */
+/** Calls `tell` for each line of a stream; a line longer than `longest` is cut. */
 export function eachLine(stream: NodeJS.ReadableStream, longest: number, tell: (line: string) => void): void {
   const decoder = new StringDecoder('utf8')
   let line = ''

@@ -18,21 +18,22 @@ const names = () =>
 const mcpOptions = settings({
   /** The only tools that this agent gets. */
   tools: list(string()).readonly().optional(),
-  /** Whether a call waits until it is approved: all, or those of these tools, by the server's own names. */
+  /** Which calls wait for approval: all, or those of these tools, by the server's own names. */
   needsApproval: choose(
     (value): z.ZodType<boolean | readonly string[], boolean | readonly string[]> =>
       Array.isArray(value)
         ? names()
         : is("true, false or a list of the server's own names of tools", (one) => typeof one === 'boolean'),
   ).optional(),
-  /** The only tools, by the server's own names, whose calls need no approval. Instead of `needsApproval`. */
+  /** The tools that need no approval, by the server's own names. Instead of `needsApproval`. */
   trusted: names().optional(),
 })
 export interface McpOptions extends z.input<typeof mcpOptions> {}
 
 /**
- * The tools of an MCP server, as an entry of an agent's `tools`: `tools: { files: mcp('files') }` gives it `files_read`,
- * `files_write` and so on. A name means an entry of the config's `mcpServers`. Wrong settings throw `invalid_request`.
+ * The tools of an MCP server, as an entry of an agent's `tools`: `tools: { files: mcp('files') }` gives it
+ * `files_read`, `files_write` and so on. A name refers to the config's `mcpServers`. Wrong settings throw
+ * `invalid_request`.
  */
 export function mcp(given: string | McpServer, options: McpOptions = {}): ToolSet[string] {
   if (given === '') throw wrong('', 'mcp() needs the name of a server, or how to start one')
@@ -101,41 +102,40 @@ function asks({ needsApproval = false, trusted }: McpOptions, name: string): boo
   return typeof needsApproval === 'boolean' ? needsApproval : needsApproval.includes(name)
 }
 
-/** What it is called in lists and messages: other arguments, and the rest of an address, may hold a key. */
+/** The server's name in lists and messages, without arguments and address parts that may hold a key. */
 function placeOf(server: CheckedServer): string {
   if (isEndpoint(server)) return new URL(server.url).host
   const first = server.args?.find((argument) => !['-y', '--yes'].includes(argument))
   return first === undefined || first.startsWith('-') ? server.command : `${server.command} ${first}`
 }
 
-/** Where it is, without what may change or is nobody's business. */
+/** The server's location, without values that change or are secret. */
 function placeIn(server: CheckedServer): object {
   if (isEndpoint(server)) return { url: server.url }
   return { command: server.command, args: server.args ?? [], cwd: server.cwd ?? '.' }
 }
 
-/** The MCP servers that one config may use. */
 export interface McpServers {
-  /** The settings of a server; undefined for a name that the config does not have. */
+  /** The settings of a server; undefined for a name that is not in the config. */
   find(server: string | CheckedServer): CheckedServer | undefined
-  /** Keeps a server for this config; throws `invalid_request` for a name that it does not have. Starts nothing. */
+  /** Keeps a server for this config, without starting it. Throws `invalid_request` for an unknown name. */
   claim(server: string | CheckedServer): void
   get(server: string | CheckedServer): McpConnection
-  /** What its tools said of themselves. */
+  /** The recorded hashes of its tools. */
   record(server: string | CheckedServer): ToolRecord
-  /** Ends what no other config has claimed. */
+  /** Closes the servers that no other config has claimed. */
   close(): Promise<void>
 }
 
-/** All connections of this process: a server whose settings did not change stays up over a reload. */
+/** All connections of this process: an unchanged server keeps running over a reload. */
 const connections = new Map<string, { connection: McpConnection; holders: number }>()
 
-/** What the tools of servers said, for as long as this process lives; some of it is in files too. */
+/** Records of this process; those with a data folder are in files too. */
 const records = new Map<string, ToolRecord>()
 
 /**
- * The servers of a config; `named` are its `mcpServers`, none of whose messages may have more than so many bytes. What their
- * tools say of themselves is kept in `dataFolder`; without one only in this process. Throws `invalid_request` naming the key.
+ * The servers of a config. `named`: its `mcpServers`, each message limited to `messageBytes`. Tool hashes are kept in
+ * `dataFolder`, or without one in this process. Throws `invalid_request` naming the key.
  */
 export function createMcpServers(
   named: Readonly<Record<string, unknown>>,
@@ -177,7 +177,7 @@ export function createMcpServers(
     get: hold,
     record(server) {
       const name = typeof server === 'string' ? server : placeOf(server)
-      // In a file a server of the config is known by its name, so that new settings are no new server.
+      // A server of the config is identified by its name, so that new settings are no new server.
       const identity =
         dataFolder === undefined
           ? JSON.stringify([name, resolve(root), settingsOf(server)])
@@ -221,7 +221,7 @@ function schemaOf(inputSchema: McpToolDefinition['inputSchema']) {
   >[0]
 }
 
-/** Texts alone become one text, data alone stays data; what the server calls an error is thrown. */
+/** Only texts become one text, only data stays data; a result marked as an error is thrown. */
 function outputOf(result: CallToolResult): unknown {
   const { content, structuredContent } = result
   const parts = Array.isArray(content) ? (content as { type: string; text?: string }[]) : undefined
@@ -234,7 +234,7 @@ function outputOf(result: CallToolResult): unknown {
 
 type ModelOutput = Awaited<ReturnType<NonNullable<ToolSet[string]['toModelOutput']>>>
 
-/** Pictures go to the model as pictures; the rest as text. */
+/** Images stay images for the model; everything else becomes text. */
 function toModelOutput(output: unknown): ModelOutput {
   if (typeof output === 'string') return { type: 'text', value: output }
   const content = (output as { content?: unknown }).content

@@ -1,13 +1,13 @@
 import { shownBytes } from '../../core/limits.ts'
 
-/** Why a message was refused, as the end of a sentence about its server. */
+/** The end of the sentence that says why a server's message was refused. */
 export function tooLong(bytes: number): string {
   return `it sent a message of more than ${shownBytes(bytes)}, the limit \`mcpMessage\`; raise \`server.limits.mcpMessage\` to allow more`
 }
 
 /**
- * The same response, whose stream ends with an error when one message of it is too long: an event of a stream of events, else
- * the whole body. `onTooLong` is told first.
+ * The same response, whose stream fails when a message is too long: an event of an event stream, else the whole body.
+ * Calls `onTooLong` first.
  */
 export function boundMessages(response: Response, bytes: number, onTooLong: (why: string) => void): Response {
   if (response.body === null) return response
@@ -38,7 +38,7 @@ function bodyBytes(): Count {
 const lineFeed = 0x0a
 const carriageReturn = 0x0d
 
-/** Of the longest event that the chunk has a part of: events end with an empty line. */
+/** The length of the longest event in the chunk; events end with an empty line. */
 function eventBytes(): Count {
   let event = 0
   let line = 0

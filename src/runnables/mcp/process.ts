@@ -5,7 +5,7 @@ import { endsWithin } from '../../runtime/abort.ts'
 import { eachLine } from './lines.ts'
 import type { CheckedProcess } from './settings.ts'
 
-/** What a child gets of our environment; anything else must be named in `env`. */
+/** The environment variables that a child inherits; all others must be set in `env`. */
 const inherited =
   process.platform === 'win32'
     ? [
@@ -22,23 +22,23 @@ const inherited =
       ]
     : ['HOME', 'LANG', 'LOGNAME', 'PATH', 'SHELL', 'TERM', 'TMPDIR', 'USER']
 
-/** Of what it says on stderr, which goes into the log. */
+/** Longer lines of its stderr are cut in the log. */
 const longestLine = 16 * 1024
 const patienceMs = 1_000
 const lastWordsMs = 500
 
-/** Process groups that live, killed with us should we end without closing them. */
+/** Live process groups, killed when this process exits without closing them. */
 const groups = new Set<number>()
 
-/** The process of an MCP server, with all that it starts itself. */
+/** The process of an MCP server and its child processes. */
 export class McpChild {
   readonly #child: ChildProcess
-  /** How it ended, in words, when it has. */
+  /** Resolves with a text that says how it ended. */
   readonly ended: Promise<string>
   #closing: Promise<void> | undefined
   #draining: Promise<unknown> | undefined
 
-  /** Resolves when it runs; throws what the system says when it can't. `say` gets each line of its stderr. */
+  /** Resolves when the process runs; throws the system's error otherwise. `say` gets each line of its stderr. */
   static async start(server: CheckedProcess, folder: string, say: (line: string) => void): Promise<McpChild> {
     const found = await stat(folder).catch(() => undefined)
     if (found?.isDirectory() !== true) throw new Error(`there is no folder '${folder}' to run it in`)
@@ -46,7 +46,7 @@ export class McpChild {
       cwd: folder,
       env: environmentOf(server),
       stdio: ['pipe', 'pipe', 'pipe'],
-      // A group of its own: what `npx` starts ends with it, and Ctrl-C in the terminal leaves the end to us.
+      // A process group of its own: children of `npx` end with it, and Ctrl-C in the terminal reaches only us.
       detached: process.platform !== 'win32',
       windowsHide: true,
     })
@@ -70,7 +70,7 @@ export class McpChild {
         this.#signalGroup('SIGKILL')
         if (child.pid !== undefined) forget(child.pid)
         const end = () => resolve(signal === null ? `exit code ${code}` : `signal ${signal}`)
-        // Its last words may still be in the pipe; somebody who left the group may hold that open.
+        // Its last output may still be in the pipe, which a process outside the group may hold open.
         const timer = setTimeout(end, lastWordsMs)
         child.once('close', () => {
           clearTimeout(timer)
@@ -84,7 +84,7 @@ export class McpChild {
     return this.#child.stdout
   }
 
-  /** Resolves when more can be taken. */
+  /** Resolves when the pipe accepts more. */
   async write(line: string): Promise<void> {
     const { stdin } = this.#child
     if (stdin === null || !stdin.writable) throw new Error('it no longer accepts input')
@@ -95,7 +95,7 @@ export class McpChild {
     await Promise.race([this.#draining, this.ended])
   }
 
-  /** Closes its stdin, then asks it to end, then makes it. Resolves when it is gone. */
+  /** Closes its stdin, then sends SIGTERM, then SIGKILL. Resolves when it has ended. */
   close(): Promise<void> {
     this.#closing ??= this.#close()
     return this.#closing
@@ -144,6 +144,6 @@ function killGroup(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(-pid, signal)
   } catch {
-    // Nobody is left in it.
+    // The group is empty.
   }
 }

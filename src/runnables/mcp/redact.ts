@@ -1,10 +1,10 @@
 import { stripVTControlCharacters } from 'node:util'
 
 const longestLine = 2_000
-/** Shorter values say nothing: they are switches and names. */
+/** Shorter values are flags and names, not secrets. */
 const shortestSecret = 6
 
-/** A line of a child or a peer, without what a terminal would obey. */
+/** A line of a child or peer without terminal control codes. */
 export function plainLine(line: string): string {
   return stripVTControlCharacters(line.slice(0, longestLine * 2))
     .replace(/[\p{Cc}\p{Zl}\p{Zp}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]+/gu, ' ')

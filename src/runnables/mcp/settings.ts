@@ -14,20 +14,20 @@ import {
 } from '../../schema/field.ts'
 
 const limits = {
-  /** Until it has started and told its tools; default 60 s, since `npx` may download first. */
+  /** Until the server has listed its tools; default 60 s, because `npx` may download first. */
   startTimeout: duration().prefault('60s'),
-  /** Of one call; default 60 s. */
+  /** Per call; default 60 s. */
   timeout: duration().prefault('60s'),
-  /** The only tools that are used of it; default all. */
+  /** The only tools that are used; default all. */
   tools: list(string()).readonly().optional(),
 }
 
 const processSettings = settings({
   command: text(),
   args: list(string()).readonly().optional(),
-  /** What it gets besides PATH, HOME and the like; nothing else of our environment. */
+  /** Variables besides PATH, HOME and the like; nothing else of our environment is passed on. */
   env: textByName().readonly().optional(),
-  /** From the folder of the config; default that folder. */
+  /** Relative to the config's folder; default that folder. */
   cwd: text().optional(),
   type: oneOf(['stdio']).optional(),
   ...limits,
@@ -41,15 +41,13 @@ const endpointSettings = settings({
   ...limits,
 })
 
-/** A server that is run as a child process and spoken to over its stdin and stdout. */
+/** A server that runs as a child process and uses its stdin and stdout. */
 export interface McpProcess extends z.input<typeof processSettings> {}
-/** A server that is reached over HTTP. */
 export interface McpEndpoint extends z.input<typeof endpointSettings> {}
 export type McpServer = McpProcess | McpEndpoint
 
 export interface CheckedProcess extends z.output<typeof processSettings> {}
 export interface CheckedEndpoint extends z.output<typeof endpointSettings> {}
-/** With every default. */
 export type CheckedServer = CheckedProcess | CheckedEndpoint
 
 export const serverSettings: z.ZodType<CheckedServer, McpServer> = choose(

@@ -2,12 +2,12 @@ import type { JSONRPCMessage, MCPTransport, MCPTransportSendOptions } from '@ai-
 import { tooLong } from './message-size.ts'
 import type { McpChild } from './process.ts'
 
-/** JSON-RPC over a child's stdin and stdout, a message a line. */
+/** JSON-RPC over a child's stdin and stdout, one message per line. */
 export interface StdioOptions {
   onNotification: (method: string) => void
-  /** Of one message. */
+  /** Maximum size of one message. */
   messageBytes: number
-  /** Told why; the transport reads no further. */
+  /** Called with the reason; the transport stops reading. */
   onTooLong: (why: string) => void
 }
 
@@ -78,7 +78,7 @@ export class StdioTransport implements MCPTransport {
       if ('method' in message && !('id' in message)) this.#options.onNotification(String(message.method))
       else this.onmessage?.(message as JSONRPCMessage)
     } catch {
-      // Not a message: something that was printed, or an answer to a question that is no longer asked.
+      // Not a message: printed text, or the answer to a request that was given up.
     }
   }
 }

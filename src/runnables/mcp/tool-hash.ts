@@ -3,7 +3,7 @@ import type { McpToolDefinition } from './connection.ts'
 
 const known = new WeakMap<readonly McpToolDefinition[], ReadonlyMap<string, string>>()
 
-/** By the server's own names: what stands for all that a model is told of each tool, and for what it may be given. */
+/** By the server's own names: a hash of each tool's description and input schema. */
 export function hashTools(definitions: readonly McpToolDefinition[]): ReadonlyMap<string, string> {
   let hashes = known.get(definitions)
   if (hashes === undefined) {
@@ -18,7 +18,7 @@ function hashOf({ name, description, inputSchema }: McpToolDefinition): string {
   return createHash('sha256').update(text).digest('base64url')
 }
 
-/** With the keys of objects in order: a server may write them down in another one each time. */
+/** With sorted keys, since a server may change their order. */
 function sorted(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(sorted)
   if (typeof value !== 'object' || value === null) return value

@@ -6,13 +6,12 @@ import type { Logger } from '../../core/logger.ts'
 import { createSerial } from '../../runtime/serial.ts'
 import { toToolName } from '../tools/source.ts'
 
-/** Hashes of tools by the server's own names. */
 export type ToolHashes = ReadonlyMap<string, string>
 
 /**
- * What the tools of one MCP server said of themselves when they were first listed, and when somebody last confirmed them. It
- * is kept in two files of the data folder: one that only the folder's owner writes, and one that only a confirmation writes,
- * so that neither loses what the other has written. A file that can't be read counts as one that says something else.
+ * Hashes of one server's tools at their first listing and at their last confirmation by a user. They are in two files
+ * of the data folder: only the folder's owner writes the first, only a confirmation writes the second, so neither
+ * overwrites the other. An unreadable file counts as changed.
  */
 export class ToolRecord {
   readonly #server: string
@@ -21,7 +20,7 @@ export class ToolRecord {
   #confirmed: Map<string, string> | 'damaged' | undefined
   readonly #queue = createSerial()
 
-  /** Without a folder it lasts as long as this object. `identity` tells the server from others of the same name. */
+  /** Without a folder it lasts as long as this object. `identity` distinguishes servers of the same name. */
   constructor(server: string, identity: string, folder: string | undefined) {
     this.#server = server
     const ending = createHash('sha256').update(identity).digest('hex').slice(0, 16)
@@ -29,7 +28,7 @@ export class ToolRecord {
       folder === undefined ? undefined : join(folder, 'mcp-tools', `${toToolName(server).slice(0, 40)}-${ending}`)
   }
 
-  /** The names of those tools that have changed. Those that were never listed are kept, unless `keep` is false. */
+  /** The names of changed tools. New tools are recorded, unless `keep` is false. */
   async changed(tools: ToolHashes, logger: Logger, keep = true): Promise<ReadonlySet<string>> {
     const quick = this.#compare(tools)
     if (quick?.changed.size === 0 && quick.fresh.length === 0) return quick.changed
@@ -48,7 +47,7 @@ export class ToolRecord {
     })
   }
 
-  /** What these tools say of themselves is right from now on. */
+  /** Confirms the present descriptions of these tools. */
   async accept(tools: ToolHashes, logger: Logger): Promise<void> {
     await this.#queue.run(async () => {
       const first = await this.#read('first', logger)
@@ -60,7 +59,7 @@ export class ToolRecord {
     })
   }
 
-  /** Undefined: it has not been read yet. */
+  /** Undefined: the record has not been read yet. */
   #compare(tools: ToolHashes): { changed: Set<string>; fresh: [string, string][] } | undefined {
     const first = this.#first
     const confirmed = this.#confirmed

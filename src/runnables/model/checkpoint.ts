@@ -2,22 +2,22 @@ import type { ModelMessage, ToolApprovalResponse } from 'ai'
 import type { Json } from '../../core/json.ts'
 import type { Resumption, RunContext } from '../../core/runnable.ts'
 
-/** What a model's run goes on from. */
+/** The state from which a paused model run continues. */
 export interface Checkpoint {
   messages: ModelMessage[]
-  /** Runs that calls of tools wait for, by the call's id. */
+  /** The runs that tool calls wait for, by call id. */
   inside?: Record<string, string>
-  /** What the tools said of themselves whose calls wait for approval, by the call's id. */
+  /** The hashes of the tools whose calls wait for approval, by call id. */
   hashes?: Record<string, string>
 }
 
-/** What is known of the tools of a run, by the model's names. */
+/** A run's tools, by the model's names. */
 export type KnownTools = ReadonlyMap<string, { hash?: string | undefined }>
 
-/** As it is recorded: bytes as base64, which the AI SDK takes as well. */
+/** Bytes become base64, which the AI SDK accepts too. */
 export function toCheckpoint(checkpoint: Checkpoint): Json {
   const text = JSON.stringify(checkpoint, function (this: Record<string, unknown>, key, value: unknown) {
-    // A Buffer has become something else by the time it is the value.
+    // `value` is already converted by the Buffer's own `toJSON`.
     const original = this[key]
     return original instanceof Uint8Array ? Buffer.from(original).toString('base64') : value
   })
@@ -32,17 +32,17 @@ export function readCheckpoint(resumed: Resumption | undefined): Checkpoint | un
 
 export interface ResumedMessages {
   messages: ModelMessage[]
-  /** Calls that were allowed and are not made, and why. */
+  /** Approved calls that are not made, with the reason. */
   denied: ReadonlyMap<string, string>
 }
 
-/** The messages with which a paused run goes on; undefined for one that begins. */
+/** The messages with which a paused run continues; undefined for a new run. */
 export function resumedMessages({ resumed }: RunContext, tools: KnownTools): ResumedMessages | undefined {
   const checkpoint = readCheckpoint(resumed)
   return resumed && checkpoint && withDecisions(checkpoint, resumed, tools)
 }
 
-/** The messages with what was decided about the tool calls that waited for approval. What was allowed holds for the tool as it was then. */
+/** Adds the decisions on the waiting tool calls. An approval holds only for the tool as it was then. */
 function withDecisions(
   { messages, hashes = {} }: Checkpoint,
   { approved, input }: Resumption,
@@ -69,7 +69,6 @@ function problemOf(name: string, hash: string | undefined, tools: KnownTools): s
   return `The tool '${name}' has changed since the call was asked for, so the call was not made.`
 }
 
-/** The tool calls that wait for approval. */
 function openCalls(
   messages: readonly ModelMessage[],
 ): { approvalId: string; callId: string; name?: string | undefined }[] {
@@ -86,7 +85,7 @@ function openCalls(
   return [...open].map(([approvalId, callId]) => ({ approvalId, callId, name: names.get(callId) }))
 }
 
-/** By the id of each call that waits for approval, what its tool says of itself. */
+/** By the id of each call that waits for approval, the hash of its tool. */
 export function hashesOfOpen(messages: readonly ModelMessage[], tools: KnownTools): Record<string, string> {
   const hashes = openCalls(messages).map(({ callId, name }) => [callId, name && tools.get(name)?.hash] as const)
   return Object.fromEntries(hashes.filter((pair): pair is [string, string] => pair[1] !== undefined))

@@ -7,8 +7,8 @@ import type { Usage } from '../../core/run.ts'
 import { toJson } from '../base/json-value.ts'
 
 /**
- * The one place where the parts of the AI SDK's stream become events of a run. One object per run; it knows which model
- * call is open and when each tool call began.
+ * Converts the parts of the AI SDK's stream to events of a run. One object per run; it knows the open model call and
+ * the start of each tool call.
  */
 export class ModelEvents {
   #call: { id: string; startedAt: number } | undefined
@@ -18,14 +18,14 @@ export class ModelEvents {
 
   readonly #denied: ReadonlyMap<string, string>
 
-  /** `denied`: why calls are not made that somebody has allowed, by their ids. */
+  /** `denied`: the reasons for approved calls that are not made, by call id. */
   constructor(denied: ReadonlyMap<string, string> = new Map(), now: () => number = Date.now) {
     this.#denied = denied
     this.#now = now
     this.#startedAt = now()
   }
 
-  /** A model call begins; `messages` is the prompt as it is sent. */
+  /** `messages` is the prompt as it is sent. */
   startCall(
     model: string,
     messages: unknown,
@@ -42,7 +42,6 @@ export class ModelEvents {
     }
   }
 
-  /** Ends the open model call, if there is one. */
   endCall(usage: Usage | null, finishReason: string): ModelCallEnd[] {
     const call = this.#call
     if (call === undefined) return []
@@ -62,7 +61,7 @@ export class ModelEvents {
         this.#toolCalls.set(part.toolCallId, this.#now())
         return [{ type: 'tool_call', call_id: part.toolCallId, name: part.toolName, input: toJson(part.input) }]
       case 'tool-result':
-        // A preliminary result is one of several; the last one is the result.
+        // A preliminary result is followed by the final one.
         if ('preliminary' in part && part.preliminary === true) return []
         return [this.#toolEnd(part, { output: toJson(part.output) })]
       case 'tool-error':
@@ -105,14 +104,14 @@ export class ModelEvents {
     outcome: { output: ReturnType<typeof toJson> } | { error: { message: string } },
   ): EmittedEvent {
     const now = this.#now()
-    // A call that was approved begins with the run that goes on.
+    // An approved call begins with the resumed run.
     const duration_ms = now - (this.#toolCalls.get(toolCallId) ?? this.#startedAt)
     this.#toolCalls.delete(toolCallId)
     return { type: 'tool_result', call_id: toolCallId, name: toolName, ...outcome, duration_ms }
   }
 }
 
-/** Null when the provider counted nothing. */
+/** Null when the provider reports no tokens. */
 export function toUsage({
   inputTokens,
   outputTokens,

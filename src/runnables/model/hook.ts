@@ -9,7 +9,7 @@ type Model = Extract<ModelObject, { specificationVersion: 'v4' }>
 type Streamed = Awaited<ReturnType<Model['doStream']>>
 type StreamPart = Streamed['stream'] extends ReadableStream<infer PART> ? PART : never
 
-/** The model with the user's hook around every call; the hook ends after the answer has been streamed, and before its end. */
+/** The model with the user's hook around every call; the hook's end delays the end of the stream. */
 export async function hookedModel(
   model: ModelObject,
   hook: NonNullable<AgentHooks['modelCall']>,
@@ -47,7 +47,7 @@ export async function hookedModel(
   })
 }
 
-/** Passes a model's stream on, tells its outcome, and lets the hook finish before the stream does. */
+/** Passes a model's stream on, reports its outcome, and lets the hook finish before the stream does. */
 function observe(
   ended: PromiseWithResolvers<ModelOutcome>,
   around: () => Promise<unknown>,

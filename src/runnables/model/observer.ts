@@ -4,11 +4,11 @@ import { loadSdk } from '../base/sdk.ts'
 
 type Model = Extract<ModelObject, { specificationVersion: 'v4' }>
 
-/** Hears of every attempt of a model call, with what the provider gets, before it is made. */
+/** Called before every attempt of a model call, with the provider's parameters. */
 export class ModelObserver {
   onCall: (params: ModelParams) => Promise<void> | undefined = () => undefined
 
-  /** The model with this observer next to it: closer than any hook, so that it hears what hooks have changed. */
+  /** The model with this observer inside all hooks, so that it sees their changes. */
   async watch(model: ModelObject): Promise<ModelObject> {
     const { wrapLanguageModel } = await loadSdk()
     return wrapLanguageModel({

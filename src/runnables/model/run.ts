@@ -13,33 +13,32 @@ import { ModelEvents } from './events.ts'
 import type { ModelObserver } from './observer.ts'
 import { settingsOf, toolsOf } from './settings.ts'
 
-/** Any agent of the AI SDK that takes no call options. */
+/** Any agent of the AI SDK without call options. */
 export type SdkAgent = Agent<never, ToolSet, RuntimeContext, OutputInterface>
 
 export interface ModelRun {
   agent: SdkAgent
   messages: ModelMessage[]
   signal: AbortSignal
-  /** Where tools put events of their own; ends with the run. */
+  /** For events of tools; ends with the run. */
   queue?: Channel<EmittedEvent>
-  /** Of the agent's models, where they can be watched; else the AI SDK says what it is about to send. */
+  /** Without an observer the SDK says what it is about to send. */
   observer?: ModelObserver
-  /** What the model is called; left out, the provider's and the model's own names. */
+  /** The model's name in events; default: the provider's and the model's own names. */
   label?: string
   setting?: ModelSetting | undefined
-  /** The run's tools. */
   tools?: KnownTools | undefined
-  /** Calls that somebody has allowed and that are not made, and why. */
+  /** Approved calls that are not made, with the reason. */
   denied?: ReadonlyMap<string, string> | undefined
-  /** Absent: somebody else says when the model has had enough steps. */
+  /** Absent: the agent limits its own steps. */
   steps?: StepLimit | undefined
-  /** Of tools that are not ours to check: throws for a result that can't be recorded. */
+  /** For tools without a check of their own: throws for a result that can't be recorded. */
   checkResult?: ((tool: string, output: unknown) => void) | undefined
 }
 
 /**
- * Streams an agent's answer as events. Ends when the answer does, or when tool calls wait for somebody: the last event then
- * holds what to go on from. A reader that leaves stops the model call.
+ * Streams an agent's answer as events. Ends with the answer, or when tool calls wait for input: the last event then
+ * holds the state to resume from. A reader that leaves stops the model call.
  */
 export function runAgent(run: ModelRun): AsyncIterableIterator<EmittedEvent, undefined> {
   const queue = run.queue ?? new Channel<EmittedEvent>()
@@ -72,7 +71,7 @@ export function runAgent(run: ModelRun): AsyncIterableIterator<EmittedEvent, und
   }
 }
 
-/** Never rejects: what goes wrong closes the queue. */
+/** Never rejects: an error closes the queue. */
 async function pump(run: ModelRun, queue: Channel<EmittedEvent>, abortSignal: AbortSignal): Promise<void> {
   const events = new ModelEvents(run.denied)
   let label = run.label ?? 'model'
@@ -82,7 +81,7 @@ async function pump(run: ModelRun, queue: Channel<EmittedEvent>, abortSignal: Ab
     let stepBegins = false
     if (run.observer !== undefined) {
       run.observer.onCall = (params) => {
-        // The attempt before failed, and nothing else tells of its end.
+        // The failed attempt before has no other end.
         if (!stepBegins) for (const event of events.endCall(null, 'error')) void queue.offer(event)
         stepBegins = false
         const told = { tools: toolsOf(params.tools), settings: settingsOf(params) }
@@ -108,7 +107,7 @@ async function pump(run: ModelRun, queue: Channel<EmittedEvent>, abortSignal: Ab
       for (const event of events.of(part)) {
         if (event.type === 'input_required') asked.push(event)
         else {
-          // The first fragment is on its way before anything else is done.
+          // The first fragment is sent before anything else is done.
           const wait = spoken ? queue.offer(event) : queue.push(event)
           spoken ||= event.type === 'text_delta'
           if (wait !== undefined) await wait
@@ -116,7 +115,7 @@ async function pump(run: ModelRun, queue: Channel<EmittedEvent>, abortSignal: Ab
       }
     }
     if (asked.length + waiting.size > 0) {
-      // Asked for only here: it rejects with whatever the stream fails with, and then nobody would hear of it.
+      // Read only here: it rejects with the stream's error, which would otherwise be unhandled.
       const messages = [...run.messages, ...(await result.responseMessages)]
       const hashes = run.tools && hashesOfOpen(messages, run.tools)
       for (const event of paused(asked, messages, waiting, hashes)) await queue.push(event)
@@ -128,7 +127,7 @@ async function pump(run: ModelRun, queue: Channel<EmittedEvent>, abortSignal: Ab
   }
 }
 
-/** What is asked for, by the model's calls and inside them; the last event holds what the run goes on from. */
+/** The requests of the model's calls and of the runs inside them; the last event holds the state to resume from. */
 export function paused(
   asked: readonly InputRequired[],
   messages: ModelMessage[],
@@ -154,7 +153,9 @@ interface Announcement {
   providerOptions?: ModelParams['providerOptions']
 }
 
-/** The prompt in the provider's form where the SDK shows it, else instructions and messages as they were given to it; and what else it shows. */
+/**
+ * The prompt in the provider's form if the SDK shows it, else the given instructions and messages; and the settings.
+ */
 function announced(step: Announcement) {
   const { instructions, messages, promptMessages, stepTools, stepToolChoice, providerOptions } = step
   const given = instructions === undefined ? messages : [{ role: 'system', content: instructions }, ...messages]

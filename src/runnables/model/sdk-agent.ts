@@ -7,25 +7,25 @@ import type { ToolApproval } from '../tools/approvals.ts'
 import type { SdkAgent } from './run.ts'
 import { isStructured, wholeOutput } from './structured.ts'
 
-/** What one run brings: its tools, its model, and what is put round every model that a step may name. */
+/** What differs between runs: tools, model, and the wrapper of every model that a step may name. */
 export interface RunParts {
   model: ModelObject
   tools: ToolSet
   equip: (model: ModelObject) => ModelObject | Promise<ModelObject>
   approve: Approve
-  /** In place of the settings'. */
+  /** Overrides the settings'. */
   stopWhen?: CheckedAgent['stopWhen'] | undefined
 }
 
-/** What the AI SDK is given as `toolApproval`; `more` are names of tools that a call adds. Throws for one that no tool has. */
+/** The AI SDK's `toolApproval`; `more`: names of tools that a call adds. Throws for a name without a tool. */
 export type Approve = (approval: ToolApproval, more?: readonly string[]) => ToolApproval
 
-/** Makes the AI SDK's agent for one run after the other; what does not change between them is done once. */
+/** Makes the AI SDK's agent for each run; work that is the same for all runs is done once. */
 export function sdkAgents(settings: CheckedAgent, root: string | undefined) {
   const { name, description, knowledge, memory, cache, guardrails, hooks, sideEffects, run, ...sdk } = settings
   const { timeout, output, prepareStep, prepareCall, toolApproval, ...rest } = sdk
   const common = {
-    // The run fails with the error; without this the SDK prints it as well.
+    // The run fails with the error; by default the SDK would print it too.
     onError: () => {},
     ...rest,
     ...(output === undefined ? {} : { output: isStructured(output) ? wholeOutput(output) : output }),
@@ -47,7 +47,7 @@ export function sdkAgents(settings: CheckedAgent, root: string | undefined) {
   }
 }
 
-/** A step or a call may name another model; a name is resolved as everywhere, and never left to the SDK. */
+/** Resolves a model name of a step or call like any other, never by the SDK. */
 function withResolvedModel<OPTIONS extends { model?: unknown }, RESULT>(
   prepare: (options: OPTIONS) => RESULT,
   root: string | undefined,
@@ -61,7 +61,7 @@ function withResolvedModel<OPTIONS extends { model?: unknown }, RESULT>(
   }
 }
 
-/** A call may bring tools and decisions of its own; one that says nothing of decisions keeps the agent's. */
+/** A call may add tools and approvals; without approvals the agent's apply. */
 function withApprovals<OPTIONS extends { toolApproval?: unknown }, RESULT extends object | undefined>(
   prepare: (options: OPTIONS) => Promise<RESULT>,
   approve: Approve,
@@ -73,7 +73,7 @@ function withApprovals<OPTIONS extends { toolApproval?: unknown }, RESULT extend
   }
 }
 
-/** Limits of tools are kept by the tools themselves, which hold also for one that does not heed its signal. */
+/** The tools enforce their own time limits, even if one ignores its signal. */
 function withoutTools({ toolMs, tools, ...rest }: Exclude<NonNullable<CheckedAgent['timeout']>, number>) {
   return rest
 }

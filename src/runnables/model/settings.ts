@@ -16,7 +16,10 @@ const kept = [
   'providerOptions',
 ] as const satisfies (keyof ModelParams)[]
 
-/** What a model call was made with besides prompt and tools; undefined when there is nothing. Headers may hold keys and are left out. */
+/**
+ * The parameters of a model call besides prompt and tools; undefined without any. Headers are left out, because they
+ * may hold keys.
+ */
 export function settingsOf(
   params: { [KEY in keyof ModelParams]?: ModelParams[KEY] | undefined },
 ): JsonObject | undefined {
@@ -27,7 +30,7 @@ export function settingsOf(
 /** The tools as the provider gets them; undefined without any. */
 export function toolsOf(tools: ModelParams['tools'] | undefined): unknown {
   if (tools === undefined || tools.length === 0) return undefined
-  // A function's schema may well have a parameter that is called `token`; a provider's own tool has values.
+  // A function's schema may have a parameter named `token`; a provider's own tool has values.
   return tools.map((tool) => (tool.type === 'provider' ? { ...tool, args: withoutSecrets(tool.args) } : tool))
 }
 

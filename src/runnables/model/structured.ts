@@ -3,19 +3,19 @@ import { AppError, messageOf } from '../../core/error.ts'
 import type { EmittedEvent, ModelCallEnd } from '../../core/event.ts'
 import { toJson } from '../base/json-value.ts'
 
-/** Whether the answer is data: every `output` but the AI SDK's `Output.text()`. */
+/** True for every `output` but the AI SDK's `Output.text()`. */
 export function isStructured(output: OutputInterface | undefined): output is OutputInterface {
   return output !== undefined && output.name !== 'text'
 }
 
-/** `output` as it is used here: nobody reads partial values, and making them would cost more with every fragment. */
+/** `output` without partial values: nothing reads them, and each fragment would make them more expensive. */
 export function wholeOutput(output: OutputInterface): OutputInterface {
   return { ...output, parsePartialOutput: async ({ text }) => ({ partial: text }) }
 }
 
 /**
- * A model's events with its answer as one `data` event, checked by `output`, in place of the text that carries it. What a
- * model says before it calls tools stays text. An answer that does not fit fails the run, its text kept.
+ * A model's events with the answer as one `data` event, checked by `output`, instead of its text. Text before tool
+ * calls stays text. An invalid answer fails the run and keeps its text.
  */
 export async function* structured(
   events: AsyncIterable<EmittedEvent>,
@@ -38,7 +38,7 @@ export async function* structured(
     if (event.type === 'model_call_end') end = event
     yield event
   }
-  // It stopped after tools, or waits for their approval: this was not the answer.
+  // It stopped for tools or their approval: this was not the answer.
   if (end === undefined || end.finish_reason === 'tool-calls') return yield* held
   let data: unknown
   try {

@@ -9,8 +9,8 @@ import { checkedResults } from '../tools/result.ts'
 type Execute = (input: unknown, options: { toolCallId: string; abortSignal?: AbortSignal }) => unknown
 
 /**
- * The tools with the time limits and the hook of their agent around every call, and with their results checked. A call that
- * takes too long fails, even if the tool ignores its signal; its late result is dropped.
+ * Adds the agent's time limits, hook and result checks to every call. A call that takes too long fails, even if the
+ * tool ignores its signal; its late result is dropped.
  */
 export function equipTools(
   tools: ToolSet,
@@ -49,7 +49,7 @@ function withSignal<T extends { abortSignal?: AbortSignal }>(options: T, signal:
   }
 }
 
-/** The result of a tool, or the last of several. */
+/** The last result of a tool that streams several. */
 async function last(result: unknown): Promise<unknown> {
   if (typeof result !== 'object' || result === null || !(Symbol.asyncIterator in result)) return result
   let output: unknown

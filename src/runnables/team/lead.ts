@@ -20,7 +20,7 @@ type Leading = { [KEY in 'model' | 'instructions' | 'stopWhen']: AnyAgentSetting
 
 const runs = new WeakMap<RunContext, TeamRun>()
 
-/** The agent that delegates: each member is a tool of its, with the task in the model's own words. */
+/** The agent that delegates: each member is a tool that takes a task in the model's own words. */
 export function leader(settings: Leading, members: readonly Member[]): Runnable {
   const { stopWhen = [] } = settings
   return agent({
@@ -32,7 +32,7 @@ export function leader(settings: Leading, members: readonly Member[]): Runnable 
   } as Parameters<typeof agent>[0])
 }
 
-/** The agent that chooses who answers. */
+/** The agent that chooses which member answers. */
 export function router(settings: Leading, members: readonly Member[]): Runnable {
   return agent({
     instructions: 'Choose the member of the team who should answer, by calling its tool.',
@@ -46,7 +46,7 @@ function given(settings: Leading): object {
   return Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== undefined))
 }
 
-/** `lead`: what the model says is what the team says. */
+/** `lead`: the model's answer is the team's. */
 export async function lead(run: TeamRun, leader: Runnable, members: readonly Member[], input: RunInput): Promise<void> {
   const context = await takeUp(run, members)
   if (context === undefined) return
@@ -56,7 +56,7 @@ export async function lead(run: TeamRun, leader: Runnable, members: readonly Mem
   }
 }
 
-/** `route`: the member that the model chooses answers with the user's own words before it. */
+/** `route`: the chosen member answers the user's own input. */
 export async function route(
   run: TeamRun,
   router: Runnable,
@@ -79,7 +79,7 @@ export async function route(
   return askNext(run, member, input, true)
 }
 
-/** Throws `run_failed` when there is no model to lead with. */
+/** Throws `run_failed` without a model. */
 export function assertModel(mode: string, { model }: Runnable): void {
   if (model !== offlineModelName) return
   throw new AppError(
@@ -126,7 +126,7 @@ function toolName({ name }: Member): string {
   return `ask_${name.replace(/[^A-Za-z0-9_-]+/g, '_')}`.slice(0, 64)
 }
 
-/** The members that waited go on first. Undefined when one of them waits again: the run pauses with it. */
+/** Resumes the waiting members. Undefined when one of them waits again: the run then pauses too. */
 async function takeUp(run: TeamRun, members: readonly Member[]): Promise<RunContext | undefined> {
   const { context, emit } = run
   const { resumed } = context
@@ -155,7 +155,7 @@ async function takeUp(run: TeamRun, members: readonly Member[]): Promise<RunCont
         outputs.set(callId, { type: 'text', value: outcome.text })
         await end({ output: outcome.text })
       } catch (error) {
-        // As for any tool: the model is told.
+        // Like any tool error, it goes to the model.
         context.signal.throwIfAborted()
         outputs.set(callId, { type: 'error-text', value: messageOf(error) })
         await end({ error: { message: messageOf(error) } })

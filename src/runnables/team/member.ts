@@ -7,26 +7,26 @@ import type { ChildRun, MemberAnswer, RunContext, RunInput, Runnable } from '../
 import type { Journal } from '../base/journal.ts'
 
 export interface Member {
-  /** Its id, or what it calls itself; no two of a team have the same. */
+  /** Its id or its own name; unique in the team. */
   name: string
   entity: string | Runnable
 }
 
 export interface TeamRun {
   context: RunContext
-  /** The members' steps that are recorded already. */
+  /** The recorded steps of members. */
   journal: Journal
   emit: (event: EmittedEvent) => Promise<void>
 }
 
-/** What a member said, or what it waits for in its run. */
+/** A member's answer, or the requests that its run waits for. */
 export type Outcome = { text: string } | { runId: string; asks: readonly InputRequired[] }
 
 export function entityOf({ entity }: Member, context: RunContext): Runnable {
   return typeof entity === 'string' ? context.entity(entity) : entity
 }
 
-/** Asks a member as the next step of its name: one that is recorded is not asked again, one that waited goes on. */
+/** Asks a member as the next step of its name. A recorded answer is reused, a waiting member is resumed. */
 export async function askNext(
   run: TeamRun,
   member: Member,
@@ -45,7 +45,7 @@ export async function askNext(
   return waits === undefined ? ask(run, member, input, aloud, answers) : goOn(run, member, waits, aloud, answers)
 }
 
-/** Runs a member inside the team's run, as a step of it. `aloud`: what it says is what the team says. */
+/** Runs a member as a step of the team's run. `aloud`: its output is the team's output. */
 export async function ask(
   run: TeamRun,
   member: Member,
@@ -57,7 +57,7 @@ export async function ask(
   return follow(run, member, child, createId('step'), aloud)
 }
 
-/** Gives a member that waits what the team's run was given. */
+/** Resumes a waiting member with the input of the team's run. */
 export async function goOn(
   run: TeamRun,
   member: Member,
@@ -74,7 +74,7 @@ interface Waiting {
   stepId: string
 }
 
-/** The newest run of a member whose step is the one that is meant. */
+/** The newest run of the member for this step. */
 export function childOf(
   { resumed }: RunContext,
   isMeant: (start: Extract<RunEvent, { type: 'step_start' }>) => boolean,

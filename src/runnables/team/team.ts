@@ -36,15 +36,15 @@ const teamSettings = settingsOf({
     .min(1, { error: 'must name at least one entity' })
     .readonly(),
   /**
-   * `sequence` (default): one after the other, each with the user's input and the answers so far; the last one answers.
-   * `parallel`: all at once; with `instructions` a model answers from theirs, else their answers stand one after the other.
-   * `route`: a model chooses who answers. `lead`: a model delegates to members as it sees fit, and answers.
+   * `sequence` (default): members run in order, each with the user's input and the answers so far; the last one
+   * answers. `parallel`: all at once; with `instructions` a model combines their answers, else they are listed.
+   * `route`: a model chooses who answers. `lead`: a model delegates to members as needed, and answers.
    */
   mode: oneOf(['lead', 'route', 'parallel', 'sequence']).default('sequence'),
-  /** The model of the one who leads, routes or puts together. Left out: the config's. */
+  /** The model for `lead`, `route` or combining. Default: the config's. */
   model: modelSetting.optional(),
   instructions: anything<AnyAgentSettings['instructions']>().optional(),
-  /** When a lead has had enough turns, as in the AI SDK; default: the server's limit `run.steps`, which fails the run. */
+  /** When a lead stops, as in the AI SDK; default: the server's limit `run.steps`, which fails the run. */
   stopWhen: anything<AnyAgentSettings['stopWhen']>().optional(),
   /** Limit of a background run. */
   timeout: duration().optional(),
@@ -55,15 +55,16 @@ export interface TeamSettings<ID extends string = string> extends Omit<z.input<t
 }
 type CheckedTeam = z.output<typeof teamSettings>
 
-/** A team; `memberIds` are the ids that it, or a team in it, names. */
+/** `memberIds`: the ids that this team and teams in it refer to. */
 export interface Team<ID extends string = string> extends Runnable<'team'> {
   readonly memberIds: readonly ID[]
 }
 
 /**
- * A team. Each time a member is asked it runs inside the team's run, with a record of its own, as a step of it; it has the
- * session's history and state, and ends with the team's run at the latest. A member that fails, fails the run, but for a lead,
- * who is told. One that waits for input makes the team's run wait. Wrong settings throw `invalid_request` naming the key.
+ * A team. Each call of a member is a step of the team's run and a run of its own with the session's history and state;
+ * it ends with the team's run at the latest. A failing member fails the run, except in mode `lead`, where the model
+ * gets the error. A member that waits for input pauses the team's run. Wrong settings throw `invalid_request` naming
+ * the key.
  */
 export function team<const ID extends string = never>(settings: TeamSettings<ID>): Team<ID> {
   const checked = checkSettings('team()', teamSettings, settings)
@@ -140,7 +141,7 @@ function modelled(mode: string, entity: Runnable, perform: Perform) {
 
 async function* stream(perform: Perform, input: RunInput, context: RunContext): AsyncGenerator<Emission> {
   const queue = new Channel<EmittedEvent>()
-  // What members ask for is the members' business.
+  // Requests of members belong to the members' own runs.
   const events = (context.resumed?.events ?? []).filter(({ type }) => type !== 'input_required')
   const journal = new Journal(events, (error) => queue.close({ error }))
   const stop = () => queue.close({ error: context.signal.reason })
@@ -179,7 +180,7 @@ async function parallel(
   await say(run, answers)
 }
 
-/** Asks on the members' behalf. False when none of them waits. */
+/** Passes on the members' requests. False when none waits. */
 async function pauseWith(run: TeamRun, outcomes: readonly Outcome[]): Promise<boolean> {
   const asks = outcomes.flatMap((outcome) => ('asks' in outcome ? outcome.asks : []))
   for (const event of asks) await run.emit(event)
@@ -197,7 +198,7 @@ async function relay(run: TeamRun, entity: Runnable, input: RunInput, answers: r
   }
 }
 
-/** The answers stand in a part of their own, after the user's, which stay as they came. */
+/** The answers are a part of their own after the user's, which stay unchanged. */
 function withAnswers({ parts, text }: RunInput, answers: readonly MemberAnswer[]): RunInput {
   if (answers.length === 0) return { parts, text }
   const said = answers.map((answer) => `Answer of ${answer.name}:\n${answer.text}`).join('\n\n')

@@ -13,7 +13,7 @@ const statuses: ReadonlySet<unknown> = new Set(['not-applicable', 'approved', 'd
 const allowed =
   "'user-approval', 'approved', 'denied' or 'not-applicable', { type, reason }, or a function that gives one"
 
-/** A decision that nobody understands would let the tool run. */
+/** Refuses unknown decisions: the AI SDK would run the tool. */
 export const problemOfApproval = (value: unknown): string | undefined => {
   if (typeof value === 'function') return undefined
   if (!isObject(value)) return `must be a function, or an object of decisions by tool, not ${show(value)}`
@@ -34,8 +34,8 @@ function namedIn(approval: ToolApproval): [string, unknown][] | undefined {
 }
 
 /**
- * Throws `invalid_request` for a name in `toolApproval` that no tool can have. A name that a source may bring is let pass:
- * it is looked at when the source is opened.
+ * Throws `invalid_request` for a name in `toolApproval` that no tool can have. Names that a source may add are checked
+ * when the source is opened.
  */
 export function checkApprovalNames(approval: ToolApproval, tools: ToolSet, more: readonly string[]): void {
   const known = [...more]
@@ -60,9 +60,9 @@ function beginningOf(entry: string): string {
 }
 
 /**
- * `toolApproval` as the AI SDK takes it: by the model's name of each tool. A key means that tool, or all tools of that entry;
- * the name of the tool itself counts first. A tool that `asks` is asked for whatever the settings say, unless they deny it.
- * Throws `run_failed` for a name that no tool has.
+ * `toolApproval` in the AI SDK's form, by the model's names of the tools. A key is a tool, or all tools of that entry;
+ * a tool's own name takes precedence. A tool with `asks` always needs approval, unless the settings deny it. Throws
+ * `run_failed` for a name without a tool.
  */
 export function decideApprovals(
   approval: ToolApproval,

@@ -5,16 +5,16 @@ import type { Defaults } from '../base/defaults.ts'
 import { decideApprovals } from './approvals.ts'
 import { byName, type CheckedSource, type CheckPlace, type OpenedTool, sourceOf, toToolName } from './source.ts'
 
-/** An entry of an agent's `tools` whose tools are known only once it is asked. */
+/** An entry of an agent's `tools` whose tools are only known after a request. */
 export interface ToolEntry {
   entry: string
-  /** Asks it. Throws why a run of the agent would fail. */
+  /** Lists its tools. Throws what would fail a run of the agent. */
   check(at: CheckPlace): Promise<CheckedSource>
 }
 
 const mark = Symbol.for('agentserve.toolEntries')
 
-/** Lets `toolEntriesOf` look into an entity. */
+/** Lets `toolEntriesOf` find the entries of an entity. */
 export function withToolEntries<T extends Runnable>(entity: T, entries: readonly ToolEntry[]): T {
   if (entries.length > 0) Object.defineProperty(entity, mark, { value: entries })
   return entity
@@ -36,7 +36,7 @@ export function toolEntries({ tools = {}, toolApproval, prepareCall }: CheckedAg
           const checked = await ask(entry, at, defaults)
           const opened = byName(checked.tools.map((one): OpenedTool => ({ ...one, entry, name: toToolName(one.name) })))
           if (typeof toolApproval === 'object' && prepareCall === undefined) {
-            // A name that could be of several entries is looked at when a run has opened them all.
+            // A name that could belong to several entries is checked in a run, which opens them all.
             const theirs = Object.entries(toolApproval).filter(
               ([name]) => name === entry || isOnlyOf(entry, name, tools),
             )

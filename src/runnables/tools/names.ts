@@ -3,7 +3,7 @@ import { nearest } from '../../core/text/nearest.ts'
 
 const maxShown = 20
 
-/** What follows "… names 'x', …" in a message: the name that was meant, or those that there are. */
+/** The end of an error about an unknown name: a similar name, or the known ones. */
 export function hintAt(name: string, known: readonly string[]): string {
   const meant = nearest(name, known)
   if (meant !== undefined) return `; did you mean '${meant}'?`
@@ -12,7 +12,7 @@ export function hintAt(name: string, known: readonly string[]): string {
   return `. There are ${known.slice(0, maxShown).join(', ')}${more}.`
 }
 
-/** Why an entry of `tools` brings no tools: a setting names one that is not there. */
+/** The error for a setting of an entry that names a missing tool. */
 export function unknownTool(entry: string, setting: string, name: string, known: readonly string[]): AppError {
   return new AppError(
     'run_failed',

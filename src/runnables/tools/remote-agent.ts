@@ -16,33 +16,33 @@ import { textInput } from './text-input.ts'
 const remoteSettings = settingsOf({
   /** The other server, `http://host:8080`. */
   url: address(),
-  /** What it calls the agent, team or workflow. */
+  /** The id of the agent, team or workflow on that server. */
   agentId: text(),
   /** Sent as a bearer token. */
   apiKey: is<string>('a text', (value) => typeof value === 'string', true).optional(),
   headers: textByName().optional(),
-  /** Shown in lists; default: `agentId`. */
   name: string().optional(),
-  /** What it is good for: a model that may use it reads this. */
+  /** Tells a model when to use it. */
   description: string().optional(),
-  /** Until its answer begins; default 10 minutes, since its model may have to be loaded. Limit of a background run too. */
+  /**
+   * Until its answer begins; default 10 minutes, because its model may have to be loaded. Also limits a background run.
+   */
   timeout: duration().optional(),
-  /** `keep` (default): one session there for each session here; `new`: a session for each call. */
+  /** `keep` (default): one session there per session here; `new`: one per call. */
   session: oneOf(['keep', 'new']).default('keep'),
-  /** Where the other server has A2A; default `/api/v1/a2a`. */
+  /** The path of A2A on the other server; default `/api/v1/a2a`. */
   a2aPrefix: string().optional(),
 })
 export interface RemoteAgentSettings extends z.input<typeof remoteSettings> {}
 type CheckedRemote = z.output<typeof remoteSettings>
 
-/** An entity, a member of a team, and a tool of an agent. */
 export type RemoteAgent = Runnable<'agent'> & ToolSet[string]
 
 const defaultTimeoutMs = 600_000
 
 /**
- * An agent of another server that speaks A2A: its answer is streamed as it comes, and a run that ends here ends there.
- * Wrong settings throw `invalid_request` naming the key; nothing is connected before the first run.
+ * An agent of another server that speaks A2A. Its answer is streamed; a run that ends here is cancelled there. Connects
+ * on the first run. Wrong settings throw `invalid_request` naming the key.
  */
 export function remoteAgent(given: RemoteAgentSettings): RemoteAgent {
   const settings = checkSettings('remoteAgent()', remoteSettings, given)
@@ -138,7 +138,7 @@ function createCall(settings: CheckedRemote): Call {
       }
     } catch (error) {
       signal.throwIfAborted()
-      // What the other server refuses is no fault of our client.
+      // A refusal of the other server is no fault of our client.
       const why = isAppError(error) && error.code === 'unauthorized' ? 'it refused the `apiKey`' : messageOf(error)
       throw new AppError('run_failed', `${where}: ${why}`, { cause: error })
     }
@@ -149,7 +149,7 @@ function whereIs({ agentId, url }: CheckedRemote): string {
   return `The remote agent '${agentId}' at ${new URL(url).host}`
 }
 
-/** Another one for each place that calls: two that waited for each other in one session would wait for ever. */
+/** Each caller gets its own session: two that wait for each other in one session would wait forever. */
 function sessionThere(sessionId: string, place: string, { url, agentId }: CheckedRemote): string {
   const hash = createHash('sha256').update(JSON.stringify([sessionId, place, url, agentId]))
   return `remote:${hash.digest('base64url').slice(0, 32)}`

@@ -10,8 +10,8 @@ type ToModelOutput = NonNullable<Tool['toModelOutput']>
 type ModelOutput = Awaited<ReturnType<ToModelOutput>>
 
 /**
- * The tool with its results checked: what is no JSON, or more than the record takes, fails the call with an error that names
- * the tool; what is more than the model is to be told is cut for it, with a note.
+ * The tool with checked results. A result that is not JSON or is too large for the record fails the call; what is too
+ * large for the model is cut, with a note.
  */
 export function checkedResults(name: string, tool: Tool, limits: ToolResultLimits): Tool {
   if (tool.execute === undefined) return tool
@@ -37,7 +37,7 @@ export function checkedResults(name: string, tool: Tool, limits: ToolResultLimit
   return { ...tool, execute: checked, toModelOutput } as unknown as Tool
 }
 
-/** Throws for a result that can't be recorded; one that its tool tells the model in its own way may be what it likes. */
+/** Throws for a result that can't be recorded. A tool that converts its result for the model may return any value. */
 export function checkResult(
   name: string,
   output: unknown,
@@ -73,7 +73,7 @@ async function* checkEach(
   }
 }
 
-/** The AI SDK makes a text of it, and can't make one of everything. */
+/** The AI SDK turns it into text, which fails for some values. */
 function tellable(name: string, error: unknown, { promptBytes }: ToolResultLimits): unknown {
   const message = messageOf(error)
   const isError = error instanceof Error

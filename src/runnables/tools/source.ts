@@ -3,82 +3,80 @@ import { AppError } from '../../core/error.ts'
 import type { RunContext } from '../../core/runnable.ts'
 import type { Defaults } from '../base/defaults.ts'
 
-/** A tool that a source brings. */
 export interface SourceTool {
-  /** What it is called for the model; letters that providers don't take are replaced, and the end is cut off. */
+  /** The name for the model; invalid characters are replaced, and the end is cut off. */
   name: string
-  /** What the source itself calls it. */
+  /** The source's own name for it. */
   own: string
   tool: ToolSet[string]
-  /** Stands for what the source says of the tool; absent where that can't change. */
+  /** A hash of the tool's description; absent where that can't change. */
   hash?: string | undefined
-  /** Why every call of it has to be allowed by somebody, whatever the agent's settings say. */
+  /** Why every call needs an approval, whatever the agent's settings say. */
   asks?: string | undefined
 }
 
-/** An entry of `tools` that stands for tools which are known only when a run begins. */
+/** An entry of `tools` whose tools are only known when a run begins. */
 export interface ToolSource {
-  /** Its tools act outside this process, so a test may put recorded answers in their place. */
+  /** Its tools act outside this process, so a test may replace them with recorded answers. */
   outside?: boolean
-  /** All the names that its tools can have; absent: they begin with the entry's key and are known once it is opened. */
+  /** All names that its tools can have; absent: they begin with the entry's key and are known once it is opened. */
   names?(key: string): readonly string[]
-  /** Only some of its tools are known, so a name that none of them has may be right. */
+  /** Only some of its tools are known, so an unknown name may still be right. */
   partial?: boolean
-  /** Looked at when the config is read; throws `invalid_request` for what the config lacks. */
+  /** Called when the config is loaded; throws `invalid_request` for anything that is missing in the config. */
   claim?(defaults: Defaults): void
   /** The tools for one run; `key` is the entry's own name. */
   open(key: string, context: RunContext, defaults: Defaults): Promise<readonly SourceTool[]>
-  /** Looks at its tools without a run. Throws what `open` would throw. */
+  /** Checks its tools without a run. Throws what `open` would throw. */
   check?(key: string, at: CheckPlace, defaults: Defaults): Promise<CheckedSource>
 }
 
 export type CheckPlace = Pick<RunContext, 'logger' | 'signal'>
 
-/** What was found behind an entry. */
+/** The tools of a checked entry. */
 export interface CheckedSource {
-  /** Who brings the tools. */
+  /** The origin of the tools, for messages. */
   from: string
   tools: readonly SourceTool[]
-  /** Takes all tools for what they say of themselves now. */
+  /** Confirms the present descriptions of all tools. */
   accept(): Promise<void>
 }
 
 const mark = Symbol.for('agentserve.toolSource')
 
-/** Makes a source look like a tool, so that it can stand in `tools` beside others. */
+/** Makes a source look like a tool, so that it fits into `tools`. */
 export function toolSource<T extends object>(look: T, source: ToolSource): T & ToolSet[string] {
   Object.defineProperty(look, mark, { value: source })
   if (!('inputSchema' in look)) Object.defineProperty(look, 'inputSchema', { value: refuse, enumerable: true })
   return look as T & ToolSet[string]
 }
 
-/** What somebody else's agent meets who takes it for a plain tool. */
+/** The error for a foreign agent that calls it as a plain tool. */
 function refuse(): never {
   throw new AppError('run_failed', "This is a source of tools. It works only in `tools` of agentserve's agent().")
 }
 
-/** What stands behind an entry of `tools` that is no plain tool. */
+/** The source behind an entry of `tools`; undefined for a plain tool. */
 export function sourceOf(tool: object): ToolSource | undefined {
   return (tool as { [mark]?: ToolSource })[mark]
 }
 
-/** Lets the sources among these tools look at the config. */
+/** Calls `claim` of the sources among these tools. */
 export function claimTools(tools: ToolSet | undefined, defaults: Defaults): void {
   for (const tool of Object.values(tools ?? {})) sourceOf(tool)?.claim?.(defaults)
 }
 
-/** A tool of a run, and where it comes from. */
 export interface OpenedTool extends SourceTool {
-  /** The key of `tools` under which it, or its source, stands. */
+  /** The key of the tool or of its source in `tools`. */
   entry: string
 }
 
-/** The tools of one run, by the names that the model calls them by. */
+/** The tools of one run, by the model's names. */
 export type OpenedTools = ReadonlyMap<string, OpenedTool>
 
 /**
- * Plain tools as they are, sources opened, all at once; `own` are tools of ours beside the agent's. Throws `run_failed` when two would have the same name: an approval
- * that is meant for one of them could belong to the other.
+ * Opens all sources at once and adds the plain tools; `own` are agentserve's tools beside the agent's. Throws
+ * `run_failed` when two have the same name: an approval for one could apply to the other.
  */
 export async function openTools(
   tools: ToolSet,
@@ -97,7 +95,7 @@ export async function openTools(
   return byName((await Promise.all(opening)).flat())
 }
 
-/** By name. Throws `run_failed` when two have the same. */
+/** Throws `run_failed` when two have the same name. */
 export function byName(tools: readonly OpenedTool[]): OpenedTools {
   const all = new Map<string, OpenedTool>()
   for (const tool of tools) {
@@ -113,7 +111,6 @@ export function byName(tools: readonly OpenedTool[]): OpenedTools {
   return all
 }
 
-/** As the AI SDK takes them. */
 export function toToolSet(opened: OpenedTools): ToolSet {
   return Object.fromEntries([...opened].map(([name, { tool }]) => [name, tool]))
 }
@@ -124,7 +121,7 @@ function placeOf({ entry, own, name }: OpenedTool): string {
 
 const longestName = 64
 
-/** The name in the letters that providers accept. */
+/** The name in the characters that providers accept. */
 export function toToolName(wanted: string): string {
   return wanted.replace(/[^A-Za-z0-9_-]+/g, '_').slice(0, longestName)
 }

@@ -2,8 +2,8 @@ import type { FlexibleSchema } from 'ai'
 import { loadSdk } from '../base/sdk.ts'
 
 /**
- * The input of a tool of ours: one text under this name. What a model gives instead is not executed; it is told what is
- * wrong. `description` is for the model.
+ * The input of one of our own tools: one text under this name. Other input is not executed; the model gets an error.
+ * `description` is for the model.
  */
 export async function textInput<NAME extends string>(
   name: NAME,

@@ -1,6 +1,6 @@
 import type { InputRequired } from '../../core/event.ts'
 
-/** What a tool gives whose call waits for a run inside this one: the run pauses with it. */
+/** The result of a tool call that waits for a run inside this one: the run pauses too. */
 export class WaitingCall {
   readonly runId: string
   readonly asks: readonly InputRequired[]
@@ -15,7 +15,7 @@ interface Steps {
   steps: readonly { toolResults: readonly { output: unknown }[] }[]
 }
 
-/** Stops a model whose calls wait; no limit that somebody has set. */
+/** Stops a model with waiting calls; not a limit of the settings. */
 export function waitsInside({ steps }: Steps): boolean {
   return steps.at(-1)?.toolResults.some(({ output }) => output instanceof WaitingCall) === true
 }

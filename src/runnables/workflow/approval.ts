@@ -7,8 +7,8 @@ import { toJournal } from '../base/json-value.ts'
 import { isInsideStep, moveTo } from './step.ts'
 
 /**
- * Waits until somebody approves: the run pauses as `input_required`, for as long as it takes and over restarts. Gives the
- * `input` that came with the approval. Throws `run_cancelled` when it was refused, which ends the run unless it is caught.
+ * Waits for an approval: the run pauses as `input_required`, also over restarts. Resolves with the `input` of the
+ * approval. Throws `run_cancelled` when it was refused, which ends the run unless it is caught.
  */
 export type Approve = (name: string, data?: unknown) => Promise<Json | undefined>
 

@@ -22,7 +22,7 @@ export function isInputSchema(value: unknown): value is InputSchema {
 }
 
 /**
- * The checked input: of the first data part; else of the text read as JSON, or of the text itself. Throws `invalid_request`
+ * The checked input: the first data part, else the text read as JSON, else the text itself. Throws `invalid_request`
  * naming the path (`input.topic`).
  */
 export async function readInput<T>(schema: InputSchema<T>, { parts, text }: RunInput): Promise<T> {
@@ -42,7 +42,7 @@ export async function readInput<T>(schema: InputSchema<T>, { parts, text }: RunI
   )
 }
 
-/** The session's state as the schema wants it, in the very object of the context. Throws `invalid_request` naming the path. */
+/** Validates the session's state and replaces its content in place. Throws `invalid_request` naming the path. */
 export async function readState<T extends object>(
   schema: InputSchema<T> | undefined,
   { state }: RunContext,

@@ -11,30 +11,30 @@ import type { Journal } from '../base/journal.ts'
 import { type Journaled, toJournal } from '../base/json-value.ts'
 
 const stepSettings = settings({
-  /** How often a failed attempt is made again, 0–100; default 0. */
+  /** How often a failed attempt is retried, 0–100; default 0. */
   retries: integer(0, 100).default(0),
-  /** The pause before the first of them, which doubles from one to the next up to 10 s; default 200 ms. */
+  /** The pause before the first retry; it doubles up to 10 s. Default 200 ms. */
   backoff: duration().prefault('200ms'),
-  /** Limit of one attempt; none by default. */
+  /** Timeout of one attempt; default none. */
   timeout: duration().optional(),
 })
 export interface StepOptions extends z.input<typeof stepSettings> {}
 type CheckedOptions = z.output<typeof stepSettings>
 
 export interface StepContext {
-  /** Ends with the run and with the attempt's timeout. */
+  /** Aborts with the run and at the attempt's timeout. */
   readonly signal: AbortSignal
   /** From 1. */
   readonly attempt: number
-  /** The same for every attempt of this step of this run, over crashes too: what others know a repeated call by. */
+  /** The same for every attempt of this step, also after a crash: lets other services recognise a repeated call. */
   readonly idempotencyKey: string
 }
 
 type Work<T> = (context: StepContext) => T | Promise<T>
 
 /**
- * Runs a piece of work as a step of the run and gives its result as JSON has it. The result is durable before the next step
- * can begin, and a step that has one never runs again. Steps may run at the same time, and inside each other.
+ * Runs work as a step of the run and returns its result as JSON. The result is durable before the next step begins, and
+ * a finished step never runs again. Steps may run concurrently and be nested.
  */
 export interface Step {
   <T>(name: string, work: Work<T>): Promise<Journaled<T>>
@@ -44,45 +44,47 @@ export interface Step {
 export interface StepSurroundings {
   runId: string
   emit: (event: EmittedEvent) => Promise<void>
-  /** Resolves when what was emitted is durable. */
+  /** Resolves when the emitted events are durable. */
   recorded: () => Promise<void>
   signal: AbortSignal
   journal: Journal
-  /** The session's state, when it has changed since it was asked for. */
+  /** The session's state if it has changed since the last call. */
   changedState: (step: string) => JsonObject | undefined
-  /** A step begins; what it gives is called when it has ended. */
+  /** Called when a step begins; the returned function, when it ends. */
   enter: () => () => void
 }
 
 const longestPauseMs = 10_000
 
-/** Where in a workflow the calling code stands. */
+/** The position of the calling code in a workflow. */
 interface Place {
-  /** The step that it is inside of. */
+  /** The enclosing step. */
   outer?: { id: string; key: string } | undefined
-  /** The step or approval that it has come to before. */
+  /** The step or approval that it reached before. */
   after?: string | undefined
 }
 const places = new AsyncLocalStorage<Place>()
 
-/** Runs a workflow's own code, from its beginning. */
+/** Runs a workflow's own code from the beginning. */
 export function beginAt<T>(work: () => T): T {
   return places.run({}, work)
 }
 
-/** Where the calling code stands; from now on it stands behind `id`. Not after an `await`: it is the caller's place. */
+/**
+ * The position of the calling code, which then moves behind `id`. Call it before any `await`: the position belongs to
+ * the caller.
+ */
 export function moveTo(id: string): Place {
   const place = places.getStore() ?? {}
   places.enterWith({ ...place, after: id })
   return place
 }
 
-/** Whether the calling code runs inside a step. */
 export function isInsideStep(): boolean {
   return places.getStore()?.outer !== undefined
 }
 
-/** The `step` of one run. */
+/** Creates the `step` function of one run. */
 export function createStep(surroundings: StepSurroundings): Step {
   const { runId, emit, recorded, signal, journal, changedState, enter } = surroundings
 
@@ -100,7 +102,7 @@ export function createStep(surroundings: StepSurroundings): Step {
     if (outer !== undefined) start.parent_id = outer.id
     if (after !== undefined) start.after = after
     const done = run(start, key, idempotencyKey, options, work).finally(leave)
-    // A step that nobody waits for may fail after the run has ended; its failure is in its step_end.
+    // A step that is not awaited may fail after the run has ended; the error is in its step_end.
     done.catch(() => {})
     return done
   }

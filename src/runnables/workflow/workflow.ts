@@ -22,7 +22,7 @@ import { type InputSchema, isInputSchema, readInput, readState } from './input.t
 import { beginAt, createStep, type Step } from './step.ts'
 
 export interface WorkflowContext<INPUT, STATE extends object = JsonObject> extends AgentContext<STATE> {
-  /** What the schema gave; without one the run's text. */
+  /** Validated by the schema; without one the run's text. */
   readonly input: INPUT
   readonly text: string
   readonly parts: readonly Part[]
@@ -33,16 +33,15 @@ export interface WorkflowContext<INPUT, STATE extends object = JsonObject> exten
 export interface WorkflowSettings<INPUT, STATE extends object = JsonObject> {
   name?: string
   description?: string
-  /** A zod schema, or any that follows Standard Schema. */
+  /** A zod schema, or any Standard Schema. */
   input?: InputSchema<INPUT>
-  /** Of the session's state; what it fills in is there when the workflow begins. */
+  /** For the session's state; defaults that it adds are there when the workflow begins. */
   state?: InputSchema<STATE>
-  /** Limit of a background run. */
+  /** Timeout of a background run. */
   timeout?: Duration
   /**
-   * What it returns is the answer: a string as it is, anything else as JSON text, `undefined` as nothing. When a run is
-   * resumed it is called again: its steps and approvals then give what they gave before, and what stands outside of them is
-   * done again.
+   * Returns the answer: a string unchanged, `undefined` as nothing, anything else as JSON text. A resumed run calls it
+   * again: finished steps and approvals return their recorded results, and code outside of them is repeated.
    */
   run: (context: WorkflowContext<INPUT, STATE>) => unknown
 }
@@ -58,7 +57,7 @@ const workflowSettings = settingsOf({
 })
 
 /**
- * A workflow: plain TypeScript whose steps are recorded as they end, so that a run that was cut short goes on where it was.
+ * A workflow: plain TypeScript whose steps are recorded as they end, so that an interrupted run continues where it was.
  * Wrong settings throw `invalid_request` naming the key.
  */
 export function workflow<INPUT = string, STATE extends object = JsonObject>(
@@ -93,7 +92,7 @@ async function* execute<INPUT, STATE extends object>(
   const journal = new Journal(context.resumed?.events ?? [], (error) => queue.close({ error }))
   let underWay = 0
   let waiting = 0
-  // Paused when nothing but approvals is waited for; what follows a step has begun by then.
+  // Pauses when only approvals are awaited; the code after a finished step has begun by then.
   const pauseWhenIdle = () => setImmediate(() => underWay === 0 && waiting > 0 && queue.close())
   const enter = () => {
     underWay++
@@ -110,7 +109,7 @@ async function* execute<INPUT, STATE extends object>(
   const changedState = watchState(context.state)
   const step = createStep({ runId, emit, recorded: () => context.recorded(), signal, journal, changedState, enter })
   const approve = createApprove(journal, emit, wait)
-  // Steps say that they were cancelled before the stream ends, whatever the workflow's own code does about the signal.
+  // Cancelled steps are recorded before the stream ends, even if the workflow's code ignores the signal.
   const stop = () => setImmediate(() => queue.close({ error: context.signal.reason }))
   context.signal.addEventListener('abort', stop, { once: true })
   let output: unknown
@@ -127,7 +126,7 @@ async function* execute<INPUT, STATE extends object>(
     if (waiting > 0) return
     await journal.assertComplete()
   } finally {
-    // The reader left, or the run has ended: steps that nobody waited for end too.
+    // The reader left, or the run has ended: steps that are not awaited end too.
     context.signal.removeEventListener('abort', stop)
     left.abort()
   }
@@ -137,7 +136,7 @@ async function* execute<INPUT, STATE extends object>(
   if (rest !== '') yield rest
 }
 
-/** What of the answer is not recorded yet: the process may have died between the answer and the end. */
+/** The part of the answer that is not recorded yet: the process may have died between the answer and the end. */
 function restOf(answer: string, context: RunContext): string {
   let said = ''
   for (const event of context.resumed?.events ?? []) if (event.type === 'text_delta') said += event.text
