@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { EntityInfo } from '../core/runnable.ts'
+import { oneOf } from '../schema/request-field.ts'
 import { component } from './document/component.ts'
-import { oneOf } from './document/field.ts'
 import { EntityKind } from './event.ts'
 
 export const Agent = component(

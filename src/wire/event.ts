@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import type { RunEvent as CoreRunEvent, SourceEvent } from '../core/event.ts'
 import { runStatuses } from '../core/run.ts'
+import { json, jsonObject, timestamp } from '../schema/request-field.ts'
 import { component } from './document/component.ts'
-import { json, jsonObject, timestamp } from './document/field.ts'
 
 export const Usage = component(
   'Usage',

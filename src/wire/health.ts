@@ -1,6 +1,6 @@
 import { z } from 'zod'
+import { timestamp } from '../schema/request-field.ts'
 import { component } from './document/component.ts'
-import { timestamp } from './document/field.ts'
 
 export const Health = component(
   'Health',

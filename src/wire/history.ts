@@ -1,6 +1,6 @@
 import { z } from 'zod'
+import { flag, integer } from '../schema/request-field.ts'
 import { component } from './document/component.ts'
-import { flag, integer } from './document/field.ts'
 import { RunEvent } from './event.ts'
 import { Message } from './message.ts'
 import { Run } from './run.ts'

@@ -8,39 +8,14 @@ import type {
   IngestResult,
 } from '../core/knowledge/knowledge.ts'
 import { chunkerTypes, searchModes } from '../core/knowledge/knowledge.ts'
+import { knowledgeLimits } from '../core/knowledge/limits.ts'
+import { collection, documentFields, documentSettings, notBlank, searchSettings } from '../schema/knowledge.ts'
+import { jsonObject, text, timestamp } from '../schema/request-field.ts'
 import { component } from './document/component.ts'
-import { integer, jsonObject, oneOf, said, text, timestamp } from './document/field.ts'
 import { RunError } from './event.ts'
 import { listOf, pageQuery } from './list.ts'
 
-const collection = text(1, 256).optional()
-
-const filterWords = 'must be an object of strings, numbers, booleans or lists of these'
-const filters = z
-  .record(
-    z.string(),
-    z.union(
-      [z.string(), z.number(), z.boolean(), z.array(z.union([z.string(), z.number(), z.boolean()]))],
-      said('must be a string, a number, a boolean or a list of these'),
-    ),
-    said(filterWords),
-  )
-  .describe(
-    'Filters on your metadata and on `source`, `document_id` and `chunker_type`. All must match; of a list, one value must match.',
-  )
-
-export const SearchRequest = component(
-  'SearchRequest',
-  z.object({
-    query: text(),
-    limit: integer(1, 100).default(10),
-    filters: filters.optional(),
-    mode: oneOf(searchModes).optional(),
-    context: integer(0, 5).optional().describe('The number of neighbouring chunks to add around each result.'),
-    collection,
-    explain: z.boolean(said('must be true or false')).optional().describe('Explain the rank of each result.'),
-  }),
-)
+export const SearchRequest = component('SearchRequest', searchSettings)
 export type SearchRequest = z.input<typeof SearchRequest>
 
 export const SearchQuery = z.object({ explain: z.boolean().optional().describe('The same as the field in the body.') })
@@ -86,45 +61,17 @@ export const SearchAnswer = component(
 )
 export type SearchAnswer = z.infer<typeof SearchAnswer>
 
-const metadata = jsonObject().optional()
-const chunkerType = oneOf(chunkerTypes).optional()
-const chunkSize = integer(1, 20_000).optional().describe('Characters, 1 to 20000.')
-const chunkOverlap = integer(0, 19_999)
-  .optional()
-  .describe('Less than `chunk_size`; default: a tenth of it, at most 100.')
-
-const settings = {
-  name: text(1, 1000).optional().describe('A file name. Its extension selects the reader.'),
-  source: text(1, 2000)
-    .optional()
-    .describe("The document's identity. A new document with the same source replaces it."),
-  metadata,
-  chunker_type: chunkerType,
-  chunk_size: chunkSize,
-  chunk_overlap: chunkOverlap,
-  collection,
-}
-
-function overlapFits(body: { chunk_size?: number | undefined; chunk_overlap?: number | undefined }): boolean {
-  return body.chunk_size === undefined || body.chunk_overlap === undefined || body.chunk_overlap < body.chunk_size
-}
-const overlapRule = { path: ['chunk_overlap'], error: 'must be less than chunk_size' }
-const notBlank = text().refine((content) => content.trim() !== '', { error: 'must not be empty' })
-
-export const ContentRequest = component(
-  'ContentRequest',
-  z.object({ content: notBlank, ...settings }).refine(overlapFits, overlapRule),
-)
+export const ContentRequest = component('ContentRequest', documentSettings({ content: notBlank(), ...documentFields }))
 export type ContentRequest = z.input<typeof ContentRequest>
 
 /** The settings of a file or plain text: form fields or query parameters. */
-export const ContentSettings = z.object(settings).refine(overlapFits, overlapRule)
+export const ContentSettings = documentSettings(documentFields)
 
 export const ContentForm = component(
   'ContentForm',
   z.object({
     file: z.string().meta({ format: 'binary' }),
-    ...settings,
+    ...documentFields,
     metadata: z.string().optional().describe('A JSON object as text.'),
   }),
 )
@@ -145,7 +92,9 @@ export const IngestAnswer = component(
 ) satisfies z.ZodType<IngestResult>
 export type IngestAnswer = z.infer<typeof IngestAnswer>
 
-const { collection: _collection, ...documentSettings } = settings
+const { collection: _collection, ...ownFields } = documentFields
+/** The limit is told here, but a text beyond it fails its own document and not the whole request. */
+const label = text().meta({ maxLength: knowledgeLimits.label })
 
 export const ManyRequest = component(
   'ManyRequest',
@@ -154,13 +103,15 @@ export const ManyRequest = component(
       documents: z
         .array(
           z.object({
-            ...documentSettings,
-            source: text(1, 2000),
+            ...ownFields,
+            name: label.optional().meta({ description: documentFields.name.description }),
+            source: label,
+            metadata: jsonObject().optional(),
             content: text(0)
               .optional()
               .describe('Omit it to ask whether content with this `content_hash` is already stored.'),
             content_hash: text(64, 64).optional().describe('SHA-256 of the bytes in hexadecimal.'),
-            media_type: text(1, 200).optional(),
+            media_type: label.optional(),
           }),
         )
         .min(1)

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { Page } from '../core/page.ts'
-import { integer, text } from './document/field.ts'
+import { integer, text } from '../schema/request-field.ts'
 
 /** The paging parameters of every list. */
 export const pageQuery = {

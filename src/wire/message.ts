@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import type { Message as CoreMessage, Part as CorePart } from '../core/message.ts'
 import type { MessageHit as CoreMessageHit } from '../core/text/message-search.ts'
+import { json, said, text, timestamp } from '../schema/request-field.ts'
 import { component } from './document/component.ts'
-import { json, said, text, timestamp } from './document/field.ts'
 import { listOf, pageQuery } from './list.ts'
 
 export const Part = component(

@@ -1,6 +1,7 @@
 import type { z } from 'zod'
-import { AppError, type ErrorDetail } from '../core/error.ts'
-import { isObject } from './document/field.ts'
+import { AppError } from '../core/error.ts'
+import { isObject } from '../schema/field.ts'
+import { checkRequest, withoutNulls, wrongRequest } from '../schema/request.ts'
 
 type Kind = 'number' | 'boolean' | 'object' | 'text'
 
@@ -22,7 +23,7 @@ export function parseBody<S extends z.ZodObject>(
   value: unknown,
   nulls: 'absent' | 'keep' = 'absent',
 ): z.infer<S> {
-  if (value === undefined) return check(schema, {})
+  if (value === undefined) return checkRequest(schema, {})
   if (!isObject(value)) throw new AppError('invalid_request', 'The body must be a JSON object.')
   const { misspelled } = shapeOf(schema)
   let hasNull = false
@@ -30,7 +31,7 @@ export function parseBody<S extends z.ZodObject>(
     refuseMisspelled(misspelled, name)
     if (value[name] === null) hasNull = true
   }
-  return check(schema, hasNull && nulls === 'absent' ? withoutNulls(value) : value)
+  return checkRequest(schema, hasNull && nulls === 'absent' ? withoutNulls(value) : value)
 }
 
 /** Converts text to the schema's types; `parseJson` reads object fields. Throws as `parseBody` does. */
@@ -45,40 +46,10 @@ export function parseQuery<S extends z.ZodObject>(
     refuseMisspelled(misspelled, name)
     const kind = kinds.get(name)
     if (kind === undefined) continue
-    if (Object.hasOwn(values, name)) throw fail([{ path: name, message: 'must be given once' }])
+    if (Object.hasOwn(values, name)) throw wrongRequest([{ path: name, message: 'must be given once' }])
     values[name] = kind === 'object' ? readJson(text, parseJson) : read(kind, text)
   }
-  return check(schema, values)
-}
-
-function check<S extends z.ZodObject>(schema: S, value: unknown): z.infer<S> {
-  const result = schema.safeParse(value)
-  if (result.success) return result.data
-  const details = new Map<string, ErrorDetail>()
-  for (const issue of result.error.issues) {
-    const detail = toDetail(issue)
-    if (!details.has(detail.path)) details.set(detail.path, detail)
-  }
-  throw fail([...details.values()])
-}
-
-function fail(details: ErrorDetail[]): AppError {
-  const message = details.map(({ path, message }) => (path === '' ? message : `${path} ${message}`)).join('; ')
-  return new AppError('invalid_request', `${message}.`, { details })
-}
-
-/** For a union without a match, the error of the branch that matched furthest. */
-function toDetail(issue: z.core.$ZodIssue): ErrorDetail {
-  let path = issue.path
-  let message = issue.message
-  for (let at: z.core.$ZodIssue = issue; at.code === 'invalid_union'; ) {
-    const deeper = at.errors.map((branch) => branch[0]).find((inner) => inner !== undefined && inner.path.length > 0)
-    if (deeper === undefined) break
-    path = [...path, ...deeper.path]
-    message = deeper.message
-    at = deeper
-  }
-  return { path: path.join('.'), message }
+  return checkRequest(schema, values)
 }
 
 /** Text that is invalid for its kind stays text, so that the schema reports it. */
@@ -96,13 +67,9 @@ function readJson(text: string, parseJson: (text: string) => unknown): unknown {
   }
 }
 
-function withoutNulls(value: Record<string, unknown>): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(value).filter(([, field]) => field !== null))
-}
-
 function refuseMisspelled(misspelled: Map<string, string>, name: string): void {
   const right = misspelled.get(name)
-  if (right !== undefined) throw fail([{ path: name, message: `is not a field; it is called ${right}` }])
+  if (right !== undefined) throw wrongRequest([{ path: name, message: `is not a field; it is called ${right}` }])
 }
 
 function shapeOf(schema: z.ZodObject): Shape {

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { RunTrace as CoreRunTrace } from '../core/trace.ts'
+import { json, jsonObject, timestamp } from '../schema/request-field.ts'
 import { component } from './document/component.ts'
-import { json, jsonObject, timestamp } from './document/field.ts'
 import { EntityKind, RunStatus, Usage } from './event.ts'
 import { pageQuery } from './list.ts'
 

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { type Run as CoreRun, runStatuses } from '../core/run.ts'
+import { flag, id, integer, json, jsonObject, oneOf, said, text, timestamp } from '../schema/request-field.ts'
 import { component } from './document/component.ts'
-import { flag, id, integer, json, jsonObject, oneOf, said, text, timestamp } from './document/field.ts'
 import { EntityKind, RunError, RunStatus, Source, Usage } from './event.ts'
 import { listOf, pageQuery } from './list.ts'
 import { Message, Part } from './message.ts'

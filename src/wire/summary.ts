@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { Summary as CoreSummary } from '../core/summary.ts'
+import { flag, timestamp } from '../schema/request-field.ts'
 import { component } from './document/component.ts'
-import { flag, timestamp } from './document/field.ts'
 
 export const Summary = component(
   'Summary',

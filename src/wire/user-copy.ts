@@ -1,6 +1,6 @@
 import { z } from 'zod'
+import { id, integer, moment } from '../schema/request-field.ts'
 import { component } from './document/component.ts'
-import { id, integer, moment } from './document/field.ts'
 import { SessionCopyLine } from './session-copy.ts'
 
 /*

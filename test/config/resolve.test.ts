@@ -295,7 +295,12 @@ describe('a complaint of resolveConfig', () => {
     [
       'server.vectorDb.collectionName',
       { server: { vectorDb: { collectionName: '.x' } } },
-      "must be 1 to 128 of A-Z a-z 0-9 . _ -, beginning with a letter or digit, not '.x'",
+      "must be 1 to 64 letters, digits, ., - and _, beginning with a letter or digit, not '.x'",
+    ],
+    [
+      'knowledge.collection',
+      { knowledge: { collection: 'x'.repeat(65) } },
+      `must be 1 to 64 letters, digits, ., - and _, beginning with a letter or digit, not '${'x'.repeat(60)}…'`,
     ],
     [
       'server.embedding.provider',

@@ -28,7 +28,7 @@ const floors: Record<string, Floor> = {
   core: { rooms: [], folders: ['knowledge', 'text', 'access', '.'] },
   runtime: { rooms: ['core'] },
   schema: { rooms: ground },
-  wire: { rooms: ground, folders: ['.', 'document'] },
+  wire: { rooms: [...ground, 'schema'], folders: ['.', 'document'] },
   http: { rooms: ground, folders: ['.', 'security', 'body'] },
   store: {
     rooms: ground,
@@ -53,7 +53,7 @@ const floors: Record<string, Floor> = {
     folders: ['team workflow', 'agent mcp', 'model', 'tools', 'limits', 'base'],
   },
   service: {
-    rooms: ground,
+    rooms: [...ground, 'schema'],
     folders: ['access', 'sessions', 'runs', 'prompts', 'events', 'limits knowledge', '.'],
   },
   config: { rooms: [...ground, 'schema'], types: ['*'], folders: ['load', '.', 'settings'] },

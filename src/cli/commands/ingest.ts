@@ -1,5 +1,6 @@
 import { Option } from 'commander'
 import { type ChunkerType, chunkerTypes } from '../../core/knowledge/knowledge.ts'
+import { knowledgeLimits } from '../../core/knowledge/limits.ts'
 import { aborted } from '../../runtime/abort.ts'
 import { createSerial } from '../../runtime/serial.ts'
 import { describeError } from '../command/exit.ts'
@@ -41,12 +42,12 @@ export const command: CommandModule<IngestOptions> = {
       .option(
         '--chunk-size <characters>',
         'characters per chunk, 1 to 20000 (default: 1000)',
-        integerBetween(1, 20_000),
+        integerBetween(1, knowledgeLimits.chunkSize),
       )
       .option(
         '--chunk-overlap <characters>',
         'characters that neighbouring chunks share, less than the size (default: a tenth, at most 100)',
-        integerBetween(0, 19_999),
+        integerBetween(0, knowledgeLimits.chunkOverlap),
       )
       .option('--collection <name>', 'the collection to add them to')
       .option('--name <name>', 'a file name for stdin; its extension selects the reader', 'stdin.md')

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { parseAddressRanges } from '../../core/access/address-range.ts'
+import { collectionPattern, collectionWords } from '../../core/knowledge/limits.ts'
 import type { Logger } from '../../core/logger.ts'
 import type { SessionStore } from '../../core/store.ts'
 import type { Summarizer } from '../../core/summary.ts'
@@ -37,8 +38,7 @@ const path = () =>
     given.replace(/\/{2,}/g, '/').replace(/\/$/, ''),
   )
 const name = () => match('1 to 64 of A-Z a-z 0-9 _ -', /^[A-Za-z0-9_-]{1,64}$/)
-export const collection = () =>
-  match('1 to 128 of A-Z a-z 0-9 . _ -, beginning with a letter or digit', /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/)
+export const collection = () => match(collectionWords, collectionPattern)
 
 const address = is<string>(
   "'host:port', ':port' or '[v6]:port'",

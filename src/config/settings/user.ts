@@ -1,4 +1,5 @@
 import type { z } from 'zod'
+import { knowledgeLimits } from '../../core/knowledge/limits.ts'
 import type { Runnable } from '../../core/runnable.ts'
 import type { HostableAgent } from '../../runnables/agent/host.ts'
 import type { McpServer } from '../../runnables/mcp/settings.ts'
@@ -15,8 +16,8 @@ const userFields = settings({
     /** Files, folders and globs, relative to the config file; ingested when the server starts. */
     sources: list(text()).optional(),
     collection: collection().optional(),
-    chunkSize: integer(1, 20_000).optional(),
-    chunkOverlap: integer(0, 19_999).optional(),
+    chunkSize: integer(1, knowledgeLimits.chunkSize).optional(),
+    chunkOverlap: integer(0, knowledgeLimits.chunkOverlap).optional(),
   })
     .superRefine(({ chunkSize, chunkOverlap }, context) => {
       if (chunkSize === undefined || chunkOverlap === undefined || chunkOverlap < chunkSize) return

@@ -13,20 +13,29 @@ export function isDocumentFilterKey(key: string): key is DocumentFilterKey {
   return (documentFilterKeys as readonly string[]).includes(key)
 }
 
-/** Throws `invalid_request` with the path of the first invalid key or value. */
-export function assertFilters(filters: unknown): asserts filters is Filters {
+/** What is wrong with filters, and with which key. */
+export function filterProblem(filters: unknown): { path: string[]; message: string } | undefined {
   if (typeof filters !== 'object' || filters === null || Array.isArray(filters))
-    throw invalid('must be an object of key to value', 'filters')
+    return { path: [], message: 'must be an object of strings, numbers, booleans or lists of these' }
   let terms = 0
   for (const [key, value] of Object.entries(filters)) {
-    const path = `filters.${key.slice(0, 80)}`
+    const path = [key.slice(0, 80)]
     if (!keyPattern.test(key))
-      throw invalid('a key is of letters, digits and _, does not begin with a digit and has at most 64', path)
+      return { path, message: 'must be a key of at most 64 letters, digits and _, beginning with a letter or _' }
     const values: unknown[] = Array.isArray(value) ? value : [value]
     terms += Math.max(1, values.length)
-    if (terms > maxFilterTerms) throw invalid(`at most ${maxFilterTerms} values in all filters`, path)
-    if (!values.every(isFilterValue)) throw invalid('must be a string, a number, a boolean or a list of these', path)
+    if (terms > maxFilterTerms)
+      return { path, message: `is too much: all filters together may have at most ${maxFilterTerms} values` }
+    if (!values.every(isFilterValue))
+      return { path, message: 'must be a string, a number, a boolean or a list of these' }
   }
+  return undefined
+}
+
+/** Throws `invalid_request` with the path of the first invalid key or value. */
+export function assertFilters(filters: unknown): asserts filters is Filters {
+  const problem = filterProblem(filters)
+  if (problem) throw invalid(problem.message, ['filters', ...problem.path].join('.'))
 }
 
 function isFilterValue(value: unknown): value is FilterValue {

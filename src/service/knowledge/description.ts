@@ -1,6 +1,6 @@
 import type { Embedding } from '../../core/knowledge/drivers.ts'
 import type { KnowledgeConfig } from '../../core/knowledge/knowledge.ts'
-import { defaults, limits } from './input.ts'
+import { defaultChunkOverlap, defaultChunkSize, knowledgeLimits } from '../../core/knowledge/limits.ts'
 import type { KnowledgeOptions } from './knowledge.ts'
 
 /** What there is to choose from, and what is in use. */
@@ -9,8 +9,8 @@ export function describeKnowledge(
   collection: string,
   embedding: Embedding,
 ): KnowledgeConfig {
-  const size = options.chunkDefaults?.chunkSize ?? defaults.chunkSize
-  const overlap = options.chunkDefaults?.chunkOverlap ?? Math.min(defaults.chunkOverlap, Math.floor(size / 10))
+  const size = options.chunkDefaults?.chunkSize ?? defaultChunkSize
+  const overlap = options.chunkDefaults?.chunkOverlap ?? defaultChunkOverlap(size)
   return {
     available_chunkers: options.chunkers.map(({ name, description }) => ({
       name,
@@ -25,9 +25,9 @@ export function describeKnowledge(
     readers: options.readers.list(),
     features: { ...options.features },
     limits: {
-      max_chunk_size: limits.chunkSize,
-      max_search_limit: limits.search,
-      max_context: limits.context,
+      max_chunk_size: knowledgeLimits.chunkSize,
+      max_search_limit: knowledgeLimits.search,
+      max_context: knowledgeLimits.context,
       max_request_bytes: options.maxRequestBytes,
     },
     collection,

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { Access } from '../../core/access/scope.ts'
 import type { ErrorCode } from '../../core/error.ts'
-import { jsonObject } from './field.ts'
+import { jsonObject } from '../../schema/request-field.ts'
 
 /** A text body with its own media type: HTML, YAML, a script. */
 export const PlainText = z.string()

@@ -143,6 +143,8 @@ describe('POST /knowledge/content', () => {
     [{ content: 'x', chunk_size: 50, chunk_overlap: 50 }, 'chunk_overlap'],
     [{ content: 'x', chunker_type: 'words' }, 'chunker_type'],
     [{ content: 'x', metadata: '{}' }, 'metadata'],
+    [{ content: 'x', source: 'x'.repeat(1_500) }, 'source'],
+    [{ content: 'x', collection: 'x'.repeat(65) }, 'collection'],
     [{ content: 'x', chunkSize: 5 }, 'chunkSize'],
   ])('refuses the JSON %j', async (body, field) => {
     const answer = await server.call('POST', `${path}/content`, body)

@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import type { Json, JsonObject } from '../../core/json.ts'
+import type { Json, JsonObject } from '../core/json.ts'
+import { isObject } from './field.ts'
 
 /*
  * The kinds of fields in requests and answers, each with its error text. The text follows the field's path: `limit must
@@ -31,10 +32,6 @@ export function flag(): z.ZodBoolean {
 
 export function oneOf<const T extends readonly string[]>(values: T): z.ZodEnum<{ [K in T[number]]: K }> {
   return z.enum(values, said(`must be one of ${values.join(', ')}`))
-}
-
-export function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 /** Any JSON object. Not validated further: it comes from `JSON.parse`. */

@@ -1,0 +1,20 @@
+/** What a document's and a search's settings may be at most. Sizes of chunks and texts are in characters. */
+export const knowledgeLimits = {
+  chunkSize: 20_000,
+  chunkOverlap: 19_999,
+  search: 100,
+  context: 5,
+  /** A name, a source, a media type. */
+  label: 1_024,
+  query: 10_000,
+  metadata: 100_000,
+}
+
+export const collectionPattern = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/
+export const collectionWords = '1 to 64 letters, digits, ., - and _, beginning with a letter or digit'
+
+export const defaultChunkSize = 1_000
+
+export function defaultChunkOverlap(chunkSize: number): number {
+  return Math.min(100, Math.floor(chunkSize / 10))
+}

@@ -1,0 +1,75 @@
+import { z } from 'zod'
+import { filterProblem } from '../core/knowledge/filter.ts'
+import { chunkerTypes, type Filters, searchModes } from '../core/knowledge/knowledge.ts'
+import {
+  collectionPattern,
+  collectionWords,
+  defaultChunkSize,
+  knowledgeLimits as limits,
+} from '../core/knowledge/limits.ts'
+import { flag, integer, jsonObject, oneOf, said, text } from './request-field.ts'
+
+const mustBeCollection = said(`must be ${collectionWords}`)
+export const collection = z.string(mustBeCollection).regex(collectionPattern, mustBeCollection).optional()
+export const collectionSetting = z.object({ collection })
+
+export function notBlank(max?: number): z.ZodString {
+  return text(1, max).refine((value) => value.trim() !== '', { error: 'must not be empty' })
+}
+
+const filterValues = [{ type: 'string' }, { type: 'number' }, { type: 'boolean' }]
+const filters = z
+  .custom<Filters>()
+  .superRefine((value, context) => {
+    const problem = filterProblem(value)
+    if (problem) context.addIssue({ code: 'custom', ...problem })
+  })
+  .meta({
+    description:
+      'Filters on your metadata and on `source`, `document_id` and `chunker_type`. All must match; of a list, one value must match.',
+    type: 'object',
+    additionalProperties: { anyOf: [...filterValues, { type: 'array', items: { anyOf: filterValues } }] },
+  })
+
+export const searchSettings = z.object({
+  query: notBlank(limits.query),
+  limit: integer(1, limits.search).default(10),
+  filters: filters.optional(),
+  mode: oneOf(searchModes).optional(),
+  context: integer(0, limits.context)
+    .optional()
+    .describe('The number of neighbouring chunks to add around each result.'),
+  collection,
+  explain: flag().optional().describe('Explain the rank of each result.'),
+})
+
+const metadataWords = `must have at most ${limits.metadata} characters of JSON`
+export const documentFields = {
+  name: notBlank(limits.label).optional().describe('A file name. Its extension selects the reader.'),
+  source: notBlank(limits.label)
+    .optional()
+    .describe("The document's identity. A new document with the same source replaces it."),
+  metadata: jsonObject()
+    .refine((value) => JSON.stringify(value).length <= limits.metadata, { error: metadataWords })
+    .optional(),
+  chunker_type: oneOf(chunkerTypes).optional(),
+  chunk_size: integer(1, limits.chunkSize).optional().describe(`Characters, 1 to ${limits.chunkSize}.`),
+  chunk_overlap: integer(0, limits.chunkOverlap)
+    .optional()
+    .describe('Less than `chunk_size`; default: a tenth of it, at most 100.'),
+  collection,
+}
+
+/** These fields, with the rule between the sizes. */
+export function documentSettings<S extends z.core.$ZodLooseShape>(fields: S) {
+  const fits = (sizes: { chunk_size?: unknown; chunk_overlap?: unknown }) =>
+    !(Number(sizes.chunk_overlap) >= Number(sizes.chunk_size))
+  return z.object(fields).refine(fits, { path: ['chunk_overlap'], error: 'must be less than chunk_size' })
+}
+
+/** What the library is given with the content of a document. */
+export const ingestSettings = documentSettings({
+  ...documentFields,
+  media_type: notBlank(limits.label).optional(),
+  chunk_size: documentFields.chunk_size.unwrap().default(defaultChunkSize),
+})
