@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import type { ConfigParts } from './parts.ts'
 import type { UserConfig } from './types.ts'
 
-/** What is served when there is no config file: `docs` over ./docs and the README, as far as they exist, and `echo`. */
+/** The entities without a config file: `docs` over ./docs and the README, if they exist, and `echo`. */
 export function builtInConfig(parts: Pick<ConfigParts, 'agent'>, root: string): UserConfig {
   return {
     knowledge: { sources: ['docs', 'README.md'].filter((source) => existsSync(join(root, source))) },

@@ -4,15 +4,15 @@ export interface ConfigErrorPlace {
   /** Absolute. */
   file?: string | undefined
   line?: number | undefined
-  /** The lines around, ready to print. */
+  /** The lines around the error, ready to print. */
   excerpt?: string | undefined
-  /** The local files that had been read when it failed: what to watch until it is mended. */
+  /** The local files that were read before the error: `dev` watches them for its correction. */
   files?: readonly string[] | undefined
   details?: readonly ErrorDetail[] | undefined
   cause?: unknown
 }
 
-/** A configuration that can't be used. Its message names the file, the key, the value and what is allowed. */
+/** An invalid configuration. The message names the file, the key, the value and what is allowed. */
 export class ConfigError extends AppError {
   readonly file: string | undefined
   readonly line: number | undefined

@@ -1,7 +1,7 @@
 import type { Team } from '../runnables/team/team.ts'
 import type { EntityId, UserConfig } from './types.ts'
 
-/** A team's members that are named by an id must be entities of the same config. */
+/** Members that a team names by id must be entities of the same config. */
 type KnownMembers<CONFIG extends UserConfig> = {
   teams?: {
     [KEY in keyof CONFIG['teams']]: CONFIG['teams'][KEY] extends Team<infer ID>
@@ -12,7 +12,7 @@ type KnownMembers<CONFIG extends UserConfig> = {
   }
 }
 
-/** Gives an `agent.config.ts` its types; returns what it is given. */
+/** Adds types to an `agent.config.ts`; returns its argument. */
 export function defineConfig<const CONFIG extends UserConfig>(config: CONFIG & KnownMembers<CONFIG>): CONFIG {
   return config
 }

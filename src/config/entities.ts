@@ -14,7 +14,7 @@ const kinds = [
 
 const entityId = /^[^\s/?#\p{Cc}]{1,128}$/u
 
-/** All entities of a config, in its order. What is wrong with one is complained about; the others are still looked at. */
+/** All entities of a config, in its order. Collects the problems of all of them. */
 export function resolveEntities(
   user: CheckedConfig,
   binding: Omit<EntityBinding, 'id'>,

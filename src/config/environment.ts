@@ -4,24 +4,24 @@ import { parseEnv } from 'node:util'
 
 export type Environment = Record<string, string | undefined>
 
-/** What earlier calls have put into `process.env`; a later read of the file may change it, the real environment never. */
+/** Variables that this file has set in `process.env`; a later read may change these, never the real environment. */
 const ours = new Map<string, string>()
-/** What the file said when it was last read, also where the real environment says something else. */
+/** The content of `.env` at the last read, including variables that the real environment overrides. */
 let inFile: Environment = {}
 
-/** A variable of the real environment, undefined when only `.env` has it. */
+/** A variable of the real environment; undefined if only `.env` sets it. */
 export function fromEnvironment(name: string): string | undefined {
   return ours.has(name) ? undefined : process.env[name]
 }
 
-/** A variable of the `.env` that was read last, whatever the real environment says. */
+/** A variable of the `.env` at the last read, whatever the real environment says. */
 export function fromEnvFile(name: string): string | undefined {
   return inFile[name]
 }
 
 /**
- * Puts the variables of `<folder>/.env` into `process.env`, so that a config finds them there. The real environment
- * wins; a variable that has gone from the file goes. Returns the file's path, whether it exists or not.
+ * Puts the variables of `<folder>/.env` into `process.env` for the config. The real environment wins; a variable that
+ * left the file is removed. Returns the file's path, whether it exists or not.
  */
 export async function applyEnvFile(folder: string): Promise<string> {
   const file = join(folder, '.env')

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 
-/** The line and two around it, numbered, the line marked; undefined when the file can't be read or has no such line. */
+/** The line and two around it, numbered, the line marked; undefined if the file or the line does not exist. */
 export function excerptOf(file: string, line: number, column?: number): string | undefined {
   let lines: string[]
   try {

@@ -8,13 +8,13 @@ const maxCauses = 5
 export interface LoggerOptions {
   debug: boolean
   /**
-   * Where lines go; default: standard error, without waiting for it: a line a request, written at once, would hold up the
-   * server whenever whoever reads them is slow. What is left is written when the process ends.
+   * Default: standard error, asynchronously: a slow reader of the log must not block the server. Buffered lines are
+   * written at exit.
    */
   stream?: DestinationStream | undefined
 }
 
-/** JSON lines. An error is logged by type, message and code; with `debug` by its stack too. */
+/** JSON lines. An error is logged with its type, message and code; with `debug` also with its stack. */
 export function createLogger({ debug, stream }: LoggerOptions): Logger {
   const toError = (error: unknown): unknown => toPlain(error, debug)
   return pino(
@@ -23,7 +23,7 @@ export function createLogger({ debug, stream }: LoggerOptions): Logger {
   )
 }
 
-/** Whatever was thrown: what can't even be looked at must not end whoever logs it. */
+/** Any thrown value: one that throws on access must not break the logger. */
 function toPlain(error: unknown, withStack: boolean): unknown {
   try {
     return error instanceof Error ? describeError(error, withStack, maxCauses) : error

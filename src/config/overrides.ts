@@ -5,7 +5,7 @@ import type { Environment } from './environment.ts'
 import { isHost } from './settings/address.ts'
 import { authKeys, type ResolvedKey } from './settings/keys.ts'
 
-/** What the command line says; it wins over the environment, which wins over the file. */
+/** Command line flags: they override the environment, which overrides the file. */
 export interface ConfigFlags {
   data?: string | undefined
   host?: string | undefined
@@ -14,7 +14,7 @@ export interface ConfigFlags {
   allowUnauthenticated?: boolean | undefined
 }
 
-/** Flags and environment in one. */
+/** Flags and environment combined. */
 export interface Overrides extends ConfigFlags {
   keys?: ResolvedKey[] | undefined
   debug?: boolean | undefined
@@ -29,7 +29,7 @@ const flag = is<string>('true, false, 1 or 0', (value) => /^(?:true|false|1|0)$/
   (value) => /^(?:true|1)$/i.test(value),
 )
 
-/** An empty variable is one that is not set. */
+/** An empty variable counts as unset. */
 export function readOverrides(
   flags: ConfigFlags,
   environment: Environment,

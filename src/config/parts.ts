@@ -6,16 +6,16 @@ import type { TestDoubles } from '../runnables/base/defaults.ts'
 import type { McpServers } from '../runnables/mcp/mcp.ts'
 import type { SummaryManagerLike } from './settings/server.ts'
 
-/** What the configuration needs of the rooms above it; the composition root passes it in. */
+/** Dependencies on the rooms above, passed in by the composition root. */
 export interface ConfigParts {
   /**
-   * An entry of `agents`, `teams` or `workflows` as something that runs, bound to the config's model and folder; undefined
-   * for what is neither ours nor an AI SDK `Agent`. May throw an AppError about a setting of the entry.
+   * The runnable for an entry of `agents`, `teams` or `workflows`, with the config's defaults; undefined for a value
+   * that is neither ours nor an AI SDK `Agent`. May throw an AppError about a setting.
    */
   toRunnable(value: object, kind: EntityKind, binding: EntityBinding): Runnable | undefined
   /**
-   * The MCP servers of a config, none of them started, held to messages of so many bytes; what their tools say is kept in
-   * `dataFolder`. Throws an AppError about a setting.
+   * The MCP servers of a config, not yet started. Tool hashes are kept in `dataFolder`. Throws an AppError about a
+   * setting.
    */
   mcpServers(
     named: Readonly<Record<string, unknown>>,
@@ -23,7 +23,7 @@ export interface ConfigParts {
     messageBytes: number,
     dataFolder?: string,
   ): McpServers
-  /** Makes an agent of its settings, for the config that is served when there is no file. */
+  /** The agent of the built-in config. */
   agent(settings: BuiltInAgent): Runnable<'agent'>
   /** The summariser of a program that configures none. */
   summaryManager(): SummaryManagerLike

@@ -16,11 +16,11 @@ import type { ResolvedConfig, UserConfig } from './types.ts'
 import { disposeWithin } from './unsettled.ts'
 
 export interface ResolveOptions {
-  /** What the user wrote; undefined for the built-in default. */
+  /** Undefined for the built-in config. */
   user: UserConfig | undefined
-  /** The file it was read from; names it in complaints. */
+  /** The config file, for errors. */
   file?: string | undefined
-  /** Where relative paths start. */
+  /** Base of relative paths. */
   root: string
   purpose: Purpose
   flags?: ConfigFlags | undefined
@@ -31,7 +31,7 @@ export interface ResolveOptions {
 }
 
 /**
- * Decides every field: flags over environment over file over defaults. Throws one ConfigError with every complaint; each
+ * Resolves every field: flags over environment over file over defaults. Throws one ConfigError with all problems; each
  * names file, key, value and what is allowed.
  */
 export function resolveConfig(options: ResolveOptions): ResolvedConfig {
@@ -75,7 +75,7 @@ export function resolveConfig(options: ResolveOptions): ResolvedConfig {
   }
 }
 
-/** The folder that `--data` or AGENTSERVE_DATA names, else `.agentserve`, from `root`. */
+/** The value of `--data` or AGENTSERVE_DATA, else `.agentserve`, relative to `root`. */
 export function resolveDataFolder(root: string, named: string | undefined): string {
   return resolve(root, named ?? '.agentserve')
 }

@@ -7,7 +7,7 @@ import type { ResolvedServerConfig } from './types.ts'
 
 export const usualTimeoutMs = 30_000
 
-/** Where the server is made: `createServer` in somebody's program, or the command line. */
+/** Whether `createServer` of a user's program makes the server, or the command line. */
 export type Purpose = 'library' | 'program'
 
 export interface ServerPlace {
@@ -16,7 +16,7 @@ export interface ServerPlace {
   dataFolder: string
 }
 
-/** Decides what depends on flags, environment and purpose; `server` has been checked. */
+/** Resolves the fields that depend on flags, environment and purpose; `server` has been checked. */
 export function resolveServer(
   server: CheckedServer,
   overrides: Overrides,

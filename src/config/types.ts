@@ -13,26 +13,26 @@ export type { CompatibleModel, ModelSetting } from '../core/model.ts'
 export type { ServerConfig } from './settings/server.ts'
 export type { UserConfig } from './settings/user.ts'
 
-/** The ids of a config's agents, teams and workflows; any string, where the type of the config does not name them. */
+/** The ids of a config's agents, teams and workflows; any string if the type of the config does not name them. */
 export type EntityId<CONFIG extends UserConfig> = {
   [KIND in 'agents' | 'teams' | 'workflows']: CONFIG extends { [KEY in KIND]?: infer ENTITIES }
     ? keyof NonNullable<ENTITIES> & string
     : never
 }['agents' | 'teams' | 'workflows']
 
-/** Every field decided: those that do not depend on the program and its flags are as the schema gives them. */
+/** Every field resolved; fields that do not depend on program and flags are as in the schema. */
 export interface ResolvedServerConfig
   extends Omit<
     CheckedServer,
     'address' | 'sessionStorage' | 'requestTimeout' | 'maxRequestSize' | 'summaryManager' | 'a2a' | 'auth' | 'retention'
   > {
   address: Address & {
-    /** The user gave the port, so no other one is tried. */
+    /** The user set the port, so no other one is tried. */
     named: boolean
   }
   sessionStorage: 'memory' | SqliteStorage | SessionStore
   requestTimeoutMs: number
-  /** `requestTimeout` for what waits for a run. */
+  /** `requestTimeout` of routes that wait for a run. */
   runTimeoutMs: number
   maxRequestBytes: number
   summaryManager: SummaryManagerLike | undefined
@@ -42,11 +42,10 @@ export interface ResolvedServerConfig
 }
 
 export interface ResolvedConfig {
-  /** The file that was loaded; undefined for the built-in default. */
+  /** Undefined for the built-in config. */
   file: string | undefined
-  /** Where relative paths start: the folder of the config file, else the working directory. */
+  /** Base of relative paths: the folder of the config file, else the working directory. */
   root: string
-  /** Where everything durable is kept. */
   dataFolder: string
   model: ModelSetting | undefined
   knowledge: Omit<CheckedConfig['knowledge'], 'sources'> & { sources: string[] }
@@ -55,6 +54,6 @@ export interface ResolvedConfig {
   server: ResolvedServerConfig
   mcp: McpServers
   testDoubles: TestDoubles | undefined
-  /** Calls the user's own, then ends the MCP servers. */
+  /** Calls the user's `dispose`, then ends the MCP servers. */
   dispose: (() => void | Promise<void>) | undefined
 }

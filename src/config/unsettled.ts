@@ -6,7 +6,10 @@ import { excerptOf } from './excerpt.ts'
 
 const disposeMs = 5_000
 
-/** A config that does not come to an end of loading: names it, what it imports, and the line where it waits if only one can be it. */
+/**
+ * The error for a config that never finishes loading: names it, its imports, and the waiting line if there is only one
+ * candidate.
+ */
 export function describeUnsettled(
   file: string,
   imported: readonly string[],
@@ -31,7 +34,7 @@ export function describeUnsettled(
   )
 }
 
-/** Calls the config's `dispose` and waits five seconds for it at most. */
+/** Calls the config's `dispose` and waits at most five seconds for it. */
 export async function disposeWithin(dispose: (() => unknown) | undefined, file: string | undefined): Promise<void> {
   if (dispose === undefined) return
   await within(() => dispose(), {
@@ -44,7 +47,7 @@ export async function disposeWithin(dispose: (() => unknown) | undefined, file: 
   })
 }
 
-/** The lines that wait at the top level, by their look: no indentation. */
+/** Lines with a top-level `await`, recognised by their missing indentation. */
 function waitingLines(file: string): number[] {
   try {
     const lines = readFileSync(file, 'utf8').split('\n')

@@ -18,7 +18,7 @@ export interface KnowledgeDriverOptions {
   embedding: EmbedderOptions
   /** Used when `vectorDb.baseUrl` is not set. */
   dataFolder: string
-  /** Where a relative `baseUrl` starts; default: the working directory. */
+  /** Base of a relative `baseUrl`; default: the working directory. */
   root?: string | undefined
 }
 
@@ -28,14 +28,14 @@ export interface KnowledgeDrivers {
   embedders: Embedders
   preparer: Preparer
   vectors: VectorStore
-  /** The file of the document store that belongs to these vectors; `:memory:` for vectors in memory. */
+  /** The file of the document store beside these vectors; `:memory:` for vectors in memory. */
   documentsPath: string
   availableVectorDbs: readonly string[]
 }
 
 const safeName = /^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/
 
-/** Chooses the drivers of a knowledge base. Does no I/O and loads no library; `database` and `tenant` get a folder each. */
+/** The drivers of a knowledge base. Does no I/O and loads no library; `database` and `tenant` get a folder each. */
 export function createKnowledgeDrivers(options: KnowledgeDriverOptions): KnowledgeDrivers {
   const folder = knowledgeFolder(options)
   const inMemory = options.vectorDb.type === 'memory'

@@ -1,6 +1,6 @@
 import { relative } from 'node:path'
 import { excerptOf } from '../../config/excerpt.ts'
-import { placeInStack } from '../../config/load/stack-place.ts'
+import { positionInStack } from '../../config/load/stack-place.ts'
 import type { Logger } from '../../core/logger.ts'
 import { asCalled } from './called-as.ts'
 import { say } from './output.ts'
@@ -45,7 +45,7 @@ function withCause(error: Error): string {
 }
 
 function showPlace(value: unknown): string | undefined {
-  const place = placeInStack(value)
+  const place = positionInStack(value)
   if (place === undefined) return undefined
   const { file, line, column } = place
   const where = `  at ${relative(process.cwd(), file) || file}:${line}`

@@ -2,10 +2,10 @@ import { createRequire, registerHooks } from 'node:module'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { isOwnFile } from './own-files.ts'
 
-/*
- * Node keeps a module for good under its URL. So each load of a config has a number, which the hook below passes on as a
- * query from the config to the local files that it imports, and from these to theirs: all of them are read anew.
- * CommonJS files are kept under their path too, from where they are taken before each load.
+/**
+ * Node caches a module by its URL. So each load of a config has a number, which the hook below adds as a query to the
+ * config and the local files that it imports, directly or indirectly: all are read again. CommonJS files are cached by
+ * path, and are removed from that cache before each load.
  */
 
 const versionQuery = /[?&]asv=(\d+)/
@@ -20,8 +20,8 @@ interface Load {
 let load: Load | undefined
 
 /**
- * Imports `file` and what it imports locally as they are on disk now. `onFile` is told each path that is read, also those
- * that are imported later, until the next load.
+ * Imports `file` and its local imports as they are on disk now. `onFile` gets each path that is read, including later
+ * imports until the next load.
  */
 export async function importFresh(file: string, onFile: (path: string) => void): Promise<Record<string, unknown>> {
   if (load === undefined) registerHooks({ resolve: resolveFresh })
@@ -36,7 +36,7 @@ const resolveFresh: Parameters<typeof registerHooks>[0]['resolve'] = (specifier,
   const { parentURL } = context
   if (load === undefined || !parentURL?.startsWith('file:') || !result.url.startsWith('file:')) return result
   const version = versionQuery.exec(parentURL)?.[1]
-  // The parent of what is required is a plain path.
+  // The parent of a required file is a plain path.
   if ((version === undefined && !load.files.has(fileURLToPath(parentURL))) || versionQuery.test(result.url))
     return result
   const path = fileURLToPath(result.url)

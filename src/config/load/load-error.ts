@@ -2,10 +2,10 @@ import { existsSync, readFileSync } from 'node:fs'
 import { basename, relative } from 'node:path'
 import { ConfigError } from '../config-error.ts'
 import { excerptOf } from '../excerpt.ts'
-import { type Place, placeInStack, toPath } from './stack-place.ts'
+import { type CodePosition, positionInStack, toPath } from './stack-place.ts'
 import { findSyntaxError } from './syntax-error.ts'
 
-/** Whatever a config threw while it was imported, as a ConfigError with the place in the user's code and what to do. */
+/** An error of a config's import as a ConfigError with the place in the user's code and what to do. */
 export async function describeLoadError(
   error: unknown,
   file: string,
@@ -39,7 +39,7 @@ function explain(error: unknown): string {
   return error.message
 }
 
-async function findPlace(error: unknown, files: ReadonlySet<string>): Promise<Place | undefined> {
+async function findPlace(error: unknown, files: ReadonlySet<string>): Promise<CodePosition | undefined> {
   if (!(error instanceof Error)) return undefined
   const missing = missingImport(error)
   if (missing !== undefined) return { file: missing.importer, line: lineOf(missing.importer, missing.words) ?? 1 }
@@ -48,13 +48,13 @@ async function findPlace(error: unknown, files: ReadonlySet<string>): Promise<Pl
   const stack = error.stack ?? ''
   const head = /^(\S+):(\d+)\n/.exec(stack)
   if (head !== null) return { file: toPath(head[1] ?? ''), line: Number(head[2]) }
-  const thrown = placeInStack(error, (file) => files.has(file))
+  const thrown = positionInStack(error, (file) => files.has(file))
   return thrown ?? (error instanceof SyntaxError ? await findSyntaxError(files) : undefined)
 }
 
 interface MissingImport {
   importer: string
-  /** What the import statement ends with. */
+  /** The end of the import statement. */
   words: string
   advice: string
 }
@@ -92,8 +92,8 @@ function missingImport(error: Error): MissingImport | undefined {
   return { ...place, advice: `There is no file '${relative(process.cwd(), path) || path}'.` }
 }
 
-/** Where one of these files imports what is named so. */
-function importOf(words: string, files: Iterable<string>): Place | undefined {
+/** The position of such an import in one of these files. */
+function importOf(words: string, files: Iterable<string>): CodePosition | undefined {
   for (const file of files) {
     const line = lineOf(file, words)
     if (line !== undefined) return { file, line }

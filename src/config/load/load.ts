@@ -10,38 +10,40 @@ import { describeUnsettled } from '../unsettled.ts'
 import { importFresh } from './fresh-import.ts'
 import { describeLoadError } from './load-error.ts'
 
-/** In this order; the first that exists is the config. */
+/** The first that exists is the config. */
 const searchPlaces = ['agent.config.ts', 'agent.config.mts', 'agent.config.js', 'agent.config.mjs', 'package.json']
 
 export interface LoadOptions {
-  /** The only folder that is searched; parents never are. */
+  /** Only this folder is searched, never its parents. */
   folder: string
-  /** The file that `--config` names, from `folder`. */
+  /** The value of `--config`, relative to `folder`. */
   file?: string | undefined
-  /** Told of a local file that is imported when the config has been loaded already, by a run say. */
+  /** Called for a local file that is imported after loading, for example by a run. */
   onLateFile?: ((file: string) => void) | undefined
-  /** How long the config may take; default ten seconds. */
+  /** Timeout of loading; default ten seconds. */
   patienceMs?: number | undefined
-  /** Ends the waiting for it with its reason. */
   signal?: AbortSignal | undefined
 }
 
 const defaultPatienceMs = 10_000
 
 export interface LoadedConfig {
-  /** Undefined: there is no config file. */
+  /** Undefined without a config file. */
   file: string | undefined
-  /** The folder of the file, else the one that was searched. */
+  /** The folder of the file, else the searched folder. */
   root: string
-  /** Undefined: there is no config file. */
+  /** Undefined without a config file. */
   user: UserConfig | undefined
-  /** What a change of calls for a reload: the config, the local files it imported, `.env`; without a config, where one may come. */
+  /**
+   * The files whose change requires a reload: the config, its local imports, `.env`; without a config, its possible
+   * places.
+   */
   files: string[]
 }
 
 /**
- * Finds and runs the user's config, every time as it is on disk, after the variables of the `.env` beside it. Throws
- * ConfigError with file, line and the lines around, also when the config does not settle in time.
+ * Finds and runs the user's config as it is on disk, after setting the variables of the `.env` beside it. Throws
+ * ConfigError with file, line and excerpt, also at the timeout.
  */
 export async function loadConfig(options: LoadOptions): Promise<LoadedConfig> {
   const { folder, file, patienceMs: ms = defaultPatienceMs, signal } = options
@@ -80,7 +82,7 @@ async function load(options: LoadOptions, files: Set<string>): Promise<LoadedCon
 }
 
 function createExplorer(files: ReadonlySet<string>, onFile: (path: string) => void) {
-  // cosmiconfig takes an error of code ENOENT for a file that isn't there and looks on: ours carries another code.
+  // cosmiconfig would take the code ENOENT for a missing config and search on: our error has another code.
   const loadModule = async (path: string) => {
     try {
       const module = await importFresh(await realpath(path), onFile)

@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs'
 import { dirname, join, relative, sep } from 'node:path'
 
-/** By folder: the root of the agentserve package that it belongs to, or undefined. */
+/** By folder: the root of its agentserve package, or undefined. */
 const roots = new Map<string, string | undefined>()
 
-/** Whether a file is code of agentserve itself, which a reload must not read a second time. */
+/** Whether a file is agentserve's own code, which a reload must not load a second time. */
 export function isOwnFile(path: string): boolean {
   const root = ownRoot(dirname(path))
   return root !== undefined && ['dist', 'src', 'bin'].includes(relative(root, path).split(sep)[0] ?? '')

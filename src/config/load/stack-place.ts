@@ -1,25 +1,28 @@
 import { fileURLToPath } from 'node:url'
 import { isOwnFile } from './own-files.ts'
 
-export interface Place {
+export interface CodePosition {
   /** Absolute. */
   file: string
   line: number
   column?: number | undefined
 }
 
-/** Where an error came from, or its cause: the first frame in a file that `isWanted`. Default: files of the user's own. */
-export function placeInStack(error: unknown, isWanted: (file: string) => boolean = isUserFile): Place | undefined {
+/** The first frame of an error, or of its cause, in a file that `isWanted`. Default: the user's own files. */
+export function positionInStack(
+  error: unknown,
+  isWanted: (file: string) => boolean = isUserFile,
+): CodePosition | undefined {
   if (!(error instanceof Error)) return undefined
   const frames = (error.stack ?? '').matchAll(/(?:\(|at )((?:file:\/\/)?\/[^\s)]+?):(\d+):(\d+)\)?$/gm)
   for (const [, url = '', line, column] of frames) {
     const file = toPath(url)
     if (isWanted(file)) return { file, line: Number(line), column: Number(column) }
   }
-  return placeInStack(error.cause, isWanted)
+  return positionInStack(error.cause, isWanted)
 }
 
-/** A path from a path or URL of a module, without the mark of a reload. */
+/** The path of a module's path or URL, without the query of a reload. */
 export function toPath(urlOrPath: string): string {
   const plain = urlOrPath.replace(/[?&]asv=\d+/, '')
   return plain.startsWith('file:') ? fileURLToPath(plain) : plain

@@ -2,8 +2,8 @@ import { execFile } from 'node:child_process'
 import { readFileSync, statSync } from 'node:fs'
 
 /**
- * Where one of these files that does not parse goes wrong; the one saved last is looked at first. V8 tells the place of a module's syntax error to nobody
- * but the terminal, so a child process is asked to print it.
+ * The position of a syntax error in one of these files, the one saved last first. V8 prints it only on the terminal, so
+ * a child process is started to print it.
  */
 export async function findSyntaxError(files: Iterable<string>): Promise<{ file: string; line: number } | undefined> {
   const savedAt = (file: string) => statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0
@@ -23,7 +23,10 @@ async function checkSyntax(file: string): Promise<number | undefined> {
   return place === null ? undefined : Number(place[1])
 }
 
-/** The file without its types, every line where it was. In a child, because Node warns of the function once a process. */
+/**
+ * The file without its types, with unchanged lines. In a child, because Node warns about this function once per
+ * process.
+ */
 async function strip(file: string): Promise<string> {
   const code = `process.stdout.write(require('node:module').stripTypeScriptTypes(require('node:fs').readFileSync(0, 'utf8')))`
   return (await runNode(['--input-type=commonjs', '--eval', code], readFileSync(file, 'utf8'))).stdout

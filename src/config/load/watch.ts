@@ -3,36 +3,36 @@ import { dirname, join, resolve } from 'node:path'
 import type { FSWatcher } from 'chokidar'
 
 export interface ConfigWatch {
-  /** Watches these files from now on, whether they exist or not; `readAtMs` as in the options. */
+  /** Replaces the watched files, which need not exist; `readAtMs` as in the options. */
   update(files: readonly string[], readAtMs: number): void
-  /** Watches one more; tells of it at once when it has changed since the last `readAtMs`. */
+  /** Watches one more file; reports it at once if it has changed since the last `readAtMs`. */
   add(file: string): void
   close(): Promise<void>
 }
 
 export interface ConfigWatchOptions {
   files: readonly string[]
-  /** When they were read, in milliseconds since the epoch: what has changed since is told of at once. */
+  /** When the files were read, in milliseconds since the epoch: later changes are reported at once. */
   readAtMs: number
-  /** Called when changes have been quiet for a moment; never while an earlier call is at work. */
+  /** Called after a short pause in changes; never while an earlier call is running. */
   onChange: (changed: readonly string[]) => Promise<void>
   onError: (error: unknown) => void
 }
 
-/** An editor empties a file and then writes it; several files are saved together. */
+/** An editor empties a file before writing it; several files are saved together. */
 const quietMs = 20
-/** File systems stamp with a clock that is some milliseconds late. */
+/** File timestamps lag behind by some milliseconds. */
 const clockSlackMs = 10
 
-/** Resolves when changes are seen; none since `readAtMs` is missed. */
+/** Resolves when the watch is active; no change since `readAtMs` is missed. */
 export async function watchConfig(options: ConfigWatchOptions): Promise<ConfigWatch> {
   const { watch } = await import('chokidar')
-  // Folders, not files: an editor that puts a new file in the old one's place would end a watch of the file.
+  // Folders, not files: an editor that replaces a file would end a watch of the file.
   const watcher: FSWatcher = watch(foldersOf(options.files), { ignoreInitial: true, depth: 0 })
   let watched = new Set(options.files)
   let touched = new Set<string>()
   let { readAtMs } = options
-  /** As they were when last told of: every change is heard of more than once. */
+  /** The last reported state of each file: the system reports a change several times. */
   const seen = new Map<string, string>()
   let timer: NodeJS.Timeout | undefined
   let work = Promise.resolve()
@@ -61,7 +61,7 @@ export async function watchConfig(options: ConfigWatchOptions): Promise<ConfigWa
     timer = setTimeout(fire, quietMs)
   }
   watcher.on('all', (_event, path) => touch(path))
-  // What the system says, as soon as it says it: chokidar looks twice, and keeps a second change within 50 ms to itself.
+  // Raw events: chokidar itself delays them and hides a second change within 50 ms.
   watcher.on('raw', (_event, name, details) => {
     const { watchedPath } = (details ?? {}) as { watchedPath?: string }
     if (watchedPath === undefined) return
@@ -70,7 +70,7 @@ export async function watchConfig(options: ConfigWatchOptions): Promise<ConfigWa
   })
   watcher.on('error', options.onError)
   await new Promise<void>((done) => watcher.once('ready', () => done()))
-  /** What was said of a file while nobody watched it is lost; its time is not. */
+  /** Events before the watch are lost, so modification times are compared. */
   const lookAt = async (file: string) => {
     const found = await stat(file).catch(() => undefined)
     if (found !== undefined && found.mtimeMs > readAtMs - clockSlackMs) touch(file)

@@ -22,7 +22,7 @@ export function isHost(text: string): boolean {
   return isIP(text) !== 0 || /^[A-Za-z0-9](?:[A-Za-z0-9.-]{0,252})$/.test(text)
 }
 
-/** Whether only this machine can reach what listens there. */
+/** Whether only this machine can connect. */
 export function isLoopback(host: string | undefined): boolean {
   if (host === undefined) return false
   const name = host.toLowerCase()

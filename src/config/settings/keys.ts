@@ -4,7 +4,7 @@ import { type Scope, scopes } from '../../core/access/scope.ts'
 import { choose, is, isObject, list, match, oneOf, settings, text } from '../../schema/field.ts'
 
 const scopesOfUsers: readonly Scope[] = ['run', 'sessions', 'knowledge:read']
-/** About the data of all users, whoever asks. */
+/** These concern the data of all users. */
 const neverOfUsers: readonly Scope[] = ['admin', 'metrics']
 
 export const apiKey = is<string>(
@@ -15,16 +15,16 @@ export const apiKey = is<string>(
 
 const keySettings = settings(
   {
-    /** The key, or `sha256:` and its hash in hexadecimal digits. */
+    /** The key itself, or `sha256:` and its hash in hexadecimal digits. */
     key: apiKey,
-    /** What the log calls it. */
+    /** The name in logs. */
     id: match(
       "1 to 64 of A-Z a-z 0-9 . _ -, beginning with a letter or digit (and not 'anonymous')",
       /^(?!anonymous$)[A-Za-z0-9][\w.-]{0,63}$/,
     ).optional(),
-    /** The user whose sessions and runs are all that it may see. */
+    /** Limits the key to the sessions and runs of this user. */
     userId: text().optional(),
-    /** What it may do. Default: all, or with `userId` what is about the user's own sessions and reads knowledge. */
+    /** Default: all, or with `userId` those for the user's own sessions and for reading knowledge. */
     scopes: list(oneOf(scopes)).optional(),
   },
   { user_id: 'userId' },
@@ -39,7 +39,6 @@ const keySettings = settings(
 export interface KeySettings extends z.input<typeof keySettings> {}
 type Key = z.ZodType<KeySettings | string, KeySettings | string>
 
-/** A key, everything about it decided. */
 export interface ResolvedKey {
   key: string
   id: string
@@ -48,7 +47,7 @@ export interface ResolvedKey {
   scopes: readonly Scope[] | undefined
 }
 
-/** `server.auth.keys`. Keys without user and scopes are an operator's: they may do everything. */
+/** `server.auth.keys`. Keys without user and scopes are an operator's and may do everything. */
 export const authKeys: z.ZodType<ResolvedKey[], (KeySettings | string)[]> = list(
   choose((value): Key => (isObject(value) ? keySettings : apiKey)),
 )
@@ -60,7 +59,7 @@ export const authKeys: z.ZodType<ResolvedKey[], (KeySettings | string)[]> = list
   )
   .superRefine(refuseTwice)
 
-/** One key with two rights would have those that happen to come first; one id for two is no name. */
+/** Duplicate keys would have ambiguous rights, and duplicate ids identify nothing. */
 function refuseTwice(keys: readonly ResolvedKey[], context: z.RefinementCtx): void {
   const seen = new Map<string, string>()
   const complain = (path: PropertyKey[], message: string) => context.addIssue({ code: 'custom', path, message })

@@ -4,11 +4,11 @@ import { count, duration, settings } from '../../schema/field.ts'
 import { size } from './size.ts'
 
 const runLimits = settings({
-  /** Text and data that it may emit. Default 16 MB. */
+  /** Text and data that it emits. Default 16 MB. */
   output: size().prefault('16MB'),
   /** Events; deltas of text and reasoning are not counted. Default 100,000. */
   events: count().default(100_000),
-  /** Time that a background run may work; queued and paused time is not counted. Default 24 h. */
+  /** Work time of a background run, without queued and paused time. Default 24 h. */
   time: duration().prefault('24h'),
   /** Model steps, unless the agent sets `stopWhen`. Default 50. */
   steps: count().default(50),
@@ -23,16 +23,16 @@ const runLimits = settings({
 }))
 
 const toolResultLimits = settings({
-  /** Text of one tool result that the model is told; the rest is cut, with a note. Default 1 MB. */
+  /** Text of one tool result for the model; the rest is cut, with a note. Default 1 MB. */
   prompt: size().prefault('1MB'),
-  /** One tool result in the record; a call that returns more fails. Default 8 MB. */
+  /** One tool result in the record; a larger one fails the call. Default 8 MB. */
   record: size().prefault('8MB'),
 }).transform(({ prompt: promptBytes, record: recordBytes }) => ({ promptBytes, recordBytes }))
 
 const limitFields = settings({
   /** Open connections. Default 10,000. */
   connections: count().default(10_000),
-  /** Requests at work; streams that have begun are not counted. Default 2,048. */
+  /** Requests in progress, without streams that have begun. Default 2,048. */
   requests: count().default(2_048),
   /** Requests per minute and key (without `auth`: per address). Default: no limit. */
   requestsPerMinute: count().optional(),
@@ -40,11 +40,11 @@ const limitFields = settings({
   concurrentRuns: count().optional(),
   /** All request bodies in flight. Default 256 MB. */
   bodies: size().prefault('256MB'),
-  /** The request bodies in flight per key; only with `auth`. Default 64 MB. */
+  /** Request bodies in flight per key; only with `auth`. Default 64 MB. */
   bodiesPerKey: size().prefault('64MB'),
   /** One import of sessions. Default 2 GB. */
   importSize: size().prefault('2GB'),
-  /** What one run may use; over any of these it fails with the code `run_limit`. */
+  /** Limits of one run; exceeding one fails it with the code `run_limit`. */
   run: runLimits.prefault({}),
   toolResult: toolResultLimits.prefault({}),
   /** `metadata` of a session or run. Default 64 KB. */
@@ -67,11 +67,11 @@ const limitFields = settings({
   }),
 )
 
-/** `server.limits`: what the server takes in, and what a run may use. A refusal names the limit. */
+/** `server.limits`: limits of requests and runs. An error names the limit. */
 export interface ServerLimits extends z.input<typeof limitFields> {}
 export const limitSettings: z.ZodType<Limits, ServerLimits> = limitFields
 
-/** The limits of a program that sets none. */
+/** The default limits. */
 export function usualLimits(): Limits {
   return limitSettings.parse({})
 }

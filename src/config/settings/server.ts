@@ -23,10 +23,10 @@ import { authKeys } from './keys.ts'
 import { limitSettings } from './limits.ts'
 import { size } from './size.ts'
 
-/** Above it Node's timers would fire at once. */
+/** Node's timers fire at once above this. */
 const longestTimerMs = 2 ** 31 - 1
 
-/** Kept under the specification's name; what it does is a `Summarizer` with a time limit. */
+/** The specification's name for a `Summarizer` with a time limit. */
 export interface SummaryManagerLike {
   readonly summarizer: Summarizer
   readonly timeoutMs: number
@@ -47,9 +47,9 @@ const address = is<string>(
 
 const sqliteStorage = settings({
   type: z.literal('sqlite', mustBe("'sqlite'")),
-  /** The file; `:memory:` is not accepted. */
+  /** The file; `:memory:` is refused. */
   path: match("the path of a file (for memory write 'memory')", /^(?!.*:memory:)(?=.*\S)/s),
-  /** Default `FULL`: an answer given survives a power cut. */
+  /** Default `FULL`: acknowledged writes survive a power cut. */
   synchronous: oneOf(['FULL', 'NORMAL']).default('FULL'),
 })
 export type SqliteStorage = z.output<typeof sqliteStorage>
@@ -114,7 +114,7 @@ const serverFields = settings({
     apiKey: text(undefined, true).optional(),
     model: text().optional(),
     baseUrl: text().optional(),
-    /** How exact the numbers of a sentence model are; default: what is in the cache, `q8` when it is downloaded. */
+    /** Number format of a sentence model; default: the cached one, or `q8` for a download. */
     dtype: oneOf(['fp32', 'fp16', 'q8', 'int8', 'uint8', 'q4', 'q4f16', 'bnb4']).optional(),
   }).prefault({}),
   knowledgeApi: settings({
@@ -132,14 +132,16 @@ const serverFields = settings({
   limits: limitSettings.prefault({}),
   /** Allows an address that is not loopback without `auth`. */
   allowUnauthenticated: flag().default(false),
-  /** Addresses and ranges (`'10.0.0.0/8'`, `'loopback'`) of the proxies whose `X-Forwarded-For` is believed. Default: none. */
+  /**
+   * Addresses and ranges (`'10.0.0.0/8'`, `'loopback'`) of trusted proxies, whose `X-Forwarded-For` is used. Default:
+   * none.
+   */
   trustProxy: proxies.prefault(false),
   retention: settings({ maxAge: duration(0).optional(), maxSessions: count().optional() }).prefault({}),
 })
 
 /** The specification's server configuration. */
 export interface ServerConfig extends z.input<typeof serverFields> {}
-/** The same once it is checked, with every default. */
 export interface CheckedServer extends z.output<typeof serverFields> {}
 export const serverSettings: z.ZodType<CheckedServer, ServerConfig> = serverFields
 

@@ -7,7 +7,7 @@ import { callback, integer, list, object, settings, text } from '../../schema/fi
 import { modelSetting } from '../../schema/model.ts'
 import { collection, serverSettings } from './server.ts'
 
-/** An entity is what `agent`, `team`, `workflow` return, or an AI SDK `Agent`. */
+/** An entity is a value of `agent`, `team` or `workflow`, or an AI SDK `Agent`. */
 const entities = <T extends object>() => object<Record<string, T>>('an object with one entry per id').default({})
 
 const userFields = settings({
@@ -28,14 +28,13 @@ const userFields = settings({
   agents: entities<Runnable<'agent'> | HostableAgent>(),
   teams: entities<Runnable<'team'>>(),
   workflows: entities<Runnable<'workflow'>>(),
-  /** MCP servers by name; an agent takes the tools of one with `mcp('name')`. */
+  /** MCP servers by name; `mcp('name')` gives an agent their tools. */
   mcpServers: object<Record<string, McpServer>>('an object with one entry per name').default({}),
   server: serverSettings.prefault({}),
-  /** Called when a reload has replaced this config and its last run has ended, and at shutdown. */
+  /** Called at shutdown, and when a reload has replaced this config and its last run has ended. */
   dispose: callback<() => void | Promise<void>>().optional(),
 })
-/** What a user writes in agent.config.ts. */
+/** The content of agent.config.ts. */
 export interface UserConfig extends z.input<typeof userFields> {}
-/** The same once it is checked, with every default. */
 export interface CheckedConfig extends z.output<typeof userFields> {}
 export const userSettings: z.ZodType<CheckedConfig, UserConfig> = userFields

@@ -5,14 +5,14 @@ import { lineNumbering } from './lines.ts'
 interface CodeLine {
   start: number
   indent: number
-  /** Follows a blank line, the end of a block or deeper lines, and ends none itself: a function, a class, a key. */
+  /** The first line of a block (function, class, key): it follows a blank line, a block's end or deeper lines. */
   opens: boolean
   /** The line that this one is indented under. */
   parent: CodeLine | undefined
   title: string
 }
 
-/** As many whole functions or blocks as fit; the lines that a piece is indented under are its heading path. */
+/** As many whole functions or blocks as fit; the heading path is the lines that the chunk is indented under. */
 export const codeChunker: Chunker = {
   name: 'code',
   description: 'Functions and blocks of source code or data, with the lines that enclose them.',
@@ -35,7 +35,6 @@ const maxTitle = 100
 const ending = /^(?:[}\])]+[,;)]*|end)$/
 const continuing = /^(?:[}\])]|end\b|else\b|elif\b|except\b|finally\b|catch\b)/
 
-/** The lines that are not blank. */
 function codeLines(text: string): CodeLine[] {
   const lines: CodeLine[] = []
   const above: CodeLine[] = []
@@ -52,7 +51,7 @@ function codeLines(text: string): CodeLine[] {
       while ((above.at(-1)?.indent ?? -1) >= indent) before = above.pop()
       const afterEnd = previous !== undefined && (previous.indent > indent || ending.test(previous.title))
       const opens = (afterBlank || afterEnd) && !continuing.test(content)
-      // What ends a signature of several lines stands for the whole of it.
+      // The end of a signature of several lines uses the title of its beginning.
       const title = content.startsWith(')') && before ? before.title : content.slice(0, maxTitle).trimEnd()
       const line = { start, indent, opens, parent: above.at(-1), title }
       lines.push(line)
@@ -77,7 +76,7 @@ function indentOf(text: string, start: number): number {
   return indent
 }
 
-/** Where the last of the outermost blocks in the window begins. */
+/** Finds the start of the last outermost block in the window. */
 function outermostBlock(lines: readonly CodeLine[]): CutFinder {
   return (_text, after, limit) => {
     let best: CodeLine | undefined

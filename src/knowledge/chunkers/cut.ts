@@ -1,18 +1,18 @@
 import type { ChunkOptions } from '../../core/knowledge/drivers.ts'
 import { boundaryAfter, boundaryBefore, isBoundary } from '../words/graphemes.ts'
 
-/** The last good place to cut in `(after, limit]`, or undefined. Kinds are tried from the best to the least. */
+/** The last good position to cut in `(after, limit]`, or undefined. Finders are tried in order of preference. */
 export type CutFinder = (text: string, after: number, limit: number) => number | undefined
 
 export interface CutRules {
   finders: readonly CutFinder[]
-  /** The end of what begins at `at` and is better kept whole, so that the overlap before it may shrink. */
+  /** The end of a block that begins at `at` and is better not cut; the overlap before it may shrink. */
   wholeUntil?: (at: number) => number | undefined
 }
 
 const whitespace = /\s/
 
-/** Pieces of `[from, to)` of at most `size`, each but the first beginning with up to `overlap` of the one before. */
+/** Pieces of `[from, to)` of at most `size`; each but the first repeats up to `overlap` of the previous one. */
 export function* cutPieces(
   text: string,
   from: number,
@@ -63,7 +63,7 @@ function nextStart(
   const least = boundaryAfter(text, Math.max(earliest, floor), floor)
   if (least >= end) return end
   if (overlap < 20) return least
-  // Begin with a whole word, as long as that gives up no more than half of the overlap.
+  // Begins with a whole word if that costs at most half of the overlap.
   for (let at = least; at < end - (end - least) / 2; at++) {
     if (whitespace.test(text.charAt(at - 1)) && !whitespace.test(text.charAt(at)) && isBoundary(text, at, least))
       return at
@@ -71,7 +71,7 @@ function nextStart(
   return least
 }
 
-/** The place after the last character in the window that the test accepts, looked for from the end. */
+/** The position after the last character in the window that the test accepts. */
 function byLast(test: (text: string, at: number) => boolean): CutFinder {
   return (text, after, limit) => {
     for (let index = limit; index > after; index--) if (test(text, index)) return index
@@ -86,7 +86,7 @@ export const atWord = byLast((text, at) => isSpace(text.charCodeAt(at - 1)) && !
 export const atLine = byLast((text, at) => text.charCodeAt(at - 1) === 10)
 
 const sentenceEnd = /[.!?…]["'”’)\]]*$/
-/** After the white space that follows a full stop; `e.g. this` is none, CJK stops need no space. */
+/** After the white space that follows a full stop, but not in `e.g. this`; CJK stops need no space. */
 export const atSentence = byLast((text, at) => {
   const before = text.charCodeAt(at - 1)
   if (before === 0x3002 || before === 0xff01 || before === 0xff1f) return true
@@ -98,7 +98,6 @@ export const atSentence = byLast((text, at) => {
   return text.slice(space, at).includes('\n\n') || sentenceEnd.test(text.slice(Math.max(0, space - 4), space))
 })
 
-/** After a blank line. */
 export const atParagraph = byLast((text, at) => {
   if (text.charCodeAt(at - 1) !== 10 || text.charCodeAt(at) === 10) return false
   let place = at - 2

@@ -4,7 +4,7 @@ export interface DocumentSpan extends Span {
   page?: number
 }
 
-/** The pieces of what a reader found, with places in the whole text; none goes over the end of a page. */
+/** The chunks of a read text, with positions in the whole text; none crosses the end of a page. */
 export function* chunkDocument(read: ReadText, chunker: Chunker, options: ChunkOptions): Generator<DocumentSpan> {
   const starts = read.pages ?? [read.start]
   let lines = linesIn(read.text.slice(0, starts[0]))

@@ -1,6 +1,6 @@
 import type { Span } from '../../core/knowledge/drivers.ts'
 
-/** Gives pieces, in the order of their starts, the numbers of their first and last line. */
+/** Finds the first and last line of pieces; call it in the order of their starts. */
 export function lineNumbering(text: string): (start: number, end: number, headingPath?: string[]) => Span {
   const first = lineCounter(text)
   const last = lineCounter(text)

@@ -6,7 +6,7 @@ export interface MarkdownBlock {
   end: number
   /** Better not cut: fenced code, a table. */
   whole: boolean
-  /** The heading of the section and nothing else. */
+  /** Only the heading of the section. */
   heading: boolean
 }
 
@@ -14,7 +14,6 @@ export interface MarkdownSection {
   start: number
   end: number
   headingPath: string[]
-  /** Where its blocks begin and end, in order. */
   blocks: MarkdownBlock[]
 }
 
@@ -41,8 +40,8 @@ function* linesOf(text: string): Generator<Line> {
 const adornment = /^([!-/:-@[-`{-~])\1+$/
 
 /**
- * The text as sections, one a heading, that leave nothing out; fenced code and tables are whole blocks. The headings are
- * Markdown's, or those of the outline when there is one.
+ * Splits the whole text into sections, one per heading; fenced code and tables are whole blocks. Uses Markdown's
+ * headings, or those of the outline if there is one.
  */
 export function markdownSections(text: string, outline?: readonly Heading[]): MarkdownSection[] {
   const sections: MarkdownSection[] = [{ start: 0, end: text.length, headingPath: [], blocks: [] }]

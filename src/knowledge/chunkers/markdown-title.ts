@@ -1,7 +1,7 @@
-/** Longer titles are cut before anything is looked for in them: what is looked for takes the square of their length. */
+/** Longer titles are cut first: the patterns take quadratic time. */
 const longest = 1_000
 
-/** What an ATX heading says, without the marks that may close it, in time that grows with its length alone. */
+/** The text of an ATX heading without closing marks, in linear time. */
 export function headingText(text: string): string {
   const line = text.slice(0, longest).trimEnd()
   let end = line.length

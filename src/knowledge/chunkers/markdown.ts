@@ -5,8 +5,8 @@ import { lineNumbering } from './lines.ts'
 import { type MarkdownBlock, type MarkdownSection, markdownSections } from './markdown-blocks.ts'
 
 /**
- * One section a heading; a section that is too long is cut between its blocks, and overlap stays inside a section, so
- * that every chunk is about what its heading path says. Headings with nothing under them go with what follows.
+ * One chunk per section; a long section is cut between its blocks. Overlap stays inside a section, so that every chunk
+ * fits its heading path. Headings without text join the next section.
  */
 export const markdownChunker: Chunker = {
   name: 'markdown',
@@ -43,7 +43,7 @@ function isHeading(text: string, block: MarkdownBlock): boolean {
   return block.heading || text.slice(block.start, block.end).trim() === ''
 }
 
-/** A block's beginning, but not one that would leave the headings of the section behind on their own. */
+/** A block's beginning, except one that would leave the section's headings alone in a chunk. */
 function atBlockOf(text: string, section: MarkdownSection): CutFinder {
   const first = section.blocks.findIndex((block) => !isHeading(text, block))
   const places = section.blocks.slice(first + 1).map((block) => block.start)

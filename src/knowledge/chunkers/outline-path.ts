@@ -1,6 +1,6 @@
 import type { Heading } from '../../core/knowledge/drivers.ts'
 
-/** The titles above each place, outermost first; asked for places in order. */
+/** The titles above a position, outermost first. Call it with ascending positions. */
 export function headingPaths(outline: readonly Heading[] = []): (at: number) => string[] {
   const open: Heading[] = []
   let next = 0

@@ -11,13 +11,13 @@ export interface EmbedderOptions {
   apiKey?: string | undefined
   model?: string | undefined
   baseUrl?: string | undefined
-  /** Of the sentence model; default: what is in the cache, and `q8` when it is downloaded. */
+  /** For the sentence model; default: the cached type, or `q8` for a download. */
   dtype?: ModelType | undefined
-  /** Where models are looked for; default: the user's cache. */
+  /** Default: the user's cache. */
   cacheFolder?: string | undefined
-  /** Where models are downloaded from; default: `HF_ENDPOINT` in the environment, else Hugging Face. */
+  /** The source of downloads; default: `HF_ENDPOINT` in the environment, else Hugging Face. */
   hub?: string | undefined
-  /** How long the hub may say nothing; default 30 s. */
+  /** How long the hub may send nothing; default 30 s. */
   stallMs?: number | undefined
 }
 
@@ -25,7 +25,7 @@ const openAiUrl = 'https://api.openai.com/v1'
 const openAiModel = 'text-embedding-3-small'
 const hubUrl = 'https://huggingface.co'
 
-/** All embedders behind one door. Nothing is downloaded but by `download`: `transformers` needs its model in the cache. */
+/** All embedders. Only `download` downloads: `transformers` needs its model in the cache. */
 export function createEmbedders(options: EmbedderOptions): Embedders {
   const cacheFolder = options.cacheFolder ?? modelCacheFolder()
   const endpoint = { baseUrl: options.baseUrl ?? openAiUrl, apiKey: options.apiKey }

@@ -4,7 +4,7 @@ const wordSeed = 0x811c9dc5
 const gramSeed = 0x9dc5811c
 const prime = 0x01000193
 
-/** The word itself (without place), then its runs of 3 to 5 characters with their place between the word's ends, which count as spaces. */
+/** The word itself, then its runs of 3 to 5 characters with their position in the word, whose ends count as spaces. */
 export function eachFeature(
   word: string,
   visit: (hash: number, from: number, length: number | undefined) => void,
@@ -29,37 +29,36 @@ function mixed(hash: number): number {
   return (value ^ (value >>> 15)) >>> 0
 }
 
-/** A hash says where in a vector its feature counts, and whether it adds or takes away. */
+/** A hash contains the position of its feature in the vector, and its sign. */
 export const placeBits = 10
 const signBit = 1 << placeBits
 const countShift = placeBits + 1
 /** The square roots of the smallest counts, each followed by its negative. */
 const signedRoots = Float32Array.from({ length: 2_048 }, (_, at) => Math.sqrt(at >> 1) * (at % 2 === 0 ? 1 : -1))
 
-/** Puts a feature into a vector. Features that share a place cancel out, one in two, instead of adding up. */
+/** Adds a feature to a vector. Signs make half of the collisions cancel out instead of adding up. */
 export function putFeature(vector: Float32Array, hash: number, weight: number): void {
   const place = hash & (signBit - 1)
   vector[place] = (vector[place] as number) + (hash & 0x80000000 ? -weight : weight)
 }
 
-/** Adds up the features of texts, one text after the other. */
+/** Counts the features of one text after the other. */
 export interface FeatureSums {
-  /** Adds to the vector the square root of how often each feature occurs in these words. */
+  /** Adds to the vector the square root of each feature's count in these words. */
   addTo(vector: Float32Array, words: readonly string[], numbers: readonly number[]): void
 }
 
 /**
- * Remembers the features of the words of a vocabulary, most of which come again and again, and numbers them, so that
- * counting one is one step in an array. The loops keep to local names and typed arrays: most of embedding is in them.
+ * Caches and numbers the features of a vocabulary's words, so that counting one is one array access. The loops use only
+ * local variables and typed arrays: they take most of the time of embedding.
  */
 export function createFeatureSums(vocabulary: Vocabulary): FeatureSums {
   let epoch = vocabulary.epoch
-  /** Of each word, by its number: how often it came in the text, where its features begin and end in the pool. */
+  /** Per word number: its count in the text, and the range of its features in the pool. */
   let places = new Uint32Array(1 << 14)
-  /** The numbers of the features of all words. */
   let pool = new Uint32Array(1 << 14)
   let pooled = 0
-  /** Of each feature, by its number: its hash; place, sign and count in the text. */
+  /** Per feature number: its hash; position, sign and count in the text. */
   let hashes = new Uint32Array(1 << 13)
   let features = new Uint32Array(1 << 13)
   let known = 0
@@ -153,7 +152,7 @@ function signedRoot(root: number): number {
   return Math.sqrt(root >>> 1) * (root % 2 === 0 ? 1 : -1)
 }
 
-/** The slot that holds the number of the hash, or the free one where it would be. */
+/** The slot with the number of the hash, or the free slot for it. */
 function slotOf(slots: Uint32Array, hashes: Uint32Array, hash: number): number {
   const mask = slots.length - 1
   let slot = (hash ^ (hash >>> 12)) & mask

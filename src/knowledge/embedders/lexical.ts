@@ -9,8 +9,8 @@ export const lexicalEmbedding: Embedding = { provider: 'lexical', model: 'hashed
 const textsPerTurn = 32
 
 /**
- * Words and the runs of 3 to 5 characters in them, hashed into a vector; how often each occurs counts by its square
- * root. Vectors of texts never change; a query's terms are weighted by how rare they are in the collection.
+ * Words and their runs of 3 to 5 characters, hashed into a vector, weighted by the square root of their counts. Vectors
+ * of texts never change; the terms of a query are weighted by their rarity in the collection.
  */
 export function lexicalEmbedder(): Embedder {
   const vocabulary = createVocabulary()
@@ -35,7 +35,7 @@ export function lexicalEmbedder(): Embedder {
   }
 }
 
-/** The vectors of texts whose words, with their numbers in the vocabulary, are known already. */
+/** Embeds texts whose words already have numbers in the vocabulary. */
 export function wordsEmbedder(
   vocabulary: Vocabulary,
 ): (words: readonly string[], numbers: readonly number[]) => Float32Array {
@@ -59,7 +59,7 @@ function embedWeighted(words: readonly string[], known: TermFrequencies): Float3
   return normalised(vector)
 }
 
-/** A run of characters occurs at most as often as the rarest three characters in it. */
+/** A run of characters is at most as frequent as its rarest trigram. */
 function rarest(word: string, from: number, length: number, trigrams: ReadonlyMap<string, number>): number {
   const padded = ` ${word} `
   let least = Number.MAX_SAFE_INTEGER
@@ -68,7 +68,7 @@ function rarest(word: string, from: number, length: number, trigrams: ReadonlyMa
   return least
 }
 
-/** Scaled to length 1; a text without words stays a vector of zeros, which is like nothing. */
+/** Scales to length 1; a text without words stays a zero vector, which is similar to nothing. */
 export function normalised(vector: Float32Array): Float32Array {
   let sum = 0
   for (let index = 0; index < vector.length; index++) sum += (vector[index] as number) ** 2

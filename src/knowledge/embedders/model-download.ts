@@ -8,22 +8,22 @@ import type { DownloadProgress } from '../../core/knowledge/drivers.ts'
 import { type ModelType, modelFiles, weightsFile } from './model-files.ts'
 
 export interface ModelDownload {
-  /** Where models come from, `https://huggingface.co` or a mirror of it. */
+  /** `https://huggingface.co` or a mirror of it. */
   hub: string
   model: string
   type: ModelType
   cacheFolder: string
   progress?: ((progress: DownloadProgress) => void) | undefined
   signal?: AbortSignal | undefined
-  /** How long nothing may come. */
+  /** How long the hub may send nothing. */
   stallMs?: number | undefined
-  /** Throws when what came, in a cache folder of its own, can't be run. */
+  /** Throws when the download, in a cache folder of its own, can't be run. */
   verify(cacheFolder: string): Promise<void>
 }
 
 /**
- * Fetches a model into a folder of its own, tries it, and only then moves it to its place: whatever goes wrong, the cache
- * has the whole model or none. Throws `unavailable` with the reason, or what the signal says.
+ * Downloads a model into a folder of its own, tries it, and then moves it into the cache: the cache never holds half a
+ * model. Throws `unavailable` with the reason, or the signal's reason.
  */
 export async function downloadModel(download: ModelDownload): Promise<void> {
   const { cacheFolder, model, signal } = download
@@ -114,7 +114,7 @@ function reasonOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
 }
 
-/** The code of an error or of what caused it: `fetch` wraps what happened. */
+/** The code of an error or of its cause, because `fetch` wraps errors. */
 function errorCode(error: unknown): string | undefined {
   for (let each = error; each instanceof Error; each = each.cause) {
     const code = 'code' in each ? each.code : undefined

@@ -2,7 +2,7 @@ import { readdir, readFile } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 
-/** How exact the numbers of a model are: fewer bits, a smaller file. */
+/** The number formats of a model: fewer bits, a smaller file. */
 export const modelTypes = ['fp32', 'fp16', 'q8', 'int8', 'uint8', 'q4', 'q4f16', 'bnb4'] as const
 export type ModelType = (typeof modelTypes)[number]
 
@@ -24,15 +24,15 @@ export function isModelName(model: string): boolean {
 }
 
 export const weightsFile = (type: ModelType): string => `onnx/model${suffixes[type]}.onnx`
-/** What a model has besides its weights. */
+/** The files of a model besides its weights. */
 export const modelFiles = ['config.json', 'tokenizer.json', 'tokenizer_config.json'] as const
 
-/** Where models are kept for all projects of this user: `$XDG_CACHE_HOME/agentserve/models`. */
+/** The model cache for all projects of this user: `$XDG_CACHE_HOME/agentserve/models`. */
 export function modelCacheFolder(): string {
   return join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'agentserve', 'models')
 }
 
-/** What there is of a model in a folder, when it can be run; with the type named, else the most exact one there is. */
+/** The files of a model in a folder, if it can be run; without a type, the most exact one. */
 export async function findModelFiles(
   folder: string,
   type?: ModelType,

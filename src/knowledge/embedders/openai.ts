@@ -22,8 +22,8 @@ const longestPauseMs = 60_000
 const maxAnswerBytes = 64 * 1024 * 1024
 
 /**
- * Any endpoint with OpenAI's `POST /embeddings`. 429, 5xx and broken connections are tried again, after as long as the
- * endpoint asks for, and nobody else asks it meanwhile. The key never appears in an error.
+ * Any endpoint with OpenAI's `POST /embeddings`. 429, 5xx and broken connections are retried after the endpoint's
+ * `Retry-After`; all other requests wait too. The key never appears in an error.
  */
 export function openAiEmbedder(options: OpenAiOptions): Embedder {
   const gate = createGate(requestsAtOnce)
@@ -41,7 +41,7 @@ export function openAiEmbedder(options: OpenAiOptions): Embedder {
   }
 }
 
-/** Asks the endpoint once how many dimensions its vectors have. */
+/** Asks the endpoint for the number of dimensions of its vectors. */
 export async function measureDimensions(options: Omit<OpenAiOptions, 'embedding'>, model: string): Promise<number> {
   const embedding = { provider: 'openai', model, dimensions: 0 }
   const [vector] = await embedBatch({ ...options, embedding }, createGate(requestsAtOnce), ['dimensions'])
@@ -57,7 +57,7 @@ function* batchesOf(texts: readonly string[]): Generator<string[]> {
       batch = []
       characters = 0
     }
-    // Endpoints refuse a text without characters; a space has no meaning either.
+    // Endpoints refuse an empty text; a space has no meaning either.
     batch.push(text === '' ? ' ' : text)
     characters += text.length
   }
@@ -82,7 +82,7 @@ async function embedBatch(
 }
 
 interface Answer {
-  /** 0 when there was none. */
+  /** 0 without a response. */
   status: number
   body: unknown
   retryAfterMs: number | undefined
@@ -161,7 +161,7 @@ function failure(options: OpenAiOptions, { status, body }: Answer): AppError {
   return new AppError('unavailable', `The embedding endpoint at ${address.origin} ${said}${reason}.`)
 }
 
-/** What the endpoint says of it, without the key that it may repeat. */
+/** The endpoint's own message, without the key that it may repeat. */
 function reasonIn(body: unknown, apiKey: string | undefined): string {
   const error = typeof body === 'object' && body !== null && 'error' in body ? body.error : undefined
   const message = typeof error === 'object' && error !== null && 'message' in error ? error.message : error

@@ -2,13 +2,13 @@ import { pause } from '../../runtime/abort.ts'
 
 export interface Gate {
   pass<T>(work: () => Promise<T>, signal: AbortSignal | undefined): Promise<T>
-  /** Nobody is to ask for so long. */
+  /** Holds back all requests for this long. */
   pauseFor(milliseconds: number): void
   /** Resolves when the pause is over. */
   opened(signal: AbortSignal | undefined): Promise<void>
 }
 
-/** Lets so many pass at once, and nobody before a pause is over that any of them was asked for. */
+/** Limits concurrent requests, and holds all back during a pause. */
 export function createGate(atOnce: number): Gate {
   const waiting: (() => void)[] = []
   let free = atOnce

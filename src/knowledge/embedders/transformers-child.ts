@@ -1,6 +1,6 @@
 /**
- * What runs in the child process, as text, so that no bundler has to find the file. It gets the address of
- * transformers.js and the model's settings as its first message, then texts by id.
+ * The program of the child process, as text, so that no bundler has to find the file. Its first message holds the
+ * address of transformers.js and the model's settings; the others are texts by id.
  */
 export const childProgram = `
 let extract

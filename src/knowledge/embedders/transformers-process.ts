@@ -15,7 +15,7 @@ interface Reply {
   error?: string
 }
 
-/** For loading a model, and for each batch. */
+/** Timeout of loading a model, and of each batch. */
 const patienceMs = 180_000
 
 export function libraryUrl(): string | undefined {
@@ -26,7 +26,7 @@ export function libraryUrl(): string | undefined {
   }
 }
 
-/** Loads the model in a process of its own, which never goes online. Throws `unavailable` with the reason. */
+/** Loads the model in its own process, which never goes online. Throws `unavailable` with the reason. */
 export async function startEmbeddingProcess(options: {
   model: string
   cacheFolder: string

@@ -6,10 +6,10 @@ import { findModelFiles, isModelName, type ModelType } from './model-files.ts'
 import { type EmbeddingProcess, libraryUrl, startEmbeddingProcess } from './transformers-process.ts'
 
 export const defaultModel = 'Xenova/all-MiniLM-L6-v2'
-/** More at once are no faster and take the memory of all together. */
+/** Larger batches are no faster and need more memory. */
 const batchSize = 8
 
-/** The embedding of a model that is in the cache and can be run, else what is missing. */
+/** The embedding of a cached model that can be run, else what is missing. */
 export async function findModel(
   cacheFolder: string,
   model: string,
@@ -22,7 +22,7 @@ export async function findModel(
   return { provider: 'transformers', model, dimensions: files.dimensions }
 }
 
-/** Why no model of this name could be run here, downloaded or not. */
+/** Why no model of this name can be run, downloaded or not; undefined if one can. */
 export function unusableModel(model: string): string | undefined {
   if (!isModelName(model)) return `'${model}' is not a model name (owner/name)`
   return libraryUrl() === undefined ? 'the package @huggingface/transformers is not installed' : undefined
@@ -35,9 +35,9 @@ interface Task {
 }
 
 /**
- * Sentence vectors by transformers.js in a child process, because its runtime blocks the thread it is on and a broken
- * model file ends the process. The child is started with the first text, once more if it dies, and goes with us. Queries
- * go before whatever else waits.
+ * Sentence vectors by transformers.js in a child process, because its runtime blocks its thread and a broken model file
+ * ends the process. The child starts with the first text, restarts once if it dies, and ends with this process. Queries
+ * come before other texts.
  */
 export function transformersEmbedder(options: {
   embedding: Embedding

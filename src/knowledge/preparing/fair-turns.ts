@@ -1,7 +1,7 @@
 export interface FairTurns {
   /**
-   * Does the work when it is the caller's turn; `preempted` aborts when another caller needs the place: the work is then done
-   * again. Throws what the signal says when it is aborted.
+   * Does the work in the caller's turn. `preempted` aborts when another caller needs the slot: the work is then
+   * repeated later. Throws the signal's reason when it aborts.
    */
   run<T>(caller: string, work: (preempted: AbortSignal) => Promise<T>, signal: AbortSignal): Promise<T>
 }
@@ -13,11 +13,11 @@ interface Job {
 }
 
 /**
- * So many works at once, those of all callers in turn. Who holds more than one place gives one up to who has none and has
- * waited `patienceMs`, and holds one at a time until nothing of theirs is left.
+ * Runs `atOnce` jobs concurrently, taking the callers in turn. A caller with several slots gives one up to a caller
+ * without any that has waited `patienceMs`, and then holds one at a time until its jobs are done.
  */
 export function createFairTurns({ atOnce, patienceMs }: { atOnce: number; patienceMs: number }): FairTurns {
-  /** By caller, whose turn is next first. */
+  /** By caller; the next caller in turn is first. */
   const waiting = new Map<string, Job[]>()
   const modest = new Set<string>()
   let running: Job[] = []
@@ -48,7 +48,7 @@ export function createFairTurns({ atOnce, patienceMs }: { atOnce: number; patien
     clearTimeout(timer)
     timer = excess() === undefined ? undefined : setTimeout(preempt, patienceMs)
   }
-  /** The last of the places of who holds more than one, when somebody waits who has none. */
+  /** The latest job of a caller with several slots, if a caller without any waits. */
   const excess = (): Job | undefined => {
     if (![...waiting.keys()].some((caller) => held(caller) === 0)) return undefined
     return running.findLast(({ caller, stop }) => held(caller) > 1 && !stop.signal.aborted)

@@ -15,11 +15,11 @@ import { createNumberSet, createVocabulary, type NumberSet } from '../words/voca
 
 const maxChunks = 50_000
 const chunksPerRow = 1_000
-/** Overlap may repeat a text at most so often, and small texts as often as they like. */
+/** How many times its text the chunks may hold, because of overlap; small texts are exempt. */
 const maxRepetition = 25
 const freeCharacters = 1_000_000
 
-/** Prepares documents on the thread that calls it; remembers the words that it has brought for each collection. */
+/** Prepares documents on the calling thread; remembers the words that it has returned for each collection. */
 export function createPreparing() {
   const vocabulary = createVocabulary()
   const embedWords = wordsEmbedder(vocabulary)
@@ -76,7 +76,7 @@ export function createPreparing() {
   }
 }
 
-/** The pieces of a text with places in the whole of it. Throws `payload_too_large` when there would be too many. */
+/** The chunks of a text, with positions in the whole text. Throws `payload_too_large` when there would be too many. */
 function cut(read: ReadText, name: PreparedDocument['chunker'], { size, overlap }: ChunkOptions): DocumentSpan[] {
   const chunker = chunkers.find((each) => each.name === name)
   if (!chunker) throw invalid(`there is no chunker '${name}'`, 'chunker_type')

@@ -23,16 +23,16 @@ interface Thread {
   waiting: Map<number, PendingReply>
 }
 
-/** One core is left to whoever waits for an answer; the disk keeps up with no more than two. Each takes some 40 MB. */
+/** One core is left for requests, and the disk keeps up with at most two threads. Each takes some 40 MB. */
 const threads = Math.max(1, Math.min(2, availableParallelism() - 1))
-/** More than one at work is worth another thread. */
+/** Jobs per thread from which another thread is started. */
 const busy = 4
-/** How long a caller without a parser waits before one is taken from a caller that has two. */
+/** How long a caller without a parser waits before it gets one from a caller with two. */
 const patienceMs = 250
 
 /**
- * Prepares in worker threads, which are started when there is work for them and do not keep the process alive. Each has
- * its own memory of words: a word may be brought twice.
+ * Prepares in worker threads, which start on demand and do not keep the process alive. Each remembers its own words: a
+ * word may be returned twice.
  */
 export function createPreparer(): Preparer {
   const started: { thread: Promise<Thread>; load: number }[] = []
@@ -43,7 +43,7 @@ export function createPreparer(): Preparer {
     started.push(place)
     return place
   }
-  /** The thread that has the least to do; a new one while there may be more. */
+  /** The least busy thread; a new one while more are allowed. */
   const choose = () => {
     const least = started.toSorted((one, other) => one.load - other.load)[0]
     return least && (least.load < busy || started.length === threads) ? least : start()
@@ -126,7 +126,7 @@ async function ask({ worker, waiting }: Thread, id: number, request: PrepareRequ
   signal.addEventListener('abort', onAbort, { once: true })
   waiting.set(id, { resolve, reject })
   worker.ref()
-  // A part of a larger buffer would be sent with all of it.
+  // A view of a larger buffer would be sent with the whole buffer.
   const content = typeof request.content === 'string' ? request.content : new Uint8Array(request.content)
   const moved = typeof content === 'string' ? [] : [content.buffer as ArrayBuffer]
   worker.postMessage({ id, request: { ...request, content } } satisfies PrepareMessage, moved)

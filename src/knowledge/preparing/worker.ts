@@ -13,7 +13,7 @@ export const workerName = 'agentserve-prepare'
 const port = workerData === workerName ? parentPort : null
 if (port) serve(port)
 
-/** Each message wakes the thread that serves. */
+/** Each message wakes the serving thread. */
 const repliesPerMessage = 8
 
 export type PrepareMessage = { id: number; request: PrepareRequest } | { abort: number } | 'forget' | 'close'
@@ -60,12 +60,12 @@ function buffersOf({ rows, vectors }: PreparedDocument): ArrayBuffer[] {
   return all.map(({ buffer }) => buffer as ArrayBuffer)
 }
 
-/** Whoever waits for an answer goes before whoever fills the knowledge base. Linux has priorities for threads. */
+/** Requests take precedence over ingestion. Linux has priorities per thread. */
 function yieldToOthers(): void {
   try {
     const thread = Number(readlinkSync('/proc/thread-self').split('/').at(-1))
     setPriority(thread, Math.min(19, getPriority() + 10))
   } catch {
-    // Elsewhere the threads of a process share one priority.
+    // On other systems the threads of a process share one priority.
   }
 }

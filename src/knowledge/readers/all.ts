@@ -43,7 +43,7 @@ const table: readonly (TextReader | ForeignReader)[] = [
   dataReader,
   codeReader,
 ]
-/** Says nothing about the content, so the name decides. */
+/** These types say nothing about the content, so the name decides. */
 const undecided = new Set(['', 'application/octet-stream', 'binary/octet-stream', 'text/plain', 'application/zip'])
 
 export function createReaders(limits?: Partial<ParserLimits>): Readers {
@@ -70,7 +70,7 @@ export function createReaders(limits?: Partial<ParserLimits>): Readers {
 
 export const readers = createReaders()
 
-/** Whether a process of its own parses the document. Throws `unreadable_document` when nothing reads it. */
+/** Whether a separate process parses the document. Throws `unreadable_document` when no reader fits. */
 export function needsParser({ content, name, mediaType }: Parameters<Readers['read']>[0]): boolean {
   return 'format' in findReader(content, name, mediaType)
 }

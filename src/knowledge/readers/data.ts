@@ -2,7 +2,7 @@ import type { TextReader } from './reader.ts'
 
 const longLine = 5_000
 
-/** Data kept as it is written; JSON without lines gets lines, else a chunk of it could only be cut anywhere. */
+/** Data is kept as written. JSON on one line gets lines: otherwise it could only be cut anywhere. */
 export const dataReader: TextReader = {
   name: 'data',
   mediaTypes: [
@@ -35,7 +35,7 @@ function hasLongLine(text: string): boolean {
 
 const maxIndent = 20
 
-/** JSON with a line for each member; strings and numbers stay letter for letter, which parsing it would not promise. */
+/** JSON with a line for each member; strings and numbers stay exact, which parsing would not guarantee. */
 function withLines(json: string): string {
   const parts: string[] = []
   let depth = 0

@@ -7,15 +7,15 @@ export interface Decoded {
 }
 
 const sampleBytes = 65_536
-/** What is left to guess when a text is too short for statistics: Western letters and the marks that are typed with them. */
+/** For texts that are too short for statistics: Western letters and common marks. */
 const latinText =
   /^[\0-\x7f\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u00ff\u0152\u0153\u0160\u0161\u0178\u017d\u017e\u2013\u2014\u2018-\u201e\u2026\u20ac\u00a0\u00a3\u00a7\u00a9\u00ab\u00ae\u00b0\u00b4\u00b7\u00bb]*$/
-/** Below this chardet is guessing. */
+/** Below this confidence chardet is guessing. */
 const minConfidence = 20
 
 /**
- * Bytes as text without a byte order mark. The mark decides, then the charset that was declared, then what the bytes are:
- * UTF-8, UTF-16, else the likeliest of the older encodings. Throws `unreadable_document` rather than guess or replace.
+ * Bytes as text without a byte order mark. The mark decides, then the declared charset, then the content: UTF-8,
+ * UTF-16, else the likeliest older encoding. Throws `unreadable_document` rather than guess or replace characters.
  */
 export async function decodeText(content: string | Uint8Array, name?: string, charset?: string): Promise<Decoded> {
   if (typeof content === 'string') return { text: assertText(content, name), encoding: 'utf-8' }
@@ -33,7 +33,7 @@ export async function decodeText(content: string | Uint8Array, name?: string, ch
   return decodeOlder(content, name)
 }
 
-/** The charset that the media type names, or a page names itself; no other format is asked. */
+/** The charset of the media type, or of an HTML page's own declaration. */
 export function declaredCharset(
   reader: string,
   content: string | Uint8Array,
@@ -43,7 +43,7 @@ export function declaredCharset(
   if (named !== undefined || reader !== 'html' || typeof content === 'string') return named
   const head = Buffer.from(content.buffer, content.byteOffset, Math.min(content.length, 4_096)).toString('latin1')
   const declared = /<meta[^>]{0,200}?charset\s*=\s*["']?\s*([\w.:-]+)/i.exec(head)?.[1]
-  // A page that can be read as ASCII to this point is not UTF-16, whatever it says (HTML, "prescan a byte stream").
+  // A page that is readable as ASCII up to here is not UTF-16, whatever it declares (HTML, "prescan a byte stream").
   return declared !== undefined && /^utf-?16/i.test(declared) ? 'utf-8' : declared
 }
 
@@ -54,7 +54,7 @@ function markedEncoding(bytes: Uint8Array): string | undefined {
   return undefined
 }
 
-/** UTF-16 without a mark, by where its zeros are: what is written has many characters below U+0100. */
+/** UTF-16 without a mark, recognised by its zero bytes: most texts have many characters below U+0100. */
 function wideEncoding(bytes: Uint8Array): string | undefined {
   const zeros = [0, 0]
   const end = Math.min(bytes.length, sampleBytes)
@@ -65,7 +65,7 @@ function wideEncoding(bytes: Uint8Array): string | undefined {
   return undefined
 }
 
-/** Where UTF-8 breaks off in a text that otherwise is UTF-8 by all appearance. */
+/** The offset of the first invalid byte in a text that otherwise looks like UTF-8. */
 function brokenUtf8(bytes: Uint8Array): number | undefined {
   let good = 0
   let bad = 0
@@ -100,7 +100,7 @@ async function decodeOlder(content: Uint8Array, name: string | undefined): Promi
     const encoding = found === 'ISO-8859-1' ? 'windows-1252' : found.toLowerCase()
     if (confidence < minConfidence || encoding.startsWith('utf-') || !isKnown(encoding)) continue
     const text = tryDecode(content, encoding)
-    // What people write never has the control characters of 0x80-0x9f, though every byte means something in Latin-1.
+    // Texts never contain the control characters 0x80-0x9f, although Latin-1 decodes every byte.
     if (text !== undefined && !/[\x80-\x9f\ufffd]/.test(text)) return { text: assertText(text, name), encoding }
   }
   const latin = tryDecode(content, 'windows-1252') ?? ''

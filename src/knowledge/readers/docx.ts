@@ -10,7 +10,7 @@ const others: readonly [name: string, kind: string][] = [
   ['META-INF/container.xml', 'an EPUB book'],
 ]
 
-/** A Word document as Markdown, its pictures as their descriptions; lines count in that. */
+/** A Word document as Markdown, with descriptions instead of pictures; line numbers refer to the Markdown. */
 export async function readDocx(bytes: Uint8Array): Promise<Found> {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   const names = inspectArchive(buffer, limits)

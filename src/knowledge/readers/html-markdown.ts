@@ -1,4 +1,3 @@
-/** A node of the page as the HTML parser leaves it. */
 export interface MarkupNode {
   type: string
   name?: string
@@ -18,7 +17,7 @@ export function textOf(node: MarkupNode): string {
   return parts.join('').replace(/\s+/g, ' ').trim()
 }
 
-/** Markdown of the nodes without what is to be left out; '' when there is nothing to read. */
+/** The nodes as Markdown, without those to leave out; '' when there is no text. */
 export async function toMarkdown(
   nodes: readonly MarkupNode[],
   leaveOut: (node: MarkupNode) => boolean,
@@ -52,8 +51,8 @@ function copy(from: MarkupNode, to: PageNode, leaveOut: (node: MarkupNode) => bo
 const longestBlank = 200
 
 /**
- * Text with plain spaces alone, since turndown takes the square of the length of other white space. Where white space is kept
- * it stays as long as it was, up to a bound.
+ * Text with only plain spaces, because turndown takes quadratic time for other white space. Preserved white space keeps
+ * its length, up to a bound.
  */
 function spaced(text: string, isKept: boolean): string {
   if (!isKept) return text.replace(/\s+/g, ' ')
@@ -61,8 +60,8 @@ function spaced(text: string, isKept: boolean): string {
 }
 
 /**
- * As much of the DOM as turndown asks for, over a page that is parsed already: serialising the page and letting turndown
- * parse it again takes most of the time.
+ * The part of the DOM that turndown needs, over the parsed page: serialising the page and parsing it again would take
+ * most of the time.
  */
 class PageNode {
   parentNode: PageNode | null = null
@@ -120,7 +119,7 @@ class PageNode {
     this.lastChild = child
   }
 
-  /** Keeps the links of the child: whoever walks the page goes on from there. */
+  /** The removed child keeps its links, because a walk of the page continues from it. */
   removeChild(child: PageNode): void {
     if (child.previousSibling) child.previousSibling.nextSibling = child.nextSibling
     else this.firstChild = child.nextSibling
@@ -129,7 +128,7 @@ class PageNode {
     child.parentNode = null
   }
 
-  /** The page is made for one conversion, which may have it as it is. */
+  /** The page is made for one conversion, which may change it. */
   cloneNode(): PageNode {
     return this
   }

@@ -3,14 +3,14 @@ import { type Found, Unreadable } from './reader.ts'
 
 const maxDepth = 500
 const tooDeep = `its elements are nested more than ${maxDepth} deep`
-/** The parser's time grows with the square of the depth. */
+/** The parser's time is quadratic in the depth. */
 const maxUnclosedTags = 10_000
 const noise = new Set(
   'script style noscript template iframe object embed svg canvas button input select textarea nav dialog head'.split(
     ' ',
   ),
 )
-/** Beside what the page is about; within it they belong to it. */
+/** Beside the main content; inside it they belong to it. */
 const beside = new Set(['aside', 'header', 'footer'])
 const noiseRoles = new Set(['navigation', 'search', 'banner', 'contentinfo', 'menu', 'menubar'])
 const noiseNames = new Set(
@@ -19,14 +19,17 @@ const noiseNames = new Set(
   ),
 )
 
-/** What a page is about (`main`, `article`, else the body without navigation) as Markdown; lines count in that. */
+/**
+ * The main content of a page (`main`, `article`, else the body without navigation) as Markdown; line numbers refer to
+ * the Markdown.
+ */
 export async function readHtml(html: string): Promise<Found> {
   if (unclosedTags(html) > maxUnclosedTags) throw new Unreadable(tooDeep)
   const { load } = await import('cheerio')
   const page = survey(load(html).root()[0] as unknown as MarkupNode)
   const { title, language, description } = page
   const roots = page.main ? [page.main] : page.articles.length > 0 ? page.articles : [page.body]
-  // A page may call its own content a sidebar: better too much than nothing.
+  // A page may mark its own content as a sidebar: then the whole body is used.
   const text =
     (await toMarkdown(roots, (node) => isNoise(node, roots) || isNamedNoise(node))) ||
     (await toMarkdown([page.body], isHidden))
@@ -43,7 +46,7 @@ export async function readHtml(html: string): Promise<Found> {
   }
 }
 
-/** How many tags are open at most at any place: an upper bound of the depth. */
+/** The maximum number of open tags: an upper bound of the depth. */
 function unclosedTags(html: string): number {
   let open = 0
   let most = 0
@@ -70,7 +73,7 @@ interface Page {
   body: MarkupNode
 }
 
-/** Looks at every element once. Throws when they nest so deep that converting them would overflow the stack. */
+/** One look at every element. Throws when they nest so deep that the conversion would overflow the stack. */
 function survey(root: MarkupNode): Page {
   const page: Page = {
     title: undefined,

@@ -4,10 +4,12 @@ import type { TextReader } from './reader.ts'
 
 const frontMatter = /^---[ \t]*\r?\n([\s\S]*?)\r?\n(?:---|\.\.\.)[ \t]*(?:\r?\n|$)/
 const maxFrontMatter = 65_536
-/** What an MDX page imports before it says anything. */
+/** The imports at the beginning of an MDX page. */
 const moduleLines = /^(?:import\s(?:[^'"]*?\sfrom\s*)?['"][^'"\n]+['"];?[ \t\r]*(?:\n|$)|[ \t\r]*\n)+/
 
-/** The text stays as it is, front matter included, so that lines are the file's; front matter is not chunked. */
+/**
+ * The text stays unchanged, front matter included, so that line numbers are the file's; front matter is not chunked.
+ */
 export const markdownReader: TextReader = {
   name: 'markdown',
   mediaTypes: ['text/markdown', 'text/x-markdown', 'text/mdx'],

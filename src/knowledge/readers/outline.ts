@@ -19,8 +19,8 @@ function linesOf(text: string): Line[] {
 const adornment = /^([!-/:-@[-`{-~])\1{2,}$/
 
 /**
- * The titles of reStructuredText: a line over a line of one repeated punctuation mark, with or without the same above it.
- * Levels are in the order in which the marks first come.
+ * The titles of reStructuredText: a line over a line of one repeated punctuation mark, optionally with the same above
+ * it. Levels follow the first use of each mark.
  */
 export function restructuredOutline(text: string): Heading[] {
   const lines = linesOf(text)
@@ -41,7 +41,7 @@ export function restructuredOutline(text: string): Heading[] {
   return outline
 }
 
-/** Of a line, as much as may be a title. */
+/** Longer lines are no titles. */
 const longestLine = 1_000
 const asciidocFence = /^(-{4,}|\.{4,}|={4,}|\*{4,}|_{4,}|\+{4,}|\/{4,}|`{3,})$/
 

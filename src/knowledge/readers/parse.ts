@@ -8,7 +8,7 @@ export interface Parse {
 
 const maxCharacters = 50_000_000
 
-/** Throws `Unreadable` with the reason, anything else when the parser gave up. */
+/** Throws `Unreadable` with the reason; any other error comes from the parser. */
 async function parse(work: Parse): Promise<Found> {
   const found = await read(work)
   if (found.text.length <= maxCharacters) return found
@@ -24,7 +24,7 @@ async function read(work: Parse): Promise<Found> {
 }
 
 /**
- * What the parsing process runs, and this file, wherever a bundler put it: the process loads it from there. One object,
- * because a bundler leaves out what only another process uses.
+ * The parsing process loads this file from `url`, wherever a bundler put it. One object, because a bundler removes
+ * exports that only another process uses.
  */
 export const parser = { url: import.meta.url, parse }

@@ -1,8 +1,8 @@
 /**
- * What runs in the parsing process, as text, so that no bundler has to find the file. A thread of its own watches time
- * and memory, because a parser that runs wild lets nobody else have a turn: SIGTERM says it was time, SIGVTALRM processor
- * time (SIGTERM where there is no such signal), SIGKILL memory. No other thread can be started: it could ask for rights that the
- * process has not got.
+ * The program of the parsing process, as text, so that no bundler has to find the file. A watchdog thread limits time
+ * and memory, because a runaway parser blocks the main thread: SIGTERM stands for elapsed time, SIGVTALRM for processor
+ * time (SIGTERM where that signal is missing), SIGKILL for memory. No other thread can be started: it could ask for
+ * permissions that the process lacks.
  */
 export const childProgram = `
 import { syncBuiltinESMExports } from 'node:module'

@@ -11,34 +11,34 @@ import { childProgram } from './parser-child.ts'
 import type { Found } from './reader.ts'
 
 export interface ParserLimits {
-  /** For one document, however little of it is work. */
+  /** Elapsed time per document. */
   timeoutMs: number
-  /** Of processor time for one document, and as much again for each megabyte of it. */
+  /** Processor time per document, plus the same per megabyte of it. */
   cpuMs: number
   cpuMsPerMegabyte: number
   /** Of the whole process. */
   memoryBytes: number
-  /** How long it waits for the next document before it ends. */
+  /** Idle time after which the process ends. */
   idleMs: number
 }
 
 interface Reply {
   found?: Found
   reason?: string
-  /** It holds so much memory by now that the next document should have a new process. */
+  /** It holds so much memory that the next document should get a new process. */
   worn: boolean
 }
 
 export interface ParserProcess {
-  /** Throws `unreadable_document` with the reason, and what the signal says when it is aborted. */
+  /** Throws `unreadable_document` with the reason, and the signal's reason when it aborts. */
   parse(work: Parse & { name: string | undefined }, signal?: AbortSignal): Promise<Found>
   close(): Promise<void>
 }
 
 /**
- * One process that parses one document after the other, started with the first, gone when it is idle or its parent is. It
- * may read the files of this package, since it loads its libraries, and no others; it may not write files nor start
- * programs, and has nothing of our environment.
+ * A process that parses one document after the other. It starts with the first, and ends when it is idle or its parent
+ * ends. It may read only the files of this package (for its libraries), may not write files or start programs, and
+ * inherits no environment.
  */
 export function createParserProcess(limits: ParserLimits): ParserProcess {
   let child: ChildProcess | undefined
@@ -94,7 +94,7 @@ export function createParserProcess(limits: ParserLimits): ParserProcess {
   }
 }
 
-/** The process ended instead of answering; the message says why. */
+/** The process ended without an answer; the message says why. */
 class Ended extends Error {}
 
 function start({ memoryBytes, timeoutMs }: ParserLimits, url: string): ChildProcess {
@@ -145,8 +145,8 @@ function answer(
 }
 
 /**
- * The flags of Node that let a process read this package's own folder, its libraries included, and nothing else. Of a program
- * that has bundled us it is the folder of that bundle: what lies above is the program's.
+ * Node's flags that let a process read only this package's folder with its libraries. For a program that has bundled
+ * this package: only the folder of the bundle.
  */
 export function parserPermissions(url: string): string[] {
   const manifest = findPackageJSON(url)

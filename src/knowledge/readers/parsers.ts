@@ -3,7 +3,7 @@ import { createParserProcess, type ParserLimits, type ParserProcess } from './pa
 
 export type { ParserLimits } from './parser-process.ts'
 
-/** Of all that one preparer has: whoever hands out turns keeps to it. */
+/** Per preparer; its scheduler keeps to this number. */
 export const parsersAtOnce = 2
 
 const defaults: ParserLimits = {
@@ -14,7 +14,7 @@ const defaults: ParserLimits = {
   idleMs: 10_000,
 }
 
-/** Two parsers: a document goes to the one that has least to do, so that the second is started only beside the first. */
+/** Two parsers: a document goes to the least busy one, so the second starts only when the first is busy. */
 export function createParsers(given: Partial<ParserLimits> = {}): ParserProcess {
   const limits = { ...defaults, ...given }
   const parsers = Array.from({ length: parsersAtOnce }, () => createParserProcess(limits))

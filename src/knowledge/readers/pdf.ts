@@ -2,7 +2,9 @@ import { type Found, Unreadable } from './reader.ts'
 
 const maxPages = 10_000
 
-/** The text of a PDF, a blank line between its paragraphs, and where its pages begin; lines count in that. */
+/**
+ * The text of a PDF with a blank line between paragraphs, and the starts of its pages; line numbers refer to that text.
+ */
 export async function readPdf(bytes: Uint8Array): Promise<Found> {
   const { getDocumentProxy } = await import('unpdf')
   const document = await getDocumentProxy(new Uint8Array(bytes), { verbosity: 0, stopAtErrors: false }).catch(
@@ -45,7 +47,7 @@ interface TextItem {
   transform?: number[]
 }
 
-/** Lines as the page has them; a gap of more than a line and a half is the end of a paragraph. */
+/** Lines as on the page; a gap of more than one and a half lines ends a paragraph. */
 function textOf(items: readonly TextItem[]): string {
   let text = ''
   let lineAt: number | undefined

@@ -1,9 +1,9 @@
 import type { ReadText } from '../../core/knowledge/drivers.ts'
 
-/** What a reader finds; `reader` and what is true of all texts is added by whoever called it. */
+/** A reader's result; the caller adds `reader` and the fields that all texts share. */
 export type Found = Omit<ReadText, 'reader'>
 
-/** A format that is text: read here and now, in time that grows with its length alone. Throws `unreadable_document`. */
+/** A text format, read on the calling thread in linear time. Throws `unreadable_document`. */
 export interface TextReader {
   name: string
   mediaTypes: string[]
@@ -12,10 +12,10 @@ export interface TextReader {
   read(text: string, name: string | undefined): Promise<Found> | Found
 }
 
-/** A format whose parser may take time or memory without end: read in another process. */
+/** A format whose parser may take unlimited time or memory: read in a separate process. */
 export interface ForeignReader extends Omit<TextReader, 'read'> {
   format: ForeignFormat
-  /** How its bytes begin, when they always do; what begins so is this format whatever it is called. */
+  /** The first bytes of every such file, if fixed; they take precedence over its name. */
   magic?: readonly number[]
 }
 

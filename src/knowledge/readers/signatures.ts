@@ -1,4 +1,4 @@
-/** What files begin with that are no text, for the reason why they can't be read. */
+/** The first bytes of binary formats, and their names for errors. */
 const signatures: readonly [kind: string, bytes: readonly number[], at?: number][] = [
   ['a PNG image', [0x89, 0x50, 0x4e, 0x47]],
   ['a JPEG image', [0xff, 0xd8, 0xff]],
@@ -25,7 +25,7 @@ const signatures: readonly [kind: string, bytes: readonly number[], at?: number]
   ['compiled Java', [0xca, 0xfe, 0xba, 0xbe]],
 ]
 
-/** `a PNG image` and the like, when the first bytes say so. */
+/** `a PNG image` and the like, if the first bytes say so. */
 export function binaryKind(bytes: Uint8Array): string | undefined {
   return signatures.find(([, signature, at = 0]) => beginsWith(bytes, signature, at))?.[0]
 }

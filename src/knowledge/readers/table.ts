@@ -7,8 +7,8 @@ interface Row {
 }
 
 /**
- * Each record as `column: value; column: value`, so that every piece says what its values are, on the line where the
- * file has it. A table without a head, or one that is not a table, stays as it is written.
+ * Each record as `column: value; column: value` on the line where the file has it, so that every chunk names its
+ * values. A table without a head, or a file that is not a table, stays as written.
  */
 export const tableReader: TextReader = {
   name: 'table',

@@ -1,7 +1,7 @@
 import { asciidocOutline, orgOutline, restructuredOutline } from './outline.ts'
 import type { TextReader } from './reader.ts'
 
-/** Everything that is text and has no reader of its own. */
+/** All text without a reader of its own. */
 export const textReader: TextReader = {
   name: 'text',
   mediaTypes: ['text/plain'],
@@ -9,7 +9,7 @@ export const textReader: TextReader = {
   read: (text) => ({ text, start: 0, metadata: {}, chunker: 'paragraph' }),
 }
 
-/** Text whose headings are not Markdown's; it stays as it is. */
+/** Text with headings of another syntax than Markdown's; it stays unchanged. */
 function outlined(name: string, mediaTypes: string[], extensions: string[], outlineOf: typeof orgOutline): TextReader {
   return {
     name,

@@ -3,9 +3,9 @@ import { Unreadable } from './reader.ts'
 
 export interface ArchiveLimits {
   entries: number
-  /** All that is in it, unpacked. */
+  /** Unpacked size of all entries. */
   bytes: number
-  /** Unpacked to packed, once it is more than a megabyte. */
+  /** Unpacked to packed size, above one megabyte. */
   ratio: number
 }
 
@@ -14,8 +14,8 @@ const entrySignature = 0x02014b50
 const localSignature = 0x04034b50
 
 /**
- * The names in a ZIP archive, after making sure that it is not too large unpacked, that no entry lies about its size, and
- * that no XML in it declares a document type or entities. Throws `Unreadable`.
+ * The names in a ZIP archive. Throws `Unreadable` if it is too large unpacked, if an entry states a wrong size, or if
+ * XML in it declares a document type or entities.
  */
 export function inspectArchive(archive: Buffer, limits: ArchiveLimits): string[] {
   const end = findEnd(archive)
@@ -44,7 +44,7 @@ export function inspectArchive(archive: Buffer, limits: ArchiveLimits): string[]
   return names
 }
 
-/** The end record is followed by a comment of at most 64 KB and nothing else. */
+/** Only a comment of at most 64 KB may follow the end record. */
 function findEnd(archive: Buffer): number {
   for (let index = archive.length - 22; index >= Math.max(0, archive.length - 65_557); index--)
     if (archive.readUInt32LE(index) === endSignature) return index

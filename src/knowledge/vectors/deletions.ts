@@ -1,13 +1,13 @@
 import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 
-/** A table of so many rows is written anew in a moment; a larger one waits, so that it is not done after each delete. */
+/** A table of this size is rewritten in a moment; a larger one waits for more deletions. */
 const smallRows = 50_000
 const largeWaitMs = 12 * 60 * 60 * 1000
 
 /**
- * Whether deleted rows of a LanceDB table are still in its files and it is time to take them out: LanceDB only notes them
- * beside the rows, and joining files leaves them in where they are few.
+ * Whether to rewrite a LanceDB table because of deleted rows in its files: LanceDB only marks them, and a compaction
+ * keeps them where they are few.
  */
 export async function mustRewrite(tableFolder: string, rows: number): Promise<boolean> {
   const notes = join(tableFolder, '_deletions')

@@ -1,7 +1,7 @@
 import type { VectorRow } from '../../core/knowledge/drivers.ts'
 import { createSerial } from '../../runtime/serial.ts'
 
-/** Rows that come while others are being written are written together: each write is a file. */
+/** Rows that arrive during a write are written together: each write is a file. */
 export function gathered(write: (rows: readonly VectorRow[]) => Promise<void>) {
   let group: { rows: VectorRow[]; written: Promise<void> } | undefined
   const queue = createSerial()

@@ -1,6 +1,6 @@
 /**
- * Writes 32-bit floats as 16-bit ones (IEEE 754 binary16, rounded to nearest) into `halves` from `at` on. Eleven bits of
- * precision are more than similarity needs, and half the bytes to read. For values within ±65,504.
+ * Writes 32-bit floats as 16-bit ones (IEEE 754 binary16, rounded to nearest) into `halves` from `at` on. Eleven bits
+ * of precision are enough for similarity, at half the bytes. For values within ±65,504.
  */
 export function toHalves(values: Float32Array, halves: Uint16Array, at: number): void {
   const bits = new Uint32Array(values.buffer, values.byteOffset, values.length)
@@ -14,7 +14,7 @@ export function toHalves(values: Float32Array, halves: Uint16Array, at: number):
   }
 }
 
-/** What `toHalves` wrote, as numbers; for finite values. */
+/** The inverse of `toHalves`; for finite values. */
 export function fromHalves(halves: Uint16Array): Float32Array {
   return Float32Array.from(halves, (half) => {
     const exponent = (half >> 10) & 0x1f

@@ -12,12 +12,12 @@ import { toHalves } from './half-float.ts'
 import { type TemporaryFolder, temporaryFolder } from './temporary-folder.ts'
 import { whereIn } from './where.ts'
 
-/** Each write is a file. Joining reads and writes all there is: few are joined at once, when nobody has written for a while. */
+/** Each write is a file. A compaction rewrites all data, so it waits for many writes, or for a pause in writing. */
 const compactAfterWrites = 400
 const fewWrites = 8
-/** Of the rows that an index has not, before it is made anew. */
+/** Share of unindexed rows above which an index is rebuilt. */
 const staleShare = 0.3
-/** Left to itself it takes up to 7 GB. */
+/** LanceDB's own default grows up to 7 GB. */
 const indexCacheBytes = 256n * 1024n * 1024n
 const metadataCacheBytes = 16n * 1024n * 1024n
 const probes = 24
@@ -26,19 +26,19 @@ const tableName = /^[A-Za-z0-9_]{1,64}$/
 
 export interface LanceOptions {
   folder: string
-  /** How many vectors a table gets an index from; below the default, comparing all takes some 10 ms. */
+  /** Rows from which a table gets an index; below the default, an exact search takes some 10 ms. */
   indexedFromRows?: number
-  /** How long nobody must have written before files are joined and the index is made. */
+  /** Pause in writing before files are compacted and the index is built. */
   quietMs?: number
 }
 
 /**
- * Vectors in a LanceDB folder, one table a name. LanceDB and Arrow are loaded with the first table. Searches of a small
- * table are exact; a large one gets an index in the background, and its searches are exact among the candidates.
- * LanceDB does not sync its files: whoever uses this must be able to write the vectors again.
+ * Vectors in a LanceDB folder, one table per name. LanceDB and Arrow are loaded with the first table. Searches of a
+ * small table are exact; a large one gets an index in the background, and its searches are exact among the candidates.
+ * LanceDB does not sync its files: the caller must be able to write the vectors again.
  */
 export function lanceVectors({ folder, indexedFromRows = 15_000, quietMs = 5_000 }: LanceOptions): VectorStore {
-  // Session and indexes leave vectors in the common folder for temporary files, where others could read them.
+  // By default, sessions and indexes leave vectors in the shared temporary folder, where other users could read them.
   const temporary = temporaryFolder(join(resolve(folder), 'temporary'))
   let opening: Promise<Connection> | undefined
   const tables = new Map<string, Promise<OpenTable>>()
@@ -46,7 +46,7 @@ export function lanceVectors({ folder, indexedFromRows = 15_000, quietMs = 5_000
   const connect = async (): Promise<Connection> => {
     process.env.LANCEDB_LOG ??= 'error'
     await mkdir(folder, { recursive: true, mode: 0o700 })
-    // In two steps, so that what else waits gets its turn in between.
+    // In two steps, so that other work can run in between.
     sharedArrow()
     await yieldToLoop()
     const { connect: open, Session } = await import('@lancedb/lancedb')
@@ -93,7 +93,7 @@ export function lanceVectors({ folder, indexedFromRows = 15_000, quietMs = 5_000
       await open?.then((table) => table.close()).catch(() => undefined)
       const known = await names().catch((): string[] => [])
       if (known.includes(name)) await connection().then((database) => database.dropTable(name).catch(() => undefined))
-      // What LanceDB does not take for a table any more is in the way of the next.
+      // Files that LanceDB no longer recognises as a table would prevent the next one.
       await rm(join(folder, `${name}.lance`), { recursive: true, force: true })
     },
     async close() {
@@ -109,7 +109,7 @@ export function lanceVectors({ folder, indexedFromRows = 15_000, quietMs = 5_000
   }
 }
 
-/** LanceDB requires it; imported, it would be there a second time. */
+/** Through LanceDB's own require; an import would load it a second time. */
 function sharedArrow(): typeof import('apache-arrow') {
   return createRequire(import.meta.url)('apache-arrow')
 }
@@ -131,7 +131,7 @@ async function openTable(database: Connection, name: string, dimensions: number,
   ])
   const exists = (await database.tableNames({ limit: 100_000 })).includes(name)
   const table = exists ? await database.openTable(name) : await database.createEmptyTable(name, schema)
-  /** The vectors of one write after the other: fresh memory is dear. */
+  /** The buffer of all writes, because allocating is expensive. */
   let reused = new Uint16Array()
   const makeIndex = async () => {
     const { Index } = await import('@lancedb/lancedb')
@@ -212,7 +212,7 @@ function assertLength(vector: VectorRow['vector'], dimensions: number): void {
     throw new Error(`a vector of ${vector.length} dimensions in a table of ${dimensions}`)
 }
 
-/** LanceDB takes writers one at a time best. What they leave is put in order when there are many, or when it is quiet. */
+/** LanceDB works best with one writer at a time. Compacts its files after many writes or in a pause. */
 function serialWrites(
   table: Table,
   { indexedFromRows, quietMs, temporary, folder }: Upkeep,
@@ -229,7 +229,7 @@ function serialWrites(
     await temporary.during(() => table.optimize({ cleanupOlderThan: new Date() }))
   }
   const rewrite = async () => {
-    // Writes every row anew as it is, so that the files that hold deleted ones are of no use any more.
+    // Rewrites every row unchanged, so that the files with deleted rows are no longer used.
     await table.update({ valuesSql: { generation: 'generation' } })
     await optimize()
   }
@@ -237,7 +237,7 @@ function serialWrites(
     queue.run(async () => {
       if (await mustRewrite(folder, await table.countRows())) await rewrite()
     })
-  /** Beside the writes, which go on: what they add meanwhile is searched without the index. */
+  /** Runs beside writes; rows that are added meanwhile are searched without the index. */
   const build = async () => {
     const rows = await table.countRows()
     const known = (await table.listIndices()).find(({ columns }) => columns.includes('vector'))
@@ -263,7 +263,7 @@ function serialWrites(
     }, quietMs).unref()
   }
   whenQuiet()
-  // Where nobody writes any more, a large table's time comes too.
+  // The deletions of a large table become due later, even without further writes.
   const hourly = setInterval(whenQuiet, 3_600_000).unref()
 
   return {

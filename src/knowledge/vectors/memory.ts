@@ -1,7 +1,6 @@
 import type { VectorRow, VectorStore, VectorTable } from '../../core/knowledge/drivers.ts'
 import { fromHalves } from './half-float.ts'
 
-/** Vectors in this process, gone with it. */
 export function memoryVectors(): VectorStore {
   const tables = new Map<string, VectorTable>()
   return {

@@ -2,27 +2,27 @@ import { existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-/** Where native code is told of the common folder for temporary files. */
+/** The variable that tells native code the temporary folder. */
 const variable = process.platform === 'win32' ? 'TMP' : 'TMPDIR'
-/** As native code names what it makes; of others nothing is removed. */
+/** Names that native code uses; no other file is removed. */
 const nativeName = /^\.tmp/
 const inForce: string[] = []
 let usual: string | undefined
 
 /**
- * A private folder for the temporary files of native code that asks nothing but the environment. The environment names
- * it only while such work goes on; what else asks at that time is given this folder too.
+ * A private folder for temporary files of native code, which only reads the environment. The variable is set only
+ * during such work; any other code gets this folder too at that time.
  */
 export interface TemporaryFolder {
-  /** What a process that was killed has left is removed. */
+  /** Removes what a killed process has left. */
   open(): void
   sync<T>(work: () => T): T
-  /** What the work leaves is removed when no other goes on any more. */
+  /** Removes the work's files when no other work is running. */
   during<T>(work: () => Promise<T>): Promise<T>
   close(): void
 }
 
-/** Synchronous all through, so that nothing new is made between listing and removing. */
+/** Synchronous, so that no file is created between listing and removing. */
 export function temporaryFolder(path: string): TemporaryFolder {
   let working = 0
   let before = new Set<string>()
@@ -60,7 +60,7 @@ export function temporaryFolder(path: string): TemporaryFolder {
 }
 
 function putInForce(path: string): void {
-  // Set for good, and only ever replaced: other threads may be reading the list of variables, which must not be moved.
+  // Set once and then only replaced: other threads may be reading the list of variables, which must not move.
   process.env[variable] ??= tmpdir()
   if (inForce.length === 0) usual = process.env[variable]
   inForce.push(path)

@@ -1,9 +1,6 @@
 const segmenter = new Intl.Segmenter('und', { granularity: 'grapheme' })
 
-/**
- * Characters that always stand alone beside another of them: Latin, Greek, Cyrillic, kana, Han. CR and LF are not
- * among them because they join.
- */
+/** Characters that never join another of them: Latin, Greek, Cyrillic, kana, Han. Not CR and LF, which join. */
 function isPlain(code: number): boolean {
   if (code < 0x300) return code !== 13 && code !== 10 && code !== 0xa9 && code !== 0xae
   if (code < 0x530) return code >= 0x370 && (code < 0x483 || code > 0x489)
@@ -18,7 +15,7 @@ function isPlainBreak(text: string, at: number): boolean {
   return isPlain(before) && isPlain(after)
 }
 
-/** A place at or before `at` where a cluster is known to begin, without asking the segmenter. */
+/** A position at or before `at` where a cluster begins for certain, found without the segmenter. */
 function safeStart(text: string, at: number, floor: number): number {
   for (let index = at; index > floor; index--) if (isPlainBreak(text, index)) return index
   return floor
@@ -31,7 +28,7 @@ export function boundaryBefore(text: string, at: number, floor: number): number 
   if (isPlainBreak(text, at)) return at
   const from = safeStart(text, at, floor)
   if (from === at) return at
-  // Whether a cluster begins at `at` depends on what stands before it and on the one character after it.
+  // Whether a cluster begins at `at` depends on the text before it and on one character after it.
   const segment = segmenter.segment(text.slice(from, at + 2)).containing(at - from)
   return from + (segment?.index ?? 0)
 }

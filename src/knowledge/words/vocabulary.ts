@@ -4,16 +4,16 @@ const maxCharacters = 1 << 20
 const firstSlots = 1 << 12
 
 /**
- * Numbers words from 0 in the order in which they first come. When there are too many, all are forgotten and `epoch`
- * counts up: numbers from before mean nothing any more. Words are known by a hash of 64 bits.
+ * Numbers words from 0 in order of first use. When there are too many, all are forgotten and `epoch` grows: earlier
+ * numbers are then invalid. Words are identified by a 64-bit hash.
  */
 export interface Vocabulary {
   readonly epoch: number
-  /** The numbers of these words, all of one epoch. */
+  /** All numbers are of one epoch. */
   numbersOf(words: readonly string[]): number[]
 }
 
-/** A slot is two hashes and the number from 1, so that a word is found with one look at memory. */
+/** A slot holds two hashes and the number from 1, so that a look-up is one memory access. */
 export function createVocabulary(): Vocabulary {
   let slots = new Uint32Array(firstSlots * 4)
   let known = 0
@@ -66,7 +66,7 @@ export function createVocabulary(): Vocabulary {
   }
 }
 
-/** The slot that holds the hashes, or the free one where they would be. */
+/** The slot with the hashes, or the free slot for them. */
 function slotOf(slots: Uint32Array, one: number, other: number): number {
   const mask = slots.length - 4
   let slot = (one << 2) & mask
@@ -76,11 +76,11 @@ function slotOf(slots: Uint32Array, one: number, other: number): number {
 
 /** A set of numbers of one vocabulary. */
 export interface NumberSet {
-  /** False when it is there already. */
+  /** False if it is already in the set. */
   add(number: number): boolean
 }
 
-/** Empties itself when the vocabulary has forgotten its words. */
+/** Is emptied when the vocabulary forgets its words. */
 export function createNumberSet(vocabulary: Vocabulary): NumberSet {
   let epoch = vocabulary.epoch
   let taken = new Uint8Array(1 << 12)

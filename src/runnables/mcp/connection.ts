@@ -14,7 +14,7 @@ const firstPauseMs = 200
 const longestPauseMs = 5_000
 const maxFailures = 5
 const restMs = 60_000
-/** A process that ends sooner counts as failed, even without an open call. */
+/** A connection that ends sooner counts as failed, even without an open call. */
 const steadyMs = 10_000
 const maxPages = 100
 const farewellMs = 1_000

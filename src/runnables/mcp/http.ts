@@ -4,7 +4,7 @@ import { boundMessages } from './message-size.ts'
 import type { CheckedEndpoint } from './settings.ts'
 
 const connectTimeoutMs = 10_000
-/** Maximum length of our request ids in a response. */
+/** Kept from the previous chunk, because an id may be split between two; covers an id and the JSON around it. */
 const longestId = 64
 
 export interface HttpLine {

@@ -14,7 +14,7 @@ import { paused } from '../model/run.ts'
 import { toolSource } from '../tools/source.ts'
 import { textInput } from '../tools/text-input.ts'
 import { WaitingCall, waitsInside } from '../tools/waiting-call.ts'
-import { ask, askNext, childOf, entityOf, goOn, type Member, type Outcome, type TeamRun } from './member.ts'
+import { ask, askNext, childOf, entityOf, goOn, type Member, type MemberOutcome, type TeamRun } from './member.ts'
 
 type Leading = { [KEY in 'model' | 'instructions' | 'stopWhen']: AnyAgentSettings[KEY] | undefined }
 
@@ -63,7 +63,7 @@ export async function route(
   members: readonly Member[],
   input: RunInput,
   { limits = noLimits }: Defaults,
-): Promise<Outcome> {
+): Promise<MemberOutcome> {
   const { context, emit } = run
   let chosen = childOf(context, () => true)?.name
   if (chosen === undefined) {

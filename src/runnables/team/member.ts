@@ -20,7 +20,7 @@ export interface TeamRun {
 }
 
 /** A member's answer, or the requests that its run waits for. */
-export type Outcome = { text: string } | { runId: string; asks: readonly InputRequired[] }
+export type MemberOutcome = { text: string } | { runId: string; asks: readonly InputRequired[] }
 
 export function entityOf({ entity }: Member, context: RunContext): Runnable {
   return typeof entity === 'string' ? context.entity(entity) : entity
@@ -33,7 +33,7 @@ export async function askNext(
   input: RunInput,
   aloud: boolean,
   answers?: readonly MemberAnswer[],
-): Promise<Outcome> {
+): Promise<MemberOutcome> {
   const { key, id } = run.journal.next('step', member.name)
   const known = await run.journal.enter(key, member.name)
   if (known !== undefined) {
@@ -52,7 +52,7 @@ export async function ask(
   input: RunInput,
   aloud: boolean,
   answers?: readonly MemberAnswer[],
-): Promise<Outcome> {
+): Promise<MemberOutcome> {
   const child = await run.context.child(entityOf(member, run.context), { entityId: member.name, input, answers })
   return follow(run, member, child, createId('step'), aloud)
 }
@@ -61,15 +61,15 @@ export async function ask(
 export async function goOn(
   run: TeamRun,
   member: Member,
-  waits: Waiting,
+  waits: WaitingMember,
   aloud: boolean,
   answers?: readonly MemberAnswer[],
-): Promise<Outcome> {
+): Promise<MemberOutcome> {
   const child = await run.context.child(entityOf(member, run.context), { runId: waits.runId, answers })
   return follow(run, member, child, waits.stepId, aloud)
 }
 
-interface Waiting {
+interface WaitingMember {
   runId: string
   stepId: string
 }
@@ -78,7 +78,7 @@ interface Waiting {
 export function childOf(
   { resumed }: RunContext,
   isMeant: (start: Extract<RunEvent, { type: 'step_start' }>) => boolean,
-): (Waiting & { name: string }) | undefined {
+): (WaitingMember & { name: string }) | undefined {
   const start = resumed?.events.findLast((event) => event.type === 'step_start' && isMeant(event))
   if (start?.type !== 'step_start' || start.child_run_id === undefined) return undefined
   return { runId: start.child_run_id, stepId: start.step_id, name: start.name }
@@ -90,7 +90,7 @@ async function follow(
   child: ChildRun,
   step_id: string,
   aloud: boolean,
-): Promise<Outcome> {
+): Promise<MemberOutcome> {
   const startedAt = Date.now()
   await run.emit({ type: 'step_start', step_id, name, child_run_id: child.runId })
   const asks: InputRequired[] = []

@@ -22,7 +22,7 @@ import { Journal } from '../base/journal.ts'
 import { insideRun } from '../base/run-context.ts'
 import { toolEntriesOf, withToolEntries } from '../tools/check.ts'
 import { assertModel, lead, leader, route, router } from './lead.ts'
-import { askNext, type Member, type Outcome, type TeamRun } from './member.ts'
+import { askNext, type Member, type MemberOutcome, type TeamRun } from './member.ts'
 
 const teamSettings = settingsOf({
   name: string().optional(),
@@ -181,7 +181,7 @@ async function parallel(
 }
 
 /** Passes on the members' requests. False when none waits. */
-async function pauseWith(run: TeamRun, outcomes: readonly Outcome[]): Promise<boolean> {
+async function pauseWith(run: TeamRun, outcomes: readonly MemberOutcome[]): Promise<boolean> {
   const asks = outcomes.flatMap((outcome) => ('asks' in outcome ? outcome.asks : []))
   for (const event of asks) await run.emit(event)
   return asks.length > 0

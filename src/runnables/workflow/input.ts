@@ -5,14 +5,14 @@ interface Issue {
   message: string
   path?: readonly (PropertyKey | { key: PropertyKey })[] | undefined
 }
-type Outcome<T> = { value: T; issues?: undefined } | { issues: readonly Issue[] }
+type ValidationResult<T> = { value: T; issues?: undefined } | { issues: readonly Issue[] }
 
 /** Any schema that follows Standard Schema: zod, valibot, arktype. */
 export interface InputSchema<T = unknown> {
   readonly '~standard': {
     readonly version: 1
     readonly vendor: string
-    readonly validate: (value: unknown) => Outcome<T> | Promise<Outcome<T>>
+    readonly validate: (value: unknown) => ValidationResult<T> | Promise<ValidationResult<T>>
     readonly types?: { readonly input: unknown; readonly output: T } | undefined
   }
 }

@@ -57,13 +57,13 @@ export interface StepSurroundings {
 const longestPauseMs = 10_000
 
 /** The position of the calling code in a workflow. */
-interface Place {
+interface WorkflowPosition {
   /** The enclosing step. */
   outer?: { id: string; key: string } | undefined
   /** The step or approval that it reached before. */
   after?: string | undefined
 }
-const places = new AsyncLocalStorage<Place>()
+const places = new AsyncLocalStorage<WorkflowPosition>()
 
 /** Runs a workflow's own code from the beginning. */
 export function beginAt<T>(work: () => T): T {
@@ -74,7 +74,7 @@ export function beginAt<T>(work: () => T): T {
  * The position of the calling code, which then moves behind `id`. Call it before any `await`: the position belongs to
  * the caller.
  */
-export function moveTo(id: string): Place {
+export function moveTo(id: string): WorkflowPosition {
   const place = places.getStore() ?? {}
   places.enterWith({ ...place, after: id })
   return place

@@ -1,7 +1,7 @@
 import type { DocumentStore } from '../../core/knowledge/document-store.ts'
 import type { BroughtSources } from '../../core/knowledge/knowledge.ts'
 
-/** `remove` deletes a document with its vectors; one that is gone already is no trouble. */
+/** `remove` deletes a document with its vectors; a missing document is ignored. */
 export function createBrought(
   documents: DocumentStore,
   defaultCollection: string,

@@ -4,9 +4,9 @@ import type { PreparedDocument, Preparer, VectorRow } from '../../core/knowledge
 import type { Logger } from '../../core/logger.ts'
 import type { CollectionIndex } from './index-document.ts'
 
-/** Each write of vectors is a file, and each transaction a sync of the disk: so many chunks share one. */
+/** Each write of vectors is a file, and each transaction syncs the disk, so chunks share them. */
 const chunksPerBatch = 1_000
-/** As much as one transaction takes; it holds up no one but who writes documents. */
+/** The size of one transaction; it delays only other writers of documents. */
 const chunksPerTransaction = 1_000
 const chunksPerEmbedding = 200
 const longestWaitMs = 100
@@ -23,15 +23,15 @@ export interface CommitDrivers {
   documents: DocumentStore
   preparer: Preparer
   logger: Logger
-  /** The collection's index, made with the collection when it is not there. */
+  /** Creates the collection and its index if missing. */
   openCollection(name: string): Promise<CollectionIndex>
 }
 
-/** Stores documents, those that are ready at about the same time together. */
+/** Stores documents in batches. */
 export interface Commits {
   /**
-   * Stores what `prepare` makes; a group waits for it a little. Resolves when the document is current; when it could not
-   * be stored, what was written of it is removed.
+   * Stores the result of `prepare`; a batch waits for it briefly. Resolves when the document is current; on failure
+   * everything that was written of it is removed.
    */
   add(prepare: () => Promise<Committable>): Promise<void>
 }
@@ -86,7 +86,7 @@ async function commit(drivers: CommitDrivers, batch: readonly PendingDocument[])
     }
   } catch (error) {
     drivers.preparer.forgetWords()
-    // One document must not fail for another: each is tried again on its own.
+    // One document must not fail because of another: each is retried on its own.
     if (batch.length > 1) for (const each of batch) await commit(drivers, [each])
     else for (const { settled } of batch) settled.reject(error)
   }
@@ -166,7 +166,7 @@ function current({ document, generation }: Reserved): NewGeneration {
   return { ...document, generation }
 }
 
-/** What is left over is never shown, and gone at the latest when the knowledge base is opened again. */
+/** Leftovers are never shown, and are removed at the latest when the knowledge base opens. */
 async function remove(drivers: CommitDrivers, index: CollectionIndex, generations: readonly number[]): Promise<void> {
   try {
     await drivers.documents.collect(generations)

@@ -22,7 +22,7 @@ export function hashOf(content: string | Uint8Array): string {
   return createHash('sha256').update(content).digest('hex')
 }
 
-/** What there is under the source already. */
+/** The stored document of a source, and its collection. */
 export interface FoundDocument {
   collection: Collection | undefined
   previous: StoredDocument | undefined
@@ -30,7 +30,7 @@ export interface FoundDocument {
 
 type Find = (collection: string, source: string) => Promise<FoundDocument>
 
-/** Finds what is known of documents; those that are asked for at the same moment are looked up together. */
+/** Finds stored documents; look-ups of the same moment share a query. */
 export function createFind(documents: DocumentStore): Find {
   let asked: { collection: string; source: string; found: PromiseWithResolvers<FoundDocument> }[] = []
   const lookUp = async () => {
@@ -68,8 +68,8 @@ export function isUnchanged(previous: StoredDocument, settings: DocumentSettings
 }
 
 /**
- * Reads, cuts, embeds and stores one document. Its vectors are written before its generation becomes current, so that
- * whoever finds the document finds all of it.
+ * Reads, chunks, embeds and stores one document. Its vectors are written before its generation becomes current, so that
+ * a search never finds an incomplete document.
  */
 export async function ingestDocument(
   drivers: IngestDrivers,

@@ -5,10 +5,10 @@ import type { SearchSettings } from './input.ts'
 import type { Found } from './search.ts'
 import { stitch } from './stitch.ts'
 
-/** A hit that shows so much of an earlier one again says nothing new. */
+/** A hit that repeats this share of an earlier one is dropped. */
 const sharedPart = 0.5
 
-/** The best of what was found, each stretch of a document once. */
+/** The best matches, each stretch of a document once. */
 export async function toHits(
   documents: DocumentStore,
   collection: Collection,

@@ -7,12 +7,12 @@ import type { Logger } from '../../core/logger.ts'
 const chunksAtOnce = 500
 const documentsAtOnce = 100
 
-/** The vectors of one collection and the embedder that makes them. */
+/** The vectors of one collection and their embedder. */
 export interface CollectionIndex {
   collection: Collection
   table: VectorTable
   embedder: Embedder
-  /** Generations whose vectors are still to be written. */
+  /** Generations whose vectors are not written yet. */
   missing: Set<number>
 }
 
@@ -26,8 +26,8 @@ export interface IndexDrivers {
 export const tableName = (collection: Collection) => `k${collection.key}_v${collection.version}`
 
 /**
- * Opens a collection's vectors and compares them with the current generations: what nobody refers to is removed, what
- * is incomplete is named in `missing`. Throws `conflict` when the configuration asks for another embedder.
+ * Opens a collection's vectors and compares them with the current generations: unused vectors are removed, incomplete
+ * generations are listed in `missing`. Throws `conflict` when the configuration asks for another embedder.
  */
 export async function openIndex(drivers: IndexDrivers, collection: Collection): Promise<CollectionIndex> {
   assertSameEmbedder(drivers.embedders.configured, collection)
@@ -57,7 +57,7 @@ async function compare(documents: DocumentStore, collection: Collection, table: 
   return new Set([...current].filter(([generation, chunks]) => held.get(generation) !== chunks).map(([key]) => key))
 }
 
-/** Writes the vectors of generations, as far as they are still current at the end. */
+/** Writes the vectors of generations that are still current at the end. */
 async function embedGenerations(
   documents: DocumentStore,
   index: Pick<CollectionIndex, 'table' | 'embedder'>,
@@ -90,7 +90,7 @@ async function embedGenerations(
   }
 }
 
-/** Embeds what is missing, in the background of everything else; ends early when the signal says so. */
+/** Embeds what is missing, in the background; ends early when the signal aborts. */
 export async function repair(drivers: IndexDrivers, index: CollectionIndex, signal: AbortSignal): Promise<void> {
   try {
     const written = (generations: readonly number[]) => {
@@ -108,7 +108,7 @@ export async function repair(drivers: IndexDrivers, index: CollectionIndex, sign
 
 /**
  * Embeds the whole collection into a new table beside the old one. The caller then stops all writing, and `finish`
- * makes the new table the collection's, complete with what was written meanwhile.
+ * replaces the old table, including what was written meanwhile.
  */
 export async function rebuild(
   drivers: IndexDrivers,

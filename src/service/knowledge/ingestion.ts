@@ -10,9 +10,9 @@ import type { CollectionIndex } from './index-document.ts'
 import { assertContent, type ChunkDefaults, parseIngest } from './input.ts'
 import type { Lock } from './lock.ts'
 
-/** Of content that is being made ready or stored. */
+/** Maximum size of the content that is prepared or stored at the same time. */
 export const bytesAtOnce = 5_000_000
-/** A small document counts as so many bytes: its vectors are much larger than it is. */
+/** Minimum weight of a document: its vectors are much larger than a small text. */
 const minBytes = 16_000
 
 export interface IngestionOptions {
@@ -35,7 +35,7 @@ interface Asked {
   caller: string
 }
 
-/** About this document alone; anything else is trouble for all of them. */
+/** Errors about this document alone; any other error concerns all of them. */
 const itsOwn = new Set<ErrorCode>(['invalid_request', 'unreadable_document', 'payload_too_large'])
 
 export function createIngestion(options: IngestionOptions): Pick<Knowledge, 'ingest' | 'ingestMany'> {
@@ -47,7 +47,7 @@ export function createIngestion(options: IngestionOptions): Pick<Knowledge, 'ing
     return { ...settings, hash, source: settings.source ?? settings.name ?? `text:${hash.slice(0, 16)}` }
   }
 
-  /** Ingests unless `known` has an answer to what is there already. */
+  /** Ingests unless `known` answers from what is stored already. */
   const inTurn = <T>(
     content: IngestInput['content'] | undefined,
     settings: DocumentSettings,
@@ -110,7 +110,7 @@ export function createIngestion(options: IngestionOptions): Pick<Knowledge, 'ing
           return { source, outcome: 'failed', document_id: null, chunk_count: 0, error: { code, message } }
         }),
       )
-      // All of them have ended before anything is thrown, so that nothing goes on behind the caller's back.
+      // Waits for all of them before it throws, so that no work continues in the background.
       await Promise.allSettled(outcomes)
       return Promise.all(outcomes)
     },

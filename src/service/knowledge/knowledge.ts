@@ -31,7 +31,7 @@ export interface KnowledgeOptions {
   preparer: Preparer
   clock: Clock
   logger: Logger
-  /** The collection of whoever names none; default `default`. */
+  /** The default collection; `default` if not set. */
   collection?: string | undefined
   chunkDefaults?: ChunkDefaults | undefined
   availableVectorDbs: readonly string[]
@@ -40,9 +40,9 @@ export interface KnowledgeOptions {
 }
 
 export interface OpenableKnowledge extends Knowledge {
-  /** Opens the document store only; vectors and embedder are opened with the first search or ingestion. */
+  /** Opens only the document store; vectors and embedder open with the first search or ingestion. */
   open(): Promise<void>
-  /** Cancels ingestion and re-embedding under way, waits for their end, and closes everything. */
+  /** Cancels ingestion and re-embedding, waits for their end, and closes everything. */
   close(): Promise<void>
 }
 
@@ -56,7 +56,7 @@ export function createKnowledge(options: KnowledgeOptions): OpenableKnowledge {
   let tidied: Promise<void> | undefined
   let reindexing: Reindexing | undefined
 
-  /** Once, before the first vector is read or written: what a crash left behind goes. */
+  /** Once, before the first vector is read or written: removes what a crash left behind. */
   const tidy = async () => {
     await documents.collect()
     const known = new Set((await documents.collections()).map(tableName))
@@ -83,7 +83,7 @@ export function createKnowledge(options: KnowledgeOptions): OpenableKnowledge {
         await indexOf(collection)
       }),
   })
-  /** Only what the vectors do counts: an embedder that is missing is no reason to make them again. */
+  /** Only failures of the vectors count: a missing embedder is no reason to rebuild them. */
   const watchedTables = (collection: Collection): VectorStore => ({
     ...vectors,
     table: (name, dimensions) =>
@@ -129,7 +129,7 @@ export function createKnowledge(options: KnowledgeOptions): OpenableKnowledge {
 
   const removal = createRemoval({ documents, lock, indexOf })
 
-  /** What the default collection uses, or would. */
+  /** The embedding that the default collection uses, or would use. */
   const embeddingInUse = async (): Promise<Embedding> => {
     const known = await documents.findCollection(defaultCollection)
     if (known) return known.embedding

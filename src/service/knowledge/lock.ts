@@ -1,12 +1,11 @@
-/** What a work is called, what it weighs, and for whom it is done. */
 export interface Turn {
   key: string
-  /** Counts towards what may go on at once; work that is heavier than all of it goes alone. */
+  /** Counts towards the shared limit; work above the whole limit runs alone. */
   weight: number
   caller: string
 }
 
-/** Lets shared work go on side by side, one at a time for each key, and exclusive work only when there is no other. */
+/** Runs shared work concurrently, but one at a time per key. Exclusive work runs only while no other does. */
 export interface Lock {
   shared<T>(turn: Turn, work: () => Promise<T>): Promise<T>
   exclusive<T>(work: () => Promise<T>): Promise<T>
@@ -17,13 +16,13 @@ interface QueuedWork {
   enter: () => void
 }
 
-/** What a caller with nothing at work may start beyond the weight for all, in parts of it. */
+/** An idle caller may raise the load to this multiple of the shared limit. */
 const leeway = 4
 
-/** Callers have equal lock: one who waits and has nothing at work comes before whoever has. */
+/** Callers are treated equally: one without running work goes before those that have some. */
 export function createLock(atOnce: number): Lock {
   const keys = new Map<string, Promise<unknown>>()
-  /** By caller, whose turn is next first. */
+  /** By caller; the next in turn is first. */
   const waiting = new Map<string, QueuedWork[]>()
   const atWork = new Map<string, number>()
   let running = 0
@@ -34,7 +33,7 @@ export function createLock(atOnce: number): Lock {
   const fits = (weight: number, isIdle: boolean) =>
     running === 0 || load + weight <= (isIdle && atWork.size > 0 ? atOnce * leeway : atOnce)
 
-  /** The next that fits; a caller with nothing at work is not passed over for long by those who have. */
+  /** The next work that fits; an idle caller is not passed over for long by busy ones. */
   const next = (): { caller: string; jobs: QueuedWork[]; job: QueuedWork } | undefined => {
     for (const [caller, jobs] of waiting) {
       const [job] = jobs

@@ -12,7 +12,7 @@ export interface RemovalDrivers {
 export interface Removal {
   /** Throws `document_not_found`. */
   deleteDocument(documentId: string): Promise<void>
-  /** The same; a document that is gone already is no trouble. */
+  /** Ignores a missing document. */
   removeDocument(documentId: string): Promise<void>
 }
 
@@ -25,7 +25,8 @@ export function createRemoval({ documents, lock, indexOf }: RemovalDrivers): Rem
       await documents.collect([generation])
       const collection = await documents.findCollection(name)
       if (!collection) return
-      // The document is gone already; a vector that stays is never shown and goes when the index is next compared.
+      // The document is deleted already; leftover vectors are never shown and are removed when the index is next
+      // compared.
       const index = await indexOf(collection).catch(() => undefined)
       await index?.table.removeGenerations([generation])
       index?.missing.delete(generation)

@@ -11,21 +11,21 @@ const rankConstant = 60
 const minDepth = 50
 const maxGenerations = 5_000
 const similarWords = 12
-/** Where the halves of BM25's open scale meet: a chunk that scores so much is worth 0.5. */
+/** The BM25 score that becomes 0.5 on the scale of 0 to 1. */
 const middleOfBm25 = 5
 
-/** What was found, and the lists that it was merged from. */
+/** The result, and the rankings that it was merged from. */
 export interface Found {
   ranking: Ranking
   keyword: Ranking
   vector: Ranking
-  /** What the keyword list was asked for. */
+  /** The words of the keyword search. */
   words: string[]
 }
 
 /**
- * Hybrid merges the word and vector lists by reciprocal rank; its scores are parts of the highest sum there can be.
- * Keyword scores are BM25 squeezed into 0–1, vector scores the cosine. While the vectors can't be used, hybrid is keyword.
+ * Hybrid merges the keyword and vector rankings by reciprocal rank; its scores are relative to the maximum sum. Keyword
+ * scores are BM25 scaled to 0–1, vector scores the cosine. While the vectors are unavailable, hybrid is keyword search.
  */
 export async function searchCollection(
   documents: DocumentStore,
@@ -52,7 +52,7 @@ export async function searchCollection(
   return toHits(documents, collection, { ranking, keyword, vector, words }, settings)
 }
 
-/** Reciprocal rank fusion: 1 for what is first in every list. */
+/** Reciprocal rank fusion; 1: first in every ranking. */
 export function fuse(lists: readonly Ranking[]): Ranking {
   const scores = new Map<number, number>()
   for (const list of lists) {
@@ -65,7 +65,7 @@ export function fuse(lists: readonly Ranking[]): Ranking {
     .sort((one, other) => other.score - one.score || one.chunk - other.chunk)
 }
 
-/** A word that is in no text may be misspelt: words like it are looked for instead. */
+/** A word that is in no text may be misspelt: similar words are searched instead. */
 async function rankByWords(
   documents: DocumentStore,
   collection: Collection,
@@ -101,7 +101,7 @@ async function rankByVector(
     (words, trigrams) => documents.frequencies(collection.key, words, trigrams),
     signal,
   )
-  // Some of what is found may have been replaced or not pass the filters: look further until there is enough.
+  // Some results may have been replaced or fail the filters: search further until there are enough.
   for (let fetch = needed * 2; ; fetch *= 4) {
     signal?.throwIfAborted()
     const found = await table.search(vector, fetch, few)

@@ -1,6 +1,6 @@
 import type { StoredChunk } from '../../core/knowledge/chunk.ts'
 
-/** A chunk and its neighbours, in order, as one stretch of text without what they repeat of each other. */
+/** A chunk and its neighbours, in order, as one text without their overlaps. */
 export function stitch(
   pieces: readonly StoredChunk[],
 ): Omit<StoredChunk, 'key' | 'id' | 'index' | 'headingPath'> | undefined {

@@ -5,30 +5,30 @@ import type { Logger } from '../../core/logger.ts'
 import type { Clock } from '../../core/time.ts'
 
 const rebuildEveryMs = 3_600_000
-/** The disk is full, too many files are open, or they may not be opened: making the vectors again mends none of these. */
+/** A full disk, too many open files, or missing permissions: rebuilding the vectors repairs none of these. */
 const outside = /no space left|too many open files|permission denied|os error (?:13|24|28)\b/i
 
 /** The vectors of a collection can't be read or written. */
 export class VectorsUnavailable extends AppError {}
 
 export interface VectorGuardOptions {
-  /** Where the vectors are. */
+  /** The path of the vectors, for errors. */
   location: string
   clock: Clock
   logger: Logger
-  /** Throws away the vectors of the collection and begins to make them again. */
+  /** Discards the vectors of the collection and starts to rebuild them. */
   rebuild(collection: Collection): Promise<void>
 }
 
 export interface VectorGuard {
-  /** The table, whose failures are told here and thrown as `VectorsUnavailable`. */
+  /** The table with its failures reported here and thrown as `VectorsUnavailable`. */
   watch(collection: Collection, table: VectorTable): VectorTable
-  /** Has the vectors made again, at most once an hour a collection; gives what to throw. */
+  /** Has the vectors rebuilt, at most once an hour per collection; returns the error to throw. */
   failed(collection: Collection, cause: unknown): unknown
   succeeded(collection: Collection): void
-  /** Throws what failed last of a collection whose vectors have not been of use since. */
+  /** Throws the last error of a collection whose vectors have failed since. */
   check(): void
-  /** When no rebuild is being begun. */
+  /** Resolves when no rebuild is starting. */
   idle(): Promise<void>
 }
 
