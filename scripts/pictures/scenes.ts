@@ -116,7 +116,7 @@ async function browserFrames({ open, see }: Scene): Promise<Frame[]> {
   const list = { screen: see(pty), seconds: 3 }
   pty.send('\r')
   // The last line of the run; the sources above it come one after the other.
-  await pty.until(/thirty days[\s\S]*completed[^\n]*tokens in[\s\S]*q leave/)
+  await pty.until(/thirty days[\s\S]*completed[^\n]*tokens in[\s\S]*q quit/)
   return [list, { screen: see(pty), seconds: 6 }]
 }
 
