@@ -19,10 +19,7 @@ export function fromEnvFile(name: string): string | undefined {
   return inFile[name]
 }
 
-/**
- * Puts the variables of `<folder>/.env` into `process.env` for the config. The real environment wins; a variable that
- * left the file is removed. Returns the file's path, whether it exists or not.
- */
+/** Sets the variables of `<folder>/.env`, unless the real environment has them. Returns the path of the file. */
 export async function applyEnvFile(folder: string): Promise<string> {
   const file = join(folder, '.env')
   const values: Environment = parseEnv(await readIfPresent(file))

@@ -7,10 +7,7 @@ const maxCauses = 5
 
 export interface LoggerOptions {
   debug: boolean
-  /**
-   * Default: standard error, asynchronously: a slow reader of the log must not block the server. Buffered lines are
-   * written at exit.
-   */
+  /** Default: standard error, asynchronously: a slow reader must not block the server. Flushed at exit. */
   stream?: DestinationStream | undefined
 }
 

@@ -14,7 +14,6 @@ export interface ConfigFlags {
   allowUnauthenticated?: boolean | undefined
 }
 
-/** Flags and environment combined. */
 export interface Overrides extends ConfigFlags {
   keys?: ResolvedKey[] | undefined
   debug?: boolean | undefined

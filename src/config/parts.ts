@@ -13,19 +13,14 @@ export interface ConfigParts {
    * that is neither ours nor an AI SDK `Agent`. May throw an AppError about a setting.
    */
   toRunnable(value: object, kind: EntityKind, binding: EntityBinding): Runnable | undefined
-  /**
-   * The MCP servers of a config, not yet started. Tool hashes are kept in `dataFolder`. Throws an AppError about a
-   * setting.
-   */
+  /** The MCP servers of a config, not yet started. Throws an AppError about a setting. */
   mcpServers(
     named: Readonly<Record<string, unknown>>,
     root: string,
     messageBytes: number,
     dataFolder?: string,
   ): McpServers
-  /** The agent of the built-in config. */
   agent(settings: BuiltInAgent): Runnable<'agent'>
-  /** The summariser of a program that configures none. */
   summaryManager(): SummaryManagerLike
 }
 

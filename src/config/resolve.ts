@@ -18,15 +18,12 @@ import { disposeWithin } from './unsettled.ts'
 export interface ResolveOptions {
   /** Undefined for the built-in config. */
   user: UserConfig | undefined
-  /** The config file, for errors. */
   file?: string | undefined
-  /** Base of relative paths. */
   root: string
   purpose: Purpose
   flags?: ConfigFlags | undefined
   environment?: Environment | undefined
   parts: ConfigParts
-  /** For tests. */
   testDoubles?: TestDoubles | undefined
 }
 

@@ -6,10 +6,7 @@ import { excerptOf } from './excerpt.ts'
 
 const disposeMs = 5_000
 
-/**
- * The error for a config that never finishes loading: names it, its imports, and the waiting line if there is only one
- * candidate.
- */
+/** The error for a config that never finishes loading, with its imports and, if there is only one, the waiting line. */
 export function describeUnsettled(
   file: string,
   imported: readonly string[],

@@ -8,10 +8,7 @@ export interface Bounds {
   signal?: AbortSignal | undefined
 }
 
-/**
- * The result of the work, unless it times out or the signal aborts. The work's own signal aborts then too; its later
- * outcome is dropped.
- */
+/** The result of the work, unless it times out or the signal aborts; then the work's own signal aborts too. */
 export async function within<T>(
   work: (signal: AbortSignal) => T | PromiseLike<T>,
   { ms, late, signal }: Bounds,

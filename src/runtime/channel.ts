@@ -3,10 +3,7 @@ interface QueuedValue<T> {
   taken: (() => void) | undefined
 }
 
-/**
- * Merges what several producers send into one stream for one reader, in the order sent. Values that no producer waits for
- * are kept in memory.
- */
+/** Merges the values of several producers into one stream for one reader, in order. */
 // Not an async generator: each one that a value passes through delays it.
 export class Channel<T> implements AsyncIterable<T> {
   readonly #offerLimit: number

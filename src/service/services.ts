@@ -21,9 +21,7 @@ import type { Summary } from '../core/summary.ts'
 import type { MessageHit, MessageSearch } from '../core/text/message-search.ts'
 import type { RunTrace } from '../core/trace.ts'
 
-/*
- * What the server offers to api and protocols, in types of the core. Every error is an AppError.
- */
+/** What the server offers to api and protocols. Every error is an AppError. */
 
 export interface Registry {
   /** Throws for an empty or taken id, and for an entity that is not runnable. */

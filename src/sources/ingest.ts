@@ -16,9 +16,7 @@ export interface IngestTarget {
   one(source: string, bytes: Uint8Array): Promise<IngestOutcome>
   /** Throws `payload_too_large` if it would refuse a file of this size. */
   assertSize(bytes: number): void | Promise<void>
-  /**
-   * Whether only one file has failed, so that the others are still ingested. Default: refusals and unreadable files.
-   */
+  /** Whether only one file failed and the others go on. Default: refusals and unreadable files. */
   isAboutFile?(error: unknown): boolean
 }
 

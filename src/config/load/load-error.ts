@@ -54,7 +54,6 @@ async function findPlace(error: unknown, files: ReadonlySet<string>): Promise<Co
 
 interface MissingImport {
   importer: string
-  /** The end of the import statement. */
   words: string
   advice: string
 }

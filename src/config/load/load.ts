@@ -34,10 +34,7 @@ export interface LoadedConfig {
   root: string
   /** Undefined without a config file. */
   user: UserConfig | undefined
-  /**
-   * The files whose change requires a reload: the config, its local imports, `.env`; without a config, its possible
-   * places.
-   */
+  /** The files whose change requires a reload; without a config, its possible places too. */
   files: string[]
 }
 

@@ -1,10 +1,7 @@
 import { execFile } from 'node:child_process'
 import { readFileSync, statSync } from 'node:fs'
 
-/**
- * The position of a syntax error in one of these files, the one saved last first. V8 prints it only on the terminal, so
- * a child process is started to print it.
- */
+/** The position of a syntax error, in the file saved last first. V8 prints it only on the terminal of a process. */
 export async function findSyntaxError(files: Iterable<string>): Promise<{ file: string; line: number } | undefined> {
   const savedAt = (file: string) => statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0
   for (const file of [...files].sort((a, b) => savedAt(b) - savedAt(a))) {
@@ -23,10 +20,7 @@ async function checkSyntax(file: string): Promise<number | undefined> {
   return place === null ? undefined : Number(place[1])
 }
 
-/**
- * The file without its types, with unchanged lines. In a child, because Node warns about this function once per
- * process.
- */
+/** The file without its types, lines unchanged. In a child, because Node warns about this once per process. */
 async function strip(file: string): Promise<string> {
   const code = `process.stdout.write(require('node:module').stripTypeScriptTypes(require('node:fs').readFileSync(0, 'utf8')))`
   return (await runNode(['--input-type=commonjs', '--eval', code], readFileSync(file, 'utf8'))).stdout

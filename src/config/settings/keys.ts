@@ -35,7 +35,6 @@ const keySettings = settings(
     context.addIssue({ code: 'custom', path: ['scopes', index], message })
   }
 })
-/** A key with a name, a user or scopes. */
 export interface KeySettings extends z.input<typeof keySettings> {}
 type Key = z.ZodType<KeySettings | string, KeySettings | string>
 

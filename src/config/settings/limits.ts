@@ -71,7 +71,6 @@ const limitFields = settings({
 export interface ServerLimits extends z.input<typeof limitFields> {}
 export const limitSettings: z.ZodType<Limits, ServerLimits> = limitFields
 
-/** The default limits. */
 export function usualLimits(): Limits {
   return limitSettings.parse({})
 }

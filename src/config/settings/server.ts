@@ -132,15 +132,11 @@ const serverFields = settings({
   limits: limitSettings.prefault({}),
   /** Allows an address that is not loopback without `auth`. */
   allowUnauthenticated: flag().default(false),
-  /**
-   * Addresses and ranges (`'10.0.0.0/8'`, `'loopback'`) of trusted proxies, whose `X-Forwarded-For` is used. Default:
-   * none.
-   */
+  /** Addresses and ranges (`'10.0.0.0/8'`, `'loopback'`) whose `X-Forwarded-For` is trusted. Default: none. */
   trustProxy: proxies.prefault(false),
   retention: settings({ maxAge: duration(0).optional(), maxSessions: count().optional() }).prefault({}),
 })
 
-/** The specification's server configuration. */
 export interface ServerConfig extends z.input<typeof serverFields> {}
 export interface CheckedServer extends z.output<typeof serverFields> {}
 export const serverSettings: z.ZodType<CheckedServer, ServerConfig> = serverFields

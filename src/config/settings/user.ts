@@ -34,7 +34,6 @@ const userFields = settings({
   /** Called at shutdown, and when a reload has replaced this config and its last run has ended. */
   dispose: callback<() => void | Promise<void>>().optional(),
 })
-/** The content of agent.config.ts. */
 export interface UserConfig extends z.input<typeof userFields> {}
 export interface CheckedConfig extends z.output<typeof userFields> {}
 export const userSettings: z.ZodType<CheckedConfig, UserConfig> = userFields

@@ -4,9 +4,7 @@ import { headingText, plainTitle } from './markdown-title.ts'
 export interface MarkdownBlock {
   start: number
   end: number
-  /** Better not cut: fenced code, a table. */
   whole: boolean
-  /** Only the heading of the section. */
   heading: boolean
 }
 
@@ -39,10 +37,7 @@ function* linesOf(text: string): Generator<Line> {
 
 const adornment = /^([!-/:-@[-`{-~])\1+$/
 
-/**
- * Splits the whole text into sections, one per heading; fenced code and tables are whole blocks. Uses Markdown's
- * headings, or those of the outline if there is one.
- */
+/** Splits the text into one section per heading, of Markdown or the outline. Code and tables are whole blocks. */
 export function markdownSections(text: string, outline?: readonly Heading[]): MarkdownSection[] {
   const sections: MarkdownSection[] = [{ start: 0, end: text.length, headingPath: [], blocks: [] }]
   const path: { level: number; title: string }[] = []

@@ -10,7 +10,6 @@ export function headingText(text: string): string {
   return before === undefined || before === ' ' || before === '\t' ? line.slice(0, end).trimEnd() : line
 }
 
-/** A title without its links and marks. */
 export function plainTitle(text: string): string {
   return text
     .slice(0, longest)

@@ -42,7 +42,6 @@ export function putFeature(vector: Float32Array, hash: number, weight: number): 
   vector[place] = (vector[place] as number) + (hash & 0x80000000 ? -weight : weight)
 }
 
-/** Counts the features of one text after the other. */
 export interface FeatureSums {
   /** Adds to the vector the square root of each feature's count in these words. */
   addTo(vector: Float32Array, words: readonly string[], numbers: readonly number[]): void
@@ -62,7 +61,6 @@ export function createFeatureSums(vocabulary: Vocabulary): FeatureSums {
   let hashes = new Uint32Array(1 << 13)
   let features = new Uint32Array(1 << 13)
   let known = 0
-  /** The numbers of features from 1, by hash. */
   let slots = new Uint32Array(1 << 15)
 
   const numberOf = (hash: number): number => {

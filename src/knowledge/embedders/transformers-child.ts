@@ -1,7 +1,4 @@
-/**
- * The program of the child process, as text, so that no bundler has to find the file. Its first message holds the
- * address of transformers.js and the model's settings; the others are texts by id.
- */
+/** The child's program, as text for bundlers. Its first message holds settings, the others texts by id. */
 export const childProgram = `
 let extract
 const reply = (message) => process.connected && process.send(message)

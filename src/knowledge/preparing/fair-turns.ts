@@ -1,8 +1,5 @@
 export interface FairTurns {
-  /**
-   * Does the work in the caller's turn. `preempted` aborts when another caller needs the slot: the work is then
-   * repeated later. Throws the signal's reason when it aborts.
-   */
+  /** Runs the work in turn. When `preempted` aborts, it is repeated later. Throws the signal's reason. */
   run<T>(caller: string, work: (preempted: AbortSignal) => Promise<T>, signal: AbortSignal): Promise<T>
 }
 

@@ -30,10 +30,7 @@ const busy = 4
 /** How long a caller without a parser waits before it gets one from a caller with two. */
 const patienceMs = 250
 
-/**
- * Prepares in worker threads, which start on demand and do not keep the process alive. Each remembers its own words: a
- * word may be returned twice.
- */
+/** Prepares in worker threads, started on demand. Each remembers its own words, so a word may be returned twice. */
 export function createPreparer(): Preparer {
   const started: { thread: Promise<Thread>; load: number }[] = []
   let lastId = 0

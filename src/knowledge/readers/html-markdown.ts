@@ -6,7 +6,6 @@ export interface MarkupNode {
   children?: MarkupNode[]
 }
 
-/** The text in a node, its white space collapsed. */
 export function textOf(node: MarkupNode): string {
   const parts: string[] = []
   const visit = (each: MarkupNode): void => {
@@ -50,10 +49,7 @@ function copy(from: MarkupNode, to: PageNode, leaveOut: (node: MarkupNode) => bo
 
 const longestBlank = 200
 
-/**
- * Text with only plain spaces, because turndown takes quadratic time for other white space. Preserved white space keeps
- * its length, up to a bound.
- */
+/** Plain spaces only, since turndown is quadratic in other white space. Preserved white space keeps its length. */
 function spaced(text: string, isKept: boolean): string {
   if (!isKept) return text.replace(/\s+/g, ' ')
   return text.replace(/\s+/g, (blank) => blank.slice(0, longestBlank).replace(/[^ \t\r\n]/g, ' '))

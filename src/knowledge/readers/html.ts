@@ -19,10 +19,7 @@ const noiseNames = new Set(
   ),
 )
 
-/**
- * The main content of a page (`main`, `article`, else the body without navigation) as Markdown; line numbers refer to
- * the Markdown.
- */
+/** The main content (`main`, `article`, else the body without navigation) as Markdown, whose lines count. */
 export async function readHtml(html: string): Promise<Found> {
   if (unclosedTags(html) > maxUnclosedTags) throw new Unreadable(tooDeep)
   const { load } = await import('cheerio')

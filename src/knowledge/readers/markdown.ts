@@ -7,9 +7,7 @@ const maxFrontMatter = 65_536
 /** The imports at the beginning of an MDX page. */
 const moduleLines = /^(?:import\s(?:[^'"]*?\sfrom\s*)?['"][^'"\n]+['"];?[ \t\r]*(?:\n|$)|[ \t\r]*\n)+/
 
-/**
- * The text stays unchanged, front matter included, so that line numbers are the file's; front matter is not chunked.
- */
+/** The text with its front matter, so that line numbers are the file's; front matter is not chunked. */
 export const markdownReader: TextReader = {
   name: 'markdown',
   mediaTypes: ['text/markdown', 'text/x-markdown', 'text/mdx'],

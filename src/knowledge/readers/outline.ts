@@ -18,10 +18,7 @@ function linesOf(text: string): Line[] {
 
 const adornment = /^([!-/:-@[-`{-~])\1{2,}$/
 
-/**
- * The titles of reStructuredText: a line over a line of one repeated punctuation mark, optionally with the same above
- * it. Levels follow the first use of each mark.
- */
+/** Titles that are underlined, and maybe overlined, by repeated punctuation. Levels follow the marks' first use. */
 export function restructuredOutline(text: string): Heading[] {
   const lines = linesOf(text)
   const marks: string[] = []
@@ -41,7 +38,6 @@ export function restructuredOutline(text: string): Heading[] {
   return outline
 }
 
-/** Longer lines are no titles. */
 const longestLine = 1_000
 const asciidocFence = /^(-{4,}|\.{4,}|={4,}|\*{4,}|_{4,}|\+{4,}|\/{4,}|`{3,})$/
 

@@ -23,8 +23,5 @@ async function read(work: Parse): Promise<Found> {
   return (await import('./docx.ts')).readDocx(content)
 }
 
-/**
- * The parsing process loads this file from `url`, wherever a bundler put it. One object, because a bundler removes
- * exports that only another process uses.
- */
+/** The parsing process loads this file from `url`. One object: a bundler would remove a separate `parse`. */
 export const parser = { url: import.meta.url, parse }

@@ -11,14 +11,11 @@ import { childProgram } from './parser-child.ts'
 import type { Found } from './reader.ts'
 
 export interface ParserLimits {
-  /** Elapsed time per document. */
   timeoutMs: number
   /** Processor time per document, plus the same per megabyte of it. */
   cpuMs: number
   cpuMsPerMegabyte: number
-  /** Of the whole process. */
   memoryBytes: number
-  /** Idle time after which the process ends. */
   idleMs: number
 }
 

@@ -2,9 +2,7 @@ import { type Found, Unreadable } from './reader.ts'
 
 const maxPages = 10_000
 
-/**
- * The text of a PDF with a blank line between paragraphs, and the starts of its pages; line numbers refer to that text.
- */
+/** The text with a blank line between paragraphs, and the starts of its pages; lines count in that text. */
 export async function readPdf(bytes: Uint8Array): Promise<Found> {
   const { getDocumentProxy } = await import('unpdf')
   const document = await getDocumentProxy(new Uint8Array(bytes), { verbosity: 0, stopAtErrors: false }).catch(

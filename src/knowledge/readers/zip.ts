@@ -13,10 +13,7 @@ const endSignature = 0x06054b50
 const entrySignature = 0x02014b50
 const localSignature = 0x04034b50
 
-/**
- * The names in a ZIP archive. Throws `Unreadable` if it is too large unpacked, if an entry states a wrong size, or if
- * XML in it declares a document type or entities.
- */
+/** The names in a ZIP archive. Throws `Unreadable` if it is too large, states wrong sizes, or has XML with a DTD. */
 export function inspectArchive(archive: Buffer, limits: ArchiveLimits): string[] {
   const end = findEnd(archive)
   const entries = archive.readUInt16LE(end + 10)

@@ -5,10 +5,7 @@ import { join } from 'node:path'
 const smallRows = 50_000
 const largeWaitMs = 12 * 60 * 60 * 1000
 
-/**
- * Whether to rewrite a LanceDB table because of deleted rows in its files: LanceDB only marks them, and a compaction
- * keeps them where they are few.
- */
+/** Whether to rewrite a table to remove deleted rows: LanceDB only marks them, and compaction may keep them. */
 export async function mustRewrite(tableFolder: string, rows: number): Promise<boolean> {
   const notes = join(tableFolder, '_deletions')
   const names = await readdir(notes).catch(() => [])

@@ -3,10 +3,7 @@ const maxWords = 1 << 16
 const maxCharacters = 1 << 20
 const firstSlots = 1 << 12
 
-/**
- * Numbers words from 0 in order of first use. When there are too many, all are forgotten and `epoch` grows: earlier
- * numbers are then invalid. Words are identified by a 64-bit hash.
- */
+/** Numbers words from 0. When there are too many, all are forgotten, `epoch` grows, and old numbers are invalid. */
 export interface Vocabulary {
   readonly epoch: number
   /** All numbers are of one epoch. */
@@ -74,7 +71,6 @@ function slotOf(slots: Uint32Array, one: number, other: number): number {
   return slot
 }
 
-/** A set of numbers of one vocabulary. */
 export interface NumberSet {
   /** False if it is already in the set. */
   add(number: number): boolean

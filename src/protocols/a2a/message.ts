@@ -19,10 +19,7 @@ function toWirePart(part: Part): A2APart {
   return part.text === '' ? { type: 'text' } : { type: 'text', content: part.text }
 }
 
-/**
- * One part of a request, of any JSON value. Returns an invalid part's problem as text. A `text` part without content is
- * valid; `data` is JSON in a string.
- */
+/** A part of a request, or what is wrong with it. `text` may be empty; `data` is JSON in a string. */
 export function readPart(value: unknown): Part | string {
   if (typeof value === 'object' && value !== null && 'type' in value) {
     if (value.type === 'text') {

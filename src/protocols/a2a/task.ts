@@ -3,10 +3,7 @@ import type { CancellationReason, Run, RunRecord } from '../../core/run.ts'
 import type { A2AMessage, A2ATask } from '../../wire/a2a.ts'
 import { toWireMessage } from './message.ts'
 
-/**
- * The ended run as a task. Every status but `completed` becomes `failed`, and a last message says why, after the output
- * so far.
- */
+/** The ended run as a task. If it did not complete, it is `failed`, and a last message says why. */
 export function toTask(run: RunRecord): A2ATask {
   const messages: A2AMessage[] = []
   for (const message of run.messages) {

@@ -1,10 +1,7 @@
 import { createHash } from 'node:crypto'
 import { version } from '../../core/version.ts'
 
-/**
- * A hash of settings that are pure data, the same in every process of this version. Undefined when they contain a
- * function or a class instance, whose behaviour can't be compared.
- */
+/** A hash of settings that are pure data. Undefined for functions and class instances, which can't be compared. */
 export function fingerprint(settings: unknown): string | undefined {
   const data = toData(settings)
   if (data === undefined) return undefined

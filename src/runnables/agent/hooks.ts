@@ -33,10 +33,7 @@ export interface ToolCallInfo {
   readonly run: AgentRunContext
 }
 
-/**
- * Code around the actions of an agent. Each hook gets the action and `next`, which performs it; an error that a hook
- * throws fails the action. `next` streams while it is awaited.
- */
+/** Code around the actions of an agent. A hook calls `next` to perform the action; its error fails the action. */
 export interface AgentHooks<DATA = Json> {
   /** Around the whole run. `next` resolves with the complete answer. */
   run?: (call: AgentRunContext, next: () => Promise<RunOutcome<DATA>>) => unknown

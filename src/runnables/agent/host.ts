@@ -79,9 +79,7 @@ export function hostAgent(hosted: HostableAgent, { limits = noLimits }: Defaults
   return configurable(entity, (defaults) => hostAgent(hosted, defaults))
 }
 
-/**
- * The runnable for a config entry under `agents`, `teams` or `workflows`. Throws `invalid_request` for any other value.
- */
+/** The runnable for an entry of `agents`, `teams` or `workflows`. Throws `invalid_request` for any other value. */
 export function toRunnable(kind: EntityKind, value: unknown): Runnable {
   if (isRunnable(value)) {
     if (value.kind === kind) return value

@@ -8,10 +8,7 @@ const charactersPerToken = 4
 /** Messages that were recorded while the summary was written are repeated rather than lost. */
 const overlapMs = 1000
 
-/**
- * What a model sees of the session: its summary and the newest runs since, as many as fit the budget. Runs are included
- * whole or not at all.
- */
+/** The session for a model: its summary and the newest runs since that fit the budget, each whole. */
 export async function remember(memory: CheckedMemory, context: RunContext): Promise<ModelMessage[]> {
   const { runs, tokens, summary: wanted } = memory
   const summary = wanted ? await context.summary() : undefined

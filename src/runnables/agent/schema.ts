@@ -56,7 +56,6 @@ const timeouts = settings({
 })
 type Timeout = number | z.output<typeof timeouts>
 
-/** The settings that agentserve itself resolves. */
 const resolved = {
   knowledge: choose(
     (value): z.ZodType<CheckedKnowledge> =>

@@ -8,10 +8,7 @@ import type { AgentGuardrails } from './guardrails.ts'
 import type { AgentHooks } from './hooks.ts'
 
 export interface AgentKnowledge {
-  /**
-   * `first` (default): searches with the user's text before the model call. `tool`: the model searches when it needs
-   * to.
-   */
+  /** `first` (default): searches before the model call. `tool`: the model searches when it needs to. */
   mode?: 'first' | 'tool'
   /** Passages per search, 1–100; default 6. */
   limit?: number
@@ -28,7 +25,6 @@ export interface AgentMemory {
   summary?: boolean
 }
 
-/** The context of an agent's own `run`. */
 export interface AgentRunContext extends AgentContext, Pick<RunContext, 'resumed'> {
   readonly text: string
   readonly parts: RunInput['parts']
@@ -81,5 +77,4 @@ export type ToolsContext<TOOLS extends ToolSet> =
     ? { toolsContext: CONTEXT }
     : unknown
 
-/** Settings of any agent, for internal use. */
 export type AnyAgentSettings = AgentSettings<ToolSet, RuntimeContext, OutputInterface>

@@ -4,9 +4,7 @@ import type { Runnable } from '../../core/runnable.ts'
 import type { RunnableLimits } from '../limits/bounded.ts'
 import type { McpServers } from '../mcp/mcp.ts'
 
-/** The config's defaults for all entities. */
 export interface Defaults {
-  /** For agents without a model of their own. */
   model?: ModelSetting | undefined
   /** The user's project folder, where provider packages are resolved. */
   root?: string | undefined
@@ -15,7 +13,6 @@ export interface Defaults {
   limits?: RunnableLimits | undefined
 }
 
-/** Replacements for models and tools in a test. */
 export interface TestDoubles {
   /** Gets the model that the agent would use. */
   model?(setting: ModelSetting | undefined): ModelSetting | undefined

@@ -20,7 +20,6 @@ export function jsonText(value: unknown): string | undefined {
 
 type Callable = (...args: never[]) => unknown
 
-/** The type of a value after recording. */
 export type Journaled<T> = unknown extends T
   ? T
   : // biome-ignore lint/suspicious/noConfusingVoidType: a step may give nothing

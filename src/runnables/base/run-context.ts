@@ -5,10 +5,7 @@ import type { AgentContext, RunContext } from '../../core/runnable.ts'
 
 const running = new AsyncLocalStorage<RunContext>()
 
-/**
- * The current run's context: in a tool, a step, a hook or an agent's own `run`. `STATE` is the caller's type of the
- * session's state. Throws `internal` outside a run.
- */
+/** The context of the current run, in any code that it calls. Throws `internal` outside a run. */
 export function runContext<STATE extends object = JsonObject>(): AgentContext<STATE> {
   const context = running.getStore()
   if (context === undefined)
@@ -19,7 +16,6 @@ export function runContext<STATE extends object = JsonObject>(): AgentContext<ST
   return context as AgentContext<object> as AgentContext<STATE>
 }
 
-/** Streams `work`, and runs all of it inside the run. */
 export function insideRun<T>(context: RunContext, work: () => AsyncIterable<T>): AsyncIterable<T> {
   return {
     [Symbol.asyncIterator]() {

@@ -5,7 +5,6 @@ import { jsonSize } from '../../runtime/json-size.ts'
 /** Limits that agents and teams enforce themselves, because nothing else sees their intermediate output. */
 export type RunnableLimits = Pick<Limits, 'run' | 'toolResult'>
 
-/** For an agent without a server. */
 export const noLimits: RunnableLimits = {
   run: { outputBytes: Infinity, events: Infinity, timeMs: Infinity, steps: Infinity, tokens: undefined },
   toolResult: { promptBytes: Infinity, recordBytes: Infinity },
@@ -13,10 +12,7 @@ export const noLimits: RunnableLimits = {
 
 const eventsPerTick = 256
 
-/**
- * The same emissions, for a reader that holds them back. Throws `run_limit` above the run's limits; yields to the event
- * loop now and then.
- */
+/** The same emissions, for a reader that holds them back. Throws `run_limit` above the run's limits. */
 export async function* bounded<T extends Emission>(
   emissions: AsyncIterable<T>,
   { run }: RunnableLimits,

@@ -58,7 +58,6 @@ export class McpConnection {
     this.#root = root
   }
 
-  /** The server's tools, as last listed. */
   async tools(logger: Logger, signal: AbortSignal): Promise<McpToolDefinition[]> {
     const live = await this.#open(logger, signal)
     live.tools ??= this.#listTools(live)

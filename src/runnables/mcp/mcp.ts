@@ -16,7 +16,6 @@ import { ToolRecord } from './tool-record.ts'
 const names = () =>
   list(text("the server's own name of a tool"), "a list of the server's own names of tools").readonly()
 const mcpOptions = settings({
-  /** The only tools that this agent gets. */
   tools: list(string()).readonly().optional(),
   /** Which calls wait for approval: all, or those of these tools, by the server's own names. */
   needsApproval: choose(
@@ -121,7 +120,6 @@ export interface McpServers {
   /** Keeps a server for this config, without starting it. Throws `invalid_request` for an unknown name. */
   claim(server: string | CheckedServer): void
   get(server: string | CheckedServer): McpConnection
-  /** The recorded hashes of its tools. */
   record(server: string | CheckedServer): ToolRecord
   /** Closes the servers that no other config has claimed. */
   close(): Promise<void>

@@ -5,10 +5,7 @@ export function tooLong(bytes: number): string {
   return `it sent a message of more than ${shownBytes(bytes)}, the limit \`mcpMessage\`; raise \`server.limits.mcpMessage\` to allow more`
 }
 
-/**
- * The same response, whose stream fails when a message is too long: an event of an event stream, else the whole body.
- * Calls `onTooLong` first.
- */
+/** The same response; its stream fails when an event or the body is too long, after a call of `onTooLong`. */
 export function boundMessages(response: Response, bytes: number, onTooLong: (why: string) => void): Response {
   if (response.body === null) return response
   const isStream = response.headers.get('content-type')?.includes('text/event-stream') === true

@@ -30,7 +30,6 @@ const lastWordsMs = 500
 /** Live process groups, killed when this process exits without closing them. */
 const groups = new Set<number>()
 
-/** The process of an MCP server and its child processes. */
 export class McpChild {
   readonly #child: ChildProcess
   /** Resolves with a text that says how it ended. */

@@ -2,7 +2,6 @@ import type { ModelMessage, ToolApprovalResponse } from 'ai'
 import type { Json } from '../../core/json.ts'
 import type { Resumption, RunContext } from '../../core/runnable.ts'
 
-/** The state from which a paused model run continues. */
 export interface Checkpoint {
   messages: ModelMessage[]
   /** The runs that tool calls wait for, by call id. */
@@ -11,7 +10,6 @@ export interface Checkpoint {
   hashes?: Record<string, string>
 }
 
-/** A run's tools, by the model's names. */
 export type KnownTools = ReadonlyMap<string, { hash?: string | undefined }>
 
 /** Bytes become base64, which the AI SDK accepts too. */

@@ -6,10 +6,7 @@ import type { JsonObject } from '../../core/json.ts'
 import type { Usage } from '../../core/run.ts'
 import { toJson } from '../base/json-value.ts'
 
-/**
- * Converts the parts of the AI SDK's stream to events of a run. One object per run; it knows the open model call and
- * the start of each tool call.
- */
+/** Converts the AI SDK's stream to events. One per run: it knows the open model call and tool call starts. */
 export class ModelEvents {
   #call: { id: string; startedAt: number } | undefined
   readonly #toolCalls = new Map<string, number>()

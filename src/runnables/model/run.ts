@@ -13,7 +13,6 @@ import { ModelEvents } from './events.ts'
 import type { ModelObserver } from './observer.ts'
 import { settingsOf, toolsOf } from './settings.ts'
 
-/** Any agent of the AI SDK without call options. */
 export type SdkAgent = Agent<never, ToolSet, RuntimeContext, OutputInterface>
 
 export interface ModelRun {
@@ -153,9 +152,7 @@ interface Announcement {
   providerOptions?: ModelParams['providerOptions']
 }
 
-/**
- * The prompt in the provider's form if the SDK shows it, else the given instructions and messages; and the settings.
- */
+/** The prompt as the provider gets it if the SDK shows it, else instructions and messages; and the settings. */
 function announced(step: Announcement) {
   const { instructions, messages, promptMessages, stepTools, stepToolChoice, providerOptions } = step
   const given = instructions === undefined ? messages : [{ role: 'system', content: instructions }, ...messages]

@@ -13,7 +13,6 @@ export interface RunParts {
   tools: ToolSet
   equip: (model: ModelObject) => ModelObject | Promise<ModelObject>
   approve: Approve
-  /** Overrides the settings'. */
   stopWhen?: CheckedAgent['stopWhen'] | undefined
 }
 

@@ -16,10 +16,7 @@ const kept = [
   'providerOptions',
 ] as const satisfies (keyof ModelParams)[]
 
-/**
- * The parameters of a model call besides prompt and tools; undefined without any. Headers are left out, because they
- * may hold keys.
- */
+/** The other parameters of a model call, without headers, which may hold keys; undefined if there are none. */
 export function settingsOf(
   params: { [KEY in keyof ModelParams]?: ModelParams[KEY] | undefined },
 ): JsonObject | undefined {

@@ -8,10 +8,7 @@ import { checkedResults } from '../tools/result.ts'
 
 type Execute = (input: unknown, options: { toolCallId: string; abortSignal?: AbortSignal }) => unknown
 
-/**
- * Adds the agent's time limits, hook and result checks to every call. A call that takes too long fails, even if the
- * tool ignores its signal; its late result is dropped.
- */
+/** Adds time limits, hook and result checks. A timeout fails the call even if the tool ignores its signal. */
 export function equipTools(
   tools: ToolSet,
   { timeout, hooks }: Pick<CheckedAgent, 'timeout' | 'hooks'>,

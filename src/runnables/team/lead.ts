@@ -32,7 +32,6 @@ export function leader(settings: Leading, members: readonly Member[]): Runnable 
   } as Parameters<typeof agent>[0])
 }
 
-/** The agent that chooses which member answers. */
 export function router(settings: Leading, members: readonly Member[]): Runnable {
   return agent({
     instructions: 'Choose the member of the team who should answer, by calling its tool.',

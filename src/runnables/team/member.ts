@@ -14,7 +14,6 @@ export interface Member {
 
 export interface TeamRun {
   context: RunContext
-  /** The recorded steps of members. */
   journal: Journal
   emit: (event: EmittedEvent) => Promise<void>
 }
@@ -57,7 +56,6 @@ export async function ask(
   return follow(run, member, child, createId('step'), aloud)
 }
 
-/** Resumes a waiting member with the input of the team's run. */
 export async function goOn(
   run: TeamRun,
   member: Member,

@@ -33,10 +33,7 @@ function namedIn(approval: ToolApproval): [string, unknown][] | undefined {
   return Object.entries(approval ?? {}).filter(([, decision]) => decision !== undefined)
 }
 
-/**
- * Throws `invalid_request` for a name in `toolApproval` that no tool can have. Names that a source may add are checked
- * when the source is opened.
- */
+/** Throws `invalid_request` for a name that no tool can have. A source's names are checked when it is opened. */
 export function checkApprovalNames(approval: ToolApproval, tools: ToolSet, more: readonly string[]): void {
   const known = [...more]
   const beginnings: string[] = []

@@ -24,9 +24,7 @@ const remoteSettings = settingsOf({
   name: string().optional(),
   /** Tells a model when to use it. */
   description: string().optional(),
-  /**
-   * Until its answer begins; default 10 minutes, because its model may have to be loaded. Also limits a background run.
-   */
+  /** Until its answer begins (its model may load first), and of a background run; default 10 minutes. */
   timeout: duration().optional(),
   /** `keep` (default): one session there per session here; `new`: one per call. */
   session: oneOf(['keep', 'new']).default('keep'),

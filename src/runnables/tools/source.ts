@@ -33,7 +33,6 @@ export interface ToolSource {
 
 export type CheckPlace = Pick<RunContext, 'logger' | 'signal'>
 
-/** The tools of a checked entry. */
 export interface CheckedSource {
   /** The origin of the tools, for messages. */
   from: string

@@ -56,16 +56,13 @@ export interface StepSurroundings {
 
 const longestPauseMs = 10_000
 
-/** The position of the calling code in a workflow. */
 interface WorkflowPosition {
-  /** The enclosing step. */
   outer?: { id: string; key: string } | undefined
   /** The step or approval that it reached before. */
   after?: string | undefined
 }
 const places = new AsyncLocalStorage<WorkflowPosition>()
 
-/** Runs a workflow's own code from the beginning. */
 export function beginAt<T>(work: () => T): T {
   return places.run({}, work)
 }
@@ -84,7 +81,6 @@ export function isInsideStep(): boolean {
   return places.getStore()?.outer !== undefined
 }
 
-/** Creates the `step` function of one run. */
 export function createStep(surroundings: StepSurroundings): Step {
   const { runId, emit, recorded, signal, journal, changedState, enter } = surroundings
 

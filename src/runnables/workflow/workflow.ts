@@ -56,10 +56,7 @@ const workflowSettings = settingsOf({
   run: callback(),
 })
 
-/**
- * A workflow: plain TypeScript whose steps are recorded as they end, so that an interrupted run continues where it was.
- * Wrong settings throw `invalid_request` naming the key.
- */
+/** TypeScript whose finished steps survive an interruption. Wrong settings throw `invalid_request` naming the key. */
 export function workflow<INPUT = string, STATE extends object = JsonObject>(
   settings: WorkflowSettings<INPUT, STATE>,
 ): Runnable<'workflow'> {

@@ -18,7 +18,6 @@ interface Options {
   clock: Clock
 }
 
-/** Exports or erases everything of one user. */
 export function createUsers({ store, sessions, runs, clock }: Options): Users {
   /** The user's sessions (`isOwn`), and sessions that name the user in `shared_with`. */
   async function* sessionsOf(userId: string): AsyncGenerator<{ sessionId: string; isOwn: boolean }> {

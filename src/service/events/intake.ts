@@ -31,7 +31,6 @@ export class RunIntake {
     this.#budget = new RunBudget(options.bounds)
   }
 
-  /** Whether the run has asked for input. */
   get asked(): boolean {
     return this.#asked
   }

@@ -7,10 +7,7 @@ type ReadPage = (run: Pick<RunHead, 'run_id' | 'end_seq'>, after: number, limit:
 /** Number of cached pages; each has some tens of kilobytes. */
 const keptPages = 64
 
-/**
- * Pages of runs that are not live, for many readers at once: a page that is being read, or was read lately, is not read
- * again.
- */
+/** Pages of runs that are not live, cached and shared by readers. */
 export function sharePages(read: (runId: string, after: number, limit: number) => Promise<EventPage>): ReadPage {
   const pages = new Map<string, Promise<EventPage>>()
 

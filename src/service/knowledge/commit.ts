@@ -27,12 +27,8 @@ export interface CommitDrivers {
   openCollection(name: string): Promise<CollectionIndex>
 }
 
-/** Stores documents in batches. */
 export interface Commits {
-  /**
-   * Stores the result of `prepare`; a batch waits for it briefly. Resolves when the document is current; on failure
-   * everything that was written of it is removed.
-   */
+  /** Resolves when the document is current; on failure everything that was written of it is removed. */
   add(prepare: () => Promise<Committable>): Promise<void>
 }
 

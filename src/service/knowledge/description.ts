@@ -3,7 +3,6 @@ import type { KnowledgeConfig } from '../../core/knowledge/knowledge.ts'
 import { defaultChunkOverlap, defaultChunkSize, knowledgeLimits } from '../../core/knowledge/limits.ts'
 import type { KnowledgeOptions } from './knowledge.ts'
 
-/** The available settings of knowledge, and those in use. */
 export function describeKnowledge(
   options: KnowledgeOptions,
   collection: string,

@@ -22,7 +22,6 @@ export function hashOf(content: string | Uint8Array): string {
   return createHash('sha256').update(content).digest('hex')
 }
 
-/** The stored document of a source, and its collection. */
 export interface FoundDocument {
   collection: Collection | undefined
   previous: StoredDocument | undefined
@@ -67,10 +66,7 @@ export function isUnchanged(previous: StoredDocument, settings: DocumentSettings
   )
 }
 
-/**
- * Reads, chunks, embeds and stores one document. Its vectors are written before its generation becomes current, so that
- * a search never finds an incomplete document.
- */
+/** Ingests one document. Vectors are written before its generation is current: no search finds half a document. */
 export async function ingestDocument(
   drivers: IngestDrivers,
   content: IngestInput['content'],

@@ -7,7 +7,6 @@ import type { Logger } from '../../core/logger.ts'
 const chunksAtOnce = 500
 const documentsAtOnce = 100
 
-/** The vectors of one collection and their embedder. */
 export interface CollectionIndex {
   collection: Collection
   table: VectorTable

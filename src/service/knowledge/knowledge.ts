@@ -31,7 +31,6 @@ export interface KnowledgeOptions {
   preparer: Preparer
   clock: Clock
   logger: Logger
-  /** The default collection; `default` if not set. */
   collection?: string | undefined
   chunkDefaults?: ChunkDefaults | undefined
   availableVectorDbs: readonly string[]

@@ -16,7 +16,6 @@ export interface Removal {
   removeDocument(documentId: string): Promise<void>
 }
 
-/** Deletes documents with their chunks and vectors. */
 export function createRemoval({ documents, lock, indexOf }: RemovalDrivers): Removal {
   const deleteDocument = async (documentId: string): Promise<void> => {
     const { source, collection: name } = await documents.getDocument(documentId)
@@ -25,8 +24,7 @@ export function createRemoval({ documents, lock, indexOf }: RemovalDrivers): Rem
       await documents.collect([generation])
       const collection = await documents.findCollection(name)
       if (!collection) return
-      // The document is deleted already; leftover vectors are never shown and are removed when the index is next
-      // compared.
+      // The document is deleted; leftover vectors are never shown, and go when the index is next compared.
       const index = await indexOf(collection).catch(() => undefined)
       await index?.table.removeGenerations([generation])
       index?.missing.delete(generation)

@@ -14,12 +14,10 @@ const similarWords = 12
 /** The BM25 score that becomes 0.5 on the scale of 0 to 1. */
 const middleOfBm25 = 5
 
-/** The result, and the rankings that it was merged from. */
 export interface Found {
   ranking: Ranking
   keyword: Ranking
   vector: Ranking
-  /** The words of the keyword search. */
   words: string[]
 }
 

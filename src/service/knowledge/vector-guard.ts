@@ -12,7 +12,6 @@ const outside = /no space left|too many open files|permission denied|os error (?
 export class VectorsUnavailable extends AppError {}
 
 export interface VectorGuardOptions {
-  /** The path of the vectors, for errors. */
   location: string
   clock: Clock
   logger: Logger

@@ -2,7 +2,6 @@ import type { EmittedEvent } from '../../core/event.ts'
 import { type Limits, runLimit, shownBytes } from '../../core/limits.ts'
 import type { Recordable } from '../events/to-event.ts'
 
-/** The limits of a run. */
 export type RunBounds = Pick<Limits, 'run' | 'toolResult' | 'metadataBytes' | 'stateBytes'>
 
 /** Counts what one run emits. Every method throws `run_limit` for what is too much, before any of it is recorded. */

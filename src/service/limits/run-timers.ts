@@ -13,7 +13,6 @@ export interface RunTimes {
 /** Node's timers fire at once above this. */
 const longestTimerMs = 2 ** 31 - 1
 
-/** The time limits of one run. */
 export class RunTimers {
   readonly #timers: Timers
   readonly #times: RunTimes
@@ -42,7 +41,6 @@ export class RunTimers {
     if (this.#times.workMs !== undefined) this.#arm(this.#times.workMs)
   }
 
-  /** Called for each event. */
   resetIdleTimer(): void {
     this.#idle?.refresh()
   }

@@ -4,10 +4,7 @@ import type { PromptReader } from './reader.ts'
 
 type Batches = AsyncIterable<readonly RunEvent[]>
 
-/**
- * A run's events with the full prompts of its model calls. `earlier` gives all its events: in a stream that begins later,
- * calls may refer to calls before it.
- */
+/** Events with full prompts. `earlier` gives all events of the run, because calls may refer to earlier calls. */
 export function withPrompts(
   batches: Batches,
   open: () => Promise<PromptReader>,

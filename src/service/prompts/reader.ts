@@ -12,10 +12,7 @@ import {
   toldIn,
 } from './record.ts'
 
-/**
- * Restores the prompts of one run's model calls from their records. Read the calls in order, from the first, or from the call
- * after `last`.
- */
+/** Restores the prompts of one run's model calls. Read the calls in order, from the first or after `last`. */
 export class PromptReader {
   readonly #run: Pick<RunHead, 'run_id' | 'session_id' | 'parent_run_id'>
   readonly #recorded: RecordedRuns

@@ -10,7 +10,6 @@ import type { ForkSession, ImportSession, PartOfSession, SessionPiece } from '..
 const recordsAtOnce = 20
 const eventsAtOnce = 500
 
-/** Export, import and fork of whole sessions. */
 export function createSessionCopies(store: SessionStore, clock: Clock) {
   /** All ended runs, or those up to `last` with its child runs; null: none. */
   async function* runsOf(sessionId: string, last?: string | null): AsyncGenerator<RunRecord> {
@@ -118,7 +117,6 @@ export function createSessionCopies(store: SessionStore, clock: Clock) {
   }
 }
 
-/** The copy with new ids. */
 function withNewIds({ session, summary, handovers, runs }: SessionCopy, sessionId: string, now: number): SessionCopy {
   const ids = new Map<string, string>()
   // Ids are made on first mention: a session or a child run names a run before it comes.
@@ -154,7 +152,6 @@ function mapValues<T, U>(values: Record<string, T>, change: (value: T) => U): Re
   return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, change(value)]))
 }
 
-/** The copy as the session of this user alone. */
 function ownedBy({ session, summary, runs }: SessionCopy, userId: string): SessionCopy {
   return {
     session: { ...session, user_id: userId, shared_with: { ...session.shared_with, user_ids: [] } },

@@ -21,7 +21,6 @@ export interface Retention {
   start(): void
   /** Deletes expired sessions in small commits, each followed by a pause of the same length. Resolves with their number. */
   prune(): Promise<number>
-  /** Waits for the commit in progress. */
   close(): Promise<void>
 }
 

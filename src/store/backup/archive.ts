@@ -15,7 +15,6 @@ export interface ArchiveOptions {
   folder: string
   /** Copied in this order, under these names. */
   databases: readonly { name: string; path: string }[]
-  /** The version of agentserve. */
   version: string
   clock: () => number
 }

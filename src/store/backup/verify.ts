@@ -10,10 +10,7 @@ import { type ManifestMember, sessionsName } from './manifest.ts'
 const firstKnowledgeVersion = 2
 const selectSchema = 'SELECT type, name, tbl_name, sql FROM sqlite_schema ORDER BY type, name'
 
-/**
- * Throws `invalid_request` unless the file is a sound database of this or an earlier version with exactly our tables,
- * indexes, triggers and views. Runs nothing that the file defines.
- */
+/** Throws `invalid_request` unless it is a sound database with exactly our schema. Runs nothing that it defines. */
 export async function verifyDatabase(path: string, { name, schema_version: version }: ManifestMember): Promise<void> {
   const isSessions = name === sessionsName
   const { applicationId, migrations } = isSessions ? sessionsDatabase : documentsDatabase

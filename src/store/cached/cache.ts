@@ -10,9 +10,7 @@ export interface MemoryLimits {
   runs: number
 }
 
-/**
- * Caches what is known of sessions: of all with an active run, and of the most recently used others within the limits.
- */
+/** Entries of all sessions with an active run, and of the most recently used others within the limits. */
 export class SessionCache {
   readonly #limits: MemoryLimits
   readonly #sessions = new DenseMap<string, CacheEntry>()

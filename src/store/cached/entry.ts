@@ -24,9 +24,7 @@ export class CacheEntry {
   /** Writes begun, and those that the store has answered. */
   asked = 0
   answered = 0
-  /**
-   * The store may have applied the writes in another order than it answered: nothing is known until all are answered.
-   */
+  /** The store may have reordered writes: nothing is known until all are answered. */
   isUnordered = false
   /** Grows with each write, so that a read can tell whether it is stale. */
   version = 0

@@ -1,10 +1,7 @@
 import { assertFilters, isDocumentFilterKey } from '../../core/knowledge/filter.ts'
 import type { Filters } from '../../core/knowledge/knowledge.ts'
 
-/**
- * Filters as SQL over `document`, equivalent to `matchesFilters`; every value and key is bound. Both sides of a
- * comparison are JSON from the same conversion.
- */
+/** Filters as SQL over `document`, all values bound. Equivalent to `matchesFilters`: JSON is compared with JSON. */
 export function filterSql(filters: Filters): { sql: string; parameters: string[] } {
   assertFilters(filters)
   const terms: string[] = []

@@ -77,10 +77,7 @@ export async function similarWords(
   return rows.map((row) => String(row.word))
 }
 
-/**
- * Matches limited to current chunks that pass the filters. Each look-up is expensive: without filters only the best
- * matches are looked up, and all of them only if too few are current.
- */
+/** Current chunks that pass the filters. A look-up is expensive: the best matches first, all only if too few pass. */
 async function rankCurrent(
   connection: Connection,
   index: { sql: string; parameters: readonly SqlValue[] },
@@ -115,10 +112,7 @@ interface Remembered {
   trigrams: Map<string, number>
 }
 
-/**
- * The number of chunks that contain each term, cached until a twentieth of the collection has changed: counting a
- * frequent term reads its whole list, and weights need no more precision.
- */
+/** How many chunks contain each term; cached until a twentieth changes, since a count reads the term's whole list. */
 export function createFrequencies(writes: () => number) {
   const remembered = new Map<number, Remembered>()
   const sizes = new Map<number, { chunks: number; terms: number; writes: number; askedMs: number }>()

@@ -29,7 +29,6 @@ function parse(cursor: string): unknown {
   }
 }
 
-/** Whether a row comes after the keyset, newest first. */
 export function isAfter(row: Keyset, keyset: Keyset): boolean {
   return row.time < keyset.time || (row.time === keyset.time && row.id < keyset.id)
 }

@@ -14,7 +14,6 @@ export class Expiry {
     this.#lastMs = clock()
   }
 
-  /** Call it for each new key. */
   isDue(): boolean {
     const now = this.#clock()
     this.#kept++

@@ -12,10 +12,7 @@ interface RunLook {
 /** How many event numbers a run may use before its first batch is recorded. */
 export const startReserve = 1_000
 
-/**
- * Maximum text and data of an interrupted run that becomes its answer. The default limits let no run emit more; what an
- * unlimited run emitted beyond that stays in its events.
- */
+/** Maximum output of an interrupted run that becomes its answer, above every default limit. */
 export const maxRecoveredCharacters = 64 * 1024 * 1024
 
 /** Whether a run in this state may be ended under this fence; `ok`: write the end. */

@@ -13,10 +13,7 @@ export async function copyBytes(path: string): Promise<number> {
   })
 }
 
-/**
- * Copies the database, as of one moment, to a new file that only its owner may read. Reads and writes continue, but the
- * WAL can't restart meanwhile. Deleted data is not in the copy.
- */
+/** Copies the database, as of one moment and without deleted data, to a new private file. Blocks a WAL restart. */
 export async function copyFile(path: string, to: string): Promise<void> {
   await (await open(to, 'wx', 0o600)).close()
   await reading(path, (connection) => connection.run('VACUUM INTO ?', [to]))

@@ -8,10 +8,8 @@ import type { Connection, SqlValue } from './connection.ts'
  * position, while `sqlite3` returns objects: the columns of a result must have different names.
  */
 
-/** A placeholder per value. */
 export type Places<Values> = { [Name in keyof Values]: Placeholder }
 
-/** The part that drizzle's builders share. */
 interface Builder<Result> {
   prepare(): Prepared<Result>
 }
@@ -37,7 +35,6 @@ export function query<Values extends object, Result>(
   }
 }
 
-/** A query that differs per call. */
 export function execute<Result>(
   connection: Connection,
   build: (database: SqliteRemoteDatabase) => Builder<Result>,

@@ -5,10 +5,7 @@ import { assertSpace } from './space.ts'
 
 const keptMs = 7 * 24 * 60 * 60 * 1000
 
-/**
- * Copies the database beside itself, as `<file>.version-<version>`, before its update; earlier copies are deleted. Throws
- * `storage_full` when there is no room, with nothing changed.
- */
+/** Keeps a copy as `<file>.version-<version>`, replacing earlier ones. Throws `storage_full`, changing nothing. */
 export async function keepVersion(path: string, version: number): Promise<void> {
   await assertSpace(dirname(path), await copyBytes(path), `The copy of '${path}' before its update`)
   const copy = `${path}.version-${version}`

@@ -2,10 +2,7 @@ import type { WriteConnection } from './shrinking.ts'
 
 const pagesAtOnce = 64
 
-/**
- * FTS5 only marks deleted rows; a merge of the segments removes their words from the file. Runs one step of that merge
- * (`begin`: the first). Returns false when nothing is left to merge.
- */
+/** One merge step (`begin`: the first): it removes words of deleted rows, which FTS5 only marks. False: done. */
 export async function mergeStep(writer: WriteConnection, table: string, begin: boolean): Promise<boolean> {
   const before = await totalChanges(writer)
   await writer.all(`INSERT INTO ${table} (${table}, rank) VALUES ('merge', ${begin ? -pagesAtOnce : pagesAtOnce})`)

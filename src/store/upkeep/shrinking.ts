@@ -22,10 +22,7 @@ const pagesAtOnce = 128
 const keptPages = 128
 const pauseMs = 20
 
-/**
- * Returns free pages to the disk in small steps, between writes. Does nothing for a file that was created without
- * `auto_vacuum`.
- */
+/** Returns free pages to the disk in small steps, between writes. Needs a file made with `auto_vacuum`. */
 export class Shrinking {
   readonly #options: ShrinkingOptions
   #timer: NodeJS.Timeout | undefined

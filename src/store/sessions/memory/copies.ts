@@ -19,7 +19,6 @@ export function readRecords(
   return takeWithin(runs.slice(from, from + limit), maxBytes).map(({ record }) => copy(record))
 }
 
-/** Collects the runs of a copy with their events before anything is stored. */
 export async function gatherRuns(pieces: AsyncIterable<RunPiece>): Promise<RunRow[]> {
   const rows: RunRow[] = []
   for await (const piece of pieces) {

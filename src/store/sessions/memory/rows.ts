@@ -58,9 +58,7 @@ export interface MemoryState {
   summaryJobs: Map<string, { at: string; attempts: number }>
 }
 
-/**
- * A copy of JSON-like data, so that neither side sees later changes by the other. Throws for values that are not JSON.
- */
+/** A copy of JSON-like data, independent of the original. Throws for values that are not JSON. */
 export function copy<T>(value: T): T {
   if (typeof value === 'bigint') throw new TypeError('A BigInt is not JSON.')
   if (typeof value !== 'object' || value === null) return value

@@ -22,10 +22,7 @@ export interface MemoryStoreOptions {
   maxReadBytes?: number | undefined
 }
 
-/**
- * Keeps everything in this process, limited only by its memory. After `close`, `open` gives the same content again,
- * which simulates a restart.
- */
+/** Keeps everything in this process. `open` after `close` gives the same content, which simulates a restart. */
 export function memoryStore({ clock = Date.now, maxReadBytes }: MemoryStoreOptions = {}): SessionStore {
   const state: MemoryState = {
     sessions: new Map(),

@@ -5,8 +5,7 @@ import type { GoneSessions } from './hidden/remove-sessions.ts'
 import { ownedBy } from './reading/lists.ts'
 import { deleteSessions } from './sessions.ts'
 
-// A separate subquery for active runs reads a few rows of one index; a look at each session's runs would read all of
-// them.
+// A subquery for active runs reads a few rows of one index, instead of each session's runs.
 const selectDue = (conditions = '') => `SELECT session_id, run_count FROM sessions WHERE updated_at < ?
   AND session_id NOT IN (SELECT run_session_id FROM runs WHERE status IN ('running', 'queued'))${conditions}
   ORDER BY updated_at, session_id LIMIT ?`
@@ -29,10 +28,7 @@ export async function pruneSessions(writer: Connection, rule: PruneRule, limit: 
   return deleteSessions(writer, sessionIds)
 }
 
-/**
- * Reads a whole index, so it runs on a reading connection first: commits wait for it only when sessions must be
- * deleted.
- */
+/** Reads a whole index, so a reading connection asks first: commits wait only when sessions must be deleted. */
 export async function countSessions(connection: Pick<Connection, 'all'>): Promise<number> {
   const [row] = await connection.all('SELECT count(*) AS session_count FROM sessions')
   return row?.session_count as number

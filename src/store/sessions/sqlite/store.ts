@@ -30,10 +30,7 @@ export interface SqliteStoreOptions {
   /** `FULL` (default): acknowledged writes survive a power cut. `NORMAL`: only a crash of the process. */
   synchronous?: Synchronous | undefined
   logger?: Logger | undefined
-  /**
-   * Called once when the file can no longer be trusted. Nothing is acknowledged from then on, and the process should
-   * end.
-   */
+  /** Called once when the file can't be trusted any more. No write succeeds from then on: end the process. */
   onFatal?: ((error: AppError) => void) | undefined
   /** Used for the expiry of claims; default `Date.now`. */
   clock?: Clock | undefined

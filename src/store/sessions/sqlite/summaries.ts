@@ -32,7 +32,6 @@ export async function saveSummary(writer: Connection, summary: Summary): Promise
   await dropSummaryJob(writer, sessionId)
 }
 
-/** For a session without one. */
 export async function addSummary(writer: Connection, summary: Summary): Promise<void> {
   await insertSummary(writer, {
     sessionId: summary.session_id,

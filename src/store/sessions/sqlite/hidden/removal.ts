@@ -38,7 +38,6 @@ export class Removal {
     await this.#waiting.get(sessionId)?.promise
   }
 
-  /** Waits for the commit in progress. */
   async close(): Promise<void> {
     this.#closed = true
     clearTimeout(this.#timer)

@@ -85,10 +85,7 @@ export async function readEventPage(
   return { events, isLast: true }
 }
 
-/**
- * A string that is in the JSON of every batch with such an event. It begins with a rare character if possible, which
- * makes the search fast.
- */
+/** A string in the JSON of every batch with such an event; a rare first character makes the search fast. */
 function signOf(type: RunEvent['type']): string {
   return /_[a-z]+/.exec(type)?.[0] ?? `${type}"`
 }

@@ -21,10 +21,7 @@ export function ownedBy(filter: SessionFilter): { conditions: string; params: Sq
   return { conditions, params }
 }
 
-/**
- * Reads the index of one owner's sessions and that of the sessions which the owner had earlier; the other conditions
- * are checked per row.
- */
+/** Reads the index of one owner's present and earlier sessions; other conditions are checked per row. */
 export function listedSessions(filter: SessionListFilter, page: PageRequest): { from: string; params: SqlValue[] } {
   const [first, ...others] = ownersOf(filter)
   const params: SqlValue[] = []

@@ -40,10 +40,7 @@ function toWholeRecord(row: SqlRow, whole = false): RunRecord {
   return toRunRecord([run_number, ...parsed] as RecordRow, whole)
 }
 
-/**
- * At most `limit` of the newest runs within `maxBytes`, but at least one. `text` holds at most one run more than
- * `limit`.
- */
+/** At most `limit` of the newest runs within `maxBytes`, but at least one. `text` may hold one run more. */
 export async function readTurns(all: All, text: string, limit: number, maxBytes: number): Promise<History> {
   const rows = oldestFirst(JSON.parse(text) as (RecordRow | LargeRow)[])
   const shown = rows.slice(-limit)

@@ -118,7 +118,6 @@ function timeAfter(at: string, later: number): string | undefined {
   return Number.isFinite(time) ? new Date(time).toISOString() : undefined
 }
 
-/** The events of one stored part. */
 export function decodeBatch(runId: string, text: string): RunEvent[] {
   const events: RunEvent[] = []
   for (const stored of JSON.parse(text) as StoredEvent[]) {

@@ -1,10 +1,7 @@
 import { AppError } from '../../../../core/error.ts'
 import type { Connection } from '../../../sqlite/connection.ts'
 
-/**
- * Sessions whose rows no reader may see, because they are being restored or deleted. The file has the same list for the
- * next process; this one saves readers a query.
- */
+/** Sessions whose rows no reader may see: they are being restored or deleted. Saves readers a query. */
 export class HiddenSessions {
   #ids: ReadonlySet<string> = new Set()
 
@@ -32,7 +29,6 @@ export class HiddenSessions {
   }
 }
 
-/** For statements that select runs. */
 export const isShown = 'run_session_id NOT IN (SELECT hidden_session_id FROM hidden_sessions)'
 
 export async function isHidden(connection: Pick<Connection, 'all'>, sessionId: string): Promise<boolean> {

@@ -142,10 +142,7 @@ export const summaryJobs = sqliteTable('summary_jobs', {
   attempts: integer('job_attempts').notNull().default(0),
 })
 
-/**
- * Sessions whose rows no reader may see, because they are being restored or deleted in steps. The next process removes
- * rows that are left.
- */
+/** Sessions that are being restored or deleted, invisible to readers. The next process removes what is left. */
 export const hiddenSessions = sqliteTable('hidden_sessions', {
   sessionId: text('hidden_session_id').primaryKey().notNull(),
 })

@@ -125,10 +125,7 @@ export class SearchFile {
     })
   }
 
-  /**
-   * One step of removing the words of dropped runs from the file; false when none are left. The next process continues
-   * an unfinished removal.
-   */
+  /** One step of removing the words of dropped runs; false when none are left. Survives a restart. */
   async purge(): Promise<boolean> {
     const connection = this.#connection
     const [row] = await connection.all('SELECT min(purge_step) AS step FROM purges')

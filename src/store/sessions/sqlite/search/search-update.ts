@@ -13,7 +13,6 @@ const numbersAtOnce = 5_000
 
 export interface UpdateOptions {
   file: SearchFile
-  /** Reads the database. */
   source: Connection
   pace: Pace
   /** Stops the update between two steps. */
@@ -102,7 +101,6 @@ async function indexAfter({ file, source, pace }: UpdateOptions, after: number):
   return mark.number
 }
 
-/** Indexes these runs again. */
 export async function renewRuns({ file, source, pace }: UpdateOptions, numbers: readonly number[]): Promise<void> {
   const rows = await lookAt(source, numbers)
   while (rows.length > 0) await file.put(await toIndexed(source, takeStep(rows), pace))

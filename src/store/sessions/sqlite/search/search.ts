@@ -25,7 +25,6 @@ const runsAtOnce = 100
 const leftAfterMs = 1_000
 
 interface Options {
-  /** The index file. */
   path: string
   openSource: () => Promise<Connection>
   logger: Logger
@@ -82,7 +81,6 @@ export class Search {
     this.#purge(async (file, source) => dropAbsent(file, source, numbers))
   }
 
-  /** Removes the words of runs whose content was erased. */
   forgetWordsOf(numbers: readonly number[]): void {
     if (numbers.length > 0) this.#purge((file) => file.drop(numbers))
   }

@@ -3,10 +3,7 @@ import type { RowLookup } from './batch.ts'
 
 const limit = 5_000
 
-/**
- * Sessions that exist and the sessions of active runs, so that a batch needs no query. A wrong guess costs a second
- * attempt, never a wrong row.
- */
+/** Existing sessions and those of active runs, without a query. A wrong guess costs a second attempt. */
 export class KnownRows implements RowLookup {
   // Two generations: the older one is dropped as a whole, which costs nothing per session.
   #sessions = new Set<string>()

@@ -13,7 +13,6 @@ import { writeSingly } from './single-write.ts'
 const fewWrites = 4
 
 export interface WriterOptions {
-  /** For errors. */
   path: string
   connection: Connection
   known: KnownRows
@@ -60,12 +59,10 @@ export class Writer {
     while (this.#draining !== undefined) await this.#draining
   }
 
-  /** The number of run writes so far. */
   get writes(): number {
     return this.#writes
   }
 
-  /** Whether the last write found the disk full. */
   get isFull(): boolean {
     return this.#isFull
   }
