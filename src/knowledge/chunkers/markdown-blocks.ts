@@ -4,6 +4,7 @@ import { headingText, plainTitle } from './markdown-title.ts'
 export interface MarkdownBlock {
   start: number
   end: number
+  /** Better not cut: fenced code, a table. */
   whole: boolean
   heading: boolean
 }

@@ -11,6 +11,7 @@ import { childProgram } from './parser-child.ts'
 import type { Found } from './reader.ts'
 
 export interface ParserLimits {
+  /** Elapsed time per document. */
   timeoutMs: number
   /** Processor time per document, plus the same per megabyte of it. */
   cpuMs: number

@@ -31,6 +31,7 @@ export interface KnowledgeOptions {
   preparer: Preparer
   clock: Clock
   logger: Logger
+  /** Default: `default`. */
   collection?: string | undefined
   chunkDefaults?: ChunkDefaults | undefined
   availableVectorDbs: readonly string[]

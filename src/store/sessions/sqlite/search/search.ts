@@ -67,7 +67,7 @@ export class Search {
       return await answer().catch(async (error: unknown) => {
         if (!isDamaged(error)) throw error
         this.#options.logger.warn({ error }, 'the search index is damaged and is being rebuilt')
-        await this.#startAnew()
+        await this.#rebuild()
         return answer()
       })
     } catch (error) {
@@ -157,7 +157,7 @@ export class Search {
     await opened?.file.close(!(opened.file.wasLeft && this.#isSuspect))
   }
 
-  async #startAnew(): Promise<void> {
+  async #rebuild(): Promise<void> {
     await this.#queue.run(async () => {
       await this.#shut().catch(() => {})
       await removeSearchFile(this.#options.path)

@@ -22,6 +22,7 @@ export async function readClaim(
   }
 }
 
+/** Undefined: the caller now holds the key. */
 export async function takeClaim(writer: Connection, claim: Claim, now: string): Promise<ClaimRecord | undefined> {
   const taken = await freeClaim(writer, claim.key, now)
   if (taken !== undefined) return taken
