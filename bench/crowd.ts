@@ -6,7 +6,7 @@ import type { RunningServer } from '../test/support/program.ts'
 import { percentile } from './percentile.ts'
 
 const healthyClients = 8
-/** decisions.md: 10 s for headers and 30 s for a body, and the server looks every 2 s; a client gets a second to read why. */
+/** The server gives 10 s for headers and 30 s for a body, and the server looks every 2 s; a client gets a second to read why. */
 const headersAllowedMs = 13_000
 const bodyAllowedMs = 33_000
 

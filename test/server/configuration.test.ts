@@ -10,7 +10,7 @@ import { createServer } from '../../src/server.ts'
 import { memoryStore } from '../../src/store/sessions/memory/store.ts'
 import { type RunningTestServer, startServer } from '../support/server.ts'
 
-/* Each field of the server's configuration: set, and seen to make the difference that decisions.md says. */
+/* Each field of the server's configuration: set, and seen to make the difference that docs/configuration.md says. */
 
 const api = '/api/v1'
 const app = 'https://app.example'

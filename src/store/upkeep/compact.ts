@@ -12,7 +12,7 @@ const lookEveryMs = 100
  */
 export async function compactFile(path: string, onProgress: (done: number, total: number) => void): Promise<void> {
   const total = await copyBytes(path)
-  await assertSpace(dirname(path), total, `Writing '${path}' anew`)
+  await assertSpace(dirname(path), total, `Rewriting '${path}'`)
   const part = `${path}.compact`
   for (const ending of ['', '-wal', '-shm', '-journal']) await rm(`${part}${ending}`, { force: true })
   await (await open(part, 'wx', 0o600)).close()
