@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import manifest from '../../../package.json' with { type: 'json' }
-import { bin } from '../../support/program.ts'
+import { bin, environment } from '../../support/program.ts'
 
 let folder: string
 
@@ -24,7 +24,7 @@ function run(...args: string[]): Promise<Result> {
   return new Promise((resolve) => {
     const done = (error: ExecFileException | null, stdout: string, stderr: string) =>
       resolve({ code: Number(error?.code ?? 0), stdout, stderr })
-    execFile(process.execPath, [bin, ...args], { cwd: folder }, done)
+    execFile(process.execPath, [bin, ...args], { cwd: folder, env: environment({}) }, done)
   })
 }
 
@@ -100,7 +100,11 @@ describe('agentserve', () => {
   })
 
   it('leaves quietly when its reader has gone', async () => {
-    const child = spawn(process.execPath, [bin, '--help'], { cwd: folder, stdio: ['ignore', 'pipe', 'pipe'] })
+    const child = spawn(process.execPath, [bin, '--help'], {
+      cwd: folder,
+      env: environment({}),
+      stdio: ['ignore', 'pipe', 'pipe'],
+    })
     child.stdout.destroy()
     let stderr = ''
     child.stderr.on('data', (data) => {

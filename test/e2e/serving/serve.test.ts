@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import type { Readable, Writable } from 'node:stream'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { bin } from '../../support/program.ts'
+import { bin, environment } from '../../support/program.ts'
 
 type Child = ChildProcessByStdio<Writable, Readable, Readable>
 
@@ -26,7 +26,11 @@ afterEach(async () => {
 })
 
 function start(...args: string[]): Child {
-  const child = spawn(process.execPath, [bin, ...args], { cwd: folder, stdio: ['pipe', 'pipe', 'pipe'] })
+  const child = spawn(process.execPath, [bin, ...args], {
+    cwd: folder,
+    env: environment({}),
+    stdio: ['pipe', 'pipe', 'pipe'],
+  })
   children.push(child)
   return child
 }
