@@ -2,6 +2,8 @@
 // Plain enough that Node versions far too old still parse it and can say what is missing: no static import, no
 // import.meta, no top-level await. CommonJS, which Node loads sooner.
 var needed = [22, 19]
+/** Of each half of the space for new objects, in MB. */
+var youngGeneration = '--max-semi-space-size=16'
 var running = process.versions.node.split('.').map(Number)
 
 if (running[0] > needed[0] || (running[0] === needed[0] && running[1] >= needed[1])) start()
@@ -54,8 +56,9 @@ function servesLong(args) {
 }
 
 /**
- * glibc keeps for itself what large requests have freed. How much it may keep is read when a process starts, so this process
- * is replaced by one that has the settings: the same pid, signals and exit code. Settings of the user's own count instead.
+ * glibc keeps for itself what large requests have freed, and V8 lets its space for new objects grow to 128 MB. Both limits are
+ * read when a process starts, so this process is replaced by one that has them: the same pid, signals and exit code. The
+ * user's own settings count instead.
  */
 function keepMemorySmall() {
   var settings = { MALLOC_ARENA_MAX: '4', MALLOC_MMAP_THRESHOLD_: '1048576', MALLOC_TRIM_THRESHOLD_: '1048576' }
@@ -65,15 +68,20 @@ function keepMemorySmall() {
     names.concat('AGENTSERVE_MEMORY').forEach((name) => {
       delete process.env[name]
     })
+    process.execArgv = process.execArgv.filter((flag) => flag !== youngGeneration)
     return
   }
   var isSet = Object.keys(process.env).some((name) => name.indexOf('MALLOC_') === 0 || name === 'GLIBC_TUNABLES')
   if (isSet || !canBeReplaced() || !hasGlibc()) return
   process.execve(
     process.execPath,
-    [process.argv0].concat(process.execArgv, process.argv.slice(1)),
+    [process.argv0].concat(limitsV8() ? [] : youngGeneration, process.execArgv, process.argv.slice(1)),
     Object.assign({}, process.env, settings, { AGENTSERVE_MEMORY: 'set' }),
   )
+}
+
+function limitsV8() {
+  return /semi[-_]space/.test(process.execArgv.concat(process.env.NODE_OPTIONS).join())
 }
 
 /** Not with a channel to the parent, which would be lost, nor without the right to start programs. */

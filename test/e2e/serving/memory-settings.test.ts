@@ -14,6 +14,7 @@ export default {
   agents: {
     echo: agent({ sideEffects: false, async *run({ text }) { yield text } }),
     env: agent({ async *run() { yield Object.keys(process.env).filter((name) => /MALLOC|MEMORY/.test(name)).join() } }),
+    flags: agent({ async *run() { yield JSON.stringify(process.execArgv) } }),
   },
 }`
 
@@ -27,6 +28,7 @@ async function started(name: 'dev' | 'start', env: Record<string, string> = {}) 
   })
   const pid = server.child.pid ?? 0
   const environ = await readFile(`/proc/${pid}/environ`, 'utf8')
+  const commandLine = (await readFile(`/proc/${pid}/cmdline`, 'utf8')).split('\0')
   const run = async (agent: string, input: string) => {
     const answer = await fetch(`${server.url}/api/v1/agents/${agent}/run`, {
       method: 'POST',
@@ -36,7 +38,7 @@ async function started(name: 'dev' | 'start', env: Record<string, string> = {}) 
     const text = await answer.text()
     return { status: answer.status, text }
   }
-  return { server, pid, environ, run }
+  return { server, pid, environ, commandLine, run }
 }
 
 test.runIf(hasGlibc)('large requests are not kept in memory once they are over', { timeout: 240_000 }, async () => {
@@ -50,8 +52,10 @@ test.runIf(hasGlibc).each(['start', 'dev'] as const)(
   '%s has the settings in the process that was started, which ends as ever',
   { timeout: 60_000 },
   async (name) => {
-    const { server, environ, run } = await started(name)
+    const { server, environ, commandLine, run } = await started(name)
     expect(environ).toContain('MALLOC_TRIM_THRESHOLD_=')
+    expect(commandLine).toContain('--max-semi-space-size=16')
+    expect((await run('flags', 'x')).text).toContain('"[]"')
     const { text } = await run('env', 'x')
     expect([text.includes('MALLOC'), text.includes('AGENTSERVE_MEMORY')]).toEqual([false, false])
     expect(await server.stop()).toMatchObject({ code: 0, signal: null })
@@ -62,4 +66,6 @@ test.runIf(hasGlibc)("a user's own settings count", { timeout: 60_000 }, async (
   const { environ, run } = await started('start', { MALLOC_ARENA_MAX: '9' })
   expect([environ.includes('MALLOC_ARENA_MAX=9'), environ.includes('MALLOC_TRIM_THRESHOLD_')]).toEqual([true, false])
   expect((await run('env', 'x')).text).toContain('MALLOC_ARENA_MAX')
+  const limited = await started('start', { NODE_OPTIONS: '--max-semi-space-size=8' })
+  expect(limited.commandLine.filter((flag) => flag.includes('semi-space'))).toEqual([])
 })
