@@ -47,7 +47,9 @@ export function loadBenchmark(times: Times): Benchmark {
     name: 'load',
     async measure(build) {
       const folder = await mkdtemp(join(tmpdir(), 'agentserve-bench-'))
-      const server = await startMeasured(binOf(build), startArgs(join(folder, 'data'), 'start', build))
+      // With a channel to its parent the program can't start Node again with this flag.
+      const flags = ['--max-semi-space-size=16']
+      const server = await startMeasured(binOf(build), startArgs(join(folder, 'data'), 'start', build), flags)
       const load = startLoad()
       const figures: Figure[] = []
       try {
