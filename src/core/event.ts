@@ -1,5 +1,6 @@
 import type { Json, JsonObject } from './json.ts'
-import type { EntityKind, Run, RunError, RunStatus, Usage } from './run.ts'
+import type { FilePart } from './message.ts'
+import type { CallAnswer, EntityKind, Run, RunError, RunStatus, Usage, WaitingKind } from './run.ts'
 
 /*
  * The events of a run, as they are recorded, sent and read. The record is the answer, so events, runs, sessions and
@@ -19,6 +20,8 @@ export interface DataEvent {
   type: 'data'
   data: Json
 }
+/** A file of the answer, placed after the text so far. */
+export type FileEvent = FilePart
 export interface ModelCallStart {
   type: 'model_call_start'
   call_id: string
@@ -89,8 +92,14 @@ export interface ToolResult {
 }
 export interface InputRequired {
   type: 'input_required'
-  /** The tool call or approval that waits. With a `call_id` and without a `schema`, the answer is `approved`. */
+  /** The tool call or approval that waits. A request of a child run has `<run id of the child>/<its call_id>`. */
   call_id?: string
+  /** The child run that asks. */
+  child_run_id?: string
+  /** Absent in records of earlier versions: `approval` with a `call_id` and without a `schema`, else `input`. */
+  kind?: WaitingKind
+  /** The tool of the call. */
+  tool?: string
   prompt: string
   /** The data to decide about. */
   data?: Json
@@ -109,6 +118,8 @@ export interface StepStart {
   /** The preceding step or approval in the same branch of the workflow's code. */
   after?: string
   child_run_id?: string
+  /** `ask`: the child run was asked by the entity's own code. */
+  kind?: 'ask'
 }
 export interface StepEnd {
   type: 'step_end'
@@ -126,6 +137,7 @@ export type EmittedEvent =
   | TextDelta
   | ReasoningDelta
   | DataEvent
+  | FileEvent
   | ModelCallStart
   | ModelCallEnd
   | Retrieval
@@ -140,6 +152,7 @@ const emitted: Record<EmittedEvent['type'], true> = {
   text_delta: true,
   reasoning_delta: true,
   data: true,
+  file: true,
   model_call_start: true,
   model_call_end: true,
   retrieval: true,
@@ -170,6 +183,10 @@ export interface RunResumedEvent {
   /** One decision for everything that waits, or one per `call_id`. */
   approved?: boolean | Record<string, boolean>
   input?: Json
+  /** One answer per `call_id`. */
+  answers?: Record<string, CallAnswer>
+  /** The pause's end, which this event replaces in the record. */
+  paused?: { seq: number; at: string }
 }
 export interface RunEndEvent {
   type: 'run_end'

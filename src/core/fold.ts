@@ -6,7 +6,7 @@ import {
   type SourceEvent,
   type TextDelta,
 } from './event.ts'
-import { addToParts, type Message, type Part, textOf } from './message.ts'
+import { addToParts, contentOf, type Message, type Part } from './message.ts'
 import type { Usage } from './run.ts'
 import { addUsage } from './usage.ts'
 
@@ -49,7 +49,7 @@ export class RunFold {
         run_id: runId,
         role: 'assistant',
         parts,
-        content: textOf(parts),
+        content: contentOf(parts),
         created_at: createdAt,
       },
     ]

@@ -12,6 +12,10 @@ export interface RunLimits {
   steps: number
   /** Tokens of all model calls, child runs included. */
   tokens: number | undefined
+  /** `ask` calls at the same time; more wait. */
+  asks: number
+  /** Files. */
+  files: number
 }
 
 /** How much of one tool result is kept. */
@@ -20,6 +24,20 @@ export interface ToolResultLimits {
   promptBytes: number
   /** Recorded; a call that returns more fails. */
   recordBytes: number
+}
+
+/** Client tools of one run. */
+export interface ClientToolLimits {
+  count: number
+  /** Their schemas, as JSON. */
+  schemasBytes: number
+}
+
+/** History that the caller gives a run. */
+export interface HistoryLimits {
+  messages: number
+  /** As JSON. */
+  sizeBytes: number
 }
 
 /** `server.limits` with all defaults filled in. */
@@ -40,6 +58,10 @@ export interface Limits {
   importBytes: number
   run: RunLimits
   toolResult: ToolResultLimits
+  /** One file. */
+  fileBytes: number
+  clientTools: ClientToolLimits
+  history: HistoryLimits
   /** `metadata` of a session or run, as JSON. */
   metadataBytes: number
   /** `state` of a session, as JSON. */
@@ -55,6 +77,8 @@ export type RunLimitName =
   | 'run.time'
   | 'run.steps'
   | 'run.tokens'
+  | 'run.files'
+  | 'fileSize'
   | 'toolResult.record'
   | 'state'
 

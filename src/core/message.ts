@@ -9,7 +9,26 @@ export interface DataPart {
   type: 'data'
   data: Json
 }
-export type Part = TextPart | DataPart
+/** A file of the session, or one elsewhere by its address. */
+export interface FilePart {
+  type: 'file'
+  media_type: string
+  name?: string
+  /** Names a file that the session keeps, in that session only. */
+  file_id?: string
+  /** In bytes; with `file_id`. */
+  size?: number
+  /** http or https. With a `file_id` too, the session keeps what was fetched from there. */
+  url?: string
+}
+/** A file on its way in; the record never holds it. */
+export interface UploadedFilePart extends Pick<FilePart, 'type' | 'media_type' | 'name'> {
+  /** The content: base64, or bytes. */
+  data: string | Uint8Array
+}
+export type Part = TextPart | DataPart | FilePart
+/** A part as a caller or an entity gives it. */
+export type GivenPart = Part | UploadedFilePart
 
 export type Role = 'user' | 'assistant'
 
@@ -19,7 +38,7 @@ export interface Message {
   run_id: string
   role: Role
   parts: Part[]
-  /** The text of the parts, joined. */
+  /** See `contentOf`. */
   content: string
   created_at: string
 }
@@ -27,6 +46,7 @@ export interface Message {
 /** Adds an event of the answer to the parts; ignores all other events. */
 export function addToParts(parts: Part[], event: EmittedEvent | RunEvent): void {
   if (event.type === 'data') parts.push({ type: 'data', data: event.data })
+  else if (event.type === 'file') parts.push(filePartOf(event))
   else if (event.type === 'text_delta' && event.text !== '') {
     const last = parts.at(-1)
     if (last?.type === 'text') last.text += event.text
@@ -34,9 +54,28 @@ export function addToParts(parts: Part[], event: EmittedEvent | RunEvent): void 
   }
 }
 
-/** The parts as text for a model, with data as JSON. */
+function filePartOf({ type, media_type, name, file_id, size, url }: FilePart): FilePart {
+  const part: FilePart = { type, media_type }
+  if (name !== undefined) part.name = name
+  if (file_id !== undefined) part.file_id = file_id
+  if (size !== undefined) part.size = size
+  if (url !== undefined) part.url = url
+  return part
+}
+
+/** The parts as text for a model, with data as JSON; files are not text. */
 export function promptText(parts: readonly Part[]): string {
-  return parts.map((part) => (part.type === 'text' ? part.text : JSON.stringify(part.data))).join('\n')
+  return parts
+    .flatMap((part) => (part.type === 'text' ? [part.text] : part.type === 'data' ? [JSON.stringify(part.data)] : []))
+    .join('\n')
+}
+
+/** A message's `content`: the text of the parts; without text, the JSON of the last data part. */
+export function contentOf(parts: readonly Part[]): string {
+  const text = textOf(parts)
+  if (text !== '') return text
+  const last = parts.findLast((part) => part.type === 'data')
+  return last?.type === 'data' ? JSON.stringify(last.data) : ''
 }
 
 export function textOf(parts: readonly Part[]): string {

@@ -1,6 +1,6 @@
 import type { RunEvent } from './event.ts'
 import type { Json } from './json.ts'
-import type { DataPart, Message, Part } from './message.ts'
+import { contentOf, type DataPart, type Message, type Part } from './message.ts'
 
 /*
  * Refused input is stored nowhere: a mark replaces it. Input that is not checked yet is hidden in the same way from
@@ -24,12 +24,14 @@ export function uncheckedParts(): Part[] {
 
 /** Replaces the content by a mark. */
 export function refuseMessage(message: Message): Message {
-  return { ...message, parts: refusedParts(), content: '' }
+  const parts = refusedParts()
+  return { ...message, parts, content: contentOf(parts) }
 }
 
 /** The message as readers see it before it is checked. */
 export function hideMessage(message: Message): Message {
-  return { ...message, parts: uncheckedParts(), content: '' }
+  const parts = uncheckedParts()
+  return { ...message, parts, content: contentOf(parts) }
 }
 
 /** Whether the turn's input is a mark: such a turn is not sent to a model. */

@@ -1,6 +1,6 @@
 import type { SourceEvent } from './event.ts'
-import type { JsonObject } from './json.ts'
-import type { Message } from './message.ts'
+import type { Json, JsonObject } from './json.ts'
+import type { Message, Part, Role } from './message.ts'
 
 export type EntityKind = 'agent' | 'team' | 'workflow'
 
@@ -50,6 +50,56 @@ export interface RunError {
   message: string
 }
 
+export const waitingKinds = ['approval', 'input', 'tool'] as const
+/** What answers it: `approved`, `input`, or the `output` (or `error`) of a client tool. */
+export type WaitingKind = (typeof waitingKinds)[number]
+
+/** What a paused run waits for. */
+export interface Waiting {
+  call_id?: string
+  /** The child run that asks. */
+  child_run_id?: string
+  kind: WaitingKind
+  /** The tool of the call. */
+  tool?: string
+  prompt: string
+  /** The data to decide about, or the tool's input. */
+  data?: Json
+  /** The JSON schema of `input`. */
+  schema?: JsonObject
+}
+
+/** The answer to one request of a paused run. */
+export interface CallAnswer {
+  approved?: boolean | undefined
+  input?: Json | undefined
+  /** Of a client tool. */
+  output?: Json | undefined
+  /** Of a client tool that failed. */
+  error?: string | undefined
+  /** Why it was or was not approved. */
+  reason?: string | undefined
+}
+
+/** A tool that the caller executes. */
+export interface ClientTool {
+  name: string
+  description?: string | undefined
+  /** JSON schema of its input. */
+  parameters: JsonObject
+}
+
+/** What a caller gives a run besides its input. */
+export interface RunGiven {
+  client_tools?: ClientTool[] | undefined
+  /** Takes the place of the session's history. */
+  history?: { role: Role; parts: Part[] }[] | undefined
+  /** Follows the agent's own. */
+  instructions?: string | undefined
+  /** JSON schema of the answer. */
+  output_schema?: JsonObject | undefined
+}
+
 export interface Run {
   run_id: string
   session_id: string
@@ -65,6 +115,10 @@ export interface Run {
   error: RunError | null
   cache_hit: boolean
   usage: Usage | null
+  /** Empty unless the status is `input_required`. */
+  waiting: Waiting[]
+  /** The run that took the place of this turn; null for a turn of the conversation. */
+  replaced_by: string | null
 }
 
 /** A run with all recorded data except its events. */
@@ -81,7 +135,9 @@ export interface RunRecord extends Run {
   /** The input and, once the run has ended, the output (also the partial output of a run that did not complete). */
   messages: Message[]
   sources: SourceEvent[]
+  /** Null in lists and histories, and without any. */
+  given: RunGiven | null
 }
 
-/** A run without its large fields: messages, sources and metadata. */
-export type RunHead = Omit<RunRecord, 'messages' | 'sources' | 'metadata'>
+/** A run without its large fields: messages, sources, metadata and what the caller gave. */
+export type RunHead = Omit<RunRecord, 'messages' | 'sources' | 'metadata' | 'given'>

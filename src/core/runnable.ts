@@ -3,7 +3,7 @@ import type { Json, JsonObject } from './json.ts'
 import type { Knowledge } from './knowledge/knowledge.ts'
 import type { Logger } from './logger.ts'
 import type { Message, Part } from './message.ts'
-import type { EntityKind, RunRecord } from './run.ts'
+import type { CallAnswer, EntityKind, RunGiven, RunRecord } from './run.ts'
 import type { Summary } from './summary.ts'
 
 export interface RunInput {
@@ -17,6 +17,7 @@ export interface Resumption {
   readonly events: readonly RunEvent[]
   readonly approved?: boolean | Record<string, boolean> | undefined
   readonly input?: Json | undefined
+  readonly answers?: Readonly<Record<string, CallAnswer>> | undefined
 }
 
 /** The input of a child run, or the child run to resume. `answers` is passed to its context. */
@@ -66,6 +67,8 @@ export interface AgentContext<STATE extends object = JsonObject> {
 export interface RunContext<STATE extends object = JsonObject> extends AgentContext<STATE> {
   /** Another registered entity; throws `agent_not_found`. */
   entity(id: string): Runnable
+  /** What the caller gave besides the input. */
+  readonly given?: RunGiven | undefined
   /** Absent until the run is resumed. */
   readonly resumed?: Resumption | undefined
   /** Resolves when everything emitted so far is durable. */

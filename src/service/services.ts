@@ -2,9 +2,9 @@ import type { RunEvent } from '../core/event.ts'
 import type { Json, JsonObject } from '../core/json.ts'
 import type { Knowledge } from '../core/knowledge/knowledge.ts'
 import type { Logger } from '../core/logger.ts'
-import type { Part } from '../core/message.ts'
+import type { GivenPart } from '../core/message.ts'
 import type { Page, PageRequest } from '../core/page.ts'
-import type { EntityKind, Run, RunHead, RunRecord } from '../core/run.ts'
+import type { CallAnswer, EntityKind, Run, RunGiven, RunHead, RunRecord } from '../core/run.ts'
 import type { EntityInfo, Runnable } from '../core/runnable.ts'
 import type {
   OwnerKind,
@@ -53,7 +53,7 @@ export interface Idempotency {
 
 export interface StartRun {
   entityId: string
-  parts: Part[]
+  parts: GivenPart[]
   /** Id of the input message, if the caller gave one. */
   messageId?: string | undefined
   /** Absent: a new session. */
@@ -63,6 +63,10 @@ export interface StartRun {
   userId?: string | undefined
   metadata?: JsonObject | undefined
   state?: JsonObject | undefined
+  /** Client tools, history, instructions and output schema of the caller. */
+  given?: RunGiven | undefined
+  /** A turn of the session: this run takes its place and that of all later ones. */
+  replaces?: string | undefined
   strategy?: MultitaskStrategy | undefined
   /** `plain` waits for the end, `stream` reads events, `background` outlives the request. RequestTimeout binds the first two. */
   mode: 'plain' | 'stream' | 'background'
@@ -78,6 +82,8 @@ export interface ResumeAnswer extends Pick<StartRun, 'mode' | 'onDisconnect' | '
   /** One decision for all open requests, or one per `call_id`. */
   approved?: boolean | Record<string, boolean> | undefined
   input?: Json | undefined
+  /** One answer per `call_id`. */
+  answers?: Record<string, CallAnswer> | undefined
 }
 
 export interface RunHandle {

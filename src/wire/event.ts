@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import type { RunEvent as CoreRunEvent, SourceEvent } from '../core/event.ts'
-import { runStatuses } from '../core/run.ts'
+import type { Waiting as CoreWaiting } from '../core/run.ts'
+import { runStatuses, waitingKinds } from '../core/run.ts'
 import { json, jsonObject, timestamp } from '../schema/request-field.ts'
 import { component } from './document/component.ts'
 
@@ -11,6 +12,33 @@ export const Usage = component(
 export const RunError = component('RunError', z.object({ code: z.string(), message: z.string() }))
 export const EntityKind = z.enum(['agent', 'team', 'workflow'])
 export const RunStatus = component('RunStatus', z.enum(runStatuses))
+const WaitingKind = z.enum(waitingKinds)
+
+const request = {
+  call_id: z.string().exactOptional(),
+  child_run_id: z.string().exactOptional().describe('The child run that asks.'),
+  tool: z.string().exactOptional().describe('The tool of the call.'),
+  prompt: z.string(),
+  data: json().exactOptional().describe('The data to decide about.'),
+  schema: jsonObject().exactOptional().describe('The JSON schema of the requested `input`.'),
+}
+
+/** What a paused run waits for. */
+export const Waiting = component(
+  'Waiting',
+  z.object({ ...request, kind: WaitingKind }),
+) satisfies z.ZodType<CoreWaiting>
+
+export const CallAnswer = component(
+  'CallAnswer',
+  z.object({
+    approved: z.boolean().exactOptional(),
+    input: json().exactOptional(),
+    output: json().exactOptional().describe('Of a tool that the caller executed.'),
+    error: z.string().exactOptional().describe('Why the tool that the caller executed failed.'),
+    reason: z.string().exactOptional().describe('Why it was or was not approved.'),
+  }),
+)
 
 const failure = z.object({ message: z.string() })
 const milliseconds = z.number()
@@ -52,6 +80,13 @@ export const RunEvent = component(
     event('text_delta', { text: z.string() }),
     event('reasoning_delta', { text: z.string() }),
     event('data', { data: json().describe('A data part of the answer.') }),
+    event('file', {
+      media_type: z.string(),
+      name: z.string().exactOptional(),
+      file_id: z.string().exactOptional(),
+      size: z.int().exactOptional(),
+      url: z.string().exactOptional(),
+    }),
     event('model_call_start', {
       call_id: z.string(),
       model: z.string(),
@@ -79,10 +114,8 @@ export const RunEvent = component(
       duration_ms: milliseconds,
     }),
     event('input_required', {
-      call_id: z.string().exactOptional(),
-      prompt: z.string(),
-      data: json().exactOptional().describe('The data to decide about.'),
-      schema: jsonObject().exactOptional().describe('The JSON schema of the requested `input`.'),
+      ...request,
+      kind: WaitingKind.exactOptional(),
       after: after(),
       messages: json().exactOptional().describe('The messages from which the run continues, with `include=prompts`.'),
     }),
@@ -90,13 +123,16 @@ export const RunEvent = component(
       from: z.enum(['input_required', 'interrupted']),
       approved: Approved.exactOptional(),
       input: json().exactOptional(),
+      answers: z.record(z.string(), CallAnswer).exactOptional(),
+      paused: z.object({ seq: z.int(), at: timestamp() }).exactOptional(),
     }),
     event('step_start', {
       step_id: z.string(),
       name: z.string(),
       parent_id: z.string().exactOptional(),
       after: after(),
-      child_run_id: z.string().exactOptional().describe('The run of the team member.'),
+      child_run_id: z.string().exactOptional().describe('The run of the team member, or of the agent that was asked.'),
+      kind: z.literal('ask').exactOptional().describe("The run's own code asked another entity."),
     }),
     event('step_end', {
       step_id: z.string(),

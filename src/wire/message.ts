@@ -5,15 +5,29 @@ import { json, said, text, timestamp } from '../schema/request-field.ts'
 import { component } from './document/component.ts'
 import { listOf, pageQuery } from './list.ts'
 
+const TextPart = z.object({ type: z.literal('text'), text: z.string(said('must be a string')) })
+const DataPart = z.object({ type: z.literal('data'), data: json() })
+const fileFields = {
+  type: z.literal('file'),
+  media_type: text(1, 255),
+  name: text(1, 255).exactOptional(),
+}
+
 export const Part = component(
   'Part',
   z.discriminatedUnion(
     'type',
     [
-      z.object({ type: z.literal('text'), text: z.string(said('must be a string')) }),
-      z.object({ type: z.literal('data'), data: json() }),
+      TextPart,
+      DataPart,
+      z.object({
+        ...fileFields,
+        file_id: z.string().exactOptional().describe('Names a file that the session keeps, in that session only.'),
+        size: z.int().exactOptional().describe('In bytes; with `file_id`.'),
+        url: z.string().exactOptional(),
+      }),
     ],
-    said('must be text or data'),
+    said('must be text, data or file'),
   ),
 ) satisfies z.ZodType<CorePart>
 
@@ -24,7 +38,7 @@ export const Message = component(
     run_id: z.string(),
     role: z.enum(['user', 'assistant']),
     parts: z.array(Part),
-    content: z.string().describe('The text of the parts, joined.'),
+    content: z.string().describe('The text of the parts, joined; without text, the last data part as JSON.'),
     created_at: timestamp(),
   }),
 ) satisfies z.ZodType<CoreMessage>

@@ -1,8 +1,8 @@
 import { z } from 'zod'
-import { type Run as CoreRun, runStatuses } from '../core/run.ts'
+import { type Run as CoreRun, type RunGiven as CoreRunGiven, runStatuses } from '../core/run.ts'
 import { flag, id, integer, json, jsonObject, oneOf, said, text, timestamp } from '../schema/request-field.ts'
 import { component } from './document/component.ts'
-import { EntityKind, RunError, RunStatus, Source, Usage } from './event.ts'
+import { EntityKind, RunError, RunStatus, Source, Usage, Waiting } from './event.ts'
 import { listOf, pageQuery } from './list.ts'
 import { Message, Part } from './message.ts'
 
@@ -35,7 +35,29 @@ export const RunRequest = component(
 )
 export type RunRequest = z.input<typeof RunRequest>
 
+export const ClientTool = component(
+  'ClientTool',
+  z.object({
+    name: text(1, 64),
+    description: text().exactOptional(),
+    parameters: jsonObject().describe('The JSON schema of its input.'),
+  }),
+)
+
+/** What a caller gives a run besides its input, as the record keeps it. */
+export const RunGiven = component(
+  'RunGiven',
+  z.object({
+    client_tools: z.array(ClientTool).exactOptional(),
+    history: z.array(z.object({ role: z.enum(['user', 'assistant']), parts: z.array(Part) })).exactOptional(),
+    instructions: text().exactOptional(),
+    output_schema: jsonObject().exactOptional(),
+  }),
+) satisfies z.ZodType<CoreRunGiven>
+
 const parentRunId = () => z.string().nullable().describe('The parent run, if this is the run of a team member.')
+
+const replacedBy = () => z.string().nullable().describe('The run that took the place of this turn of the session.')
 
 const outcome = {
   run_id: z.string(),
@@ -47,6 +69,8 @@ const outcome = {
   sources: z.array(Source),
   usage: Usage.nullable(),
   cache_hit: z.boolean(),
+  waiting: z.array(Waiting).describe('What the run waits for. Empty unless its status is `input_required`.'),
+  replaced_by: replacedBy(),
   metadata: jsonObject().nullable(),
   created_at: timestamp(),
   completed_at: timestamp().nullable(),
@@ -86,6 +110,8 @@ export const Run = component(
     error: RunError.nullable(),
     cache_hit: z.boolean(),
     usage: Usage.nullable(),
+    waiting: z.array(Waiting),
+    replaced_by: replacedBy(),
   }),
 ) satisfies z.ZodType<CoreRun>
 

@@ -1,13 +1,14 @@
 import { z } from 'zod'
 import { AppError } from '../core/error.ts'
 import { type RunEvent as CoreRunEvent, isFinalEvent } from '../core/event.ts'
-import { textOf } from '../core/message.ts'
+import { contentOf } from '../core/message.ts'
 import { isEnded, type RunRecord } from '../core/run.ts'
 import type { RunPiece, SessionHead } from '../core/session.ts'
 import { flag, id, integer, jsonObject, moment, text } from '../schema/request-field.ts'
 import { component } from './document/component.ts'
-import { EntityKind, RunError, RunEvent, RunStatus, Source, Usage } from './event.ts'
+import { EntityKind, RunError, RunEvent, RunStatus, Source, Usage, Waiting } from './event.ts'
 import { Part } from './message.ts'
+import { RunGiven } from './run.ts'
 import { Session, sessionId } from './session.ts'
 import { Summary } from './summary.ts'
 
@@ -75,6 +76,9 @@ const RunLine = z.object({
     end_seq: integer(1),
     messages: z.array(Message),
     sources: z.array(Source),
+    waiting: z.array(Waiting).default([]),
+    replaced_by: recordId.nullable().default(null),
+    given: RunGiven.nullable().default(null),
   }),
 })
 
@@ -183,7 +187,7 @@ export class CopyReader {
       throw this.complaint("each message must have the run's run_id")
     this.#runIds.add(run_id)
     this.#last = { runId: run_id, seq: 1, endSeq: run.end_seq ?? 1 }
-    return { run: { ...run, messages: messages.map((message) => ({ ...message, content: textOf(message.parts) })) } }
+    return { run: { ...run, messages: messages.map((message) => ({ ...message, content: contentOf(message.parts) })) } }
   }
 
   #toEvents({ run_id, events }: z.infer<typeof EventsLine>): RunPiece {

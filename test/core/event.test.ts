@@ -17,6 +17,8 @@ const row: Run = {
   error: null,
   cache_hit: false,
   usage,
+  waiting: [],
+  replaced_by: null,
 }
 const stamp = { run_id: 'run_1', seq: 7, at: row.completed_at }
 

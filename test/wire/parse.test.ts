@@ -42,7 +42,7 @@ describe('parseBody', () => {
   it('says the path of what is wrong inside parts', () => {
     const parts = (list: unknown) => details(() => parseBody(RunRequest, { input: { parts: list } }))
     expect(parts([{ type: 'text', text: 'a' }, { type: 'image' }])).toEqual([
-      'input.parts.1.type: must be text or data',
+      'input.parts.1.type: must be text, data or file',
     ])
     expect(parts([{ type: 'text' }])).toEqual(['input.parts.0.text: is required'])
     expect(parts([{ type: 'data' }])).toEqual(['input.parts.0.data: is required'])

@@ -6,7 +6,7 @@ import type { RunDetail, RunResult } from '../../wire/run.ts'
 export function toRun(record: RunRecord): Run {
   const { run_id, session_id, parent_run_id, entity_id, entity_kind, status, created_at, started_at, completed_at } =
     record
-  const { cancellation_reason, error, cache_hit, usage } = record
+  const { cancellation_reason, error, cache_hit, usage, waiting, replaced_by } = record
   return {
     run_id,
     session_id,
@@ -21,6 +21,8 @@ export function toRun(record: RunRecord): Run {
     error,
     cache_hit,
     usage,
+    waiting,
+    replaced_by,
   }
 }
 
@@ -53,6 +55,8 @@ function toRunResult(record: RunRecord): RunResult {
     sources: record.sources,
     usage: record.usage,
     cache_hit: record.cache_hit,
+    waiting: record.waiting,
+    replaced_by: record.replaced_by,
     metadata: record.metadata,
     created_at: record.created_at,
     completed_at: record.completed_at,

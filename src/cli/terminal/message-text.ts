@@ -21,9 +21,10 @@ export function fencedJson(data: Json): string {
 function joined(parts: readonly Part[], format: (data: Json) => string): string {
   let said = ''
   for (const [place, part] of parts.entries()) {
-    const isApart = said !== '' && (part.type === 'data' || parts[place - 1]?.type === 'data')
+    const isApart = said !== '' && (part.type !== 'text' || (parts[place - 1]?.type ?? 'text') !== 'text')
     if (isApart && !said.endsWith('\n')) said += '\n'
-    said += part.type === 'data' ? format(part.data) : part.text
+    said +=
+      part.type === 'text' ? part.text : part.type === 'data' ? format(part.data) : `[${part.name ?? part.media_type}]`
   }
   return said.replace(/^\n+/, '')
 }

@@ -14,12 +14,18 @@ const runLimits = settings({
   steps: count().default(50),
   /** Tokens, child runs included. Default: no limit. */
   tokens: count().optional(),
-}).transform(({ output, events, time, steps, tokens }) => ({
+  /** Simultaneous `ask` calls; more wait. Default 16. */
+  asks: count().default(16),
+  /** Files. Default 10. */
+  files: count().default(10),
+}).transform(({ output, events, time, steps, tokens, asks, files }) => ({
   outputBytes: output,
   events,
   timeMs: time,
   steps,
   tokens,
+  asks,
+  files,
 }))
 
 const toolResultLimits = settings({
@@ -28,6 +34,20 @@ const toolResultLimits = settings({
   /** One tool result in the record; a larger one fails the call. Default 8 MB. */
   record: size().prefault('8MB'),
 }).transform(({ prompt: promptBytes, record: recordBytes }) => ({ promptBytes, recordBytes }))
+
+const clientToolLimits = settings({
+  /** Client tools of one run. Default 128. */
+  count: count().default(128),
+  /** Their schemas as JSON. Default 256 KB. */
+  schemas: size().prefault('256KB'),
+}).transform(({ count, schemas: schemasBytes }) => ({ count, schemasBytes }))
+
+const historyLimits = settings({
+  /** Messages of a history that the caller gives a run. Default 1,000. */
+  messages: count().default(1_000),
+  /** These messages as JSON. Default 2 MB. */
+  size: size().prefault('2MB'),
+}).transform(({ messages, size: sizeBytes }) => ({ messages, sizeBytes }))
 
 const limitFields = settings({
   /** Open connections. Default 10,000. */
@@ -47,6 +67,10 @@ const limitFields = settings({
   /** Limits of one run; exceeding one fails it with the code `run_limit`. */
   run: runLimits.prefault({}),
   toolResult: toolResultLimits.prefault({}),
+  /** One file. Default 8 MB. */
+  fileSize: size().prefault('8MB'),
+  clientTools: clientToolLimits.prefault({}),
+  history: historyLimits.prefault({}),
   /** `metadata` of a session or run. Default 64 KB. */
   metadata: size().prefault('64KB'),
   /** `state` of a session. Default 1 MB. */
@@ -54,13 +78,14 @@ const limitFields = settings({
   /** One message of an MCP server. Default 8 MB. */
   mcpMessage: size().prefault('8MB'),
 }).transform(
-  ({ bodies, bodiesPerKey, importSize, metadata, state, mcpMessage, ...same }): Limits => ({
+  ({ bodies, bodiesPerKey, importSize, fileSize, metadata, state, mcpMessage, ...same }): Limits => ({
     ...same,
     requestsPerMinute: same.requestsPerMinute,
     concurrentRuns: same.concurrentRuns,
     bodiesBytes: bodies,
     bodiesPerKeyBytes: bodiesPerKey,
     importBytes: importSize,
+    fileBytes: fileSize,
     metadataBytes: metadata,
     stateBytes: state,
     mcpMessageBytes: mcpMessage,

@@ -16,6 +16,8 @@ export function toWireMessage(message: Message, agentId: string, contextId: stri
 
 function toWirePart(part: Part): A2APart {
   if (part.type === 'data') return { type: 'data', data: JSON.stringify(part.data) }
+  // The dialect knows text and data only: a file is data.
+  if (part.type === 'file') return { type: 'data', data: JSON.stringify(part) }
   return part.text === '' ? { type: 'text' } : { type: 'text', content: part.text }
 }
 

@@ -6,7 +6,15 @@ import { jsonSize } from '../../runtime/json-size.ts'
 export type RunnableLimits = Pick<Limits, 'run' | 'toolResult'>
 
 export const noLimits: RunnableLimits = {
-  run: { outputBytes: Infinity, events: Infinity, timeMs: Infinity, steps: Infinity, tokens: undefined },
+  run: {
+    outputBytes: Infinity,
+    events: Infinity,
+    timeMs: Infinity,
+    steps: Infinity,
+    tokens: undefined,
+    asks: Infinity,
+    files: Infinity,
+  },
   toolResult: { promptBytes: Infinity, recordBytes: Infinity },
 }
 

@@ -124,7 +124,7 @@ function createCall(settings: CheckedRemote): Call {
       const content = input.parts.map((part) =>
         part.type === 'text'
           ? { type: 'text' as const, content: part.text }
-          : { type: 'data' as const, data: JSON.stringify(part.data) },
+          : { type: 'data' as const, data: JSON.stringify(part.type === 'data' ? part.data : part) },
       )
       const headers = { [hopsHeader]: String(hops) }
       for await (const event of await a2a.stream({ agentId, content, contextId }, { signal, timeoutMs, headers })) {

@@ -18,6 +18,13 @@ const fields: { [TYPE in EmittedEvent['type']]: Record<string, Field> } = {
   text_delta: { text },
   reasoning_delta: { text },
   data: { data: json },
+  file: {
+    media_type: text,
+    name: maybe('text'),
+    file_id: maybe('text'),
+    size: maybe('integer'),
+    url: maybe('text'),
+  },
   model_call_start: {
     call_id: text,
     model: text,
@@ -53,6 +60,9 @@ const fields: { [TYPE in EmittedEvent['type']]: Record<string, Field> } = {
   input_required: {
     prompt: text,
     call_id: maybe('text'),
+    child_run_id: maybe('text'),
+    kind: maybe('text'),
+    tool: maybe('text'),
     data: maybe('json'),
     schema: maybe('object'),
     after: maybe('text'),
@@ -64,6 +74,7 @@ const fields: { [TYPE in EmittedEvent['type']]: Record<string, Field> } = {
     parent_id: maybe('text'),
     after: maybe('text'),
     child_run_id: maybe('text'),
+    kind: maybe('text'),
   },
   step_end: {
     step_id: text,

@@ -63,7 +63,8 @@ export function createChildren(services: RunServices, live: LiveRuns): StartChil
 
 /** Models and untyped code give this input. */
 function assertInput({ parts }: RunInput): void {
-  const isSound = (part: Part) => (part.type === 'text' ? typeof part.text === 'string' : part.data !== undefined)
+  const isSound = (part: Part) =>
+    part.type === 'text' ? typeof part.text === 'string' : part.type === 'file' || part.data !== undefined
   if (Array.isArray(parts) && parts.every((part) => typeof part === 'object' && part !== null && isSound(part))) return
   throw new AppError('run_failed', 'The input of a child run must be text and data parts.')
 }

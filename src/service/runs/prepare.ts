@@ -63,6 +63,7 @@ export function prepareExecution(services: RunServices, prepared: PreparedRun): 
       entityId: run.entity_id,
       userId: run.user_id,
       metadata: run.metadata ?? {},
+      given: run.given ?? undefined,
       logger,
       knowledge,
       answers: inside?.answers ?? noAnswers,
@@ -101,7 +102,9 @@ function stateSource({ recorded }: RunServices, prepared: PreparedRun): StateSou
 
 function toResumption(events: readonly RunEvent[]): Resumption | undefined {
   const last = events.at(-1)
-  return last?.type === 'run_resumed' ? { events, approved: last.approved, input: last.input } : undefined
+  return last?.type === 'run_resumed'
+    ? { events, approved: last.approved, input: last.input, answers: last.answers }
+    : undefined
 }
 
 /** Whether a run may begin before its start is durable. A run that first reads the store may not. */

@@ -1,9 +1,9 @@
 import { AppError, notFound } from '../../core/error.ts'
 import { createId } from '../../core/id.ts'
 import type { JsonObject } from '../../core/json.ts'
-import type { Message } from '../../core/message.ts'
-import { textOf } from '../../core/message.ts'
-import type { RunRecord } from '../../core/run.ts'
+import type { Message, Part } from '../../core/message.ts'
+import { contentOf } from '../../core/message.ts'
+import type { RunGiven, RunRecord } from '../../core/run.ts'
 import type { Runnable } from '../../core/runnable.ts'
 import type { SessionSeed } from '../../core/session.ts'
 import type { RunResumed, RunStart, RunStarted } from '../../core/store.ts'
@@ -13,7 +13,9 @@ import type { StartRun } from '../services.ts'
 type Refused = Exclude<RunStarted | RunResumed, { fence: number }>
 
 /** The fields of a request that a run record needs. */
-export interface RequestedRun extends Pick<StartRun, 'entityId' | 'parts' | 'messageId' | 'sessionId'> {
+export interface RequestedRun extends Pick<StartRun, 'entityId' | 'messageId' | 'sessionId'> {
+  parts: Part[]
+  given?: RunGiven | undefined
   parentRunId?: string
   userId?: string | null | undefined
   metadata?: JsonObject | null | undefined
@@ -29,7 +31,7 @@ export function createRun(request: RequestedRun, runnable: Runnable, now: number
     run_id: runId,
     role: 'user',
     parts: request.parts,
-    content: textOf(request.parts),
+    content: contentOf(request.parts),
     created_at: createdAt,
   }
   return {
@@ -54,6 +56,9 @@ export function createRun(request: RequestedRun, runnable: Runnable, now: number
     end_seq: null,
     messages: [message],
     sources: [],
+    waiting: [],
+    replaced_by: null,
+    given: request.given ?? null,
   }
 }
 

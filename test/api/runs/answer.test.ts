@@ -35,6 +35,9 @@ const record = (change: Partial<RunRecord>): RunRecord => ({
   end_seq: 3,
   messages: [message('user', 'q'), message('assistant', 'a'), message('assistant', 'b')],
   sources: [],
+  waiting: [],
+  replaced_by: null,
+  given: null,
   ...change,
 })
 

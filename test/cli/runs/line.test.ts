@@ -29,6 +29,9 @@ function run(change: Partial<RunRecord> = {}): RunRecord {
     end_seq: 9,
     messages: [],
     sources: [],
+    waiting: [],
+    replaced_by: null,
+    given: null,
     ...change,
   }
 }

@@ -74,6 +74,9 @@ export function startOf({
     end_seq: null,
     messages: [message],
     sources: [],
+    waiting: [],
+    replaced_by: null,
+    given: null,
     ...run,
   }
   const seed = session === undefined ? seedOf({ session_id: sessionId, created_at: createdAt }) : session

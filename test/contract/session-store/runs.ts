@@ -32,6 +32,8 @@ export function testRuns(store: () => SessionStore): void {
           error: null,
           cache_hit: false,
           usage: null,
+          waiting: [],
+          replaced_by: null,
         },
       ])
     })

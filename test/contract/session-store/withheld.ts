@@ -60,7 +60,7 @@ export function testWithheld(store: () => SessionStore): void {
       const messages = [messageOf(runId, 'assistant', 'No.', at(1))]
       expect(await store().finishRun(endOf(runId, { end_seq: 7, events, messages, refused: [runId] }))).toBe('ok')
       expect((await store().findRun(runId))?.messages).toMatchObject([
-        { parts: refused, content: '' },
+        { parts: refused, content: '{"refused":true}' },
         { content: 'No.' },
       ])
       const recorded = await store().readEvents(runId, 1, 10)

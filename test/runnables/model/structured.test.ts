@@ -42,10 +42,10 @@ afterAll(() => server.close())
 
 test('the answer is one data part, in the answer, the stream and the record', async () => {
   const plain = await server.ask('object', 'Bern?')
-  expect(plain.json).toMatchObject({ status: 'completed', content: '' })
+  expect(plain.json).toMatchObject({ status: 'completed', content: JSON.stringify(told) })
   expect(plain.json.messages.at(-1)).toMatchObject({
     role: 'assistant',
-    content: '',
+    content: JSON.stringify(told),
     parts: [{ type: 'data', data: told }],
   })
   const { streamed } = await server.ask('object', 'Bern?', { stream: true })

@@ -61,7 +61,10 @@ describe.each(['memory', 'sqlite'])('input that a guardrail refused, in %s', (ki
     const { run } = await ask('it', `my password is ${secret}`, { sessionId: 's' })
     expect(run).toMatchObject({
       status: 'completed',
-      messages: [{ role: 'user', parts: refused, content: '' }, { content: 'Not that.' }],
+      messages: [
+        { role: 'user', parts: refused, content: JSON.stringify({ refused: true }) },
+        { content: 'Not that.' },
+      ],
     })
     expect(await store.findRun(run.run_id)).toEqual(run)
     expect(await told('s')).not.toContain(secret)

@@ -88,6 +88,8 @@ export function runOf({ record }: RunRow): Run {
     error: record.error,
     cache_hit: record.cache_hit,
     usage: record.usage,
+    waiting: record.waiting,
+    replaced_by: record.replaced_by,
   })
 }
 

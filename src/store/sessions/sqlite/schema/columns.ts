@@ -51,4 +51,5 @@ export const startedRunColumns = [
   'input',
   'output',
   'lastBatch',
+  'given',
 ] as const satisfies (keyof typeof runs.$inferSelect)[]

@@ -1,8 +1,8 @@
 import type { SourceEvent } from '../../../../core/event.ts'
 import type { JsonObject } from '../../../../core/json.ts'
-import { type Message, type Part, textOf } from '../../../../core/message.ts'
+import { contentOf, type Message, type Part } from '../../../../core/message.ts'
 import { uncheckedParts } from '../../../../core/refusal.ts'
-import type { EntityKind, Run, RunError, RunRecord, Usage } from '../../../../core/run.ts'
+import type { EntityKind, Run, RunError, RunRecord, Usage, Waiting } from '../../../../core/run.ts'
 import type { OwnerKind, Session, SessionOwners, SharedWith } from '../../../../core/session.ts'
 import type { RunEnd } from '../../../../core/store.ts'
 import type { Summary } from '../../../../core/summary.ts'
@@ -34,6 +34,7 @@ interface Ended {
   cache_hit?: true | undefined
   usage?: Usage | undefined
   sources?: readonly SourceEvent[] | undefined
+  waiting?: Waiting[] | undefined
 }
 
 /** The content of `input` and `output`. */
@@ -125,6 +126,8 @@ export function toRun([runId, sessionId, parentRunId, entityId, status, , , begu
     error: ended?.error ?? null,
     cache_hit: ended?.cache_hit ?? false,
     usage: ended?.usage ?? null,
+    waiting: ended?.waiting ?? [],
+    replaced_by: null,
   }
 }
 
@@ -143,12 +146,13 @@ export function toRunRecord([, run, input, output]: RecordRow, whole = false): R
     end_seq: ended?.end_seq ?? null,
     messages,
     sources: ended?.sources === undefined ? [] : [...ended.sources],
+    given: null,
   }
 }
 
 function toMessage(runId: string, [messageId, role, said, createdAt, mark]: MessageRow, whole = false): Message {
   const parts = mark === undefined || whole ? said : uncheckedParts()
-  return { message_id: messageId, run_id: runId, role, parts, content: textOf(parts), created_at: createdAt }
+  return { message_id: messageId, run_id: runId, role, parts, content: contentOf(parts), created_at: createdAt }
 }
 
 export function toSummary({ sessionId, runCount, messageCount, createdAt, content, model }: SummaryRow): Summary {

@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm'
-import { index, integer, primaryKey, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core'
+import { blob, index, integer, primaryKey, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core'
 import type { RunStatus } from '../../../../core/run.ts'
 import type { OwnerKind } from '../../../../core/session.ts'
 
@@ -95,6 +95,14 @@ export const runs = sqliteTable(
     output: text('output'),
     /** JSON as in event-batch.ts: the last batch of events, if it came with the end. */
     lastBatch: text('last_batch'),
+    /** JSON, `RunGiven`: what the caller gave besides the input. */
+    given: text('given'),
+    /** The id of the run that took the place of this turn. */
+    replacedBy: text('replaced_by'),
+    /** JSON: the session's state before this run first changed it; null while it has not. */
+    stateBefore: text('state_before'),
+    /** JSON: the session's state that the start of this run replaced, while its replacement can be taken back. */
+    replacedState: text('replaced_state'),
   },
   (table) => [
     uniqueIndex('runs_one_running').on(table.sessionId).where(sql`status = 'running' AND parent_run_id IS NULL`),
@@ -107,6 +115,38 @@ export const runs = sqliteTable(
     index('runs_by_parent').on(table.parentRunId).where(sql`parent_run_id IS NOT NULL`),
     uniqueIndex('runs_by_claim').on(table.claimKey).where(sql`run_claim_key IS NOT NULL`),
   ],
+)
+
+/** Files of sessions. What they contain is in `file_contents`. */
+export const files = sqliteTable(
+  'files',
+  {
+    sessionId: text('file_session_id').notNull(),
+    fileId: text('file_id').notNull(),
+    runId: text('file_run_id').notNull(),
+    hash: text('file_hash').notNull(),
+    mediaType: text('file_media_type').notNull(),
+    name: text('file_name'),
+    size: integer('file_size').notNull(),
+    /** Where it was fetched from. */
+    url: text('file_url'),
+  },
+  (table) => [
+    primaryKey({ columns: [table.sessionId, table.fileId] }),
+    index('files_by_hash').on(table.hash),
+    index('files_by_run').on(table.runId),
+  ],
+)
+
+/** Each content once, in pieces, so that no statement handles all of a large file. */
+export const fileContents = sqliteTable(
+  'file_contents',
+  {
+    hash: text('content_hash').notNull(),
+    piece: integer('content_piece').notNull(),
+    bytes: blob('content_bytes', { mode: 'buffer' }).notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.hash, table.piece] })],
 )
 
 /** One row per batch, except the batch that comes with a run's end. */

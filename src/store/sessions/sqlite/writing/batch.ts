@@ -112,6 +112,7 @@ export class WriteBatch {
       this.#messagesOf(run.messages, unchecked === true && end?.checked !== true),
       end ? this.#outputOf(end) : null,
       this.#lastPart(run.run_id, batch),
+      toJson(run.given),
     ])
     if (claim !== null) this.rows.claims.push([claim.key])
     if (end !== undefined) {

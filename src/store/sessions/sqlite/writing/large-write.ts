@@ -29,7 +29,8 @@ export function charactersOf(write: RunWrite): number {
 function inMessages(messages: readonly Message[]): number {
   let characters = 0
   for (const { parts } of messages)
-    for (const part of parts) characters += inValue(part.type === 'text' ? part.text : part.data)
+    for (const part of parts)
+      characters += inValue(part.type === 'text' ? part.text : part.type === 'data' ? part.data : null)
   return characters
 }
 
