@@ -1,6 +1,7 @@
 import type { RunEvent } from './event.ts'
 import type { Json } from './json.ts'
 import { contentOf, type DataPart, type Message, type Part } from './message.ts'
+import type { RunGiven } from './run.ts'
 
 /*
  * Refused input is stored nowhere: a mark replaces it. Input that is not checked yet is hidden in the same way from
@@ -42,6 +43,13 @@ export function isWithheld({ messages }: { messages: readonly Message[] }): bool
   if (typeof data !== 'object' || data === null || Array.isArray(data)) return false
   const entries = Object.entries(data)
   return entries.length === 1 && marks.includes(entries[0]?.[0] ?? '') && entries[0]?.[1] === true
+}
+
+/** What remains of what a caller gave with a refused input. `goesOn`: keeps what a paused run needs to resume. */
+export function refuseGiven(given: RunGiven | null, goesOn: boolean): RunGiven | null {
+  if (given === null || !goesOn) return null
+  const { history: _history, instructions: _instructions, ...rest } = given
+  return Object.keys(rest).length === 0 ? null : rest
 }
 
 type Recorded = Omit<RunEvent, 'run_id'>

@@ -61,6 +61,7 @@ export class RunInputCheck implements InputCheck {
   #refuse(): void {
     this.#state = 'refused'
     this.#run.messages = this.#run.messages.map(refuseMessage)
+    this.#run.given = null
   }
 
   #isInput(parts: readonly Part[]): boolean {

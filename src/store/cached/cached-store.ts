@@ -75,6 +75,7 @@ export function cachedStore(store: SessionStore, limits: Partial<MemoryLimits> =
     try {
       freeze(start.message)
       freeze(start.run.metadata)
+      freeze(start.run.given)
     } catch (error) {
       return Promise.reject(error)
     }

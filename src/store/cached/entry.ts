@@ -90,7 +90,8 @@ export class CacheEntry {
 
   startRun({ run: started, state, unchecked }: RunStart): void {
     const { run_id, messages } = started
-    const run = unchecked === true ? { ...started, messages: messages.map(hideMessage) } : started
+    const shown = started.given === null ? started : { ...started, given: null }
+    const run = unchecked === true ? { ...shown, messages: messages.map(hideMessage) } : shown
     if (unchecked === true) this.#hidden.set(run_id, messages)
     if (state !== null) this.setState(undefined)
     if (this.#runs === undefined || run.parent_run_id !== null || this.hasRun(run.run_id)) return

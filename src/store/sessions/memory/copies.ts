@@ -3,7 +3,7 @@ import type { RunRecord } from '../../../core/run.ts'
 import type { RunPiece, SessionHead } from '../../../core/session.ts'
 import { takeWithin } from './budget.ts'
 import { restoreHandovers } from './handovers.ts'
-import { copy, type MemoryState, type RunRow, type SessionRow } from './rows.ts'
+import { copy, type MemoryState, type RunRow, recordOf, type SessionRow } from './rows.ts'
 import { keepEvents } from './runs.ts'
 import { insertSession } from './sessions.ts'
 
@@ -16,7 +16,7 @@ export function readRecords(
 ): RunRecord[] {
   const runs = state.sessions.get(sessionId)?.runs ?? []
   const from = after === undefined ? 0 : runs.findIndex(({ record }) => record.run_id === after) + 1
-  return takeWithin(runs.slice(from, from + limit), maxBytes).map(({ record }) => copy(record))
+  return takeWithin(runs.slice(from, from + limit), maxBytes, true).map(recordOf)
 }
 
 export async function gatherRuns(pieces: AsyncIterable<RunPiece>): Promise<RunRow[]> {

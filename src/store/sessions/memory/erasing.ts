@@ -42,6 +42,7 @@ function empty(row: RunRow): void {
     metadata: null,
     messages: [],
     sources: [],
+    given: null,
     cancellation_reason: null,
     error: error && { ...error, message: 'erased' },
   }

@@ -1,8 +1,8 @@
-import { refuseMessage, withoutInput } from '../../../core/refusal.ts'
+import { refuseGiven, refuseMessage, withoutInput } from '../../../core/refusal.ts'
 import { isEnded } from '../../../core/run.ts'
 import type { MemoryState, RunRow } from './rows.ts'
 
-/** Removes the input of these runs and their child runs from messages, events and cached answers. */
+/** Removes the input of these runs and their child runs from messages, events and cached answers, with what the caller gave. */
 export function refuseRuns(state: MemoryState, runIds: readonly string[]): void {
   for (const runId of runIds) {
     const row = state.runs.get(runId)
@@ -21,6 +21,7 @@ function refuse(row: RunRow): void {
   const { record } = row
   const goesOn = !isEnded(record.status) || record.status === 'input_required'
   record.messages = record.messages.map((message) => (message.role === 'user' ? refuseMessage(message) : message))
+  record.given = refuseGiven(record.given, goesOn)
   row.unchecked = undefined
   row.events = row.events.map((event) => withoutInput(event, goesOn))
 }

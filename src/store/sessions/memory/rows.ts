@@ -72,6 +72,11 @@ export function copy<T>(value: T): T {
   return result as T
 }
 
+/** The record as readers see it. `given` stays hidden with the message. */
+export function recordOf({ record, unchecked }: RunRow): RunRecord {
+  return copy(unchecked === undefined ? record : { ...record, given: null })
+}
+
 /** The run without the fields that only its record has. */
 export function runOf({ record }: RunRow): Run {
   return copy({

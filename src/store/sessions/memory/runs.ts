@@ -201,7 +201,7 @@ export function readHistory(
   const place = turns.findIndex(({ record }) => record.run_id === before)
   const rows = before === undefined ? turns : turns.slice(0, Math.max(0, place))
   const shown = takeWithin(rows.slice(-limit).toReversed(), maxBytes).toReversed()
-  return { runs: shown.map(({ record }) => copy(record)), has_more: rows.length > shown.length }
+  return { runs: shown.map(({ record }) => copy({ ...record, given: null })), has_more: rows.length > shown.length }
 }
 
 export function recoverRuns(state: MemoryState, owner: string, at: string): Recovered {

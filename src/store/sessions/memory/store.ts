@@ -10,7 +10,7 @@ import { gatherRuns, readRecords, restoreSession } from './copies.ts'
 import { eraseUser } from './erasing.ts'
 import * as handovers from './handovers.ts'
 import { pruneSessions } from './prune.ts'
-import { copy, type MemoryState } from './rows.ts'
+import { copy, type MemoryState, recordOf } from './rows.ts'
 import * as runs from './runs.ts'
 import { searchMessages } from './search.ts'
 import * as sessions from './sessions.ts'
@@ -101,7 +101,11 @@ export function memoryStore({ clock = Date.now, maxReadBytes }: MemoryStoreOptio
       }),
     finishRun: (end) => step(() => runs.finishRun(state, end)),
     resumeRun: (resume) => step(() => runs.resumeRun(state, resume)),
-    findRun: (runId) => step(() => copy(state.runs.get(runId)?.record)),
+    findRun: (runId) =>
+      step(() => {
+        const row = state.runs.get(runId)
+        return row && recordOf(row)
+      }),
     listRuns: (filter, page) => step(() => runs.pageOfRuns(state, filter, page)),
     readEvents: (runId, after, limit) => step(() => runs.readEvents(state.runs.get(runId), after, limit)),
     readHistory: (sessionId, limit, before) =>

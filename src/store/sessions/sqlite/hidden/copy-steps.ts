@@ -5,7 +5,7 @@ import { Pace } from '../../../../runtime/yield.ts'
 import type { SqlValue } from '../../../sqlite/connection.ts'
 import { startedRunColumns } from '../schema/columns.ts'
 import { encodeLargeBatch } from '../schema/event-batch.ts'
-import { begunOf, endedOf, messageRows, toJson } from '../schema/rows.ts'
+import { begunOf, endedOf, messageRows } from '../schema/rows.ts'
 import type { runs } from '../schema/schema.ts'
 
 /** Size of one commit, unless a single row is larger. */
@@ -85,7 +85,7 @@ async function rowOf(run: RunRecord): Promise<SqlValue[]> {
     input: await stringifyLarge(messageRows(run.messages.filter(({ role }) => role === 'user'))),
     output: output.length === 0 ? null : await stringifyLarge(messageRows(output)),
     lastBatch: null,
-    given: toJson(run.given),
+    given: run.given === null ? null : await stringifyLarge(run.given),
     replacedBy: run.replaced_by,
     stateBefore: null,
     replacedState: null,

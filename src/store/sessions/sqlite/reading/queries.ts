@@ -21,16 +21,23 @@ const rowOf = <Row>(columns: { [Name in keyof Row]: Column }) =>
 const runOf = (begun: string, ended: string) => listText(...namesOf(runs, runColumns).map(quoted), begun, orNull(ended))
 /** A `RunRow` as text. */
 const runText = runOf(runs.begun.name, runs.ended.name)
+const recordOf = (...more: string[]) =>
+  listText(runs.runNumber.name, runText, runs.input.name, orNull(runs.output.name), ...more)
 /** A `RecordRow` as text. */
-const recordText = listText(runs.runNumber.name, runText, runs.input.name, orNull(runs.output.name))
+const recordText = recordOf(orNull(runs.given.name))
+/** The same for histories, which leave out what the caller gave. */
+const turnText = recordOf()
 
 const bytesOf = (...columns: Column[]) => columns.map(({ name }) => `ifnull(octet_length(${name}), 0)`).join(' + ')
+const turnBytes = `(${bytesOf(runs.input, runs.output, runs.begun, runs.ended)})`
 /** The size of a record in bytes. SQLite knows it without reading the texts. */
-export const recordBytes = `(${bytesOf(runs.input, runs.output, runs.begun, runs.ended)})`
+export const recordBytes = `(${bytesOf(runs.input, runs.output, runs.begun, runs.ended, runs.given)})`
 
-/** A `RecordRow` as text, or a `LargeRow` when the record has more than `maxBytes`. */
-const recordOrSize = (maxBytes: string) =>
-  `iif(${recordBytes} <= ${maxBytes}, ${recordText}, json_array(run_number, ${recordBytes}))`
+/** The text, or a `LargeRow` when there are more bytes than `maxBytes`. */
+const textOrSize = (text: string, bytes: string, maxBytes: string) =>
+  `iif(${bytes} <= ${maxBytes}, ${text}, json_array(run_number, ${bytes}))`
+const recordOrSize = (maxBytes: string) => textOrSize(recordText, recordBytes, maxBytes)
+const turnOrSize = (maxBytes: string) => textOrSize(turnText, turnBytes, maxBytes)
 
 const beginning = `iif(octet_length(begun) <= 1000, begun, json_remove(begun, '$.metadata'))`
 const ending = (whole: string) => `iif(octet_length(ended) <= 4000, ended, json_remove(${whole}, '$.sources'))`
@@ -55,10 +62,14 @@ const newestTurns = (
 export const selectRuns = `SELECT request.key AS request_key, ${recordOrSize('?1')} AS record_row
   FROM json_each(?2) AS request CROSS JOIN runs ON run_id = request.value`
 
-export const selectRun = `SELECT run_number, ${runText} AS run_row, input, output FROM runs WHERE run_id = ?`
+const columnsOf = (given: string) => `run_number, ${runText} AS run_row, input, output, ${given} AS given`
 
-export const selectNumbered = `SELECT run_number, ${runText} AS run_row, input, output
-  FROM json_each(?) CROSS JOIN runs ON run_number = value`
+export const selectRun = `SELECT ${columnsOf('given')} FROM runs WHERE run_id = ?`
+
+const selectNumbered = (given: string) =>
+  `SELECT ${columnsOf(given)} FROM json_each(?) CROSS JOIN runs ON run_number = value`
+export const selectRecords = selectNumbered('given')
+export const selectTurns = selectNumbered('NULL')
 
 /** Without the messages, which may be large. */
 export const selectRunHeads = `SELECT request.key AS request_key,
@@ -67,12 +78,12 @@ export const selectRunHeads = `SELECT request.key AS request_key,
 
 /** Parameters: the maximum size of a record in a shared statement; the shared limit; the session ids. */
 export const selectHistories = `SELECT request.key AS request_key,
-    ${newestTurns(recordOrSize('?1'), 'request.value', '?2')} AS record_rows
+    ${newestTurns(turnOrSize('?1'), 'request.value', '?2')} AS record_rows
   FROM json_each(?3) AS request`
 
 /** At most ?3 runs of the session ?2 that were inserted before the run ?4. */
 export const selectHistoryBefore = `SELECT ${newestTurns(
-  recordOrSize('?1'),
+  turnOrSize('?1'),
   '?2',
   '?3',
   'AND run_number < (SELECT run_number FROM runs WHERE run_id = ?4)',

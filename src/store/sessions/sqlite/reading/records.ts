@@ -3,7 +3,7 @@ import type { History } from '../../../../core/store.ts'
 import type { SqlRow, SqlValue } from '../../../sqlite/connection.ts'
 import { oldestFirst, type RecordRow, toRunRecord } from '../schema/rows.ts'
 import { takeStep } from './budget.ts'
-import { selectNumbered, selectRun } from './queries.ts'
+import { selectRecords, selectRun, selectTurns } from './queries.ts'
 
 export type All = (sql: string, params: readonly SqlValue[]) => Promise<SqlRow[]>
 
@@ -18,25 +18,26 @@ export function isLargeRow(row: RecordRow | LargeRow): row is LargeRow {
 export async function* readNumbered(
   all: All,
   looks: readonly { runNumber: number; bytes: number }[],
+  select = selectRecords,
 ): AsyncGenerator<[runNumber: number, RunRecord]> {
   const waiting = [...looks]
   while (waiting.length > 0) {
     const numbers = takeStep(waiting).map(({ runNumber }) => runNumber)
-    for (const row of await all(selectNumbered, [JSON.stringify(numbers)])) {
+    for (const row of await all(select, [JSON.stringify(numbers)])) {
       yield [row.run_number as number, toWholeRecord(row)]
     }
   }
 }
 
-/** `whole`: includes a message that only the run may see. */
+/** `whole`: includes what only the run may see. */
 export async function readRecord(all: All, runId: string, whole = false): Promise<RunRecord | undefined> {
   const [row] = await all(selectRun, [runId])
   return row && toWholeRecord(row, whole)
 }
 
 function toWholeRecord(row: SqlRow, whole = false): RunRecord {
-  const { run_number, run_row, input, output } = row
-  const parsed = [run_row, input, output ?? 'null'].map((text) => JSON.parse(text as string))
+  const { run_number, run_row, input, output, given } = row
+  const parsed = [run_row, input, output ?? 'null', given ?? 'null'].map((text) => JSON.parse(text as string))
   return toRunRecord([run_number, ...parsed] as RecordRow, whole)
 }
 
@@ -56,7 +57,7 @@ export async function readTurns(all: All, text: string, limit: number, maxBytes:
     large.push({ runNumber, bytes })
   }
   const records = new Map<number, RunRecord>()
-  for await (const [runNumber, record] of readNumbered(all, large)) records.set(runNumber, record)
+  for await (const [runNumber, record] of readNumbered(all, large, selectTurns)) records.set(runNumber, record)
   const runs = shown.slice(from).flatMap((row) => {
     const record = isLargeRow(row) ? records.get(row[0]) : toRunRecord(row)
     return record === undefined ? [] : [record]

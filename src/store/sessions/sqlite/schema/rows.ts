@@ -2,7 +2,7 @@ import type { SourceEvent } from '../../../../core/event.ts'
 import type { JsonObject } from '../../../../core/json.ts'
 import { contentOf, type Message, type Part } from '../../../../core/message.ts'
 import { uncheckedParts } from '../../../../core/refusal.ts'
-import type { EntityKind, Run, RunError, RunRecord, Usage, Waiting } from '../../../../core/run.ts'
+import type { EntityKind, Run, RunError, RunGiven, RunRecord, Usage, Waiting } from '../../../../core/run.ts'
 import type { OwnerKind, Session, SessionOwners, SharedWith } from '../../../../core/session.ts'
 import type { RunEnd } from '../../../../core/store.ts'
 import type { Summary } from '../../../../core/summary.ts'
@@ -60,7 +60,14 @@ export const runColumns = [
 ] as const satisfies (keyof Stored)[]
 /** A run as queries.ts returns it. An object instead of an array would make reading a history a quarter slower. */
 export type RunRow = [...ValuesOf<Stored, typeof runColumns>, begun: Begun, ended: Ended | null]
-export type RecordRow = [runNumber: number, run: RunRow, input: MessageRow[], output: MessageRow[] | null]
+export type RecordRow = [
+  runNumber: number,
+  run: RunRow,
+  input: MessageRow[],
+  output: MessageRow[] | null,
+  /** Absent in histories. */
+  given?: RunGiven | null,
+]
 
 export type SessionRow = typeof sessions.$inferSelect
 export type SummaryRow = typeof summaries.$inferSelect
@@ -131,9 +138,10 @@ export function toRun([runId, sessionId, parentRunId, entityId, status, , , begu
   }
 }
 
-/** `whole`: includes a message that only the run may see. */
-export function toRunRecord([, run, input, output]: RecordRow, whole = false): RunRecord {
+/** `whole`: includes what only the run may see. */
+export function toRunRecord([, run, input, output, given = null]: RecordRow, whole = false): RunRecord {
   const [runId, , , , , userId, truncated, begun, ended] = run
+  const isHidden = !whole && input.some(([, , , , mark]) => mark !== undefined)
   const messages = input.map((message) => toMessage(runId, message, whole))
   if (output !== null) for (const message of output) messages.push(toMessage(runId, message))
   return {
@@ -146,7 +154,7 @@ export function toRunRecord([, run, input, output]: RecordRow, whole = false): R
     end_seq: ended?.end_seq ?? null,
     messages,
     sources: ended?.sources === undefined ? [] : [...ended.sources],
-    given: null,
+    given: isHidden ? null : given,
   }
 }
 

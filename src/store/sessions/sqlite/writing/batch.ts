@@ -35,8 +35,8 @@ export interface RowLookup {
   isHidden(sessionId: string): boolean
 }
 
-/** Results of `messagesOf` that were made already. */
-export type MadeTexts = ReadonlyMap<readonly Message[], string>
+/** JSON texts of messages and of `given` that were made already. */
+export type MadeTexts = ReadonlyMap<object | null, string>
 
 interface Touched {
   seed: SessionSeed | undefined
@@ -112,7 +112,7 @@ export class WriteBatch {
       this.#messagesOf(run.messages, unchecked === true && end?.checked !== true),
       end ? this.#outputOf(end) : null,
       this.#lastPart(run.run_id, batch),
-      toJson(run.given),
+      this.#made?.get(run.given) ?? toJson(run.given),
     ])
     if (claim !== null) this.rows.claims.push([claim.key])
     if (end !== undefined) {

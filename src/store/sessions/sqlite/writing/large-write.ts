@@ -13,7 +13,12 @@ export function isLarge(write: RunWrite): boolean {
 export function charactersOf(write: RunWrite): number {
   switch (write.kind) {
     case 'start':
-      return inMessages(write.start.run.messages) + inValue(write.start.run.metadata) + inValue(write.start.state)
+      return (
+        inMessages(write.start.run.messages) +
+        inValue(write.start.run.metadata) +
+        inValue(write.start.run.given) +
+        inValue(write.start.state)
+      )
     case 'finish':
       return inMessages(write.end.messages) + inValue(write.end.state)
     case 'append':

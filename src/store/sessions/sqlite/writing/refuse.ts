@@ -12,6 +12,10 @@ const selectRefused = `WITH RECURSIVE refused(refused_id) AS (
     SELECT value FROM json_each(?) UNION SELECT run_id FROM refused CROSS JOIN runs ON parent_run_id = refused_id)
   SELECT run_id, run_number, status, input, last_batch FROM refused CROSS JOIN runs ON run_id = refused_id`
 
+/** As in core/refusal.ts. */
+const refuseGiven = `UPDATE runs SET given = iif(?, nullif(json_remove(given, '$.history', '$.instructions'), '{}'), NULL)
+  WHERE run_number = ? AND given IS NOT NULL`
+
 /** Ends a run whose input was refused; returns the numbers of the runs that lost theirs. */
 export async function finishRefused(
   writer: Connection,
@@ -22,7 +26,7 @@ export async function finishRefused(
   return { finished, numbers: finished === 'ok' ? await refuseRuns(writer, end.refused ?? []) : [] }
 }
 
-/** Removes the input of these runs and their child runs from messages, events and cached answers. */
+/** Removes the input of these runs and their child runs from messages, events and cached answers, with what the caller gave. */
 export async function refuseRuns(writer: Connection, runIds: readonly string[]): Promise<number[]> {
   const numbers: number[] = []
   for (const row of await writer.all(selectRefused, [JSON.stringify(runIds)])) {
@@ -39,6 +43,7 @@ export async function refuseRuns(writer: Connection, runIds: readonly string[]):
       last,
       number,
     ])
+    await writer.run(refuseGiven, [goesOn ? 1 : 0, number])
     await redactEvents(writer, number, goesOn)
     await writer.run('DELETE FROM cached_answers WHERE answer_run_id = ?', [row.run_id as string])
     numbers.push(number)

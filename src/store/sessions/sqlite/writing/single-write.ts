@@ -1,7 +1,7 @@
 import { AppError } from '../../../../core/error.ts'
 import type { JsonObject } from '../../../../core/json.ts'
 import type { Message } from '../../../../core/message.ts'
-import type { EntityKind, RunStatus } from '../../../../core/run.ts'
+import type { EntityKind, RunGiven, RunStatus } from '../../../../core/run.ts'
 import type {
   RunBatch,
   RunEnd,
@@ -68,7 +68,7 @@ async function startRun(writer: Connection, start: RunStart, now: string): Promi
       : undefined
   const rows = new WriteBatch(
     knowing(run.session_id, present !== undefined),
-    await madeTexts(run.messages, start.unchecked),
+    await madeTexts(run.messages, start.unchecked, run.given),
   )
   rows.addStart(start, undefined, becomes)
   await writeRows(writer, rows)
@@ -126,8 +126,14 @@ function knowing(sessionId: string, exists: boolean): RowLookup {
   return { hasSession: (other) => exists && other === sessionId, sessionOf: () => sessionId, isHidden: () => false }
 }
 
-async function madeTexts(messages: readonly Message[], unchecked = false): Promise<MadeTexts> {
-  return new Map([[messages, await stringifyLarge(messageRows(messages, unchecked))]])
+async function madeTexts(
+  messages: readonly Message[],
+  unchecked = false,
+  given: RunGiven | null = null,
+): Promise<MadeTexts> {
+  const made = new Map<object, string>([[messages, await stringifyLarge(messageRows(messages, unchecked))]])
+  if (given !== null) made.set(given, await stringifyLarge(given))
+  return made
 }
 
 async function writeRows(writer: Connection, rows: WriteBatch): Promise<void> {
