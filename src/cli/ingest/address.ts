@@ -1,13 +1,14 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Client } from '../../client/client.ts'
-import { download, type Page, publicAddress, type Validators } from '../../client/transport/download.ts'
 import type { JsonObject } from '../../core/json.ts'
 import type { DocumentRecord } from '../../core/knowledge/knowledge.ts'
+import { download, type Page, publicAddress, type Validators } from '../../runtime/download.ts'
 import { type FileResult, ingestContent } from './files.ts'
 import type { IngestPaths } from './paths.ts'
 
 const etagKey = 'http_etag'
 const lastModifiedKey = 'http_last_modified'
+const advice = { http: 'Use --allow-http to fetch it.', private: 'Use --allow-private to fetch it.' }
 const byteOrderMark = Buffer.from([0xef, 0xbb, 0xbf])
 
 /** One address per page, without fragments. */
@@ -26,7 +27,7 @@ export async function ingestAddress(client: Client, address: string, wanted: Ing
       .catch(() => undefined)
     const previous = listed?.documents[0]
     const known = previous && isAsAsked(previous, wanted) ? validatorsIn(previous.metadata) : {}
-    const page = await download(address, { allowHttp, allowPrivate, signal, known })
+    const page = await download(address, { allowHttp, allowPrivate, signal, known, advice })
     if (page === undefined) return { source, outcome: 'unchanged', chunks: previous?.chunk_count ?? 0 }
     const metadata = { ...settings.metadata, ...toMetadata(page.validators) }
     const content = { source, bytes: readable(page), mediaType: page.mediaType?.split(';', 1)[0]?.trim() }

@@ -2,11 +2,11 @@ import { createServer, type IncomingMessage, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
-import { ingestAddress, uniqueAddresses } from '../../../src/cli/ingest/address.ts'
-import type { Client } from '../../../src/client/client.ts'
-import { download } from '../../../src/client/transport/download.ts'
-import { version } from '../../../src/core/version.ts'
-import { type KnowledgeFolder, knowledgeFolder } from '../../support/knowledge/folder.ts'
+import { ingestAddress, uniqueAddresses } from '../../src/cli/ingest/address.ts'
+import type { Client } from '../../src/client/client.ts'
+import { version } from '../../src/core/version.ts'
+import { download } from '../../src/runtime/download.ts'
+import { type KnowledgeFolder, knowledgeFolder } from '../support/knowledge/folder.ts'
 
 const page = `<main><h1>Tides</h1><p>${'High water is at noon. '.repeat(20)}</p></main>`
 const codings: Record<string, (text: string) => Buffer> = {

@@ -1,8 +1,9 @@
+import type { LookupAddress, LookupOptions } from 'node:dns'
 import { lookup } from 'node:dns/promises'
 import type { LookupFunction } from 'node:net'
 import ipaddr from 'ipaddr.js'
-import { AppError, isAppError } from '../../core/error.ts'
-import { version } from '../../core/version.ts'
+import { AppError, isAppError } from '../core/error.ts'
+import { version } from '../core/version.ts'
 import { acceptedCodings, decoded } from './content-coding.ts'
 
 export interface DownloadOptions {
@@ -11,6 +12,14 @@ export interface DownloadOptions {
   /** Allow private addresses too, not only those of the public internet. This also applies to redirects. */
   allowPrivate: boolean
   signal: AbortSignal
+  /** Added to the error for an address that these options do not allow. */
+  advice?: { http: string; private: string } | undefined
+  /** Refuse an address with a user or a password instead of sending them. */
+  refuseCredentials?: boolean | undefined
+  /** The value of Accept. Default: web pages first. */
+  accept?: string | undefined
+  /** Default: the network of this machine. */
+  network?: Network | undefined
   /** Default 20 MB. */
   maxBytes?: number | undefined
   /** Time limit of the whole download. Default: 30 s. */
@@ -18,6 +27,15 @@ export interface DownloadOptions {
   /** Validators of an earlier answer: the page is sent only if it has changed. */
   known?: Validators | undefined
 }
+
+/** How names become addresses, and addresses connections. */
+export interface Network {
+  lookup(hostname: string, options: LookupOptions & { all: true }): Promise<LookupAddress[]>
+  /** The address to connect to in place of one that has passed the checks. */
+  reach?(address: string): string
+}
+
+const machine: Network = { lookup }
 
 export interface Validators {
   etag?: string | undefined
@@ -41,22 +59,25 @@ export function publicAddress(address: string): string {
 
 /**
  * Fetches a page from the internet; undefined if it has not changed. IP addresses are checked when the connection is made, so
- * that a name can't change its address in between. User and password are sent to the address's own origin only. Throws
- * `invalid_request`, `payload_too_large` or `unavailable` with the reason.
+ * that a name can't change its address in between. User and password are sent to the address's own origin only. Proxies of
+ * the environment are not used: they would connect unchecked. Throws `invalid_request`, `payload_too_large` or
+ * `unavailable` with the reason.
  */
 export async function download(given: string, options: DownloadOptions): Promise<Page | undefined> {
   const { Agent, request } = await import('undici')
   const { maxBytes = 20_000_000, timeoutMs = 30_000, known = {} } = options
   const signal = AbortSignal.any([options.signal, AbortSignal.timeout(timeoutMs)])
-  const dispatcher = new Agent({ connect: options.allowPrivate ? {} : { lookup: publicLookup } })
+  const dispatcher = new Agent({ connect: { lookup: checkedLookup(options) } })
   const address = publicAddress(given)
   try {
     const credentials = credentialsOf(given)
+    if (credentials !== undefined && options.refuseCredentials === true)
+      throw refused(`${address} was given with a user or a password. Remove them.`)
     let url = checkedUrl(address, options)
     const { origin } = url
     for (let redirects = 0; ; redirects++) {
       const headers = {
-        accept: 'text/html, text/*, */*;q=0.5',
+        accept: options.accept ?? 'text/html, text/*, */*;q=0.5',
         'accept-encoding': acceptedCodings,
         'user-agent': `agentserve/${version}`,
         ...(known.etag === undefined ? {} : { 'if-none-match': known.etag }),
@@ -73,7 +94,7 @@ export async function download(given: string, options: DownloadOptions): Promise
       if (answer.statusCode >= 300 && answer.statusCode < 400 && location !== undefined) {
         await answer.body.dump()
         if (redirects === maxRedirects) throw refused(`${address} redirects more than ${maxRedirects} times.`)
-        url = checkedUrl(publicAddress(new URL(location, url).href), options)
+        url = redirected(location, url, address, options)
         continue
       }
       if (answer.statusCode !== 200) throw new AppError('unavailable', `${address} answered ${answer.statusCode}.`)
@@ -94,35 +115,56 @@ export async function download(given: string, options: DownloadOptions): Promise
   }
 }
 
-function checkedUrl(address: string, { allowHttp, allowPrivate }: DownloadOptions): URL {
+function checkedUrl(address: string, options: DownloadOptions): URL {
   const url = URL.parse(address)
   if (!url || !/^https?:$/.test(url.protocol)) throw refused(`'${address}' is not an https:// address.`)
-  if (url.protocol === 'http:' && !allowHttp)
-    throw refused(`${address} is not encrypted. Use --allow-http to fetch it.`)
+  if (url.protocol === 'http:' && !options.allowHttp)
+    throw refused(`${address} is not encrypted.${adviceOf(options, 'http')}`)
   // There is no DNS look-up for an IP literal.
   const host = url.hostname.replace(/^\[|\]$/g, '')
-  if (!allowPrivate && ipaddr.isValid(host)) assertPublic(host)
+  if (ipaddr.isValid(host)) assertAllowed(host, options)
   return url
 }
 
-const publicLookup: LookupFunction = (hostname, options, callback) => {
-  lookup(hostname, { ...options, all: true }).then(
-    (found) => {
-      try {
-        for (const { address } of found) assertPublic(address)
-      } catch (error) {
-        return callback(error as NodeJS.ErrnoException, '')
-      }
-      if (options.all) callback(null, found)
-      else callback(null, found[0]?.address ?? '', found[0]?.family)
-    },
-    (error: NodeJS.ErrnoException) => callback(error, ''),
-  )
+function redirected(location: string, from: URL, address: string, options: DownloadOptions): URL {
+  const next = URL.parse(location, from.href)
+  if (next === null) throw new AppError('unavailable', `${address} redirects to an invalid address.`)
+  return checkedUrl(publicAddress(next.href), options)
 }
 
-function assertPublic(address: string): void {
-  if (ipaddr.process(address).range() !== 'unicast')
-    throw refused(`${address} is not an address on the public internet. Use --allow-private to fetch it.`)
+function checkedLookup(settings: DownloadOptions): LookupFunction {
+  const { network = machine } = settings
+  return (hostname, options, callback) => {
+    network.lookup(hostname, { ...options, all: true }).then(
+      (found) => {
+        try {
+          for (const { address } of found) assertAllowed(address, settings)
+        } catch (error) {
+          return callback(error as NodeJS.ErrnoException, '')
+        }
+        const places = found.map((one) => ({ ...one, address: network.reach?.(one.address) ?? one.address }))
+        if (options.all) callback(null, places)
+        else callback(null, places[0]?.address ?? '', places[0]?.family)
+      },
+      (error: NodeJS.ErrnoException) => callback(error, ''),
+    )
+  }
+}
+
+function assertAllowed(address: string, options: DownloadOptions): void {
+  if (options.allowPrivate || isPublic(address)) return
+  throw refused(`${address} is not an address on the public internet.${adviceOf(options, 'private')}`)
+}
+
+function isPublic(address: string): boolean {
+  const parsed = ipaddr.process(address)
+  if (parsed.range() !== 'unicast') return false
+  // Other parts of the IPv6 space are not global unicast (RFC 4291), such as ::7f00:1 for 127.0.0.1.
+  return parsed.kind() === 'ipv4' || (parsed.toByteArray()[0] ?? 0) >> 5 === 1
+}
+
+function adviceOf({ advice }: DownloadOptions, kind: 'http' | 'private'): string {
+  return advice === undefined ? '' : ` ${advice[kind]}`
 }
 
 async function readAtMost(body: AsyncIterable<Uint8Array>, maxBytes: number, address: string): Promise<Uint8Array> {

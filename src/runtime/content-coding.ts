@@ -1,6 +1,6 @@
 import type { Transform } from 'node:stream'
 import { createBrotliDecompress, createGunzip, createInflate, createInflateRaw } from 'node:zlib'
-import { AppError } from '../../core/error.ts'
+import { AppError } from '../core/error.ts'
 
 /** The value of Accept-Encoding. */
 export const acceptedCodings = 'gzip, br, deflate'
