@@ -1,10 +1,13 @@
 import { AppError } from '../../core/error.ts'
 import type { RunEvent, StepEnd } from '../../core/event.ts'
 import type { Json } from '../../core/json.ts'
+import { answerTo } from '../../core/waiting.ts'
 
 export interface Decision {
   approved: boolean
   input?: Json | undefined
+  /** Why it was refused. */
+  reason?: string | undefined
 }
 
 type End = StepEnd | Decision
@@ -129,14 +132,14 @@ export class Journal {
         begin('step', { name: event.name, id: event.step_id, parent: event.parent_id, after: event.after })
       } else if (event.type === 'step_end') {
         if (event.status !== 'cancelled') end(event.step_id, event)
-      } else if (event.type === 'input_required' && event.call_id !== undefined) {
+      } else if (event.type === 'input_required' && event.call_id !== undefined && event.child_run_id === undefined) {
         const { call_id: id, after } = event
         begin('approval', { name: id.slice(0, id.lastIndexOf('#')), id, parent: undefined, after })
         open.push(id)
       } else if (event.type === 'run_resumed') {
         for (const id of open.splice(0)) {
-          const approved = typeof event.approved === 'object' ? event.approved[id] : event.approved
-          if (approved !== undefined) end(id, { approved, input: event.input })
+          const { approved, input, reason } = answerTo(id, event)
+          if (approved !== undefined) end(id, { approved, input, reason })
         }
       }
     }

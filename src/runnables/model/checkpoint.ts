@@ -1,6 +1,7 @@
 import type { ModelMessage, ToolApprovalResponse } from 'ai'
 import type { Json } from '../../core/json.ts'
 import type { Resumption, RunContext } from '../../core/runnable.ts'
+import { answerTo } from '../../core/waiting.ts'
 
 export interface Checkpoint {
   messages: ModelMessage[]
@@ -41,21 +42,22 @@ export function resumedMessages({ resumed }: RunContext, tools: KnownTools): Res
 }
 
 /** Adds the decisions on the waiting tool calls. An approval holds only for the tool as it was then. */
-function withDecisions(
-  { messages, hashes = {} }: Checkpoint,
-  { approved, input }: Resumption,
-  tools: KnownTools,
-): ResumedMessages {
+function withDecisions({ messages, hashes = {} }: Checkpoint, resumed: Resumption, tools: KnownTools): ResumedMessages {
   const denied = new Map<string, string>()
   const open = openCalls(messages)
   if (open.length === 0) return { messages: [...messages], denied }
-  const said = typeof input === 'string' ? { reason: input } : {}
   const content = open.map(({ approvalId, callId, name }): ToolApprovalResponse => {
-    const decision = (typeof approved === 'object' ? approved[callId] : approved) === true
+    const { approved, input, reason: own = typeof input === 'string' ? input : undefined } = answerTo(callId, resumed)
+    const decision = approved === true
     const problem = decision && name !== undefined ? problemOf(name, hashes[callId], tools) : undefined
     if (problem !== undefined) denied.set(callId, problem)
-    const reason = problem === undefined ? said : { reason: problem }
-    return { type: 'tool-approval-response', approvalId, approved: decision && problem === undefined, ...reason }
+    const reason = problem ?? own
+    return {
+      type: 'tool-approval-response',
+      approvalId,
+      approved: decision && problem === undefined,
+      ...(reason === undefined ? {} : { reason }),
+    }
   })
   return { messages: [...messages, { role: 'tool', content }], denied }
 }

@@ -76,6 +76,8 @@ export class ModelEvents {
           {
             type: 'input_required',
             call_id: part.toolCall.toolCallId,
+            kind: 'approval',
+            tool: part.toolCall.toolName,
             prompt: `Allow the tool '${part.toolCall.toolName}' to run?${part.reason === undefined ? '' : ` ${part.reason}`}`,
             data: toJson(part.toolCall.input),
           },

@@ -4,6 +4,7 @@ import { createId } from '../../core/id.ts'
 import { promptText } from '../../core/message.ts'
 import type { RunRecord } from '../../core/run.ts'
 import type { ChildRun, MemberAnswer, RunContext, RunInput, Runnable } from '../../core/runnable.ts'
+import { requestOfChild } from '../../core/waiting.ts'
 import type { Journal } from '../base/journal.ts'
 
 export interface Member {
@@ -94,10 +95,8 @@ async function follow(
   const asks: InputRequired[] = []
   for await (const batch of child.events()) {
     for (const { run_id: _run, seq: _seq, at: _at, ...event } of batch) {
-      if (event.type === 'input_required') {
-        const { messages: _messages, ...shown } = event
-        asks.push(shown)
-      } else if (aloud && isSaid(event)) await run.emit(event)
+      if (event.type === 'input_required') asks.push(requestOfChild(child.runId, event))
+      else if (aloud && isSaid(event)) await run.emit(event)
     }
   }
   const result = await child.result()

@@ -27,7 +27,12 @@ export function createApprove(
     const ask = async () => {
       const known = await journal.enter(key, name, after)
       if (known !== undefined) return decided(name, known as Decision)
-      const asked: InputRequired = { type: 'input_required', call_id: id, prompt: `Approve '${name}'?` }
+      const asked: InputRequired = {
+        type: 'input_required',
+        call_id: id,
+        kind: 'approval',
+        prompt: `Approve '${name}'?`,
+      }
       const shown = toJournal(`approve('${name}')`, data)
       if (shown !== undefined) asked.data = shown
       if (after !== undefined) asked.after = after
@@ -38,8 +43,8 @@ export function createApprove(
   }
 }
 
-function decided(name: string, { approved, input }: Decision): Json | undefined {
+function decided(name: string, { approved, input, reason }: Decision): Json | undefined {
   if (approved) return input
-  const reason = typeof input === 'string' && input !== '' ? `: ${input}` : '.'
-  throw new AppError('run_cancelled', `'${name}' was not approved${reason}`)
+  const why = reason ?? (typeof input === 'string' ? input : '')
+  throw new AppError('run_cancelled', `'${name}' was not approved${why === '' ? '.' : `: ${why}`}`)
 }

@@ -3,6 +3,7 @@ import type { RunEvent } from '../../core/event.ts'
 import type { Part } from '../../core/message.ts'
 import type { RunRecord } from '../../core/run.ts'
 import type { RunInput, Runnable } from '../../core/runnable.ts'
+import { answerForChild, openRequests } from '../../core/waiting.ts'
 import type { RunExecution } from './execution.ts'
 import type { LiveRuns } from './live.ts'
 import type { StartChild } from './options.ts'
@@ -40,8 +41,10 @@ export function createChildren(services: RunServices, live: LiveRuns): StartChil
     }
 
     async function resume(runId: string): Promise<RunExecution> {
-      const answer = parent.options.context.resumed ?? {}
-      const resumed = await prepareResume(services, await recorded.get(runId), answer)
+      const { events = [], ...answer } = parent.options.context.resumed ?? {}
+      // The last event is the answer itself.
+      const forChild = answerForChild(runId, answer, openRequests(events.slice(0, -1)))
+      const resumed = await prepareResume(services, await recorded.get(runId), forChild)
       const execution = prepare(resumed.run, resumed.before)
       await live.admit(execution, () => store.resumeRun(resumed.resume), 'durable')
       return execution

@@ -4,8 +4,8 @@ import type { JsonObject } from '../../core/json.ts'
 import { type CancellationReason, isResumable, type RunRecord } from '../../core/run.ts'
 import type { RunResume } from '../../core/store.ts'
 import { timestamp } from '../../core/time.ts'
+import { type Answer, answerTo, kindOf, openRequests } from '../../core/waiting.ts'
 import { reserve } from '../events/recorder.ts'
-import type { ResumeAnswer } from '../services.ts'
 import { toEnd } from './end.ts'
 import { movedOn } from './request.ts'
 import type { RunServices } from './run-services.ts'
@@ -16,8 +16,6 @@ export interface ResumedRun {
   before: readonly RunEvent[]
   resume: RunResume
 }
-
-type Answer = Pick<ResumeAnswer, 'approved' | 'input'>
 
 /** Prepares a paused run to be resumed. Throws `conflict` unless it is paused, `invalid_request` for an incomplete answer. */
 export async function prepareResume(
@@ -36,6 +34,7 @@ export async function prepareResume(
   const event: RunResumedEvent & Stamp = { type: 'run_resumed', run_id: runId, seq: endSeq + 1, at, from }
   if (answer.approved !== undefined) event.approved = answer.approved
   if (answer.input !== undefined) event.input = answer.input
+  if (answer.answers !== undefined) event.answers = { ...answer.answers }
   if (from === 'input_required') assertAnswered(openRequests(before), answer)
   before.push(event)
   return {
@@ -84,19 +83,13 @@ export function notWaiting(run: RunRecord): AppError {
   return new AppError('conflict', `The run is not waiting for input (status: ${run.status}).`, about)
 }
 
-/** What a run asked for since it started or was last resumed. */
-function openRequests(events: readonly RunEvent[]): InputRequired[] {
-  const last = events.findLastIndex((event) => event.type === 'run_resumed')
-  return events.slice(last + 1).filter((event): event is InputRequired & Stamp => event.type === 'input_required')
-}
-
-function assertAnswered(requests: readonly InputRequired[], { approved, input }: Answer): void {
-  const undecided = requests.find(({ call_id: callId, schema }) => {
-    if (callId === undefined || schema !== undefined) return approved === undefined && input === undefined
-    return typeof approved !== 'boolean' && approved?.[callId] === undefined
+function assertAnswered(requests: readonly InputRequired[], answer: Answer): void {
+  const undecided = requests.find((request) => {
+    const { approved, input } = answerTo(request.call_id, answer)
+    return approved === undefined && (kindOf(request) === 'approval' || input === undefined)
   })
   if (undecided === undefined) return
-  if (undecided.schema !== undefined || undecided.call_id === undefined) {
+  if (kindOf(undecided) !== 'approval') {
     throw invalid(`The run is waiting for \`input\`: ${undecided.prompt}`, 'input')
   }
   const id = JSON.stringify(undecided.call_id)

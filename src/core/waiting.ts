@@ -1,0 +1,72 @@
+import type { InputRequired, RunEvent } from './event.ts'
+import type { CallAnswer, WaitingKind } from './run.ts'
+import type { Resumption } from './runnable.ts'
+
+/*
+ * What a paused run waits for, and what answers it. A parent asks the requests of its child runs again under ids that
+ * name the child, so that two children may ask by the same name. Each level of child runs adds one run id.
+ */
+
+/** The answer to everything that a paused run waits for. */
+export type Answer = Pick<Resumption, 'approved' | 'input' | 'answers'>
+
+/** What answers a request. Records of earlier versions don't say it. */
+export function kindOf(request: Pick<InputRequired, 'kind' | 'call_id' | 'schema'>): WaitingKind {
+  return request.kind ?? (request.call_id === undefined || request.schema !== undefined ? 'input' : 'approval')
+}
+
+/** What a run asked for since it started or was last resumed. */
+export function openRequests(events: readonly RunEvent[]): InputRequired[] {
+  const last = events.findLastIndex((event) => event.type === 'run_resumed')
+  return events.slice(last + 1).filter((event) => event.type === 'input_required')
+}
+
+/** The answer to one request. What `answers` has for it takes precedence over what is said of all. */
+export function answerTo(callId: string | undefined, { approved, input, answers }: Answer): CallAnswer {
+  const own = atId(answers, callId)
+  const decision = typeof approved === 'object' ? atId(approved, callId) : approved
+  return { ...own, approved: own?.approved ?? decision, input: own?.input ?? input }
+}
+
+/** The request of a child run as its parent emits it. Without a `call_id`, its id is the child's run id. */
+export function requestOfChild(
+  childRunId: string,
+  { messages: _messages, after: _after, ...request }: InputRequired,
+): InputRequired {
+  const { call_id: own } = request
+  return {
+    ...request,
+    call_id: own === undefined ? childRunId : `${childRunId}/${own}`,
+    child_run_id: childRunId,
+    kind: kindOf(request),
+  }
+}
+
+/**
+ * The part of an answer that is for one child run, with the child's own ids. `asked` are the parent's requests that the
+ * answer is for. What is said of all is said to each child. A parent that paused before ids named the child passes on the
+ * whole answer.
+ */
+export function answerForChild(childRunId: string, answer: Answer, asked: readonly InputRequired[]): Answer {
+  if (!asked.some((request) => request.child_run_id === childRunId)) return answer
+  const { approved, input, answers } = answer
+  const decisions = Object.entries(typeof approved === 'object' ? approved : {})
+  const given: Record<string, CallAnswer> = {
+    ...Object.fromEntries(decisions.map(([id, yes]) => [id, { approved: yes }])),
+    ...answers,
+  }
+  const whole = atId(given, childRunId)
+  const prefix = `${childRunId}/`
+  const inside = Object.entries(given).filter(([id]) => id.startsWith(prefix))
+  return {
+    approved: whole?.approved ?? (typeof approved === 'boolean' ? approved : undefined),
+    input: whole?.input ?? input,
+    ...(inside.length > 0 && {
+      answers: Object.fromEntries(inside.map(([id, value]) => [id.slice(prefix.length), value])),
+    }),
+  }
+}
+
+function atId<T>(byId: Readonly<Record<string, T>> | undefined, id: string | undefined): T | undefined {
+  return byId !== undefined && id !== undefined && Object.hasOwn(byId, id) ? byId[id] : undefined
+}
