@@ -2,6 +2,7 @@ import { AppError } from '../core/error.ts'
 import { isFinalEvent, type RunEndEvent, type RunErrorEvent, type RunEvent } from '../core/event.ts'
 import { RunFold } from '../core/fold.ts'
 import type { Part } from '../core/message.ts'
+import { markCited } from '../core/text/citations.ts'
 import type { RunResult } from '../wire/run.ts'
 
 /** The result of a run, built from its stream. `content` is the text of `parts`. A stream that starts later has only later output. */
@@ -45,7 +46,8 @@ export function toRunStream(
     if (end === undefined) throw new AppError('unavailable', 'The stream was left before its end.', about)
     const { status, usage, cache_hit } = assertAnswered(end, about)
     const [{ parts, content } = { parts: [], content: '' }] = fold.messages(runId, '', '')
-    return { run_id: runId, session_id: sessionId, status, content, parts, sources: fold.sources, usage, cache_hit }
+    const sources = markCited(fold.sources, parts)
+    return { run_id: runId, session_id: sessionId, status, content, parts, sources, usage, cache_hit }
   }
   return { runId, sessionId, [Symbol.asyncIterator]: () => events, result, text: async () => (await result()).content }
 }

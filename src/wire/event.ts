@@ -2,6 +2,7 @@ import { z } from 'zod'
 import type { RunEvent as CoreRunEvent, SourceEvent } from '../core/event.ts'
 import type { Waiting as CoreWaiting } from '../core/run.ts'
 import { runStatuses, waitingKinds } from '../core/run.ts'
+import type { CitedSource } from '../core/text/citations.ts'
 import { json, jsonObject, timestamp } from '../schema/request-field.ts'
 import { component } from './document/component.ts'
 
@@ -57,20 +58,23 @@ function event<T extends string, S extends z.ZodRawShape>(type: T, fields: S) {
 /** One decision for everything that waits, or one per `call_id`. */
 export const Approved = z.union([z.boolean(), z.record(z.string(), z.boolean())])
 
-/** A source that the answer cites, in runs and streams. */
+/** A passage that the answer can cite, as the record keeps it. */
+export const RecordedSource = z.object({
+  type: z.literal('source'),
+  index: z.int().describe('The number by which the answer cites it, from 1.'),
+  source: z.string(),
+  document_id: z.string(),
+  chunk_id: z.string(),
+  line_start: z.int().exactOptional(),
+  line_end: z.int().exactOptional(),
+  page: z.int().exactOptional(),
+}) satisfies z.ZodType<SourceEvent>
+
+/** A source of a run's answer. */
 export const Source = component(
   'Source',
-  z.object({
-    type: z.literal('source'),
-    index: z.int().describe('The number that the answer cites, from 1.'),
-    source: z.string(),
-    document_id: z.string(),
-    chunk_id: z.string(),
-    line_start: z.int().exactOptional(),
-    line_end: z.int().exactOptional(),
-    page: z.int().exactOptional(),
-  }),
-) satisfies z.ZodType<SourceEvent>
+  RecordedSource.extend({ cited: z.boolean().describe('Whether the text of the answer cites it, like [1].') }),
+) satisfies z.ZodType<CitedSource>
 
 /** One event of a run's stream: the `data` of a server-sent event whose `event` is its `type` and whose `id` is its `seq`. */
 export const RunEvent = component(
@@ -104,7 +108,7 @@ export const RunEvent = component(
       query: z.string(),
       results: z.array(z.object({ chunk_id: z.string(), source: z.string(), score: z.number() })),
     }),
-    Source.extend(stamp),
+    RecordedSource.extend(stamp),
     event('tool_call', { call_id: z.string(), name: z.string(), input: json() }),
     event('tool_result', {
       call_id: z.string(),

@@ -64,7 +64,7 @@ const outcome = {
   session_id: z.string(),
   agent_id: z.string(),
   status: RunStatus,
-  content: z.string().describe("The text of the assistant's messages."),
+  content: z.string().describe("The text of the assistant's messages; without text, their last data part as JSON."),
   messages: z.array(Message),
   sources: z.array(Source),
   usage: Usage.nullable(),

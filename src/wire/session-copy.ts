@@ -6,7 +6,7 @@ import { isEnded, type RunRecord } from '../core/run.ts'
 import type { RunPiece, SessionHead } from '../core/session.ts'
 import { flag, id, integer, jsonObject, moment, text } from '../schema/request-field.ts'
 import { component } from './document/component.ts'
-import { EntityKind, RunError, RunEvent, RunStatus, Source, Usage, Waiting } from './event.ts'
+import { EntityKind, RecordedSource, RunError, RunEvent, RunStatus, Usage, Waiting } from './event.ts'
 import { Part } from './message.ts'
 import { RunGiven } from './run.ts'
 import { Session, sessionId } from './session.ts'
@@ -75,7 +75,7 @@ const RunLine = z.object({
     truncated: flag(),
     end_seq: integer(1),
     messages: z.array(Message),
-    sources: z.array(Source),
+    sources: z.array(RecordedSource),
     waiting: z.array(Waiting).default([]),
     replaced_by: recordId.nullable().default(null),
     given: RunGiven.nullable().default(null),

@@ -11,6 +11,7 @@ const speaks = agent({
     yield 'one '
     yield source
     yield 'two'
+    yield ' [1]'
     yield { type: 'data', data: { three: 3 } }
     yield { type: 'model_call_end', call_id: 'c', usage, finish_reason: 'stop', duration_ms: 1 }
   },
@@ -50,20 +51,25 @@ test('a stream read as a whole is the answer of the same run', async () => {
   const stream = await open().stream('speaks', { input: 'x' })
   const result = await stream.result()
   const run = await client.runs.get(stream.runId)
-  for (const key of ['run_id', 'session_id', 'status', 'content', 'usage', 'cache_hit'] as const) {
+  for (const key of ['run_id', 'session_id', 'status', 'content', 'sources', 'usage', 'cache_hit'] as const) {
     expect(result[key], key).toEqual(run[key])
   }
-  expect(result).toMatchObject({ content: 'one two', sources: [{ source: 'a.md' }], usage, status: 'completed' })
+  expect(result).toMatchObject({
+    content: 'one two [1]',
+    sources: [{ source: 'a.md', cited: true }],
+    usage,
+    status: 'completed',
+  })
   expect(result.parts).toEqual(run.messages.at(-1)?.parts)
-  expect(await stream.text()).toBe('one two')
+  expect(await stream.text()).toBe('one two [1]')
 })
 
 test('events that were taken before count', async () => {
   const stream = await open().stream('speaks', { input: 'x' })
   for await (const event of stream) if (event.type === 'run_end') break
-  expect(await stream.text()).toBe('one two')
+  expect(await stream.text()).toBe('one two [1]')
   const followed = await client.runs.events(stream.runId)
-  expect(await followed.text()).toBe('one two')
+  expect(await followed.text()).toBe('one two [1]')
 })
 
 test('a run that fails or is cancelled throws, and one that waits does not', async () => {

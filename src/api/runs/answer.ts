@@ -1,5 +1,7 @@
 import { AppError } from '../../core/error.ts'
+import { contentOf } from '../../core/message.ts'
 import type { Run, RunRecord } from '../../core/run.ts'
+import { markCited } from '../../core/text/citations.ts'
 import type { RunDetail, RunResult } from '../../wire/run.ts'
 
 /** A run as in sessions, lists and the history. */
@@ -45,14 +47,15 @@ export function toRunAnswer(record: RunRecord, runTimeoutMs: number): RunResult 
 }
 
 function toRunResult(record: RunRecord): RunResult {
+  const answer = record.messages.flatMap(({ role, parts }) => (role === 'assistant' ? parts : []))
   return {
     run_id: record.run_id,
     session_id: record.session_id,
     agent_id: record.entity_id,
     status: record.status,
-    content: contentOf(record),
+    content: contentOf(answer),
     messages: record.messages,
-    sources: record.sources,
+    sources: markCited(record.sources, answer),
     usage: record.usage,
     cache_hit: record.cache_hit,
     waiting: record.waiting,
@@ -74,10 +77,4 @@ export function toRunDetail(record: RunRecord): RunDetail {
     error: record.error,
     truncated: record.truncated,
   }
-}
-
-function contentOf(record: RunRecord): string {
-  let content = ''
-  for (const message of record.messages) if (message.role === 'assistant') content += message.content
-  return content
 }

@@ -1,11 +1,13 @@
 import { isFinalEvent, type RunEvent, type SourceEvent } from '../../core/event.ts'
+import { addToParts, type Part } from '../../core/message.ts'
 import type { RunStatus, Usage } from '../../core/run.ts'
+import { citedFirst, markCited } from '../../core/text/citations.ts'
 import { addUsage } from '../../core/usage.ts'
 import type { Entry } from '../chat/screen.ts'
 import { BlockSplitter } from '../markdown/blocks.ts'
 import { showEvent } from '../runs/activity.ts'
 import { between } from '../runs/line.ts'
-import { formatSource, uncited } from '../runs/source-line.ts'
+import { formatSource, unlisted } from '../runs/source-line.ts'
 import { formatDuration } from '../terminal/duration.ts'
 import { fencedJson } from '../terminal/message-text.ts'
 import { createTerminalFilter, terminalLine, terminalText } from '../terminal/text.ts'
@@ -27,6 +29,7 @@ export class Transcript {
   readonly #clean = createTerminalFilter()
   readonly #working = new Map<string, number>()
   readonly #sources: SourceEvent[] = []
+  readonly #parts: Part[] = []
   #startedAt: string | undefined
   #chars = 0
   #leftOutChars = 0
@@ -49,6 +52,7 @@ export class Transcript {
 
   add(event: RunEvent): void {
     this.seq = event.seq
+    if (this.#chars < maxChars) addToParts(this.#parts, event)
     if (event.type === 'run_start') this.#startedAt = event.at
     else if (event.type === 'run_resumed') this.status = undefined
     else if (event.type === 'text_delta') this.#text(event.text)
@@ -121,8 +125,10 @@ export class Transcript {
     }
     if (this.#leftOutNotes > 0) this.#add('note', `${this.#leftOutNotes} more tools and steps are not shown.`)
     const answer = this.#closed.map(({ kind, text }) => (kind === 'markdown' ? text : '')).join('')
-    for (const source of uncited(this.#sources, answer)) this.#add('note', formatSource(source))
+    const sources = citedFirst(markCited(this.#sources, this.#parts))
+    for (const source of unlisted(sources, answer)) this.#add('note', formatSource(source))
     this.#sources.length = 0
+    this.#parts.length = 0
     this.status = event.type === 'run_end' ? event.status : 'failed'
     if (event.type === 'run_error') this.#add('error', terminalLine(event.error.message))
     const reason = event.type === 'run_end' ? event.cancellation_reason : undefined

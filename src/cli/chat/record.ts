@@ -1,8 +1,12 @@
 import type { Client } from '../../client/client.ts'
 import { isFinalEvent, type RunEvent } from '../../core/event.ts'
+import { addToParts, type Part } from '../../core/message.ts'
 import type { RunStatus, Usage } from '../../core/run.ts'
 import { showEvent, type TurnEvent } from '../runs/activity.ts'
 import { terminalLine } from '../terminal/text.ts'
+
+/** How much of an answer is searched for its citations. */
+export const searchedChars = 1024 * 1024
 
 interface Reading {
   /** Whether text is shown from the record; otherwise it comes over A2A and is only counted. */
@@ -15,6 +19,8 @@ export class RunReader {
   runId: string | undefined
   hasEnded = false
   readonly signal: AbortSignal
+  /** The start of the recorded answer. */
+  readonly parts: Part[] = []
   readonly #client: Client
   readonly #push: (event: TurnEvent) => Promise<void> | undefined
   #sessionId: string | undefined
@@ -74,6 +80,7 @@ export class RunReader {
         if (event.seq > this.#shownSeq) await this.#show(event)
         continue
       }
+      if (chars < searchedChars) addToParts(this.parts, event)
       chars += text.length
       if (takesText && chars > this.#shownChars) await this.text(text.slice(text.length - (chars - this.#shownChars)))
     }

@@ -2,12 +2,13 @@ import type { Client } from '../../client/client.ts'
 import { isAppError } from '../../core/error.ts'
 import type { SourceEvent } from '../../core/event.ts'
 import type { Json } from '../../core/json.ts'
+import { citedFirst, markCited } from '../../core/text/citations.ts'
 import { pause } from '../../runtime/abort.ts'
 import { Channel } from '../../runtime/channel.ts'
 import type { TurnEvent } from '../runs/activity.ts'
-import { uncited } from '../runs/source-line.ts'
+import { unlisted } from '../runs/source-line.ts'
 import { createTerminalFilter, terminalLine } from '../terminal/text.ts'
-import { RunReader } from './record.ts'
+import { RunReader, searchedChars } from './record.ts'
 
 export interface Turn {
   agentId: string
@@ -29,8 +30,6 @@ export interface ResumedTurn extends Pick<Turn, 'sessionId' | 'signal'> {
 }
 
 const cancelMs = 3000
-/** How much of an answer is searched for its own citations. */
-const citingChars = 1024 * 1024
 
 /**
  * Sends one message and streams its answer: the text over A2A; tools, steps, sources and questions from the run's
@@ -78,13 +77,14 @@ async function* shown(
       }
       if (event.type === 'text') {
         const text = clean(event.text)
-        if (answer.length < citingChars) answer += text
+        if (answer.length < searchedChars) answer += text
         yield { type: 'text', text }
         continue
       }
       if (event.type === 'end') {
         ended = true
-        for (const source of uncited(sources, answer)) yield { type: 'source', source }
+        const marked = citedFirst(markCited(sources, reader.parts))
+        for (const source of unlisted(marked, answer)) yield { type: 'source', source }
       }
       yield event
     }

@@ -16,7 +16,7 @@ export function formatSource(source: Parameters<typeof formatPlace>[0] & { index
   return `[${source.index}] ${formatPlace(source)}`
 }
 
-/** The sources that the answer does not cite itself, as the offline answers do. */
-export function uncited<T extends Parameters<typeof formatSource>[0]>(sources: readonly T[], answer: string): T[] {
+/** The sources that the answer does not list itself, as offline answers do. */
+export function unlisted<T extends Parameters<typeof formatSource>[0]>(sources: readonly T[], answer: string): T[] {
   return sources.filter((source) => !answer.includes(formatSource(source)))
 }

@@ -62,6 +62,7 @@ const source = {
   chunk_id: chunkId,
   line_start: 88,
   line_end: 91,
+  cited: true,
 }
 const result = {
   run_id: runId,

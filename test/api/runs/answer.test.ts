@@ -58,6 +58,24 @@ describe('toRunAnswer', () => {
     },
   )
 
+  it('says of each source whether the answer cites it, not whether the question does', () => {
+    const source = { type: 'source', source: 'a.md', document_id: 'd', chunk_id: 'c' } as const
+    const sources = [1, 2, 3].map((index) => ({ ...source, index }))
+    const messages = [message('user', 'What of [1]?'), message('assistant', 'a [3'), message('assistant', ', 2]')]
+    const { content, sources: shown } = toRunDetail(record({ messages, sources }))
+    expect(content).toBe('a [3, 2]')
+    expect(shown).toEqual([1, 2, 3].map((index) => ({ ...source, index, cited: index > 1 })))
+  })
+
+  it('has the last data part as content when no message has text', () => {
+    const data = (value: number): Message => ({
+      ...message('assistant', `{"n":${value}}`),
+      parts: [{ type: 'data', data: { n: value } }],
+    })
+    expect(toRunDetail(record({ messages: [data(1), data(2)] })).content).toBe('{"n":2}')
+    expect(toRunDetail(record({ messages: [data(1), message('assistant', 'said')] })).content).toBe('said')
+  })
+
   it.each([
     [{ status: 'failed', error: { code: 'run_failed', message: 'no model' } }, 'run_failed', 'no model'],
     [{ status: 'interrupted' }, 'run_interrupted', 'interrupted'],

@@ -71,6 +71,16 @@ describe('runTurn', () => {
     expect(requests.map(({ url }) => url)).toEqual(['/api/v1/a2a/streamMessage', '/api/v1/runs/run_1/events'])
   })
 
+  it('names the sources that the answer cites before the others', async () => {
+    const sources = [1, 2, 3].map((index) => ({ ...source, index, source: `${index}.md` }))
+    const { events } = await turn({
+      a2a: [{ type: 'content', content: 'Ten [3]. {"ids":[2]}' }, done],
+      record: [...sources, { type: 'text_delta', text: 'Ten [3]. ' }, { type: 'data', data: { ids: [2] } }, end],
+    })
+    const named = events.flatMap((event) => (event.type === 'source' ? [event.source.index] : []))
+    expect(named).toEqual([3, 1, 2])
+  })
+
   it('is content with the text of a server that names no run, and goes on in the session it was given', async () => {
     const { events, requests } = await turn({ a2a: [{ type: 'content', content: 'x' }, done] }, 'mine')
     expect(events).toEqual([

@@ -2,6 +2,7 @@ import type { Client } from '../../../client/client.ts'
 import type { RunsClient } from '../../../client/runs.ts'
 import type { RunEvent } from '../../../core/event.ts'
 import type { Role } from '../../../core/message.ts'
+import { citedFirst } from '../../../core/text/citations.ts'
 import { factsOf, toolLines } from '../../runs/facts.ts'
 import { formatSource } from '../../runs/source-line.ts'
 import { printWhy } from '../../runs/why.ts'
@@ -60,7 +61,7 @@ function formatRunDetail(run: RunDetail, tools: readonly string[]): string {
     '',
     ...said('input', saidBy('user')),
     ...said('output', saidBy('assistant')),
-    ...run.sources.map(formatSource),
+    ...citedFirst(run.sources).map(formatSource),
   ].join('\n')
 }
 

@@ -1,7 +1,8 @@
 import type { Message } from '../../../core/message.ts'
 import type { RunRecord } from '../../../core/run.ts'
 import type { SessionCopy } from '../../../core/session.ts'
-import { formatSource, uncited } from '../../runs/source-line.ts'
+import { citedFirst, markCited } from '../../../core/text/citations.ts'
+import { formatSource, unlisted } from '../../runs/source-line.ts'
 import { saidAsMarkdown } from '../../terminal/message-text.ts'
 
 type Line = ({ type: 'session' } & Omit<SessionCopy, 'runs'>) | { type: 'run'; run: RunRecord } | { type: 'end' }
@@ -25,7 +26,8 @@ function turnOf(run: RunRecord): string {
 
 function messageOf({ role, content, parts, created_at }: Message, { entity_id, sources }: RunRecord): string {
   const who = role === 'user' ? 'You' : oneLine(entity_id)
-  const cited = role === 'user' ? [] : uncited(sources, content).map((source) => `- ${formatSource(source)}`)
+  const shown = role === 'user' ? [] : unlisted(citedFirst(markCited(sources, parts)), content)
+  const cited = shown.map((source) => `- ${formatSource(source)}`)
   const texts = [saidAsMarkdown(parts).trim(), cited.join('\n')].filter((text) => text !== '')
   return `## ${who}, ${created_at}\n\n${texts.map((text) => `${text}\n\n`).join('')}`
 }

@@ -2,8 +2,9 @@ import type { Client } from '../../../client/client.ts'
 import type { SessionsClient } from '../../../client/sessions.ts'
 import { notFound } from '../../../core/error.ts'
 import { isEnded } from '../../../core/run.ts'
+import { citedFirst } from '../../../core/text/citations.ts'
 import { factsOf, toolLines } from '../../runs/facts.ts'
-import { formatSource, uncited } from '../../runs/source-line.ts'
+import { formatSource, unlisted } from '../../runs/source-line.ts'
 import { printWhy } from '../../runs/why.ts'
 import { hint } from '../../terminal/called-as.ts'
 import { saidIn } from '../../terminal/message-text.ts'
@@ -65,6 +66,6 @@ function headOf(run: ShownRun): string {
 }
 
 async function showSources(client: Client, runId: string, answer: string): Promise<void> {
-  const sources = uncited((await client.runs.get(runId)).sources, answer)
+  const sources = unlisted(citedFirst((await client.runs.get(runId)).sources), answer)
   for (const source of sources) print(`  ${formatSource(source)}`)
 }
