@@ -101,6 +101,7 @@ const homes: readonly Home[] = [
   { library: 'commander', at: ['cli/'] },
   { library: 'ink', at: ['cli/'] },
   { library: 'zod', at: ['wire/', 'schema/', 'config/', 'runnables/'] },
+  { library: 'ajv', at: ['schema/'] },
 ]
 
 /** The doors: the only files that may pass on what others export (types pass freely: they leave nothing behind). */
