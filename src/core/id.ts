@@ -41,3 +41,11 @@ const sessionId = /^[A-Za-z0-9._:-]{1,128}$/
 export function isSessionId(value: unknown): value is string {
   return typeof value === 'string' && sessionId.test(value)
 }
+
+/** `file_` and 26 random characters (130 bits): it can't be guessed. */
+export function createFileId(): string {
+  const bytes = randomFillSync(new Uint8Array(26))
+  let text = 'file_'
+  for (const byte of bytes) text += alphabet[byte & 31]
+  return text
+}

@@ -63,6 +63,11 @@ function filePartOf({ type, media_type, name, file_id, size, url }: FilePart): F
   return part
 }
 
+/** The ids of the files that the parts name. */
+export function filesIn(parts: readonly Part[]): string[] {
+  return parts.flatMap((part) => (part.type === 'file' && part.file_id !== undefined ? [part.file_id] : []))
+}
+
 /** The parts as text for a model, with data as JSON; files are not text. */
 export function promptText(parts: readonly Part[]): string {
   return parts

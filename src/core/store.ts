@@ -1,4 +1,5 @@
 import type { RunEvent, SourceEvent } from './event.ts'
+import type { FileStore } from './file.ts'
 import type { Json, JsonObject } from './json.ts'
 import type { Message } from './message.ts'
 import type { Page, PageRequest } from './page.ts'
@@ -178,7 +179,7 @@ export interface Recovered {
   queued: { run: RunRecord; fence: number; unchecked?: boolean }[]
 }
 
-export interface SessionStore {
+export interface SessionStore extends FileStore {
   /** The driver's name: `memory`, `sqlite`. */
   readonly name: string
   open(): Promise<void>
@@ -290,7 +291,7 @@ export interface SessionStore {
   /**
    * Called once after `open`, by `owner`. Runs that an earlier process left in `running`, and its foreground runs in
    * `queued`, become `interrupted`, and their unchecked messages are refused. Unfinished claims are released, and expired
-   * claims and answers deleted.
+   * claims, answers and files without a run deleted.
    */
   recover(owner: string, at: string): Promise<Recovered>
 }

@@ -5,6 +5,7 @@ import { testClaims } from './session-store/claims.ts'
 import { testCopies } from './session-store/copies.ts'
 import { testErasing } from './session-store/erasing.ts'
 import { testEvents } from './session-store/events.ts'
+import { testFiles } from './session-store/files.ts'
 import { testGiven } from './session-store/given.ts'
 import { testHandovers } from './session-store/handovers.ts'
 import { testHistory } from './session-store/history.ts'
@@ -46,6 +47,7 @@ export function testSessionStore(name: string, create: () => SessionStore | Prom
     testSearch(store)
     testCopies(store)
     testErasing(store)
+    testFiles(store)
     testHostile(store)
     testWithheld(store)
     testGiven(store)

@@ -38,7 +38,7 @@ const floors: Record<string, Floor> = {
       'sessions/sqlite',
       'sessions/sqlite/search sessions/sqlite/hidden',
       'sessions/sqlite/writing',
-      'sessions/sqlite/reading',
+      'sessions/sqlite/reading sessions/sqlite/files',
       'sessions/memory documents',
       'rules upkeep .',
       'sessions/sqlite/schema',

@@ -1,4 +1,5 @@
 import { isEnded } from '../../../core/run.ts'
+import { deleteFiles } from './files.ts'
 import type { MemoryState, RunRow } from './rows.ts'
 
 /** Erases everything in one step; returns the number of changes. */
@@ -20,9 +21,10 @@ export function eraseUser(state: MemoryState, userId: string): number {
     const own = session.runs.filter(
       ({ record }) => record.user_id === userId && isEnded(record.status) && record.status !== 'input_required',
     )
+    const ownIds = new Set(own.map(({ record }) => record.run_id))
+    deleteFiles(state, ({ run_id }) => ownIds.has(run_id), session.session_id)
     for (const row of own) empty(row)
-    const emptied = new Set(own.map(({ record }) => record.run_id))
-    for (const [key, answer] of state.answers) if (emptied.has(answer.run_id)) state.answers.delete(key)
+    for (const [key, answer] of state.answers) if (ownIds.has(answer.run_id)) state.answers.delete(key)
     if (own.length > 0) {
       session.summary = null
       session.revision++

@@ -1,4 +1,5 @@
 import type { RunEvent } from '../../../core/event.ts'
+import type { StoredFile } from '../../../core/file.ts'
 import type { Json, JsonObject } from '../../../core/json.ts'
 import type { Message } from '../../../core/message.ts'
 import type { Run, RunRecord } from '../../../core/run.ts'
@@ -47,6 +48,11 @@ export interface ClaimRow {
   answer: Json | null
 }
 
+export interface FileRow {
+  file: Omit<StoredFile, 'unchecked'>
+  hash: string
+}
+
 export interface MemoryState {
   sessions: Map<string, SessionRow>
   runs: Map<string, RunRow>
@@ -54,6 +60,10 @@ export interface MemoryState {
   clock: Clock
   expiry: Expiry
   answers: Map<string, CachedAnswer>
+  /** By session, then by id. */
+  files: Map<string, Map<string, FileRow>>
+  /** Each content once, by its hash, with the number of its files. */
+  contents: Map<string, { bytes: Uint8Array; files: number }>
   /** By session: when each was scheduled, and how often it was attempted. */
   summaryJobs: Map<string, { at: string; attempts: number }>
 }

@@ -11,6 +11,7 @@ import type {
 import type { SessionFilter, SessionListFilter } from '../../../core/store.ts'
 import type { Summary } from '../../../core/summary.ts'
 import { decodeCursor, encodeCursor, isAfter, type Keyset } from '../../rules/cursor.ts'
+import { deleteFiles } from './files.ts'
 import { keepReach, removeOwner } from './handovers.ts'
 import { copy, type MemoryState, type SessionRow, sessionOf } from './rows.ts'
 
@@ -90,6 +91,7 @@ export function touch(row: SessionRow, at: string): void {
 export function removeSession(state: MemoryState, sessionId: string): boolean {
   const row = state.sessions.get(sessionId)
   if (row === undefined) return false
+  deleteFiles(state, ({ run_id }) => state.runs.has(run_id), sessionId)
   for (const run of row.runs) state.runs.delete(run.record.run_id)
   state.summaryJobs.delete(sessionId)
   return state.sessions.delete(sessionId)

@@ -3,11 +3,13 @@ import type { Json } from '../../../core/json.ts'
 import type { SessionStore } from '../../../core/store.ts'
 import { type Clock, timestamp } from '../../../core/time.ts'
 import { Expiry } from '../../rules/expiry.ts'
+import { hashOf } from '../../rules/file-pieces.ts'
 import { takesEvents } from '../../rules/run-rules.ts'
 import { cacheAnswer, readAnswer } from './answers.ts'
 import { expireClaims, insertClaim, readClaim, releaseClaims } from './claims.ts'
 import { gatherRuns, readRecords, restoreSession } from './copies.ts'
 import { eraseUser } from './erasing.ts'
+import * as files from './files.ts'
 import * as handovers from './handovers.ts'
 import { pruneSessions } from './prune.ts'
 import { copy, type MemoryState, recordOf } from './rows.ts'
@@ -31,6 +33,8 @@ export function memoryStore({ clock = Date.now, maxReadBytes }: MemoryStoreOptio
     clock,
     expiry: new Expiry(clock),
     answers: new Map(),
+    files: new Map(),
+    contents: new Map(),
     summaryJobs: new Map(),
   }
   let closed = false
@@ -116,6 +120,16 @@ export function memoryStore({ clock = Date.now, maxReadBytes }: MemoryStoreOptio
       return step(() => ({ ...found, items: found.items.filter(({ run_id }) => state.runs.has(run_id)) }))
     },
 
+    saveFile: async (file) => {
+      const hash = await hashOf(file.bytes)
+      return step(() => files.insertFile(state, file, hash))
+    },
+    findFile: (sessionId, fileId) => step(() => files.findFile(state, sessionId, fileId)),
+    readFilePiece: (sessionId, fileId, piece) => step(() => files.readFilePiece(state, sessionId, fileId, piece)),
+    findFetched: (sessionId, url) => step(() => files.findFetched(state, sessionId, url)),
+    listFiles: (runId) => step(() => files.listFiles(state, runId)),
+    dropFiles: (runId) => step(() => files.dropFiles(state, runId)),
+
     cacheAnswer: (answer) => step(() => cacheAnswer(state, answer, now())),
     findCached: (key) => step(() => readAnswer(state, key, now())),
 
@@ -159,6 +173,7 @@ export function memoryStore({ clock = Date.now, maxReadBytes }: MemoryStoreOptio
       step(() => {
         expireClaims(state, now())
         releaseClaims(state)
+        files.deleteFiles(state, ({ run_id }) => !state.runs.has(run_id))
         return runs.recoverRuns(state, owner, at)
       }),
   }

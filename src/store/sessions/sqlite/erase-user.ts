@@ -1,4 +1,5 @@
 import type { Connection } from '../../sqlite/connection.ts'
+import { deleteFilesOfRuns } from './files/delete.ts'
 
 export interface ErasedUser {
   /** Number of changes; 0 when nothing is left. */
@@ -57,6 +58,7 @@ async function emptyRuns(writer: Connection, userId: string, limit: number): Pro
   // The summary repeats what the deleted runs said.
   await writer.run(`DELETE FROM summaries WHERE summary_session_id IN ${theirSessions}`, these)
   await writer.run(`UPDATE sessions SET revision = revision + 1 WHERE session_id IN ${theirSessions}`, these)
+  await deleteFilesOfRuns(writer, JSON.stringify(numbers))
   await writer.run(`DELETE FROM events WHERE event_run_number IN ${among}`, these)
   await writer.run(
     `UPDATE runs SET input = '[]', output = iif(output IS NULL, NULL, '[]'), last_batch = NULL, start_state = NULL,

@@ -4,6 +4,8 @@ import { Checkpoints, checkpointWaitMs } from '../../sqlite/checkpoints.ts'
 import type { Connection } from '../../sqlite/connection.ts'
 import { openConnection, openDatabase, type Synchronous } from '../../sqlite/open-database.ts'
 import { Shrinking } from '../../upkeep/shrinking.ts'
+import { createUnusedContents } from './files/delete.ts'
+import { ContentSweep } from './files/sweep.ts'
 import { Removal } from './hidden/removal.ts'
 import { Reads } from './reads.ts'
 import { sessionsDatabase } from './schema/database.ts'
@@ -31,7 +33,7 @@ export interface Opened {
   hidden: HiddenSessions
   removal: Removal
   search: Search
-  /** Call it after a deletion: removes deleted data from the WAL and shrinks the file. */
+  /** Call it after a deletion: deletes contents that no file has, removes deleted data from the WAL and shrinks the file. */
   reclaim(): void
   close(): Promise<void>
 }
@@ -56,6 +58,7 @@ async function openWith(connections: Connection[], options: OpenOptions): Promis
   const connection = await openDatabase(path, sessionsDatabase, synchronous)
   connections.push(connection)
   await connection.exec(createHotWrites)
+  await connection.exec(createUnusedContents)
   const checkpointing = await connect(false)
   await checkpointing.all(`PRAGMA busy_timeout = ${checkpointWaitMs}`)
   const checkpoints = new Checkpoints({
@@ -92,9 +95,18 @@ async function openWith(connections: Connection[], options: OpenOptions): Promis
   let isClosing = false
   const reclaim = () => {
     if (isClosing) return
+    sweep.wake()
     checkpoints.empty()
     shrinking.wake()
   }
+  const sweep = new ContentSweep({
+    work: (work, characters) => writer.work(work, characters),
+    onSwept: () => {
+      checkpoints.empty()
+      shrinking.wake()
+    },
+    logger,
+  })
   const removal = new Removal({
     hidden,
     work: (work, characters) => writer.work(work, characters),
@@ -115,6 +127,7 @@ async function openWith(connections: Connection[], options: OpenOptions): Promis
   async function close(): Promise<void> {
     isClosing = true
     await removal.close()
+    await sweep.close()
     await shrinking.close()
     await checkpoints.close()
     await writer.idle()

@@ -1,4 +1,5 @@
 import { endEvent, type RunEvent, startEvent } from '../../../core/event.ts'
+import type { StoredFile } from '../../../core/file.ts'
 import type { Page, PageRequest } from '../../../core/page.ts'
 import { isEnded, type Run, type RunHead, type RunRecord } from '../../../core/run.ts'
 import type { Handover, Session, SessionRecord } from '../../../core/session.ts'
@@ -7,6 +8,7 @@ import type { Summary } from '../../../core/summary.ts'
 import { eventPageCharacters } from '../../rules/page-size.ts'
 import type { Connection, SqlRow, SqlValue } from '../../sqlite/connection.ts'
 import { readAnswer } from './answers.ts'
+import * as files from './files/read.ts'
 import { countSessions } from './prune.ts'
 import { BatchedReads } from './reading/batched-reads.ts'
 import { requestsAtOnce, rowBytes, takeStep, usualReadBytes } from './reading/budget.ts'
@@ -133,6 +135,30 @@ export class Reads {
 
   isBefore(runId: string, otherId: string): Promise<boolean> {
     return isBefore(this.#all, runId, otherId)
+  }
+
+  findFile(sessionId: string, fileId: string): Promise<StoredFile | undefined> {
+    return this.#ofShown(sessionId, files.findFile(this.#all, sessionId, fileId))
+  }
+
+  findFetched(sessionId: string, url: string): Promise<StoredFile | undefined> {
+    return this.#ofShown(sessionId, files.findFetched(this.#all, sessionId, url))
+  }
+
+  readFilePiece(sessionId: string, fileId: string, piece: number): Promise<Uint8Array | undefined> {
+    return this.#ofShown(sessionId, files.readFilePiece(this.#all, sessionId, fileId, piece))
+  }
+
+  async listFiles(runId: string): Promise<StoredFile[]> {
+    const before = this.#hidden.ids
+    const found = await files.listFiles(this.#all, runId)
+    return found.filter(({ session_id }) => !before.has(session_id) && !this.#hidden.has(session_id))
+  }
+
+  async #ofShown<T>(sessionId: string, read: Promise<T | undefined>): Promise<T | undefined> {
+    const before = this.#hidden.ids
+    const found = await read
+    return before.has(sessionId) || this.#hidden.has(sessionId) ? undefined : found
   }
 
   findSummary(sessionId: string): Promise<Summary | undefined> {

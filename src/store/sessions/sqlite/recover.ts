@@ -5,6 +5,7 @@ import type { Recovered } from '../../../core/store.ts'
 import { maxRecoveredCharacters } from '../../rules/run-rules.ts'
 import type { Connection } from '../../sqlite/connection.ts'
 import { deleteExpired } from './expiry.ts'
+import { deleteLeftFiles } from './files/delete.ts'
 import { readBatches } from './reading/events.ts'
 import { selectRunHeads } from './reading/queries.ts'
 import { type All, readRecord } from './reading/records.ts'
@@ -22,6 +23,7 @@ const selectOrphans = `SELECT run_id, run_session_id, status, begun ->> 'backgro
 export async function recover(writer: Connection, owner: string, at: string, now: string): Promise<Recovered> {
   await deleteExpired(writer, now, -1)
   await writer.run('DELETE FROM claims WHERE claim_run_id IS NULL AND answer IS NULL')
+  await deleteLeftFiles(writer)
   const all: All = (sql, params) => writer.all(sql, params)
   const interrupted: Run[] = []
   const queued: Recovered['queued'] = []

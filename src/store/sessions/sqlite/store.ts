@@ -10,6 +10,8 @@ import { probeSpace, writeAgain } from '../../sqlite/space.ts'
 import { cacheAnswer } from './answers.ts'
 import { eraseUser } from './erase-user.ts'
 import { deleteExpired } from './expiry.ts'
+import { dropFiles } from './files/delete.ts'
+import { saveFile } from './files/save.ts'
 import { type GoneSessions, removeSessions } from './hidden/remove-sessions.ts'
 import { type Opened, openStore } from './opened.ts'
 import { pruneSessions } from './prune.ts'
@@ -202,6 +204,17 @@ export function sqliteStore(options: SqliteStoreOptions): SessionStore {
       }),
     searchMessages: (search, page) => using((store) => store.search.find(search, page)),
 
+    saveFile: (file) => using(({ writer }) => saveFile((work, characters) => writer.work(work, characters), file)),
+    findFile: (sessionId, fileId) => reading((reads) => reads.findFile(sessionId, fileId)),
+    readFilePiece: (sessionId, fileId, piece) => reading((reads) => reads.readFilePiece(sessionId, fileId, piece)),
+    findFetched: (sessionId, url) => reading((reads) => reads.findFetched(sessionId, url)),
+    listFiles: (runId) => reading((reads) => reads.listFiles(runId)),
+    dropFiles: (runId) =>
+      using(async ({ writer, reclaim }) => {
+        await writer.work((connection) => dropFiles(connection, runId))
+        reclaim()
+      }),
+
     cacheAnswer: (answer) => {
       deleteExpiredWhenDue()
       return working((connection) => cacheAnswer(connection, answer))
@@ -224,7 +237,12 @@ export function sqliteStore(options: SqliteStoreOptions): SessionStore {
     releaseClaim: (key) => working((connection) => releaseClaim(connection, key)),
     findClaim: (key) => reading((reads) => reads.findClaim(key, now())),
 
-    recover: (owner, at) => working((connection) => recover(connection, owner, at, now())),
+    recover: (owner, at) =>
+      using(async ({ writer, reclaim }) => {
+        const recovered = await writer.work((connection) => recover(connection, owner, at, now()))
+        reclaim()
+        return recovered
+      }),
   }
 }
 

@@ -1,4 +1,5 @@
 import type { Connection } from '../../../sqlite/connection.ts'
+import { deleteFilesOfRuns } from '../files/delete.ts'
 import { takeStep } from '../reading/budget.ts'
 import { recordBytes } from '../reading/queries.ts'
 import { keepClaimsOf } from '../writing/claims.ts'
@@ -28,6 +29,7 @@ export async function removeSome(writer: Connection, sessionIds: readonly string
   const theirs = 'IN (SELECT value FROM json_each(?))'
   const list = JSON.stringify(numbers)
   await keepClaimsOf(writer, list)
+  await deleteFilesOfRuns(writer, list)
   await writer.run(`DELETE FROM events WHERE event_run_number ${theirs}`, [list])
   await writer.run(`DELETE FROM runs WHERE run_number ${theirs}`, [list])
   return { runs: numbers, isDone: looks.length === 0 && found < runsAtOnce }

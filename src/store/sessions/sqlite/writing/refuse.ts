@@ -1,8 +1,10 @@
+import { filesIn } from '../../../../core/message.ts'
 import { refusedParts, withoutInput } from '../../../../core/refusal.ts'
 import type { RunStatus } from '../../../../core/run.ts'
 import { isEnded } from '../../../../core/run.ts'
 import type { RunEnd, RunFinished } from '../../../../core/store.ts'
 import type { Connection } from '../../../sqlite/connection.ts'
+import { deleteInputFiles } from '../files/delete.ts'
 import type { MessageRow } from '../schema/rows.ts'
 import { writeSingly } from './single-write.ts'
 
@@ -33,9 +35,13 @@ export async function refuseRuns(writer: Connection, runIds: readonly string[]):
     const number = row.run_number as number
     const status = row.status as RunStatus
     const goesOn = !isEnded(status) || status === 'input_required'
-    const input = (JSON.parse(row.input as string) as MessageRow[]).map(
-      ([id, role, , createdAt]): MessageRow => [id, role, refusedParts(), createdAt],
+    const messages = JSON.parse(row.input as string) as MessageRow[]
+    await deleteInputFiles(
+      writer,
+      row.run_id as string,
+      messages.flatMap(([, , parts]) => filesIn(parts)),
     )
+    const input = messages.map(([id, role, , createdAt]): MessageRow => [id, role, refusedParts(), createdAt])
     const batch = row.last_batch as string | null
     const last = batch === null ? null : (redact(batch, goesOn) ?? batch)
     await writer.run('UPDATE runs SET input = ?, last_batch = ? WHERE run_number = ?', [
