@@ -26,7 +26,8 @@ export class RunFold {
   add(event: EmittedEvent): void {
     if (event.type === 'text_delta' || event.type === 'data') {
       if (this.#maxCharacters === Number.POSITIVE_INFINITY || this.#fits(event)) addToParts(this.#parts, event)
-    } else if (event.type === 'source') this.sources.push(event)
+    } else if (event.type === 'file') addToParts(this.#parts, event)
+    else if (event.type === 'source') this.sources.push(event)
     else if ((event.type === 'model_call_end' || event.type === 'step_end') && event.usage) {
       this.usage = addUsage(this.usage, event.usage)
     }
@@ -39,7 +40,7 @@ export class RunFold {
     }
   }
 
-  /** The answer as one message; empty without text and data. */
+  /** The answer as one message; empty without text, data and files. */
   messages(runId: string, messageId: string, createdAt: string): Message[] {
     if (this.#parts.length === 0) return []
     const parts = this.#parts.map((part) => ({ ...part }))

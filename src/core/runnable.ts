@@ -2,7 +2,7 @@ import type { EmittedEvent, RunEvent } from './event.ts'
 import type { Json, JsonObject } from './json.ts'
 import type { Knowledge } from './knowledge/knowledge.ts'
 import type { Logger } from './logger.ts'
-import type { Message, Part } from './message.ts'
+import type { FilePart, GivenPart, Message, Part, UploadedFilePart } from './message.ts'
 import type { CallAnswer, EntityKind, RunGiven, RunRecord } from './run.ts'
 import type { Summary } from './summary.ts'
 
@@ -20,8 +20,12 @@ export interface Resumption {
   readonly answers?: Readonly<Record<string, CallAnswer>> | undefined
 }
 
+export interface ChildInput extends Omit<RunInput, 'parts'> {
+  parts: readonly GivenPart[]
+}
+
 /** The input of a child run, or the child run to resume. `answers` is passed to its context. */
-export type ChildCall = ({ entityId: string; input: RunInput } | { runId: string }) & {
+export type ChildCall = ({ entityId: string; input: ChildInput } | { runId: string }) & {
   answers?: readonly MemberAnswer[] | undefined
 }
 
@@ -42,6 +46,26 @@ export interface MemberAnswer {
   readonly text: string
 }
 
+/** The files of the run's session. */
+export interface AgentFiles {
+  /** The content of a file that the session keeps. Throws `file_not_found`. */
+  read(file: Pick<FilePart, 'file_id' | 'url'>): Promise<Uint8Array>
+}
+
+/** `url`: where it was fetched from. */
+export interface ProducedFile extends Pick<FilePart, 'media_type' | 'name' | 'url'> {
+  bytes: Uint8Array
+}
+
+/** The files of a session, as the service gives them to entities. */
+export interface SessionFiles extends AgentFiles {
+  find(fileId: string): Promise<FilePart | undefined>
+  /** What the session keeps of an address. */
+  findFetched(url: string): Promise<FilePart | undefined>
+  /** Adds a file to the run. Durable when it resolves. Throws `run_limit` beyond `fileSize`, and without a `url` beyond `run.files`. */
+  save(file: ProducedFile): Promise<FilePart>
+}
+
 /** The run, as the code of agents, tools and workflows sees it. */
 export interface AgentContext<STATE extends object = JsonObject> {
   readonly runId: string
@@ -53,6 +77,7 @@ export interface AgentContext<STATE extends object = JsonObject> {
   readonly state: STATE
   /** Aborts on cancel, deadline, disconnect and shutdown. Pass it to every call that takes a signal. */
   readonly signal: AbortSignal
+  readonly files: AgentFiles
   readonly logger: Logger
   /** Absent if the server has no knowledge base. */
   readonly knowledge?: Knowledge | undefined
@@ -65,6 +90,7 @@ export interface AgentContext<STATE extends object = JsonObject> {
 
 /** The context that the service gives a run: the public part, and what only entities need. */
 export interface RunContext<STATE extends object = JsonObject> extends AgentContext<STATE> {
+  readonly files: SessionFiles
   /** Another registered entity; throws `agent_not_found`. */
   entity(id: string): Runnable
   /** What the caller gave besides the input. */
@@ -78,8 +104,8 @@ export interface RunContext<STATE extends object = JsonObject> extends AgentCont
   child(entity: Runnable, call: ChildCall): Promise<ChildRun>
 }
 
-/** A string is a `text_delta`. Usage is summed from `model_call_end`. */
-export type Emission = string | EmittedEvent
+/** A string is a `text_delta`. Usage is summed from `model_call_end`. The session keeps the `data` of a file. */
+export type Emission = string | EmittedEvent | UploadedFilePart
 
 /** When a cached answer may be used. */
 export interface AnswerCache {

@@ -1,10 +1,11 @@
 import { MockLanguageModelV4 } from 'ai/test'
+import { notFound } from '../../src/core/error.ts'
 import type { EmittedEvent } from '../../src/core/event.ts'
 import type { Json } from '../../src/core/json.ts'
 import type { Knowledge, SearchHit } from '../../src/core/knowledge/knowledge.ts'
 import { silentLogger } from '../../src/core/logger.ts'
 import type { Message, Part } from '../../src/core/message.ts'
-import type { RunContext, Runnable } from '../../src/core/runnable.ts'
+import type { RunContext, Runnable, SessionFiles } from '../../src/core/runnable.ts'
 import type { Summary } from '../../src/core/summary.ts'
 import { partsOf, type StreamPart, toStream } from '../../src/testing/scripted-model.ts'
 
@@ -41,6 +42,7 @@ export function fakeContext(
     history: async (runs = 20) => (runs === 0 ? [] : (options.history ?? [])),
     summary: async () => options.summary,
     answers: [],
+    files: noFiles,
     entity(id) {
       const entity = options.entities?.[id]
       if (entity === undefined) throw new Error(`no ${id}`)
@@ -51,6 +53,15 @@ export function fakeContext(
       throw new Error('nothing runs inside a run here')
     },
   }
+}
+
+const noFiles: SessionFiles = {
+  read: async ({ file_id }) => {
+    throw notFound('file', file_id ?? '')
+  },
+  find: async () => undefined,
+  findFetched: async () => undefined,
+  save: async ({ bytes, ...part }) => ({ type: 'file', ...part, file_id: 'file_1', size: bytes.byteLength }),
 }
 
 export function hit(content: string, more: Partial<SearchHit> = {}): SearchHit {

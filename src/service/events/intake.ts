@@ -1,6 +1,8 @@
 import type { EmittedEvent, ModelCallStart } from '../../core/event.ts'
 import type { RunFold } from '../../core/fold.ts'
+import type { FilePart, UploadedFilePart } from '../../core/message.ts'
 import type { Emission } from '../../core/runnable.ts'
+import type { RunFiles } from '../files/run-files.ts'
 import { type RunBounds, RunBudget } from '../limits/run-budget.ts'
 import type { PromptLog } from '../prompts/log.ts'
 import type { RunRecorder } from './recorder.ts'
@@ -13,6 +15,7 @@ export interface IntakeOptions {
   fold: RunFold
   recorder: RunRecorder
   prompts: PromptLog
+  files: Pick<RunFiles, 'toPart'>
   isOver: () => boolean
   /** Called with the tokens of each model call. */
   onTokens: (tokens: number) => void
@@ -42,12 +45,22 @@ export class RunIntake {
       this.#budget.addText(delta.text)
       return delta.text === '' ? this.#yieldNowAndThen() : this.#add(delta, delta.text.length)
     }
+    if (isFile(emission)) return this.#addFile(emission)
+    return this.#addEvent(emission)
+  }
+
+  #addEvent(emission: Emission): Promise<void> | undefined {
     const recordable = toRecordable(emission, this.#budget)
     this.#budget.addEvent(recordable)
     const { event, characters } = recordable
     if (event.type === 'model_call_start') return this.#addCall(event, characters)
     if (event.type === 'model_call_end' && event.usage !== null) this.#options.onTokens(event.usage.total_tokens)
     return this.#add(event, characters)
+  }
+
+  /** Only once its content is stored: the event names it. */
+  async #addFile(emission: FilePart | UploadedFilePart): Promise<void> {
+    await this.#addEvent(await this.#options.files.toPart(emission))
   }
 
   async #addCall(call: ModelCallStart, characters: number): Promise<void> {
@@ -69,4 +82,8 @@ export class RunIntake {
     this.#emitted++
     return this.#emitted % eventsPerTick === 0 ? new Promise((resolve) => setImmediate(resolve)) : undefined
   }
+}
+
+function isFile(emission: Emission): emission is FilePart | UploadedFilePart {
+  return (emission as { type?: unknown } | null | undefined)?.type === 'file'
 }

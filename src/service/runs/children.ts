@@ -1,9 +1,11 @@
 import { AppError } from '../../core/error.ts'
 import type { RunEvent } from '../../core/event.ts'
-import type { Part } from '../../core/message.ts'
+import { createId } from '../../core/id.ts'
+import type { GivenPart, Part } from '../../core/message.ts'
 import type { RunRecord } from '../../core/run.ts'
-import type { RunInput, Runnable } from '../../core/runnable.ts'
+import type { ChildInput, Runnable } from '../../core/runnable.ts'
 import { answerForChild, openRequests } from '../../core/waiting.ts'
+import { RunFiles } from '../files/run-files.ts'
 import type { RunExecution } from './execution.ts'
 import type { LiveRuns } from './live.ts'
 import type { StartChild } from './options.ts'
@@ -28,11 +30,14 @@ export function createChildren(services: RunServices, live: LiveRuns): StartChil
       return prepareExecution(services, { run, runnable, mode: 'background', live, startChild, before, inside })
     }
 
-    async function start(entityId: string, input: RunInput): Promise<RunExecution> {
+    async function start(entityId: string, input: ChildInput): Promise<RunExecution> {
       assertInput(input)
+      const now = clock()
+      const runId = createId('run', now)
       const { session_id: sessionId, user_id: userId, metadata, run_id: parentRunId } = parent.run
-      const request = { entityId, parts: [...input.parts], sessionId, parentRunId, userId, metadata, background: false }
-      const run = createRun(request, runnable, clock())
+      const parts = await storedParts(services, input.parts, { run_id: runId, session_id: sessionId })
+      const request = { runId, entityId, parts, sessionId, parentRunId, userId, metadata, background: false }
+      const run = createRun(request, runnable, now)
       run.status = 'running'
       run.started_at = run.created_at
       const execution = prepare(run)
@@ -64,12 +69,25 @@ export function createChildren(services: RunServices, live: LiveRuns): StartChil
   return startChild
 }
 
+/** The content of files is stored before the run that names them starts. */
+async function storedParts(
+  { store, bounds }: RunServices,
+  given: readonly GivenPart[],
+  run: Pick<RunRecord, 'run_id' | 'session_id'>,
+): Promise<Part[]> {
+  const files = new RunFiles(store, bounds, { ...run, messages: [] })
+  const parts: Part[] = []
+  for (const part of given)
+    parts.push(part.type === 'file' ? await files.toPart(part, 'The input of a child run has a file') : part)
+  return parts
+}
+
 /** Models and untyped code give this input. */
-function assertInput({ parts }: RunInput): void {
-  const isSound = (part: Part) =>
+function assertInput({ parts }: ChildInput): void {
+  const isSound = (part: GivenPart) =>
     part.type === 'text' ? typeof part.text === 'string' : part.type === 'file' || part.data !== undefined
   if (Array.isArray(parts) && parts.every((part) => typeof part === 'object' && part !== null && isSound(part))) return
-  throw new AppError('run_failed', 'The input of a child run must be text and data parts.')
+  throw new AppError('run_failed', 'The input of a child run must be text, data and file parts.')
 }
 
 /** A team that contains itself fails, instead of starting runs until memory runs out. */

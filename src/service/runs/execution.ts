@@ -41,7 +41,7 @@ export class RunExecution {
   #reason: CancellationReason | undefined
 
   constructor(services: RunServices, options: ExecutionOptions) {
-    const { run, before, prompts, parent, times, unchecked = false } = options
+    const { run, before, prompts, files, parent, times, unchecked = false } = options
     const { bounds, timers } = services
     this.#services = services
     this.options = options
@@ -65,6 +65,7 @@ export class RunExecution {
       fold: this.#fold,
       recorder: this.#recorder,
       prompts,
+      files,
       isOver: () => this.ended,
       onTokens: (tokens) => this.#spendTokens(tokens),
       onEvent: () => this.touch(),

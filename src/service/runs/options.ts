@@ -2,6 +2,7 @@ import type { RunEvent } from '../../core/event.ts'
 import type { JsonObject } from '../../core/json.ts'
 import type { CancellationReason, RunError, RunRecord, RunStatus } from '../../core/run.ts'
 import type { ChildRun, RunContext, RunInput, Runnable } from '../../core/runnable.ts'
+import type { RunFiles } from '../files/run-files.ts'
 import type { RunTimes } from '../limits/run-timers.ts'
 import type { PromptLog } from '../prompts/log.ts'
 import type { RunExecution } from './execution.ts'
@@ -18,6 +19,7 @@ export interface ExecutionOptions {
   /** The latest runs of its session before it, oldest first. */
   earlierRuns: (count: number) => Promise<readonly RunRecord[]>
   prompts: PromptLog
+  files: RunFiles
   /** Undefined for a run that neither sees nor changes the session's state. */
   state: StateSource | undefined
   /** A resumed run: all its recorded events, the new `run_resumed` included. */

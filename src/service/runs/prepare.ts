@@ -1,8 +1,10 @@
 import type { RunEvent } from '../../core/event.ts'
 import { freeze, type JsonObject } from '../../core/json.ts'
-import { textOf } from '../../core/message.ts'
+import { type Part, textOf } from '../../core/message.ts'
 import type { RunRecord } from '../../core/run.ts'
 import { defaultHistoryRuns, type MemberAnswer, type Resumption, type Runnable } from '../../core/runnable.ts'
+import { hasFiles } from '../files/check.ts'
+import { RunFiles } from '../files/run-files.ts'
 import type { RunTimes } from '../limits/run-timers.ts'
 import { workedMs } from '../limits/worked-time.ts'
 import { PromptLog } from '../prompts/log.ts'
@@ -42,6 +44,7 @@ export function prepareExecution(services: RunServices, prepared: PreparedRun): 
     inside?.parent.options.earlierRuns ??
     ((count: number) => recorded.runsBefore(run, count, live.queues.of(run.session_id).length))
   const prompts = new PromptLog(before && { events: before, reader: () => new PromptReader(run, recorded) })
+  const files = new RunFiles(store, services.bounds, run)
   return new RunExecution(services, {
     run,
     runnable:
@@ -53,6 +56,7 @@ export function prepareExecution(services: RunServices, prepared: PreparedRun): 
     before,
     earlierRuns,
     prompts,
+    files,
     startChild,
     parent: inside?.parent,
     unchecked: before === undefined && (prepared.unchecked === true || runnable.checksInput === true),
@@ -64,6 +68,7 @@ export function prepareExecution(services: RunServices, prepared: PreparedRun): 
       userId: run.user_id,
       metadata: run.metadata ?? {},
       given: run.given ?? undefined,
+      files,
       logger,
       knowledge,
       answers: inside?.answers ?? noAnswers,
@@ -108,6 +113,6 @@ function toResumption(events: readonly RunEvent[]): Resumption | undefined {
 }
 
 /** Whether a run may begin before its start is durable. A run that first reads the store may not. */
-export function beginsEarly(runnable: Runnable): boolean {
-  return !runnable.sideEffects && runnable.cache === undefined
+export function beginsEarly(runnable: Runnable, parts: readonly Part[] = []): boolean {
+  return !runnable.sideEffects && runnable.cache === undefined && !hasFiles(parts)
 }

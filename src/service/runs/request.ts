@@ -15,6 +15,8 @@ type Refused = Exclude<RunStarted | RunResumed, { fence: number }>
 /** The fields of a request that a run record needs. */
 export interface RequestedRun extends Pick<StartRun, 'entityId' | 'messageId' | 'sessionId'> {
   parts: Part[]
+  /** Of a run whose files are stored already. */
+  runId?: string
   given?: RunGiven | undefined
   parentRunId?: string
   userId?: string | null | undefined
@@ -25,7 +27,7 @@ export interface RequestedRun extends Pick<StartRun, 'entityId' | 'messageId' | 
 /** The record of a requested run, with status `queued`. */
 export function createRun(request: RequestedRun, runnable: Runnable, now: number): RunRecord {
   const createdAt = timestamp(now)
-  const runId = createId('run', now)
+  const runId = request.runId ?? createId('run', now)
   const message: Message = {
     message_id: request.messageId ?? createId('msg', now),
     run_id: runId,

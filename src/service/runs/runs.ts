@@ -1,9 +1,13 @@
 import { AppError } from '../../core/error.ts'
 import type { RunEvent } from '../../core/event.ts'
+import { createId } from '../../core/id.ts'
+import type { Part } from '../../core/message.ts'
 import { isEnded, isResumable, type RunHead, type RunRecord } from '../../core/run.ts'
 import type { Runnable } from '../../core/runnable.ts'
 import type { ClaimRecord, Recovered } from '../../core/store.ts'
 import { createRecordedRuns } from '../events/reader.ts'
+import { hasFiles } from '../files/check.ts'
+import { saveInput } from '../files/input.ts'
 import { assertSameRequest, toClaim } from '../idempotency.ts'
 import { checkGiven, checkMerged } from '../limits/given.ts'
 import { withPrompts } from '../prompts/expand.ts'
@@ -80,7 +84,38 @@ export function createRuns({ onRunEnd, ...options }: RunsOptions): RunService {
     return ownHandle(execution, answer)
   }
 
-  async function start(request: StartRun): Promise<RunHandle> {
+  async function start({ parts, ...request }: StartRun): Promise<RunHandle> {
+    // Everything before a run without files is synchronous: runs of a session keep the order of their calls.
+    if (!hasFiles(parts)) return startStored({ ...request, parts: parts as Part[] })
+    live.assertOpen()
+    registry.get(request.entityId)
+    const now = clock()
+    const ids = { run_id: createId('run', now), session_id: request.sessionId ?? createId('ses', now) }
+    let started: string | undefined
+    try {
+      const saved = await saveInput(store, bounds, parts, ids)
+      const handle = await startStored({ ...request, parts: saved }, ids)
+      started = handle.runId
+      return handle
+    } finally {
+      // The start was refused, or the request has a run already.
+      if (started !== ids.run_id) await dropFiles(ids.run_id)
+    }
+  }
+
+  /** A failure leaves files that no reader finds; the next start of the process deletes them. */
+  async function dropFiles(runId: string): Promise<void> {
+    await store
+      .dropFiles(runId)
+      .catch((error: unknown) =>
+        logger.warn({ error, run_id: runId }, 'files of a refused run remain until the next restart'),
+      )
+  }
+
+  async function startStored(
+    request: Omit<StartRun, 'parts'> & { parts: Part[] },
+    ids?: Pick<RunRecord, 'run_id' | 'session_id'>,
+  ): Promise<RunHandle> {
     live.assertOpen()
     const runnable = registry.get(request.entityId)
     const { sessionId, state = null, strategy = 'enqueue', idempotency, mode } = request
@@ -91,7 +126,11 @@ export function createRuns({ onRunEnd, ...options }: RunsOptions): RunService {
       if (earlier !== undefined) return replay(earlier, request)
     }
     live.assertOpen()
-    const run = createRun({ ...request, background: mode === 'background' }, runnable, clock())
+    const run = createRun(
+      { ...request, ...(ids && { runId: ids.run_id, sessionId: ids.session_id }), background: mode === 'background' },
+      runnable,
+      clock(),
+    )
     live.queues.assertRoom(run.session_id, strategy)
     const execution = prepare({ run, runnable, mode })
     const isFirst = live.queues.enter(execution, strategy)
@@ -104,12 +143,12 @@ export function createRuns({ onRunEnd, ...options }: RunsOptions): RunService {
     const earlier = await live.admit(
       execution,
       () => store.startRun(toStart(run, runnable, owner, { session, state, claim })),
-      !isFirst ? 'queued' : beginsEarly(runnable) ? 'early' : 'durable',
+      !isFirst ? 'queued' : beginsEarly(runnable, request.parts) ? 'early' : 'durable',
     )
     return earlier === undefined ? ownHandle(execution, request) : replay(earlier, request)
   }
 
-  async function replay(claim: ClaimRecord, { idempotency }: StartRun): Promise<RunHandle> {
+  async function replay(claim: ClaimRecord, { idempotency }: Pick<StartRun, 'idempotency'>): Promise<RunHandle> {
     assertSameRequest(claim, idempotency)
     const join = idempotency?.whileRunning === 'join'
     const { run_id: runId } = claim

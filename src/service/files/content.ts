@@ -1,0 +1,50 @@
+import type { StoredFile } from '../../core/file.ts'
+import type { FilePart } from '../../core/message.ts'
+import type { SessionStore } from '../../core/store.ts'
+
+/** Ends early when the file is deleted meanwhile. */
+export async function* readPieces(
+  store: Pick<SessionStore, 'readFilePiece'>,
+  { session_id, file_id, size }: StoredFile,
+): AsyncGenerator<Uint8Array> {
+  let piece = 0
+  for (let read = 0; read < size; piece++) {
+    const bytes = await store.readFilePiece(session_id, file_id, piece)
+    if (bytes === undefined || bytes.byteLength === 0) return
+    read += bytes.byteLength
+    yield bytes
+  }
+}
+
+/** Undefined when the file is not there, or is deleted meanwhile. */
+export async function readWhole(
+  store: Pick<SessionStore, 'readFilePiece'>,
+  file: StoredFile,
+): Promise<Uint8Array | undefined> {
+  const whole = new Uint8Array(file.size)
+  let read = 0
+  for await (const bytes of readPieces(store, file)) {
+    if (read + bytes.byteLength > file.size) return undefined
+    whole.set(bytes, read)
+    read += bytes.byteLength
+  }
+  return read === file.size ? whole : undefined
+}
+
+/** The part that names a stored file. */
+export function partOf({
+  media_type,
+  name,
+  file_id,
+  size,
+  url,
+}: Omit<StoredFile, 'session_id' | 'run_id' | 'unchecked'>): FilePart {
+  return {
+    type: 'file',
+    media_type,
+    ...(name !== null && { name }),
+    file_id,
+    size,
+    ...(url !== null && { url }),
+  }
+}
