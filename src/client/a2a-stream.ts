@@ -41,7 +41,7 @@ export async function* followTask(options: FollowTaskOptions): AsyncGenerator<A2
           if (seen > 0 && seen >= event.content.length) continue
           seenChars = position
           failures = 0
-          yield seen > 0 ? { ...event, content: event.content.slice(seen) } : event
+          yield seen > 0 ? { type: 'content', content: event.content.slice(seen) } : event
           continue
         }
         if (event.type === 'error') {

@@ -1,5 +1,14 @@
 import { randomUUID } from 'node:crypto'
-import type { A2AMessage, A2AMethod, A2APart, A2ARequest, A2AStreamEvent, A2ASuccess, A2ATask } from '../wire/a2a.ts'
+import type {
+  A2AMessage,
+  A2AMethod,
+  A2AParams,
+  A2APart,
+  A2ARequest,
+  A2AStreamEvent,
+  A2ASuccess,
+  A2ATask,
+} from '../wire/a2a.ts'
 import { followTask } from './a2a-stream.ts'
 import { toRpcRefusal } from './transport/a2a-error.ts'
 import type { CallOptions, Connection } from './transport/connection.ts'
@@ -16,6 +25,8 @@ export interface A2AInput {
   messageId?: string | undefined
   /** With `continue`, the run survives a disconnect, and a cut stream reconnects. Default: `cancel`. */
   onDisconnect?: 'cancel' | 'continue' | undefined
+  /** Whether `content` events of data have `part: 'data'`. A server that is not an agentserve ignores it. */
+  markData?: boolean | undefined
 }
 
 /** `content` events, an `error` event if the run failed, then `done`. */
@@ -87,10 +98,12 @@ export function createA2AClient(connection: Connection, prefix: string, silenceM
 }
 
 function toRequest(method: A2AMethod, input: A2AInput): A2ARequest {
-  const { agentId, content, contextId, messageId = randomUUID(), onDisconnect } = input
+  const { agentId, content, contextId, messageId = randomUUID(), onDisconnect, markData } = input
   const parts: A2APart[] = typeof content === 'string' ? [{ type: 'text', content }] : content
   const message: A2AMessage = { messageId, role: 'user', agentId, parts }
   if (contextId !== undefined) message.contextId = contextId
-  const params = onDisconnect === undefined ? { message } : { message, onDisconnect }
+  const params: A2AParams = { message }
+  if (onDisconnect !== undefined) params.onDisconnect = onDisconnect
+  if (markData !== undefined) params.markData = markData
   return { jsonrpc: '2.0', method, id: messageId, params }
 }

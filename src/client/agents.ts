@@ -1,7 +1,7 @@
 import type { EntityKind } from '../core/run.ts'
 import type { Agent, AgentList } from '../wire/agent.ts'
 import type { RunAccepted, RunRequest, RunResult } from '../wire/run.ts'
-import type { RunStream } from './run-result.ts'
+import { type RunAnswer, type RunStream, withData } from './run-result.ts'
 import type { RunStreams } from './run-stream.ts'
 import type { StreamOptions } from './runs.ts'
 import type { CallOptions, Connection, KeyedOptions } from './transport/connection.ts'
@@ -17,7 +17,7 @@ export interface AgentsClient {
    * Waits for the end. A failed run throws `run_failed`, `timeout` or `run_cancelled` with its `runId`. The run is cancelled
    * if the connection is lost, unless `on_disconnect` is `continue`: then the request is retried until the run has ended.
    */
-  run(agentId: string, input: RunInput, options?: KeyedOptions): Promise<RunResult>
+  run(agentId: string, input: RunInput, options?: KeyedOptions): Promise<RunAnswer>
   /** Starts a run that does not depend on this client. Follow it with `runs.events`. */
   background(agentId: string, input: RunInput, options?: KeyedOptions): Promise<RunAccepted>
   /**
@@ -33,7 +33,10 @@ export function createAgentsClient(connection: Connection, prefix: string, strea
   return {
     list: (kind, options) => connection.get(path, options, { kind }),
     get: (agentId, options) => connection.get(of(agentId), options),
-    run: (agentId, input, options) => connection.post(`${of(agentId)}/run`, input, 'keyed', { ...options, long: true }),
+    async run(agentId, input, options) {
+      const call = { ...options, long: true }
+      return withData(await connection.post<RunResult>(`${of(agentId)}/run`, input, 'keyed', call))
+    },
     background: (agentId, input, options) =>
       connection.post(`${of(agentId)}/run`, { ...input, background: true }, 'keyed', options),
     stream: (agentId, input, options = {}) => streams.start(`${of(agentId)}/run/stream`, input, options),

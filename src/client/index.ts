@@ -45,7 +45,7 @@ export type {
   ReindexOptions,
   SearchSettings,
 } from './knowledge.ts'
-export type { RunStream, StreamedResult } from './run-result.ts'
+export type { RunAnswer, RunStream, StreamedResult } from './run-result.ts'
 export type { RunsClient, StreamOptions } from './runs.ts'
 export type { ServerClient } from './server.ts'
 export type { SessionCopiesClient } from './session-copies.ts'

@@ -1,15 +1,25 @@
 import { AppError } from '../core/error.ts'
 import { isFinalEvent, type RunEndEvent, type RunErrorEvent, type RunEvent } from '../core/event.ts'
 import { RunFold } from '../core/fold.ts'
-import type { Part } from '../core/message.ts'
+import type { Json } from '../core/json.ts'
+import { lastDataOf, type Part } from '../core/message.ts'
 import { markCited } from '../core/text/citations.ts'
 import type { RunResult } from '../wire/run.ts'
 
-/** The result of a run, built from its stream. `content` is the text of `parts`. A stream that starts later has only later output. */
+/** The result of a run, built from its stream. A stream that starts later has only later output. */
 export interface StreamedResult
   extends Pick<RunResult, 'run_id' | 'status' | 'content' | 'sources' | 'usage' | 'cache_hit'> {
   session_id: string | undefined
   parts: Part[]
+  /** Its last data part, if any. */
+  data: Json | undefined
+}
+
+/** A run's answer with its last data part, if any. */
+export type RunAnswer = RunResult & { data: Json | undefined }
+
+export function withData(result: RunResult): RunAnswer {
+  return { ...result, data: lastDataOf(result.messages.flatMap(({ role, parts }) => (role === 'user' ? [] : parts))) }
 }
 
 /** The events of one run, with its ids. `text` and `result` include events that were already read. */
@@ -47,7 +57,8 @@ export function toRunStream(
     const { status, usage, cache_hit } = assertAnswered(end, about)
     const [{ parts, content } = { parts: [], content: '' }] = fold.messages(runId, '', '')
     const sources = markCited(fold.sources, parts)
-    return { run_id: runId, session_id: sessionId, status, content, parts, sources, usage, cache_hit }
+    const data = lastDataOf(parts)
+    return { run_id: runId, session_id: sessionId, status, content, parts, data, sources, usage, cache_hit }
   }
   return { runId, sessionId, [Symbol.asyncIterator]: () => events, result, text: async () => (await result()).content }
 }

@@ -79,8 +79,13 @@ export function promptText(parts: readonly Part[]): string {
 export function contentOf(parts: readonly Part[]): string {
   const text = textOf(parts)
   if (text !== '') return text
+  const data = lastDataOf(parts)
+  return data === undefined ? '' : JSON.stringify(data)
+}
+
+export function lastDataOf(parts: readonly Part[]): Json | undefined {
   const last = parts.findLast((part) => part.type === 'data')
-  return last?.type === 'data' ? JSON.stringify(last.data) : ''
+  return last?.type === 'data' ? last.data : undefined
 }
 
 export function textOf(parts: readonly Part[]): string {

@@ -58,7 +58,8 @@ export async function playSavedTest(config: UserConfig, saved: SavedTest, option
   return played
 }
 
-function toExpectation({ status, text, data, error, tool_calls }: RunResult): SavedTurn['expect'] {
+function toExpectation({ status, text, events, error, tool_calls }: RunResult): SavedTurn['expect'] {
+  const data = events.flatMap((event) => (event.type === 'data' ? [event.data] : []))
   return {
     status,
     content: text,

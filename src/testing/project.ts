@@ -1,7 +1,7 @@
 import type { EntityId, UserConfig } from '../config/types.ts'
 import type { RunEvent } from '../core/event.ts'
 import type { Json, JsonObject } from '../core/json.ts'
-import type { Part } from '../core/message.ts'
+import { lastDataOf, type Part } from '../core/message.ts'
 import type { ModelSetting } from '../core/model.ts'
 import type { RunRecord } from '../core/run.ts'
 import type { Runnable } from '../core/runnable.ts'
@@ -35,8 +35,8 @@ export interface RunResult {
   status: RunRecord['status']
   /** The answer. */
   text: string
-  /** Its data parts. */
-  data: Json[]
+  /** Its last data part; undefined when it has none. */
+  data: Json | undefined
   error: RunRecord['error']
   tool_calls: TestToolCall[]
   /** The names of the sources of the answer. */
@@ -154,7 +154,7 @@ async function resultOf(server: OpenServer, record: RunRecord): Promise<RunResul
     session_id: record.session_id,
     status: record.status,
     text: answer?.content ?? '',
-    data: (answer?.parts ?? []).flatMap((part) => (part.type === 'data' ? [part.data] : [])),
+    data: lastDataOf(answer?.parts ?? []),
     error: record.error,
     tool_calls: toolCallsOf(events),
     sources: [...new Set(record.sources.map(({ source }) => source))],

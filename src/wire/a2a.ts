@@ -47,6 +47,7 @@ export const A2AParams = component(
       .enum(['cancel', 'continue'])
       .optional()
       .describe('What to do with the run when the client disconnects. Default: `cancel`.'),
+    markData: z.boolean().optional().describe('Whether the stream marks data parts with `part`. Default: false.'),
   }),
 )
 export type A2AParams = z.infer<typeof A2AParams>
@@ -101,7 +102,11 @@ export type A2AResponse = z.infer<typeof A2AResponse>
 export const A2AStreamEvent = component(
   'A2AStreamEvent',
   z.discriminatedUnion('type', [
-    z.object({ type: z.literal('content'), content: z.string() }),
+    z.object({
+      type: z.literal('content'),
+      content: z.string(),
+      part: z.literal('data').exactOptional().describe('With `markData`: the content is a data part as JSON.'),
+    }),
     z.object({ type: z.literal('error'), code: z.int(), message: z.string() }),
     z.object({ type: z.literal('done') }),
   ]),

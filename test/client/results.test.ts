@@ -1,8 +1,8 @@
 import { afterEach, expect, expectTypeOf, test } from 'vitest'
+import type { RunAnswer } from '../../src/client/index.ts'
 import { type Client, createClient, type RunStream } from '../../src/client/index.ts'
 import { agent } from '../../src/runnables/agent/agent.ts'
 import { createServer, type Server } from '../../src/server.ts'
-import type { RunResult } from '../../src/wire/run.ts'
 
 const source = { type: 'source', index: 1, source: 'a.md', document_id: 'doc_1', chunk_id: 'chk_1' } as const
 const usage = { input_tokens: 3, output_tokens: 2, total_tokens: 5 }
@@ -61,6 +61,9 @@ test('a stream read as a whole is the answer of the same run', async () => {
     status: 'completed',
   })
   expect(result.parts).toEqual(run.messages.at(-1)?.parts)
+  expect(result.data).toEqual({ three: 3 })
+  expect((await client.agents.run('speaks', { input: 'x' })).data).toEqual({ three: 3 })
+  expect((await client.agents.run('asks', { input: 'x' })).data).toBeUndefined()
   expect(await stream.text()).toBe('one two [1]')
 })
 
@@ -99,7 +102,7 @@ test('old words are errors that name the new ones', async () => {
 
 test('a body has the names of the wire', async () => {
   const agents = open()
-  expectTypeOf(agents.run).returns.resolves.toEqualTypeOf<RunResult>()
+  expectTypeOf(agents.run).returns.resolves.toEqualTypeOf<RunAnswer>()
   expectTypeOf(agents.stream).returns.resolves.toEqualTypeOf<RunStream>()
   const { session_id } = await client.sessions.create()
   // @ts-expect-error: it is called `session_id`

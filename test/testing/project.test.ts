@@ -1,10 +1,11 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, expectTypeOf, it } from 'vitest'
 import { z } from 'zod'
 import type { UserConfig } from '../../src/config/types.ts'
 import { AppError } from '../../src/core/error.ts'
+import type { Json } from '../../src/core/json.ts'
 import { agent } from '../../src/runnables/agent/agent.ts'
 import { team } from '../../src/runnables/team/team.ts'
 import { tool } from '../../src/runnables/tools/tool.ts'
@@ -51,6 +52,11 @@ describe('run()', () => {
   it('runs workflows with data, and teams', async () => {
     const shout = workflow({ input: z.object({ word: z.string() }), run: ({ input }) => input.word.toUpperCase() })
     expect((await run(shout, { word: 'hey' })).text).toBe('HEY')
+    const plan = workflow({ run: ({ text }) => ({ said: text }) })
+    const result = await run(plan, 'hey')
+    expect(result).toMatchObject({ data: { said: 'hey' }, text: '{"said":"hey"}' })
+    expectTypeOf(result.data).toEqualTypeOf<Json | undefined>()
+    expect((await run(shout, { word: 'hey' })).data).toBeUndefined()
     const one = agent({ model: scriptedModel('first') })
     const two = agent({ model: scriptedModel('second') })
     expect((await run(team({ members: [one, two] }), 'go')).text).toBe('second')

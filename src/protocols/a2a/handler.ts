@@ -69,7 +69,7 @@ async function stream(services: A2AServices, request: HttpRequest, message: Send
     await events.return?.()
     return json({ jsonrpc: '2.0', id: message.id, error: failure }, 200, headers)
   }
-  return sse(toFrames(first, events, handle.runId, services.logger), headers)
+  return sse(toFrames(first, events, handle.runId, services.logger, message.markData), headers)
 }
 
 /** Waits for the first output of the run: a failure before it becomes a plain error instead of a stream. */

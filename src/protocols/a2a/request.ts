@@ -13,6 +13,8 @@ export interface SendRequest {
   contextId: string | undefined
   parts: Part[]
   onDisconnect: OnDisconnect | undefined
+  /** Whether the stream tells data from text. */
+  markData: boolean
 }
 
 /** The id to echo, even if the rest of the body is invalid. */
@@ -42,7 +44,7 @@ export function readRequest(body: unknown, method: A2AMethod): SendRequest {
   const parts = readParts(message.parts)
   const contextId = readContextId(message.contextId)
   const onDisconnect = readOnDisconnect(params.onDisconnect)
-  return { id, messageId, agentId, contextId, parts, onDisconnect }
+  return { id, messageId, agentId, contextId, parts, onDisconnect, markData: params.markData === true }
 }
 
 function readParts(value: unknown): Part[] {

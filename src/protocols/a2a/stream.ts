@@ -1,5 +1,6 @@
 import type { RunEndEvent, RunErrorEvent, RunEvent } from '../../core/event.ts'
 import { isFinalEvent } from '../../core/event.ts'
+import type { Json } from '../../core/json.ts'
 import type { Logger } from '../../core/logger.ts'
 import { encodeData } from '../../core/sse.ts'
 import { describeError, rpcCodes } from './error.ts'
@@ -9,6 +10,12 @@ const doneFrame = encodeData({ type: 'done' })
 
 function contentFrame(text: string): string {
   return `data: {"type":"content","content":${JSON.stringify(text)}}\n\n`
+}
+
+/** The dialect streams text only, so data is JSON text. */
+function dataFrame(data: Json, markData: boolean): string {
+  const content = JSON.stringify(data)
+  return markData ? encodeData({ type: 'content', content, part: 'data' }) : contentFrame(content)
 }
 
 function errorFrame(code: number, message: string): string {
@@ -45,7 +52,7 @@ export function hasBegun(batch: Batch): boolean {
 
 /**
  * The run as A2A's stream: one `content` per text fragment and data part (as JSON), then `error` unless the run
- * completed, then `done`. The frames of a batch are one value. The first value may be empty: it sends the headers to
+ * completed, then `done`. `markData` tells data from text. The frames of a batch are one value. The first value may be empty: it sends the headers to
  * clients that follow the run by its id. A hand-written iterator for the reason given at `mapBatches`.
  */
 export function toFrames(
@@ -53,6 +60,7 @@ export function toFrames(
   rest: AsyncIterator<Batch>,
   runId: string,
   logger: Logger,
+  markData: boolean,
 ): AsyncIterable<string> {
   let pending: Batch | undefined = first
   let ended = false
@@ -66,7 +74,7 @@ export function toFrames(
       if (left) return undefined
       ended = next.done === true || hasEnded(next.value)
       if (next.done) return errorFrame(rpcCodes.internalError, 'the stream ended before the run did') + doneFrame
-      const frames = framesOf(next.value, runId)
+      const frames = framesOf(next.value, runId, markData)
       if (frames !== '' || isFirst) return frames
     }
     return undefined
@@ -95,12 +103,12 @@ export function toFrames(
   }
 }
 
-function framesOf(batch: Batch, runId: string): string {
+function framesOf(batch: Batch, runId: string, markData: boolean): string {
   let frames = ''
   for (const event of batch) {
     if (event.type === 'text_delta') {
       if (event.text !== '') frames += contentFrame(event.text)
-    } else if (event.type === 'data') frames += contentFrame(JSON.stringify(event.data))
+    } else if (event.type === 'data') frames += dataFrame(event.data, markData)
     else if (isFinalEvent(event)) {
       const failure = failureOf(event, runId)
       if (failure !== undefined) frames += errorFrame(failure.code, failure.message)

@@ -1,7 +1,7 @@
 import { AppError } from '../../core/error.ts'
 import type { EmittedEvent, InputRequired, RunEvent, StepEnd } from '../../core/event.ts'
 import { createId } from '../../core/id.ts'
-import { promptText } from '../../core/message.ts'
+import { contentOf, promptText, textOf } from '../../core/message.ts'
 import type { RunRecord } from '../../core/run.ts'
 import type { ChildRun, MemberAnswer, RunContext, RunInput, Runnable } from '../../core/runnable.ts'
 import { requestOfChild } from '../../core/waiting.ts'
@@ -121,9 +121,8 @@ function isSaid(event: { type: string }): event is EmittedEvent {
   return ['text_delta', 'reasoning_delta', 'data', 'source'].includes(event.type)
 }
 
+/** Text, with data after it or in it; of an answer without text the last data. */
 function answerOf({ messages }: RunRecord): string {
-  return messages
-    .filter(({ role }) => role === 'assistant')
-    .map(({ parts }) => promptText(parts))
-    .join('\n')
+  const parts = messages.flatMap((message) => (message.role === 'assistant' ? message.parts : []))
+  return textOf(parts) === '' ? contentOf(parts) : promptText(parts)
 }

@@ -4,7 +4,10 @@ import type { z } from 'zod'
 import type { Client } from '../../client/client.ts'
 import { hopsHeader, hopsOf, maxHops } from '../../core/access/hops.ts'
 import { AppError, isAppError, messageOf } from '../../core/error.ts'
+import type { DataEvent } from '../../core/event.ts'
+import type { Json } from '../../core/json.ts'
 import { shownBytes, type ToolResultLimits } from '../../core/limits.ts'
+import { addToParts, lastDataOf, type Part, promptText, textOf } from '../../core/message.ts'
 import { markRunnable, type RunContext, type RunInput, type Runnable } from '../../core/runnable.ts'
 import { checkSettings } from '../../schema/check.ts'
 import { address, duration, is, oneOf, settings as settingsOf, string, text, textByName } from '../../schema/field.ts'
@@ -65,7 +68,7 @@ export function remoteAgent(given: RemoteAgentSettings): RemoteAgent {
   })
 }
 
-type Call = (input: RunInput, context: RunContext, place: string) => AsyncGenerator<string>
+type Call = (input: RunInput, context: RunContext, place: string) => AsyncGenerator<string | DataEvent>
 
 async function asTool(
   call: Call,
@@ -80,12 +83,12 @@ async function asTool(
     description,
     inputSchema: await textInput('message', 'What to say to it, with all that it needs to know.'),
     async execute({ message }, { abortSignal = context.signal }) {
-      let text = ''
+      const parts: Part[] = []
       let bytes = 0
       const input: RunInput = { parts: [{ type: 'text', text: message }], text: message }
       for await (const piece of call(input, { ...context, signal: abortSignal }, `${context.entityId} ${key}`)) {
-        text += piece
-        bytes += Buffer.byteLength(piece) || 1
+        addToParts(parts, typeof piece === 'string' ? { type: 'text_delta', text: piece } : piece)
+        bytes += Buffer.byteLength(typeof piece === 'string' ? piece : JSON.stringify(piece.data)) || 1
         if (bytes <= recordBytes) continue
         const most = shownBytes(recordBytes)
         const way = 'Ask it for less, or raise `server.limits.toolResult.record`'
@@ -94,7 +97,7 @@ async function asTool(
           `${whereIs(settings)}: its answer has more than ${most}, the limit \`toolResult.record\`. ${way}.`,
         )
       }
-      return text
+      return textOf(parts) === '' ? (lastDataOf(parts) ?? '') : promptText(parts)
     },
   })
 }
@@ -127,10 +130,11 @@ function createCall(settings: CheckedRemote): Call {
           : { type: 'data' as const, data: JSON.stringify(part.type === 'data' ? part.data : part) },
       )
       const headers = { [hopsHeader]: String(hops) }
-      for await (const event of await a2a.stream({ agentId, content, contextId }, { signal, timeoutMs, headers })) {
+      const message = { agentId, content, contextId, markData: true }
+      for await (const event of await a2a.stream(message, { signal, timeoutMs, headers })) {
         if (event.type === 'content') {
           if (typeof event.content !== 'string') throw new AppError('run_failed', 'it sent content that is not text')
-          yield event.content
+          yield event.part === 'data' ? { type: 'data', data: parseData(event.content) } : event.content
         }
         if (event.type === 'error') throw new AppError('run_failed', event.message)
       }
@@ -140,6 +144,14 @@ function createCall(settings: CheckedRemote): Call {
       const why = isAppError(error) && error.code === 'unauthorized' ? 'it refused the `apiKey`' : messageOf(error)
       throw new AppError('run_failed', `${where}: ${why}`, { cause: error })
     }
+  }
+}
+
+function parseData(text: string): Json {
+  try {
+    return JSON.parse(text) as Json
+  } catch (cause) {
+    throw new AppError('run_failed', 'it sent data that is not JSON', { cause })
   }
 }
 

@@ -1,6 +1,7 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { Duration } from '../../core/duration.ts'
 import type { EmittedEvent } from '../../core/event.ts'
-import type { JsonObject } from '../../core/json.ts'
+import type { Json, JsonObject } from '../../core/json.ts'
 import type { Part } from '../../core/message.ts'
 import {
   type AgentContext,
@@ -40,7 +41,7 @@ export interface WorkflowSettings<INPUT, STATE extends object = JsonObject> {
   /** Timeout of a background run. */
   timeout?: Duration
   /**
-   * Returns the answer: a string unchanged, `undefined` as nothing, anything else as JSON text. A resumed run calls it
+   * Returns the answer: a string as text, `undefined` as nothing, anything else as a data part. A resumed run calls it
    * again: finished steps and approvals return their recorded results, and code outside of them is repeated.
    */
   run: (context: WorkflowContext<INPUT, STATE>) => unknown
@@ -128,12 +129,22 @@ async function* execute<INPUT, STATE extends object>(
     left.abort()
   }
   if (output === undefined) return
-  const answer = typeof output === 'string' ? output : JSON.stringify(toJournal('The workflow', output) ?? null)
-  const rest = restOf(answer, context)
-  if (rest !== '') yield rest
+  if (typeof output === 'string') {
+    const rest = restOf(output, context)
+    if (rest !== '') yield rest
+    return
+  }
+  const data = toJournal('The workflow', output) ?? null
+  if (!isRecorded(data, context)) yield { type: 'data', data }
 }
 
-/** The part of the answer that is not recorded yet: the process may have died between the answer and the end. */
+/** Whether the answer is recorded: the process may have died between the answer and the end. */
+function isRecorded(answer: Json, { resumed }: RunContext): boolean {
+  const last = resumed?.events.findLast(({ type }) => type === 'data')
+  return last?.type === 'data' && isDeepStrictEqual(last.data, answer)
+}
+
+/** The part of the answer that is not recorded yet. */
 function restOf(answer: string, context: RunContext): string {
   let said = ''
   for (const event of context.resumed?.events ?? []) if (event.type === 'text_delta') said += event.text

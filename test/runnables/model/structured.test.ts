@@ -54,7 +54,7 @@ test('the answer is one data part, in the answer, the stream and the record', as
   expect(typesOf(await server.events(plain.runId))).toEqual(typesOf(streamed))
 })
 
-test('it is a data part over A2A, and JSON in its stream', async () => {
+test('it is a data part over A2A, and JSON in its stream, marked when the caller asks for it', async () => {
   const message = { messageId: 'm1', role: 'user', agentId: 'object', parts: [{ type: 'text', content: 'Bern?' }] }
   const rpc = { jsonrpc: '2.0', method: 'sendMessage', id: '1', params: { message } }
   const sent = await server.call('POST', '/api/v1/a2a/sendMessage', rpc)
@@ -68,6 +68,12 @@ test('it is a data part over A2A, and JSON in its stream', async () => {
     params: { message: { ...message, agentId: 'list', messageId: 'm2' } },
   })
   expect(streamed.text).toContain('data: {"type":"content","content":"[1,2]"}\n\n')
+  const marked = await server.call('POST', '/api/v1/a2a/streamMessage', {
+    ...rpc,
+    method: 'streamMessage',
+    params: { message: { ...message, agentId: 'list', messageId: 'm2' }, markData: true },
+  })
+  expect(marked.text).toContain('data: {"type":"content","content":"[1,2]","part":"data"}\n\n')
 })
 
 test('what the model says before it calls tools stays text', async () => {

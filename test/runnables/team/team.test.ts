@@ -72,6 +72,23 @@ describe('a team in sequence', () => {
     const { text, of } = await run('Go')
     expect(of('step_end').map(({ output }) => output)).toEqual(['fact', JSON.stringify(first), text])
     expect(JSON.parse(text)).toEqual([...first, { name: 'seen', text: JSON.stringify(first) }])
+    const plan = agent({
+      *run() {
+        yield { type: 'data', data: { draft: 1 } }
+        yield { type: 'data', data: { plan: 2 } }
+      },
+    })
+    const told = agent({
+      *run() {
+        yield 'So:'
+        yield { type: 'data', data: [3] }
+      },
+    })
+    const planned = await serve({ plan, told, team: team({ members: ['plan', 'told', seen] }) })
+    expect(JSON.parse((await planned.run('Go')).text)).toEqual([
+      { name: 'plan', text: '{"plan":2}' },
+      { name: 'told', text: 'So:\n[3]' },
+    ])
     const alone = await serve({ team: seen })
     expect((await alone.run('Go')).text).toBe('[]')
   })

@@ -68,6 +68,59 @@ describe('remoteAgent()', () => {
     expect(JSON.parse(text)).toEqual(parts)
   })
 
+  it('gives data as data, in an answer and as the result of a tool', async () => {
+    const object = { answer: ['[1]', null] }
+    const plan = agent({
+      *run() {
+        yield { type: 'data', data: { draft: true } }
+        yield { type: 'data', data: object }
+      },
+    })
+    const both = agent({
+      *run() {
+        yield 'See {"a":1}'
+        yield { type: 'data', data: object }
+      },
+    })
+    const there = await open({ plan, both })
+    const far = remoteAgent({ url: there.url, agentId: 'plan' })
+    const here = await open({ far, mixed: remoteAgent({ url: there.url, agentId: 'both' }) })
+    const run = (await ask(here, 'far', 'go')).json
+    expect(run.messages.at(-1).parts).toEqual([
+      { type: 'data', data: { draft: true } },
+      { type: 'data', data: object },
+    ])
+    expect(run.content).toBe(JSON.stringify(object))
+    expect((await ask(here, 'mixed', 'go')).json.messages.at(-1).parts).toEqual([
+      { type: 'text', text: 'See {"a":1}' },
+      { type: 'data', data: object },
+    ])
+    const model = scripted(callTool('plan', { message: 'go' }), answer('done'))
+    const { of } = await collect(agent({ model, tools: { plan: far } }), 'go')
+    expect(of('tool_result')).toMatchObject([{ name: 'plan', output: object }])
+  })
+
+  it('takes the text of a server that does not mark data, and refuses data that is not JSON', async () => {
+    const frames = (content: object) => [{ type: 'content', ...content }, { type: 'done' }]
+    const send = async (content: object) => {
+      const url = await openScript((_request, response) => {
+        response.writeHead(200, { 'content-type': 'text/event-stream' })
+        response.end(
+          frames(content)
+            .map((frame) => `data: ${JSON.stringify(frame)}\n\n`)
+            .join(''),
+        )
+      })
+      return collect(remoteAgent({ url, agentId: 'x' }), 'go')
+    }
+    expect((await send({ content: '{"a":1}' })).events).toEqual([{ type: 'text_delta', text: '{"a":1}' }])
+    const { error } = await send({ content: '{"a":', part: 'data' })
+    expect(error).toMatchObject({
+      code: 'run_failed',
+      message: expect.stringContaining('it sent data that is not JSON'),
+    })
+  })
+
   it('keeps a session there for each session here, and a new one for each call when told so', async () => {
     const there = await open({ recall })
     const far = remoteAgent({ url: there.url, agentId: 'recall' })

@@ -1,5 +1,7 @@
 import { describe, expect, expectTypeOf, it } from 'vitest'
 import { z } from 'zod'
+import type { RunEvent } from '../../../src/core/event.ts'
+import type { Json } from '../../../src/core/json.ts'
 import { workflow } from '../../../src/runnables/workflow/workflow.ts'
 import { collect, fakeContext } from '../fixture.ts'
 
@@ -18,9 +20,25 @@ describe('workflow', () => {
     expect(text).toBe('2 words')
   })
 
-  it('answers with JSON for anything but a text', async () => {
-    expect((await collect(workflow({ run: () => ({ a: [1] }) }), '')).text).toBe('{"a":[1]}')
+  it.each([[{ a: [1] }], [[1, 'two']], [0], [false], [null]])('answers with the data part %j', async (data) => {
+    expect((await collect(workflow({ run: () => data }), '')).events).toEqual([{ type: 'data', data }])
+  })
+
+  it('answers with a text as it is, and with nothing for nothing', async () => {
+    expect((await collect(workflow({ run: () => '{"a":1}' }), '')).types).toEqual(['text_delta'])
     expect((await collect(workflow({ run: () => undefined }), '')).types).toEqual([])
+  })
+
+  it.each<[string, Json[], Json[]]>([
+    ['is recorded', [{ a: 1, b: [2] }], []],
+    ['is not recorded', [], [{ b: [2], a: 1 }]],
+    ['has changed', [{ a: 0, b: [2] }], [{ b: [2], a: 1 }]],
+  ])('gives its data once when it is resumed and the answer %s', async (_how, before, after) => {
+    const stamp = { run_id: 'run_1', at: '2026-01-01T00:00:00.000Z' }
+    const events: RunEvent[] = before.map((data, place) => ({ type: 'data', data, seq: place + 2, ...stamp }))
+    const context = { ...fakeContext(), resumed: { events } }
+    const { of } = await collect(workflow({ run: () => ({ b: [2], a: 1 }) }), '', context)
+    expect(of('data').map(({ data }) => data)).toEqual(after)
   })
 
   it('merges the events of steps that run at the same time', async () => {
@@ -35,10 +53,10 @@ describe('workflow', () => {
           }),
         ]),
     })
-    const { of, text } = await collect(entity, '')
+    const { of } = await collect(entity, '')
     expect(of('step_start').map(({ name }) => name)).toEqual(['slow', 'quick'])
     expect(of('step_end')).toHaveLength(2)
-    expect(text).toBe('["slow","quick"]')
+    expect(of('data')).toMatchObject([{ data: ['slow', 'quick'] }])
   })
 
   it('tries a failed step again as often as it may', async () => {
@@ -49,8 +67,8 @@ describe('workflow', () => {
           return attempt
         }),
     })
-    const { of, text } = await collect(entity, '')
-    expect(text).toBe('2')
+    const { of } = await collect(entity, '')
+    expect(of('data')).toMatchObject([{ data: 2 }])
     expect(of('step_end')).toMatchObject([{ status: 'completed', output: 2 }])
   })
 
