@@ -81,9 +81,11 @@ export interface AgentContext<STATE extends object = JsonObject> {
   readonly logger: Logger
   /** Absent if the server has no knowledge base. */
   readonly knowledge?: Knowledge | undefined
-  /** The session's earlier messages, oldest first, of at most this many runs (default 20). */
+  /** The earlier messages, oldest first, of at most this many runs (default 20): the session's, or those that the caller gave. */
   history(runs?: number): Promise<readonly Message[]>
   summary(): Promise<Summary | undefined>
+  /** The caller's own instructions for this run; absent in child runs. */
+  readonly instructions?: string | undefined
   /** In a team member: the answers of the earlier members, in order. Otherwise empty. */
   readonly answers: readonly MemberAnswer[]
 }
@@ -134,6 +136,10 @@ export interface Runnable<KIND extends EntityKind = EntityKind> {
   readonly cache?: AnswerCache | undefined
   /** Hides the input from readers until `inputCheck` has accepted it. */
   readonly checksInput?: boolean | undefined
+  /** What a caller may give a run of it besides input and history. */
+  readonly takes?: readonly Exclude<keyof RunGiven, 'history'>[] | undefined
+  /** Called before a run exists; throws `invalid_request` for an input that the run would refuse. */
+  checkInput?(input: RunInput): Promise<void>
   /** Time limit of background runs. Other runs also end with requestTimeout. */
   readonly timeoutMs?: number | undefined
   run(input: RunInput, context: RunContext): AsyncIterable<Emission>

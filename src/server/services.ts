@@ -48,6 +48,7 @@ export function composeServices(
     summaryManager,
     retention: rules,
     limits: bounds,
+    clientInstructions,
   } = config.server
   const store = createStore(sessionStorage, logger, (error) => {
     logger.error({ error }, 'storage failed; no further writes are acknowledged')
@@ -66,6 +67,7 @@ export function composeServices(
     timers: systemTimers,
     requestTimeoutMs,
     bounds,
+    clientInstructions,
     owner,
     onRunEnd,
   })

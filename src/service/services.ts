@@ -65,6 +65,8 @@ export interface StartRun {
   state?: JsonObject | undefined
   /** Client tools, history, instructions and output schema of the caller. */
   given?: RunGiven | undefined
+  /** The caller's key belongs to a user. */
+  keyHasUser?: boolean | undefined
   /** A turn of the session: this run takes its place and that of all later ones. */
   replaces?: string | undefined
   strategy?: MultitaskStrategy | undefined
@@ -91,6 +93,8 @@ export interface RunHandle {
   readonly sessionId: string
   /** The request is a retry: this is the run of the first one. */
   readonly replayed: boolean
+  /** The parts of `given` that this run does not use. */
+  readonly ignored?: readonly string[] | undefined
   /**
    * The run's events with `seq > after`, in batches, live until its end. The first batch comes when the start is durable,
    * the last one when the end is. A reader that leaves has no effect except by `onDisconnect`.

@@ -1,22 +1,61 @@
 import { z } from 'zod'
+import type { JsonObject } from '../core/json.ts'
+import type { Part as CorePart } from '../core/message.ts'
 import { type Run as CoreRun, type RunGiven as CoreRunGiven, runStatuses } from '../core/run.ts'
 import { flag, id, integer, json, jsonObject, oneOf, said, text, timestamp } from '../schema/request-field.ts'
 import { component } from './document/component.ts'
 import { EntityKind, RunError, RunStatus, Source, Usage, Waiting } from './event.ts'
 import { listOf, pageQuery } from './list.ts'
-import { Message, Part } from './message.ts'
+import { DataPart, Message, Part, TextPart } from './message.ts'
 
-const input = z
-  .union(
-    [text(), z.object({ parts: z.array(Part, said('must be a list')).min(1, { error: 'must not be empty' }) })],
-    said('must be text or {"parts": [...]}'),
-  )
-  .describe('Text, or parts.')
+const inputWords = 'must be text, a JSON object or {"parts": [...]}'
+const MessageInput = z.strictObject({ parts: z.array(Part).min(1, { error: 'must not be empty' }) })
+const DataInput = jsonObject().refine((value) => !isMessage(value), { abort: true })
+const Input = z
+  .union([text(), MessageInput, DataInput], said(inputWords))
+  .describe('Text, `{"parts": [...]}`, or any other object, which is one data part.')
+
+function isMessage(input: object): boolean {
+  return Object.keys(input).length === 1 && 'parts' in input && Array.isArray(input.parts)
+}
+
+/** The parts of a run's input. */
+export function partsOf(input: z.output<typeof Input>): CorePart[] {
+  if (typeof input === 'string') return [{ type: 'text', text: input }]
+  return isMessage(input)
+    ? (input as z.output<typeof MessageInput>).parts
+    : [{ type: 'data', data: input as JsonObject }]
+}
+
+const maxInstructions = 65_536
+
+const GivenPart = z.discriminatedUnion('type', [TextPart, DataPart], said('must be text or data'))
+const GivenMessage = component(
+  'GivenMessage',
+  z
+    .object(
+      {
+        role: oneOf(['user', 'assistant']),
+        content: z.string(said('must be a string')).optional().describe('The text, instead of `parts`.'),
+        parts: z.array(GivenPart, said('must be a list')).optional(),
+      },
+      { error: 'must be an object' },
+    )
+    .refine(({ content, parts }) => content !== undefined || parts !== undefined, {
+      error: 'is required, or parts',
+      path: ['content'],
+    }),
+)
+
+/** The caller's history as it is recorded. */
+export function historyOf(messages: readonly z.output<typeof GivenMessage>[]): NonNullable<CoreRunGiven['history']> {
+  return messages.map(({ role, content = '', parts }) => ({ role, parts: parts ?? [{ type: 'text', text: content }] }))
+}
 
 export const RunRequest = component(
   'RunRequest',
   z.object({
-    input,
+    input: Input,
     session_id: text().optional().describe('Without it, a new session is created.'),
     user_id: id().optional(),
     stream: flag().optional().describe('Answer with server-sent events.'),
@@ -31,6 +70,16 @@ export const RunRequest = component(
     on_disconnect: oneOf(['cancel', 'continue'])
       .optional()
       .describe('What to do with the run when the client disconnects. Default: cancel.'),
+    history: z
+      .array(GivenMessage, said('must be a list'))
+      .optional()
+      .describe("The earlier messages, oldest first, instead of the session's. Only for this run."),
+    instructions: text(1, maxInstructions)
+      .optional()
+      .describe("They follow the agent's own. The header `X-Agentserve-Ignored` names them when they are not used."),
+    output_schema: jsonObject()
+      .optional()
+      .describe('A JSON schema. The answer is a data part that matches it. Only for agents with a model.'),
   }),
 )
 export type RunRequest = z.input<typeof RunRequest>

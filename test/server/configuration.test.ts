@@ -235,6 +235,13 @@ const fields: Record<keyof ServerConfig, () => Promise<void>> = {
     expect([(await ask('')).status, (await ask('wrong')).status, (await ask('right')).status]).toEqual([401, 401, 201])
     expect((await ask('of-ann')).json.user_id).toBe('ann')
   },
+  async clientInstructions() {
+    const own = agent({ run: ({ instructions = 'none' }) => instructions })
+    const ask = async (server: RunningTestServer) =>
+      (await server.call('POST', `${api}/agents/own/run`, { input: 'x', instructions: 'Be kind.' })).json.content
+    expect(await ask(await started({}, { own }))).toBe('Be kind.')
+    expect(await ask(await started({ clientInstructions: 'ignore' }, { own }))).toBe('none')
+  },
   async limits() {
     const minute = await started({ limits: { requestsPerMinute: 1 } })
     const list = () => minute.call('GET', `${api}/agents`)

@@ -47,7 +47,11 @@ describe('parseBody', () => {
     expect(parts([{ type: 'text' }])).toEqual(['input.parts.0.text: is required'])
     expect(parts([{ type: 'data' }])).toEqual(['input.parts.0.data: is required'])
     expect(parts([])).toEqual(['input.parts: must not be empty'])
-    expect(details(() => parseBody(RunRequest, { input: 3 }))).toEqual(['input: must be text or {"parts": [...]}'])
+    for (const input of [3, [], ['x'], [{ type: 'text', text: 'a' }], true]) {
+      expect(details(() => parseBody(RunRequest, { input }))).toEqual([
+        'input: must be text, a JSON object or {"parts": [...]}',
+      ])
+    }
     expect(details(() => parseBody(RunRequest, { input: '' }))).toEqual(['input: must not be empty'])
   })
 

@@ -1,4 +1,6 @@
+import type { z } from 'zod'
 import { invalid } from '../../core/error.ts'
+import type { RunGiven } from '../../core/run.ts'
 import { json, sse } from '../../http/reply.ts'
 import type { HttpRequest } from '../../http/request.ts'
 import type { Services, StartRun } from '../../service/services.ts'
@@ -6,7 +8,7 @@ import { Agent, AgentList, AgentsQuery } from '../../wire/agent.ts'
 import { type DocResponse, jsonAnswer } from '../../wire/document/route-doc.ts'
 import { RunEvent } from '../../wire/event.ts'
 import { parseBody, parseQuery } from '../../wire/parse.ts'
-import { RunAccepted, RunRequest, RunResult, StreamQuery } from '../../wire/run.ts'
+import { historyOf, partsOf, RunAccepted, RunRequest, RunResult, StreamQuery } from '../../wire/run.ts'
 import { type DocumentedRoute, type RouteSettings, routesAbout } from '../route/documented.ts'
 import { readIdempotency } from '../route/idempotency.ts'
 import { wantsPrompts } from '../route/included-prompts.ts'
@@ -17,7 +19,11 @@ import { acceptsEvents, toFrames } from './stream.ts'
 
 const route = routesAbout('Agents')
 
-const runHeaders = { 'X-Run-Id': 'The run.', 'X-Session-Id': 'The session of the run.' }
+const runHeaders = {
+  'X-Run-Id': 'The run.',
+  'X-Session-Id': 'The session of the run.',
+  'X-Agentserve-Ignored': 'The fields of the request that the run does not use: `instructions`.',
+}
 const streamAnswer = {
   description: 'Server-sent events: `id` is the sequence number, `event` the type, `data` the event.',
 }
@@ -108,7 +114,11 @@ async function startRun(services: Services, settings: ApiSettings, request: Http
   const { start, prompts } = await readStart(request, entityId, streamed)
   const handle = await services.runs.start(start)
   request.body.release?.()
-  const headers = { 'X-Run-Id': handle.runId, 'X-Session-Id': handle.sessionId }
+  const headers = {
+    'X-Run-Id': handle.runId,
+    'X-Session-Id': handle.sessionId,
+    ...(handle.ignored !== undefined && { 'X-Agentserve-Ignored': handle.ignored.join(', ') }),
+  }
   if (start.mode === 'plain') return json(toRunAnswer(await handle.result(), settings.runTimeoutMs), 200, headers)
   if (start.mode === 'stream') {
     const events = handle.events()
@@ -119,18 +129,27 @@ async function startRun(services: Services, settings: ApiSettings, request: Http
   return json(accepted, 202, { Location: `${settings.prefix}/runs/${handle.runId}`, ...headers })
 }
 
+function givenOf({ history, instructions, output_schema }: z.output<typeof RunRequest>): RunGiven | undefined {
+  const given: RunGiven = {}
+  if (history !== undefined) given.history = historyOf(history)
+  if (instructions !== undefined) given.instructions = instructions
+  if (output_schema !== undefined) given.output_schema = output_schema
+  return history === undefined && instructions === undefined && output_schema === undefined ? undefined : given
+}
+
 async function readStart(request: HttpRequest, entityId: string, streamed: boolean) {
   const body = parseBody(RunRequest, await request.body.json())
   if (body.background && (streamed || body.stream))
     throw invalid("background and stream can't be combined. Use one of them.", 'background')
   const start: StartRun = {
     entityId,
-    parts: typeof body.input === 'string' ? [{ type: 'text', text: body.input }] : body.input.parts,
+    parts: partsOf(body.input),
     sessionId: body.session_id,
     unknownSession: 'refuse',
     userId: body.user_id,
     metadata: body.metadata,
     state: body.state,
+    given: givenOf(body),
     strategy: body.multitask_strategy,
     mode: body.background ? 'background' : streamed || body.stream || acceptsEvents(request) ? 'stream' : 'plain',
     onDisconnect: body.on_disconnect,

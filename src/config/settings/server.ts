@@ -129,6 +129,8 @@ const serverFields = settings({
   ).optional(),
   a2a: settings({ prefix: path().prefault('/api/v1/a2a') }).prefault({}),
   auth: settings({ keys: authKeys }).prefault({ keys: [] }),
+  /** Whether `instructions` of a run follow the agent's own. Default: `ignore` for keys of a user, else `append`. */
+  clientInstructions: oneOf(['append', 'ignore']).optional(),
   limits: limitSettings.prefault({}),
   /** Allows an address that is not loopback without `auth`. */
   allowUnauthenticated: flag().default(false),

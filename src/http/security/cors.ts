@@ -27,7 +27,7 @@ const standardHeaders = [
   'Last-Event-ID',
   'X-Request-Id',
 ]
-const exposed = 'Location, ETag, Retry-After, X-Request-Id, X-Run-Id, X-Session-Id'
+const exposed = 'Location, ETag, Retry-After, X-Request-Id, X-Run-Id, X-Session-Id, X-Agentserve-Ignored'
 const none: readonly string[] = []
 const maxAgeSeconds = '600'
 

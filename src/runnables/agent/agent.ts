@@ -6,6 +6,7 @@ import { describeModel } from '../../models/resolve.ts'
 import { configurable, type Defaults } from '../base/defaults.ts'
 import { insideRun } from '../base/run-context.ts'
 import { bounded, noLimits } from '../limits/bounded.ts'
+import { isStructured } from '../model/structured.ts'
 import { toolEntries, withToolEntries } from '../tools/check.ts'
 import { claimTools } from '../tools/source.ts'
 import type { Answering } from './call.ts'
@@ -50,6 +51,7 @@ function build(settings: CheckedAgent, defaults: Defaults): Runnable<'agent'> {
     tools: listTools(settings),
     knowledge: knowledge !== undefined,
     sideEffects,
+    takes: takesOf(settings, model),
     cache: toCache(settings, model),
     timeoutMs,
     ...(checksInput(settings.guardrails) ? { checksInput: true } : {}),
@@ -74,6 +76,12 @@ function surround(answer: Answering, { guardrails, hooks }: CheckedAgent, { limi
 
 function inside(answer: Answering): Answering {
   return (input, context) => insideRun(context, () => answer(input, context))
+}
+
+function takesOf({ run, output }: CheckedAgent, model: ModelSetting | undefined): Runnable['takes'] {
+  if (run !== undefined) return ['instructions']
+  if (model === undefined) return []
+  return isStructured(output) ? ['instructions'] : ['instructions', 'output_schema']
 }
 
 function toCache(settings: CheckedAgent, model: ModelSetting | undefined): AnswerCache | undefined {

@@ -62,7 +62,7 @@ export function hostAgent(hosted: HostableAgent, { limits = noLimits }: Defaults
       const tools = new Map(Object.keys(agent.tools ?? {}).map((name) => [name, {}]))
       const resumed = resumedMessages(context, tools)
       const messages = resumed?.messages ?? [
-        ...historyMessages(await context.history()),
+        ...historyMessages(await context.history(context.given?.history === undefined ? undefined : Infinity)),
         { role: 'user' as const, content: promptText(input.parts) },
       ]
       const events = runAgent({

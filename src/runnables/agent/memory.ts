@@ -8,11 +8,12 @@ const charactersPerToken = 4
 /** Messages that were recorded while the summary was written are repeated rather than lost. */
 const overlapMs = 1000
 
-/** The session for a model: its summary and the newest runs since that fit the budget, each whole. */
+/** The session for a model: its summary and the newest runs since that fit the budget, each whole; or the caller's history. */
 export async function remember(memory: CheckedMemory, context: RunContext): Promise<ModelMessage[]> {
   const { runs, tokens, summary: wanted } = memory
   const summary = wanted ? await context.summary() : undefined
-  let interactions = byRun(runs === 0 ? [] : await context.history(runs))
+  const isCallers = context.given?.history !== undefined
+  let interactions = byTurn(runs === 0 && !isCallers ? [] : await context.history(isCallers ? Infinity : runs))
   let left = tokens
   const told: ModelMessage[] = []
   if (summary !== undefined && summary.content !== '') {
@@ -43,11 +44,11 @@ function costOf(messages: readonly Message[]): number {
   return messages.reduce((sum, { parts }) => sum + tokensOf(promptText(parts)), 0)
 }
 
-function byRun(history: readonly Message[]): Message[][] {
+function byTurn(history: readonly Message[]): Message[][] {
   const interactions: Message[][] = []
   for (const message of history) {
     const latest = interactions.at(-1)
-    if (latest?.[0]?.run_id === message.run_id) latest.push(message)
+    if (message.role === 'assistant' && latest?.[0]?.run_id === message.run_id) latest.push(message)
     else interactions.push([message])
   }
   return interactions

@@ -83,6 +83,7 @@ export function modelAnswer(settings: CheckedAgent, setting: ModelSetting, defau
       equip,
       approve,
       stopWhen: steps && [...stopWhen, steps.stop],
+      instructions: context.given?.instructions,
     })
     const { signal } = context
     const told = { queue, observer, label, setting, steps, tools: opened, denied: resumed?.denied }

@@ -1,9 +1,10 @@
-import type { ToolLoopAgentSettings, ToolSet } from 'ai'
+import type { OutputInterface, ToolLoopAgentSettings, ToolSet } from 'ai'
 import type { ModelObject, ModelSetting } from '../../core/model.ts'
 import { resolveModel } from '../../models/resolve.ts'
 import type { CheckedAgent } from '../agent/schema.ts'
 import { loadSdk } from '../base/sdk.ts'
 import type { ToolApproval } from '../tools/approvals.ts'
+import { CallerParts } from './caller-parts.ts'
 import type { SdkAgent } from './run.ts'
 import { isStructured, wholeOutput } from './structured.ts'
 
@@ -13,6 +14,10 @@ export interface RunParts {
   tools: ToolSet
   equip: (model: ModelObject) => ModelObject | Promise<ModelObject>
   approve: Approve
+  /** The caller's, after the agent's own. */
+  instructions?: string | undefined
+  /** The caller's, instead of the agent's own. */
+  output?: OutputInterface | undefined
   stopWhen?: CheckedAgent['stopWhen'] | undefined
 }
 
@@ -30,17 +35,20 @@ export function sdkAgents(settings: CheckedAgent, root: string | undefined) {
     ...(output === undefined ? {} : { output: isStructured(output) ? wholeOutput(output) : output }),
     ...(typeof timeout === 'object' ? { timeout: withoutTools(timeout) } : {}),
   }
-  return async ({ model, tools, equip, approve, stopWhen }: RunParts): Promise<SdkAgent> => {
+  return async ({ model, tools, equip, approve, stopWhen, instructions, output }: RunParts): Promise<SdkAgent> => {
     const { ToolLoopAgent } = await loadSdk()
+    const stepped = prepareStep && withResolvedModel(prepareStep, root, equip)
+    const called = prepareCall && withApprovals(withResolvedModel(prepareCall, root, equip), approve)
+    const caller =
+      instructions === undefined && output === undefined ? undefined : new CallerParts(instructions, output)
     const whole = {
       ...common,
       model,
       ...(stopWhen === undefined ? {} : { stopWhen }),
       ...(Object.keys(tools).length === 0 ? {} : { tools }),
-      ...(prepareStep === undefined ? {} : { prepareStep: withResolvedModel(prepareStep, root, equip) }),
-      ...(prepareCall === undefined
-        ? { toolApproval: approve(toolApproval) }
-        : { toolApproval, prepareCall: withApprovals(withResolvedModel(prepareCall, root, equip), approve) }),
+      ...(stepped === undefined ? {} : { prepareStep: caller?.aroundStep(stepped) ?? stepped }),
+      toolApproval: called === undefined ? approve(toolApproval) : toolApproval,
+      ...(caller === undefined ? called && { prepareCall: called } : { prepareCall: caller.aroundCall(called) }),
     } as unknown as ToolLoopAgentSettings<never, ToolSet>
     return new ToolLoopAgent(whole) as unknown as SdkAgent
   }

@@ -97,6 +97,7 @@ function build(settings: CheckedTeam, members: readonly Member[], defaults: Defa
       typeof entity === 'string' ? [entity] : isTeam(entity) ? entity.memberIds : [],
     ),
     timeoutMs: settings.timeout,
+    takes: settings.mode === 'route' || model === undefined ? [] : ['instructions'],
     run: (input, context) => insideRun(context, () => stream(perform, input, context)),
   })
   const bindMember = (next: Defaults) => (member: Member) =>

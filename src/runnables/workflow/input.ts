@@ -17,6 +17,8 @@ export interface InputSchema<T = unknown> {
   }
 }
 
+const maxIssues = 20
+
 export function isInputSchema(value: unknown): value is InputSchema {
   return (typeof value === 'object' || typeof value === 'function') && value !== null && '~standard' in value
 }
@@ -38,8 +40,13 @@ export async function readInput<T>(schema: InputSchema<T>, { parts, text }: RunI
     "The workflow's input is not valid",
     'input',
     first ?? [],
-    ' Send it as a data part, or as JSON text.',
+    ' Send it as an object, as a data part or as JSON text.',
   )
+}
+
+/** Throws as `readInput` does. */
+export async function checkInput(schema: InputSchema | undefined, input: RunInput): Promise<void> {
+  if (schema !== undefined) await readInput(schema, input)
 }
 
 /** Validates the session's state and replaces its content in place. Throws `invalid_request` naming the path. */
@@ -65,10 +72,12 @@ function readings(text: string): unknown[] {
 }
 
 function wrongValue(what: string, root: string, issues: readonly Issue[], hint = ''): AppError {
-  const details = issues.map(({ path = [], message }) => {
+  const details = issues.slice(0, maxIssues).map(({ path = [], message }) => {
     const keys = path.map((key) => String(typeof key === 'object' ? key.key : key))
     return { path: [root, ...keys].join('.'), message }
   })
-  const listed = details.map(({ path, message }) => `${path}: ${message}`).join('; ')
+  const left = issues.length - details.length
+  const more = left > 0 ? `; and ${left} more` : ''
+  const listed = details.map(({ path, message }) => `${path}: ${message}`).join('; ') + more
   return new AppError('invalid_request', `${what}: ${listed}.${hint}`, { details })
 }

@@ -19,7 +19,7 @@ import { Journal } from '../base/journal.ts'
 import { textOfState, toJournal } from '../base/json-value.ts'
 import { insideRun } from '../base/run-context.ts'
 import { type Approve, createApprove } from './approval.ts'
-import { type InputSchema, isInputSchema, readInput, readState } from './input.ts'
+import { checkInput, type InputSchema, isInputSchema, readInput, readState } from './input.ts'
 import { beginAt, createStep, type Step } from './step.ts'
 
 export interface WorkflowContext<INPUT, STATE extends object = JsonObject> extends AgentContext<STATE> {
@@ -70,6 +70,8 @@ export function workflow<INPUT = string, STATE extends object = JsonObject>(
     knowledge: false,
     sideEffects: true,
     timeoutMs: timeout,
+    takes: ['instructions'],
+    ...(settings.input !== undefined && { checkInput: (input: RunInput) => checkInput(settings.input, input) }),
     run: (input, context) => insideRun(context, () => execute(settings, input, context)),
   })
 }

@@ -134,7 +134,7 @@ export function scopeToUser(
           // Another user's session answers like a missing one, after the same work.
           else if (session?.user_id !== userId) throw notFound('session', sessionId)
         }
-        return runs.start({ ...options, userId })
+        return runs.start({ ...options, userId, keyHasUser: true })
       },
       get: (runId) => reading.run(runs.get(runId), runId),
       head: (runId) => reading.run(runs.head(runId), runId),

@@ -11,6 +11,7 @@ import { PromptLog } from '../prompts/log.ts'
 import { PromptReader } from '../prompts/reader.ts'
 import type { StartRun } from '../services.ts'
 import { RunExecution } from './execution.ts'
+import { newestTurns, sharedGiven, toldMessages } from './given.ts'
 import type { LiveRuns } from './live.ts'
 import type { StartChild } from './options.ts'
 import { answerFromCache } from './response-cache.ts'
@@ -40,6 +41,8 @@ export function prepareExecution(services: RunServices, prepared: PreparedRun): 
   const { store, recorded, registry, knowledge, logger } = services
   const { run, runnable, live, startChild, before, inside } = prepared
   const parts = run.messages[0]?.parts ?? []
+  const given = inside === undefined ? (run.given ?? undefined) : sharedGiven(inside.parent.options.context.given)
+  const told = given?.history && toldMessages(run, given.history)
   const earlierRuns =
     inside?.parent.options.earlierRuns ??
     ((count: number) => recorded.runsBefore(run, count, live.queues.of(run.session_id).length))
@@ -67,18 +70,21 @@ export function prepareExecution(services: RunServices, prepared: PreparedRun): 
       entityId: run.entity_id,
       userId: run.user_id,
       metadata: run.metadata ?? {},
-      given: run.given ?? undefined,
+      given,
+      instructions: given?.instructions,
       files,
       logger,
       knowledge,
       answers: inside?.answers ?? noAnswers,
       resumed: before && toResumption(before),
       async history(count = defaultHistoryRuns) {
+        if (told !== undefined) return newestTurns(told, count)
         const earlier = await earlierRuns(count)
         prompts.sawRuns(earlier)
         return earlier.flatMap(({ messages }) => messages.map(freeze))
       },
-      summary: () => store.findSummary(run.session_id),
+      // The summary is of the history that the caller's replaces.
+      summary: async () => (told === undefined ? store.findSummary(run.session_id) : undefined),
       entity: registry.current(),
     },
     onEnd: live.leave,

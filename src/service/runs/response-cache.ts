@@ -118,6 +118,8 @@ async function keyOf(runnable: Runnable, cache: AnswerCache, input: RunInput, co
     summary: summary?.content,
     user: cache.shared === true ? undefined : userId,
     given: cache.reads === 'prompt' ? null : { metadata, state },
+    // Absent without any, so that the key of other questions stays the same.
+    caller: context.given,
   }
   return createHash('sha256').update(JSON.stringify(question)).digest('base64url')
 }

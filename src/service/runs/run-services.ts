@@ -5,6 +5,7 @@ import type { Clock, Timers } from '../../core/time.ts'
 import type { RecordedRuns } from '../events/reader.ts'
 import type { RunBounds } from '../limits/run-budget.ts'
 import type { Registry } from '../services.ts'
+import type { ClientInstructions } from './given.ts'
 
 /** What all runs of this process share. */
 export interface RunServices {
@@ -17,6 +18,8 @@ export interface RunServices {
   readonly timers: Timers
   readonly bounds: RunBounds
   readonly requestTimeoutMs: number
+  /** Default: `ignore` for keys of a user, else `append`. */
+  readonly clientInstructions?: ClientInstructions | undefined
   /** Names this process in the store. */
   readonly owner: string
 }

@@ -9,14 +9,16 @@ import { createRecordedRuns } from '../events/reader.ts'
 import { hasFiles } from '../files/check.ts'
 import { saveInput } from '../files/input.ts'
 import { assertSameRequest, toClaim } from '../idempotency.ts'
-import { checkGiven, checkMerged } from '../limits/given.ts'
+import { checkCallersGiven, checkGiven, checkMerged } from '../limits/given.ts'
 import { withPrompts } from '../prompts/expand.ts'
 import { PromptReader } from '../prompts/reader.ts'
 import { createTraces } from '../prompts/trace.ts'
 import type { ResumeAnswer, RunHandle, Runs, StartRun } from '../services.ts'
 import { createChildren } from './children.ts'
 import type { RunExecution } from './execution.ts'
+import { takeGiven } from './given.ts'
 import { liveHandle, ownHandle, recordedHandle } from './handle.ts'
+import { checkInput } from './input.ts'
 import { LiveRuns } from './live.ts'
 import { beginsEarly, type PreparedRun, prepareExecution } from './prepare.ts'
 import { createRun, createSeed, toStart } from './request.ts'
@@ -120,14 +122,22 @@ export function createRuns({ onRunEnd, ...options }: RunsOptions): RunService {
     const runnable = registry.get(request.entityId)
     const { sessionId, state = null, strategy = 'enqueue', idempotency, mode } = request
     checkGiven(request, bounds)
+    if (request.given !== undefined) checkCallersGiven(request.given, bounds)
+    const { given, ignored } = takeGiven(request, runnable, options.clientInstructions)
     if (state !== null && sessionId !== undefined) checkMerged(await recorded.state(sessionId), state, bounds)
     if (idempotency !== undefined && strategy !== 'enqueue') {
       const earlier = await store.findClaim(idempotency.key)
-      if (earlier !== undefined) return replay(earlier, request)
+      if (earlier !== undefined) return replay(earlier, request, ignored)
     }
+    if (runnable.checkInput !== undefined) await checkInput(services, runnable, request)
     live.assertOpen()
     const run = createRun(
-      { ...request, ...(ids && { runId: ids.run_id, sessionId: ids.session_id }), background: mode === 'background' },
+      {
+        ...request,
+        given,
+        ...(ids && { runId: ids.run_id, sessionId: ids.session_id }),
+        background: mode === 'background',
+      },
       runnable,
       clock(),
     )
@@ -145,10 +155,14 @@ export function createRuns({ onRunEnd, ...options }: RunsOptions): RunService {
       () => store.startRun(toStart(run, runnable, owner, { session, state, claim })),
       !isFirst ? 'queued' : beginsEarly(runnable, request.parts) ? 'early' : 'durable',
     )
-    return earlier === undefined ? ownHandle(execution, request) : replay(earlier, request)
+    return earlier === undefined ? { ...ownHandle(execution, request), ignored } : replay(earlier, request, ignored)
   }
 
-  async function replay(claim: ClaimRecord, { idempotency }: Pick<StartRun, 'idempotency'>): Promise<RunHandle> {
+  async function replay(
+    claim: ClaimRecord,
+    { idempotency }: Pick<StartRun, 'idempotency'>,
+    ignored: readonly string[] | undefined,
+  ): Promise<RunHandle> {
     assertSameRequest(claim, idempotency)
     const join = idempotency?.whileRunning === 'join'
     const { run_id: runId } = claim
@@ -158,7 +172,7 @@ export function createRuns({ onRunEnd, ...options }: RunsOptions): RunService {
     }
     const running = live.get(runId)
     if (running !== undefined) {
-      if (join) return { ...liveHandle(running), replayed: true }
+      if (join) return { ...liveHandle(running), replayed: true, ignored }
       const message = `A request with this idempotency key is still in progress as run '${runId}'.`
       throw new AppError('conflict', message, { runId, sessionId: running.run.session_id, retryAfterSeconds: 1 })
     }
@@ -167,7 +181,7 @@ export function createRuns({ onRunEnd, ...options }: RunsOptions): RunService {
       const message = `The run that this idempotency key started ('${runId}') was interrupted by a restart. Use a new key to run it again.`
       throw new AppError('run_interrupted', message, { runId, sessionId: run.session_id })
     }
-    return recordedHandle(run, recorded)
+    return { ...recordedHandle(run, recorded), ignored }
   }
 
   function takeUp({ run, fence, unchecked }: QueuedRun, runnable: Runnable): RunExecution {

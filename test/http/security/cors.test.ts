@@ -24,7 +24,8 @@ describe('CORS', () => {
     const response = await withCors().inject({ url: '/x', headers: { origin: app } })
     expect(response.headers).toMatchObject({
       'access-control-allow-origin': app,
-      'access-control-expose-headers': 'Location, ETag, Retry-After, X-Request-Id, X-Run-Id, X-Session-Id',
+      'access-control-expose-headers':
+        'Location, ETag, Retry-After, X-Request-Id, X-Run-Id, X-Session-Id, X-Agentserve-Ignored',
       vary: 'Origin',
     })
     expect(response.headers['access-control-allow-credentials']).toBeUndefined()
