@@ -47,11 +47,6 @@ const GivenMessage = component(
     }),
 )
 
-/** The caller's history as it is recorded. */
-export function historyOf(messages: readonly z.output<typeof GivenMessage>[]): NonNullable<CoreRunGiven['history']> {
-  return messages.map(({ role, content = '', parts }) => ({ role, parts: parts ?? [{ type: 'text', text: content }] }))
-}
-
 export const RunRequest = component(
   'RunRequest',
   z.object({
@@ -83,6 +78,20 @@ export const RunRequest = component(
   }),
 )
 export type RunRequest = z.input<typeof RunRequest>
+
+/** What the caller gives besides the input, as it is recorded. */
+export function givenOf(request: z.output<typeof RunRequest>): CoreRunGiven | undefined {
+  const { history, instructions, output_schema } = request
+  const given: CoreRunGiven = {}
+  if (history !== undefined) given.history = history.map(toGivenMessage)
+  if (instructions !== undefined) given.instructions = instructions
+  if (output_schema !== undefined) given.output_schema = output_schema
+  return Object.keys(given).length === 0 ? undefined : given
+}
+
+function toGivenMessage({ role, content = '', parts }: z.output<typeof GivenMessage>) {
+  return { role, parts: parts ?? [{ type: 'text' as const, text: content }] }
+}
 
 export const ClientTool = component(
   'ClientTool',

@@ -1,6 +1,4 @@
-import type { z } from 'zod'
 import { invalid } from '../../core/error.ts'
-import type { RunGiven } from '../../core/run.ts'
 import { json, sse } from '../../http/reply.ts'
 import type { HttpRequest } from '../../http/request.ts'
 import type { Services, StartRun } from '../../service/services.ts'
@@ -8,7 +6,7 @@ import { Agent, AgentList, AgentsQuery } from '../../wire/agent.ts'
 import { type DocResponse, jsonAnswer } from '../../wire/document/route-doc.ts'
 import { RunEvent } from '../../wire/event.ts'
 import { parseBody, parseQuery } from '../../wire/parse.ts'
-import { historyOf, partsOf, RunAccepted, RunRequest, RunResult, StreamQuery } from '../../wire/run.ts'
+import { givenOf, partsOf, RunAccepted, RunRequest, RunResult, StreamQuery } from '../../wire/run.ts'
 import { type DocumentedRoute, type RouteSettings, routesAbout } from '../route/documented.ts'
 import { readIdempotency } from '../route/idempotency.ts'
 import { wantsPrompts } from '../route/included-prompts.ts'
@@ -127,14 +125,6 @@ async function startRun(services: Services, settings: ApiSettings, request: Http
   const { status } = await services.runs.get(handle.runId)
   const accepted: RunAccepted = { run_id: handle.runId, session_id: handle.sessionId, status }
   return json(accepted, 202, { Location: `${settings.prefix}/runs/${handle.runId}`, ...headers })
-}
-
-function givenOf({ history, instructions, output_schema }: z.output<typeof RunRequest>): RunGiven | undefined {
-  const given: RunGiven = {}
-  if (history !== undefined) given.history = historyOf(history)
-  if (instructions !== undefined) given.instructions = instructions
-  if (output_schema !== undefined) given.output_schema = output_schema
-  return history === undefined && instructions === undefined && output_schema === undefined ? undefined : given
 }
 
 async function readStart(request: HttpRequest, entityId: string, streamed: boolean) {
