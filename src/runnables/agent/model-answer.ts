@@ -15,7 +15,7 @@ import { hookedModel } from '../model/hook.ts'
 import { ModelObserver } from '../model/observer.ts'
 import { runAgent } from '../model/run.ts'
 import { type Approve, sdkAgents } from '../model/sdk-agent.ts'
-import { isStructured, structured } from '../model/structured.ts'
+import { callersOutput, isStructured, structured, wholeOutput } from '../model/structured.ts'
 import { equipTools } from '../model/tool-calls.ts'
 import { decideApprovals } from '../tools/approvals.ts'
 import { openTools, toToolSet } from '../tools/source.ts'
@@ -77,6 +77,8 @@ export function modelAnswer(settings: CheckedAgent, setting: ModelSetting, defau
     }
     const equipped = equipTools(tools, settings, () => callOf(input, context), limits)
     const steps = isLimited ? new StepLimit(limits.run.steps, context.resumed) : undefined
+    const schema = context.given?.output_schema
+    const asked = schema && (await callersOutput(schema))
     const agent = await createAgent({
       model: await equip(await resolve()),
       tools: equipped,
@@ -84,11 +86,13 @@ export function modelAnswer(settings: CheckedAgent, setting: ModelSetting, defau
       approve,
       stopWhen: steps && [...stopWhen, steps.stop],
       instructions: context.given?.instructions,
+      output: asked && wholeOutput(asked),
     })
     const { signal } = context
     const told = { queue, observer, label, setting, steps, tools: opened, denied: resumed?.denied }
     const events = runAgent({ agent, messages, signal, ...told })
-    yield* isStructured(settings.output) ? structured(bounded(events, limits), settings.output) : events
+    if (asked !== undefined) yield* structured(bounded(events, limits), asked, '`output_schema`')
+    else yield* isStructured(settings.output) ? structured(bounded(events, limits), settings.output) : events
   }
 }
 

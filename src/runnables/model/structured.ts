@@ -1,7 +1,10 @@
 import type { LanguageModelUsage, OutputInterface } from 'ai'
 import { AppError, messageOf } from '../../core/error.ts'
 import type { EmittedEvent, ModelCallEnd } from '../../core/event.ts'
+import type { JsonObject } from '../../core/json.ts'
+import { compileJsonSchema } from '../../schema/json-schema.ts'
 import { toJson } from '../base/json-value.ts'
+import { loadSdk } from '../base/sdk.ts'
 
 /** True for every `output` but the AI SDK's `Output.text()`. */
 export function isStructured(output: OutputInterface | undefined): output is OutputInterface {
@@ -13,6 +16,21 @@ export function wholeOutput(output: OutputInterface): OutputInterface {
   return { ...output, parsePartialOutput: async ({ text }) => ({ partial: text }) }
 }
 
+/** The output that a caller's JSON schema asks for. Throws `invalid_request` for what is no JSON schema. */
+export async function callersOutput(schema: JsonObject): Promise<OutputInterface> {
+  const [{ Output, jsonSchema }, check] = await Promise.all([loadSdk(), compileJsonSchema(schema, 'output_schema')])
+  return Output.object({
+    schema: jsonSchema(schema, {
+      validate(value) {
+        const mistakes = check(value, 'data').map(({ path, message }) => `${path} ${message}`)
+        return mistakes.length === 0
+          ? { success: true, value }
+          : { success: false, error: new Error(mistakes.join('; ')) }
+      },
+    }),
+  })
+}
+
 /**
  * A model's events with the answer as one `data` event, checked by `output`, instead of its text. Text before tool
  * calls stays text. An invalid answer fails the run and keeps its text.
@@ -20,6 +38,7 @@ export function wholeOutput(output: OutputInterface): OutputInterface {
 export async function* structured(
   events: AsyncIterable<EmittedEvent>,
   output: OutputInterface,
+  schemaName = "the agent's `output` schema",
 ): AsyncGenerator<EmittedEvent> {
   let held: EmittedEvent[] = []
   let text = ''
@@ -45,7 +64,7 @@ export async function* structured(
     data = await output.parseCompleteOutput({ text }, contextOf(end))
   } catch (error) {
     yield* held
-    throw misfit(error, end)
+    throw misfit(error, end, schemaName)
   }
   yield { type: 'data', data: toJson(data) }
 }
@@ -60,11 +79,11 @@ function contextOf({ usage, finish_reason }: ModelCallEnd) {
   return { response, usage: counted, finishReason: finish_reason as 'stop' }
 }
 
-function misfit(error: unknown, { finish_reason }: ModelCallEnd): AppError {
+function misfit(error: unknown, { finish_reason }: ModelCallEnd, schemaName: string): AppError {
   const cause = error instanceof Error && error.cause !== undefined ? error.cause : error
   const cut = finish_reason === 'length' ? ' It was cut off at the output token limit.' : ''
   const why = messageOf(cause).slice(0, 1_000)
-  return new AppError('run_failed', `The model's answer does not match the agent's \`output\` schema: ${why}.${cut}`, {
+  return new AppError('run_failed', `The model's answer does not match ${schemaName}: ${why}.${cut}`, {
     cause: error,
   })
 }

@@ -5,6 +5,7 @@ import type { Part } from '../../core/message.ts'
 import { isEnded, isResumable, type RunHead, type RunRecord } from '../../core/run.ts'
 import type { Runnable } from '../../core/runnable.ts'
 import type { ClaimRecord, Recovered } from '../../core/store.ts'
+import { compileJsonSchema } from '../../schema/json-schema.ts'
 import { createRecordedRuns } from '../events/reader.ts'
 import { hasFiles } from '../files/check.ts'
 import { saveInput } from '../files/input.ts'
@@ -130,6 +131,7 @@ export function createRuns({ onRunEnd, ...options }: RunsOptions): RunService {
       if (earlier !== undefined) return replay(earlier, request, ignored)
     }
     if (runnable.checkInput !== undefined) await checkInput(services, runnable, request)
+    if (given?.output_schema !== undefined) await compileJsonSchema(given.output_schema, 'output_schema')
     live.assertOpen()
     const run = createRun(
       {

@@ -169,7 +169,7 @@ test.each([
   ['x'.repeat(65_537), 'instructions must have at most 65536 characters'],
   [7, 'instructions must be a string'],
   [[{ role: 'system', content: 'x' }], 'instructions must be a string'],
-])('refuses %.20j', async (instructions, words) => {
+])('refuses wrong instructions, number %#', async (instructions, words) => {
   const server = await serve({ own: agent({ run: () => 'ok' }) })
   const { status, json } = await server.ask('own', 'x', { instructions })
   expect([status, json.error.message]).toEqual([400, expect.stringContaining(words)])
