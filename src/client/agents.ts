@@ -1,13 +1,17 @@
 import type { EntityKind } from '../core/run.ts'
 import type { Agent, AgentList } from '../wire/agent.ts'
 import type { RunAccepted, RunRequest, RunResult } from '../wire/run.ts'
+import { type Attachment, toBody } from './attachments.ts'
 import { type RunAnswer, type RunStream, withData } from './run-result.ts'
 import type { RunStreams } from './run-stream.ts'
 import type { StreamOptions } from './runs.ts'
 import type { CallOptions, Connection, KeyedOptions } from './transport/connection.ts'
 
 /** The input of a run. The method decides how it is answered. */
-export type RunInput = Omit<RunRequest, 'stream' | 'background'>
+export type RunInput = Omit<RunRequest, 'stream' | 'background'> & {
+  /** Files for the run, after the parts of `input`: first those with a `url`, then those with bytes. */
+  files?: readonly Attachment[] | undefined
+}
 
 export interface AgentsClient {
   list(kind?: EntityKind, options?: CallOptions): Promise<AgentList>
@@ -34,11 +38,12 @@ export function createAgentsClient(connection: Connection, prefix: string, strea
     list: (kind, options) => connection.get(path, options, { kind }),
     get: (agentId, options) => connection.get(of(agentId), options),
     async run(agentId, input, options) {
-      const call = { ...options, long: true }
-      return withData(await connection.post<RunResult>(`${of(agentId)}/run`, input, 'keyed', call))
+      const call = { ...options, long: true, ...(await toBody(input)) }
+      return withData(await connection.send<RunResult>(`${of(agentId)}/run`, call))
     },
-    background: (agentId, input, options) =>
-      connection.post(`${of(agentId)}/run`, { ...input, background: true }, 'keyed', options),
+    async background(agentId, input, options) {
+      return connection.send(`${of(agentId)}/run`, { ...options, ...(await toBody({ ...input, background: true })) })
+    },
     stream: (agentId, input, options = {}) => streams.start(`${of(agentId)}/run/stream`, input, options),
   }
 }

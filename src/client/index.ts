@@ -36,6 +36,7 @@ export type { Summary, SummaryScheduled } from '../wire/summary.ts'
 export type { A2ACallOptions, A2AClient, A2AInput, A2AStream, A2AStreamOptions } from './a2a.ts'
 export type { AdminClient, UsersClient } from './admin.ts'
 export type { AgentsClient, RunInput } from './agents.ts'
+export type { AttachedBytes, AttachedUrl, Attachment } from './attachments.ts'
 export { type Client, type ClientOptions, createClient } from './client.ts'
 export type {
   DocumentsClient,
@@ -49,7 +50,14 @@ export type { RunAnswer, RunStream, StreamedResult } from './run-result.ts'
 export type { RunsClient, StreamOptions } from './runs.ts'
 export type { ServerClient } from './server.ts'
 export type { SessionCopiesClient } from './session-copies.ts'
-export type { MessageFilter, SessionFilter, SessionListFilter, SessionsClient, SummaryClient } from './sessions.ts'
+export type {
+  MessageFilter,
+  SessionFile,
+  SessionFilter,
+  SessionListFilter,
+  SessionsClient,
+  SummaryClient,
+} from './sessions.ts'
 export type { CallOptions, KeyedOptions, PageOptions } from './transport/connection.ts'
 export { ServerError } from './transport/error.ts'
 export type { ClientRequest, ClientResponse, Transport } from './transport/transport.ts'

@@ -14,6 +14,7 @@ import type {
 } from '../wire/knowledge.ts'
 import type { CallOptions, Connection, KeyedOptions, PageOptions } from './transport/connection.ts'
 import { toStreamedError } from './transport/error.ts'
+import { toMultipart } from './transport/multipart.ts'
 import { parseEvent, readStream } from './transport/stream.ts'
 
 export interface SearchSettings {
@@ -73,7 +74,7 @@ export function createKnowledgeClient(connection: Connection, prefix: string, si
     async ingest(content, settings = {}, options) {
       const call = { ...options, method: 'POST', path: `${path}/content`, repeat: 'keyed', long: true } as const
       if ('text' in content) return connection.json({ ...call, body: { content: content.text, ...settings } })
-      return connection.json({ ...call, raw: await toMultipart(content, settings) })
+      return connection.json({ ...call, raw: await toForm(content, settings) })
     },
     ingestMany: (request, options) => connection.post(`${path}/documents`, request, 'safe', { ...options, long: true }),
     async reindex(embedder, { onProgress, ...options } = {}) {
@@ -108,18 +109,12 @@ export function createKnowledgeClient(connection: Connection, prefix: string, si
   }
 }
 
-/** Built as one buffer with a fixed boundary, so that a retry sends the same bytes. */
-async function toMultipart(
-  file: { bytes: Uint8Array; filename: string; mediaType?: string | undefined },
+function toForm(
+  { bytes, filename, mediaType }: Extract<IngestContent, { bytes: Uint8Array }>,
   settings: IngestSettings,
 ): Promise<{ bytes: Uint8Array; mediaType: string }> {
-  const form = new FormData()
-  for (const [name, value] of Object.entries(settings)) {
-    if (value !== undefined) form.set(name, typeof value === 'object' ? JSON.stringify(value) : String(value))
-  }
-  const blob = new Blob([new Uint8Array(file.bytes)], { type: file.mediaType ?? '' })
-  form.set('file', blob, file.filename)
-  const encoded = new Response(form)
-  const bytes = new Uint8Array(await encoded.arrayBuffer())
-  return { bytes, mediaType: encoded.headers.get('content-type') ?? 'multipart/form-data' }
+  const fields = Object.entries(settings).flatMap(([name, value]): [string, string][] =>
+    value === undefined ? [] : [[name, typeof value === 'object' ? JSON.stringify(value) : String(value)]],
+  )
+  return toMultipart(Object.fromEntries(fields), [{ bytes, name: filename, mediaType }])
 }

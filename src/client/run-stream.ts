@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { AppError, isAppError } from '../core/error.ts'
 import type { RunEvent } from '../core/event.ts'
 import type { RunInput } from './agents.ts'
+import { toBody } from './attachments.ts'
 import { type RunStream, toRunStream } from './run-result.ts'
 import type { StreamOptions } from './runs.ts'
 import type { Call, Connection, KeyedOptions, OpenAnswer } from './transport/connection.ts'
@@ -89,7 +90,7 @@ export function createRunStreams(connection: Connection, prefix: string, silence
         method: 'POST',
         path,
         query: toQuery(options),
-        body: ours ? { ...input, on_disconnect: 'continue' } : input,
+        ...(await toBody(ours ? { ...input, on_disconnect: 'continue' } : input)),
         repeat: 'keyed',
         long: true,
       }

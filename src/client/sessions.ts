@@ -33,6 +33,15 @@ export interface SessionListFilter extends SessionFilter {
   updated_before?: string | undefined
 }
 
+/** A file of a session. */
+export interface SessionFile {
+  bytes: Uint8Array
+  /** `application/octet-stream` for all but common images and PDF: the part has the type that was given. */
+  media_type: string
+  /** As the sender named it: not safe as a path. */
+  name: string | undefined
+}
+
 export interface SessionsClient extends SessionCopiesClient {
   /** Throws `conflict` if the `session_id` exists. */
   create(session?: CreateSessionRequest, options?: KeyedOptions): Promise<Session>
@@ -74,6 +83,8 @@ export interface SessionsClient extends SessionCopiesClient {
     sessionId: string,
     options?: CallOptions & { interactions?: number | undefined; events?: boolean | undefined },
   ): Promise<History>
+  /** A file of the session's messages, by the `file_id` of its part. */
+  file(sessionId: string, fileId: string, options?: CallOptions): Promise<SessionFile>
   /** Newest first. */
   runs(
     sessionId: string,
@@ -127,6 +138,17 @@ export function createSessionsClient(connection: Connection, prefix: string): Se
     search: (query, filter, options) => connection.list(`${prefix}/messages`, { ...filter, q: query }, options),
     history: (sessionId, { interactions, events, ...options } = {}) =>
       connection.get(path(sessionId, '/history'), options, { num_messages: interactions, stream_events: events }),
+    async file(sessionId, fileId, options) {
+      const { bytes, headers } = await connection.bytes({
+        ...options,
+        method: 'GET',
+        path: path(sessionId, `/files/${encodeURIComponent(fileId)}`),
+        headers: { accept: '*/*' },
+        repeat: 'safe',
+      })
+      const media_type = headers['content-type'] ?? 'application/octet-stream'
+      return { bytes, media_type, name: fileName(headers['content-disposition'] ?? '') }
+    },
     runs: (sessionId, filter, options) => connection.list(path(sessionId, '/runs'), filter, options),
     summary: createSummaryClient(connection, path),
   }
@@ -160,4 +182,15 @@ function createSummaryClient(
         repeat: 'safe',
       }),
   }
+}
+
+/** Of a `Content-Disposition` (RFC 6266). */
+function fileName(disposition: string): string | undefined {
+  const [, encoded] = /filename\*=UTF-8''([^;\s]+)/i.exec(disposition) ?? []
+  try {
+    if (encoded !== undefined) return decodeURIComponent(encoded)
+  } catch {
+    // The plain name is there too.
+  }
+  return /filename="([^"]*)"/i.exec(disposition)?.[1]
 }

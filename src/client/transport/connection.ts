@@ -93,6 +93,11 @@ export class Connection {
     return this.json({ ...options, method: 'POST', path, body, repeat })
   }
 
+  /** A POST with a key, so that it can be retried; `call` has its `body` or `raw`. */
+  send<T>(path: string, call: Partial<Call>): Promise<T> {
+    return this.json({ ...call, method: 'POST', path, repeat: 'keyed' })
+  }
+
   async answer<T>(call: Call): Promise<{ value: T; headers: Record<string, string> }> {
     const { text, headers } = await this.text(call)
     return { value: parse<T>(text, this.name), headers }
@@ -100,15 +105,32 @@ export class Connection {
 
   /** The text of a successful answer. Waits for an earlier request with the same key that is still in progress. */
   async text(call: Call): Promise<{ text: string; headers: Record<string, string> }> {
+    return this.#whole(call, (_bytes, text, headers) => ({ text: text(), headers }))
+  }
+
+  /** The same as bytes. */
+  async bytes(call: Call): Promise<{ bytes: Uint8Array; headers: Record<string, string> }> {
+    return this.#whole(call, (bytes, _text, headers) => ({ bytes, headers }))
+  }
+
+  #whole<T>(
+    call: Call,
+    take: (bytes: Uint8Array, text: () => string, headers: Record<string, string>) => T,
+  ): Promise<T> {
     return this.#limited(call, async (limit) => {
       const answer = await this.#repeating(call, limit, true, async (request) => {
         const response = await this.#options.transport(request)
-        const text = await readText(response.body, this.name)
-        const isAnswer = response.status < 300 || (response.status === call.answeredBy && errorOf(text) === undefined)
-        if (!isAnswer) throw toServerError(response, text, this.name)
-        const refusal = call.refusal?.(text, response)
+        const bytes = await readBytes(response.body, this.name)
+        let decoded: string | undefined
+        const text = () => {
+          decoded ??= bytes.toString('utf8')
+          return decoded
+        }
+        const isAnswer = response.status < 300 || (response.status === call.answeredBy && errorOf(text()) === undefined)
+        if (!isAnswer) throw toServerError(response, text(), this.name)
+        const refusal = call.refusal?.(text(), response)
         if (refusal !== undefined) throw refusal
-        return { text, headers: response.headers }
+        return take(bytes, text, response.headers)
       })
       limit.release()
       return answer
@@ -122,7 +144,7 @@ export class Connection {
       const answer = await this.#repeating(streamed, limit, false, async (request) => {
         const response = await this.#options.transport(request)
         if (response.status < 300 && hasType(response, mediaType)) return response
-        const text = await readText(response.body, this.name)
+        const text = (await readBytes(response.body, this.name)).toString('utf8')
         if (response.status >= 300) throw toServerError(response, text, this.name)
         throw call.refusal?.(text, response) ?? notAStream(response, this.name)
       })
@@ -208,7 +230,7 @@ function notAStream({ headers }: ClientResponse, name: string): AppError {
 }
 
 /** The whole body. Throws if it is too large. */
-async function readText(body: AsyncIterable<Uint8Array>, name: string): Promise<string> {
+async function readBytes(body: AsyncIterable<Uint8Array>, name: string): Promise<Buffer> {
   const chunks: Uint8Array[] = []
   let size = 0
   for await (const chunk of body) {
@@ -218,7 +240,7 @@ async function readText(body: AsyncIterable<Uint8Array>, name: string): Promise<
     }
     chunks.push(chunk)
   }
-  return Buffer.concat(chunks).toString('utf8')
+  return Buffer.concat(chunks)
 }
 
 function toQuery(query: Call['query']): string {
