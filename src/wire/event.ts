@@ -1,9 +1,9 @@
 import { z } from 'zod'
 import type { RunEvent as CoreRunEvent, SourceEvent } from '../core/event.ts'
-import type { Waiting as CoreWaiting } from '../core/run.ts'
+import type { CallAnswer as CoreCallAnswer, Waiting as CoreWaiting } from '../core/run.ts'
 import { runStatuses, waitingKinds } from '../core/run.ts'
 import type { CitedSource } from '../core/text/citations.ts'
-import { json, jsonObject, timestamp } from '../schema/request-field.ts'
+import { flag, json, jsonObject, said, timestamp } from '../schema/request-field.ts'
 import { component } from './document/component.ts'
 
 export const Usage = component(
@@ -33,13 +33,13 @@ export const Waiting = component(
 export const CallAnswer = component(
   'CallAnswer',
   z.object({
-    approved: z.boolean().exactOptional(),
+    approved: flag().exactOptional(),
     input: json().exactOptional(),
     output: json().exactOptional().describe('Of a tool that the caller executed.'),
-    error: z.string().exactOptional().describe('Why the tool that the caller executed failed.'),
-    reason: z.string().exactOptional().describe('Why it was or was not approved.'),
+    error: z.string(said('must be a string')).exactOptional().describe('Why the tool that the caller executed failed.'),
+    reason: z.string(said('must be a string')).exactOptional().describe('Why it was or was not approved.'),
   }),
-)
+) satisfies z.ZodType<CoreCallAnswer>
 
 const failure = z.object({ message: z.string() })
 const milliseconds = z.number()

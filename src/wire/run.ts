@@ -4,7 +4,7 @@ import type { Part as CorePart } from '../core/message.ts'
 import { type Run as CoreRun, type RunGiven as CoreRunGiven, runStatuses } from '../core/run.ts'
 import { flag, id, integer, json, jsonObject, oneOf, said, text, timestamp } from '../schema/request-field.ts'
 import { component } from './document/component.ts'
-import { EntityKind, RunError, RunStatus, Source, Usage, Waiting } from './event.ts'
+import { CallAnswer, EntityKind, RunError, RunStatus, Source, Usage, Waiting } from './event.ts'
 import { listOf, pageQuery } from './list.ts'
 import { DataPart, Message, Part, TextPart } from './message.ts'
 
@@ -209,6 +209,12 @@ export const ResumeRequest = component(
       .optional()
       .describe('One decision for everything that is waiting, or one per `call_id`.'),
     input: json().optional().describe('The requested input, or a reason for the decision.'),
+    answers: z
+      .record(z.string(), CallAnswer, said('must be a JSON object'))
+      .optional()
+      .describe(
+        'One answer per `call_id`; together with `approved` and `input`, all that is waiting must be answered.',
+      ),
     stream: flag().optional().describe('Answer with server-sent events, from the point where the run continues.'),
     background: flag().optional().describe('Answer 202 at once. Default: the same as when the run was started.'),
     on_disconnect: oneOf(['cancel', 'continue'])

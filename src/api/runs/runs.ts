@@ -83,8 +83,9 @@ export function runRoutes(settings: ApiSettings): DocumentedRoute[] {
       handle: async (request, { runs }) => {
         const id = pathId(request)
         const { mode, prompts, body } = await readResume(request, await runs.head(id))
-        const { approved, input, on_disconnect: onDisconnect } = body
-        const handle = await runs.resume(id, { approved, input, onDisconnect, mode, signal: request.signal })
+        const { approved, input, answers, on_disconnect: onDisconnect } = body
+        const answer = { approved, input, answers }
+        const handle = await runs.resume(id, { ...answer, onDisconnect, mode, signal: request.signal })
         request.body.release?.()
         if (mode === 'background') return json(toRunDetail(await runs.get(id)), 202)
         if (mode === 'stream')

@@ -1,6 +1,7 @@
 import type { EmittedEvent } from '../../core/event.ts'
+import { waitingKinds } from '../../core/run.ts'
 
-type Kind = 'text' | 'number' | 'integer' | 'json' | 'object' | 'failure' | 'usage' | 'hits' | 'status'
+type Kind = 'text' | 'number' | 'integer' | 'json' | 'object' | 'failure' | 'usage' | 'hits' | 'status' | 'waiting'
 
 interface Field {
   kind: Kind
@@ -61,7 +62,7 @@ const fields: { [TYPE in EmittedEvent['type']]: Record<string, Field> } = {
     prompt: text,
     call_id: maybe('text'),
     child_run_id: maybe('text'),
-    kind: maybe('text'),
+    kind: maybe('waiting'),
     tool: maybe('text'),
     data: maybe('json'),
     schema: maybe('object'),
@@ -114,6 +115,7 @@ const kinds: { [KIND in Kind]: readonly [words: string, fits: (value: unknown) =
     "'completed', 'failed' or 'cancelled'",
     (value) => value === 'completed' || value === 'failed' || value === 'cancelled',
   ],
+  waiting: ["'approval', 'input' or 'tool'", (value) => waitingKinds.some((kind) => kind === value)],
 }
 
 /** What is wrong with an event of this type, as the end of a sentence; undefined for a valid one. The event is JSON. */
@@ -125,5 +127,7 @@ export function problemOfEvent(type: EmittedEvent['type'], event: unknown): stri
     const [words, fits] = kinds[kind]
     if (!fits(value)) return value === undefined ? `without \`${name}\`` : `whose \`${name}\` is not ${words}`
   }
+  if (event.kind === 'tool' && type === 'input_required' && event.call_id === undefined)
+    return "of kind 'tool' without `call_id`"
   return undefined
 }

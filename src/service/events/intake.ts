@@ -1,7 +1,11 @@
-import type { EmittedEvent, ModelCallStart } from '../../core/event.ts'
+import { AppError, toAppError } from '../../core/error.ts'
+import type { EmittedEvent, InputRequired, ModelCallStart } from '../../core/event.ts'
 import type { RunFold } from '../../core/fold.ts'
+import type { JsonObject } from '../../core/json.ts'
 import type { FilePart, UploadedFilePart } from '../../core/message.ts'
 import type { Emission } from '../../core/runnable.ts'
+import { kindOf } from '../../core/waiting.ts'
+import { compileJsonSchema } from '../../schema/json-schema.ts'
 import type { RunFiles } from '../files/run-files.ts'
 import { type RunBounds, RunBudget } from '../limits/run-budget.ts'
 import type { PromptLog } from '../prompts/log.ts'
@@ -54,6 +58,7 @@ export class RunIntake {
     this.#budget.addEvent(recordable)
     const { event, characters } = recordable
     if (event.type === 'model_call_start') return this.#addCall(event, characters)
+    if (event.type === 'input_required') return this.#addRequest(event, characters)
     if (event.type === 'model_call_end' && event.usage !== null) this.#options.onTokens(event.usage.total_tokens)
     return this.#add(event, characters)
   }
@@ -65,6 +70,13 @@ export class RunIntake {
 
   async #addCall(call: ModelCallStart, characters: number): Promise<void> {
     await this.#add(await this.#options.prompts.record(call), characters)
+  }
+
+  /** A schema that can't be read would leave a request that can't be answered. */
+  async #addRequest(request: InputRequired, characters: number): Promise<void> {
+    request.kind = kindOf(request)
+    if (request.schema !== undefined) await assertReadable(request.schema)
+    await this.#add(request, characters)
   }
 
   #add(event: EmittedEvent, characters: number): Promise<void> | undefined {
@@ -86,4 +98,14 @@ export class RunIntake {
 
 function isFile(emission: Emission): emission is FilePart | UploadedFilePart {
   return (emission as { type?: unknown } | null | undefined)?.type === 'file'
+}
+
+async function assertReadable(schema: JsonObject): Promise<void> {
+  try {
+    await compileJsonSchema(schema, 'schema')
+  } catch (error) {
+    const { code, message } = toAppError(error)
+    if (code !== 'invalid_request') throw error
+    throw new AppError('run_failed', `The agent emitted an input_required whose ${message}`)
+  }
 }

@@ -1,13 +1,15 @@
 import { notFound } from '../../core/error.ts'
-import type { RunEvent } from '../../core/event.ts'
+import type { InputRequired, RunEvent } from '../../core/event.ts'
 import type { JsonObject } from '../../core/json.ts'
 import { isWithheld } from '../../core/refusal.ts'
 import type { RunHead, RunRecord } from '../../core/run.ts'
 import type { History, SessionStore } from '../../core/store.ts'
+import { openRequests } from '../../core/waiting.ts'
 import { nextLimit } from './pages.ts'
 import { sharePages } from './shared-pages.ts'
 
 const historyLimit = 2000
+const eventPage = 500
 
 export interface RecordedRuns {
   /** Throws `run_not_found`. */
@@ -16,6 +18,10 @@ export interface RecordedRuns {
   head(runId: string): Promise<RunHead>
   /** The events of a run that is not live. (An async generator would keep the page that its reader has taken in memory.) */
   events(run: RunHead, after: number, signal?: AbortSignal): AsyncIterable<readonly RunEvent[]>
+  /** Each time that the run was resumed. */
+  resumptions(runId: string): Promise<RunEvent[]>
+  /** What a paused run asked for since it started or was last resumed. */
+  requests(runId: string): Promise<InputRequired[]>
   /** At most `count` runs before a live one, the latest last. `queued`: how many runs its session's queue holds. */
   runsBefore(run: RunRecord, count: number, queued: number): Promise<RunRecord[]>
   /** The same for any run, live or recorded. */
@@ -26,6 +32,18 @@ export interface RecordedRuns {
 
 export function createRecordedRuns(store: SessionStore): RecordedRuns {
   const readPage = sharePages((runId, after, limit) => store.readEvents(runId, after, limit))
+
+  async function eventsOf(runId: string, types: readonly RunEvent['type'][]): Promise<RunEvent[]> {
+    const events: RunEvent[] = []
+    for (let after = 0; ; ) {
+      const page = await store.readEvents(runId, after, eventPage, types)
+      events.push(...page.filter(({ type }) => types.includes(type)))
+      const last = page.at(-1)
+      if (last === undefined) return events
+      after = last.seq
+    }
+  }
+
   return {
     async get(runId) {
       const run = await store.findRun(runId)
@@ -53,6 +71,8 @@ export function createRecordedRuns(store: SessionStore): RecordedRuns {
         }
       },
     }),
+    resumptions: (runId) => eventsOf(runId, ['run_resumed']),
+    requests: async (runId) => openRequests(await eventsOf(runId, ['run_resumed', 'input_required'])),
     // Later runs that wait or were given up stand between this run and the earlier ones.
     async runsBefore(run, count, queued) {
       if (count <= 0) return []

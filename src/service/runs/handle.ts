@@ -28,13 +28,13 @@ export function ownHandle(
   return liveHandle(execution, execution.firstSeq - 1)
 }
 
-/** Handle of an ended run that an earlier request started. */
-export function recordedHandle(run: RunRecord, recorded: RecordedRuns): RunHandle {
+/** Handle of an ended run that an earlier request started. `from` as above. */
+export function recordedHandle(run: RunRecord, recorded: RecordedRuns, from = 0): RunHandle {
   return {
     runId: run.run_id,
     sessionId: run.session_id,
     replayed: true,
-    events: (after = 0) => recorded.events(run, after),
+    events: (after = from) => recorded.events(run, after),
     result: async () => run,
   }
 }

@@ -1,11 +1,12 @@
-import { AppError, invalid, notFound } from '../../core/error.ts'
-import type { InputRequired, RunEvent, RunResumedEvent, Stamp } from '../../core/event.ts'
+import { AppError, notFound } from '../../core/error.ts'
+import type { RunEvent, RunResumedEvent, Stamp } from '../../core/event.ts'
 import type { JsonObject } from '../../core/json.ts'
 import { type CancellationReason, isResumable, type RunRecord } from '../../core/run.ts'
 import type { RunResume } from '../../core/store.ts'
 import { timestamp } from '../../core/time.ts'
-import { type Answer, answerTo, kindOf, openRequests } from '../../core/waiting.ts'
+import { type Answer, openRequests } from '../../core/waiting.ts'
 import { reserve } from '../events/recorder.ts'
+import { answerOnlyTo, checkAnswer, resumptionWith } from './answers.ts'
 import { toEnd } from './end.ts'
 import { movedOn } from './request.ts'
 import type { RunServices } from './run-services.ts'
@@ -17,7 +18,7 @@ export interface ResumedRun {
   resume: RunResume
 }
 
-/** Prepares a paused run to be resumed. Throws `conflict` unless it is paused, `invalid_request` for an incomplete answer. */
+/** Prepares a paused run to be resumed. Throws `conflict` unless it is paused, `invalid_request` for an unsound answer. */
 export async function prepareResume(
   { recorded, owner, clock }: RunServices,
   paused: RunRecord,
@@ -29,13 +30,18 @@ export async function prepareResume(
   for await (const batch of recorded.events(paused, 0)) before.push(...batch)
   // The end event of the pause is not part of the record of a resumed run.
   before.pop()
+  const requests = openRequests(before)
+  const own = paused.parent_run_id === null ? answer : answerOnlyTo(requests, answer)
   const from = paused.status === 'interrupted' ? 'interrupted' : 'input_required'
   const at = timestamp(clock())
+  // An interrupted run may have been answered before: it has the answer then.
+  const given = from === 'interrupted' && resumptionWith(own, before) !== undefined ? {} : own
+  await checkAnswer(requests, given, from === 'input_required')
   const event: RunResumedEvent & Stamp = { type: 'run_resumed', run_id: runId, seq: endSeq + 1, at, from }
-  if (answer.approved !== undefined) event.approved = answer.approved
-  if (answer.input !== undefined) event.input = answer.input
-  if (answer.answers !== undefined) event.answers = { ...answer.answers }
-  if (from === 'input_required') assertAnswered(openRequests(before), answer)
+  if (given.approved !== undefined) event.approved = given.approved
+  if (given.input !== undefined) event.input = given.input
+  if (given.answers !== undefined) event.answers = { ...given.answers }
+  event.paused = { seq: endSeq, at: paused.completed_at ?? paused.created_at }
   before.push(event)
   return {
     before,
@@ -47,6 +53,7 @@ export async function prepareResume(
       error: null,
       usage: null,
       sources: [],
+      waiting: [],
       messages: paused.messages.slice(0, 1),
     },
     resume: { run_id: runId, end_seq: endSeq, owner, at, events: [event], reserve_until: endSeq + reserve },
@@ -66,6 +73,7 @@ export async function cancelPaused(
     cancellation_reason: reason,
     completed_at: timestamp(clock()),
     end_seq: (run.end_seq ?? 0) + 1,
+    waiting: [],
   }
   const finished = await store.finishRun({ ...toEnd(ended, null, [], undefined), messages: [] })
   if (finished === 'missing') throw notFound('run', run.run_id)
@@ -81,22 +89,6 @@ export async function cancelPaused(
 export function notWaiting(run: RunRecord): AppError {
   const about = { runId: run.run_id, sessionId: run.session_id }
   return new AppError('conflict', `The run is not waiting for input (status: ${run.status}).`, about)
-}
-
-function assertAnswered(requests: readonly InputRequired[], answer: Answer): void {
-  const undecided = requests.find((request) => {
-    const { approved, input } = answerTo(request.call_id, answer)
-    return approved === undefined && (kindOf(request) === 'approval' || input === undefined)
-  })
-  if (undecided === undefined) return
-  if (kindOf(undecided) !== 'approval') {
-    throw invalid(`The run is waiting for \`input\`: ${undecided.prompt}`, 'input')
-  }
-  const id = JSON.stringify(undecided.call_id)
-  throw invalid(
-    `The run is waiting for a decision: ${undecided.prompt} Send {"approved": true} or false, or {"approved": {${id}: true}}.`,
-    'approved',
-  )
 }
 
 /** The session's state after the last recorded step, if the process died before the run's end could save it. */

@@ -1,4 +1,4 @@
-import { AppError } from '../../core/error.ts'
+import { AppError, toAppError } from '../../core/error.ts'
 import type { RunEvent } from '../../core/event.ts'
 import { createId } from '../../core/id.ts'
 import type { Part } from '../../core/message.ts'
@@ -15,6 +15,7 @@ import { withPrompts } from '../prompts/expand.ts'
 import { PromptReader } from '../prompts/reader.ts'
 import { createTraces } from '../prompts/trace.ts'
 import type { ResumeAnswer, RunHandle, Runs, StartRun } from '../services.ts'
+import { resumptionWith } from './answers.ts'
 import { createChildren } from './children.ts'
 import type { RunExecution } from './execution.ts'
 import { takeGiven } from './given.ts'
@@ -68,23 +69,52 @@ export function createRuns({ onRunEnd, ...options }: RunsOptions): RunService {
     live.assertOpen()
     const paused = await recorded.get(runId)
     const present = live.get(runId)
-    if (present !== undefined) throw notWaiting(present.run)
     const { parent_run_id: parent, session_id: sessionId } = paused
-    if (parent !== null && isResumable(paused)) {
+    const isWaiting = present === undefined && isResumable(paused)
+    if (parent !== null && isWaiting) {
       throw new AppError('conflict', `The run is a child of run '${parent}'. Resume that run instead.`, {
         runId,
         sessionId,
       })
     }
-    const { run, before, resume } = await prepareResume(services, paused, answer)
-    const runnable = registry.get(run.entity_id)
-    live.assertOpen()
-    if (live.get(runId) !== undefined) throw notWaiting({ ...paused, status: 'running' })
-    live.queues.assertRoom(sessionId, 'reject')
-    const execution = prepare({ run, runnable, mode: answer.mode, before })
-    live.queues.enter(execution, 'reject')
-    await live.admit(execution, () => store.resumeRun(resume), 'durable')
-    return ownHandle(execution, answer)
+    if (!isWaiting) {
+      const followed = parent === null ? await follow(runId, answer) : undefined
+      if (followed === undefined) throw notWaiting(present?.run ?? paused)
+      return followed
+    }
+    try {
+      const { run, before, resume } = await prepareResume(services, paused, answer)
+      const runnable = registry.get(run.entity_id)
+      live.assertOpen()
+      if (live.get(runId) !== undefined) throw notWaiting({ ...paused, status: 'running' })
+      live.queues.assertRoom(sessionId, 'reject')
+      const execution = prepare({ run, runnable, mode: answer.mode, before })
+      live.queues.enter(execution, 'reject')
+      await live.admit(execution, () => store.resumeRun(resume), 'durable')
+      return ownHandle(execution, answer)
+    } catch (error) {
+      const { code } = toAppError(error)
+      // The same answer came twice at the same time, or names what an earlier pause waited for.
+      const isSame = code === 'conflict' || (code === 'invalid_request' && answer.answers !== undefined)
+      const followed = isSame
+        ? await follow(runId, answer, code === 'conflict' ? paused.end_seq : undefined)
+        : undefined
+      if (followed === undefined) throw error
+      return followed
+    }
+  }
+
+  /** The run that this answer has resumed already, at the pause `endSeq` if given. */
+  async function follow(runId: string, answer: ResumeAnswer, endSeq?: number | null): Promise<RunHandle | undefined> {
+    const isMeant = (event: RunEvent) =>
+      event.type === 'run_resumed' && (endSeq === undefined || event.paused?.seq === endSeq)
+    const execution = live.get(runId)
+    if (execution !== undefined) {
+      const resumption = resumptionWith(answer, (execution.options.before ?? []).filter(isMeant))
+      return resumption && { ...liveHandle(execution, resumption.seq - 1), replayed: true }
+    }
+    const resumption = resumptionWith(answer, (await recorded.resumptions(runId)).filter(isMeant))
+    return resumption && recordedHandle(await recorded.get(runId), recorded, resumption.seq - 1)
   }
 
   async function start({ parts, ...request }: StartRun): Promise<RunHandle> {
