@@ -12,6 +12,7 @@ import { healthRoutes } from './server/health.ts'
 import { homeRoutes } from './server/home.ts'
 import { metricsRoutes } from './server/metrics.ts'
 import { sessionCopyRoutes } from './sessions/copies.ts'
+import { fileRoutes } from './sessions/files.ts'
 import { historyRoutes } from './sessions/history.ts'
 import { messageRoutes } from './sessions/messages.ts'
 import { sessionRoutes } from './sessions/sessions.ts'
@@ -29,6 +30,7 @@ export function apiRoutes(services: Services, settings: ApiSettings, servicesOf:
     ...summaryRoutes(settings),
     ...historyRoutes(settings),
     ...messageRoutes(settings),
+    ...fileRoutes(settings),
     ...runRoutes(settings),
     ...agentRoutes(settings, services.registry.ids()),
     ...knowledgeRoutes(services.knowledge, settings),

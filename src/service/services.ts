@@ -1,4 +1,5 @@
 import type { RunEvent } from '../core/event.ts'
+import type { StoredFile } from '../core/file.ts'
 import type { Json, JsonObject } from '../core/json.ts'
 import type { Knowledge } from '../core/knowledge/knowledge.ts'
 import type { Logger } from '../core/logger.ts'
@@ -180,6 +181,12 @@ export interface PruneSessions {
   presentUser?: string | undefined
 }
 
+export interface SessionFile {
+  file: StoredFile
+  /** Fails when the file is deleted meanwhile. */
+  content: AsyncIterable<Uint8Array>
+}
+
 export interface Sessions {
   create(seed: CreateSession, idempotency?: Idempotency): Promise<SessionRecord>
   get(sessionId: string): Promise<SessionRecord>
@@ -201,6 +208,8 @@ export interface Sessions {
   import(copy: SessionCopy, options: ImportSession): Promise<SessionRecord>
   /** Deletes for a few seconds, never a session with an active run. `has_more`: call it again. */
   prune(rule: PruneSessions): Promise<{ deleted: number; has_more: boolean }>
+  /** A file that a run of the session brought or made. Throws `session_not_found`, `file_not_found`. */
+  file(sessionId: string, fileId: string): Promise<SessionFile>
   /** Messages that contain all words of the query, newest first; `open*` matches a prefix. Throws `invalid_request` without a word. */
   search(query: string, filter: MessageFilter, page: PageRequest): Promise<Page<MessageHit>>
   /** The latest `interactions` (1–1000), or the latest before the run `before`. */

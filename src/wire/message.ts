@@ -31,6 +31,30 @@ export const Part = component(
   ),
 ) satisfies z.ZodType<CorePart>
 
+export const FileContent = z.string().meta({ format: 'binary' })
+
+/** A part as a client sends it. */
+export const InputPart = component(
+  'InputPart',
+  z.discriminatedUnion(
+    'type',
+    [
+      TextPart,
+      DataPart,
+      z.object({
+        ...fileFields,
+        data: z
+          .string(said('must be base64'))
+          .exactOptional()
+          .describe('The content, as base64. Either this or `url`.'),
+        file_id: z.never(said("can't be sent: send the file's `data` or its `url`")).exactOptional(),
+        url: z.string(said('must be an http or https address')).exactOptional().describe('An http or https address.'),
+      }),
+    ],
+    said('must be text, data or file'),
+  ),
+)
+
 export const Message = component(
   'Message',
   z.object({

@@ -1,15 +1,15 @@
 import { z } from 'zod'
 import type { JsonObject } from '../core/json.ts'
-import type { Part as CorePart } from '../core/message.ts'
+import type { GivenPart as CoreGivenPart } from '../core/message.ts'
 import { type Run as CoreRun, type RunGiven as CoreRunGiven, runStatuses } from '../core/run.ts'
 import { flag, id, integer, json, jsonObject, oneOf, said, text, timestamp } from '../schema/request-field.ts'
 import { component } from './document/component.ts'
 import { CallAnswer, EntityKind, RunError, RunStatus, Source, Usage, Waiting } from './event.ts'
 import { listOf, pageQuery } from './list.ts'
-import { DataPart, Message, Part, TextPart } from './message.ts'
+import { DataPart, InputPart, Message, Part, TextPart } from './message.ts'
 
 const inputWords = 'must be text, a JSON object or {"parts": [...]}'
-const MessageInput = z.strictObject({ parts: z.array(Part).min(1, { error: 'must not be empty' }) })
+const MessageInput = z.strictObject({ parts: z.array(InputPart).min(1, { error: 'must not be empty' }) })
 const DataInput = jsonObject().refine((value) => !isMessage(value), { abort: true })
 const Input = z
   .union([text(), MessageInput, DataInput], said(inputWords))
@@ -20,7 +20,7 @@ function isMessage(input: object): boolean {
 }
 
 /** The parts of a run's input. */
-export function partsOf(input: z.output<typeof Input>): CorePart[] {
+export function partsOf(input: z.output<typeof Input>): CoreGivenPart[] {
   if (typeof input === 'string') return [{ type: 'text', text: input }]
   return isMessage(input)
     ? (input as z.output<typeof MessageInput>).parts
@@ -78,6 +78,15 @@ export const RunRequest = component(
   }),
 )
 export type RunRequest = z.input<typeof RunRequest>
+
+/** The same with files, which become file parts after those of `request`. */
+export const RunForm = component(
+  'RunForm',
+  z.object({
+    request: RunRequest,
+    file: z.array(z.string().meta({ format: 'binary' })).optional(),
+  }),
+)
 
 /** What the caller gives besides the input, as it is recorded. */
 export function givenOf(request: z.output<typeof RunRequest>): CoreRunGiven | undefined {

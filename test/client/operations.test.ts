@@ -45,6 +45,14 @@ const operations: Record<string, ((subjects: Subjects) => Promise<unknown>)[]> =
       return client.sessions.import(text, { newIds: true })
     },
   ],
+  getFile: [
+    async ({ client }) => {
+      const data = btoa('content')
+      const parts = [{ type: 'file', media_type: 'text/plain', name: 'a.txt', data }]
+      const { json } = await server.call('POST', '/api/v1/agents/echo/run', { input: { parts } })
+      return client.sessions.file(json.session_id, json.messages[0].parts[0].file_id)
+    },
+  ],
   pruneSessions: [({ client }) => client.sessions.prune({ updated_before: '2000-01-01T00:00:00.000Z' })],
   searchMessages: [({ client }) => client.sessions.search('hello')],
   getSummary: [

@@ -78,8 +78,9 @@ function toOperation(doc: RouteDoc, schemas: JsonSchemas, authRequired: boolean)
 /** The scopes of a key take the place of OpenAPI's roles. */
 function toSecurity(access: Access, authRequired: boolean): Json {
   if (access === 'open') return { security: [] }
-  const needed = scopesOf(access)
-  return needed.length > 0 && authRequired ? { security: [{ bearer: needed }, { apiKey: needed }] } : {}
+  if (access === 'any' || !authRequired) return {}
+  const ways = scopesOf(access)
+  return { security: [...ways.map((needed) => ({ bearer: needed })), ...ways.map((needed) => ({ apiKey: needed }))] }
 }
 
 function toParameters(doc: RouteDoc, schemas: JsonSchemas): Json[] {
@@ -141,7 +142,7 @@ function toErrors(doc: RouteDoc, schemas: JsonSchemas, authRequired: boolean): J
   const codes = new Set([...doc.errors, ...common])
   if (authRequired && doc.scope !== 'open') codes.add('unauthorized')
   if (doc.body !== undefined) for (const code of withBody) codes.add(code)
-  if (authRequired && scopesOf(doc.scope).length > 0) codes.add('forbidden')
+  if (authRequired && doc.scope !== 'open' && doc.scope !== 'any') codes.add('forbidden')
   if (doc.method !== 'GET') for (const code of withEffect) codes.add(code)
   const byStatus = Map.groupBy([...codes], (code) => statusOf[code])
   const content = toContent({ 'application/json': ErrorBody }, schemas)

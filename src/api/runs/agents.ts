@@ -5,14 +5,15 @@ import type { Services, StartRun } from '../../service/services.ts'
 import { Agent, AgentList, AgentsQuery } from '../../wire/agent.ts'
 import { type DocResponse, jsonAnswer } from '../../wire/document/route-doc.ts'
 import { RunEvent } from '../../wire/event.ts'
-import { parseBody, parseQuery } from '../../wire/parse.ts'
-import { givenOf, partsOf, RunAccepted, RunRequest, RunResult, StreamQuery } from '../../wire/run.ts'
+import { parseQuery } from '../../wire/parse.ts'
+import { givenOf, RunAccepted, RunForm, RunRequest, RunResult, StreamQuery } from '../../wire/run.ts'
 import { type DocumentedRoute, type RouteSettings, routesAbout } from '../route/documented.ts'
 import { readIdempotency } from '../route/idempotency.ts'
 import { wantsPrompts } from '../route/included-prompts.ts'
 import { pathId } from '../route/path-id.ts'
 import type { ApiSettings } from '../route/settings.ts'
 import { toRunAnswer } from './answer.ts'
+import { readRunBody } from './run-body.ts'
 import { acceptsEvents, toFrames } from './stream.ts'
 
 const route = routesAbout('Agents')
@@ -38,13 +39,14 @@ export function agentRoutes(settings: ApiSettings, entityIds: readonly string[])
     headers: {
       'Idempotency-Key': 'A retry with the same key and body returns the first run; it never starts a second one.',
     },
-    body: { required: true, content: { 'application/json': RunRequest } },
+    body: { required: true, content: { 'application/json': RunRequest, 'multipart/form-data': RunForm } },
     errors: [
       'agent_not_found',
       'session_not_found',
       'conflict',
       'run_cancelled',
       'idempotency_mismatch',
+      'payload_too_large',
       'run_failed',
       'run_limit',
       'run_interrupted',
@@ -128,12 +130,12 @@ async function startRun(services: Services, settings: ApiSettings, request: Http
 }
 
 async function readStart(request: HttpRequest, entityId: string, streamed: boolean) {
-  const body = parseBody(RunRequest, await request.body.json())
+  const { body, parts } = await readRunBody(request)
   if (body.background && (streamed || body.stream))
     throw invalid("background and stream can't be combined. Use one of them.", 'background')
   const start: StartRun = {
     entityId,
-    parts: partsOf(body.input),
+    parts,
     sessionId: body.session_id,
     unknownSession: 'refuse',
     userId: body.user_id,

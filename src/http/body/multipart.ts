@@ -4,7 +4,7 @@ import type { MultipartPart } from '../request.ts'
 import { parameterOf } from './media-type.ts'
 
 const maxBoundaryChars = 70
-const limits = { parts: 128, fields: 120, files: 16, headerPairs: 32, headerSize: 16 * 1024, fieldSize: 1024 * 1024 }
+const limits = { parts: 128, fields: 120, files: 120, headerPairs: 32, headerSize: 16 * 1024, fieldSize: 1024 * 1024 }
 /** The whole body is in memory, so parsing takes moments; only a body that the parser never finishes takes longer. */
 const parseTimeoutMs = 10_000
 

@@ -6,9 +6,11 @@ type Granted = ReadonlySet<Scope> | undefined
 /** Throws `forbidden` with the name of the missing scope. */
 export function assertScopes(granted: Granted, needed: Access): void {
   if (granted === undefined) return
-  for (const scope of scopesOf(needed)) if (!granted.has(scope)) throw lacks(scope)
+  const lacking = scopesOf(needed).map((scopes) => scopes.find((scope) => !granted.has(scope)))
+  if (!lacking.includes(undefined)) throw lacks(lacking as Scope[])
 }
 
-function lacks(scope: Scope): AppError {
-  return new AppError('forbidden', `Your key does not have the scope '${scope}'. Use a key that has it.`)
+function lacks(scopes: readonly Scope[]): AppError {
+  const names = scopes.map((scope) => `'${scope}'`).join(' or ')
+  return new AppError('forbidden', `Your key does not have the scope ${names}. Use a key that has it.`)
 }

@@ -109,6 +109,7 @@ export function scopeToUser(
         assertOwn(copy.session.user_id)
         return sessions.import(copy, { ...options, userId })
       },
+      file: (sessionId, fileId) => reading.file(sessionId, fileId),
       async prune(rule) {
         assertOwn(rule.filter.user_id)
         return sessions.prune({ ...rule, presentUser: userId })

@@ -1,3 +1,4 @@
+import { notFound } from '../../core/error.ts'
 import type { StoredFile } from '../../core/file.ts'
 import type { FilePart } from '../../core/message.ts'
 import type { SessionStore } from '../../core/store.ts'
@@ -14,6 +15,19 @@ export async function* readPieces(
     read += bytes.byteLength
     yield bytes
   }
+}
+
+/** Throws when the file is deleted meanwhile, so that what was read is not taken for the whole. */
+export async function* wholeContent(
+  store: Pick<SessionStore, 'readFilePiece'>,
+  file: StoredFile,
+): AsyncGenerator<Uint8Array> {
+  let read = 0
+  for await (const bytes of readPieces(store, file)) {
+    read += bytes.byteLength
+    yield bytes
+  }
+  if (read !== file.size) throw notFound('file', file.file_id)
 }
 
 /** Undefined when the file is not there, or is deleted meanwhile. */

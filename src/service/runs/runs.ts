@@ -27,6 +27,9 @@ import { createRun, createSeed, toStart } from './request.ts'
 import { cancelPaused, notWaiting, prepareResume } from './resume.ts'
 import type { RunServices } from './run-services.ts'
 
+/** A start whose files are stored. */
+type StoredStart = Omit<StartRun, 'parts'> & { parts: Part[] }
+
 /** A queued run of an earlier process. */
 type QueuedRun = Recovered['queued'][number]
 
@@ -117,16 +120,16 @@ export function createRuns({ onRunEnd, ...options }: RunsOptions): RunService {
     return resumption && recordedHandle(await recorded.get(runId), recorded, resumption.seq - 1)
   }
 
-  async function start({ parts, ...request }: StartRun): Promise<RunHandle> {
+  async function start(request: StartRun): Promise<RunHandle> {
     // Everything before a run without files is synchronous: runs of a session keep the order of their calls.
-    if (!hasFiles(parts)) return startStored({ ...request, parts: parts as Part[] })
+    if (!hasFiles(request.parts)) return startStored(request as StoredStart)
     live.assertOpen()
     registry.get(request.entityId)
     const now = clock()
     const ids = { run_id: createId('run', now), session_id: request.sessionId ?? createId('ses', now) }
     let started: string | undefined
     try {
-      const saved = await saveInput(store, bounds, parts, ids)
+      const saved = await saveInput(store, bounds, request.parts, ids)
       const handle = await startStored({ ...request, parts: saved }, ids)
       started = handle.runId
       return handle
@@ -145,10 +148,7 @@ export function createRuns({ onRunEnd, ...options }: RunsOptions): RunService {
       )
   }
 
-  async function startStored(
-    request: Omit<StartRun, 'parts'> & { parts: Part[] },
-    ids?: Pick<RunRecord, 'run_id' | 'session_id'>,
-  ): Promise<RunHandle> {
+  async function startStored(request: StoredStart, ids?: Pick<RunRecord, 'run_id' | 'session_id'>): Promise<RunHandle> {
     live.assertOpen()
     const runnable = registry.get(request.entityId)
     const { sessionId, state = null, strategy = 'enqueue', idempotency, mode } = request

@@ -7,6 +7,7 @@ import { searchWordsOf } from '../../core/text/message-search.ts'
 import type { Clock } from '../../core/time.ts'
 import { timestamp } from '../../core/time.ts'
 import { pause } from '../../runtime/abort.ts'
+import { wholeContent } from '../files/content.ts'
 import { earlierAnswer, toClaim } from '../idempotency.ts'
 import { checkGiven, type GivenBounds } from '../limits/given.ts'
 import type { RunService } from '../runs/runs.ts'
@@ -69,6 +70,12 @@ export function createSessions(store: SessionStore, runs: RunService, clock: Clo
     list: (filter, page) => store.listSessions(filter, page),
     fork: async (sessionId, fork) => copies.fork(await get(sessionId), fork),
     export: async (sessionId, withEvents, part) => copies.export(await get(sessionId), withEvents, part),
+    async file(sessionId, fileId) {
+      const file = await store.findFile(sessionId, fileId)
+      if (file !== undefined && !file.unchecked) return { file, content: wholeContent(store, file) }
+      await get(sessionId)
+      throw notFound('file', fileId)
+    },
     import: (copy, options) => copies.import(copy, options),
     async prune({ olderThan, filter, presentUser }) {
       const begunMs = performance.now()

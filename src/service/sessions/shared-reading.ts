@@ -3,7 +3,7 @@ import type { Page, PageRequest } from '../../core/page.ts'
 import type { Run, RunHead } from '../../core/run.ts'
 import type { Handover, Session, SessionRecord } from '../../core/session.ts'
 import type { RunFilter, SessionStore } from '../../core/store.ts'
-import type { PartOfSession, Services } from '../services.ts'
+import type { PartOfSession, Services, SessionFile } from '../services.ts'
 
 const newestRuns = 100
 const newestRunsInLists = 10
@@ -101,7 +101,19 @@ export function createReading(
     return until(sessionId, (before) => runs.list({ ...filter, before }, page))
   }
 
-  return { session, listed, until, run, runs: listRuns }
+  /** The files of a readable session, or of a readable run. Throws `session_not_found`, `file_not_found`. */
+  async function file(sessionId: string, fileId: string): Promise<SessionFile> {
+    const seen = await find(session(sessionId))
+    const found = await find(sessions.file(sessionId, fileId))
+    if (found !== undefined) {
+      if (seen !== undefined && seen.part === undefined) return found
+      const head = await find(runs.head(found.file.run_id))
+      if (head !== undefined && (await mayRead(head))) return found
+    }
+    throw seen === undefined ? notFound('session', sessionId) : notFound('file', fileId)
+  }
+
+  return { session, listed, until, run, runs: listRuns, file }
 }
 
 /** Whether a summary covers no run after the handover: it counts no more runs, and was written earlier. */
@@ -109,12 +121,12 @@ function covers({ summary }: Session, { next, run_count }: Handover): boolean {
   return summary !== null && (next === null || (summary.run_count <= run_count && summary.created_at < next.created_at))
 }
 
-/** Undefined when the session or run does not exist. */
+/** Undefined when the session, run or file does not exist. */
 async function find<T>(reading: Promise<T>): Promise<T | undefined> {
   try {
     return await reading
   } catch (error) {
-    if (isAppError(error) && /^(?:session|run)_not_found$/.test(error.code)) return undefined
+    if (isAppError(error) && /^(?:session|run|file)_not_found$/.test(error.code)) return undefined
     throw error
   }
 }

@@ -15,6 +15,7 @@ interface Foreign {
   run: string
   child: string
   waiting: string
+  file: string
   message: string
   etag: string
   copy: string
@@ -150,6 +151,10 @@ const cases: Cases = {
     'body.session_id': { body: { session_id: bob.session }, status: 409 },
     'header.Idempotency-Key': { body: {}, headers: { 'idempotency-key': bob.key }, status: 201 },
   }),
+  getFile: (bob) => ({
+    'path.id': foreignSession(bob),
+    'path.file_id': [{ status: 404 }, foreignSession(bob)],
+  }),
   exportSession: (bob) => ({ 'path.id': [foreignSession(bob), foreignSession(bob, { query: { events: 'false' } })] }),
   importSession: (bob) => {
     const load = (body: string, status: number, query: Record<string, string> = {}) => ({
@@ -163,6 +168,7 @@ const cases: Cases = {
       'body.session_id': load(copy, 409),
       'body.run_id': load(copy.replaceAll(bob.session, 'another'), 409),
       'body.parent_run_id': load(copy.replaceAll(bob.session, 'another'), 409),
+      'body.file_id': load(copy.replaceAll(bob.session, 'another'), 409),
       'body.user_id': [load(bob.copy, 403), load(bob.copy, 403, { new_ids: 'true' })],
       'header.Idempotency-Key': { ...load(copy, 409), headers: { ...ndjson, 'idempotency-key': bob.key } },
     }
@@ -241,7 +247,7 @@ const namesNothing = new Set([
   ...['limit', 'status', 'events', 'new_ids', 'include'].map((name) => `query.${name}`),
   ...['name', 'metadata', 'state', 'reason', 'approved', 'input', 'stream', 'background', 'on_disconnect'],
   ...['multitask_strategy', 'parts', 'type', 'text', 'data', 'content', 'jsonrpc', 'method', 'id', 'params', 'message'],
-  ...['onDisconnect', 'markData', 'role', 'agentId'],
+  ...['onDisconnect', 'markData', 'role', 'agentId', 'media_type', 'url', 'size', 'file', 'request'],
   // Of an import: what is in a copy is the caller's from then on, whatever it says.
   ...['version', 'session', 'summary', 'handovers', 'shared_with', 'created_at', 'updated_at', 'model', 'run_count'],
   ...['message_count', 'run', 'entity_id', 'entity_kind', 'started_at', 'completed_at', 'cancellation_reason', 'error'],
@@ -285,6 +291,9 @@ describe.each(ways)('with %s', (_way, config) => {
     const { run_id, messages } = (
       await as('POST', `${api}/agents/pair/run`, { input: 'private words of bob', session_id: session })
     ).json
+    const upload = { type: 'file', media_type: 'text/plain', name: 'private name', data: btoa('private words') }
+    const brought = await as('POST', `${api}/agents/echo/run`, { input: { parts: [upload] }, session_id: session })
+    const file = brought.json.messages[0].parts[0].file_id
     const { run_id: waiting } = (await as('POST', `${api}/agents/asking/run`, { input: 'private question' })).json
     const child = (await as('GET', `${api}/runs?parent_run_id=${run_id}`)).json.runs[0].run_id
     await as('POST', `${api}/sessions/${session}/summary`)
@@ -310,7 +319,7 @@ describe.each(ways)('with %s', (_way, config) => {
     expect(Object.values(cursors).every((cursor) => typeof cursor === 'string')).toBe(true)
     const etag = (await as('GET', `${api}/sessions/${session}`)).headers.get('etag') ?? ''
     expect(messages.length).toBeGreaterThan(1)
-    return { session, run: run_id, child, waiting, message, etag, copy, cursors, key }
+    return { session, run: run_id, child, waiting, file, message, etag, copy, cursors, key }
   }
 
   /** Every id and text of bob's, as an operator sees them. */
@@ -321,7 +330,7 @@ describe.each(ways)('with %s', (_way, config) => {
     for (const { session_id } of sessions) {
       found.add(session_id)
       const { text } = await operator('GET', `${api}/sessions/${session_id}/export`)
-      for (const [id] of text.matchAll(/(?:run|msg|ses)_[0-9a-z]{20,}/g)) found.add(id)
+      for (const [id] of text.matchAll(/(?:run|msg|ses|file)_[0-9a-z]{20,}/g)) found.add(id)
     }
     return [...found]
   }
@@ -368,6 +377,7 @@ describe.each(ways)('with %s', (_way, config) => {
             .replace('{id}', id ?? ownId)
             .replace('{kind}', 'user')
             .replace('{owner_id}', 'bob')
+            .replace('{file_id}', bob.file)
           const search = new URLSearchParams(query).toString()
           const answer = await ann(method, target + (search && `?${search}`), body, headers)
           const about = `${operationId} ${field} ${JSON.stringify(query)} ${target}`
@@ -410,7 +420,10 @@ describe.each(ways)('with %s', (_way, config) => {
     for (const { operationId, method, path } of operations) {
       if (method !== 'GET' || !/\/(?:runs|sessions)\/\{id\}/.test(path)) continue
       const id = path.includes('/runs/{id}') ? bob.run : bob.session
-      expect([operationId, (await operator('GET', path.replace('{id}', id))).status]).toEqual([operationId, 200])
+      expect([
+        operationId,
+        (await operator('GET', path.replace('{id}', id).replace('{file_id}', bob.file))).status,
+      ]).toEqual([operationId, 200])
     }
   })
 })
