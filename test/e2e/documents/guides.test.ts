@@ -81,13 +81,15 @@ beforeAll(async () => {
 /** What this repository serves, the workflow of the guides, a run that goes on until it is cancelled, one that asks, and tools of a server. */
 const served = `
 import { agent, mcp } from 'agentserve'
+import { scriptedModel } from 'agentserve/testing'
 import example from './example.ts'
 import report from './report.ts'
 const waits = agent({ async *run({ signal }) { await new Promise((done) => signal.addEventListener('abort', done)) } })
 const asks = agent({ *run({ resumed }) { yield resumed ? 'thanks' : { type: 'input_required', call_id: 'may', prompt: 'May I?' } } })
 const server = { command: ${JSON.stringify(process.execPath)}, args: [${JSON.stringify(join(root, 'test/fixtures/mcp-server.ts'))}] }
 const keeper = agent({ tools: { files: mcp(server) } })
-export default { ...example, agents: { ...example.agents, waits, asks, keeper }, workflows: report.workflows }
+const helper = agent({ model: scriptedModel(() => '{"city":"Bern"}') })
+export default { ...example, agents: { ...example.agents, waits, asks, keeper, helper }, workflows: report.workflows }
 `
 
 afterAll(async () => {
