@@ -140,6 +140,8 @@ export interface Runnable<KIND extends EntityKind = EntityKind> {
   readonly takes?: readonly Exclude<keyof RunGiven, 'history'>[] | undefined
   /** Called before a run exists; throws `invalid_request` for an input that the run would refuse. */
   checkInput?(input: RunInput): Promise<void>
+  /** Why it can't offer a client tool of this name to its model. Absent: it offers none. */
+  clientToolProblem?(name: string): string | undefined
   /** Time limit of background runs. Other runs also end with requestTimeout. */
   readonly timeoutMs?: number | undefined
   run(input: RunInput, context: RunContext): AsyncIterable<Emission>

@@ -8,6 +8,7 @@ import { insideRun } from '../base/run-context.ts'
 import { bounded, noLimits } from '../limits/bounded.ts'
 import { isStructured } from '../model/structured.ts'
 import { toolEntries, withToolEntries } from '../tools/check.ts'
+import { clientToolProblem } from '../tools/client-tools.ts'
 import { claimTools } from '../tools/source.ts'
 import type { Answering } from './call.ts'
 import { checkAgentSettings } from './check.ts'
@@ -54,6 +55,7 @@ function build(settings: CheckedAgent, defaults: Defaults): Runnable<'agent'> {
     takes: takesOf(settings, model),
     cache: toCache(settings, model),
     timeoutMs,
+    ...(own !== undefined || model === undefined ? {} : { clientToolProblem: (tool) => toolProblem(tool, settings) }),
     ...(checksInput(settings.guardrails) ? { checksInput: true } : {}),
     run: sideEffects ? inside(surround(answer, settings, defaults)) : surround(answer, settings, defaults),
   }
@@ -92,6 +94,10 @@ function toCache(settings: CheckedAgent, model: ModelSetting | undefined): Answe
   // Code and tools may read more than the prompt, so the answer depends on the whole context.
   if (version === undefined) return { ...common, reads: 'context', runs: 1000 }
   return { ...common, version, reads: 'prompt', runs: memory.runs }
+}
+
+function toolProblem(name: string, { tools = {}, knowledge }: CheckedAgent): string | undefined {
+  return clientToolProblem(name, tools, knowledge?.mode === 'tool' ? [searchToolName] : [])
 }
 
 function listTools({ tools, knowledge }: CheckedAgent): Runnable['tools'] {

@@ -18,6 +18,7 @@ import { type Approve, sdkAgents } from '../model/sdk-agent.ts'
 import { callersOutput, isStructured, structured, wholeOutput } from '../model/structured.ts'
 import { equipTools } from '../model/tool-calls.ts'
 import { decideApprovals } from '../tools/approvals.ts'
+import { assertNotReplaced, clientResults, clientToolNames, withClientTools } from '../tools/client-tools.ts'
 import { openTools, toToolSet } from '../tools/source.ts'
 import { textInput } from '../tools/text-input.ts'
 import { waitsInside } from '../tools/waiting-call.ts'
@@ -64,11 +65,18 @@ export function modelAnswer(settings: CheckedAgent, setting: ModelSetting, defau
     const search =
       knowledge?.mode === 'tool' ? { [searchToolName]: await searchTool(knowledge, context, queue) } : undefined
     const configured = defaults.testDoubles?.tools?.(settings.tools ?? {}) ?? settings.tools ?? {}
-    const opened = await openTools(configured, search, context, defaults)
+    const own = await openTools(configured, search, context, defaults)
+    const opened = await withClientTools(own, context.given?.client_tools)
+    const clientTools = clientToolNames(opened)
     const tools = toToolSet(opened)
-    const approve: Approve = (approval, more) => decideApprovals(approval, opened, configured, more)
+    const approve: Approve = (approval, present = {}) => {
+      assertNotReplaced(opened, tools, present)
+      return decideApprovals(approval, opened, configured, Object.keys(present))
+    }
     if (settings.prepareCall === undefined) approve(settings.toolApproval)
-    const resumed = resumedMessages(context, opened)
+    const results = clientResults(context.resumed, limits.toolResult)
+    const resumed = resumedMessages(context, opened, results.parts)
+    yield* results.events
     const messages = resumed?.messages ?? (yield* firstMessages(input, context))
     const observer = new ModelObserver()
     const equip = async (model: ModelObject) => {
@@ -79,17 +87,19 @@ export function modelAnswer(settings: CheckedAgent, setting: ModelSetting, defau
     const steps = isLimited ? new StepLimit(limits.run.steps, context.resumed) : undefined
     const schema = context.given?.output_schema
     const asked = schema && (await callersOutput(schema))
+    if (resumed !== undefined) steps?.assertStepLeft()
     const agent = await createAgent({
       model: await equip(await resolve()),
       tools: equipped,
       equip,
       approve,
+      clientTools,
       stopWhen: steps && [...stopWhen, steps.stop],
       instructions: context.given?.instructions,
       output: asked && wholeOutput(asked),
     })
     const { signal } = context
-    const told = { queue, observer, label, setting, steps, tools: opened, denied: resumed?.denied }
+    const told = { queue, observer, label, setting, steps, tools: opened, clientTools, denied: resumed?.denied }
     const events = runAgent({ agent, messages, signal, ...told })
     if (asked !== undefined) yield* structured(bounded(events, limits), asked, '`output_schema`')
     else yield* isStructured(settings.output) ? structured(bounded(events, limits), settings.output) : events

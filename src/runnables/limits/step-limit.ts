@@ -20,6 +20,12 @@ export class StepLimit {
     return this.#isReached
   }
 
+  /** Throws when a resumed run has no step left. */
+  assertStepLeft(): void {
+    this.#isReached = this.#before >= this.#most
+    if (this.failure !== undefined) throw this.failure
+  }
+
   /** The error of a run that was stopped by this limit. */
   get failure(): AppError | undefined {
     if (!this.#isReached) return undefined

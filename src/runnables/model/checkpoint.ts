@@ -1,4 +1,4 @@
-import type { ModelMessage, ToolApprovalResponse } from 'ai'
+import type { ModelMessage, ToolApprovalResponse, ToolResultPart } from 'ai'
 import type { Json } from '../../core/json.ts'
 import type { Resumption, RunContext } from '../../core/runnable.ts'
 import { answerTo } from '../../core/waiting.ts'
@@ -35,10 +35,18 @@ export interface ResumedMessages {
   denied: ReadonlyMap<string, string>
 }
 
-/** The messages with which a paused run continues; undefined for a new run. */
-export function resumedMessages({ resumed }: RunContext, tools: KnownTools): ResumedMessages | undefined {
+/** The messages with which a paused run continues; undefined for a new run. `results`: what the caller's tools gave. */
+export function resumedMessages(
+  { resumed }: RunContext,
+  tools: KnownTools,
+  results: readonly ToolResultPart[] = [],
+): ResumedMessages | undefined {
   const checkpoint = readCheckpoint(resumed)
-  return resumed && checkpoint && withDecisions(checkpoint, resumed, tools)
+  if (resumed === undefined || checkpoint === undefined || results.length === 0)
+    return resumed && checkpoint && withDecisions(checkpoint, resumed, tools)
+  // The AI SDK looks for decisions in the last message.
+  const messages = [...checkpoint.messages, { role: 'tool' as const, content: [...results] }]
+  return withDecisions({ ...checkpoint, messages }, resumed, tools)
 }
 
 /** Adds the decisions on the waiting tool calls. An approval holds only for the tool as it was then. */

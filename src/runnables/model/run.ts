@@ -7,6 +7,7 @@ import { Channel } from '../../runtime/channel.ts'
 import type { ModelParams } from '../agent/hooks.ts'
 import type { RuntimeContext } from '../agent/settings.ts'
 import type { StepLimit } from '../limits/step-limit.ts'
+import { openClientCalls } from '../tools/client-tools.ts'
 import { WaitingCall } from '../tools/waiting-call.ts'
 import { hashesOfOpen, type KnownTools, toCheckpoint } from './checkpoint.ts'
 import { ModelEvents } from './events.ts'
@@ -27,6 +28,8 @@ export interface ModelRun {
   label?: string
   setting?: ModelSetting | undefined
   tools?: KnownTools | undefined
+  /** Names of the client tools: the run pauses at their calls. */
+  clientTools?: readonly string[] | undefined
   /** Approved calls that are not made, with the reason. */
   denied?: ReadonlyMap<string, string> | undefined
   /** Absent: the agent limits its own steps. */
@@ -88,6 +91,8 @@ async function pump(run: ModelRun, queue: Channel<EmittedEvent>, abortSignal: Ab
       }
     }
     const waiting = new Map<string, WaitingCall>()
+    const clientTools = new Set(run.clientTools)
+    let handsOver = false
     const result = await run.agent.stream({
       messages: run.messages,
       abortSignal,
@@ -103,6 +108,9 @@ async function pump(run: ModelRun, queue: Channel<EmittedEvent>, abortSignal: Ab
         continue
       }
       if (part.type === 'tool-result') run.checkResult?.(part.toolName, part.output)
+      if (part.type === 'tool-call') handsOver ||= clientTools.has(part.toolName)
+      // Like any other call, it does not count in an answer that was cut off.
+      if (part.type === 'finish-step') handsOver &&= ['tool-calls', 'stop'].includes(part.finishReason)
       for (const event of events.of(part)) {
         if (event.type === 'input_required') asked.push(event)
         else {
@@ -113,8 +121,12 @@ async function pump(run: ModelRun, queue: Channel<EmittedEvent>, abortSignal: Ab
         }
       }
     }
-    if (asked.length + waiting.size > 0) {
+    if (handsOver || asked.length + waiting.size > 0) {
       // Read only here: it rejects with the stream's error, which would otherwise be unhandled.
+      const given = await result.responseMessages
+      if (handsOver) asked.push(...openClientCalls(given, clientTools))
+    }
+    if (asked.length + waiting.size > 0) {
       const messages = [...run.messages, ...(await result.responseMessages)]
       const hashes = run.tools && hashesOfOpen(messages, run.tools)
       for (const event of paused(asked, messages, waiting, hashes)) await queue.push(event)

@@ -18,11 +18,13 @@ export interface RunParts {
   instructions?: string | undefined
   /** The caller's, instead of the agent's own. */
   output?: OutputInterface | undefined
+  /** Names of the client tools; they are active whatever `activeTools` names. */
+  clientTools?: readonly string[] | undefined
   stopWhen?: CheckedAgent['stopWhen'] | undefined
 }
 
-/** The AI SDK's `toolApproval`; `more`: names of tools that a call adds. Throws for a name without a tool. */
-export type Approve = (approval: ToolApproval, more?: readonly string[]) => ToolApproval
+/** The AI SDK's `toolApproval`; `present`: the tools that a call has. Throws for a name without a tool. */
+export type Approve = (approval: ToolApproval, present?: ToolSet) => ToolApproval
 
 /** Makes the AI SDK's agent for each run; work that is the same for all runs is done once. */
 export function sdkAgents(settings: CheckedAgent, root: string | undefined) {
@@ -35,7 +37,8 @@ export function sdkAgents(settings: CheckedAgent, root: string | undefined) {
     ...(output === undefined ? {} : { output: isStructured(output) ? wholeOutput(output) : output }),
     ...(typeof timeout === 'object' ? { timeout: withoutTools(timeout) } : {}),
   }
-  return async ({ model, tools, equip, approve, stopWhen, instructions, output }: RunParts): Promise<SdkAgent> => {
+  return async (parts: RunParts): Promise<SdkAgent> => {
+    const { model, tools, equip, approve, clientTools = [], stopWhen, instructions, output } = parts
     const { ToolLoopAgent } = await loadSdk()
     const stepped = prepareStep && withResolvedModel(prepareStep, root, equip)
     const called = prepareCall && withApprovals(withResolvedModel(prepareCall, root, equip), approve)
@@ -45,6 +48,7 @@ export function sdkAgents(settings: CheckedAgent, root: string | undefined) {
       ...common,
       model,
       ...(stopWhen === undefined ? {} : { stopWhen }),
+      ...(rest.activeTools === undefined ? {} : { activeTools: [...rest.activeTools, ...clientTools] }),
       ...(Object.keys(tools).length === 0 ? {} : { tools }),
       ...(stepped === undefined ? {} : { prepareStep: caller?.aroundStep(stepped) ?? stepped }),
       toolApproval: called === undefined ? approve(toolApproval) : toolApproval,
@@ -74,9 +78,9 @@ function withApprovals<OPTIONS extends { toolApproval?: unknown }, RESULT extend
   approve: Approve,
 ) {
   return async (options: OPTIONS) => {
-    const prepared: { toolApproval?: unknown; tools?: object } = (await prepare(options)) ?? options
-    const { toolApproval = options.toolApproval, tools = {} } = prepared
-    return { ...prepared, toolApproval: approve(toolApproval as ToolApproval, Object.keys(tools)) }
+    const prepared: { toolApproval?: unknown; tools?: ToolSet } = (await prepare(options)) ?? options
+    const { toolApproval = options.toolApproval, tools } = prepared
+    return { ...prepared, toolApproval: approve(toolApproval as ToolApproval, tools) }
   }
 }
 

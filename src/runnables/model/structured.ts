@@ -55,6 +55,8 @@ export async function* structured(
       text = ''
     }
     if (event.type === 'model_call_end') end = event
+    // Some models call tools with the reason `stop`.
+    if (event.type === 'input_required') end = undefined
     yield event
   }
   // It stopped for tools or their approval: this was not the answer.

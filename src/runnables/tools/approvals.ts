@@ -93,8 +93,10 @@ function toDecision(decision: unknown, tool: OpenedTool | undefined): unknown {
 }
 
 function orAsk(decision: unknown, tool: OpenedTool | undefined): unknown {
-  if (tool?.asks === undefined) return decision
   const type = isObject(decision) ? decision.type : decision
+  // The caller decides by executing it or not.
+  if (tool?.isClient) return type === 'denied' ? decision : undefined
+  if (tool?.asks === undefined) return decision
   return type === 'denied' ? decision : { type: 'user-approval', reason: tool.asks }
 }
 

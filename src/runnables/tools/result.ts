@@ -94,6 +94,15 @@ async function tell(name: string, own: ToModelOutput, options: Parameters<ToMode
   }
 }
 
+/** A result that a tool outside gave, as the model is told it. */
+export function toldOutput(output: unknown, { promptBytes }: ToolResultLimits): ModelOutput {
+  return clip(usual(output), promptBytes)
+}
+
+export function toldError(message: string, { promptBytes }: ToolResultLimits): ModelOutput {
+  return clip({ type: 'error-text', value: message }, promptBytes)
+}
+
 function usual(output: unknown): ModelOutput {
   if (typeof output === 'string') return { type: 'text', value: output }
   return { type: 'json', value: JSON.parse(JSON.stringify(output) ?? 'null') }

@@ -68,6 +68,8 @@ export function claimTools(tools: ToolSet | undefined, defaults: Defaults): void
 export interface OpenedTool extends SourceTool {
   /** The key of the tool or of its source in `tools`. */
   entry: string
+  /** The caller executes it. */
+  isClient?: boolean | undefined
 }
 
 /** The tools of one run, by the model's names. */
