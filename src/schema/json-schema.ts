@@ -20,7 +20,28 @@ const draft2020 = /^https?:\/\/json-schema\.org\/draft\/20(19-09|20-12)\/schema#
  * for what is no JSON schema.
  */
 export async function compileJsonSchema(schema: JsonObject, path: string): Promise<JsonSchemaCheck> {
-  const refuse = (message: string) => wrongRequest([{ path, message }])
+  const { draft, rest } = await fittingDraft(schema, path)
+  try {
+    // An instance of its own, so that the `$id`s of one schema are unknown to all others.
+    const validate = inTime(() => draft.create().compile(rest))
+    return (value, root) => {
+      try {
+        return inTime(() => validate(value)) ? [] : toDetails(validate.errors, root)
+      } catch (error) {
+        return [{ path: root, message: `can't be checked against its JSON schema: ${reasonOf(error)}` }]
+      }
+    }
+  } catch (error) {
+    throw unusable(error, path)
+  }
+}
+
+/** Throws as `compileJsonSchema` for what is no JSON schema, without the work of compiling it. */
+export async function assertJsonSchema(schema: JsonObject, path: string): Promise<void> {
+  await fittingDraft(schema, path)
+}
+
+async function fittingDraft(schema: JsonObject, path: string): Promise<{ draft: Draft; rest: JsonObject }> {
   const drafts = await loadDrafts()
   const wanted = schema.$schema
   if (wanted !== undefined && !(typeof wanted === 'string' && (draft7.test(wanted) || draft2020.test(wanted)))) {
@@ -32,26 +53,19 @@ export async function compileJsonSchema(schema: JsonObject, path: string): Promi
       ? [drafts.draft2020, drafts.draft7]
       : [draft7.test(String(wanted)) ? drafts.draft7 : drafts.draft2020]
   let mistakes: ErrorDetail[] | undefined
-  for (const { meta, create } of candidates) {
+  for (const draft of candidates) {
     try {
-      if (!inTime(() => meta.validateSchema(rest))) {
-        mistakes ??= toDetails(meta.errors, path)
-        continue
-      }
-      // An instance of its own, so that the `$id`s of one schema are unknown to all others.
-      const validate = inTime(() => create().compile(rest))
-      return (value, root) => {
-        try {
-          return inTime(() => validate(value)) ? [] : toDetails(validate.errors, root)
-        } catch (error) {
-          return [{ path: root, message: `can't be checked against its JSON schema: ${reasonOf(error)}` }]
-        }
-      }
+      if (inTime(() => draft.meta.validateSchema(rest))) return { draft, rest }
     } catch (error) {
-      throw refuse(`is no usable JSON schema: ${reasonOf(error)}`)
+      throw unusable(error, path)
     }
+    mistakes ??= toDetails(draft.meta.errors, path)
   }
   throw wrongRequest(mistakes ?? [{ path, message: 'must be a JSON schema' }])
+}
+
+function unusable(error: unknown, path: string): AppError {
+  return wrongRequest([{ path, message: `is no usable JSON schema: ${reasonOf(error)}` }])
 }
 
 interface Draft {

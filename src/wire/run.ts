@@ -47,6 +47,15 @@ const GivenMessage = component(
     }),
 )
 
+export const ClientTool = component(
+  'ClientTool',
+  z.object({
+    name: text(1, 64),
+    description: text(0).exactOptional(),
+    parameters: jsonObject().describe('The JSON schema of its input.'),
+  }),
+)
+
 export const RunRequest = component(
   'RunRequest',
   z.object({
@@ -57,6 +66,10 @@ export const RunRequest = component(
     background: flag().optional().describe('Answer 202 at once. The run continues after the request.'),
     metadata: jsonObject().optional(),
     state: jsonObject().optional().describe("Merged over the session's state when the run starts."),
+    client_tools: z
+      .array(ClientTool, said('must be a list'))
+      .optional()
+      .describe('Tools that the caller executes. The run pauses when the model calls one.'),
     multitask_strategy: oneOf(['enqueue', 'reject', 'interrupt'])
       .optional()
       .describe(
@@ -90,8 +103,9 @@ export const RunForm = component(
 
 /** What the caller gives besides the input, as it is recorded. */
 export function givenOf(request: z.output<typeof RunRequest>): CoreRunGiven | undefined {
-  const { history, instructions, output_schema } = request
+  const { client_tools: tools = [], history, instructions, output_schema } = request
   const given: CoreRunGiven = {}
+  if (tools.length > 0) given.client_tools = tools
   if (history !== undefined) given.history = history.map(toGivenMessage)
   if (instructions !== undefined) given.instructions = instructions
   if (output_schema !== undefined) given.output_schema = output_schema
@@ -101,15 +115,6 @@ export function givenOf(request: z.output<typeof RunRequest>): CoreRunGiven | un
 function toGivenMessage({ role, content = '', parts }: z.output<typeof GivenMessage>) {
   return { role, parts: parts ?? [{ type: 'text' as const, text: content }] }
 }
-
-export const ClientTool = component(
-  'ClientTool',
-  z.object({
-    name: text(1, 64),
-    description: text().exactOptional(),
-    parameters: jsonObject().describe('The JSON schema of its input.'),
-  }),
-)
 
 /** What a caller gives a run besides its input, as the record keeps it. */
 export const RunGiven = component(

@@ -4,7 +4,7 @@ import type { InputRequired, ToolResult } from '../../core/event.ts'
 import type { ToolResultLimits } from '../../core/limits.ts'
 import type { CallAnswer, ClientTool } from '../../core/run.ts'
 import type { Resumption } from '../../core/runnable.ts'
-import { jsonText, toJson } from '../base/json-value.ts'
+import { toJson } from '../base/json-value.ts'
 import { loadSdk } from '../base/sdk.ts'
 import { toldError, toldOutput } from './result.ts'
 import { type OpenedTools, sourceOf, toToolName } from './source.ts'
@@ -35,7 +35,7 @@ export async function withClientTools(opened: OpenedTools, given: readonly Clien
   for (const { name, description, parameters } of given) {
     if (all.has(name)) throw takenName(name)
     const inputSchema = jsonSchema({ type: 'object', properties: {}, ...parameters })
-    const offered = tool({ inputSchema, ...(description === undefined ? {} : { description }) })
+    const offered = tool({ inputSchema, ...(description === undefined ? {} : { description }) }) as ToolSet[string]
     all.set(name, { name, own: name, entry: name, tool: offered, isClient: true })
   }
   return all

@@ -2,7 +2,10 @@ import type { EmittedEvent } from '../../core/event.ts'
 import { type Limits, runLimit, shownBytes } from '../../core/limits.ts'
 import type { Recordable } from '../events/to-event.ts'
 
-export type RunBounds = Pick<Limits, 'run' | 'fileBytes' | 'toolResult' | 'metadataBytes' | 'stateBytes' | 'history'>
+export type RunBounds = Pick<
+  Limits,
+  'run' | 'fileBytes' | 'toolResult' | 'metadataBytes' | 'stateBytes' | 'history' | 'clientTools'
+>
 
 /** Counts what one run emits. Every method throws `run_limit` for what is too much, before any of it is recorded. */
 export class RunBudget {

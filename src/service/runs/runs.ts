@@ -10,6 +10,7 @@ import { createRecordedRuns } from '../events/reader.ts'
 import { hasFiles } from '../files/check.ts'
 import { saveInput } from '../files/input.ts'
 import { assertSameRequest, toClaim } from '../idempotency.ts'
+import { checkClientTools } from '../limits/client-tools.ts'
 import { checkCallersGiven, checkGiven, checkMerged } from '../limits/given.ts'
 import { withPrompts } from '../prompts/expand.ts'
 import { PromptReader } from '../prompts/reader.ts'
@@ -155,6 +156,8 @@ export function createRuns({ onRunEnd, ...options }: RunsOptions): RunService {
     checkGiven(request, bounds)
     if (request.given !== undefined) checkCallersGiven(request.given, bounds)
     const { given, ignored } = takeGiven(request, runnable, options.clientInstructions)
+    const tools = request.given?.client_tools ?? []
+    if (tools.length > 0) await checkClientTools(tools, runnable, request.entityId, bounds)
     if (state !== null && sessionId !== undefined) checkMerged(await recorded.state(sessionId), state, bounds)
     if (idempotency !== undefined && strategy !== 'enqueue') {
       const earlier = await store.findClaim(idempotency.key)

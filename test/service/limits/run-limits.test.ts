@@ -16,14 +16,14 @@ afterEach(async () => {
 type Given = { [KEY in keyof RunBounds]?: RunBounds[KEY] extends object ? Partial<RunBounds[KEY]> : RunBounds[KEY] }
 
 async function serve(main: Runnable, given: Given, store = memoryStore()) {
-  const { run, toolResult, fileBytes, metadataBytes, stateBytes, history } = usualLimits()
+  const { run, toolResult, fileBytes, metadataBytes, stateBytes, ...usual } = usualLimits()
   const bounds: RunBounds = {
+    ...usual,
     run: { ...run, ...given.run },
     toolResult: { ...toolResult, ...given.toolResult },
     fileBytes: given.fileBytes ?? fileBytes,
     metadataBytes: given.metadataBytes ?? metadataBytes,
     stateBytes: given.stateBytes ?? stateBytes,
-    history,
   }
   const services = await openServices({ main, echo }, store, 30_000, bounds)
   open.push(() => services.runs.shutdown(0))
