@@ -3,13 +3,14 @@ import { isAppError } from '../../core/error.ts'
 import { createId } from '../../core/id.ts'
 import type { EntityKind, Usage } from '../../core/run.ts'
 import { describeError } from '../command/exit.ts'
-import type { Question, TurnEnd, TurnEvent } from '../runs/activity.ts'
+import { type Question, type TurnEnd, type TurnEvent, toQuestion } from '../runs/activity.ts'
 import { formatSource } from '../runs/source-line.ts'
+import { hint } from '../terminal/called-as.ts'
 import { formatDuration } from '../terminal/duration.ts'
 import { saidAsMarkdown, saidIn } from '../terminal/message-text.ts'
 import { terminalLine, terminalText } from '../terminal/text.ts'
+import { type Answered, readAnswer, toAnswer } from './answers.ts'
 import { ChatScreen } from './screen.ts'
-import type { ResumedTurn } from './turn.ts'
 import { resumeTurn, runTurn } from './turn.ts'
 
 export interface ConversationOptions {
@@ -33,7 +34,8 @@ export class Conversation {
   /** Input history, newest last. */
   readonly typed: string[] = []
   #running: AbortController | undefined
-  #waiting: { questions: Question[]; answers: Map<string, unknown>; end: TurnEnd } | undefined
+  /** `left`: the questions that are not answered yet. */
+  #waiting: { left: Question[]; answered: Answered[]; end: TurnEnd } | undefined
 
   constructor(client: Client, { agentId, kind, sessionId }: ConversationOptions) {
     this.client = client
@@ -110,13 +112,15 @@ export class Conversation {
     this.screen.close()
   }
 
-  async #follow(start: (signal: AbortSignal) => AsyncIterable<TurnEvent>): Promise<void> {
+  /** Resolves with the error that was shown, if any. */
+  async #follow(start: (signal: AbortSignal) => AsyncIterable<TurnEvent>): Promise<unknown> {
     const running = new AbortController()
     this.#running = running
     const since = Date.now()
     this.screen.begin(since)
     const questions: Question[] = []
     let end: TurnEnd | undefined
+    let failure: unknown
     try {
       for await (const event of start(running.signal)) {
         if (event.type === 'question') questions.push(event.question)
@@ -124,17 +128,19 @@ export class Conversation {
         else await this.#show(event)
       }
     } catch (error) {
+      failure = error
       this.screen.end()
       if (running.signal.aborted) this.note('Cancelled.')
       else this.#fail(error)
     }
     this.#running = undefined
     this.screen.end()
-    if (end === undefined) return
+    if (end === undefined) return failure
     this.begun = true
     this.sessionId = end.sessionId ?? this.sessionId
     this.note(summarise(Date.now() - since, end.usage))
     this.#wait(end, questions)
+    return failure
   }
 
   async #show(event: Exclude<TurnEvent, { type: 'question' | 'end' }>): Promise<void> {
@@ -163,16 +169,27 @@ export class Conversation {
 
   #wait(end: TurnEnd, questions: Question[]): void {
     if (end.status === 'interrupted' && this.kind === 'workflow') {
-      questions = [
-        { callId: undefined, prompt: 'Continue the run?', about: undefined, schema: undefined, wants: 'approval' },
-      ]
+      questions = [toQuestion({ kind: 'approval', prompt: 'Continue the run?' })]
     } else if (end.status !== 'input_required') return
-    this.#waiting = { questions, answers: new Map(), end }
-    this.#askNext()
+    const tools = questions.filter(({ wants }) => wants === 'tool')
+    if (tools.length > 0) this.#leaveWaiting(end, tools)
+    else {
+      this.#waiting = { left: [...questions], answered: [], end }
+      this.#askNext()
+    }
+  }
+
+  /** Only the program that gave the run its client tools can execute them. */
+  #leaveWaiting({ runId }: TurnEnd, questions: readonly Question[]): void {
+    const names = [...new Set(questions.map(({ tool }) => `'${terminalLine(tool ?? '')}'`))].join(', ')
+    const command = hint(`runs show ${terminalLine(runId ?? '')}`)
+    this.note(
+      `The run waits for the output of ${names}, which this chat can't execute. ${command} says how to send it.`,
+    )
   }
 
   #askNext(): void {
-    const question = this.#waiting?.questions[0]
+    const question = this.#waiting?.left[0]
     if (question === undefined) return
     this.screen.say('name', question.prompt)
     if (question.about !== undefined) this.note(question.about)
@@ -181,63 +198,34 @@ export class Conversation {
 
   async #answer(text: string): Promise<void> {
     const waiting = this.#waiting
-    const question = waiting?.questions[0]
+    const question = waiting?.left[0]
     if (waiting === undefined || question === undefined) return
-    const answer = question.wants === 'approval' ? readDecision(text) : readInput(text, question)
+    const answer = readAnswer(text, question)
     if (answer === undefined) {
       this.note('y for yes, n for no; text after the n is the reason.')
       return
     }
     this.screen.say('user', terminalText(text))
-    waiting.questions.shift()
-    waiting.answers.set(question.callId ?? '', answer)
-    if (waiting.questions.length > 0) return this.#askNext()
+    waiting.left.shift()
+    waiting.answered.push({ question, answer })
+    if (waiting.left.length > 0) return this.#askNext()
     this.#waiting = undefined
     this.screen.set({ question: undefined })
-    const { end, answers } = waiting
-    if (end.status === 'interrupted' && !Object(answer).approved) return
-    const turn = { runId: end.runId ?? '', sessionId: this.sessionId, after: end.seq, answer: toAnswer(answers) }
-    await this.#follow((signal) => resumeTurn(this.client, { ...turn, signal }))
+    const { end, answered } = waiting
+    if (end.status === 'interrupted' && !answer.approved) return
+    const turn = { runId: end.runId ?? '', sessionId: this.sessionId, after: end.seq, answer: toAnswer(answered) }
+    const failure = await this.#follow((signal) => resumeTurn(this.client, { ...turn, signal }))
+    // The server takes no answer that does not fit, and the run waits on.
+    if (isAppError(failure) && failure.code === 'invalid_request')
+      this.#wait(
+        end,
+        answered.map(({ question }) => question),
+      )
   }
 
   #fail(error: unknown): void {
     this.screen.say('error', describeError(error))
   }
-}
-
-interface Decision {
-  approved: boolean
-  reason?: string
-}
-
-function readDecision(text: string): Decision | undefined {
-  const word = /^(y|yes|n|no)\b[\s,:]*/i.exec(text)
-  if (word === null) return undefined
-  const approved = /^y/i.test(text)
-  const reason = text.slice(word[0].length)
-  return reason === '' ? { approved } : { approved, reason }
-}
-
-/** Parses JSON when the schema wants something other than text. */
-function readInput(text: string, { schema }: Question): { input: unknown } {
-  if (schema?.type === 'string') return { input: text }
-  try {
-    return { input: JSON.parse(text) }
-  } catch {
-    return { input: text }
-  }
-}
-
-function toAnswer(answers: Map<string, unknown>): ResumedTurn['answer'] {
-  const approved: Record<string, boolean> = {}
-  let input: ResumedTurn['answer']['input']
-  for (const [callId, answer] of answers) {
-    if (typeof answer !== 'object' || answer === null) continue
-    if ('approved' in answer && callId !== '') approved[callId] = answer.approved === true
-    if ('reason' in answer) input = answer.reason as string
-    if ('input' in answer) input = answer.input as typeof input
-  }
-  return { ...(Object.keys(approved).length > 0 ? { approved } : {}), ...(input === undefined ? {} : { input }) }
 }
 
 function summarise(durationMs: number, usage: Usage | null): string {

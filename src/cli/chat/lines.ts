@@ -1,10 +1,14 @@
 import { createInterface } from 'node:readline'
 import type { Client } from '../../client/client.ts'
+import { isFinalEvent } from '../../core/event.ts'
+import type { Waiting } from '../../core/run.ts'
 import { exit } from '../command/exit-codes.ts'
 import { formatSource } from '../runs/source-line.ts'
+import { toWaiting } from '../runs/waiting.ts'
 import { say, write } from '../terminal/output.ts'
 import { terminalJson } from '../terminal/text.ts'
-import { runTurn, type Turn } from './turn.ts'
+import { findPaused, leftWaiting, type PausedRun, resumedWith, takesText } from './piped-run.ts'
+import { type ResumedTurn, resumeTurn, runTurn, type Turn } from './turn.ts'
 
 export interface ChatSettings {
   agentId: string
@@ -15,22 +19,34 @@ export interface ChatSettings {
   signal: AbortSignal
 }
 
-/** A conversation without a terminal: answers or events on stdout. The exit code is success when all runs completed. */
+/**
+ * A conversation without a terminal: answers or events on stdout. A text answers the run that waits for input; a run that waits
+ * for anything else ends the conversation. The exit code is success when all runs completed.
+ */
 export async function chatByLines(client: Client, settings: ChatSettings): Promise<number> {
   let { sessionId } = settings
+  const { agentId, json, signal } = settings
   let exitCode: number = exit.ok
+  let paused: PausedRun | undefined
+  if (sessionId !== undefined) paused = await findPaused(client, sessionId, signal)
   for await (const message of messages(settings)) {
-    const turn = { agentId: settings.agentId, message, sessionId, follow: false, signal: settings.signal }
-    const outcome = settings.json ? await printEvents(client, turn) : await printAnswer(client, turn)
+    if (paused !== undefined && !takesText(paused)) break
+    const turn = { agentId, message, sessionId, follow: false, signal }
+    const resumed = paused && (await resumedWith(client, paused, message, turn))
+    const outcome = json ? await printEvents(client, turn, resumed) : await printAnswer(client, turn, resumed)
     sessionId = outcome.sessionId ?? sessionId
+    paused = outcome.paused
     if (outcome.failed) exitCode = exit.failure
   }
-  return exitCode
+  if (paused === undefined) return exitCode
+  say(leftWaiting(paused))
+  return exit.failure
 }
 
 interface Outcome {
   failed: boolean
   sessionId: string | undefined
+  paused: PausedRun | undefined
 }
 
 async function* messages({ message, signal }: ChatSettings): AsyncGenerator<string> {
@@ -43,10 +59,11 @@ async function* messages({ message, signal }: ChatSettings): AsyncGenerator<stri
   signal.throwIfAborted()
 }
 
-async function printAnswer(client: Client, turn: Turn): Promise<Outcome> {
-  const outcome: Outcome = { failed: false, sessionId: undefined }
+async function printAnswer(client: Client, turn: Turn, resumed?: ResumedTurn): Promise<Outcome> {
+  const outcome: Outcome = { failed: false, sessionId: undefined, paused: undefined }
+  const waiting: Waiting[] = []
   let last = '\n'
-  for await (const event of runTurn(client, turn)) {
+  for await (const event of resumed === undefined ? runTurn(client, turn) : resumeTurn(client, resumed)) {
     if (event.type === 'text') {
       if (event.text !== '') last = event.text
       await write(event.text)
@@ -57,29 +74,48 @@ async function printAnswer(client: Client, turn: Turn): Promise<Outcome> {
       last = '\n'
     }
     if (event.type === 'source') await write(`${formatSource(event.source)}\n`)
-    else if (event.type === 'question') say(`The run is waiting for an answer: ${event.question.prompt}`)
-    else if (event.type === 'error') say(event.message)
-    if (event.type === 'error' || event.type === 'question') outcome.failed = true
-    if (event.type === 'end') outcome.sessionId = event.end.sessionId
+    else if (event.type === 'question') waiting.push(event.question.request)
+    else if (event.type === 'error') {
+      say(event.message)
+      outcome.failed = true
+    } else if (event.type === 'end') {
+      outcome.sessionId = event.end.sessionId
+      if (waiting.length > 0) outcome.paused = { run_id: event.end.runId ?? '', waiting }
+    }
   }
   return outcome
 }
 
 /** The run's recorded events, or the A2A stream's when the server sends no run id. */
-async function printEvents(client: Client, { agentId, message, sessionId, signal }: Turn): Promise<Outcome> {
+async function printEvents(client: Client, turn: Turn, resumed?: ResumedTurn): Promise<Outcome> {
+  const { agentId, message, sessionId, signal } = turn
+  const outcome: Outcome = { failed: false, sessionId, paused: undefined }
+  const waiting: Waiting[] = []
+  const record = async (runId: string | undefined, after: number) => {
+    if (runId === undefined) return
+    for await (const event of await client.runs.events(runId, { after, signal })) {
+      await write(`${terminalJson(event)}\n`)
+      if (event.type === 'input_required') waiting.push(toWaiting(event))
+      if (isFinalEvent(event))
+        outcome.failed ||= event.type === 'run_error' || !/^(completed|input_required)$/.test(event.status)
+    }
+    if (waiting.length > 0) outcome.paused = { run_id: runId, waiting }
+  }
+  if (resumed !== undefined) {
+    const { runId, answer, after } = resumed
+    await client.runs.resume(runId, { ...answer, background: true }, { signal })
+    await record(runId, after)
+    return outcome
+  }
   const stream = await client.a2a.stream({ agentId, content: message, contextId: sessionId }, { signal })
   const { runId } = stream
-  const outcome: Outcome = { failed: false, sessionId: stream.sessionId ?? sessionId }
+  outcome.sessionId = stream.sessionId ?? sessionId
   const read = async () => {
     for await (const event of stream) {
-      if (event.type === 'error') outcome.failed = true
+      if (event.type === 'error' && runId === undefined) outcome.failed = true
       if (runId === undefined) await write(`${terminalJson(event)}\n`)
     }
   }
-  const record = async () => {
-    if (runId === undefined) return
-    for await (const event of await client.runs.events(runId, { signal })) await write(`${terminalJson(event)}\n`)
-  }
-  await Promise.all([read(), record()])
+  await Promise.all([read(), record(runId, 0)])
   return outcome
 }

@@ -2,6 +2,7 @@ import type { Client } from '../../client/client.ts'
 import { isAppError } from '../../core/error.ts'
 import type { SourceEvent } from '../../core/event.ts'
 import type { Json } from '../../core/json.ts'
+import type { CallAnswer } from '../../core/run.ts'
 import { citedFirst, markCited } from '../../core/text/citations.ts'
 import { pause } from '../../runtime/abort.ts'
 import { Channel } from '../../runtime/channel.ts'
@@ -26,7 +27,7 @@ export interface Turn {
 export interface ResumedTurn extends Pick<Turn, 'sessionId' | 'signal'> {
   runId: string
   after: number
-  answer: { approved?: Record<string, boolean>; input?: Json }
+  answer: { approved?: Record<string, boolean>; input?: Json; answers?: Record<string, CallAnswer> }
 }
 
 const cancelMs = 3000

@@ -9,6 +9,7 @@ const actions: Record<string, () => Promise<RunsAction>> = {
   list: async () => (await import('./runs/list.ts')).listRuns,
   show: async () => (await import('./runs/show.ts')).showRun,
   tail: async () => (await import('./runs/tail.ts')).tailRun,
+  resume: async () => (await import('./runs/resume.ts')).resumeRun,
   cancel: async () => (await import('./runs/cancel.ts')).cancelRun,
 }
 
@@ -26,6 +27,14 @@ export const command: CommandModule<RunsOptions> = {
       .option('--cursor <cursor>', 'with list: continue after the runs of an earlier call')
       .option('--events', 'with show: print every recorded event, one per line')
       .option('--why', 'with show: print the prompt and the answer of each model call')
+      .option('--approve', 'with resume: approve everything that waits')
+      .option('--deny [reason]', 'with resume: deny everything that waits')
+      .option('--input <json>', 'with resume: the input, or the output of the tool, that the run waits for')
+      .option(
+        '--call <answer>',
+        'with resume: <call_id>=approve, =deny[:reason], =<json> or =error:<text>; repeatable',
+        collect,
+      )
       .option('--reason <text>', 'with cancel: a reason to record'),
   async run(context, options, name = 'list', ...args) {
     checkCall(name, args, options)
@@ -36,4 +45,8 @@ export const command: CommandModule<RunsOptions> = {
       return action?.({ client, runId: args[0] ?? '', options, json, signal })
     })
   },
+}
+
+function collect(answer: string, earlier: string[] = []): string[] {
+  return [...earlier, answer]
 }

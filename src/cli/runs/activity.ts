@@ -1,7 +1,8 @@
-import type { InputRequired, RunEvent, SourceEvent } from '../../core/event.ts'
+import type { RunEvent, SourceEvent } from '../../core/event.ts'
 import type { Json, JsonObject } from '../../core/json.ts'
-import type { RunStatus, Usage } from '../../core/run.ts'
+import type { RunStatus, Usage, Waiting, WaitingKind } from '../../core/run.ts'
 import { terminalLine } from '../terminal/text.ts'
+import { toWaiting } from './waiting.ts'
 
 export interface Question {
   callId: string | undefined
@@ -9,7 +10,10 @@ export interface Question {
   about: string | undefined
   /** JSON schema of the wanted input; undefined for yes or no. */
   schema: JsonObject | undefined
-  wants: 'approval' | 'input'
+  wants: WaitingKind
+  tool: string | undefined
+  /** Not safe for the terminal. */
+  request: Waiting
 }
 
 /** What a person sees of a run; every text is safe for the terminal. */
@@ -65,16 +69,16 @@ export function showEvent(event: RunEvent): TurnEvent | undefined {
     case 'model_call_end':
       return event.usage === null ? undefined : { type: 'usage', usage: event.usage }
     case 'input_required':
-      return { type: 'question', question: toQuestion(event) }
+      return { type: 'question', question: toQuestion(toWaiting(event)) }
     default:
       return undefined
   }
 }
 
-function toQuestion({ call_id: callId, prompt, data, schema }: InputRequired): Question {
+export function toQuestion(request: Waiting): Question {
+  const { call_id: callId, prompt, data, schema, tool } = request
   const about = data === undefined ? undefined : inShort(data)
-  const wants = callId !== undefined && schema === undefined ? 'approval' : 'input'
-  return { callId, prompt: terminalLine(prompt), about, schema, wants }
+  return { callId, prompt: terminalLine(prompt), about, schema, wants: request.kind, tool, request }
 }
 
 function inShort(value: Json): string {

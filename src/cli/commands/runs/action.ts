@@ -15,6 +15,11 @@ export interface RunsOptions extends ConnectOptions {
   reason?: string
   events?: boolean
   why?: boolean
+  approve?: boolean
+  /** True without a reason. */
+  deny?: string | true
+  input?: string
+  call?: string[]
 }
 
 export interface RunsCall {
@@ -52,4 +57,8 @@ const flags: Readonly<Record<string, string>> = {
   reason: 'cancel',
   events: 'show',
   why: 'show',
+  approve: 'resume',
+  deny: 'resume',
+  input: 'resume',
+  call: 'resume',
 }

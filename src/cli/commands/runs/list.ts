@@ -1,5 +1,6 @@
 import type { Run } from '../../../core/run.ts'
 import { between } from '../../runs/line.ts'
+import { resumeHint, waitingLines } from '../../runs/waiting.ts'
 import { formatDuration } from '../../terminal/duration.ts'
 import { print, printJson, say } from '../../terminal/output.ts'
 import { formatTable } from '../../terminal/table.ts'
@@ -25,9 +26,15 @@ export const listRuns: RunsAction = async ({ client, options, json, signal }) =>
   if (!json) {
     if (runs.length === 0) say('No runs found.')
     else print(formatTable(['RUN', 'AGENT', 'STATUS', 'TOOK', 'TOKENS', 'CREATED', 'SESSION'], runs.map(toRow)))
+    for (const run of runs) sayWaiting(run)
   }
   if (cursor !== null) say(`There are more runs. To see them, add --cursor ${terminalLine(cursor)}`)
   return undefined
+}
+
+function sayWaiting(run: Run): void {
+  const lines = waitingLines(run)
+  if (lines.length > 0) say([`${run.run_id} waits:`, ...lines, resumeHint(run)].join('\n  '))
 }
 
 function toRow(run: Run): string[] {

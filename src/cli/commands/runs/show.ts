@@ -5,6 +5,7 @@ import type { Role } from '../../../core/message.ts'
 import { citedFirst } from '../../../core/text/citations.ts'
 import { factsOf, toolLines } from '../../runs/facts.ts'
 import { formatSource } from '../../runs/source-line.ts'
+import { resumeHint, waitingLines } from '../../runs/waiting.ts'
 import { printWhy } from '../../runs/why.ts'
 import { inShort } from '../../runs/writer.ts'
 import { formatDuration } from '../../terminal/duration.ts'
@@ -58,11 +59,21 @@ function formatRunDetail(run: RunDetail, tools: readonly string[]): string {
     `status   ${factsOf(run).join('  ')}${run.truncated ? '  the last moments may be missing' : ''}`,
     ...tools.map((line, place) => `${place === 0 ? 'tools    ' : '         '}${line}`),
     ...error,
+    ...waitsFor(run),
     '',
     ...said('input', saidBy('user')),
     ...said('output', saidBy('assistant')),
     ...citedFirst(run.sources).map(formatSource),
   ].join('\n')
+}
+
+function waitsFor(run: RunDetail): string[] {
+  const lines = waitingLines(run)
+  if (lines.length === 0) return []
+  return [
+    ...lines.map((line, place) => `${place === 0 ? 'waits    ' : '         '}${line}`),
+    `resume   ${resumeHint(run)}`,
+  ]
 }
 
 function said(title: string, text: string): string[] {
