@@ -136,11 +136,11 @@ export interface Runnable<KIND extends EntityKind = EntityKind> {
   readonly cache?: AnswerCache | undefined
   /** Hides the input from readers until `inputCheck` has accepted it. */
   readonly checksInput?: boolean | undefined
-  /** What a caller may give a run of it besides input, history and client tools. */
-  readonly takes?: readonly Exclude<keyof RunGiven, 'history' | 'client_tools'>[] | undefined
+  /** What a caller may give a run of it besides input and history. */
+  readonly takes?: readonly Exclude<keyof RunGiven, 'history'>[] | undefined
   /** Called before a run exists; throws `invalid_request` for an input that the run would refuse. */
   checkInput?(input: RunInput): Promise<void>
-  /** Why it can't offer a client tool of this name to its model. Absent: it offers none. */
+  /** Why it can't offer a client tool of this name. */
   clientToolProblem?(name: string): string | undefined
   /** Time limit of background runs. Other runs also end with requestTimeout. */
   readonly timeoutMs?: number | undefined

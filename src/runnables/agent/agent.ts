@@ -55,7 +55,7 @@ function build(settings: CheckedAgent, defaults: Defaults): Runnable<'agent'> {
     takes: takesOf(settings, model),
     cache: toCache(settings, model),
     timeoutMs,
-    ...(own !== undefined || model === undefined ? {} : { clientToolProblem: (tool) => toolProblem(tool, settings) }),
+    clientToolProblem: (tool) => toolProblem(tool, settings),
     ...(checksInput(settings.guardrails) ? { checksInput: true } : {}),
     run: sideEffects ? inside(surround(answer, settings, defaults)) : surround(answer, settings, defaults),
   }
@@ -83,7 +83,7 @@ function inside(answer: Answering): Answering {
 function takesOf({ run, output }: CheckedAgent, model: ModelSetting | undefined): Runnable['takes'] {
   if (run !== undefined) return ['instructions']
   if (model === undefined) return []
-  return isStructured(output) ? ['instructions'] : ['instructions', 'output_schema']
+  return isStructured(output) ? ['client_tools', 'instructions'] : ['client_tools', 'instructions', 'output_schema']
 }
 
 function toCache(settings: CheckedAgent, model: ModelSetting | undefined): AnswerCache | undefined {

@@ -15,7 +15,7 @@ export async function checkClientTools(
   { clientTools: bounds }: Pick<Limits, 'clientTools'>,
 ): Promise<void> {
   if (tools.length === 0) return
-  if (runnable.clientToolProblem === undefined) {
+  if (runnable.takes?.includes('client_tools') !== true) {
     throw invalid(
       `The ${runnable.kind} '${entityId}' takes no client tools. Only an agent({ … }) that answers with a model takes them.`,
       'client_tools',
@@ -35,7 +35,7 @@ export async function checkClientTools(
     }
     if (seen.has(name)) throw invalid(`${path}.name is '${name}', like an earlier client tool's.`, `${path}.name`)
     seen.add(name)
-    const problem = runnable.clientToolProblem(name)
+    const problem = runnable.clientToolProblem?.(name)
     if (problem !== undefined) {
       throw invalid(`${path}.name can't be '${name}': ${problem}. Give the client tool another name.`, `${path}.name`)
     }
