@@ -1,8 +1,7 @@
 import type { Json } from '../../core/json.ts'
-import type { CallAnswer } from '../../core/run.ts'
 import type { Question } from '../runs/activity.ts'
 import { inputOf } from '../runs/waiting.ts'
-import type { ResumedTurn } from './turn.ts'
+import type { CallAnswer, ResumedTurn } from './turn.ts'
 
 /** A question with the answer that the user typed. */
 export interface Answered {

@@ -1,8 +1,8 @@
 import type { Client } from '../../client/client.ts'
+import type { ResumeRequest } from '../../client/index.ts'
 import { isAppError } from '../../core/error.ts'
 import type { SourceEvent } from '../../core/event.ts'
 import type { Json } from '../../core/json.ts'
-import type { CallAnswer } from '../../core/run.ts'
 import { citedFirst, markCited } from '../../core/text/citations.ts'
 import { pause } from '../../runtime/abort.ts'
 import { Channel } from '../../runtime/channel.ts'
@@ -23,6 +23,9 @@ export interface Turn {
   follow: boolean
   signal: AbortSignal
 }
+
+/** The answer to one request of a run. */
+export type CallAnswer = NonNullable<ResumeRequest['answers']>[string]
 
 export interface ResumedTurn extends Pick<Turn, 'sessionId' | 'signal'> {
   runId: string

@@ -1,6 +1,6 @@
 import { type AppError, invalid } from '../../core/error.ts'
-import { isLonger, type Limits, shownBytes } from '../../core/limits.ts'
-import type { ClientTool } from '../../core/run.ts'
+import { isLonger, type Limits, shownBytes, type ToolResultLimits } from '../../core/limits.ts'
+import type { CallAnswer, ClientTool } from '../../core/run.ts'
 import type { Runnable } from '../../core/runnable.ts'
 import { assertJsonSchema } from '../../schema/json-schema.ts'
 
@@ -43,6 +43,23 @@ export async function checkClientTools(
       throw invalid(`${path}.parameters.type must be 'object'.`, `${path}.parameters.type`)
     }
     await assertJsonSchema(parameters, `${path}.parameters`)
+  }
+}
+
+/** Throws `invalid_request` for a result that is too large to be recorded: the run would fail. */
+export function checkClientResults(
+  answers: Readonly<Record<string, CallAnswer>>,
+  { recordBytes }: ToolResultLimits,
+): void {
+  for (const [id, { output, error }] of Object.entries(answers)) {
+    const field = output === undefined ? 'error' : 'output'
+    const text = JSON.stringify(output === undefined ? { message: error } : output)
+    if (!isLonger(text, recordBytes)) continue
+    const has = shownBytes(Buffer.byteLength(text))
+    throw invalid(
+      `answers.${id}.${field} has ${has} as JSON, and the limit \`toolResult.record\` is ${shownBytes(recordBytes)}. Send less, or raise \`server.limits.toolResult.record\`.`,
+      `answers.${id}.${field}`,
+    )
   }
 }
 

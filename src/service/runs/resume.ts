@@ -6,6 +6,7 @@ import type { RunResume } from '../../core/store.ts'
 import { timestamp } from '../../core/time.ts'
 import { type Answer, openRequests } from '../../core/waiting.ts'
 import { reserve } from '../events/recorder.ts'
+import { checkClientResults } from '../limits/client-tools.ts'
 import { answerOnlyTo, checkAnswer, resumptionWith } from './answers.ts'
 import { toEnd } from './end.ts'
 import { movedOn } from './request.ts'
@@ -20,7 +21,7 @@ export interface ResumedRun {
 
 /** Prepares a paused run to be resumed. Throws `conflict` unless it is paused, `invalid_request` for an unsound answer. */
 export async function prepareResume(
-  { recorded, owner, clock }: RunServices,
+  { recorded, owner, clock, bounds }: RunServices,
   paused: RunRecord,
   answer: Answer,
 ): Promise<ResumedRun> {
@@ -37,6 +38,7 @@ export async function prepareResume(
   // An interrupted run may have been answered before: it has the answer then.
   const given = from === 'interrupted' && resumptionWith(own, before) !== undefined ? {} : own
   await checkAnswer(requests, given, from === 'input_required')
+  checkClientResults(given.answers ?? {}, bounds.toolResult)
   const event: RunResumedEvent & Stamp = { type: 'run_resumed', run_id: runId, seq: endSeq + 1, at, from }
   if (given.approved !== undefined) event.approved = given.approved
   if (given.input !== undefined) event.input = given.input

@@ -1,12 +1,13 @@
 import type { ResumeRequest } from '../../../client/index.ts'
 import type { Json } from '../../../core/json.ts'
-import type { CallAnswer, RunStatus, Waiting } from '../../../core/run.ts'
+import type { RunStatus, Waiting } from '../../../core/run.ts'
 import { UsageError } from '../../command/exit.ts'
 import { resumeHint, type WaitingRun, waitingLines } from '../../runs/waiting.ts'
 import type { RunsOptions } from './action.ts'
 
 type AnswerOptions = Pick<RunsOptions, 'approve' | 'deny' | 'input' | 'call'>
 type Answer = Pick<ResumeRequest, 'approved' | 'input' | 'answers'>
+type CallAnswer = NonNullable<Answer['answers']>[string]
 
 /** The answer that the flags give. Throws UsageError for one that does not fit what the run waits for. */
 export function readAnswer(run: WaitingRun & { status: RunStatus }, options: AnswerOptions): Answer {
