@@ -31,6 +31,8 @@ export interface EntityBinding {
   mcp: McpServers
   testDoubles: TestDoubles | undefined
   limits: Limits
+  /** `server.files.fetchUrls`. */
+  fetchUrls: boolean
 }
 
 export interface BuiltInAgent {

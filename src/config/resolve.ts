@@ -47,7 +47,12 @@ export function resolveConfig(options: ResolveOptions): ResolvedConfig {
   const fileFolder = typeof storage === 'object' && 'path' in storage ? dirname(storage.path) : undefined
   const mcp = resolveMcpServers(user, root, limits, purpose === 'program' ? dataFolder : fileFolder, parts, complain)
   const { testDoubles } = options
-  const entities = resolveEntities(user, { model: user.model, root, mcp, testDoubles, limits }, parts, complain)
+  const entities = resolveEntities(
+    user,
+    { model: user.model, root, mcp, testDoubles, limits, fetchUrls: server.files.fetchUrls },
+    parts,
+    complain,
+  )
   if (complaints.length > 0) {
     void mcp.close()
     throw refusal(complaints, options)

@@ -75,6 +75,26 @@ export function promptText(parts: readonly Part[]): string {
     .join('\n')
 }
 
+/** The parts for a model, in order: files, and between them text as in `promptText`. */
+export function promptPieces(parts: readonly Part[]): (string | FilePart)[] {
+  const pieces: (string | FilePart)[] = []
+  let texts: Part[] = []
+  const endText = () => {
+    const text = promptText(texts)
+    if (text !== '') pieces.push(text)
+    texts = []
+  }
+  for (const part of parts) {
+    if (part.type !== 'file') texts.push(part)
+    else {
+      endText()
+      pieces.push(part)
+    }
+  }
+  endText()
+  return pieces
+}
+
 /** A message's `content`: the text of the parts; without text, the JSON of the last data part. */
 export function contentOf(parts: readonly Part[]): string {
   const text = textOf(parts)

@@ -60,8 +60,8 @@ export interface ProducedFile extends Pick<FilePart, 'media_type' | 'name' | 'ur
 /** The files of a session, as the service gives them to entities. */
 export interface SessionFiles extends AgentFiles {
   find(fileId: string): Promise<FilePart | undefined>
-  /** What the session keeps of an address. */
-  findFetched(url: string): Promise<FilePart | undefined>
+  /** What was fetched from this address: by that run, or without one by any run of the session. */
+  findFetched(url: string, runId?: string): Promise<FilePart | undefined>
   /** Adds a file to the run. Durable when it resolves. Throws `run_limit` beyond `fileSize`, and without a `url` beyond `run.files`. */
   save(file: ProducedFile): Promise<FilePart>
 }

@@ -1,3 +1,4 @@
+import type { FilePart } from '../core/message.ts'
 import type { Quote } from './quote.ts'
 
 /** The name of the offline model in recorded model calls. */
@@ -29,6 +30,13 @@ export async function* offlineAnswer(quotes: readonly Quote[]): AsyncGenerator<s
 function placeOf({ hit, line }: Quote): string {
   if (line !== undefined) return `${hit.source}:${line}`
   return hit.page === undefined ? hit.source : `${hit.source}, page ${hit.page}`
+}
+
+/** Says that the files of a message were not read. */
+export function* unreadFiles(files: readonly FilePart[]): Generator<string> {
+  if (files.length === 0) return
+  const names = files.map(({ name, url, media_type: type }) => `${name ?? url ?? 'a file without a name'} (${type})`)
+  yield* fragments(`\nWithout a model I can't read files, so I have not read ${names.join(', ')}.\n`)
 }
 
 /** Words with the white space after them; joined they are the text. */

@@ -129,7 +129,10 @@ export function composeServer(initial: ResolvedConfig, { program, onRunEnd }: Se
     close: (options) => life.shutdown(options),
     registerAgent(id, entity) {
       const { model, root, mcp, testDoubles, server } = config.value
-      registry.register(id, toEntity(entity, { model, root, mcp, testDoubles, limits: server.limits }))
+      registry.register(
+        id,
+        toEntity(entity, { model, root, mcp, testDoubles, limits: server.limits, fetchUrls: server.files.fetchUrls }),
+      )
       if (life.isServing) runs.adopt([])
     },
     resync: mount,

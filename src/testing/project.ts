@@ -1,7 +1,8 @@
 import type { EntityId, UserConfig } from '../config/types.ts'
 import type { RunEvent } from '../core/event.ts'
 import type { Json, JsonObject } from '../core/json.ts'
-import { lastDataOf, type Part } from '../core/message.ts'
+import { type GivenPart, lastDataOf } from '../core/message.ts'
+
 import type { ModelSetting } from '../core/model.ts'
 import type { RunRecord } from '../core/run.ts'
 import type { Runnable } from '../core/runnable.ts'
@@ -9,7 +10,7 @@ import type { HostableAgent } from '../runnables/agent/host.ts'
 import { ingestSources, type OpenServer, openTestServer } from '../server.ts'
 
 /** Text, parts, or data for a workflow. */
-export type TestInput = string | readonly Part[] | JsonObject
+export type TestInput = string | readonly GivenPart[] | JsonObject
 
 export interface RunOptions {
   /** The session to continue. It is created if it does not exist. Default: a new session. */
@@ -130,12 +131,12 @@ async function readSources({ services }: OpenServer, { knowledge: wanted }: User
   await ingestSources({ knowledge, root, sources, collection, chunkSize, chunkOverlap, logger, signal })
 }
 
-function toParts(input: TestInput): Part[] {
+function toParts(input: TestInput): GivenPart[] {
   if (typeof input === 'string') return [{ type: 'text', text: input }]
   return isParts(input) ? [...input] : [{ type: 'data', data: input }]
 }
 
-function isParts(input: TestInput): input is readonly Part[] {
+function isParts(input: TestInput): input is readonly GivenPart[] {
   return Array.isArray(input)
 }
 

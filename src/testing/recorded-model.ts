@@ -7,6 +7,7 @@ import { AppError } from '../core/error.ts'
 import type { ModelObject, ModelSetting } from '../core/model.ts'
 import { assertModel, describeModel, resolveModel } from '../models/resolve.ts'
 import { createSerial } from '../runtime/serial.ts'
+import { type RecordedPart, readFiles, writeFiles } from './recorded-files.ts'
 import { type CallOptions, lastUserText, type StreamPart, toGenerated, toStream } from './scripted-model.ts'
 
 export interface RecordedModelSettings {
@@ -22,7 +23,7 @@ interface Recording {
   /** The beginning of the latest message, for readers of the file. */
   about: string
   /** The answers to repetitions of the same call, in order. */
-  answers: StreamPart[][]
+  answers: RecordedPart[][]
 }
 interface Cassette {
   agentserve: 'model-recording/1'
@@ -36,7 +37,8 @@ const longestAbout = 80
 /**
  * A model whose answers are recorded once and replayed from a file, without network and key. A call that is not recorded
  * fails and says how to record it. `AGENTSERVE_RECORD=1` calls the real model for missing calls, `=all` for all calls.
- * The file contains answers and a hash of each call, never headers or keys.
+ * The file contains answers and a hash of each call, never headers or keys. Files that the model
+ * makes are in a folder beside it.
  */
 export function recordedModel({ model, file }: RecordedModelSettings): ModelObject {
   assertModel(model)
@@ -61,13 +63,14 @@ export function recordedModel({ model, file }: RecordedModelSettings): ModelObje
     const answers = known?.answers ?? []
     // If the call is repeated more often than recorded, the last answer is used again.
     const found = answers[place] ?? (mode === '' ? answers.at(-1) : undefined)
-    if (found !== undefined) return found
+    if (found !== undefined) return readFiles(path, found)
     const about = lastUserText(options.prompt).replace(/\s+/g, ' ').slice(0, longestAbout)
     if (mode === '') throw missing(relative(process.cwd(), path), name, about)
     real ??= resolveModel(model)
     const parts = await callReal(await real, options)
-    if (known === undefined) cassette.recordings.push({ key, about, answers: [parts] })
-    else known.answers.push(parts)
+    const recorded = await writeFiles(path, parts)
+    if (known === undefined) cassette.recordings.push({ key, about, answers: [recorded] })
+    else known.answers.push(recorded)
     await writes.run(() => write(path, cassette))
     return parts
   }

@@ -4,6 +4,7 @@ import type { RunEvent } from '../core/event.ts'
 import type { Json } from '../core/json.ts'
 import type { Part } from '../core/message.ts'
 import type { RunRecord, RunStatus, Usage } from '../core/run.ts'
+import { describeFiles } from '../runnables/files/inline.ts'
 import { type TestToolCall, toolCallsOf } from './project.ts'
 
 /** A recorded answer of a model, replayed when the test runs. */
@@ -116,7 +117,7 @@ function hear(call: SavedModelCall, event: RunEvent): void {
 
 /** Equal for prompts with the same content, regardless of provider options. */
 export function promptHash(prompt: unknown): string {
-  const text = JSON.stringify(prompt ?? null, (name, value: unknown) => {
+  const text = JSON.stringify(describeFiles(prompt ?? null), (name, value: unknown) => {
     if (name === 'providerOptions') return undefined
     if (value instanceof Uint8Array) return `${value.byteLength} bytes`
     if (typeof value !== 'object' || value === null || Array.isArray(value)) return value

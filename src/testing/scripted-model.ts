@@ -11,6 +11,8 @@ export interface ScriptedAnswer {
   text?: string | undefined
   reasoning?: string | undefined
   tool_calls?: readonly { name: string; input?: Json; call_id?: string | undefined }[] | undefined
+  /** Files that the model makes. */
+  files?: readonly { media_type: string; data: Uint8Array }[] | undefined
   /** Default 10 in, 10 out. */
   usage?: { input_tokens: number; output_tokens: number } | undefined
   finish_reason?: string | undefined
@@ -82,7 +84,8 @@ export function toGenerated(parts: readonly StreamPart[]): GenerateResult {
   for (const part of parts) {
     if (part.type === 'text-delta') text += part.delta
     else if (part.type === 'reasoning-delta') reasoning += part.delta
-    else if (part.type === 'tool-call' || part.type === 'source' || part.type === 'tool-result') content.push(part)
+    else if (part.type === 'tool-call' || part.type === 'source' || part.type === 'tool-result' || part.type === 'file')
+      content.push(part)
   }
   if (text !== '') content.unshift({ type: 'text', text })
   if (reasoning !== '') content.unshift({ type: 'reasoning', text: reasoning })
@@ -102,7 +105,13 @@ function assertNames(answer: ScriptedAnswer): void {
 let callNumber = 0
 
 export function partsOf(answer: ScriptedAnswer): StreamPart[] {
-  const { text = '', reasoning = '', tool_calls = [], usage = { input_tokens: 10, output_tokens: 10 } } = answer
+  const {
+    text = '',
+    reasoning = '',
+    tool_calls = [],
+    files = [],
+    usage = { input_tokens: 10, output_tokens: 10 },
+  } = answer
   const parts: StreamPart[] = [{ type: 'stream-start', warnings: [] }]
   if (reasoning !== '') {
     parts.push({ type: 'reasoning-start', id: 'r' })
@@ -114,6 +123,8 @@ export function partsOf(answer: ScriptedAnswer): StreamPart[] {
     for (const delta of words(text)) parts.push({ type: 'text-delta', id: 't', delta })
     parts.push({ type: 'text-end', id: 't' })
   }
+  for (const { media_type: mediaType, data } of files)
+    parts.push({ type: 'file', mediaType, data: { type: 'data', data } })
   for (const { name, input = {}, call_id = `scripted-${++callNumber}` } of tool_calls) {
     parts.push({ type: 'tool-call', toolCallId: call_id, toolName: name, input: JSON.stringify(input) })
   }

@@ -107,6 +107,7 @@ describe('resolveConfig', () => {
       },
       allowUnauthenticated: false,
       retention: { maxAgeMs: undefined, maxSessions: undefined },
+      files: { fetchUrls: true },
     })
   })
 
@@ -224,7 +225,7 @@ describe('resolveConfig', () => {
     ).entities
     expect([...entities.keys()]).toEqual(['a', 't', 'w'])
     const limits = usualLimits()
-    const binding = { id: 'a', model: 'ollama/m', root: '/app', mcp: expect.anything(), limits }
+    const binding = { id: 'a', fetchUrls: true, model: 'ollama/m', root: '/app', mcp: expect.anything(), limits }
     expect(bindings[0]).toEqual(['agent', binding])
   })
 })
@@ -319,6 +320,7 @@ describe('a complaint of resolveConfig', () => {
       "must be one of 'auto', 'transformers', 'lexical', 'openai', not 'x'",
     ],
     ['server.knowledgeApi.search', { server: { knowledgeApi: { search: 1 } } }, 'must be true or false, not 1'],
+    ['server.files.fetchUrls', { server: { files: { fetchUrls: 'no' } } }, "must be true or false, not 'no'"],
     ['server.a2a.prefix', { server: { a2a: { prefix: 1 } } }, "must be a path that begins with '/', not 1"],
     [
       'server.retention.maxSessions',

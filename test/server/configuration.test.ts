@@ -8,6 +8,7 @@ import { offlineSummarizer } from '../../src/models/summarizer.ts'
 import { agent } from '../../src/runnables/agent/agent.ts'
 import { createServer } from '../../src/server.ts'
 import { memoryStore } from '../../src/store/sessions/memory/store.ts'
+import { scriptedModel } from '../../src/testing/scripted-model.ts'
 import { type RunningTestServer, startServer } from '../support/server.ts'
 
 /* Each field of the server's configuration: set, and seen to make the difference that docs/configuration.md says. */
@@ -272,6 +273,20 @@ const fields: Record<keyof ServerConfig, () => Promise<void>> = {
       return lines.some((line) => line.includes('auth'))
     }
     expect([await warned({}), await warned({ allowUnauthenticated: true })]).toEqual([true, false])
+  },
+  async files() {
+    const model = scriptedModel('Seen.')
+    const input = { parts: [{ type: 'file', media_type: 'image/png', url: 'http://127.0.0.1/a.png' }] }
+    const said = async (config: ServerConfig) => {
+      const server = await started(config, { helper: agent({ model }) })
+      const { status, json } = await server.call('POST', `${api}/agents/helper/run`, { input })
+      return [status, json.error.message]
+    }
+    expect(await said({})).toEqual([500, expect.stringContaining('is not an address on the public internet')])
+    expect(await said({ files: { fetchUrls: false } })).toEqual([
+      400,
+      expect.stringContaining('`server.files.fetchUrls` is off'),
+    ])
   },
   async retention() {
     const path = join(await folder(), 'sessions.db')

@@ -50,7 +50,7 @@ const floors: Record<string, Floor> = {
   sources: { rooms: ground },
   runnables: {
     rooms: [...ground, 'schema', 'models', 'client'],
-    folders: ['team workflow', 'agent mcp', 'model', 'tools', 'limits', 'base'],
+    folders: ['team workflow', 'agent mcp', 'model', 'tools', 'files', 'limits', 'base'],
   },
   service: {
     rooms: [...ground, 'schema'],

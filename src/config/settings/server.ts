@@ -132,6 +132,10 @@ const serverFields = settings({
   /** Whether `instructions` of a run follow the agent's own. Default: `ignore` for keys of a user, else `append`. */
   clientInstructions: oneOf(['append', 'ignore']).optional(),
   limits: limitSettings.prefault({}),
+  files: settings({
+    /** Whether to fetch the file at an address that the model's provider does not accept. */
+    fetchUrls: flag().default(true),
+  }).prefault({}),
   /** Allows an address that is not loopback without `auth`. */
   allowUnauthenticated: flag().default(false),
   /** Addresses and ranges (`'10.0.0.0/8'`, `'loopback'`) whose `X-Forwarded-For` is trusted. Default: none. */

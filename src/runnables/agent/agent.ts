@@ -38,12 +38,8 @@ function build(settings: CheckedAgent, defaults: Defaults): Runnable<'agent'> {
   const model = own === undefined ? modelOf(settings, defaults) : undefined
   claimTools(settings.tools, defaults)
   const timeoutMs = typeof timeout === 'object' ? timeout.totalMs : timeout
-  const answer =
-    own !== undefined
-      ? ownAnswer(own)
-      : model === undefined
-        ? offlineAnswering(settings)
-        : modelAnswer(settings, model, defaults)
+  const modelled = model === undefined ? undefined : modelAnswer(settings, model, defaults)
+  const answer = own !== undefined ? ownAnswer(own) : (modelled?.run ?? offlineAnswering(settings))
   const entity: Runnable<'agent'> = {
     kind: 'agent',
     name,
@@ -56,6 +52,7 @@ function build(settings: CheckedAgent, defaults: Defaults): Runnable<'agent'> {
     cache: toCache(settings, model),
     timeoutMs,
     clientToolProblem: (tool) => toolProblem(tool, settings),
+    ...(modelled?.checkInput === undefined ? {} : { checkInput: modelled.checkInput }),
     ...(checksInput(settings.guardrails) ? { checksInput: true } : {}),
     run: sideEffects ? inside(surround(answer, settings, defaults)) : surround(answer, settings, defaults),
   }

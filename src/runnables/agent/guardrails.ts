@@ -100,7 +100,14 @@ function reasonOf(verdict: unknown, name: string): string | undefined {
 }
 
 /** Events that wait for the output checks; a pause follows the text before it. */
-const heldBack: ReadonlySet<string> = new Set(['text_delta', 'reasoning_delta', 'data', 'source', 'input_required'])
+const heldBack: ReadonlySet<string> = new Set([
+  'text_delta',
+  'reasoning_delta',
+  'data',
+  'file',
+  'source',
+  'input_required',
+])
 
 function isHeldBack(emission: Emission): boolean {
   return typeof emission === 'string' || heldBack.has(emission.type)

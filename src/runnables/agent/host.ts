@@ -1,5 +1,4 @@
 import type { OutputInterface, ToolSet } from 'ai'
-import { promptText } from '../../core/message.ts'
 import { isModelObject } from '../../core/model.ts'
 import type { EntityKind } from '../../core/run.ts'
 import { isRunnable, markRunnable, type Runnable } from '../../core/runnable.ts'
@@ -7,9 +6,11 @@ import { describeModel } from '../../models/resolve.ts'
 import { wrong } from '../../schema/check.ts'
 import { isObject } from '../../schema/field.ts'
 import { configurable, type Defaults } from '../base/defaults.ts'
+import { fetchingOf } from '../files/fetch.ts'
+import { ModelFiles } from '../files/model-files.ts'
 import { bounded, noLimits } from '../limits/bounded.ts'
 import { resumedMessages } from '../model/checkpoint.ts'
-import { historyMessages } from '../model/prompt.ts'
+import { historyMessages, promptContent } from '../model/prompt.ts'
 import { runAgent, type SdkAgent } from '../model/run.ts'
 import { isStructured, structured } from '../model/structured.ts'
 import { checkApprovalNames, problemOfApproval, type ToolApproval } from '../tools/approvals.ts'
@@ -30,7 +31,8 @@ export function isSdkAgent(value: unknown): value is HostableAgent {
 }
 
 /** Any `Agent` of the AI SDK, unchanged: it gets the session's messages and answers; structured output becomes data. */
-export function hostAgent(hosted: HostableAgent, { limits = noLimits }: Defaults = {}): Runnable<'agent'> {
+export function hostAgent(hosted: HostableAgent, defaults: Defaults = {}): Runnable<'agent'> {
+  const { limits = noLimits } = defaults
   const agent = hosted as unknown as SdkAgent
   const { settings } = agent as {
     settings?: { model?: unknown; output?: OutputInterface; toolApproval?: ToolApproval; prepareCall?: unknown }
@@ -60,14 +62,20 @@ export function hostAgent(hosted: HostableAgent, { limits = noLimits }: Defaults
     sideEffects: true,
     async *run(input, context) {
       const tools = new Map(Object.keys(agent.tools ?? {}).map((name) => [name, {}]))
-      const resumed = resumedMessages(context, tools)
+      const files = new ModelFiles(context, fetchingOf(defaults))
+      const resumed = await resumedMessages(context, tools, files)
       const messages = resumed?.messages ?? [
-        ...historyMessages(await context.history(context.given?.history === undefined ? undefined : Infinity)),
-        { role: 'user' as const, content: promptText(input.parts) },
+        ...(await historyMessages(
+          await context.history(context.given?.history === undefined ? undefined : Infinity),
+          files,
+        )),
+        { role: 'user' as const, content: await promptContent(input.parts, files) },
       ]
       const events = runAgent({
         agent,
-        messages,
+        // An agent of another kind may fetch addresses in its own way.
+        messages: settings === undefined ? await files.fetchAll(messages) : messages,
+        files,
         signal: context.signal,
         tools,
         denied: resumed?.denied,
@@ -76,7 +84,7 @@ export function hostAgent(hosted: HostableAgent, { limits = noLimits }: Defaults
       yield* isStructured(settings?.output) ? structured(bounded(events, limits), settings.output) : events
     },
   } satisfies Runnable<'agent'>)
-  return configurable(entity, (defaults) => hostAgent(hosted, defaults))
+  return configurable(entity, (next) => hostAgent(hosted, next))
 }
 
 /** The runnable for an entry of `agents`, `teams` or `workflows`. Throws `invalid_request` for any other value. */

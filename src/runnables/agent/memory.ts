@@ -1,6 +1,7 @@
 import type { ModelMessage } from 'ai'
-import { type Message, promptText } from '../../core/message.ts'
+import { type FilePart, type Message, type Part, promptText } from '../../core/message.ts'
 import type { RunContext } from '../../core/runnable.ts'
+import type { ModelFiles } from '../files/model-files.ts'
 import { historyMessages } from '../model/prompt.ts'
 import type { CheckedMemory } from './schema.ts'
 
@@ -9,7 +10,7 @@ const charactersPerToken = 4
 const overlapMs = 1000
 
 /** The session for a model: its summary and the newest runs since that fit the budget, each whole; or the caller's history. */
-export async function remember(memory: CheckedMemory, context: RunContext): Promise<ModelMessage[]> {
+export async function remember(memory: CheckedMemory, context: RunContext, files: ModelFiles): Promise<ModelMessage[]> {
   const { runs, tokens, summary: wanted } = memory
   const summary = wanted ? await context.summary() : undefined
   const isCallers = context.given?.history !== undefined
@@ -32,7 +33,7 @@ export async function remember(memory: CheckedMemory, context: RunContext): Prom
     left -= cost
     first--
   }
-  return [...told, ...historyMessages(interactions.slice(first).flat())]
+  return [...told, ...(await historyMessages(withoutOldFiles(interactions.slice(first).flat()), files))]
 }
 
 /** About a token per four characters: exact enough for a budget, and the same for every model. */
@@ -41,7 +42,49 @@ export function tokensOf(text: string): number {
 }
 
 function costOf(messages: readonly Message[]): number {
-  return messages.reduce((sum, { parts }) => sum + tokensOf(promptText(parts)), 0)
+  return messages.reduce((sum, { parts }) => sum + tokensOf(promptText(parts)) + tokensOfFiles(parts), 0)
+}
+
+const tokensPerFile = 1_000
+const bytesPerToken = 40
+
+/** An image costs 1,000 tokens, text as much as any text, another file a token per 40 bytes but at least 1,000. */
+function tokensOfFiles(parts: readonly Part[]): number {
+  let tokens = 0
+  for (const part of parts) {
+    if (part.type !== 'file') continue
+    const { media_type: type, size = 0 } = part
+    if (type.startsWith('text/')) tokens += Math.ceil(size / charactersPerToken)
+    else if (type.startsWith('image/')) tokens += tokensPerFile
+    else tokens += Math.max(tokensPerFile, Math.ceil(size / bytesPerToken))
+  }
+  return tokens
+}
+
+/** Providers accept requests of about this size. */
+const mostFileBytes = 20 * 1024 * 1024
+
+/** Names the older files of a history in place of their content when all of them are more than a model can get. */
+function withoutOldFiles(messages: readonly Message[]): readonly Message[] {
+  if (!messages.some(({ parts }) => parts.some(({ type }) => type === 'file'))) return messages
+  let left = mostFileBytes
+  const isLeftOut = (part: FilePart) => {
+    left -= part.size ?? 0
+    return left < 0
+  }
+  return messages
+    .toReversed()
+    .map((message) => {
+      const parts = message.parts.map((part) =>
+        part.type === 'file' && isLeftOut(part) ? ({ type: 'text', text: nameOf(part) } as const) : part,
+      )
+      return { ...message, parts }
+    })
+    .reverse()
+}
+
+function nameOf({ name, media_type: type }: FilePart): string {
+  return `[An earlier file is left out: ${name ?? 'without a name'}, ${type}]`
 }
 
 function byTurn(history: readonly Message[]): Message[][] {

@@ -1,18 +1,22 @@
 import type { ModelMessage, ToolSet } from 'ai'
 import { AppError, messageOf } from '../../core/error.ts'
 import type { EmittedEvent } from '../../core/event.ts'
-import { promptText } from '../../core/message.ts'
+import type { FilePart } from '../../core/message.ts'
 import type { ModelObject, ModelSetting } from '../../core/model.ts'
 import type { RunContext, RunInput } from '../../core/runnable.ts'
 import { describeModel, resolveModel } from '../../models/resolve.ts'
 import { Channel } from '../../runtime/channel.ts'
 import type { Defaults } from '../base/defaults.ts'
 import { loadSdk } from '../base/sdk.ts'
+import { assertAccepted } from '../files/addresses.ts'
+import { fetchingOf } from '../files/fetch.ts'
+import { ModelFiles } from '../files/model-files.ts'
 import { bounded, noLimits } from '../limits/bounded.ts'
 import { StepLimit } from '../limits/step-limit.ts'
 import { resumedMessages } from '../model/checkpoint.ts'
 import { hookedModel } from '../model/hook.ts'
 import { ModelObserver } from '../model/observer.ts'
+import { promptContent } from '../model/prompt.ts'
 import { runAgent } from '../model/run.ts'
 import { type Approve, sdkAgents } from '../model/sdk-agent.ts'
 import { callersOutput, isStructured, structured, wholeOutput } from '../model/structured.ts'
@@ -29,7 +33,7 @@ import type { CheckedAgent, CheckedKnowledge } from './schema.ts'
 
 export const searchToolName = 'search_knowledge'
 
-/** Answers with a model, which is resolved at the first run. */
+/** Answers with a model, which is resolved at the first run. `checkInput` is for a server that fetches no files. */
 export function modelAnswer(settings: CheckedAgent, setting: ModelSetting, defaults: Defaults) {
   const { root, limits = noLimits } = defaults
   const stopWhen = [settings.stopWhen ?? []].flat()
@@ -38,6 +42,7 @@ export function modelAnswer(settings: CheckedAgent, setting: ModelSetting, defau
   const { knowledge } = settings
   const hook = settings.hooks?.modelCall
   const createAgent = sdkAgents(settings, root)
+  const fetching = fetchingOf(defaults)
   let resolving: Promise<ModelObject> | undefined
   const resolve = () => {
     resolving ??= resolveModel(setting, { root }).catch((error: unknown) => {
@@ -47,20 +52,27 @@ export function modelAnswer(settings: CheckedAgent, setting: ModelSetting, defau
     })
     return resolving
   }
-  async function* firstMessages(input: RunInput, context: RunContext): AsyncGenerator<EmittedEvent, ModelMessage[]> {
-    const messages = await remember(settings.memory, context)
-    const question = promptText(input.parts)
-    let prompt = question
+  async function* firstMessages(
+    input: RunInput,
+    context: RunContext,
+    files: ModelFiles,
+  ): AsyncGenerator<EmittedEvent, ModelMessage[]> {
+    const messages = await remember(settings.memory, context, files)
+    let before: string | undefined
     if (knowledge !== undefined && knowledge.mode !== 'tool' && input.text.trim() !== '') {
       const { hits, event } = await retrieve(knowledge, input.text, context)
       yield event
       for (const [place, hit] of hits.entries()) yield sourceEvent(hit, place + 1)
-      if (hits.length > 0) prompt = `${passagesText(hits)}\n\n${question}`
+      if (hits.length > 0) before = passagesText(hits)
     }
-    messages.push({ role: 'user', content: prompt } satisfies ModelMessage)
+    messages.push({ role: 'user', content: await promptContent(input.parts, files, { before }) } satisfies ModelMessage)
     return messages
   }
-  return async function* run(input: RunInput, context: RunContext): AsyncGenerator<EmittedEvent> {
+  async function checkInput({ parts }: RunInput): Promise<void> {
+    const files = parts.filter((part) => part.type === 'file' && part.url !== undefined)
+    if (files.length > 0) await assertAccepted(files as FilePart[], await resolve())
+  }
+  async function* run(input: RunInput, context: RunContext): AsyncGenerator<EmittedEvent> {
     const queue = new Channel<EmittedEvent>()
     const search =
       knowledge?.mode === 'tool' ? { [searchToolName]: await searchTool(knowledge, context, queue) } : undefined
@@ -74,16 +86,17 @@ export function modelAnswer(settings: CheckedAgent, setting: ModelSetting, defau
       return decideApprovals(approval, opened, configured, Object.keys(present))
     }
     if (settings.prepareCall === undefined) approve(settings.toolApproval)
+    const files = new ModelFiles(context, fetching)
     const results = clientResults(context.resumed, limits.toolResult)
-    const resumed = resumedMessages(context, opened, results.parts)
+    const resumed = await resumedMessages(context, opened, files, results.parts)
     yield* results.events
-    const messages = resumed?.messages ?? (yield* firstMessages(input, context))
+    const messages = resumed?.messages ?? (yield* firstMessages(input, context, files))
     const observer = new ModelObserver()
     const equip = async (model: ModelObject) => {
       const watched = await observer.watch(model)
       return hook === undefined ? watched : hookedModel(watched, hook, callOf(input, context))
     }
-    const equipped = equipTools(tools, settings, () => callOf(input, context), limits)
+    const equipped = equipTools(tools, settings, () => callOf(input, context), limits, files)
     const steps = isLimited ? new StepLimit(limits.run.steps, context.resumed) : undefined
     const schema = context.given?.output_schema
     const asked = schema && (await callersOutput(schema))
@@ -94,16 +107,19 @@ export function modelAnswer(settings: CheckedAgent, setting: ModelSetting, defau
       equip,
       approve,
       clientTools,
+      download: files.download,
       stopWhen: steps && [...stopWhen, steps.stop],
       instructions: context.given?.instructions,
       output: asked && wholeOutput(asked),
     })
     const { signal } = context
-    const told = { queue, observer, label, setting, steps, tools: opened, clientTools, denied: resumed?.denied }
+    const denied = resumed?.denied
+    const told = { queue, files, observer, label, setting, steps, tools: opened, clientTools, denied }
     const events = runAgent({ agent, messages, signal, ...told })
     if (asked !== undefined) yield* structured(bounded(events, limits), asked, '`output_schema`')
     else yield* isStructured(settings.output) ? structured(bounded(events, limits), settings.output) : events
   }
+  return fetching.isOn ? { run } : { run, checkInput }
 }
 
 async function searchTool(

@@ -1,7 +1,7 @@
 import type { EmittedEvent } from '../../core/event.ts'
 import type { SearchHit } from '../../core/knowledge/knowledge.ts'
 import type { RunContext, RunInput } from '../../core/runnable.ts'
-import { noModelText, offlineAnswer, offlineModelName } from '../../models/offline.ts'
+import { noModelText, offlineAnswer, offlineModelName, unreadFiles } from '../../models/offline.ts'
 import { findQuotes, type Quote } from '../../models/quote.ts'
 import { ModelEvents } from '../model/events.ts'
 import { retrieve, sourceEvent } from './passages.ts'
@@ -9,11 +9,13 @@ import type { CheckedAgent } from './schema.ts'
 
 /** Answers without a model: quotes from the knowledge base, or says how to set up a model. */
 export function offlineAnswering({ knowledge }: Pick<CheckedAgent, 'knowledge'>) {
-  return async function* run({ text }: RunInput, context: RunContext): AsyncGenerator<string | EmittedEvent> {
+  return async function* run({ text, parts }: RunInput, context: RunContext): AsyncGenerator<string | EmittedEvent> {
     const events = new ModelEvents()
+    const files = parts.filter((part) => part.type === 'file')
     if (knowledge === undefined) {
       yield events.startCall(offlineModelName, [{ role: 'user', content: text }])
       yield noModelText
+      yield* unreadFiles(files)
       yield* events.endCall(null, 'stop')
       return
     }
@@ -27,6 +29,7 @@ export function offlineAnswering({ knowledge }: Pick<CheckedAgent, 'knowledge'>)
       context.signal.throwIfAborted()
       yield piece
     }
+    yield* unreadFiles(files)
     yield* events.endCall(null, 'stop')
   }
 }

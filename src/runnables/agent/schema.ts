@@ -146,7 +146,6 @@ export const agentSettings = settings(
     experimental_refineToolInput: plain,
     experimental_onStart: callable,
     experimental_onStepStart: callable,
-    experimental_download: callable,
   } satisfies Record<keyof AnyAgentSettings, z.ZodType>,
   { effects: 'sideEffects' },
 )

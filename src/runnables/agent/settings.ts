@@ -35,7 +35,15 @@ export type AgentOutput = string | AsyncIterable<Emission> | Iterable<Emission>
 
 export type RuntimeContext = Record<string, unknown>
 
-type Replaced = 'model' | 'tools' | 'output' | 'timeout' | 'id' | 'callOptionsSchema' | '_internal'
+type Replaced =
+  | 'model'
+  | 'tools'
+  | 'output'
+  | 'timeout'
+  | 'id'
+  | 'callOptionsSchema'
+  | '_internal'
+  | 'experimental_download'
 
 /** The type of the data that an agent with this `output` gives. */
 export type DataOf<OUTPUT> = [OUTPUT] extends [never] ? Json : OUTPUT extends OutputInterface<infer DATA> ? DATA : never

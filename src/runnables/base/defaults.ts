@@ -1,6 +1,7 @@
 import type { ToolSet } from 'ai'
 import type { ModelSetting } from '../../core/model.ts'
 import type { Runnable } from '../../core/runnable.ts'
+import type { Network } from '../../runtime/download.ts'
 import type { RunnableLimits } from '../limits/bounded.ts'
 import type { McpServers } from '../mcp/mcp.ts'
 
@@ -11,12 +12,16 @@ export interface Defaults {
   mcp?: McpServers | undefined
   testDoubles?: TestDoubles | undefined
   limits?: RunnableLimits | undefined
+  /** `server.files.fetchUrls`; default true. */
+  fetchUrls?: boolean | undefined
 }
 
 export interface TestDoubles {
   /** Gets the model that the agent would use. */
   model?(setting: ModelSetting | undefined): ModelSetting | undefined
   tools?(tools: ToolSet): ToolSet
+  /** Takes the place of the internet when files are fetched. */
+  network?: Network | undefined
 }
 
 const bind = Symbol.for('agentserve.bind')

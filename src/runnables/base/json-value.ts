@@ -13,9 +13,11 @@ export function toJson(value: unknown): Json {
 
 /** The JSON of a value, bytes as their count; undefined for a value without JSON. Throws for cycles and the like. */
 export function jsonText(value: unknown): string | undefined {
-  return JSON.stringify(value, (_key, part: unknown) =>
-    part instanceof Uint8Array ? `${part.byteLength} bytes` : part,
-  )
+  return JSON.stringify(value, function (this: Record<string, unknown>, key, part: unknown) {
+    // `part` is already converted by the Buffer's own `toJSON`.
+    const original = this[key]
+    return original instanceof Uint8Array ? `${original.byteLength} bytes` : part
+  })
 }
 
 type Callable = (...args: never[]) => unknown

@@ -3,7 +3,7 @@ import type { Emission } from '../../core/runnable.ts'
 import { jsonSize } from '../../runtime/json-size.ts'
 
 /** Limits that agents and teams enforce themselves, because nothing else sees their intermediate output. */
-export type RunnableLimits = Pick<Limits, 'run' | 'toolResult'>
+export type RunnableLimits = Pick<Limits, 'run' | 'toolResult' | 'fileBytes'>
 
 export const noLimits: RunnableLimits = {
   run: {
@@ -16,6 +16,7 @@ export const noLimits: RunnableLimits = {
     files: Infinity,
   },
   toolResult: { promptBytes: Infinity, recordBytes: Infinity },
+  fileBytes: Infinity,
 }
 
 const eventsPerTick = 256

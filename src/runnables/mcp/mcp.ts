@@ -6,6 +6,7 @@ import { AppError } from '../../core/error.ts'
 import { checkSettings, wrong } from '../../schema/check.ts'
 import { choose, is, list, settings, show, string, text } from '../../schema/field.ts'
 import type { Defaults } from '../base/defaults.ts'
+import { toContent } from '../files/results.ts'
 import { unknownTool } from '../tools/names.ts'
 import { type CheckPlace, toolSource } from '../tools/source.ts'
 import { McpConnection, type McpToolDefinition } from './connection.ts'
@@ -232,18 +233,10 @@ function outputOf(result: CallToolResult): unknown {
 
 type ModelOutput = Awaited<ReturnType<NonNullable<ToolSet[string]['toModelOutput']>>>
 
-/** Images stay images for the model; everything else becomes text. */
+/** Files stay files for the model; everything else becomes text. */
 function toModelOutput(output: unknown): ModelOutput {
   if (typeof output === 'string') return { type: 'text', value: output }
-  const content = (output as { content?: unknown }).content
+  const { content } = (output ?? {}) as { content?: unknown }
   if (!Array.isArray(content)) return { type: 'text', value: JSON.stringify(output) }
-  return {
-    type: 'content',
-    value: content.map((part: { type: string; text?: string; data?: string; mimeType?: string }) => {
-      if (part.type === 'image' && part.data !== undefined && part.mimeType !== undefined) {
-        return { type: 'file' as const, mediaType: part.mimeType, data: { type: 'data' as const, data: part.data } }
-      }
-      return { type: 'text' as const, text: part.type === 'text' ? (part.text ?? '') : JSON.stringify(part) }
-    }),
-  }
+  return { type: 'content', value: content.map(toContent) }
 }

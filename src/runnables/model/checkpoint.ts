@@ -2,6 +2,7 @@ import type { ModelMessage, ToolApprovalResponse, ToolResultPart } from 'ai'
 import type { Json } from '../../core/json.ts'
 import type { Resumption, RunContext } from '../../core/runnable.ts'
 import { answerTo } from '../../core/waiting.ts'
+import type { ModelFiles } from '../files/model-files.ts'
 
 export interface Checkpoint {
   messages: ModelMessage[]
@@ -13,7 +14,7 @@ export interface Checkpoint {
 
 export type KnownTools = ReadonlyMap<string, { hash?: string | undefined }>
 
-/** Bytes become base64, which the AI SDK accepts too. */
+/** Files are references here (`ModelFiles`); other bytes become base64, which the AI SDK accepts too. */
 export function toCheckpoint(checkpoint: Checkpoint): Json {
   const text = JSON.stringify(checkpoint, function (this: Record<string, unknown>, key, value: unknown) {
     // `value` is already converted by the Buffer's own `toJSON`.
@@ -36,17 +37,19 @@ export interface ResumedMessages {
 }
 
 /** The messages with which a paused run continues; undefined for a new run. `results`: what the caller's tools gave. */
-export function resumedMessages(
+export async function resumedMessages(
   { resumed }: RunContext,
   tools: KnownTools,
+  files: ModelFiles,
   results: readonly ToolResultPart[] = [],
-): ResumedMessages | undefined {
+): Promise<ResumedMessages | undefined> {
   const checkpoint = readCheckpoint(resumed)
-  if (resumed === undefined || checkpoint === undefined || results.length === 0)
-    return resumed && checkpoint && withDecisions(checkpoint, resumed, tools)
+  if (resumed === undefined || checkpoint === undefined) return undefined
   // The AI SDK looks for decisions in the last message.
-  const messages = [...checkpoint.messages, { role: 'tool' as const, content: [...results] }]
-  return withDecisions({ ...checkpoint, messages }, resumed, tools)
+  const given = results.length === 0 ? [] : [{ role: 'tool' as const, content: [...results] }]
+  const recorded = { ...checkpoint, messages: [...checkpoint.messages, ...given] }
+  const { messages, denied } = withDecisions(recorded, resumed, tools)
+  return { messages: await files.restore(messages), denied }
 }
 
 /** Adds the decisions on the waiting tool calls. An approval holds only for the tool as it was then. */

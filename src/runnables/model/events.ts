@@ -5,6 +5,7 @@ import { createId } from '../../core/id.ts'
 import type { JsonObject } from '../../core/json.ts'
 import type { Usage } from '../../core/run.ts'
 import { toJson } from '../base/json-value.ts'
+import { describeFiles } from '../files/inline.ts'
 
 /** Converts the AI SDK's stream to events. One per run: it knows the open model call and tool call starts. */
 export class ModelEvents {
@@ -22,7 +23,7 @@ export class ModelEvents {
     this.#startedAt = now()
   }
 
-  /** `messages` is the prompt as it is sent. */
+  /** `messages` is the prompt as it is sent; its files are recorded by name, type and size. */
   startCall(
     model: string,
     messages: unknown,
@@ -33,7 +34,7 @@ export class ModelEvents {
       type: 'model_call_start',
       call_id: this.#call.id,
       model,
-      messages: toJson(messages),
+      messages: toJson(describeFiles(messages)),
       ...(tools === undefined ? {} : { tools: toJson(tools) }),
       ...(settings === undefined ? {} : { settings: toJson(settings) as JsonObject }),
     }
@@ -47,8 +48,8 @@ export class ModelEvents {
     return [{ type: 'model_call_end', call_id: call.id, usage, finish_reason: finishReason, duration_ms }]
   }
 
-  /** Throws the provider's error for an error part, and an error for an answer that broke off. */
-  of(part: TextStreamPart<ToolSet>): EmittedEvent[] {
+  /** Throws the provider's error for an error part, and an error for an answer that broke off. `output`: of a tool, as recorded. */
+  of(part: TextStreamPart<ToolSet>, output?: unknown): EmittedEvent[] {
     switch (part.type) {
       case 'text-delta':
         return part.text === '' ? [] : [{ type: 'text_delta', text: part.text }]
@@ -60,7 +61,7 @@ export class ModelEvents {
       case 'tool-result':
         // A preliminary result is followed by the final one.
         if ('preliminary' in part && part.preliminary === true) return []
-        return [this.#toolEnd(part, { output: toJson(part.output) })]
+        return [this.#toolEnd(part, { output: toJson(output) })]
       case 'tool-error':
         return [this.#toolEnd(part, { error: { message: messageOf(part.error) } })]
       case 'tool-output-denied':

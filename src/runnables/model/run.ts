@@ -6,6 +6,8 @@ import { modelFailure } from '../../models/failure.ts'
 import { Channel } from '../../runtime/channel.ts'
 import type { ModelParams } from '../agent/hooks.ts'
 import type { RuntimeContext } from '../agent/settings.ts'
+import type { ModelFiles } from '../files/model-files.ts'
+import { storeResult } from '../files/results.ts'
 import type { StepLimit } from '../limits/step-limit.ts'
 import { openClientCalls } from '../tools/client-tools.ts'
 import { WaitingCall } from '../tools/waiting-call.ts'
@@ -19,6 +21,7 @@ export type SdkAgent = Agent<never, ToolSet, RuntimeContext, OutputInterface>
 export interface ModelRun {
   agent: SdkAgent
   messages: ModelMessage[]
+  files: ModelFiles
   signal: AbortSignal
   /** For events of tools; ends with the run. */
   queue?: Channel<EmittedEvent>
@@ -96,6 +99,8 @@ async function pump(run: ModelRun, queue: Channel<EmittedEvent>, abortSignal: Ab
     const result = await run.agent.stream({
       messages: run.messages,
       abortSignal,
+      // Part of the options of every call, and not in their type. It also takes the place of a hosted agent's own.
+      ...{ experimental_download: run.files.download },
       onStepStart: (step) => {
         label = run.label ?? `${step.provider}/${step.modelId}`
         stepBegins = true
@@ -107,11 +112,17 @@ async function pump(run: ModelRun, queue: Channel<EmittedEvent>, abortSignal: Ab
         waiting.set(part.toolCallId, part.output as unknown as WaitingCall)
         continue
       }
-      if (part.type === 'tool-result') run.checkResult?.(part.toolName, part.output)
+      if (part.type === 'file') {
+        const { uint8Array, mediaType } = part.file
+        await queue.push({ ...(await run.files.keep(uint8Array, { mediaType })), type: 'file' })
+        continue
+      }
+      const output = part.type === 'tool-result' ? await storeResult(part.output, run.files) : undefined
+      if (part.type === 'tool-result') run.checkResult?.(part.toolName, output)
       if (part.type === 'tool-call') handsOver ||= clientTools.has(part.toolName)
       // Like any other call, it does not count in an answer that was cut off.
       if (part.type === 'finish-step') handsOver &&= ['tool-calls', 'stop'].includes(part.finishReason)
-      for (const event of events.of(part)) {
+      for (const event of events.of(part, output)) {
         if (event.type === 'input_required') asked.push(event)
         else {
           // The first fragment is sent before anything else is done.
@@ -127,7 +138,7 @@ async function pump(run: ModelRun, queue: Channel<EmittedEvent>, abortSignal: Ab
       if (handsOver) asked.push(...openClientCalls(given, clientTools))
     }
     if (asked.length + waiting.size > 0) {
-      const messages = [...run.messages, ...(await result.responseMessages)]
+      const messages = await run.files.toReferences([...run.messages, ...(await result.responseMessages)])
       const hashes = run.tools && hashesOfOpen(messages, run.tools)
       for (const event of paused(asked, messages, waiting, hashes)) await queue.push(event)
     } else if (run.steps?.failure !== undefined) throw run.steps.failure

@@ -8,6 +8,8 @@ import { CallerParts } from './caller-parts.ts'
 import type { SdkAgent } from './run.ts'
 import { isStructured, wholeOutput } from './structured.ts'
 
+type Download = ToolLoopAgentSettings['experimental_download']
+
 /** What differs between runs: tools, model, and the wrapper of every model that a step may name. */
 export interface RunParts {
   model: ModelObject
@@ -20,6 +22,8 @@ export interface RunParts {
   output?: OutputInterface | undefined
   /** Names of the client tools; they are active whatever `activeTools` names. */
   clientTools?: readonly string[] | undefined
+  /** The AI SDK's own would connect to private addresses. */
+  download: Download
   stopWhen?: CheckedAgent['stopWhen'] | undefined
 }
 
@@ -38,15 +42,16 @@ export function sdkAgents(settings: CheckedAgent, root: string | undefined) {
     ...(typeof timeout === 'object' ? { timeout: withoutTools(timeout) } : {}),
   }
   return async (parts: RunParts): Promise<SdkAgent> => {
-    const { model, tools, equip, approve, clientTools = [], stopWhen, instructions, output } = parts
+    const { model, tools, equip, approve, download, clientTools = [], stopWhen, instructions, output } = parts
     const { ToolLoopAgent } = await loadSdk()
     const stepped = prepareStep && withResolvedModel(prepareStep, root, equip)
-    const called = prepareCall && withApprovals(withResolvedModel(prepareCall, root, equip), approve)
+    const called = prepareCall && prepared(withResolvedModel(prepareCall, root, equip), approve, download)
     const caller =
       instructions === undefined && output === undefined ? undefined : new CallerParts(instructions, output)
     const whole = {
       ...common,
       model,
+      experimental_download: download,
       ...(stopWhen === undefined ? {} : { stopWhen }),
       ...(rest.activeTools === undefined ? {} : { activeTools: [...rest.activeTools, ...clientTools] }),
       ...(Object.keys(tools).length === 0 ? {} : { tools }),
@@ -72,15 +77,16 @@ function withResolvedModel<OPTIONS extends { model?: unknown }, RESULT>(
   }
 }
 
-/** A call may add tools and approvals; without approvals the agent's apply. */
-function withApprovals<OPTIONS extends { toolApproval?: unknown }, RESULT extends object | undefined>(
+/** A call may add tools and approvals; without approvals the agent's apply. It can't change how files are fetched. */
+function prepared<OPTIONS extends { toolApproval?: unknown }, RESULT extends object | undefined>(
   prepare: (options: OPTIONS) => Promise<RESULT>,
   approve: Approve,
+  download: Download,
 ) {
   return async (options: OPTIONS) => {
-    const prepared: { toolApproval?: unknown; tools?: ToolSet } = (await prepare(options)) ?? options
-    const { toolApproval = options.toolApproval, tools } = prepared
-    return { ...prepared, toolApproval: approve(toolApproval as ToolApproval, tools) }
+    const changed: { toolApproval?: unknown; tools?: ToolSet } = (await prepare(options)) ?? options
+    const { toolApproval = options.toolApproval, tools } = changed
+    return { ...changed, experimental_download: download, toolApproval: approve(toolApproval as ToolApproval, tools) }
   }
 }
 

@@ -3,6 +3,7 @@ import { AppError } from '../../core/error.ts'
 import { within } from '../../runtime/abort.ts'
 import type { CheckedAgent } from '../agent/schema.ts'
 import type { AgentRunContext } from '../agent/settings.ts'
+import type { ModelFiles } from '../files/model-files.ts'
 import type { RunnableLimits } from '../limits/bounded.ts'
 import { checkedResults } from '../tools/result.ts'
 
@@ -14,6 +15,7 @@ export function equipTools(
   { timeout, hooks }: Pick<CheckedAgent, 'timeout' | 'hooks'>,
   run: () => AgentRunContext,
   { toolResult }: RunnableLimits,
+  files: ModelFiles,
 ): ToolSet {
   const limits = typeof timeout === 'object' ? timeout : {}
   const hook = hooks?.toolCall
@@ -35,7 +37,7 @@ export function equipTools(
     return { ...tool, execute: hook === undefined ? call : around } as unknown as ToolSet[string]
   }
   return Object.fromEntries(
-    Object.entries(tools).map(([name, tool]) => [name, checkedResults(name, equip(name, tool), toolResult)]),
+    Object.entries(tools).map(([name, tool]) => [name, checkedResults(name, equip(name, tool), toolResult, files)]),
   )
 }
 

@@ -1,5 +1,6 @@
 import type { ModelMessage, ToolSet } from 'ai'
 import { AppError, messageOf } from '../../core/error.ts'
+import type { FilePart } from '../../core/message.ts'
 import type { RunContext, RunInput, Runnable } from '../../core/runnable.ts'
 import { offlineModelName } from '../../models/offline.ts'
 import { wrong } from '../../schema/check.ts'
@@ -19,6 +20,8 @@ import { ask, askNext, childOf, entityOf, goOn, type Member, type MemberOutcome,
 type Leading = { [KEY in 'model' | 'instructions' | 'stopWhen']: AnyAgentSettings[KEY] | undefined }
 
 const runs = new WeakMap<RunContext, TeamRun>()
+/** The files of the team's input; a member gets them with its task. */
+const files = new WeakMap<RunContext, readonly FilePart[]>()
 
 /** The agent that delegates: each member is a tool that takes a task in the model's own words. */
 export function leader(settings: Leading, members: readonly Member[]): Runnable {
@@ -50,6 +53,10 @@ export async function lead(run: TeamRun, leader: Runnable, members: readonly Mem
   const context = await takeUp(run, members)
   if (context === undefined) return
   runs.set(context, run)
+  files.set(
+    context,
+    input.parts.filter((part) => part.type === 'file'),
+  )
   for await (const emission of leader.run(input, context)) {
     await run.emit(typeof emission === 'string' ? { type: 'text_delta', text: emission } : emission)
   }
@@ -117,7 +124,8 @@ function memberTools(members: readonly Member[], execute: boolean) {
 async function delegate(context: RunContext, member: Member, task: string): Promise<string | WaitingCall> {
   const run = runs.get(context)
   if (run === undefined) throw new AppError('internal', 'A team member was called outside its team.')
-  const outcome = await ask(run, member, { parts: [{ type: 'text', text: task }], text: task }, false)
+  const parts = [{ type: 'text' as const, text: task }, ...(files.get(context) ?? [])]
+  const outcome = await ask(run, member, { parts, text: task }, false)
   return 'text' in outcome ? outcome.text : new WaitingCall(outcome.runId, outcome.asks)
 }
 

@@ -2,6 +2,8 @@ import type { ToolSet } from 'ai'
 import { AppError, messageOf } from '../../core/error.ts'
 import { isLonger, shownBytes, type ToolResultLimits } from '../../core/limits.ts'
 import { jsonText } from '../base/json-value.ts'
+import type { ModelFiles } from '../files/model-files.ts'
+import { storeResult, tellFiles } from '../files/results.ts'
 import { WaitingCall } from './waiting-call.ts'
 
 type Tool = ToolSet[string]
@@ -11,13 +13,18 @@ type ModelOutput = Awaited<ReturnType<ToModelOutput>>
 
 /**
  * The tool with checked results. A result that is not JSON or is too large for the record fails the call; what is too
- * large for the model is cut, with a note.
+ * large for the model is cut, with a note. Files of a result are stored, and the model gets their bytes.
  */
-export function checkedResults(name: string, tool: Tool, limits: ToolResultLimits): Tool {
+export function checkedResults(name: string, tool: Tool, limits: ToolResultLimits, files: ModelFiles): Tool {
   if (tool.execute === undefined) return tool
   const execute = tool.execute as unknown as Execute
   const own = tool.toModelOutput as ToModelOutput | undefined
-  const check = (output: unknown) => checkResult(name, output, own !== undefined, limits)
+  const check = async (output: unknown) => {
+    const stored = await storeResult(output, files)
+    checkResult(name, stored, own !== undefined, limits)
+    // A conversion of its own expects what the tool gave.
+    return own === undefined ? stored : output
+  }
   const fail = (error: unknown): never => {
     throw tellable(name, error, limits)
   }
@@ -32,29 +39,25 @@ export function checkedResults(name: string, tool: Tool, limits: ToolResultLimit
   }
   const toModelOutput = async (options: Parameters<ToModelOutput>[0]): Promise<ModelOutput> => {
     const told = own === undefined ? usual(options.output) : await tell(name, own, options)
-    return clip(told, limits.promptBytes)
+    const whole = told.type === 'content' ? { ...told, value: await files.resolve(told.value) } : told
+    return clip(whole, limits.promptBytes)
   }
   return { ...tool, execute: checked, toModelOutput } as unknown as Tool
 }
 
 /** Throws for a result that can't be recorded. A tool that converts its result for the model may return any value. */
-export function checkResult(
-  name: string,
-  output: unknown,
-  isTold: boolean,
-  { recordBytes }: ToolResultLimits,
-): unknown {
-  if (output instanceof WaitingCall) return output
+export function checkResult(name: string, output: unknown, isTold: boolean, { recordBytes }: ToolResultLimits): void {
+  if (output instanceof WaitingCall) return
   let text: string | undefined
   try {
     text = typeof output === 'string' ? output : jsonText(output)
   } catch (cause) {
-    if (isTold) return output
+    if (isTold) return
     throw new AppError('run_failed', `The tool '${name}' returned a value that is not JSON: ${firstLine(cause)}.`, {
       cause,
     })
   }
-  if (text === undefined || !isLonger(text, recordBytes)) return output
+  if (text === undefined || !isLonger(text, recordBytes)) return
   throw new AppError(
     'run_failed',
     `The tool '${name}' returned more than ${shownBytes(recordBytes)}, the limit \`toolResult.record\`. Ask it for less, or raise \`server.limits.toolResult.record\`.`,
@@ -63,11 +66,11 @@ export function checkResult(
 
 async function* checkEach(
   results: AsyncIterable<unknown>,
-  check: (output: unknown) => unknown,
+  check: (output: unknown) => Promise<unknown>,
   fail: (error: unknown) => never,
 ): AsyncGenerator<unknown> {
   try {
-    for await (const result of results) yield check(result)
+    for await (const result of results) yield await check(result)
   } catch (error) {
     fail(error)
   }
@@ -86,7 +89,7 @@ function tellable(name: string, error: unknown, { promptBytes }: ToolResultLimit
 async function tell(name: string, own: ToModelOutput, options: Parameters<ToModelOutput>[0]): Promise<ModelOutput> {
   try {
     const told = await own(options)
-    JSON.stringify(told)
+    jsonText(told)
     return told
   } catch (cause) {
     const message = `The tool '${name}' failed in \`toModelOutput\`: ${firstLine(cause)}.`
@@ -105,7 +108,7 @@ export function toldError(message: string, { promptBytes }: ToolResultLimits): M
 
 function usual(output: unknown): ModelOutput {
   if (typeof output === 'string') return { type: 'text', value: output }
-  return { type: 'json', value: JSON.parse(JSON.stringify(output) ?? 'null') }
+  return tellFiles(output) ?? { type: 'json', value: JSON.parse(JSON.stringify(output) ?? 'null') }
 }
 
 function clip(told: ModelOutput, bytes: number): ModelOutput {

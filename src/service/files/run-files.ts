@@ -38,8 +38,12 @@ export class RunFiles implements SessionFiles {
     return file && partOf(file)
   }
 
-  readonly findFetched = async (url: string): Promise<FilePart | undefined> => {
-    const file = await this.#store.findFetched(this.#run.session_id, url)
+  readonly findFetched = async (url: string, runId?: string): Promise<FilePart | undefined> => {
+    const { session_id } = this.#run
+    const file =
+      runId === undefined
+        ? await this.#store.findFetched(session_id, url)
+        : (await this.#store.listFiles(runId)).find((one) => one.url === url && one.session_id === session_id)
     return file && partOf(file)
   }
 

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { ModelCallStart, PromptPiece, PromptRecord } from '../../core/event.ts'
 import type { Json, JsonObject } from '../../core/json.ts'
-import { promptText } from '../../core/message.ts'
+import { type FilePart, promptPieces } from '../../core/message.ts'
 import { isEnded, isResumable, type RunRecord } from '../../core/run.ts'
 
 /*
@@ -23,9 +23,17 @@ export type RunTexts = readonly string[] | undefined
 export function runTexts(run: RunRecord): RunTexts {
   if (!isEnded(run.status) || isResumable(run)) return undefined
   return run.messages.flatMap(({ role, parts }) => {
-    const text = promptText(parts)
-    return text === '' ? [] : [JSON.stringify({ role, content: [{ type: 'text', text }] })]
+    const content = promptPieces(parts).map(toPiece)
+    return content.length === 0 ? [] : [JSON.stringify({ role, content })]
   })
+}
+
+/** As in a recorded prompt: a file by its name, type and size, or its address. */
+function toPiece(piece: string | FilePart): object {
+  if (typeof piece === 'string') return { type: 'text', text: piece }
+  const { type, media_type: mediaType, name: filename, size, url } = piece
+  const about = { type, mediaType, ...(filename !== undefined && { filename }) }
+  return size === undefined ? { ...about, data: { type: 'url', url } } : { ...about, size }
 }
 
 /** `runs`: those before the run in its session, the latest first. */

@@ -61,7 +61,7 @@ export function answerFromCache(
         return
       }
       const before = JSON.stringify(context.state)
-      let asked = false
+      let isOwn = false
       let refused = false
       const check = context[inputCheck]
       const watching: InputCheck = {
@@ -72,11 +72,12 @@ export function answerFromCache(
         },
       }
       for await (const emission of runnable.run(input, { ...context, [inputCheck]: watching })) {
-        if (typeof emission !== 'string' && emission.type === 'input_required') asked = true
+        // A file belongs to its session.
+        if (typeof emission !== 'string' && ['input_required', 'file'].includes(emission.type)) isOwn = true
         yield emission
       }
       // A change of the session's state or a person's decision can't be repeated, so such an answer is not cached.
-      if (!asked && !refused && JSON.stringify(context.state) === before) await keep(key)
+      if (!isOwn && !refused && JSON.stringify(context.state) === before) await keep(key)
     },
   }
 }

@@ -5,6 +5,7 @@ import { agent } from '../../../src/runnables/agent/agent.ts'
 import { remember } from '../../../src/runnables/agent/memory.ts'
 import { memorySettings } from '../../../src/runnables/agent/schema.ts'
 import type { AgentMemory } from '../../../src/runnables/agent/settings.ts'
+import { ModelFiles } from '../../../src/runnables/files/model-files.ts'
 import { answer, collect, fakeContext, scripted } from '../fixture.ts'
 
 const minute = (n: number) => new Date(Date.UTC(2030, 0, 1, 0, n)).toISOString()
@@ -25,9 +26,11 @@ function summaryAt(n: number, content = 'They talked.') {
 }
 
 async function told(memory: AgentMemory | undefined, history: Message[], summary?: ReturnType<typeof summaryAt>) {
+  const context = fakeContext({ history, ...(summary === undefined ? {} : { summary }) })
   const messages = await remember(
     memorySettings.parse(memory ?? {}),
-    fakeContext({ history, ...(summary === undefined ? {} : { summary }) }),
+    context,
+    new ModelFiles(context, { isOn: true, maxBytes: 1_000 }),
   )
   return messages.map(({ role, content }) => [role, content])
 }
