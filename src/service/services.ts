@@ -3,7 +3,7 @@ import type { StoredFile } from '../core/file.ts'
 import type { Json, JsonObject } from '../core/json.ts'
 import type { Knowledge } from '../core/knowledge/knowledge.ts'
 import type { Logger } from '../core/logger.ts'
-import type { GivenPart } from '../core/message.ts'
+import type { GivenPart, Role } from '../core/message.ts'
 import type { Page, PageRequest } from '../core/page.ts'
 import type { CallAnswer, EntityKind, Run, RunGiven, RunHead, RunRecord } from '../core/run.ts'
 import type { EntityInfo, Runnable } from '../core/runnable.ts'
@@ -52,6 +52,11 @@ export interface Idempotency {
   bodyHash?: (() => Promise<string>) | undefined
 }
 
+/** As `RunGiven`, with files on their way in. */
+export interface StartGiven extends Omit<RunGiven, 'history'> {
+  history?: { role: Role; parts: GivenPart[] }[] | undefined
+}
+
 export interface StartRun {
   entityId: string
   parts: GivenPart[]
@@ -65,7 +70,7 @@ export interface StartRun {
   metadata?: JsonObject | undefined
   state?: JsonObject | undefined
   /** Client tools, history, instructions and output schema of the caller. */
-  given?: RunGiven | undefined
+  given?: StartGiven | undefined
   /** The caller's key belongs to a user. */
   keyHasUser?: boolean | undefined
   /** A turn of the session: this run takes its place and that of all later ones. */

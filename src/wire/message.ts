@@ -5,8 +5,8 @@ import { json, said, text, timestamp } from '../schema/request-field.ts'
 import { component } from './document/component.ts'
 import { listOf, pageQuery } from './list.ts'
 
-export const TextPart = z.object({ type: z.literal('text'), text: z.string(said('must be a string')) })
-export const DataPart = z.object({ type: z.literal('data'), data: json() })
+const TextPart = z.object({ type: z.literal('text'), text: z.string(said('must be a string')) })
+const DataPart = z.object({ type: z.literal('data'), data: json() })
 const fileFields = {
   type: z.literal('file'),
   media_type: text(1, 255),

@@ -1,12 +1,12 @@
 import { z } from 'zod'
 import type { JsonObject } from '../core/json.ts'
-import type { GivenPart as CoreGivenPart } from '../core/message.ts'
+import type { GivenPart as CoreGivenPart, Role } from '../core/message.ts'
 import { type Run as CoreRun, type RunGiven as CoreRunGiven, runStatuses } from '../core/run.ts'
 import { flag, id, integer, json, jsonObject, oneOf, said, text, timestamp } from '../schema/request-field.ts'
 import { component } from './document/component.ts'
 import { CallAnswer, EntityKind, RunError, RunStatus, Source, Usage, Waiting } from './event.ts'
 import { listOf, pageQuery } from './list.ts'
-import { DataPart, InputPart, Message, Part, TextPart } from './message.ts'
+import { InputPart, Message, Part } from './message.ts'
 
 const inputWords = 'must be text, a JSON object or {"parts": [...]}'
 const MessageInput = z.strictObject({ parts: z.array(InputPart).min(1, { error: 'must not be empty' }) })
@@ -29,7 +29,6 @@ export function partsOf(input: z.output<typeof Input>): CoreGivenPart[] {
 
 const maxInstructions = 65_536
 
-const GivenPart = z.discriminatedUnion('type', [TextPart, DataPart], said('must be text or data'))
 const GivenMessage = component(
   'GivenMessage',
   z
@@ -37,7 +36,7 @@ const GivenMessage = component(
       {
         role: oneOf(['user', 'assistant']),
         content: z.string(said('must be a string')).optional().describe('The text, instead of `parts`.'),
-        parts: z.array(GivenPart, said('must be a list')).optional(),
+        parts: z.array(InputPart, said('must be a list')).optional(),
       },
       { error: 'must be an object' },
     )
@@ -101,10 +100,12 @@ export const RunForm = component(
   }),
 )
 
-/** What the caller gives besides the input, as it is recorded. */
-export function givenOf(request: z.output<typeof RunRequest>): CoreRunGiven | undefined {
+type Given = Omit<CoreRunGiven, 'history'> & { history?: { role: Role; parts: CoreGivenPart[] }[] }
+
+/** What the caller gives besides the input. */
+export function givenOf(request: z.output<typeof RunRequest>): Given | undefined {
   const { client_tools: tools = [], history, instructions, output_schema } = request
-  const given: CoreRunGiven = {}
+  const given: Given = {}
   if (tools.length > 0) given.client_tools = tools
   if (history !== undefined) given.history = history.map(toGivenMessage)
   if (instructions !== undefined) given.instructions = instructions

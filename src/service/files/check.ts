@@ -69,7 +69,7 @@ function fromBase64(text: string): Uint8Array | undefined {
 
 export function tooManyFiles(count: number, { run }: FileBounds, path: string): AppError {
   return invalid(
-    `The input has ${count} files, and the limit \`run.files\` is ${run.files}. Send fewer, or raise \`server.limits.run.files\`.`,
+    `The input and history have ${count} files, and the limit \`run.files\` is ${run.files}. Send fewer, or raise \`server.limits.run.files\`.`,
     path,
   )
 }

@@ -1,27 +1,56 @@
 import type { NewFile } from '../../core/file.ts'
 import type { GivenPart, Part } from '../../core/message.ts'
+import type { RunGiven } from '../../core/run.ts'
 import type { SessionStore } from '../../core/store.ts'
-import { contentOfUpload, type FileBounds, isUpload, problemOfFile, toInputError, tooManyFiles } from './check.ts'
+import type { StartRun } from '../services.ts'
+import {
+  contentOfUpload,
+  type FileBounds,
+  hasFiles,
+  isUpload,
+  problemOfFile,
+  toInputError,
+  tooManyFiles,
+} from './check.ts'
 
 /** The run that is about to start. */
 type ComingRun = Pick<NewFile, 'session_id' | 'run_id'>
 
+type Brought = Pick<StartRun, 'parts' | 'given'>
+
+export function bringsFiles({ parts, given }: Brought): boolean {
+  return hasFiles(parts) || given?.history?.some((message) => hasFiles(message.parts)) === true
+}
+
 /**
- * Checks the files of a request and stores their content; returns the parts as they are recorded. Throws `invalid_request` and
- * `payload_too_large` before anything is stored.
+ * Checks the files of a request, those of its history too, and stores their content; returns the parts as they are recorded.
+ * Throws `invalid_request` and `payload_too_large` before anything is stored.
  */
-export async function saveInput(
+export async function saveFiles(
   store: Pick<SessionStore, 'saveFile'>,
   bounds: FileBounds,
-  given: readonly GivenPart[],
+  { parts, given }: Brought,
   run: ComingRun,
-): Promise<Part[]> {
-  const count = given.filter(({ type }) => type === 'file').length
-  if (count > bounds.run.files) throw tooManyFiles(count, bounds, 'input.parts')
-  const checked = given.map((part, place) => checkPart(part, place, bounds))
-  const parts: Part[] = []
-  for (const one of checked) parts.push('bytes' in one ? await saveUpload(store, one, run) : one)
-  return parts
+): Promise<{ parts: Part[]; given: RunGiven | undefined }> {
+  const { history, ...rest } = given ?? {}
+  const all = [parts, ...(history ?? []).map((message) => message.parts)].flat()
+  const count = all.filter(({ type }) => type === 'file').length
+  if (count > bounds.run.files) throw tooManyFiles(count, bounds, hasFiles(parts) ? 'input.parts' : 'history')
+  const checked = parts.map((part, place) => checkPart(part, `input.parts.${place}`, bounds))
+  const checkedHistory = history?.map((message, at) => ({
+    role: message.role,
+    parts: message.parts.map((part, place) => checkPart(part, `history.${at}.parts.${place}`, bounds)),
+  }))
+  const saveAll = async (list: readonly (Part | Upload)[]) => {
+    const saved: Part[] = []
+    for (const one of list) saved.push('bytes' in one ? await saveUpload(store, one, run) : one)
+    return saved
+  }
+  const saved: { parts: Part[]; given: RunGiven | undefined } = { parts: await saveAll(checked), given: given && rest }
+  if (checkedHistory === undefined) return saved
+  const told: NonNullable<RunGiven['history']> = []
+  for (const message of checkedHistory) told.push({ role: message.role, parts: await saveAll(message.parts) })
+  return { ...saved, given: { ...rest, history: told } }
 }
 
 interface Upload {
@@ -30,9 +59,8 @@ interface Upload {
   bytes: Uint8Array
 }
 
-function checkPart(part: GivenPart, place: number, bounds: FileBounds): Part | Upload {
+function checkPart(part: GivenPart, at: string, bounds: FileBounds): Part | Upload {
   if (part.type !== 'file') return part
-  const at = `input.parts.${place}`
   const refuse = (field: 'data' | 'file_id', message: string) =>
     toInputError({ code: 'invalid_request', field, message }, at)
   const problem = problemOfFile(part)

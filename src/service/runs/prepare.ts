@@ -1,9 +1,9 @@
 import type { RunEvent } from '../../core/event.ts'
 import { freeze, type JsonObject } from '../../core/json.ts'
-import { type Part, textOf } from '../../core/message.ts'
+import { textOf } from '../../core/message.ts'
 import type { RunRecord } from '../../core/run.ts'
 import { defaultHistoryRuns, type MemberAnswer, type Resumption, type Runnable } from '../../core/runnable.ts'
-import { hasFiles } from '../files/check.ts'
+import { bringsFiles } from '../files/input.ts'
 import { RunFiles } from '../files/run-files.ts'
 import type { RunTimes } from '../limits/run-timers.ts'
 import { workedMs } from '../limits/worked-time.ts'
@@ -119,6 +119,6 @@ function toResumption(events: readonly RunEvent[]): Resumption | undefined {
 }
 
 /** Whether a run may begin before its start is durable. A run that first reads the store may not. */
-export function beginsEarly(runnable: Runnable, parts: readonly Part[] = []): boolean {
-  return !runnable.sideEffects && runnable.cache === undefined && !hasFiles(parts)
+export function beginsEarly(runnable: Runnable, request?: Parameters<typeof bringsFiles>[0]): boolean {
+  return !runnable.sideEffects && runnable.cache === undefined && !(request !== undefined && bringsFiles(request))
 }

@@ -2,13 +2,12 @@ import { AppError, toAppError } from '../../core/error.ts'
 import type { RunEvent } from '../../core/event.ts'
 import { createId } from '../../core/id.ts'
 import type { Part } from '../../core/message.ts'
-import { isEnded, isResumable, type RunHead, type RunRecord } from '../../core/run.ts'
+import { isEnded, isResumable, type RunGiven, type RunHead, type RunRecord } from '../../core/run.ts'
 import type { Runnable } from '../../core/runnable.ts'
 import type { ClaimRecord, Recovered } from '../../core/store.ts'
 import { compileJsonSchema } from '../../schema/json-schema.ts'
 import { createRecordedRuns } from '../events/reader.ts'
-import { hasFiles } from '../files/check.ts'
-import { saveInput } from '../files/input.ts'
+import { bringsFiles, saveFiles } from '../files/input.ts'
 import { assertSameRequest, toClaim } from '../idempotency.ts'
 import { checkClientTools } from '../limits/client-tools.ts'
 import { checkCallersGiven, checkGiven, checkMerged } from '../limits/given.ts'
@@ -29,7 +28,7 @@ import { cancelPaused, notWaiting, prepareResume } from './resume.ts'
 import type { RunServices } from './run-services.ts'
 
 /** A start whose files are stored. */
-type StoredStart = Omit<StartRun, 'parts'> & { parts: Part[] }
+type StoredStart = Omit<StartRun, 'parts' | 'given'> & { parts: Part[]; given?: RunGiven | undefined }
 
 /** A queued run of an earlier process. */
 type QueuedRun = Recovered['queued'][number]
@@ -123,15 +122,15 @@ export function createRuns({ onRunEnd, ...options }: RunsOptions): RunService {
 
   async function start(request: StartRun): Promise<RunHandle> {
     // Everything before a run without files is synchronous: runs of a session keep the order of their calls.
-    if (!hasFiles(request.parts)) return startStored(request as StoredStart)
+    if (!bringsFiles(request)) return startStored(request as StoredStart)
     live.assertOpen()
     registry.get(request.entityId)
     const now = clock()
     const ids = { run_id: createId('run', now), session_id: request.sessionId ?? createId('ses', now) }
     let started: string | undefined
     try {
-      const saved = await saveInput(store, bounds, request.parts, ids)
-      const handle = await startStored({ ...request, parts: saved }, ids)
+      const saved = await saveFiles(store, bounds, request, ids)
+      const handle = await startStored({ ...request, ...saved }, ids)
       started = handle.runId
       return handle
     } finally {
@@ -188,7 +187,7 @@ export function createRuns({ onRunEnd, ...options }: RunsOptions): RunService {
     const earlier = await live.admit(
       execution,
       () => store.startRun(toStart(run, runnable, owner, { session, state, claim })),
-      !isFirst ? 'queued' : beginsEarly(runnable, request.parts) ? 'early' : 'durable',
+      !isFirst ? 'queued' : beginsEarly(runnable, request) ? 'early' : 'durable',
     )
     return earlier === undefined ? { ...ownHandle(execution, request), ignored } : replay(earlier, request, ignored)
   }

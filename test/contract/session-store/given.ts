@@ -112,6 +112,20 @@ export function testGiven(store: () => SessionStore): void {
       expect(await givenOf(told.run.run_id)).toBeNull()
     })
 
+    it('goes with the files of its history when the input is refused', async () => {
+      const plain = startOf({})
+      const { session_id, run_id } = plain.run
+      const about = { session_id, run_id, media_type: 'text/plain', name: null, url: null }
+      const saved = await store().saveFile({ ...about, bytes: Buffer.from('a walrus') })
+      const made = await store().saveFile({ ...about, bytes: Buffer.from('an answer') })
+      const parts = [{ type: 'file' as const, media_type: 'text/plain', ...saved }]
+      await store().startRun({ ...plain, run: { ...plain.run, given: { history: [{ role: 'user', parts }] } } })
+      expect(await store().findFile(session_id, saved.file_id)).toMatchObject({ run_id })
+      await store().finishRun(endOf(run_id, { refused: [run_id] }))
+      expect(await store().findFile(session_id, saved.file_id)).toBeUndefined()
+      expect(await store().findFile(session_id, made.file_id)).toMatchObject({ run_id })
+    })
+
     it('goes with the input that a crash left unchecked', async () => {
       const { run } = await start({}, true)
       const call: EmittedEvent = { type: 'tool_call', call_id: 'c', name: 't', input: {} }

@@ -35,6 +35,7 @@ const history = [
   { role: 'assistant', parts: [{ type: 'text', text: 'Noted.' }] },
 ]
 
+const seen: { files: { file_id?: string }[] } = { files: [] }
 let server: Awaited<ReturnType<typeof serveAgents>>
 beforeAll(async () => {
   const told = (name: string) => agent({ name, model: model(name) })
@@ -49,6 +50,15 @@ beforeAll(async () => {
           const all = await history()
           const last = await history(1)
           yield JSON.stringify({ all: all.map(({ content }) => content), last: last.length, instructions })
+        },
+      }),
+      guarded: agent({
+        run: () => 'never',
+        guardrails: {
+          async input({ history }) {
+            seen.files = (await history()).flatMap(({ parts }) => parts.filter((part) => part.type === 'file'))
+            return { refuse: 'Not that.' }
+          },
         },
       }),
       hosted: new ToolLoopAgent({ model: model('hosted') }),
@@ -147,6 +157,59 @@ test('the summary of the session is not told beside it', async () => {
   await server.call('POST', `/api/v1/sessions/${json.session_id}/summary`)
   await server.ask('plain', 'where?', { session_id: json.session_id, history })
   expect(said('plain')).toEqual(['I live in Bern.', 'Noted.', 'where?'])
+})
+
+const file = {
+  type: 'file',
+  media_type: 'text/plain',
+  name: 'note.txt',
+  data: Buffer.from('a walrus').toString('base64'),
+}
+const withFile = (part: object) => [{ role: 'user', parts: [{ type: 'text', text: 'Look.' }, part] }]
+const givenIn = async (sessionId: string) => {
+  const lines = (await server.call('GET', `/api/v1/sessions/${sessionId}/export?events=false`)).text.trim().split('\n')
+  return lines.map((line) => JSON.parse(line)).find(({ type }) => type === 'run').run.given
+}
+
+describe('files of a history', () => {
+  it('are kept with the run, and read like those of its input', async () => {
+    const { status, json } = await server.ask('own', 'what is it?', { history: withFile(file) })
+    expect(status).toBe(200)
+    const [, part] = (await givenIn(json.session_id)).history[0].parts
+    const { data: _data, ...about } = file
+    expect(part).toEqual({ ...about, file_id: expect.any(String), size: 8 })
+    const read = await server.call('GET', `/api/v1/sessions/${json.session_id}/files/${part.file_id}`)
+    expect([read.status, read.text]).toEqual([200, 'a walrus'])
+  })
+
+  it('go with a refused input', async () => {
+    const { json } = await server.ask('guarded', 'hello', { history: withFile({ ...file, name: 'secret.txt' }) })
+    expect(json.content).toBe('Not that.')
+    expect(await givenIn(json.session_id)).toBeNull()
+    const { file_id } = seen.files[0] ?? {}
+    expect(file_id).toEqual(expect.any(String))
+    expect((await server.call('GET', `/api/v1/sessions/${json.session_id}/files/${file_id}`)).status).toBe(404)
+  })
+
+  it.each([
+    [{ ...file, data: 'not base64!' }, 'history.0.parts.1.data must be base64'],
+    [{ ...file, data: '' }, 'history.0.parts.1.data must not be empty'],
+    [{ ...file, data: undefined }, 'history.0.parts.1.data or `url` is required'],
+    [{ ...file, data: undefined, url: 'file:///etc/passwd' }, 'history.0.parts.1.url must be an http or https address'],
+    [{ ...file, media_type: 'png' }, 'history.0.parts.1.media_type must be a media type'],
+    [{ ...file, data: undefined, file_id: 'file_1' }, "history.0.parts.1.file_id can't be sent"],
+  ])('refuses wrong ones, number %#', async (part, words) => {
+    const { status, json } = await server.ask('own', 'x', { history: withFile(part) })
+    expect([status, json.error.code]).toEqual([400, 'invalid_request'])
+    expect(json.error.message).toContain(words)
+  })
+
+  it('count for the limit of the run', async () => {
+    const many = [{ role: 'user', parts: Array(10).fill({ ...file, data: 'QQ==' }) }]
+    const parts = [{ type: 'text', text: 'x' }, file]
+    const { status, json } = await server.ask('own', { parts }, { history: many })
+    expect([status, json.error.message]).toEqual([400, expect.stringContaining('`run.files` is 10')])
+  })
 })
 
 describe('a history that is more than text', () => {

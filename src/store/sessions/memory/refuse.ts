@@ -11,6 +11,7 @@ export function refuseRuns(state: MemoryState, runIds: readonly string[]): void 
     if (row === undefined) continue
     const named = new Set(row.record.messages.flatMap(({ role, parts }) => (role === 'user' ? filesIn(parts) : [])))
     for (const id of filesIn(row.unchecked?.parts ?? [])) named.add(id)
+    for (const { parts } of row.record.given?.history ?? []) for (const id of filesIn(parts)) named.add(id)
     const isInput = (file: FileRow['file']) => file.run_id === runId && (file.url !== null || named.has(file.file_id))
     deleteFiles(state, isInput, row.record.session_id)
     refuse(row)

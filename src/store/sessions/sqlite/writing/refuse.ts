@@ -1,18 +1,18 @@
-import { filesIn } from '../../../../core/message.ts'
+import { filesIn, type Part } from '../../../../core/message.ts'
 import { refusedParts, withoutInput } from '../../../../core/refusal.ts'
-import type { RunStatus } from '../../../../core/run.ts'
+import type { RunGiven, RunStatus } from '../../../../core/run.ts'
 import { isEnded } from '../../../../core/run.ts'
 import type { RunEnd, RunFinished } from '../../../../core/store.ts'
-import type { Connection } from '../../../sqlite/connection.ts'
+import type { Connection, SqlValue } from '../../../sqlite/connection.ts'
 import { deleteInputFiles } from '../files/delete.ts'
-import type { MessageRow } from '../schema/rows.ts'
+import { fromJson, type MessageRow } from '../schema/rows.ts'
 import { writeSingly } from './single-write.ts'
 
 const batchesAtOnce = 16
 
 const selectRefused = `WITH RECURSIVE refused(refused_id) AS (
     SELECT value FROM json_each(?) UNION SELECT run_id FROM refused CROSS JOIN runs ON parent_run_id = refused_id)
-  SELECT run_id, run_number, status, input, last_batch FROM refused CROSS JOIN runs ON run_id = refused_id`
+  SELECT run_id, run_number, status, input, last_batch, given FROM refused CROSS JOIN runs ON run_id = refused_id`
 
 /** As in core/refusal.ts. */
 const refuseGiven = `UPDATE runs SET given = iif(?, nullif(json_remove(given, '$.history', '$.instructions'), '{}'), NULL)
@@ -39,7 +39,7 @@ export async function refuseRuns(writer: Connection, runIds: readonly string[]):
     await deleteInputFiles(
       writer,
       row.run_id as string,
-      messages.flatMap(([, , parts]) => filesIn(parts)),
+      [...messages.map(([, , parts]) => parts), ...historyOf(row.given)].flatMap(filesIn),
     )
     const input = messages.map(([id, role, , createdAt]): MessageRow => [id, role, refusedParts(), createdAt])
     const batch = row.last_batch as string | null
@@ -55,6 +55,10 @@ export async function refuseRuns(writer: Connection, runIds: readonly string[]):
     numbers.push(number)
   }
   return numbers
+}
+
+function historyOf(given: SqlValue | undefined): Part[][] {
+  return fromJson<RunGiven>(given)?.history?.map(({ parts }) => parts) ?? []
 }
 
 async function redactEvents(writer: Connection, number: number, goesOn: boolean): Promise<void> {
