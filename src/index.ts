@@ -10,8 +10,17 @@ export type { Knowledge } from './core/knowledge/knowledge.ts'
 export type { Logger } from './core/logger.ts'
 export type { Message, Part } from './core/message.ts'
 export type { CompatibleModel, ModelSetting } from './core/model.ts'
-export type { Usage } from './core/run.ts'
-export type { AgentContext, Emission, MemberAnswer, Resumption, RunInput, Runnable } from './core/runnable.ts'
+export type { RunRecord, Usage } from './core/run.ts'
+export type {
+  AgentContext,
+  Ask,
+  Asked,
+  Emission,
+  MemberAnswer,
+  Resumption,
+  RunInput,
+  Runnable,
+} from './core/runnable.ts'
 export type { SessionStore } from './core/store.ts'
 export type { Summarizer, Summary } from './core/summary.ts'
 export { fromWeb } from './http/from-web.ts'
@@ -36,6 +45,7 @@ export { runContext } from './runnables/base/run-context.ts'
 export { mcp } from './runnables/mcp/mcp.ts'
 export type { McpServer } from './runnables/mcp/settings.ts'
 export { type Team, type TeamSettings, team } from './runnables/team/team.ts'
+export { type AsToolSettings, asTool } from './runnables/tools/as-tool.ts'
 export { type RemoteAgent, type RemoteAgentSettings, remoteAgent } from './runnables/tools/remote-agent.ts'
 export { tool } from './runnables/tools/tool.ts'
 export type { Approve } from './runnables/workflow/approval.ts'

@@ -1,10 +1,11 @@
-import type { EmittedEvent, RunEvent } from './event.ts'
+import type { EmittedEvent, InputRequired, RunEvent } from './event.ts'
 import type { Json, JsonObject } from './json.ts'
 import type { Knowledge } from './knowledge/knowledge.ts'
 import type { Logger } from './logger.ts'
 import type { FilePart, GivenPart, Message, Part, UploadedFilePart } from './message.ts'
 import type { CallAnswer, EntityKind, RunGiven, RunRecord } from './run.ts'
 import type { Summary } from './summary.ts'
+import type { Answer } from './waiting.ts'
 
 export interface RunInput {
   parts: readonly Part[]
@@ -24,10 +25,14 @@ export interface ChildInput extends Omit<RunInput, 'parts'> {
   parts: readonly GivenPart[]
 }
 
-/** The input of a child run, or the child run to resume. `answers` is passed to its context. */
-export type ChildCall = ({ entityId: string; input: ChildInput } | { runId: string }) & {
-  answers?: readonly MemberAnswer[] | undefined
-}
+/**
+ * The input of a child run, or the child run to resume. `askedAs`: the child is asked by code and gets this run id.
+ * `answer` resumes it in place of the parent's own answer. `answers` is passed to its context.
+ */
+export type ChildCall = (
+  | { entityId: string; input: ChildInput; askedAs?: string | undefined }
+  | { runId: string; answer?: Answer | undefined }
+) & { answers?: readonly MemberAnswer[] | undefined }
 
 export interface ChildRun {
   readonly runId: string
@@ -36,6 +41,29 @@ export interface ChildRun {
   /** Resolves when it has ended or waits for input, whatever the outcome. */
   result(): Promise<RunRecord>
 }
+
+/** A child run as it is recorded. */
+export interface RecordedChild {
+  readonly run: RunRecord
+  /** What it waits for. */
+  readonly requests: readonly InputRequired[]
+}
+
+/** What another agent, team or workflow has answered. */
+export interface Asked {
+  /** The text of the answer; without text, the JSON of `data`. */
+  readonly text: string
+  /** The last data part of the answer. */
+  readonly data: Json | undefined
+  /** The record of its run. */
+  readonly run: RunRecord
+}
+
+/**
+ * Asks another entity of the config as a run inside this one, and resolves with its answer. While it waits for input,
+ * this run waits too. Throws `agent_not_found`, and `run_failed` with its message when it fails or is cancelled.
+ */
+export type Ask = (id: string, question: string | readonly GivenPart[]) => Promise<Asked>
 
 /** The default number of earlier runs of the session that a run sees. */
 export const defaultHistoryRuns = 20
@@ -88,11 +116,14 @@ export interface AgentContext<STATE extends object = JsonObject> {
   readonly instructions?: string | undefined
   /** In a team member: the answers of the earlier members, in order. Otherwise empty. */
   readonly answers: readonly MemberAnswer[]
+  readonly ask: Ask
 }
 
 /** The context that the service gives a run: the public part, and what only entities need. */
-export interface RunContext<STATE extends object = JsonObject> extends AgentContext<STATE> {
+export interface RunContext<STATE extends object = JsonObject> extends Omit<AgentContext<STATE>, 'ask'> {
   readonly files: SessionFiles
+  /** Added by entities whose code may ask. */
+  readonly ask?: Ask | undefined
   /** Another registered entity; throws `agent_not_found`. */
   entity(id: string): Runnable
   /** What the caller gave besides the input. */
@@ -104,6 +135,16 @@ export interface RunContext<STATE extends object = JsonObject> extends AgentCont
   readonly [inputCheck]?: InputCheck | undefined
   /** Runs an entity as a child of this run, with its own record. With `runId`, resumes a waiting child with the answer that this run got. */
   child(entity: Runnable, call: ChildCall): Promise<ChildRun>
+  /** A child of this run by its id; undefined when it never started. */
+  findChild(runId: string): Promise<RecordedChild | undefined>
+  /** Cancels a child that waits for input. */
+  cancelChild(run: RunRecord): Promise<void>
+  /** How many children may work for `ask` at the same time. */
+  readonly maxAsks: number
+  /** Emits an event beside those that the entity yields. Resolves when it may continue. */
+  emit(event: EmittedEvent): Promise<void>
+  /** Emits the requests of children and pauses the run, whatever the entity is doing. */
+  pause(requests: readonly InputRequired[]): void
 }
 
 /** A string is a `text_delta`. Usage is summed from `model_call_end`. The session keeps the `data` of a file. */

@@ -52,6 +52,11 @@ export function fakeContext(
     async child() {
       throw new Error('nothing runs inside a run here')
     },
+    findChild: async () => undefined,
+    cancelChild: async () => {},
+    maxAsks: 16,
+    emit: async () => {},
+    pause() {},
   }
 }
 

@@ -1,12 +1,16 @@
 import type { OutputInterface, ToolSet } from 'ai'
+import type { InputRequired } from '../../core/event.ts'
 import type { ModelSetting } from '../../core/model.ts'
 import { type AnswerCache, markRunnable, type Runnable } from '../../core/runnable.ts'
 import { offlineModelName } from '../../models/offline.ts'
 import { describeModel } from '../../models/resolve.ts'
+import { withAsk } from '../base/ask-scope.ts'
 import { configurable, type Defaults } from '../base/defaults.ts'
+import { repeatedBy, withoutSent } from '../base/replay.ts'
 import { insideRun } from '../base/run-context.ts'
 import { bounded, noLimits } from '../limits/bounded.ts'
 import { isStructured } from '../model/structured.ts'
+import { type Entity, withToolLook } from '../tools/as-tool.ts'
 import { toolEntries, withToolEntries } from '../tools/check.ts'
 import { clientToolProblem } from '../tools/client-tools.ts'
 import { claimTools } from '../tools/source.ts'
@@ -29,11 +33,11 @@ export function agent<
   TOOLS extends ToolSet = Record<never, never>,
   CONTEXT extends RuntimeContext = RuntimeContext,
   OUTPUT extends OutputInterface = never,
->(settings: AgentSettings<TOOLS, CONTEXT, OUTPUT> & ToolsContext<TOOLS>): Runnable<'agent'> {
+>(settings: AgentSettings<TOOLS, CONTEXT, OUTPUT> & ToolsContext<TOOLS>): Entity<'agent'> {
   return build(checkAgentSettings(settings as unknown as AnyAgentSettings), {})
 }
 
-function build(settings: CheckedAgent, defaults: Defaults): Runnable<'agent'> {
+function build(settings: CheckedAgent, defaults: Defaults): Entity<'agent'> {
   const { run: own, name, description, knowledge, timeout, sideEffects } = settings
   const model = own === undefined ? modelOf(settings, defaults) : undefined
   claimTools(settings.tools, defaults)
@@ -54,9 +58,11 @@ function build(settings: CheckedAgent, defaults: Defaults): Runnable<'agent'> {
     clientToolProblem: (tool) => toolProblem(tool, settings),
     ...(modelled?.checkInput === undefined ? {} : { checkInput: modelled.checkInput }),
     ...(checksInput(settings.guardrails) ? { checksInput: true } : {}),
-    run: sideEffects ? inside(surround(answer, settings, defaults)) : surround(answer, settings, defaults),
+    run: sideEffects
+      ? inside(surround(answer, settings, defaults), own !== undefined)
+      : surround(answer, settings, defaults),
   }
-  return configurable(withToolEntries(markRunnable(entity), toolEntries(settings, defaults)), (next) =>
+  return configurable(withToolEntries(withToolLook(markRunnable(entity)), toolEntries(settings, defaults)), (next) =>
     build(settings, next),
   )
 }
@@ -73,8 +79,19 @@ function surround(answer: Answering, { guardrails, hooks }: CheckedAgent, { limi
   return hooks?.run === undefined ? checked : hookedRun(checked, hooks.run)
 }
 
-function inside(answer: Answering): Answering {
-  return (input, context) => insideRun(context, () => answer(input, context))
+/** With an `ask`. An agent's own `run` waits for what it asks, and is called again then. */
+function inside(answer: Answering, isOwn: boolean): Answering {
+  return (input, context) => {
+    if (!isOwn) {
+      const asking = withAsk(context)
+      return insideRun(asking, () => answer(input, asking))
+    }
+    const repeated = repeatedBy(context.resumed)
+    const onWaiting = (requests: readonly InputRequired[]) => context.pause(requests)
+    const asking = withAsk(context, { earlier: repeated.events, onWaiting })
+    const emissions = insideRun(asking, () => answer(input, asking))
+    return repeated.events.length === 0 ? emissions : withoutSent(emissions, repeated.events)
+  }
 }
 
 function takesOf({ run, output }: CheckedAgent, model: ModelSetting | undefined): Runnable['takes'] {

@@ -2,8 +2,10 @@ import { AppError, messageOf } from '../../core/error.ts'
 import type { StepEnd, StepStart } from '../../core/event.ts'
 import { createId } from '../../core/id.ts'
 import type { Json } from '../../core/json.ts'
-import { type Emission, inputCheck } from '../../core/runnable.ts'
+import { type Emission, inputCheck, type RunContext } from '../../core/runnable.ts'
 import { isObject, show } from '../../schema/field.ts'
+import { withAsk } from '../base/ask-scope.ts'
+import { withContext } from '../base/run-context.ts'
 import { type Answering, callOf } from './call.ts'
 import type { AgentRunContext } from './settings.ts'
 
@@ -40,10 +42,9 @@ export function guarded(answer: Answering, { input: before, output: after }: Age
   const inputChecks = listOf(before)
   const outputChecks = listOf(after)
   return async function* run(input, context): AsyncGenerator<Emission> {
-    const call = callOf(input, context)
     // A resumed run's input was checked when the run began.
     for (const [place, check] of context.resumed === undefined ? inputChecks.entries() : []) {
-      const refusal = yield* checkpoint(nameOf('input', check, place), () => check(call))
+      const refusal = yield* checkpoint(nameOf('input', check, place), context, (own) => check(callOf(input, own)))
       if (refusal === undefined) continue
       context[inputCheck]?.refuseInput(input.parts)
       return yield refusal
@@ -61,7 +62,9 @@ export function guarded(answer: Answering, { input: before, output: after }: Age
       else if (emission.type === 'data') data = emission.data
     }
     for (const [place, check] of outputChecks.entries()) {
-      const refusal = yield* checkpoint(nameOf('output', check, place), () => check({ text, data }, call))
+      const refusal = yield* checkpoint(nameOf('output', check, place), context, (own) =>
+        check({ text, data }, callOf(input, own)),
+      )
       if (refusal !== undefined) return yield refusal
     }
     yield* held
@@ -71,7 +74,8 @@ export function guarded(answer: Answering, { input: before, output: after }: Age
 /** One check as a step of the run; returns the reason of a refusal. */
 async function* checkpoint(
   name: string,
-  check: () => Verdict | Promise<Verdict>,
+  context: RunContext,
+  check: (context: RunContext) => Verdict | Promise<Verdict>,
 ): AsyncGenerator<StepStart | StepEnd, string | undefined> {
   const step_id = createId('step')
   const startedAt = Date.now()
@@ -81,7 +85,9 @@ async function* checkpoint(
   yield { type: 'step_start', step_id, name }
   let refusal: string | undefined
   try {
-    refusal = reasonOf(await check(), name)
+    // What a check asks is no part of what `run` asks.
+    const own = context.ask === undefined ? undefined : withAsk(context, { parent: step_id })
+    refusal = reasonOf(await (own === undefined ? check(context) : withContext(own, () => check(own))), name)
   } catch (error) {
     yield end({ status: 'failed', error: { message: messageOf(error) } })
     throw error

@@ -6,13 +6,17 @@ import type { ModelObject, ModelSetting } from '../../core/model.ts'
 import type { RunContext, RunInput } from '../../core/runnable.ts'
 import { describeModel, resolveModel } from '../../models/resolve.ts'
 import { Channel } from '../../runtime/channel.ts'
+import { askingOf } from '../base/ask-scope.ts'
 import type { Defaults } from '../base/defaults.ts'
+import { contextHere } from '../base/run-context.ts'
 import { loadSdk } from '../base/sdk.ts'
 import { assertAccepted } from '../files/addresses.ts'
 import { fetchingOf } from '../files/fetch.ts'
 import { ModelFiles } from '../files/model-files.ts'
 import { bounded, noLimits } from '../limits/bounded.ts'
 import { StepLimit } from '../limits/step-limit.ts'
+import { callAgain } from '../model/again.ts'
+import { askingTools } from '../model/asking-call.ts'
 import { resumedMessages } from '../model/checkpoint.ts'
 import { hookedModel } from '../model/hook.ts'
 import { ModelObserver } from '../model/observer.ts'
@@ -37,7 +41,6 @@ export const searchToolName = 'search_knowledge'
 export function modelAnswer(settings: CheckedAgent, setting: ModelSetting, defaults: Defaults) {
   const { root, limits = noLimits } = defaults
   const stopWhen = [settings.stopWhen ?? []].flat()
-  const isLimited = stopWhen.every((condition) => condition === waitsInside)
   const label = describeModel(setting)
   const { knowledge } = settings
   const hook = settings.hooks?.modelCall
@@ -87,28 +90,38 @@ export function modelAnswer(settings: CheckedAgent, setting: ModelSetting, defau
     }
     if (settings.prepareCall === undefined) approve(settings.toolApproval)
     const files = new ModelFiles(context, fetching)
+    const equipped = equipTools(tools, settings, () => callOf(input, contextHere(context)), limits, files)
     const results = clientResults(context.resumed, limits.toolResult)
     const resumed = await resumedMessages(context, opened, files, results.parts)
     yield* results.events
-    const messages = resumed?.messages ?? (yield* firstMessages(input, context, files))
+    let messages = resumed?.messages ?? (yield* firstMessages(input, context, files))
+    if (resumed !== undefined && resumed.again.length > 0) {
+      const { toolsContext } = settings
+      const calls = { messages, again: resumed.again, tools: equipped, toolsContext, files }
+      const now = yield* callAgain(calls, context)
+      if (now === undefined) return
+      messages = now
+    }
     const observer = new ModelObserver()
     const equip = async (model: ModelObject) => {
       const watched = await observer.watch(model)
       return hook === undefined ? watched : hookedModel(watched, hook, callOf(input, context))
     }
-    const equipped = equipTools(tools, settings, () => callOf(input, context), limits, files)
-    const steps = isLimited ? new StepLimit(limits.run.steps, context.resumed) : undefined
+    const steps = stopWhen.length === 0 ? new StepLimit(limits.run.steps, context.resumed) : undefined
     const schema = context.given?.output_schema
     const asked = schema && (await callersOutput(schema))
     if (resumed !== undefined) steps?.assertStepLeft()
     const agent = await createAgent({
       model: await equip(await resolve()),
-      tools: equipped,
+      tools: askingTools(
+        equipped,
+        askingOf(context, (event) => queue.push(event)),
+      ),
       equip,
       approve,
       clientTools,
       download: files.download,
-      stopWhen: steps && [...stopWhen, steps.stop],
+      stopWhen: [...stopWhen, waitsInside, ...(steps === undefined ? [] : [steps.stop])],
       instructions: context.given?.instructions,
       output: asked && wholeOutput(asked),
     })

@@ -1,14 +1,23 @@
 import { AppError } from '../../core/error.ts'
 import { emittedTypes, isEmittedType } from '../../core/event.ts'
 import type { Emission, RunContext, RunInput } from '../../core/runnable.ts'
+import { deriveContext } from '../base/derived-context.ts'
+import { repeatedBy } from '../base/replay.ts'
 import { callOf } from './call.ts'
 import type { AgentOutput, AgentRunContext } from './settings.ts'
 
 /** Answers by the agent's own `run`. A yielded value that is neither a string nor an event fails the run. */
 export function ownAnswer(run: (context: AgentRunContext) => AgentOutput | Promise<AgentOutput>) {
   return (input: RunInput, context: RunContext): AsyncIterable<Emission> => ({
-    [Symbol.asyncIterator]: () => emissionsOf(() => run(callOf(input, context))),
+    [Symbol.asyncIterator]: () => emissionsOf(() => run(callOf(input, asCalled(context)))),
   })
+}
+
+/** The context as it was when this call of `run` began. */
+function asCalled(context: RunContext): RunContext {
+  return context.resumed === undefined
+    ? context
+    : deriveContext(context, { resumed: repeatedBy(context.resumed).resumed })
 }
 
 // Not an async generator around the agent's own: each fragment would wait for both.

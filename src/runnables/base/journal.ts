@@ -20,6 +20,8 @@ interface Recorded {
   /** The entry that the same strand of code had reached before. */
   after: string | undefined
   end?: End
+  /** The runs that were asked, the newest last. */
+  runs?: string[]
   /** The resumed code has reached it again. */
   isBack?: boolean
 }
@@ -45,7 +47,7 @@ export class Journal {
 
   /** The key of the next occurrence of this name, in the step `parent` if given. `id`: the recorded one. */
   next(
-    kind: 'step' | 'approval',
+    kind: 'step' | 'approval' | 'ask',
     name: string,
     parent?: string,
   ): { key: string; number: number; id: string | undefined } {
@@ -65,7 +67,7 @@ export class Journal {
     if (recorded !== undefined) {
       if (recorded.after !== after) {
         const [then, now] = [this.#nameOf(recorded.after), this.#nameOf(after)]
-        throw this.#changed(`'${name}' now comes ${now}; it used to come ${then}`)
+        throw this.changed(`'${name}' now comes ${now}; it used to come ${then}`)
       }
       recorded.isBack = true
       for (const wake of this.#waiting) wake()
@@ -73,14 +75,19 @@ export class Journal {
     }
     // Concurrent code may reach its recorded entries later than this one.
     const missing = await this.#missing((other) => other.after === after && other.parent === parent)
-    if (missing !== undefined) throw this.#changed(`'${name}' now comes where '${missing.name}' used to come`)
+    if (missing !== undefined) throw this.changed(`'${name}' now comes where '${missing.name}' used to come`)
     return undefined
+  }
+
+  /** The child runs of a recorded ask, the newest last. */
+  runsOf(key: string): readonly string[] {
+    return this.#recorded.get(key)?.runs ?? []
   }
 
   /** Throws `run_interrupted` when the code has ended without repeating all recorded entries. */
   async assertComplete(): Promise<void> {
     const missing = await this.#missing(({ end }) => end !== undefined)
-    if (missing !== undefined) throw this.#changed(`it ended without '${missing.name}'`)
+    if (missing !== undefined) throw this.changed(`it ended without '${missing.name}'`)
   }
 
   /** An entry of these that the code has not reached again within the patience. */
@@ -106,7 +113,8 @@ export class Journal {
     return recorded === undefined ? 'after a new step' : `after '${recorded.name}'`
   }
 
-  #changed(how: string): AppError {
+  /** The error for code that deviates from the record; ends the run. */
+  changed(how: string): AppError {
     const error = new AppError(
       'run_interrupted',
       `The workflow's code has changed since this run began: ${how}. Restore the old code to resume the run, or cancel the run.`,
@@ -117,7 +125,7 @@ export class Journal {
 
   #read(events: readonly RunEvent[]): void {
     const byId = new Map<string, Recorded>()
-    const begin = (kind: 'step' | 'approval', recorded: Recorded) => {
+    const begin = (kind: 'step' | 'approval' | 'ask', recorded: Recorded) => {
       if (byId.has(recorded.id)) return
       byId.set(recorded.id, recorded)
       this.#recorded.set(this.next(kind, recorded.name, recorded.parent).key, recorded)
@@ -129,7 +137,9 @@ export class Journal {
     const open: string[] = []
     for (const event of events) {
       if (event.type === 'step_start') {
-        begin('step', { name: event.name, id: event.step_id, parent: event.parent_id, after: event.after })
+        const { name, step_id: id, parent_id: parent, after, kind = 'step', child_run_id: run } = event
+        begin(kind, { name, id, parent, after })
+        if (kind === 'ask' && run !== undefined) addRun(byId.get(id), run)
       } else if (event.type === 'step_end') {
         if (event.status !== 'cancelled') end(event.step_id, event)
       } else if (event.type === 'input_required' && event.call_id !== undefined && event.child_run_id === undefined) {
@@ -149,6 +159,11 @@ export class Journal {
       if (byId.get(recorded.parent ?? '')?.end !== undefined) recorded.isBack = true
     }
   }
+}
+
+function addRun(recorded: Recorded | undefined, run: string): void {
+  if (recorded === undefined || recorded.runs?.at(-1) === run) return
+  recorded.runs = [...(recorded.runs ?? []), run]
 }
 
 /** The id of an approval, from its name and occurrence. */

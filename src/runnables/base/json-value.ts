@@ -39,6 +39,11 @@ export type Journaled<T> = unknown extends T
 
 /** The value as JSON. Throws `run_failed` for a value that JSON would change: bytes, maps, sets, cycles. */
 export function toJournal(subject: string, value: unknown): Json | undefined {
+  return toExactJson(value, (why) => `${subject} returned a value that can't be recorded: ${why}.`)
+}
+
+/** The same; `explain` makes the error's message. */
+export function toExactJson(value: unknown, explain: (why: string) => string): Json | undefined {
   if (value === undefined) return undefined
   try {
     const text = JSON.stringify(value, (_key, part: unknown) => {
@@ -49,8 +54,7 @@ export function toJournal(subject: string, value: unknown): Json | undefined {
     })
     return text === undefined ? undefined : (JSON.parse(text) as Json)
   } catch (cause) {
-    const message = `${subject} returned a value that can't be recorded: ${messageOf(cause)}.`
-    throw new AppError('run_failed', message, { cause })
+    throw new AppError('run_failed', explain(messageOf(cause)), { cause })
   }
 }
 

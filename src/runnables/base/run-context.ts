@@ -13,7 +13,17 @@ export function runContext<STATE extends object = JsonObject>(): AgentContext<ST
       'internal',
       'runContext() was called outside a run. Call it in an agent, a tool or a workflow step.',
     )
-  return context as AgentContext<object> as AgentContext<STATE>
+  return context as unknown as AgentContext<STATE>
+}
+
+/** The context of the code that is running; the given one where there is none. */
+export function contextHere(context: RunContext): RunContext {
+  return running.getStore() ?? context
+}
+
+/** Does work whose code gets this context. */
+export function withContext<T>(context: RunContext, work: () => T): T {
+  return running.run(context, work)
 }
 
 export function insideRun<T>(context: RunContext, work: () => AsyncIterable<T>): AsyncIterable<T> {

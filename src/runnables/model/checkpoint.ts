@@ -8,11 +8,30 @@ export interface Checkpoint {
   messages: ModelMessage[]
   /** The runs that tool calls wait for, by call id. */
   inside?: Record<string, string>
+  /** The ids of the calls that are made again, because what they asked waits. */
+  again?: string[]
   /** The hashes of the tools whose calls wait for approval, by call id. */
   hashes?: Record<string, string>
 }
 
 export type KnownTools = ReadonlyMap<string, { hash?: string | undefined }>
+
+export type ToolOutput = ToolResultPart['output']
+
+/** The messages with other results of these calls, by call id. */
+export function withOutputs(
+  messages: readonly ModelMessage[],
+  outputs: ReadonlyMap<string, ToolOutput>,
+): ModelMessage[] {
+  return messages.map((message) => {
+    if (message.role !== 'tool') return message
+    const content = message.content.map((part) => {
+      const output = part.type === 'tool-result' ? outputs.get(part.toolCallId) : undefined
+      return part.type === 'tool-result' && output !== undefined ? { ...part, output } : part
+    })
+    return { ...message, content }
+  })
+}
 
 /** Files are references here (`ModelFiles`); other bytes become base64, which the AI SDK accepts too. */
 export function toCheckpoint(checkpoint: Checkpoint): Json {
@@ -34,6 +53,8 @@ export interface ResumedMessages {
   messages: ModelMessage[]
   /** Approved calls that are not made, with the reason. */
   denied: ReadonlyMap<string, string>
+  /** The ids of the calls to make again first. */
+  again: readonly string[]
 }
 
 /** The messages with which a paused run continues; undefined for a new run. `results`: what the caller's tools gave. */
@@ -48,15 +69,19 @@ export async function resumedMessages(
   // The AI SDK looks for decisions in the last message.
   const given = results.length === 0 ? [] : [{ role: 'tool' as const, content: [...results] }]
   const recorded = { ...checkpoint, messages: [...checkpoint.messages, ...given] }
-  const { messages, denied } = withDecisions(recorded, resumed, tools)
-  return { messages: await files.restore(messages), denied }
+  const { messages, ...rest } = withDecisions(recorded, resumed, tools)
+  return { messages: await files.restore(messages), ...rest }
 }
 
 /** Adds the decisions on the waiting tool calls. An approval holds only for the tool as it was then. */
-function withDecisions({ messages, hashes = {} }: Checkpoint, resumed: Resumption, tools: KnownTools): ResumedMessages {
+function withDecisions(
+  { messages, again = [], hashes = {} }: Checkpoint,
+  resumed: Resumption,
+  tools: KnownTools,
+): ResumedMessages {
   const denied = new Map<string, string>()
   const open = openCalls(messages)
-  if (open.length === 0) return { messages: [...messages], denied }
+  if (open.length === 0) return { messages: [...messages], denied, again }
   const content = open.map(({ approvalId, callId, name }): ToolApprovalResponse => {
     const { approved, input, reason: own = typeof input === 'string' ? input : undefined } = answerTo(callId, resumed)
     const decision = approved === true
@@ -70,7 +95,7 @@ function withDecisions({ messages, hashes = {} }: Checkpoint, resumed: Resumptio
       ...(reason === undefined ? {} : { reason }),
     }
   })
-  return { messages: [...messages, { role: 'tool', content }], denied }
+  return { messages: [...messages, { role: 'tool', content }], denied, again }
 }
 
 function problemOf(name: string, hash: string | undefined, tools: KnownTools): string | undefined {

@@ -157,10 +157,12 @@ export function paused(
   hashes: Record<string, string> = {},
 ): InputRequired[] {
   const all = [...asked, ...[...waiting.values()].flatMap(({ asks }) => asks)]
-  const inside = Object.fromEntries([...waiting].map(([callId, { runId }]) => [callId, runId]))
+  const inside = [...waiting].flatMap(([callId, { runId }]) => (runId === undefined ? [] : [[callId, runId] as const]))
+  const again = [...waiting].flatMap(([callId, { runId }]) => (runId === undefined ? [callId] : []))
   const checkpoint = toCheckpoint({
     messages,
-    ...(waiting.size === 0 ? {} : { inside }),
+    ...(inside.length === 0 ? {} : { inside: Object.fromEntries(inside) }),
+    ...(again.length === 0 ? {} : { again }),
     ...(Object.keys(hashes).length === 0 ? {} : { hashes }),
   })
   return all.map((event, place) => (place === all.length - 1 ? { ...event, messages: checkpoint } : event))

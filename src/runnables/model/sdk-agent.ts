@@ -4,6 +4,7 @@ import { resolveModel } from '../../models/resolve.ts'
 import type { CheckedAgent } from '../agent/schema.ts'
 import { loadSdk } from '../base/sdk.ts'
 import type { ToolApproval } from '../tools/approvals.ts'
+import { waitsInside } from '../tools/waiting-call.ts'
 import { CallerParts } from './caller-parts.ts'
 import type { SdkAgent } from './run.ts'
 import { isStructured, wholeOutput } from './structured.ts'
@@ -24,7 +25,7 @@ export interface RunParts {
   clientTools?: readonly string[] | undefined
   /** The AI SDK's own would connect to private addresses. */
   download: Download
-  stopWhen?: CheckedAgent['stopWhen'] | undefined
+  stopWhen: CheckedAgent['stopWhen']
 }
 
 /** The AI SDK's `toolApproval`; `present`: the tools that a call has. Throws for a name without a tool. */
@@ -52,7 +53,7 @@ export function sdkAgents(settings: CheckedAgent, root: string | undefined) {
       ...common,
       model,
       experimental_download: download,
-      ...(stopWhen === undefined ? {} : { stopWhen }),
+      stopWhen,
       ...(rest.activeTools === undefined ? {} : { activeTools: [...rest.activeTools, ...clientTools] }),
       ...(Object.keys(tools).length === 0 ? {} : { tools }),
       ...(stepped === undefined ? {} : { prepareStep: caller?.aroundStep(stepped) ?? stepped }),
@@ -78,15 +79,18 @@ function withResolvedModel<OPTIONS extends { model?: unknown }, RESULT>(
 }
 
 /** A call may add tools and approvals; without approvals the agent's apply. It can't change how files are fetched. */
-function prepared<OPTIONS extends { toolApproval?: unknown }, RESULT extends object | undefined>(
+function prepared<OPTIONS extends { toolApproval?: unknown; stopWhen?: unknown }, RESULT extends object | undefined>(
   prepare: (options: OPTIONS) => Promise<RESULT>,
   approve: Approve,
   download: Download,
 ) {
   return async (options: OPTIONS) => {
-    const changed: { toolApproval?: unknown; tools?: ToolSet } = (await prepare(options)) ?? options
-    const { toolApproval = options.toolApproval, tools } = changed
-    return { ...changed, experimental_download: download, toolApproval: approve(toolApproval as ToolApproval, tools) }
+    const changed: { toolApproval?: unknown; stopWhen?: unknown; tools?: ToolSet } = (await prepare(options)) ?? options
+    const { toolApproval = options.toolApproval, stopWhen = options.stopWhen, tools } = changed
+    // Whatever a call sets, the model stops when what a tool asked waits.
+    const stops = stopWhen === options.stopWhen ? {} : { stopWhen: [...[stopWhen].flat(), waitsInside] }
+    const approval = approve(toolApproval as ToolApproval, tools)
+    return { ...changed, ...stops, experimental_download: download, toolApproval: approval }
   }
 }
 

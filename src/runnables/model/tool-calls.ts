@@ -49,7 +49,7 @@ function withSignal<T extends { abortSignal?: AbortSignal }>(options: T, signal:
 }
 
 /** The last result of a tool that streams several. */
-async function last(result: unknown): Promise<unknown> {
+export async function last(result: unknown): Promise<unknown> {
   if (typeof result !== 'object' || result === null || !(Symbol.asyncIterator in result)) return result
   let output: unknown
   for await (const piece of result as AsyncIterable<unknown>) output = piece

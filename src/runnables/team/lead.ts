@@ -1,4 +1,4 @@
-import type { ModelMessage, ToolSet } from 'ai'
+import type { ToolSet } from 'ai'
 import { AppError, messageOf } from '../../core/error.ts'
 import type { FilePart } from '../../core/message.ts'
 import type { RunContext, RunInput, Runnable } from '../../core/runnable.ts'
@@ -10,28 +10,27 @@ import type { Defaults } from '../base/defaults.ts'
 import { deriveContext } from '../base/derived-context.ts'
 import { loadSdk } from '../base/sdk.ts'
 import { bounded, noLimits } from '../limits/bounded.ts'
-import { readCheckpoint, toCheckpoint } from '../model/checkpoint.ts'
+import { readCheckpoint, type ToolOutput, toCheckpoint, withOutputs } from '../model/checkpoint.ts'
 import { paused } from '../model/run.ts'
 import { toolSource } from '../tools/source.ts'
 import { textInput } from '../tools/text-input.ts'
-import { WaitingCall, waitsInside } from '../tools/waiting-call.ts'
+import { WaitingCall } from '../tools/waiting-call.ts'
 import { ask, askNext, childOf, entityOf, goOn, type Member, type MemberOutcome, type TeamRun } from './member.ts'
 
 type Leading = { [KEY in 'model' | 'instructions' | 'stopWhen']: AnyAgentSettings[KEY] | undefined }
 
-const runs = new WeakMap<RunContext, TeamRun>()
+/** By the signal, which is one per execution of a run. */
+const runs = new WeakMap<AbortSignal, TeamRun>()
 /** The files of the team's input; a member gets them with its task. */
-const files = new WeakMap<RunContext, readonly FilePart[]>()
+const files = new WeakMap<AbortSignal, readonly FilePart[]>()
 
 /** The agent that delegates: each member is a tool that takes a task in the model's own words. */
 export function leader(settings: Leading, members: readonly Member[]): Runnable {
-  const { stopWhen = [] } = settings
   return agent({
     instructions:
       'You lead a team. Delegate to its members by calling their tools, then answer from what they say, in your own words.',
     ...given(settings),
     tools: { members: memberTools(members, true) },
-    stopWhen: [...[stopWhen].flat(), waitsInside],
   } as Parameters<typeof agent>[0])
 }
 
@@ -52,9 +51,9 @@ function given(settings: Leading): object {
 export async function lead(run: TeamRun, leader: Runnable, members: readonly Member[], input: RunInput): Promise<void> {
   const context = await takeUp(run, members)
   if (context === undefined) return
-  runs.set(context, run)
+  runs.set(context.signal, run)
   files.set(
-    context,
+    context.signal,
     input.parts.filter((part) => part.type === 'file'),
   )
   for await (const emission of leader.run(input, context)) {
@@ -73,7 +72,7 @@ export async function route(
   const { context, emit } = run
   let chosen = childOf(context, () => true)?.name
   if (chosen === undefined) {
-    runs.set(context, run)
+    runs.set(context.signal, run)
     for await (const emission of bounded(router.run(input, context), limits)) {
       if (typeof emission === 'string') continue
       if (emission.type === 'tool_call') chosen ??= members.find((member) => toolName(member) === emission.name)?.name
@@ -122,11 +121,11 @@ function memberTools(members: readonly Member[], execute: boolean) {
 }
 
 async function delegate(context: RunContext, member: Member, task: string): Promise<string | WaitingCall> {
-  const run = runs.get(context)
+  const run = runs.get(context.signal)
   if (run === undefined) throw new AppError('internal', 'A team member was called outside its team.')
-  const parts = [{ type: 'text' as const, text: task }, ...(files.get(context) ?? [])]
+  const parts = [{ type: 'text' as const, text: task }, ...(files.get(context.signal) ?? [])]
   const outcome = await ask(run, member, { parts, text: task }, false)
-  return 'text' in outcome ? outcome.text : new WaitingCall(outcome.runId, outcome.asks)
+  return 'text' in outcome ? outcome.text : new WaitingCall(outcome.asks, outcome.runId)
 }
 
 function toolName({ name }: Member): string {
@@ -140,7 +139,7 @@ async function takeUp(run: TeamRun, members: readonly Member[]): Promise<RunCont
   const checkpoint = readCheckpoint(resumed)
   if (resumed === undefined || checkpoint?.inside === undefined) return deriveContext(context, {})
   const waiting = new Map<string, WaitingCall>()
-  const outputs = new Map<string, { type: 'text' | 'error-text'; value: string }>()
+  const outputs = new Map<string, ToolOutput>()
   await Promise.all(
     Object.entries(checkpoint.inside).map(async ([callId, runId]) => {
       const waits = childOf(context, ({ child_run_id }) => child_run_id === runId)
@@ -158,7 +157,7 @@ async function takeUp(run: TeamRun, members: readonly Member[]): Promise<RunCont
         })
       try {
         const outcome = await goOn(run, member, waits, false)
-        if (!('text' in outcome)) return void waiting.set(callId, new WaitingCall(outcome.runId, outcome.asks))
+        if (!('text' in outcome)) return void waiting.set(callId, new WaitingCall(outcome.asks, outcome.runId))
         outputs.set(callId, { type: 'text', value: outcome.text })
         await end({ output: outcome.text })
       } catch (error) {
@@ -179,18 +178,4 @@ async function takeUp(run: TeamRun, members: readonly Member[]): Promise<RunCont
     at === place && event.type === 'input_required' ? { ...event, messages: toCheckpoint({ messages }) } : event,
   )
   return deriveContext(context, { resumed: { ...resumed, events } })
-}
-
-function withOutputs(
-  messages: readonly ModelMessage[],
-  outputs: ReadonlyMap<string, { type: 'text' | 'error-text'; value: string }>,
-): ModelMessage[] {
-  return messages.map((message) => {
-    if (message.role !== 'tool') return message
-    const content = message.content.map((part) => {
-      const output = part.type === 'tool-result' ? outputs.get(part.toolCallId) : undefined
-      return part.type === 'tool-result' && output !== undefined ? { ...part, output } : part
-    })
-    return { ...message, content }
-  })
 }

@@ -20,6 +20,7 @@ import { configurable, type Defaults, withDefaults } from '../base/defaults.ts'
 import { deriveContext } from '../base/derived-context.ts'
 import { Journal } from '../base/journal.ts'
 import { insideRun } from '../base/run-context.ts'
+import { type Entity, withToolLook } from '../tools/as-tool.ts'
 import { toolEntriesOf, withToolEntries } from '../tools/check.ts'
 import { assertModel, lead, leader, route, router } from './lead.ts'
 import { askNext, type Member, type MemberOutcome, type TeamRun } from './member.ts'
@@ -51,12 +52,12 @@ const teamSettings = settingsOf({
 })
 export interface TeamSettings<ID extends string = string> extends Omit<z.input<typeof teamSettings>, 'members'> {
   /** Entities, or ids of entities of the same config; at least one. */
-  members: readonly (ID | Runnable | HostableAgent)[]
+  members: readonly (ID | Runnable | Entity | HostableAgent)[]
 }
 type CheckedTeam = z.output<typeof teamSettings>
 
 /** `memberIds`: the ids that this team and teams in it refer to. */
-export interface Team<ID extends string = string> extends Runnable<'team'> {
+export interface Team<ID extends string = string> extends Entity<'team'> {
   readonly memberIds: readonly ID[]
 }
 
@@ -85,7 +86,7 @@ type Perform = (run: TeamRun, input: RunInput) => Promise<unknown>
 
 function build(settings: CheckedTeam, members: readonly Member[], defaults: Defaults): Team {
   const { model, perform } = toPerformance(settings, members, defaults)
-  const entity: Team = markRunnable({
+  const entity = markRunnable({
     kind: 'team',
     name: settings.name,
     description: settings.description,
@@ -99,11 +100,13 @@ function build(settings: CheckedTeam, members: readonly Member[], defaults: Defa
     timeoutMs: settings.timeout,
     takes: settings.mode === 'route' || model === undefined ? [] : ['instructions'],
     run: (input, context) => insideRun(context, () => stream(perform, input, context)),
-  })
+  } satisfies Omit<Team, 'description' | 'inputSchema'> & Runnable<'team'>)
   const bindMember = (next: Defaults) => (member: Member) =>
     typeof member.entity === 'string' ? member : { ...member, entity: withDefaults(member.entity, next) }
   const inside = members.flatMap(({ entity }) => (typeof entity === 'string' ? [] : toolEntriesOf(entity)))
-  return configurable(withToolEntries(entity, inside), (next) => build(settings, members.map(bindMember(next)), next))
+  return configurable(withToolEntries(withToolLook(entity), inside), (next) =>
+    build(settings, members.map(bindMember(next)), next),
+  )
 }
 
 function toPerformance(

@@ -1,13 +1,14 @@
 import type { InputRequired } from '../../core/event.ts'
 
-/** The result of a tool call that waits for a run inside this one: the run pauses too. */
+/** The result of a tool call that waits for runs inside this one: the run pauses too. */
 export class WaitingCall {
-  readonly runId: string
   readonly asks: readonly InputRequired[]
+  /** The member of a team that the call stands for. Absent: the call is made again when the run is resumed. */
+  readonly runId: string | undefined
 
-  constructor(runId: string, asks: readonly InputRequired[]) {
-    this.runId = runId
+  constructor(asks: readonly InputRequired[], runId?: string) {
     this.asks = asks
+    this.runId = runId
   }
 }
 

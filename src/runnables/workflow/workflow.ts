@@ -14,11 +14,14 @@ import {
 import { Channel } from '../../runtime/channel.ts'
 import { checkSettings } from '../../schema/check.ts'
 import { callback, duration, is, settings as settingsOf, string } from '../../schema/field.ts'
+import { askingOf } from '../base/ask-scope.ts'
 import { deriveContext } from '../base/derived-context.ts'
 import { Journal } from '../base/journal.ts'
 import { textOfState, toJournal } from '../base/json-value.ts'
 import { insideRun } from '../base/run-context.ts'
+import { type Entity, withToolLook } from '../tools/as-tool.ts'
 import { type Approve, createApprove } from './approval.ts'
+import { createAsk } from './ask.ts'
 import { checkInput, type InputSchema, isInputSchema, readInput, readState } from './input.ts'
 import { beginAt, createStep, type Step } from './step.ts'
 
@@ -42,7 +45,7 @@ export interface WorkflowSettings<INPUT, STATE extends object = JsonObject> {
   timeout?: Duration
   /**
    * Returns the answer: a string as text, `undefined` as nothing, anything else as a data part. A resumed run calls it
-   * again: finished steps and approvals return their recorded results, and code outside of them is repeated.
+   * again: finished steps, approvals and asks return their recorded results, and code outside of them is repeated.
    */
   run: (context: WorkflowContext<INPUT, STATE>) => unknown
 }
@@ -60,9 +63,9 @@ const workflowSettings = settingsOf({
 /** TypeScript whose finished steps survive an interruption. Wrong settings throw `invalid_request` naming the key. */
 export function workflow<INPUT = string, STATE extends object = JsonObject>(
   settings: WorkflowSettings<INPUT, STATE>,
-): Runnable<'workflow'> {
+): Entity<'workflow'> {
   const { timeout } = checkSettings('workflow()', workflowSettings, settings)
-  return markRunnable({
+  const entity: Runnable<'workflow'> = markRunnable({
     kind: 'workflow',
     name: settings.name,
     description: settings.description,
@@ -72,8 +75,12 @@ export function workflow<INPUT = string, STATE extends object = JsonObject>(
     timeoutMs: timeout,
     takes: ['instructions'],
     ...(settings.input !== undefined && { checkInput: (input: RunInput) => checkInput(settings.input, input) }),
-    run: (input, context) => insideRun(context, () => execute(settings, input, context)),
+    run: (input, context) => {
+      const own = deriveContext(context, {})
+      return insideRun(own, () => execute(settings, input, own))
+    },
   })
+  return withToolLook(entity)
 }
 
 async function* execute<INPUT, STATE extends object>(
@@ -109,11 +116,16 @@ async function* execute<INPUT, STATE extends object>(
   const changedState = watchState(context.state)
   const step = createStep({ runId, emit, recorded: () => context.recorded(), signal, journal, changedState, enter })
   const approve = createApprove(journal, emit, wait)
+  const asking = { ...askingOf(context, emit), context: deriveContext(context, { signal }) }
+  const ask = createAsk({ asking, journal, enter, wait })
+  // For `runContext()`, which gives this object.
+  Object.assign(context, { ask })
   // Cancelled steps are recorded before the stream ends, even if the workflow's code ignores the signal.
   const stop = () => setImmediate(() => queue.close({ error: context.signal.reason }))
   context.signal.addEventListener('abort', stop, { once: true })
   let output: unknown
-  const work = async () => settings.run(deriveContext(context, { input, text, parts, step, approve, state, signal }))
+  const work = async () =>
+    settings.run(deriveContext(context, { input, text, parts, step, approve, ask, state, signal }))
   beginAt(work).then(
     (result) => {
       output = result

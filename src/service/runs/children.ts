@@ -1,72 +1,111 @@
-import { AppError } from '../../core/error.ts'
+import { AppError, isAppError } from '../../core/error.ts'
 import type { RunEvent } from '../../core/event.ts'
 import { createId } from '../../core/id.ts'
 import type { GivenPart, Part } from '../../core/message.ts'
-import type { RunRecord } from '../../core/run.ts'
-import type { ChildInput, Runnable } from '../../core/runnable.ts'
-import { answerForChild, openRequests } from '../../core/waiting.ts'
+import { finalStatuses, type RunRecord, type RunStatus } from '../../core/run.ts'
+import type { ChildCall, ChildInput, Runnable } from '../../core/runnable.ts'
+import { type Answer, answerForChild, openRequests } from '../../core/waiting.ts'
 import { RunFiles } from '../files/run-files.ts'
 import type { RunExecution } from './execution.ts'
 import type { LiveRuns } from './live.ts'
-import type { StartChild } from './options.ts'
+import type { Children } from './options.ts'
 import { prepareExecution } from './prepare.ts'
 import { createRun, toStart } from './request.ts'
-import { prepareResume } from './resume.ts'
+import { cancelPaused, prepareResume } from './resume.ts'
 import type { RunServices } from './run-services.ts'
 
 /**
  * Starts and resumes runs inside others. A child run shares the session, state, history and end of its parent, takes no slot in
  * the session's queue, and its record names the parent.
  */
-export function createChildren(services: RunServices, live: LiveRuns): StartChild {
-  const { store, clock, recorded, owner } = services
+export function createChildren(services: RunServices, live: LiveRuns): Children {
+  const { store, clock, recorded, owner, logger } = services
 
-  const startChild: StartChild = async (parent, state, runnable, call) => {
-    parent.signal.throwIfAborted()
-    assertNotInside(parent, runnable)
+  const children: Children = {
+    async start(parent, state, runnable, call) {
+      parent.signal.throwIfAborted()
+      assertNotInside(parent, runnable, call)
 
-    function prepare(run: RunRecord, before?: readonly RunEvent[]): RunExecution {
-      const inside = { parent, state, answers: call.answers }
-      return prepareExecution(services, { run, runnable, mode: 'background', live, startChild, before, inside })
-    }
+      function prepare(run: RunRecord, before?: readonly RunEvent[]): RunExecution {
+        const inside = { parent, state, answers: call.answers }
+        return prepareExecution(services, { run, runnable, mode: 'background', live, children, before, inside })
+      }
 
-    async function start(entityId: string, input: ChildInput): Promise<RunExecution> {
-      assertInput(input)
-      const now = clock()
-      const runId = createId('run', now)
-      const { session_id: sessionId, user_id: userId, metadata, run_id: parentRunId } = parent.run
-      const parts = await storedParts(services, input.parts, { run_id: runId, session_id: sessionId })
-      const request = { runId, entityId, parts, sessionId, parentRunId, userId, metadata, background: false }
-      const run = createRun(request, runnable, now)
-      run.status = 'running'
-      run.started_at = run.created_at
-      const execution = prepare(run)
-      await live.admit(execution, () => store.startRun(toStart(run, runnable, owner)), 'durable')
-      return execution
-    }
+      async function start(entityId: string, input: ChildInput, askedAs: string | undefined): Promise<RunExecution> {
+        assertInput(input)
+        const now = clock()
+        const runId = askedAs ?? createId('run', now)
+        const { session_id: sessionId, user_id: userId, metadata, run_id: parentRunId } = parent.run
+        const parts = await storedParts(services, input.parts, { run_id: runId, session_id: sessionId })
+        const request = { runId, entityId, parts, sessionId, parentRunId, userId, metadata, background: false }
+        const run = createRun(request, runnable, now)
+        run.status = 'running'
+        run.started_at = run.created_at
+        const execution = prepare(run)
+        await live.admit(execution, () => store.startRun(toStart(run, runnable, owner)), 'durable')
+        return execution
+      }
 
-    async function resume(runId: string): Promise<RunExecution> {
-      const { events = [], ...answer } = parent.options.context.resumed ?? {}
-      // The last event is the answer itself.
-      const forChild = answerForChild(runId, answer, openRequests(events.slice(0, -1)))
-      const resumed = await prepareResume(services, await recorded.get(runId), forChild)
-      const execution = prepare(resumed.run, resumed.before)
-      await live.admit(execution, () => store.resumeRun(resumed.resume), 'durable')
-      return execution
-    }
+      async function resume(runId: string, answer = answerOf(parent, runId)): Promise<RunExecution> {
+        const resumed = await prepareResume(services, await recorded.get(runId), answer)
+        const execution = prepare(resumed.run, resumed.before)
+        await live.admit(execution, () => store.resumeRun(resumed.resume), 'durable')
+        return execution
+      }
 
-    const execution = await ('runId' in call ? resume(call.runId) : start(call.entityId, call.input))
-    const stop = () => execution.cancel(parent.reason ?? 'parent_ended')
-    parent.signal.addEventListener('abort', stop, { once: true })
-    parent.done.then(stop, stop)
-    if (parent.ended) stop()
-    return {
-      runId: execution.run.run_id,
-      events: () => execution.log.read(execution.firstSeq - 1),
-      result: () => execution.done,
+      const execution = await ('runId' in call
+        ? resume(call.runId, call.answer)
+        : start(call.entityId, call.input, call.askedAs))
+      const stop = () => void end(parent, execution)
+      parent.signal.addEventListener('abort', stop, { once: true })
+      parent.done.then(stop, stop)
+      if (parent.ended) stop()
+      return {
+        runId: execution.run.run_id,
+        events: () => execution.log.read(execution.firstSeq - 1),
+        result: () => execution.done,
+      }
+    },
+
+    async find({ run_id: parentId }, runId) {
+      const run = await store.findRun(runId)
+      if (run === undefined || run.parent_run_id !== parentId) return undefined
+      if (run.status !== 'input_required') return { run, requests: [] }
+      const events: RunEvent[] = []
+      for await (const batch of recorded.events(run, 0)) events.push(...batch)
+      return { run, requests: openRequests(events) }
+    },
+
+    async cancel(run) {
+      await cancelPaused(services, run, 'parent_ended')
+    },
+  }
+
+  /** A child ends with its parent. One that waits stays as it is while its parent waits too. */
+  async function end(parent: RunExecution, execution: RunExecution): Promise<void> {
+    if (!execution.ended) return execution.cancel(parent.reason ?? 'parent_ended')
+    const { run } = execution
+    if (run.status !== 'input_required' || !isOver(parent.run.status)) return
+    try {
+      await cancelPaused(services, run, parent.reason ?? 'parent_ended')
+    } catch (error) {
+      if (isAppError(error) && (error.code === 'conflict' || error.code === 'run_not_found')) return
+      logger.error({ error, run_id: run.run_id }, 'a waiting child of an ended run could not be cancelled')
     }
   }
-  return startChild
+
+  return children
+}
+
+/** The part of the parent's answer that is for this child. */
+function answerOf(parent: RunExecution, runId: string): Answer {
+  const { events = [], ...answer } = parent.options.context.resumed ?? {}
+  // The last event is the answer itself.
+  return answerForChild(runId, answer, openRequests(events.slice(0, -1)))
+}
+
+function isOver(status: RunStatus): boolean {
+  return finalStatuses.some((final) => final === status)
 }
 
 /** The content of files is stored before the run that names them starts. */
@@ -90,17 +129,19 @@ function assertInput({ parts }: ChildInput): void {
   throw new AppError('run_failed', 'The input of a child run must be text, data and file parts.')
 }
 
-/** A team that contains itself fails, instead of starting runs until memory runs out. */
-function assertNotInside(parent: RunExecution, entity: Runnable): void {
+/** A team that contains itself, or an agent that asks itself, fails instead of starting runs until memory runs out. */
+function assertNotInside(parent: RunExecution, entity: Runnable, call: ChildCall): void {
   const path: string[] = []
-  let repeats = false
+  let circle: string[] = []
   for (let outer: RunExecution | undefined = parent; outer !== undefined; outer = outer.parent) {
     path.unshift(outer.run.entity_id)
-    if (outer.options.runnable === entity) repeats = true
+    if (outer.options.entity === entity) circle = [...path, outer.run.entity_id]
   }
-  if (!repeats) return
+  if (circle.length === 0) return
   throw new AppError(
     'run_failed',
-    `The team contains itself: ${[...path, path[0]].join(' → ')}. Remove one of them from \`members\`.`,
+    'askedAs' in call
+      ? `'${circle[0]}' asks itself: ${circle.join(' → ')}. Remove one of these calls of \`ask\`.`
+      : `The team contains itself: ${circle.join(' → ')}. Remove one of them from \`members\`.`,
   )
 }

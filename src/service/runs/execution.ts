@@ -4,12 +4,13 @@ import { RunFold } from '../../core/fold.ts'
 import { createId } from '../../core/id.ts'
 import { runLimit } from '../../core/limits.ts'
 import type { CancellationReason, RunRecord } from '../../core/run.ts'
-import { type Emission, inputCheck, type RunContext } from '../../core/runnable.ts'
+import type { Emission } from '../../core/runnable.ts'
 import { timestamp } from '../../core/time.ts'
 import { RunIntake } from '../events/intake.ts'
 import type { RunLog } from '../events/log.ts'
 import { RunRecorder } from '../events/recorder.ts'
 import { RunTimers } from '../limits/run-timers.ts'
+import { contextOf } from './context.ts'
 import { recordEnd } from './durable-end.ts'
 import { aboutRun, deletedWithSession, toEnd, toEnding, toRunError, unrecordable } from './end.ts'
 import { RunInputCheck } from './input-check.ts'
@@ -127,6 +128,11 @@ export class RunExecution {
     this.#end({ status: 'failed', error: toRunError(error) })
   }
 
+  /** Ends the run as paused, whatever the runnable is doing. */
+  pause(): void {
+    this.#end({ status: 'input_required' })
+  }
+
   /** Restarts the idle time of this run and of the runs around it. */
   touch(): void {
     this.#timers.resetIdleTimer()
@@ -164,21 +170,14 @@ export class RunExecution {
   }
 
   async #drive(): Promise<void> {
-    const { runnable, input, context, startChild } = this.options
+    const { runnable, input } = this.options
     try {
       const loading = this.#state.load()
       if (loading !== undefined) await loading
       if (this.ended) return
-      const full: RunContext = Object.assign(Object.create(null) as object, context, {
-        signal: this.#abort.signal,
-        state: this.#state.value,
-        recorded: () => this.#recorder.recorded(),
-        [inputCheck]: this.check,
-        child: (...call: Parameters<RunContext['child']>) => startChild(this, this.#state.value, ...call),
-      })
-      for await (const emission of runnable.run(input, full)) {
+      for await (const emission of runnable.run(input, contextOf(this, this.#state, this.#recorder, this.#intake))) {
         if (this.ended) return
-        const wait = this.#take(emission)
+        const wait = this.take(emission)
         if (wait !== undefined) await wait
         if (this.ended) return
       }
@@ -198,7 +197,7 @@ export class RunExecution {
   }
 
   /** An invalid emission ends the run here, because the runnable may ignore its signal. */
-  #take(emission: Emission): Promise<void> | undefined {
+  take(emission: Emission): Promise<void> | undefined {
     try {
       return this.#intake.take(emission)
     } catch (error) {

@@ -1,7 +1,7 @@
 import type { RunEvent } from '../../core/event.ts'
 import type { JsonObject } from '../../core/json.ts'
 import type { CancellationReason, RunError, RunRecord, RunStatus } from '../../core/run.ts'
-import type { ChildRun, RunContext, RunInput, Runnable } from '../../core/runnable.ts'
+import type { ChildRun, RecordedChild, RunContext, RunInput, Runnable } from '../../core/runnable.ts'
 import type { RunFiles } from '../files/run-files.ts'
 import type { RunTimes } from '../limits/run-timers.ts'
 import type { PromptLog } from '../prompts/log.ts'
@@ -11,11 +11,13 @@ import type { StateSource } from './state.ts'
 /** What one run is made of. */
 export interface ExecutionOptions {
   run: RunRecord
+  /** What was registered; `runnable` may be it with a cache. */
+  entity: Runnable
   runnable: Runnable
   input: RunInput
   times: RunTimes
   /** The context without what the execution itself provides. */
-  context: Omit<RunContext, 'signal' | 'state' | 'recorded' | 'child'>
+  context: Omit<RunContext, 'signal' | 'state' | 'recorded' | 'emit' | 'pause' | keyof ChildContext>
   /** The latest runs of its session before it, oldest first. */
   earlierRuns: (count: number) => Promise<readonly RunRecord[]>
   prompts: PromptLog
@@ -24,7 +26,7 @@ export interface ExecutionOptions {
   state: StateSource | undefined
   /** A resumed run: all its recorded events, the new `run_resumed` included. */
   before?: readonly RunEvent[] | undefined
-  startChild: StartChild
+  children: Children
   /** A child run: the run that contains it. */
   parent?: RunExecution | undefined
   /** The input stays hidden until a guardrail of the runnable has passed it. */
@@ -33,12 +35,18 @@ export interface ExecutionOptions {
   onEnd: (execution: RunExecution) => void
 }
 
-/** Starts or resumes a run inside `parent`; both share `state`. */
-export type StartChild = (
-  parent: RunExecution,
-  state: JsonObject,
-  ...call: Parameters<RunContext['child']>
-) => Promise<ChildRun>
+/** What the context of a run offers for its children. */
+export type ChildContext = Pick<RunContext, 'child' | 'findChild' | 'cancelChild'>
+
+/** The runs inside other runs. */
+export interface Children {
+  /** Starts or resumes a run inside `parent`; both share `state`. */
+  start(parent: RunExecution, state: JsonObject, ...call: Parameters<RunContext['child']>): Promise<ChildRun>
+  /** A child of `parent` as it is recorded. */
+  find(parent: RunRecord, runId: string): Promise<RecordedChild | undefined>
+  /** Cancels a child that waits for input. */
+  cancel(run: RunRecord): Promise<void>
+}
 
 /** How a run ends, or pauses. */
 export interface RunEnding {

@@ -13,7 +13,7 @@ import type { StartRun } from '../services.ts'
 import { RunExecution } from './execution.ts'
 import { newestTurns, sharedGiven, toldMessages } from './given.ts'
 import type { LiveRuns } from './live.ts'
-import type { StartChild } from './options.ts'
+import type { Children } from './options.ts'
 import { answerFromCache } from './response-cache.ts'
 import { unsavedState } from './resume.ts'
 import type { RunServices } from './run-services.ts'
@@ -27,7 +27,7 @@ export interface PreparedRun {
   runnable: Runnable
   mode: StartRun['mode']
   live: LiveRuns
-  startChild: StartChild
+  children: Children
   /** A resumed run: all its recorded events, the new `run_resumed` included. */
   before?: readonly RunEvent[] | undefined
   /** Its input was recorded as unchecked. */
@@ -38,8 +38,8 @@ export interface PreparedRun {
 
 /** The execution of a run with its limits, its cache and its context. */
 export function prepareExecution(services: RunServices, prepared: PreparedRun): RunExecution {
-  const { store, recorded, registry, knowledge, logger } = services
-  const { run, runnable, live, startChild, before, inside } = prepared
+  const { store, recorded, registry, knowledge, logger, bounds } = services
+  const { run, runnable, live, children, before, inside } = prepared
   const parts = run.messages[0]?.parts ?? []
   const given = inside === undefined ? (run.given ?? undefined) : sharedGiven(inside.parent.options.context.given)
   const told = given?.history && toldMessages(run, given.history)
@@ -50,6 +50,7 @@ export function prepareExecution(services: RunServices, prepared: PreparedRun): 
   const files = new RunFiles(store, services.bounds, run)
   return new RunExecution(services, {
     run,
+    entity: runnable,
     runnable:
       runnable.cache === undefined || before !== undefined
         ? runnable
@@ -60,7 +61,7 @@ export function prepareExecution(services: RunServices, prepared: PreparedRun): 
     earlierRuns,
     prompts,
     files,
-    startChild,
+    children,
     parent: inside?.parent,
     unchecked: before === undefined && (prepared.unchecked === true || runnable.checksInput === true),
     state: stateSource(services, prepared),
@@ -86,6 +87,7 @@ export function prepareExecution(services: RunServices, prepared: PreparedRun): 
       // The summary is of the history that the caller's replaces.
       summary: async () => (told === undefined ? store.findSummary(run.session_id) : undefined),
       entity: registry.current(),
+      maxAsks: bounds.run.asks,
     },
     onEnd: live.leave,
   })

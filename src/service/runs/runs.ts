@@ -59,13 +59,13 @@ export function createRuns({ onRunEnd, ...options }: RunsOptions): RunService {
   const recorded = createRecordedRuns(store)
   const services: RunServices = { ...options, recorded }
   const live = new LiveRuns(services, onRunEnd)
-  const startChild = createChildren(services, live)
+  const children = createChildren(services, live)
   const trace = createTraces(store, recorded)
   /** Queued runs whose entity is not registered. */
   const stranded = new Map<string, QueuedRun>()
 
-  function prepare(prepared: Omit<PreparedRun, 'live' | 'startChild'>): RunExecution {
-    return prepareExecution(services, { ...prepared, live, startChild })
+  function prepare(prepared: Omit<PreparedRun, 'live' | 'children'>): RunExecution {
+    return prepareExecution(services, { ...prepared, live, children })
   }
 
   async function resume(runId: string, answer: ResumeAnswer): Promise<RunHandle> {
