@@ -88,9 +88,9 @@ function callsOf(messages: readonly ModelMessage[], ids: readonly string[]): Cal
   return [...calls.values()]
 }
 
-/** What happened since the call was made first. A model may use the id of a call twice. */
+/** What happened since an earlier call with the same id ended. */
 function since(events: readonly RunEvent[], callId: string): readonly RunEvent[] {
-  return events.slice(events.findLastIndex((event) => event.type === 'tool_call' && event.call_id === callId) + 1)
+  return events.slice(events.findLastIndex((event) => event.type === 'tool_result' && event.call_id === callId) + 1)
 }
 
 async function told(tool: ToolSet[string], toolCallId: string, input: unknown, output: unknown): Promise<ToolOutput> {
