@@ -4,11 +4,12 @@ import { RunFold } from '../core/fold.ts'
 import type { Json } from '../core/json.ts'
 import { lastDataOf, type Part } from '../core/message.ts'
 import { markCited } from '../core/text/citations.ts'
+import { toWaiting } from '../core/waiting.ts'
 import type { RunResult } from '../wire/run.ts'
 
 /** The result of a run, built from its stream. A stream that starts later has only later output. */
 export interface StreamedResult
-  extends Pick<RunResult, 'run_id' | 'status' | 'content' | 'sources' | 'usage' | 'cache_hit'> {
+  extends Pick<RunResult, 'run_id' | 'status' | 'content' | 'sources' | 'usage' | 'cache_hit' | 'waiting'> {
   session_id: string | undefined
   parts: Part[]
   /** Its last data part, if any. */
@@ -58,7 +59,8 @@ export function toRunStream(
     const [{ parts, content } = { parts: [], content: '' }] = fold.messages(runId, '', '')
     const sources = markCited(fold.sources, parts)
     const data = lastDataOf(parts)
-    return { run_id: runId, session_id: sessionId, status, content, parts, data, sources, usage, cache_hit }
+    const waiting = status === 'input_required' ? toWaiting(fold.requests) : []
+    return { run_id: runId, session_id: sessionId, status, content, parts, data, sources, usage, cache_hit, waiting }
   }
   return { runId, sessionId, [Symbol.asyncIterator]: () => events, result, text: async () => (await result()).content }
 }

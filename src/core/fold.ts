@@ -1,6 +1,7 @@
 import {
   type DataEvent,
   type EmittedEvent,
+  type InputRequired,
   isFinalEvent,
   type RunEvent,
   type SourceEvent,
@@ -13,6 +14,8 @@ import { addUsage } from './usage.ts'
 /** A run's output built from its events, live or after its process died. */
 export class RunFold {
   readonly sources: SourceEvent[] = []
+  /** What it asked for since it started or was last resumed. */
+  requests: InputRequired[] = []
   usage: Usage | null = null
   readonly #parts: Part[] = []
   readonly #maxCharacters: number
@@ -28,6 +31,7 @@ export class RunFold {
       if (this.#maxCharacters === Number.POSITIVE_INFINITY || this.#fits(event)) addToParts(this.#parts, event)
     } else if (event.type === 'file') addToParts(this.#parts, event)
     else if (event.type === 'source') this.sources.push(event)
+    else if (event.type === 'input_required') this.requests.push(event)
     else if ((event.type === 'model_call_end' || event.type === 'step_end') && event.usage) {
       this.usage = addUsage(this.usage, event.usage)
     }
@@ -36,7 +40,8 @@ export class RunFold {
   /** Adds recorded events. The first and the last event of a run are ignored. */
   addRecorded(events: readonly RunEvent[]): void {
     for (const { run_id: _run, seq: _seq, at: _at, ...event } of events) {
-      if (event.type !== 'run_start' && event.type !== 'run_resumed' && !isFinalEvent(event)) this.add(event)
+      if (event.type === 'run_resumed') this.requests = []
+      else if (event.type !== 'run_start' && !isFinalEvent(event)) this.add(event)
     }
   }
 

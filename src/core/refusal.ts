@@ -8,7 +8,7 @@ import type { RunGiven } from './run.ts'
  * everyone except its run.
  */
 
-const refused = { refused: true } as const
+export const refusedData = { refused: true } as const
 const marks: readonly string[] = ['refused', 'unchecked']
 
 function partOf(mark: 'refused' | 'unchecked'): DataPart {
@@ -62,11 +62,11 @@ export function withoutInput<T extends Recorded>(event: T, goesOn: boolean): T {
   const { type } = event
   if (type === 'model_call_start') {
     const { messages: _messages, prompt: _prompt, ...rest } = event as T & { messages?: Json; prompt?: unknown }
-    return { ...rest, messages: refused } as unknown as T
+    return { ...rest, messages: refusedData } as unknown as T
   }
-  if (type === 'retrieval') return { ...event, query: JSON.stringify(refused) }
-  if (type === 'tool_call') return { ...event, input: refused }
+  if (type === 'retrieval') return { ...event, query: JSON.stringify(refusedData) }
+  if (type === 'tool_call') return { ...event, input: refusedData }
   if (type !== 'input_required' || goesOn) return event
   const { messages: _messages, ...rest } = event as T & { messages?: Json; data?: Json }
-  return (rest.data === undefined ? rest : { ...rest, data: refused }) as unknown as T
+  return (rest.data === undefined ? rest : { ...rest, data: refusedData }) as unknown as T
 }

@@ -3,7 +3,7 @@ import type { FileStore } from './file.ts'
 import type { Json, JsonObject } from './json.ts'
 import type { Message } from './message.ts'
 import type { Page, PageRequest } from './page.ts'
-import type { CancellationReason, Run, RunError, RunHead, RunRecord, RunStatus, Usage } from './run.ts'
+import type { CancellationReason, Run, RunError, RunHead, RunRecord, RunStatus, Usage, Waiting } from './run.ts'
 import type {
   Handover,
   OwnerKind,
@@ -115,6 +115,8 @@ export interface RunEnd {
   /** The output, even when it is partial. */
   messages: readonly Message[]
   sources: readonly SourceEvent[]
+  /** What a paused run waits for. Default: nothing. */
+  waiting?: readonly Waiting[] | undefined
   /** Replaces the session's state when given. */
   state?: JsonObject | null
   /** The message of the run may be seen. */

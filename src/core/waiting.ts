@@ -1,5 +1,6 @@
 import type { InputRequired, RunEvent } from './event.ts'
-import type { CallAnswer, WaitingKind } from './run.ts'
+import { refusedData } from './refusal.ts'
+import type { CallAnswer, Waiting, WaitingKind } from './run.ts'
 import type { Resumption } from './runnable.ts'
 
 /*
@@ -26,6 +27,37 @@ export function answerTo(callId: string | undefined, { approved, input, answers 
   const own = atId(answers, callId)
   const decision = typeof approved === 'object' ? atId(approved, callId) : approved
   return { ...own, approved: own?.approved ?? decision, input: own?.input ?? input }
+}
+
+/** `data` and schemas in `waiting`, as JSON; the events have all of them. */
+const maxPieceBytes = 64 * 1024
+const maxBytes = 256 * 1024
+
+/** The requests as a run shows them. Data and schemas that are too large are left out. */
+export function toWaiting(requests: readonly InputRequired[]): Waiting[] {
+  let left = maxBytes
+  const fits = (value: unknown) => {
+    if (value === undefined) return false
+    const bytes = new TextEncoder().encode(JSON.stringify(value)).length
+    const isSmall = bytes <= Math.min(left, maxPieceBytes)
+    if (isSmall) left -= bytes
+    return isSmall
+  }
+  return requests.map((request) => {
+    const { call_id, child_run_id, tool, prompt, data, schema } = request
+    const waiting: Waiting = { kind: kindOf(request), prompt }
+    if (call_id !== undefined) waiting.call_id = call_id
+    if (child_run_id !== undefined) waiting.child_run_id = child_run_id
+    if (tool !== undefined) waiting.tool = tool
+    if (data !== undefined && fits(data)) waiting.data = data
+    if (schema !== undefined && fits(schema)) waiting.schema = schema
+    return waiting
+  })
+}
+
+/** Without what may repeat a refused input. */
+export function refuseWaiting(waiting: readonly Waiting[]): Waiting[] {
+  return waiting.map((one) => (one.data === undefined ? one : { ...one, data: refusedData }))
 }
 
 /** The request of a child run as its parent emits it. Without a `call_id`, its id is the child's run id. */

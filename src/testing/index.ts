@@ -8,6 +8,7 @@ export {
   type RunOptions,
   type RunResult,
   run,
+  type TestAnswer,
   type TestInput,
   type TestProject,
   type TestToolCall,

@@ -4,7 +4,7 @@ import type { Json, JsonObject } from '../core/json.ts'
 import { type GivenPart, lastDataOf } from '../core/message.ts'
 
 import type { ModelSetting } from '../core/model.ts'
-import type { RunRecord } from '../core/run.ts'
+import type { CallAnswer, RunRecord, Waiting } from '../core/run.ts'
 import type { Runnable } from '../core/runnable.ts'
 import type { HostableAgent } from '../runnables/agent/host.ts'
 import { ingestSources, type OpenServer, openTestServer } from '../server.ts'
@@ -20,6 +20,13 @@ export interface RunOptions {
   /** Replaces the session's state. */
   state?: JsonObject
   signal?: AbortSignal
+}
+
+/** One decision or input for everything that waits, or one answer per `call_id`. */
+export interface TestAnswer {
+  approved?: boolean | Record<string, boolean>
+  input?: Json
+  answers?: Record<string, CallAnswer>
 }
 
 export interface TestToolCall {
@@ -45,6 +52,8 @@ export interface RunResult {
   /** All events, including prompts. */
   events: RunEvent[]
   usage: RunRecord['usage']
+  /** What the run waits for. Empty unless its status is `input_required`. */
+  waiting: Waiting[]
 }
 
 export interface ProjectOptions {
@@ -57,7 +66,7 @@ export interface ProjectOptions {
 export interface TestProject<ID extends string = string> extends AsyncDisposable {
   run(id: ID, input: TestInput, options?: RunOptions): Promise<RunResult>
   /** Answers a run that waits for input. */
-  resume(runId: string, answer: { approved?: boolean | Record<string, boolean>; input?: Json }): Promise<RunResult>
+  resume(runId: string, answer: TestAnswer): Promise<RunResult>
   /** All events of a run, or of a team member's run. */
   events(runId: string): Promise<RunEvent[]>
   /** The session's state. */
@@ -161,6 +170,7 @@ async function resultOf(server: OpenServer, record: RunRecord): Promise<RunResul
     sources: [...new Set(record.sources.map(({ source }) => source))],
     events,
     usage: record.usage,
+    waiting: record.waiting,
   }
 }
 

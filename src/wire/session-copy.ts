@@ -185,6 +185,8 @@ export class CopyReader {
     }
     if (messages.some((message) => message.run_id !== run_id))
       throw this.complaint("each message must have the run's run_id")
+    if (run.waiting.length > 0 && run.status !== 'input_required')
+      throw this.complaint('run.waiting must be empty for a run that does not wait for input')
     this.#runIds.add(run_id)
     this.#last = { runId: run_id, seq: 1, endSeq: run.end_seq ?? 1 }
     return { run: { ...run, messages: messages.map((message) => ({ ...message, content: contentOf(message.parts) })) } }

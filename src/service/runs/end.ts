@@ -11,7 +11,12 @@ export const unrecordable: RunError = {
   message: "The run's output could not be recorded. The server's log has the details.",
 }
 /** The end of a run that was deleted with its session. */
-export const deletedWithSession = { status: 'cancelled', cancellation_reason: 'session_deleted', error: null } as const
+export const deletedWithSession = {
+  status: 'cancelled',
+  cancellation_reason: 'session_deleted',
+  error: null,
+  waiting: [],
+} as const
 
 /** The end of a run as the store takes it. */
 export function toEnd(
@@ -33,6 +38,7 @@ export function toEnd(
     events,
     messages: ended.messages.slice(1),
     sources: ended.sources,
+    ...(ended.waiting.length === 0 ? {} : { waiting: ended.waiting }),
     ...(state === undefined ? {} : { state }),
   }
 }

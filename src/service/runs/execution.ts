@@ -6,6 +6,7 @@ import { runLimit } from '../../core/limits.ts'
 import type { CancellationReason, RunRecord } from '../../core/run.ts'
 import type { Emission } from '../../core/runnable.ts'
 import { timestamp } from '../../core/time.ts'
+import { toWaiting } from '../../core/waiting.ts'
 import { RunIntake } from '../events/intake.ts'
 import type { RunLog } from '../events/log.ts'
 import { RunRecorder } from '../events/recorder.ts'
@@ -250,6 +251,7 @@ export class RunExecution {
       error: error ?? null,
       usage: this.#fold.usage,
       sources: this.#fold.sources,
+      waiting: status === 'input_required' ? toWaiting(this.#fold.requests) : [],
       end_seq: this.#recorder.takeNumber(),
     }
     const checked = this.check.toEnd(status)
@@ -257,7 +259,13 @@ export class RunExecution {
       end: { ...toEnd(ended, this.fence, this.#recorder.takeHeld(), this.#state.changed()), ...checked },
       fence: () => this.fence,
       bare: () => {
-        Object.assign(ended, { status: 'failed', error: unrecordable, messages: run.messages, sources: [] })
+        Object.assign(ended, {
+          status: 'failed',
+          error: unrecordable,
+          messages: run.messages,
+          sources: [],
+          waiting: [],
+        })
         return { ...toEnd(ended, this.fence, [], undefined), ...checked }
       },
       isDiscarded: () => this.#discarded,
@@ -277,15 +285,7 @@ export class RunExecution {
   }
 
   #tellEnd(ended: RunRecord): void {
-    const { run } = this
-    run.status = ended.status
-    run.messages = ended.messages
-    run.completed_at = ended.completed_at
-    run.cancellation_reason = ended.cancellation_reason
-    run.error = ended.error
-    run.usage = ended.usage
-    run.sources = ended.sources
-    run.end_seq = ended.end_seq
+    const run = Object.assign(this.run, ended)
     this.#recorder.end(run)
     this.#done.resolve(run)
     this.options.onEnd(this)

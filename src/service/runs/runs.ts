@@ -5,6 +5,7 @@ import type { Part } from '../../core/message.ts'
 import { isEnded, isResumable, type RunGiven, type RunHead, type RunRecord } from '../../core/run.ts'
 import type { Runnable } from '../../core/runnable.ts'
 import type { ClaimRecord, Recovered } from '../../core/store.ts'
+import { toWaiting } from '../../core/waiting.ts'
 import { compileJsonSchema } from '../../schema/json-schema.ts'
 import { createRecordedRuns } from '../events/reader.ts'
 import { bringsFiles, saveFiles } from '../files/input.ts'
@@ -15,9 +16,9 @@ import { withPrompts } from '../prompts/expand.ts'
 import { PromptReader } from '../prompts/reader.ts'
 import { createTraces } from '../prompts/trace.ts'
 import type { ResumeAnswer, RunHandle, Runs, StartRun } from '../services.ts'
-import { resumptionWith } from './answers.ts'
 import { createChildren } from './children.ts'
 import type { RunExecution } from './execution.ts'
+import { followAnswered } from './follow.ts'
 import { takeGiven } from './given.ts'
 import { liveHandle, ownHandle, recordedHandle } from './handle.ts'
 import { checkInput } from './input.ts'
@@ -81,7 +82,7 @@ export function createRuns({ onRunEnd, ...options }: RunsOptions): RunService {
       })
     }
     if (!isWaiting) {
-      const followed = parent === null ? await follow(runId, answer) : undefined
+      const followed = parent === null ? await followAnswered({ live, recorded }, runId, answer) : undefined
       if (followed === undefined) throw notWaiting(present?.run ?? paused)
       return followed
     }
@@ -99,25 +100,11 @@ export function createRuns({ onRunEnd, ...options }: RunsOptions): RunService {
       const { code } = toAppError(error)
       // The same answer came twice at the same time, or names what an earlier pause waited for.
       const isSame = code === 'conflict' || (code === 'invalid_request' && answer.answers !== undefined)
-      const followed = isSame
-        ? await follow(runId, answer, code === 'conflict' ? paused.end_seq : undefined)
-        : undefined
+      const endSeq = code === 'conflict' ? paused.end_seq : undefined
+      const followed = isSame ? await followAnswered({ live, recorded }, runId, answer, endSeq) : undefined
       if (followed === undefined) throw error
       return followed
     }
-  }
-
-  /** The run that this answer has resumed already, at the pause `endSeq` if given. */
-  async function follow(runId: string, answer: ResumeAnswer, endSeq?: number | null): Promise<RunHandle | undefined> {
-    const isMeant = (event: RunEvent) =>
-      event.type === 'run_resumed' && (endSeq === undefined || event.paused?.seq === endSeq)
-    const execution = live.get(runId)
-    if (execution !== undefined) {
-      const resumption = resumptionWith(answer, (execution.options.before ?? []).filter(isMeant))
-      return resumption && { ...liveHandle(execution, resumption.seq - 1), replayed: true }
-    }
-    const resumption = resumptionWith(answer, (await recorded.resumptions(runId)).filter(isMeant))
-    return resumption && recordedHandle(await recorded.get(runId), recorded, resumption.seq - 1)
   }
 
   async function start(request: StartRun): Promise<RunHandle> {
@@ -235,6 +222,15 @@ export function createRuns({ onRunEnd, ...options }: RunsOptions): RunService {
     }
   }
 
+  async function get(runId: string): Promise<RunRecord> {
+    const execution = live.get(runId)
+    if (execution !== undefined) return execution.snapshot()
+    const run = await recorded.get(runId)
+    // Earlier versions recorded it in the events only.
+    if (run.status !== 'input_required' || run.waiting.length > 0) return run
+    return { ...run, waiting: toWaiting(await recorded.requests(runId)) }
+  }
+
   async function cancel(runId: string, reason = 'requested'): Promise<RunRecord> {
     const left = stranded.get(runId)
     const execution = left === undefined ? live.get(runId) : takeUp(left, noRunnable)
@@ -268,7 +264,7 @@ export function createRuns({ onRunEnd, ...options }: RunsOptions): RunService {
     start,
     resume,
     cancel,
-    get: async (runId) => live.get(runId)?.snapshot() ?? recorded.get(runId),
+    get,
     head,
     list: (filter, page) => store.listRuns(filter, page),
     events,

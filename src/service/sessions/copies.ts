@@ -1,7 +1,8 @@
 import { AppError, invalid, notFound } from '../../core/error.ts'
 import { isFinalEvent, type RunEvent } from '../../core/event.ts'
 import { createId } from '../../core/id.ts'
-import { isEnded, type RunRecord } from '../../core/run.ts'
+import type { JsonObject } from '../../core/json.ts'
+import { isEnded, type RunRecord, type Waiting } from '../../core/run.ts'
 import type { RunPiece, SessionCopy, SessionHead, SessionRecord } from '../../core/session.ts'
 import type { SessionStore } from '../../core/store.ts'
 import { type Clock, timestamp } from '../../core/time.ts'
@@ -132,20 +133,52 @@ function withNewIds({ session, summary, handovers, runs }: SessionCopy, sessionI
     runs: mapPieces(runs, (piece) => {
       if (!('run' in piece)) {
         const run_id = renamed(piece.run_id)
-        const events = piece.events.map((event) => ({
-          ...event,
-          run_id,
-          ...('child_run_id' in event && event.child_run_id && { child_run_id: renamed(event.child_run_id) }),
-        }))
-        return { run_id, events }
+        return { run_id, events: piece.events.map((event) => ({ ...renamedIn(event, ids, renamed), run_id })) }
       }
       const { run } = piece
       const run_id = renamed(run.run_id)
       const parent_run_id = run.parent_run_id && renamed(run.parent_run_id)
       const messages = run.messages.map((message) => ({ ...message, message_id: createId('msg', now), run_id }))
-      return { run: { ...run, run_id, session_id: sessionId, parent_run_id, messages } }
+      const waiting = run.waiting.map((one) => renamedIn(one, ids, renamed))
+      return { run: { ...run, run_id, session_id: sessionId, parent_run_id, messages, waiting } }
     }),
   }
+}
+
+const ownRunId = /^run_[0-9a-z]{26}$/
+
+/** With the new ids of the child runs that it names: also in the ids of requests and in a team's checkpoint. */
+function renamedIn<T extends RunEvent | Waiting>(
+  named: T,
+  ids: ReadonlyMap<string, string>,
+  renamed: (id: string) => string,
+): T {
+  const inId = (id: string) => {
+    const segments = id.split('/')
+    const own = segments.findIndex((segment) => !ids.has(segment) && !ownRunId.test(segment))
+    const runs = own === -1 ? segments.length : own
+    return segments.map((segment, place) => (place < runs ? renamed(segment) : segment)).join('/')
+  }
+  const inKeys = <V>(byId: Record<string, V>) =>
+    Object.fromEntries(Object.entries(byId).map(([id, value]) => [inId(id), value]))
+  const change: Record<string, unknown> = {}
+  if ('child_run_id' in named && named.child_run_id !== undefined) {
+    change.child_run_id = renamed(named.child_run_id)
+    if ('call_id' in named && named.call_id !== undefined) change.call_id = inId(named.call_id)
+  }
+  if ('messages' in named && isInside(named.messages)) {
+    change.messages = { ...named.messages, inside: mapValues(named.messages.inside, renamed) }
+  }
+  if ('approved' in named && typeof named.approved === 'object') change.approved = inKeys(named.approved)
+  if ('answers' in named && named.answers !== undefined) change.answers = inKeys(named.answers)
+  return { ...named, ...change }
+}
+
+/** Whether a checkpoint names the child runs that its calls wait for. */
+function isInside(messages: unknown): messages is JsonObject & { inside: Record<string, string> } {
+  if (typeof messages !== 'object' || messages === null || !('inside' in messages)) return false
+  const { inside } = messages
+  return typeof inside === 'object' && inside !== null && Object.values(inside).every((id) => typeof id === 'string')
 }
 
 function mapValues<T, U>(values: Record<string, T>, change: (value: T) => U): Record<string, U> {

@@ -158,14 +158,15 @@ export class CacheEntry {
 }
 
 function toEnded(run: RunRecord, end: RunEnd): RunRecord {
-  const { status, completed_at, end_seq, cancellation_reason, error, cache_hit, usage, sources } = end
+  const { status, completed_at, end_seq, cancellation_reason, error, cache_hit, usage, sources, waiting = [] } = end
   const messages = [...run.messages, ...end.messages]
   const ended = { status, completed_at, end_seq, cancellation_reason, error, cache_hit, usage, messages }
-  return { ...run, ...ended, sources: [...sources] }
+  return { ...run, ...ended, sources: [...sources], waiting: [...waiting] }
 }
 
 function bytesOf(part: RunRecord | RunEnd): number {
   let bytes = messageBytes * part.sources.length
+  if (part.waiting !== undefined && part.waiting.length > 0) bytes += 4 * jsonSize(part.waiting, maxCounted)
   if ('metadata' in part) bytes += runBytes + 2 * jsonSize(part.metadata, maxCounted)
   for (const { content, parts } of part.messages) {
     bytes += messageBytes + 2 * content.length

@@ -1,10 +1,13 @@
 import { describe, expect, it } from 'vitest'
 import type { RunEvent } from '../../../src/core/event.ts'
+import type { Waiting } from '../../../src/core/run.ts'
 import type { RunResume, SessionStore } from '../../../src/core/store.ts'
 import { at, endOf, eventOf, messageOf, started, startOf, textEvents } from './builders.ts'
 
 const usage = { input_tokens: 1, output_tokens: 2, total_tokens: 3 }
 const source = { type: 'source', index: 1, source: 'a.md', document_id: 'd', chunk_id: 'c' } as const
+
+const waiting: Waiting[] = [{ call_id: 'c1', kind: 'approval', tool: 'wipe', prompt: 'May I?', data: { a: [1] } }]
 
 function resumeOf(runId: string, endSeq: number, fields: Partial<RunResume> = {}): RunResume {
   const events: RunEvent[] = [
@@ -34,6 +37,7 @@ export function testResume(store: () => SessionStore): void {
         ],
         messages: [messageOf(run.runId, 'assistant', 'Half ')],
         sources: [source],
+        waiting,
         usage,
       }),
     )
@@ -49,6 +53,35 @@ export function testResume(store: () => SessionStore): void {
       expect((await typesOf(runId)).at(-1)).toEqual([4, 'run_end'])
       const other = startOf({ run: { session_id: sessionId }, session: null })
       expect(await store().startRun(other)).toMatchObject({ outcome: 'started' })
+    })
+
+    it('says what it waits for wherever it is read, until it is resumed or ends', async () => {
+      const one = await paused()
+      const two = await paused()
+      const everywhere = async ({ runId, sessionId }: { runId: string; sessionId: string }) => [
+        (await store().findRun(runId))?.waiting,
+        (await (store().findRunHead?.(runId) ?? store().findRun(runId)))?.waiting,
+        (await store().listRuns({ session_id: sessionId }, { limit: 1 })).items[0]?.waiting,
+        (await store().findSession(sessionId))?.session.runs[0]?.waiting,
+        (await store().listSessions({}, { limit: 100 })).items.find(({ session_id }) => session_id === sessionId)
+          ?.runs[0]?.waiting,
+        (await store().readHistory(sessionId, 1)).runs[0]?.waiting,
+        (await store().readRecords(sessionId, undefined, 1))[0]?.waiting,
+      ]
+      expect(await everywhere(one)).toEqual(Array(7).fill(waiting))
+      await store().resumeRun(resumeOf(one.runId, 4))
+      expect(await everywhere(one)).toEqual(Array(7).fill([]))
+      await store().finishRun(endOf(one.runId, { fence: 2, end_seq: 6 }))
+      expect(await everywhere(one)).toEqual(Array(7).fill([]))
+      await store().finishRun(endOf(two.runId, { fence: null, end_seq: 5, status: 'cancelled' }))
+      expect(await everywhere(two)).toEqual(Array(7).fill([]))
+    })
+
+    it('keeps nothing of a refused input in what it waits for', async () => {
+      const { runId, sessionId } = await paused()
+      const outer = await started(store(), { run: { session_id: sessionId }, session: null })
+      await store().finishRun(endOf(outer.runId, { refused: [outer.runId, runId] }))
+      expect((await store().findRun(runId))?.waiting).toEqual([{ ...waiting[0], data: { refused: true } }])
     })
 
     it('goes on under a new fence, in one stream whose numbers only grow', async () => {

@@ -1,6 +1,7 @@
 import { filesIn } from '../../../core/message.ts'
 import { refuseGiven, refuseMessage, withoutInput } from '../../../core/refusal.ts'
 import { isEnded } from '../../../core/run.ts'
+import { refuseWaiting } from '../../../core/waiting.ts'
 import { deleteFiles } from './files.ts'
 import type { FileRow, MemoryState, RunRow } from './rows.ts'
 
@@ -29,6 +30,7 @@ function refuse(row: RunRow): void {
   const goesOn = !isEnded(record.status) || record.status === 'input_required'
   record.messages = record.messages.map((message) => (message.role === 'user' ? refuseMessage(message) : message))
   record.given = refuseGiven(record.given, goesOn)
+  record.waiting = refuseWaiting(record.waiting)
   row.unchecked = undefined
   row.events = row.events.map((event) => withoutInput(event, goesOn))
 }

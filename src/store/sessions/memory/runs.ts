@@ -116,6 +116,7 @@ export function finishRun(state: MemoryState, end: RunEnd): RunFinished {
   const events = newEvents(row, end.events)
   const messages = copy([...end.messages])
   const sources = copy([...end.sources])
+  const waiting = copy([...(end.waiting ?? [])])
   const kept = end.state === undefined ? undefined : copy(end.state)
   for (const event of events) row.events.push(event)
   if (end.checked === true) showMessage(row)
@@ -129,6 +130,7 @@ export function finishRun(state: MemoryState, end: RunEnd): RunFinished {
   record.usage = copy(end.usage)
   record.messages.push(...messages)
   record.sources = sources
+  record.waiting = waiting
   const session = getSession(state, record.session_id)
   if (kept !== undefined) session.state = kept
   touch(session, end.completed_at)
@@ -153,6 +155,7 @@ export function resumeRun(state: MemoryState, resume: RunResume): RunResumed {
   record.error = null
   record.usage = null
   record.sources = []
+  record.waiting = []
   record.messages = record.messages.slice(0, 1)
   keepEvents(row, resume.events)
   if (takesTurn) session.latest = row

@@ -34,7 +34,7 @@ interface Ended {
   cache_hit?: true | undefined
   usage?: Usage | undefined
   sources?: readonly SourceEvent[] | undefined
-  waiting?: Waiting[] | undefined
+  waiting?: readonly Waiting[] | undefined
 }
 
 /** The content of `input` and `output`. */
@@ -94,7 +94,10 @@ export function begunOf(run: RunRecord): string {
 }
 
 export function endedOf(
-  end: Pick<RunEnd, 'completed_at' | 'end_seq' | 'cancellation_reason' | 'error' | 'cache_hit' | 'usage' | 'sources'>,
+  end: Pick<
+    RunEnd,
+    'completed_at' | 'end_seq' | 'cancellation_reason' | 'error' | 'cache_hit' | 'usage' | 'sources' | 'waiting'
+  >,
 ): string {
   const ended: Ended = {
     completed_at: end.completed_at,
@@ -104,6 +107,7 @@ export function endedOf(
     cache_hit: end.cache_hit || undefined,
     usage: end.usage ?? undefined,
     sources: end.sources.length === 0 ? undefined : end.sources,
+    waiting: end.waiting === undefined || end.waiting.length === 0 ? undefined : end.waiting,
   }
   return JSON.stringify(ended)
 }
@@ -133,7 +137,7 @@ export function toRun([runId, sessionId, parentRunId, entityId, status, , , begu
     error: ended?.error ?? null,
     cache_hit: ended?.cache_hit ?? false,
     usage: ended?.usage ?? null,
-    waiting: ended?.waiting ?? [],
+    waiting: ended?.waiting === undefined ? [] : [...ended.waiting],
     replaced_by: null,
   }
 }

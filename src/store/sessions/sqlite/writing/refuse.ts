@@ -1,5 +1,5 @@
 import { filesIn, type Part } from '../../../../core/message.ts'
-import { refusedParts, withoutInput } from '../../../../core/refusal.ts'
+import { refusedData, refusedParts, withoutInput } from '../../../../core/refusal.ts'
 import type { RunGiven, RunStatus } from '../../../../core/run.ts'
 import { isEnded } from '../../../../core/run.ts'
 import type { RunEnd, RunFinished } from '../../../../core/store.ts'
@@ -17,6 +17,11 @@ const selectRefused = `WITH RECURSIVE refused(refused_id) AS (
 /** As in core/refusal.ts. */
 const refuseGiven = `UPDATE runs SET given = iif(?, nullif(json_remove(given, '$.history', '$.instructions'), '{}'), NULL)
   WHERE run_number = ? AND given IS NOT NULL`
+
+const refuseWaiting = `UPDATE runs SET ended = json_set(ended, '$.waiting',
+    (SELECT json_group_array(json(iif(value -> '$.data' IS NULL, value, json_set(value, '$.data', json(?)))))
+      FROM json_each(ended, '$.waiting')))
+  WHERE run_number = ? AND ended -> '$.waiting' IS NOT NULL`
 
 /** Ends a run whose input was refused; returns the numbers of the runs that lost theirs. */
 export async function finishRefused(
@@ -50,6 +55,7 @@ export async function refuseRuns(writer: Connection, runIds: readonly string[]):
       number,
     ])
     await writer.run(refuseGiven, [goesOn ? 1 : 0, number])
+    await writer.run(refuseWaiting, [JSON.stringify(refusedData), number])
     await redactEvents(writer, number, goesOn)
     await writer.run('DELETE FROM cached_answers WHERE answer_run_id = ?', [row.run_id as string])
     numbers.push(number)
