@@ -70,6 +70,9 @@ function toTurn({ run, events, members }: RunToSave): SavedTurn {
     throw new AppError('invalid_request', message)
   }
   const input = run.messages.find(({ role }) => role === 'user')?.parts ?? []
+  if (input.some(({ type }) => type === 'file')) {
+    throw new AppError('invalid_request', `Run '${run.run_id}' has a file in its input, which a test can't hold.`)
+  }
   const answer = run.messages.findLast(({ role }) => role === 'assistant')
   const data = (answer?.parts ?? []).flatMap((part) => (part.type === 'data' ? [part.data] : []))
   return {

@@ -8,7 +8,10 @@ import { agent } from '../../src/runnables/agent/agent.ts'
 import { tool } from '../../src/runnables/tools/tool.ts'
 import { run } from '../../src/testing/project.ts'
 import { recordedModel } from '../../src/testing/recorded-model.ts'
+import { scriptedModel } from '../../src/testing/scripted-model.ts'
 import { openScriptedServer } from '../support/scripted-server.ts'
+
+const picture = Uint8Array.from({ length: 5_000 }, (_, place) => place % 251)
 
 const apiKey = 'sk-secret-key-1234567890'
 let folder: string
@@ -103,4 +106,26 @@ describe('recordedModel()', () => {
     await writeFile(wrong, '{"a":1}')
     expect((await ask('http://127.0.0.1:1/v1', 'one', wrong)).error?.message).toContain('is not a recording of a model')
   })
+})
+
+it('keeps files that the model makes beside the recording, and of files in a prompt only a hash', async () => {
+  const made = picture.toReversed()
+  const input = [{ type: 'file', media_type: 'application/pdf', data: picture }] as const
+  const draw = () => {
+    const real = scriptedModel({ text: 'Here:', files: [{ media_type: 'image/png', data: made }] })
+    return run(agent({ model: recordedModel({ model: real, file }) }), input)
+  }
+  vi.stubEnv('AGENTSERVE_RECORD', '1')
+  const recorded = await draw()
+  vi.stubEnv('AGENTSERVE_RECORD', '')
+  const played = await draw()
+  for (const { events } of [recorded, played]) {
+    expect(events).toContainEqual(expect.objectContaining({ type: 'file', media_type: 'image/png', size: 5_000 }))
+  }
+  const cassette = await readFile(file, 'utf8')
+  expect(cassette.length).toBeLessThan(2_000)
+  const [, name = ''] = /"content": "([0-9a-f]{32})"/.exec(cassette) ?? []
+  expect(new Uint8Array(await readFile(join(folder, 'recordings/model.files', name)))).toEqual(made)
+  await rm(join(folder, 'recordings/model.files'), { recursive: true })
+  expect((await draw()).error?.message).toContain('is missing. Record it again.')
 })

@@ -99,6 +99,14 @@ describe('a saved test', () => {
     expect(await playSavedTest(config(), saved, { root })).toMatchObject({ passed: true, differences: [], notes: [] })
   })
 
+  it('refuses a conversation with a file', async () => {
+    const runs = await converse({ agents: { a: agent({ model: scriptedModel('yes') }) } }, 'a', 'well?')
+    const [first] = runs
+    const file = { type: 'file' as const, media_type: 'image/png', file_id: 'file_1', size: 3 }
+    first?.run.messages[0]?.parts.push(file)
+    expect(() => toSavedTest(runs)).toThrow("has a file in its input, which a test can't hold")
+  })
+
   it('tells a model that is asked more or less often than it was', async () => {
     const saved = toSavedTest(await converse({ agents: { a: agent({ model: scriptedModel('yes') }) } }, 'a', 'well?'))
     const silent = { agents: { a: agent({ run: () => 'yes' }) } }

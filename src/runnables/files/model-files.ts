@@ -38,7 +38,7 @@ export class ModelFiles {
     const { media_type: mediaType, name: filename, file_id: fileId, url } = part
     const about = { type: 'file' as const, mediaType, ...(filename === undefined ? {} : { filename }) }
     if (fileId !== undefined) return { ...about, data: { type: 'data', data: await this.read(part) } }
-    const stored = url === undefined ? undefined : await this.#findFetched(url, runId)
+    const stored = url === undefined ? undefined : await this.#findFetched(new URL(url).href, runId)
     if (stored !== undefined) return { ...about, data: { type: 'data', data: await this.read(stored) } }
     // Whether it has to be fetched depends on the model: the AI SDK asks `download`.
     return { ...about, data: { type: 'url', url: new URL(url ?? '') } }
@@ -187,6 +187,9 @@ export class ModelFiles {
   }
 
   async #fetchNow(url: string): Promise<FilePart> {
+    // Before a pause, this run may have fetched it already.
+    const before = await this.#context.files.findFetched(url, this.#context.runId)
+    if (before !== undefined) return before
     if (!this.#fetching.isOn) throw notFetched(url)
     const { bytes, mediaType } = await fetchFile(url, this.#fetching, this.#context.signal)
     return this.keep(bytes, { url, ...(mediaType === undefined ? {} : { mediaType }) })

@@ -1,14 +1,20 @@
 import { randomBytes } from 'node:crypto'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { dynamicTool, jsonSchema, type ToolSet, tool } from 'ai'
 import { expect, test } from 'vitest'
 import { z } from 'zod'
 import type { Json } from '../../../src/core/json.ts'
 import { agent } from '../../../src/runnables/agent/agent.ts'
 import { toContent } from '../../../src/runnables/files/results.ts'
+import { mcp } from '../../../src/runnables/mcp/mcp.ts'
 import { scriptedModel } from '../../../src/testing/scripted-model.ts'
+import { temporaryFolder } from '../../support/temporary-folder.ts'
 import { eventsOf } from '../agent-server.ts'
 import { openFiles, picture, text } from './opened.ts'
 
+const fixture = fileURLToPath(new URL('../../fixtures/mcp-server.ts', import.meta.url))
 const look = { tool_calls: [{ name: 'look' }] }
 const returning = (output: unknown) => tool({ inputSchema: z.object({}), execute: async () => output })
 
@@ -60,6 +66,23 @@ test('an image of 3 MB that MCP returns reaches the model byte for byte, and the
   const sent = parts[1]?.type === 'file' && parts[1].data.type === 'data' ? parts[1].data.data : ''
   expect(Buffer.compare(Buffer.from(sent as Uint8Array), photo)).toBe(0)
   expect(result?.output).toEqual({ content: [content[0], storedPicture(3_000_000), content[2]] })
+})
+
+test('a real MCP server sends an image', async () => {
+  await using folder = await temporaryFolder()
+  const file = join(folder.path, 'a.png')
+  await writeFile(file, photo)
+  const model = scriptedModel({ tool_calls: [{ name: 'camera_photo' }] }, 'Seen.')
+  const camera = mcp({ command: process.execPath, args: [fixture], env: { PHOTO: file } })
+  await using server = await openFiles({ agents: { helper: agent({ model, tools: { camera } }) } })
+  const run = await server.run('helper', [text('Look.')])
+  expect(run).toMatchObject({ status: 'completed', error: null })
+  const [result] = eventsOf(await server.events(run.run_id), 'tool_result')
+  expect(result?.output).toMatchObject({ content: [storedPicture(3_000_000)] })
+  const told = JSON.stringify(model.calls[1]?.prompt, (_key, value) =>
+    value instanceof Uint8Array ? Buffer.compare(value, photo) : value,
+  )
+  expect(told).toContain('"data":{"type":"data","data":0}')
 })
 
 test.each<[string, unknown, Json]>([
