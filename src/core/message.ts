@@ -54,7 +54,7 @@ export function addToParts(parts: Part[], event: EmittedEvent | RunEvent): void 
   }
 }
 
-function filePartOf({ type, media_type, name, file_id, size, url }: FilePart): FilePart {
+export function filePartOf({ type, media_type, name, file_id, size, url }: FilePart): FilePart {
   const part: FilePart = { type, media_type }
   if (name !== undefined) part.name = name
   if (file_id !== undefined) part.file_id = file_id

@@ -9,7 +9,7 @@ import { showEvent } from '../runs/activity.ts'
 import { between } from '../runs/line.ts'
 import { formatSource, unlisted } from '../runs/source-line.ts'
 import { formatDuration } from '../terminal/duration.ts'
-import { fencedJson } from '../terminal/message-text.ts'
+import { fencedJson, saidAsMarkdown } from '../terminal/message-text.ts'
 import { createTerminalFilter, terminalLine, terminalText } from '../terminal/text.ts'
 
 export type TranscriptEntry = Omit<Entry, 'id'>
@@ -57,6 +57,7 @@ export class Transcript {
     else if (event.type === 'run_resumed') this.status = undefined
     else if (event.type === 'text_delta') this.#text(event.text)
     else if (event.type === 'data') this.#text(`\n${fencedJson(event.data)}\n`)
+    else if (event.type === 'file') this.#text(`\n\n${saidAsMarkdown([event])}\n\n`)
     else if (event.type === 'source') this.#sources.push(...(this.#sources.length < maxNotes ? [event] : []))
     else if (isFinalEvent(event)) this.#end(event)
     else this.#happened(event)

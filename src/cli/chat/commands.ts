@@ -2,6 +2,7 @@ import { writeFile } from 'node:fs/promises'
 import { createId } from '../../core/id.ts'
 import { saidAsMarkdown } from '../terminal/message-text.ts'
 import { terminalLine, terminalText } from '../terminal/text.ts'
+import { describeAttachment, readAttachment, unquoted } from './attachment.ts'
 import type { Conversation } from './conversation.ts'
 
 interface ChatCommand {
@@ -19,6 +20,8 @@ const commands: Record<string, ChatCommand> = {
     about: 'list the agents, or continue this session with another agent',
     run: takeAgent,
   },
+  attach: { usage: '/attach [file or address]', about: 'send a file with your next message', run: attach },
+  detach: { usage: '/detach', about: 'send your next message without files', run: detach },
   summary: { usage: '/summary', about: 'summarise the session', run: summarise },
   sources: { usage: '/sources', about: 'show the sources of the last answer', run: showSources },
   save: { usage: '/save [file]', about: 'write the conversation to a Markdown file', run: save },
@@ -43,6 +46,19 @@ function beginAnew(conversation: Conversation): void {
   conversation.begun = false
   conversation.sources = []
   conversation.note('Started a new session.')
+}
+
+async function attach(conversation: Conversation, argument: string): Promise<void> {
+  const { attached } = conversation
+  if (argument !== '') conversation.attached = [...attached, await readAttachment(unquoted(argument))]
+  const shown = conversation.attached.map(describeAttachment)
+  if (shown.length === 0) conversation.note('Your next message has no files. /attach <file> adds one.')
+  else conversation.note(['Your next message has:', ...shown].join('\n'))
+}
+
+function detach(conversation: Conversation): void {
+  conversation.attached = []
+  conversation.note('Your next message has no files.')
 }
 
 async function latest({ client }: Conversation) {
@@ -125,6 +141,7 @@ function help(conversation: Conversation): void {
   const shown = Object.values(commands)
   const width = Math.max(...shown.map(({ usage }) => usage.length))
   const keys = [
+    '@file or @"a file" in a message sends that file with it.',
     'Enter sends; Shift-Enter, Alt-Enter or \\ at the end of the line starts a new line.',
     'Up and Down go through your earlier messages. Ctrl-C clears the line\nor cancels the answer; if there is neither, it quits.',
   ]

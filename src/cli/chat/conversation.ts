@@ -7,9 +7,10 @@ import { type Question, type TurnEnd, type TurnEvent, toQuestion } from '../runs
 import { formatSource } from '../runs/source-line.ts'
 import { hint } from '../terminal/called-as.ts'
 import { formatDuration } from '../terminal/duration.ts'
-import { saidAsMarkdown, saidIn } from '../terminal/message-text.ts'
+import { fileAsMarkdown, saidAsMarkdown, saidIn } from '../terminal/message-text.ts'
 import { terminalLine, terminalText } from '../terminal/text.ts'
 import { type Answered, readAnswer, toAnswer } from './answers.ts'
+import { type Attachment, describeAttachment, mentionedFiles, readAttachments } from './attachment.ts'
 import { ChatScreen } from './screen.ts'
 import { resumeTurn, runTurn } from './turn.ts'
 
@@ -18,6 +19,8 @@ export interface ConversationOptions {
   kind: EntityKind | undefined
   /** Undefined: a new session. */
   sessionId: string | undefined
+  /** For the first message. */
+  files?: readonly Attachment[] | undefined
 }
 
 const shownInteractions = 20
@@ -31,18 +34,21 @@ export class Conversation {
   /** Whether the session exists, as far as the client knows. */
   begun: boolean
   sources: string[] = []
+  /** For the next message. */
+  attached: readonly Attachment[] = []
   /** Input history, newest last. */
   readonly typed: string[] = []
   #running: AbortController | undefined
   /** `left`: the questions that are not answered yet. */
   #waiting: { left: Question[]; answered: Answered[]; end: TurnEnd } | undefined
 
-  constructor(client: Client, { agentId, kind, sessionId }: ConversationOptions) {
+  constructor(client: Client, { agentId, kind, sessionId, files = [] }: ConversationOptions) {
     this.client = client
     this.agentId = agentId
     this.kind = kind
     this.sessionId = sessionId ?? createId('ses')
     this.begun = sessionId !== undefined
+    this.attached = files
   }
 
   get busy(): boolean {
@@ -55,11 +61,30 @@ export class Conversation {
 
   async send(text: string): Promise<void> {
     if (this.#waiting !== undefined) return this.#answer(text)
-    this.screen.say('user', terminalText(text).replaceAll('\t', '    '))
-    this.screen.say('name', terminalLine(this.agentId))
+    const { agentId, sessionId, attached } = this
+    let files: readonly Attachment[]
+    try {
+      files = [...attached, ...(await readAttachments(await mentionedFiles(text)))]
+    } catch (error) {
+      this.screen.say('user', terminalText(text))
+      return this.#fail(error)
+    }
+    const said = [text, ...files.map(describeAttachment)].join('\n')
+    this.screen.say('user', terminalText(said).replaceAll('\t', '    '))
+    this.screen.say('name', terminalLine(agentId))
     this.sources = []
-    const { agentId, sessionId } = this
-    await this.#follow((signal) => runTurn(this.client, { agentId, message: text, sessionId, follow: true, signal }))
+    this.attached = []
+    const turn = { agentId, message: text, files, sessionId, follow: true }
+    let started = false
+    const { client } = this
+    await this.#follow(async function* (signal) {
+      for await (const event of runTurn(client, { ...turn, signal })) {
+        started ||= event.type === 'started'
+        yield event
+      }
+    })
+    // What the server has not taken can be sent again.
+    if (!started) this.attached = attached
   }
 
   /** Cancels the active or waiting run; false when there is none. */
@@ -146,6 +171,7 @@ export class Conversation {
   async #show(event: Exclude<TurnEvent, { type: 'question' | 'end' }>): Promise<void> {
     const { screen } = this
     if (event.type === 'text') await screen.text(event.text)
+    else if (event.type === 'file') await screen.text(`\n\n${fileAsMarkdown(event.file)}\n\n`)
     else if (event.type === 'started') this.begun = true
     else if (event.type === 'tool_call') screen.startWork(event.callId, `${event.name} ${event.input}`)
     else if (event.type === 'step_start') screen.startWork(event.stepId, event.name)

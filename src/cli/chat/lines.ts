@@ -2,19 +2,24 @@ import { createInterface } from 'node:readline'
 import type { Client } from '../../client/client.ts'
 import { isFinalEvent } from '../../core/event.ts'
 import type { Waiting } from '../../core/run.ts'
+import { UsageError } from '../command/exit.ts'
 import { exit } from '../command/exit-codes.ts'
 import { formatSource } from '../runs/source-line.ts'
 import { toWaiting } from '../runs/waiting.ts'
+import { formatFile } from '../terminal/message-text.ts'
 import { say, write } from '../terminal/output.ts'
 import { terminalJson } from '../terminal/text.ts'
+import type { Attachment } from './attachment.ts'
 import { findPaused, leftWaiting, type PausedRun, resumedWith, takesText } from './piped-run.ts'
-import { type ResumedTurn, resumeTurn, runTurn, type Turn } from './turn.ts'
+import { contentOf, type ResumedTurn, resumeTurn, runTurn, type Turn } from './turn.ts'
 
 export interface ChatSettings {
   agentId: string
   sessionId: string | undefined
   /** A single message; undefined: one message per line of stdin. */
   message: string | undefined
+  /** For the first message. */
+  files?: readonly Attachment[] | undefined
   json: boolean
   signal: AbortSignal
 }
@@ -24,14 +29,17 @@ export interface ChatSettings {
  * for anything else ends the conversation. The exit code is success when all runs completed.
  */
 export async function chatByLines(client: Client, settings: ChatSettings): Promise<number> {
-  let { sessionId } = settings
+  let { sessionId, files = [] } = settings
   const { agentId, json, signal } = settings
   let exitCode: number = exit.ok
   let paused: PausedRun | undefined
   if (sessionId !== undefined) paused = await findPaused(client, sessionId, signal)
   for await (const message of messages(settings)) {
     if (paused !== undefined && !takesText(paused)) break
-    const turn = { agentId, message, sessionId, follow: false, signal }
+    if (paused !== undefined && files.length > 0)
+      throw new UsageError("The session's run is waiting for an answer, which can't have files. Answer it first.")
+    const turn = { agentId, message, files, sessionId, follow: false, signal }
+    files = []
     const resumed = paused && (await resumedWith(client, paused, message, turn))
     const outcome = json ? await printEvents(client, turn, resumed) : await printAnswer(client, turn, resumed)
     sessionId = outcome.sessionId ?? sessionId
@@ -69,11 +77,12 @@ async function printAnswer(client: Client, turn: Turn, resumed?: ResumedTurn): P
       await write(event.text)
       continue
     }
-    if (!last.endsWith('\n') && (event.type === 'source' || event.type === 'question' || event.type === 'end')) {
+    if (!last.endsWith('\n') && ['file', 'source', 'question', 'end'].includes(event.type)) {
       await write('\n')
       last = '\n'
     }
-    if (event.type === 'source') await write(`${formatSource(event.source)}\n`)
+    if (event.type === 'file') await write(`${formatFile(event.file)}\n`)
+    else if (event.type === 'source') await write(`${formatSource(event.source)}\n`)
     else if (event.type === 'question') waiting.push(event.question.request)
     else if (event.type === 'error') {
       say(event.message)
@@ -88,7 +97,7 @@ async function printAnswer(client: Client, turn: Turn, resumed?: ResumedTurn): P
 
 /** The run's recorded events, or the A2A stream's when the server sends no run id. */
 async function printEvents(client: Client, turn: Turn, resumed?: ResumedTurn): Promise<Outcome> {
-  const { agentId, message, sessionId, signal } = turn
+  const { agentId, sessionId, signal } = turn
   const outcome: Outcome = { failed: false, sessionId, paused: undefined }
   const waiting: Waiting[] = []
   const record = async (runId: string | undefined, after: number) => {
@@ -107,7 +116,7 @@ async function printEvents(client: Client, turn: Turn, resumed?: ResumedTurn): P
     await record(runId, after)
     return outcome
   }
-  const stream = await client.a2a.stream({ agentId, content: message, contextId: sessionId }, { signal })
+  const stream = await client.a2a.stream({ agentId, content: contentOf(turn), contextId: sessionId }, { signal })
   const { runId } = stream
   outcome.sessionId = stream.sessionId ?? sessionId
   const read = async () => {

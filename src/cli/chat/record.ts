@@ -1,8 +1,9 @@
 import type { Client } from '../../client/client.ts'
 import { isFinalEvent, type RunEvent } from '../../core/event.ts'
-import { addToParts, type Part } from '../../core/message.ts'
+import { addToParts, filePartOf, type Part } from '../../core/message.ts'
 import type { RunStatus, Usage } from '../../core/run.ts'
 import { showEvent, type TurnEvent } from '../runs/activity.ts'
+import type { ShownFile } from '../terminal/message-text.ts'
 import { terminalLine } from '../terminal/text.ts'
 
 /** How much of an answer is searched for its citations. */
@@ -52,10 +53,11 @@ export class RunReader {
     return this.#push(event)
   }
 
-  text(text: string): Promise<void> | undefined {
+  /** `file`: the text is the JSON of this file. */
+  text(text: string, file?: ShownFile): Promise<void> | undefined {
     this.#shownChars += text.length
     if (this.#behind !== undefined && this.#shownChars >= this.#behind.chars) this.#behind.go()
-    return this.#push({ type: 'text', text })
+    return this.#push(file === undefined ? { type: 'text', text } : { type: 'file', file })
   }
 
   /** The A2A text has ended; `whole` is false when it was cut. */
@@ -82,7 +84,9 @@ export class RunReader {
       }
       if (chars < searchedChars) addToParts(this.parts, event)
       chars += text.length
-      if (takesText && chars > this.#shownChars) await this.text(text.slice(text.length - (chars - this.#shownChars)))
+      if (!takesText || chars <= this.#shownChars) continue
+      const rest = text.slice(text.length - (chars - this.#shownChars))
+      await this.text(rest, event.type === 'file' ? event : undefined)
     }
   }
 
@@ -119,8 +123,10 @@ export class RunReader {
   }
 }
 
+/** As A2A streams it. */
 function textOf(event: RunEvent): string | undefined {
   if (event.type === 'text_delta') return event.text
+  if (event.type === 'file') return JSON.stringify(filePartOf(event))
   return event.type === 'data' ? JSON.stringify(event.data) : undefined
 }
 

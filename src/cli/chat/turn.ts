@@ -1,19 +1,23 @@
 import type { Client } from '../../client/client.ts'
-import type { ResumeRequest } from '../../client/index.ts'
+import type { A2APart, ResumeRequest } from '../../client/index.ts'
 import { isAppError } from '../../core/error.ts'
 import type { SourceEvent } from '../../core/event.ts'
 import type { Json } from '../../core/json.ts'
+import type { FilePart } from '../../core/message.ts'
 import { citedFirst, markCited } from '../../core/text/citations.ts'
 import { pause } from '../../runtime/abort.ts'
 import { Channel } from '../../runtime/channel.ts'
 import type { TurnEvent } from '../runs/activity.ts'
 import { unlisted } from '../runs/source-line.ts'
+import type { ShownFile } from '../terminal/message-text.ts'
 import { createTerminalFilter, terminalLine } from '../terminal/text.ts'
+import { type Attachment, partOf } from './attachment.ts'
 import { RunReader, searchedChars } from './record.ts'
 
 export interface Turn {
   agentId: string
   message: string
+  files?: readonly Attachment[] | undefined
   /** Undefined: the server creates a session, and `end` has its id. */
   sessionId: string | undefined
   /**
@@ -105,10 +109,33 @@ async function* shown(
   }
 }
 
+/** In A2A a file is a data part. */
+export function contentOf({ message, files = [] }: Pick<Turn, 'message' | 'files'>): string | A2APart[] {
+  if (files.length === 0) return message
+  const parts = files.map((file): A2APart => ({ type: 'data', data: JSON.stringify(partOf(file)) }))
+  return message === '' ? parts : [{ type: 'text', content: message }, ...parts]
+}
+
+/** Undefined for other data. */
+function fileIn(content: string): ShownFile | undefined {
+  try {
+    const { type, media_type, name, size, url } = Object(JSON.parse(content)) as Partial<FilePart>
+    if (type !== 'file' || typeof media_type !== 'string') return undefined
+    return {
+      media_type,
+      ...(typeof name === 'string' && { name }),
+      ...(typeof size === 'number' && { size }),
+      ...(typeof url === 'string' && { url }),
+    }
+  } catch {
+    return undefined
+  }
+}
+
 async function talk(client: Client, turn: Turn, reader: RunReader): Promise<void> {
-  const { agentId, message, sessionId, follow } = turn
+  const { agentId, sessionId, follow } = turn
   const onDisconnect = follow ? ('continue' as const) : undefined
-  const input = { agentId, content: message, contextId: sessionId, onDisconnect }
+  const input = { agentId, content: contentOf(turn), contextId: sessionId, onDisconnect, markData: true }
   // A cut is shown, and the stream continues from the record.
   const stream = await client.a2a.stream(input, { signal: reader.signal, reconnects: 0 })
   reader.begin(stream.runId, stream.sessionId ?? sessionId, 0)
@@ -117,7 +144,8 @@ async function talk(client: Client, turn: Turn, reader: RunReader): Promise<void
   let cut: unknown
   try {
     for await (const event of stream) {
-      if (event.type === 'content') await reader.text(event.content)
+      if (event.type === 'content')
+        await reader.text(event.content, event.part === 'data' ? fileIn(event.content) : undefined)
       else if (event.type === 'error') failure = terminalLine(event.message)
     }
   } catch (error) {

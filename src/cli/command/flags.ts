@@ -64,6 +64,11 @@ export function integerBetween(least: number, most: number): (text: string) => n
 
 const parsePort = integerBetween(0, 65_535)
 
+/** Reads an option that may be repeated. */
+export function repeated(value: string, earlier: string[] = []): string[] {
+  return [...earlier, value]
+}
+
 function collect(value: string, earlier: string[] = []): string[] {
   return [...earlier, ...value.split(',').flatMap((name) => name.trim() || [])]
 }

@@ -1,6 +1,7 @@
 import { dirname } from 'node:path'
 import type { Client } from '../../client/client.ts'
-import { addConnectFlags, type ConnectOptions } from '../command/flags.ts'
+import { readAttachments } from '../chat/attachment.ts'
+import { addConnectFlags, type ConnectOptions, repeated } from '../command/flags.ts'
 import type { CommandModule } from '../command/module.ts'
 import { withClient } from '../connect/connect.ts'
 import { findDataFolder } from '../connect/project.ts'
@@ -10,6 +11,7 @@ import { sayIfEmpty } from '../knowledge/empty.ts'
 
 interface AskOptions extends ConnectOptions {
   agent?: string
+  attach?: string[]
 }
 
 export const command: CommandModule<AskOptions> = {
@@ -17,9 +19,11 @@ export const command: CommandModule<AskOptions> = {
     void addConnectFlags(command)
       .argument('<question>', 'the question')
       .argument('[paths...]', 'files, folders and globs to ingest first, unless they are unchanged')
-      .option('--agent <id>', 'the agent that answers (default: docs, or else the first agent with knowledge)'),
-  async run(context, { agent, ...options }, message = '', ...paths) {
+      .option('--agent <id>', 'the agent that answers (default: docs, or else the first agent with knowledge)')
+      .option('--attach <file>', 'a file or http(s) address to send with the question; repeatable', repeated),
+  async run(context, { agent, attach = [], ...options }, message = '', ...paths) {
     const { signal } = context
+    const files = await readAttachments(attach)
     const { chatByLines } = await import('../chat/lines.ts')
     return withClient(options, context, async (client) => {
       if (paths.length > 0) {
@@ -33,7 +37,7 @@ export const command: CommandModule<AskOptions> = {
         }
       } else await sayIfEmpty(client, signal)
       const agentId = agent ?? (await findAnswerer(client, signal))
-      return chatByLines(client, { agentId, sessionId: undefined, message, json: options.json === true, signal })
+      return chatByLines(client, { agentId, sessionId: undefined, message, files, json: options.json === true, signal })
     })
   },
 }

@@ -1,8 +1,9 @@
 import { readFile } from 'node:fs/promises'
 import type { Client } from '../../client/client.ts'
 import { isAppError } from '../../core/error.ts'
+import { readAttachments } from '../chat/attachment.ts'
 import { UsageError } from '../command/exit.ts'
-import { addConnectFlags, type ConnectOptions } from '../command/flags.ts'
+import { addConnectFlags, type ConnectOptions, repeated } from '../command/flags.ts'
 import type { CommandModule } from '../command/module.ts'
 import { withClient } from '../connect/connect.ts'
 import { importUi } from '../terminal/import-ui.ts'
@@ -10,6 +11,7 @@ import { importUi } from '../terminal/import-ui.ts'
 interface ChatOptions extends ConnectOptions {
   message?: string
   file?: string[]
+  attach?: string[]
   session?: string
   continue?: boolean
 }
@@ -19,7 +21,8 @@ export const command: CommandModule<ChatOptions> = {
     void addConnectFlags(command)
       .argument('<agentId>', 'the agent, team or workflow to talk to')
       .option('-m, --message <text>', 'send this message, print the answer and exit')
-      .option('--file <path>', 'a text file to send, with or without a message; repeatable', collect)
+      .option('--file <path>', 'a text file to send, with or without a message; repeatable', repeated)
+      .option('--attach <file>', 'a file or http(s) address to send with the first message; repeatable', repeated)
       .option('--session <id>', 'the session to continue (default: a new one)')
       .option('--continue', 'continue the latest session of this agent'),
   async run(context, options, agentId = '') {
@@ -28,6 +31,7 @@ export const command: CommandModule<ChatOptions> = {
       throw new UsageError("--continue and --session can't be combined. Use one of them.")
     }
     const { signal } = context
+    const files = await readAttachments(options.attach ?? [])
     const message = await readMessage(options)
     const onTerminal = message === undefined && !json && process.stdin.isTTY && process.stdout.isTTY
     return withClient(options, context, async (client) => {
@@ -35,10 +39,10 @@ export const command: CommandModule<ChatOptions> = {
       const sessionId = options.continue ? await findLatest(client, agentId, kind) : options.session
       if (onTerminal) {
         const { chatOnTerminal } = await importUi(() => import('../chat/terminal.tsx'))
-        return chatOnTerminal(client, { agentId, kind, sessionId, signal })
+        return chatOnTerminal(client, { agentId, kind, sessionId, files, signal })
       }
       const { chatByLines } = await import('../chat/lines.ts')
-      return chatByLines(client, { agentId, sessionId, message, json, signal })
+      return chatByLines(client, { agentId, sessionId, message, files, json, signal })
     })
   },
 }
@@ -72,8 +76,4 @@ async function findKind(client: Client, agentId: string) {
 async function findLatest(client: Client, agentId: string, kind = 'agent'): Promise<string | undefined> {
   const { sessions } = await client.sessions.list({ [`${kind}_id`]: agentId }, { limit: 1 })
   return sessions[0]?.session_id
-}
-
-function collect(path: string, earlier: string[] = []): string[] {
-  return [...earlier, path]
 }

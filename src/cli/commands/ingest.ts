@@ -5,7 +5,7 @@ import { aborted } from '../../runtime/abort.ts'
 import { createSerial } from '../../runtime/serial.ts'
 import { describeError } from '../command/exit.ts'
 import { exit } from '../command/exit-codes.ts'
-import { addConnectFlags, type ConnectOptions, integerBetween } from '../command/flags.ts'
+import { addConnectFlags, type ConnectOptions, integerBetween, repeated } from '../command/flags.ts'
 import type { CommandModule } from '../command/module.ts'
 import { withClient } from '../connect/connect.ts'
 import { parseMetadata } from '../ingest/metadata.ts'
@@ -35,7 +35,7 @@ export const command: CommandModule<IngestOptions> = {
       .option('--watch', 'watch for changes: re-ingest changed files, delete removed ones')
       .option('--dry-run', 'show what would be done, without doing it')
       .option('--prune', 'delete documents whose files were removed from these folders')
-      .option('--metadata <key=value>', 'metadata to filter by, or a JSON object; repeatable', collect)
+      .option('--metadata <key=value>', 'metadata to filter by, or a JSON object; repeatable', repeated)
       .addOption(
         new Option('--chunker <name>', 'how to split documents (default: depends on the format)').choices(chunkerTypes),
       )
@@ -93,8 +93,4 @@ export const command: CommandModule<IngestOptions> = {
       await watcher.close()
     }
   },
-}
-
-function collect(value: string, earlier: string[] = []): string[] {
-  return [...earlier, value]
 }

@@ -1,6 +1,6 @@
 import { Option } from 'commander'
 import { type Filters, type HitExplanation, type SearchMode, searchModes } from '../../core/knowledge/knowledge.ts'
-import { addConnectFlags, type ConnectOptions, integerBetween } from '../command/flags.ts'
+import { addConnectFlags, type ConnectOptions, integerBetween, repeated } from '../command/flags.ts'
 import type { CommandModule } from '../command/module.ts'
 import { withClient } from '../connect/connect.ts'
 import { parseMetadata } from '../ingest/metadata.ts'
@@ -26,7 +26,7 @@ export const command: CommandModule<SearchOptions> = {
       .argument('<query...>', 'the words to search for')
       .option('--limit <number>', 'the number of passages, 1 to 100 (default: 10)', integerBetween(1, 100))
       .addOption(new Option('--mode <mode>', 'the search mode').choices(searchModes))
-      .option('--filter <key=value>', 'only documents with this metadata; repeatable', collect)
+      .option('--filter <key=value>', 'only documents with this metadata; repeatable', repeated)
       .option(
         '--context <chunks>',
         'neighbouring chunks to show with each passage, 0 to 5 (default: 0)',
@@ -66,8 +66,4 @@ function explainHit(explain: HitExplanation): string {
     `   words: ${terminalLine(explain.words.join(' '))}`,
     `   ${line}${terminalLine(explain.text)}`,
   ].join('\n')
-}
-
-function collect(value: string, earlier: string[] = []): string[] {
-  return [...earlier, value]
 }

@@ -10,6 +10,8 @@ const actions: Record<string, () => Promise<SessionsAction>> = {
   browse: async () => (await import('./sessions/browse.ts')).browseSessions,
   list: async () => (await import('./sessions/list.ts')).listSessions,
   show: async () => (await import('./sessions/show.ts')).showSession,
+  files: async () => (await import('./sessions/files.ts')).listFiles,
+  file: async () => (await import('./sessions/files.ts')).saveFile,
   tail: async () => (await import('./sessions/tail.ts')).tailSession,
   search: async () => (await import('./sessions/search.ts')).searchSessions,
   summary: async () => (await import('./sessions/summary.ts')).summariseSession,
@@ -30,7 +32,10 @@ export const command: CommandModule<SessionsOptions> = {
           Object.keys(actions),
         ),
       )
-      .argument('[sessions...]', 'session ids; with search the words, with import the file or - for stdin')
+      .argument(
+        '[sessions...]',
+        'session ids; with search the words, with import the file or - for stdin; with file the id of the file after the session',
+      )
       .option(
         '--limit <number>',
         'the number of results (default: 50 runs with show, otherwise 20)',
@@ -57,8 +62,9 @@ export const command: CommandModule<SessionsOptions> = {
       )
       .option(
         '--output <file>',
-        'with export: the output file; an existing file is never overwritten (default: stdout)',
+        'with export and file: the output file; an existing file is not overwritten (default: stdout; with file the name of the file)',
       )
+      .option('--overwrite', 'with file: overwrite an existing file')
       .option('--no-events', 'with export: leave out the recorded events of the runs')
       .option('--new-ids', 'with import: give the sessions new ids')
       .option('--to <file>', 'with save-test: the output file (default: test/<session>.session.json)')
@@ -85,7 +91,8 @@ const flagActions: Record<string, readonly string[]> = {
   at: ['fork'],
   as: ['fork'],
   format: ['export'],
-  output: ['export'],
+  output: ['export', 'file'],
+  overwrite: ['file'],
   newIds: ['import'],
   to: ['save-test'],
   liveTools: ['save-test'],

@@ -16,6 +16,7 @@ export function toWriteError(error: unknown, file: string): unknown {
   const code = codeOf(error)
   if (code === 'EEXIST')
     return new AppError('conflict', `${file} already exists. Name another file, or delete this one.`)
+  if (code === 'EISDIR') return refuse(`'${file}' is a folder. Name a file.`, error)
   if (code === 'ENOENT' || code === 'ENOTDIR')
     return refuse(`The folder of '${file}' does not exist. Create it, or name another file.`, error)
   if (code === 'EACCES' || code === 'EPERM' || code === 'EROFS')

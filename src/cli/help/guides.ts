@@ -49,8 +49,8 @@ the line starts a new line. Up and Down go through your earlier messages.
 Ctrl-C clears the line, which Up brings back, and cancels the answer. A second Ctrl-C quits (exit code 130) and prints how
 to continue. If a run needs an approval or input, the next line answers it. A lost connection is retried.
 
-The commands are \`/new\`, \`/sessions\`, \`/switch\`, \`/agent\`, \`/summary\`, \`/sources\`, \`/save\`, \`/clear\` and \`/help\`.
-NO_COLOR turns colours off. At most one million characters of an answer are shown; \`/save\` writes all of them to a file.
+The commands are \`/new\`, \`/sessions\`, \`/switch\`, \`/agent\`, \`/attach\`, \`/detach\`, \`/summary\`, \`/sources\`, \`/save\`,
+\`/clear\` and \`/help\`. \`@file\` in a message sends that file with it. NO_COLOR turns colours off. At most one million characters of an answer are shown; \`/save\` writes all of them to a file.
 
 Without a terminal, chat reads one message per line from stdin and prints the answers as plain text, or with \`--json\` the
 events of each run. The exit code is 0 if all runs completed, 1 if a run failed or needs an answer, 2 for a wrong call, and

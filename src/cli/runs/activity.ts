@@ -1,6 +1,7 @@
 import type { RunEvent, SourceEvent } from '../../core/event.ts'
 import type { Json, JsonObject } from '../../core/json.ts'
 import type { RunStatus, Usage, Waiting, WaitingKind } from '../../core/run.ts'
+import type { ShownFile } from '../terminal/message-text.ts'
 import { terminalLine } from '../terminal/text.ts'
 import { toWaiting } from './waiting.ts'
 
@@ -20,6 +21,7 @@ export interface Question {
 export type TurnEvent =
   | { type: 'started'; runId: string | undefined }
   | { type: 'text'; text: string }
+  | { type: 'file'; file: ShownFile }
   | { type: 'tool_call'; callId: string; name: string; input: string }
   | { type: 'tool_result'; callId: string; name: string; error: string | undefined; durationMs: number }
   | { type: 'step_start'; stepId: string; name: string }

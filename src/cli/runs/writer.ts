@@ -2,7 +2,7 @@ import { isFinalEvent, type RunEvent } from '../../core/event.ts'
 import type { Usage } from '../../core/run.ts'
 import { exit } from '../command/exit-codes.ts'
 import { formatDuration } from '../terminal/duration.ts'
-import { formatJson } from '../terminal/message-text.ts'
+import { formatFile, formatJson } from '../terminal/message-text.ts'
 import { createTerminalFilter, terminalLine, terminalText } from '../terminal/text.ts'
 import { formatSource } from './source-line.ts'
 
@@ -75,6 +75,8 @@ function lineOf(event: RunEvent): string | undefined {
   switch (event.type) {
     case 'data':
       return terminalText(formatJson(event.data))
+    case 'file':
+      return formatFile(event)
     case 'tool_call':
       return `→ ${terminalLine(event.name)} ${inShort(event.input)}`
     case 'tool_result': {

@@ -1,5 +1,5 @@
 import { isSessionId } from '../../core/id.ts'
-import type { Part } from '../../core/message.ts'
+import type { GivenPart } from '../../core/message.ts'
 import type { OnDisconnect } from '../../service/services.ts'
 import type { A2AMethod } from '../../wire/a2a.ts'
 import { RpcError, type RpcId, rpcCodes } from './error.ts'
@@ -11,7 +11,7 @@ export interface SendRequest {
   agentId: string
   /** Undefined: a new session. */
   contextId: string | undefined
-  parts: Part[]
+  parts: GivenPart[]
   onDisconnect: OnDisconnect | undefined
   /** Whether the stream tells data from text. */
   markData: boolean
@@ -47,9 +47,9 @@ export function readRequest(body: unknown, method: A2AMethod): SendRequest {
   return { id, messageId, agentId, contextId, parts, onDisconnect, markData: params.markData === true }
 }
 
-function readParts(value: unknown): Part[] {
+function readParts(value: unknown): GivenPart[] {
   if (!Array.isArray(value) || value.length === 0) throw invalidParams('message must have at least one part')
-  const parts: Part[] = []
+  const parts: GivenPart[] = []
   for (let index = 0; index < value.length; index++) {
     const part = readPart(value[index])
     if (typeof part === 'string') throw invalidParams(`invalid part at index ${index}: ${part}`)

@@ -2,6 +2,7 @@ import type { RunEndEvent, RunErrorEvent, RunEvent } from '../../core/event.ts'
 import { isFinalEvent } from '../../core/event.ts'
 import type { Json } from '../../core/json.ts'
 import type { Logger } from '../../core/logger.ts'
+import { type FilePart, filePartOf } from '../../core/message.ts'
 import { encodeData } from '../../core/sse.ts'
 import { describeError, rpcCodes } from './error.ts'
 import { explainEnd } from './task.ts'
@@ -13,7 +14,7 @@ function contentFrame(text: string): string {
 }
 
 /** The dialect streams text only, so data is JSON text. */
-function dataFrame(data: Json, markData: boolean): string {
+function dataFrame(data: Json | FilePart, markData: boolean): string {
   const content = JSON.stringify(data)
   return markData ? encodeData({ type: 'content', content, part: 'data' }) : contentFrame(content)
 }
@@ -108,7 +109,8 @@ function framesOf(batch: Batch, runId: string, markData: boolean): string {
   for (const event of batch) {
     if (event.type === 'text_delta') {
       if (event.text !== '') frames += contentFrame(event.text)
-    } else if (event.type === 'data') frames += dataFrame(event.data, markData)
+    } else if (event.type === 'file') frames += dataFrame(filePartOf(event), markData)
+    else if (event.type === 'data') frames += dataFrame(event.data, markData)
     else if (isFinalEvent(event)) {
       const failure = failureOf(event, runId)
       if (failure !== undefined) frames += errorFrame(failure.code, failure.message)

@@ -16,3 +16,24 @@ it.each<[Part[], string, string]>([
   expect(saidIn(parts)).toBe(plain)
   expect(saidAsMarkdown(parts)).toBe(markdown)
 })
+
+const file = (more: object): Part => ({ type: 'file', media_type: 'image/png', ...more })
+
+it.each<[Part[], string, string]>([
+  [[file({ name: 'a.png', size: 2048 })], '[a.png, image/png, 2 KB]', '\\[a.png, image/png, 2 KB\\]'],
+  [
+    [file({}), file({ url: 'https://x.y/z' })],
+    '[image/png]\n[https://x.y/z, image/png]',
+    '\\[image/png\\]\n\\[https://x.y/z, image/png\\]',
+  ],
+  [[text('See'), file({ name: 'a' }), text('it')], 'See\n[a, image/png]\nit', 'See\n\\[a, image/png\\]\nit'],
+  [
+    [file({ name: '\u001b]0;owned\u0007\u202ea\nb](http://evil)' })],
+    '[a b](http://evil), image/png]',
+    '\\[a b\\]\\(http://evil\\), image/png\\]',
+  ],
+  [[file({ name: 'x'.repeat(255) })], `[${'x'.repeat(119)}…, image/png]`, `\\[${'x'.repeat(119)}…, image/png\\]`],
+])('shows the files of %j in one line each', (parts, plain, markdown) => {
+  expect(saidIn(parts)).toBe(plain)
+  expect(saidAsMarkdown(parts)).toBe(markdown)
+})

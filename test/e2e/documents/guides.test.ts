@@ -207,10 +207,14 @@ async function withRealIds(line: string): Promise<string> {
     await post('/api/v1/agents/echo/run', { input: 'What are the opening hours in winter?' })
   if (/\bses_\w+/.test(line) || /\brun_\w+/.test(line)) {
     const cancels = /[/ ]cancel\b/.test(line)
-    const input = { input: 'hello there', background: cancels }
+    const note = { type: 'file', media_type: 'text/plain', name: 'note.txt', data: 'QSBub3RlLgo=' }
+    const withFile = /\bfile_\w{26}/.test(line) && { parts: [{ type: 'text', text: 'hello there' }, note] }
+    const input = { input: withFile || 'hello there', background: cancels }
     const agentId = cancels ? 'waits' : line.includes('/resume') ? 'asks' : 'echo'
     const run = await post(`/api/v1/agents/${agentId}/run`, input)
     real = real.replace(/\bses_\w+/, String(run.session_id)).replace(/\brun_\w+/, String(run.run_id))
+    const fileId = /"file_id":"(\w+)"/.exec(JSON.stringify(run))?.[1]
+    if (fileId !== undefined) real = real.replace(/\bfile_\w{26}/, fileId)
     if (line.includes('/shared/agent/docs')) {
       for (const agentId of ['docs', 'echo'])
         await post(`/api/v1/sessions/${run.session_id}/reuse`, { agent_id: agentId })

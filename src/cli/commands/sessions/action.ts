@@ -21,6 +21,7 @@ export interface SessionsOptions extends ConnectOptions {
   new?: boolean
   format?: 'jsonl' | 'markdown'
   output?: string
+  overwrite?: boolean
   newIds?: boolean
   to?: string
   liveTools?: boolean
