@@ -1,4 +1,5 @@
 import type { RunEvent } from './event.ts'
+import type { StoredFile } from './file.ts'
 import type { JsonObject } from './json.ts'
 import type { Run, RunRecord } from './run.ts'
 import type { Summary } from './summary.ts'
@@ -73,8 +74,16 @@ export interface SessionHead {
   handovers?: Record<string, string | null> | undefined
 }
 
-/** A run of a copy, or some of the previous run's events, without derived events (core/event.ts). */
-export type RunPiece = { run: RunRecord } | { run_id: string; events: readonly RunEvent[] }
+/** A file of a copy. Its id stays: it belongs to the session. */
+export interface CopiedFile extends Pick<StoredFile, 'file_id' | 'media_type' | 'name' | 'url'> {
+  bytes: Uint8Array
+}
+
+/** A run of a copy; then some of its events, without derived events (core/event.ts), and its files. */
+export type RunPiece =
+  | { run: RunRecord }
+  | { run_id: string; events: readonly RunEvent[] }
+  | { run_id: string; file: CopiedFile }
 
 /** A complete session for export and import, without idempotency keys and cached answers. */
 export interface SessionCopy extends SessionHead {

@@ -8,6 +8,7 @@ import type { Page, PageRequest } from '../core/page.ts'
 import type { CallAnswer, EntityKind, Run, RunGiven, RunHead, RunRecord } from '../core/run.ts'
 import type { EntityInfo, Runnable } from '../core/runnable.ts'
 import type {
+  CopiedFile,
   OwnerKind,
   RunPiece,
   Session,
@@ -230,6 +231,7 @@ export type UserPiece =
   /** A run in another user's session; its events follow. */
   | { run: RunRecord }
   | { run_id: string; events: RunEvent[] }
+  | { run_id: string; file: CopiedFile }
   | { sessions: number; runs: number }
 
 export interface Users {

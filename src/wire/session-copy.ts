@@ -3,7 +3,8 @@ import { AppError } from '../core/error.ts'
 import { type RunEvent as CoreRunEvent, isFinalEvent } from '../core/event.ts'
 import { contentOf } from '../core/message.ts'
 import { isEnded, type RunRecord } from '../core/run.ts'
-import type { RunPiece, SessionHead } from '../core/session.ts'
+import type { CopiedFile, RunPiece, SessionHead } from '../core/session.ts'
+import { fromBase64 } from '../runtime/base64.ts'
 import { flag, id, integer, jsonObject, moment, text } from '../schema/request-field.ts'
 import { component } from './document/component.ts'
 import { EntityKind, RecordedSource, RunError, RunEvent, RunStatus, Usage, Waiting } from './event.ts'
@@ -13,7 +14,7 @@ import { Session, sessionId } from './session.ts'
 import { Summary } from './summary.ts'
 
 /*
- * A session as JSON lines, for export and import: first the session, then each run followed by its events, last a line
+ * A session as JSON lines, for export and import: first the session, then each run followed by its events and files, last a line
  * with their numbers, so that a truncated file is detected.
  */
 
@@ -88,10 +89,28 @@ const EventsLine = z.object({
   events: z.array(z.looseObject({ type: z.string(), seq: integer(2), at: moment })).min(1),
 })
 
-const EndLine = z.object({ type: z.literal('end'), runs: integer(0), events: integer(0) })
+const FileLine = z.object({
+  type: z.literal('file'),
+  run_id: recordId,
+  file: z.object({
+    file_id: z.string().regex(/^file_[0-9a-z]{1,64}$/, { error: 'must be the id of a file' }),
+    media_type: text(1, 255),
+    name: text(1, 255).nullable(),
+    url: text().nullable(),
+    size: integer(0),
+  }),
+  data: z.string().describe('The content, as base64.'),
+})
 
-const Line = z.discriminatedUnion('type', [SessionLine, RunLine, EventsLine, EndLine], {
-  error: 'must be session, run, events or end',
+const EndLine = z.object({
+  type: z.literal('end'),
+  runs: integer(0),
+  events: integer(0),
+  files: integer(0).default(0),
+})
+
+const Line = z.discriminatedUnion('type', [SessionLine, RunLine, EventsLine, FileLine, EndLine], {
+  error: 'must be session, run, events, file or end',
 })
 export const SessionCopyLine = component('SessionCopyLine', Line)
 
@@ -107,6 +126,7 @@ export const ImportQuery = z.object({
 export class CopyWriter {
   #runs = 0
   #events = 0
+  #files = 0
 
   session({ session, summary, handovers }: SessionHead): object {
     return { type: 'session', version, session, summary, handovers }
@@ -122,8 +142,14 @@ export class CopyWriter {
     return { type: 'events', run_id: runId, events: events.map(({ run_id: _run, ...event }) => event) }
   }
 
+  file(runId: string, { bytes, ...file }: CopiedFile): object {
+    this.#files++
+    const data = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64')
+    return { type: 'file', run_id: runId, file: { ...file, size: bytes.byteLength }, data }
+  }
+
   end(): object {
-    return { type: 'end', runs: this.#runs, events: this.#events }
+    return { type: 'end', runs: this.#runs, events: this.#events, ...(this.#files > 0 && { files: this.#files }) }
   }
 }
 
@@ -134,6 +160,7 @@ export class CopyReader {
   #runIds = new Set<string>()
   #last: { runId: string; seq: number; endSeq: number } | undefined
   #events = 0
+  #fileIds = new Set<string>()
   #isWhole = false
 
   /** Call for each line before it is parsed. */
@@ -155,10 +182,11 @@ export class CopyReader {
     if (this.#sessionId === undefined) throw this.complaint('the first line must be of type session')
     if (line.type === 'run') return this.#toRun(line.run)
     if (line.type === 'events') return this.#toEvents(line)
-    const { runs, events } = line
-    if (runs !== this.#runIds.size || events !== this.#events) {
-      const found = `${this.#runIds.size} runs and ${this.#events} events`
-      throw this.complaint(`expected ${runs} runs and ${events} events, but found ${found}`)
+    if (line.type === 'file') return this.#toFile(line)
+    const { runs, events, files } = line
+    if (runs !== this.#runIds.size || events !== this.#events || files !== this.#fileIds.size) {
+      const found = counted(this.#runIds.size, this.#events, this.#fileIds.size)
+      throw this.complaint(`expected ${counted(runs, events, files)}, but found ${found}`)
     }
     this.#isWhole = true
     return undefined
@@ -192,6 +220,16 @@ export class CopyReader {
     return { run: { ...run, messages: messages.map((message) => ({ ...message, content: contentOf(message.parts) })) } }
   }
 
+  #toFile({ run_id, file: { size, ...file }, data }: z.infer<typeof FileLine>): RunPiece {
+    if (run_id !== this.#last?.runId) throw this.complaint('run_id must be the same as in the preceding run')
+    if (this.#fileIds.has(file.file_id)) throw this.complaint(`file '${file.file_id}' occurs twice`)
+    this.#fileIds.add(file.file_id)
+    const bytes = fromBase64(data)
+    if (bytes === undefined) throw this.complaint('data must be base64')
+    if (bytes.byteLength !== size) throw this.complaint(`file.size is ${size}, but data has ${bytes.byteLength} bytes`)
+    return { run_id, file: { ...file, bytes } }
+  }
+
   #toEvents({ run_id, events }: z.infer<typeof EventsLine>): RunPiece {
     const run = this.#last
     if (run === undefined || run_id !== run.runId)
@@ -212,6 +250,10 @@ export class CopyReader {
     }
     return { run_id, events: read }
   }
+}
+
+function counted(runs: number, events: number, files: number): string {
+  return `${runs} runs${files === 0 ? ' and' : ','} ${events} events${files === 0 ? '' : ` and ${files} files`}`
 }
 
 function toWords(issue: z.core.$ZodIssue | undefined): string {

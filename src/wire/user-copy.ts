@@ -5,7 +5,7 @@ import { SessionCopyLine } from './session-copy.ts'
 
 /*
  * Everything of one user as JSON lines: the user, the user's own sessions in the format of an export, other users'
- * sessions that name the user, the user's runs in them, each followed by its events, and totals.
+ * sessions that name the user, the user's runs in them, each followed by its events and files, and totals.
  */
 
 const version = 1

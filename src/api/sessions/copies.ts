@@ -71,7 +71,7 @@ export function sessionCopyRoutes({ prefix, importBytes }: ApiSettings): Documen
     route('GET', `${path}/:id/export`, 'exportSession', {
       summary: 'Export a session as JSON lines',
       description:
-        'The session, then each run followed by its events, then a last line of type `end`. Runs that have not ended are left out. ' +
+        'The session, then each run followed by its events and files, then a last line of type `end`. Runs that have not ended are left out. ' +
         'Importing the lines creates the same session again. Exact prompts are included for keys with the scope `prompts`.',
       params,
       query: ExportQuery,
@@ -124,6 +124,7 @@ export async function* toCopyLines(pieces: AsyncIterable<SessionPiece>, prompts:
   for await (const piece of pieces) {
     if ('session' in piece) yield* toLine(writer.session(piece))
     else if ('events' in piece) yield* toLine(writer.events(piece.run_id, toCopyEvents(piece.events, prompts)))
+    else if ('file' in piece) yield* toLine(writer.file(piece.run_id, piece.file))
     else yield* toLine(writer.run(piece.run))
   }
   yield* toLine(writer.end())

@@ -31,7 +31,7 @@ export function userRoutes({ prefix }: ApiSettings): DocumentedRoute[] {
       summary: 'Erase all data of a user',
       description:
         'Deletes the sessions that currently belong to the user, with their runs and summaries. The runs of the user in sessions of ' +
-        'other users lose their input, output and events but stay listed. Cached answers and idempotency answers are deleted, and the ' +
+        'other users lose their input, output, events and files but stay listed. Cached answers and idempotency answers are deleted, and the ' +
         'user is removed from `shared_with`. It is not an error if the user has no data.',
       params,
       responses: { 204: { description: 'All data of the user is deleted.' } },
@@ -50,6 +50,7 @@ async function* toLines(pieces: AsyncIterable<UserPiece>, prompts: boolean): Asy
     else if ('shared' in piece) yield userLine({ type: 'shared', session_id: piece.shared })
     else if ('run' in piece) yield* toLine(writer.run(piece.run))
     else if ('events' in piece) yield* toLine(writer.events(piece.run_id, toCopyEvents(piece.events, prompts)))
+    else if ('file' in piece) yield* toLine(writer.file(piece.run_id, piece.file))
     else if ('user_id' in piece) yield userLine({ type: 'user', ...piece })
     else yield userLine({ type: 'user_end', ...piece })
   }

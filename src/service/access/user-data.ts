@@ -4,6 +4,7 @@ import type { RunStatus } from '../../core/run.ts'
 import type { SessionStore } from '../../core/store.ts'
 import { type Clock, timestamp } from '../../core/time.ts'
 import { pause } from '../../runtime/abort.ts'
+import { filesOf } from '../files/content.ts'
 import type { Runs, Sessions, UserPiece, Users } from '../services.ts'
 
 const sessionsAtOnce = 100
@@ -72,6 +73,7 @@ export function createUsers({ store, sessions, runs, clock }: Options): Users {
         if (recorded.length > 0) yield { run_id: runId, events: recorded }
         after = last.seq
       }
+      for await (const file of filesOf(store, runId)) yield { run_id: runId, file }
     }
     yield { sessions: sessionCount, runs: runCount }
   }

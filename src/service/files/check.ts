@@ -1,6 +1,7 @@
 import { AppError, type ErrorCode, invalid } from '../../core/error.ts'
 import { type Limits, shownBytes } from '../../core/limits.ts'
 import type { FilePart, GivenPart, UploadedFilePart } from '../../core/message.ts'
+import { fromBase64 } from '../../runtime/base64.ts'
 
 export type FileBounds = Pick<Limits, 'fileBytes' | 'run'>
 
@@ -57,14 +58,6 @@ export function contentOfUpload(data: unknown, { fileBytes }: FileBounds): Uint8
 /** The end of a sentence about a file. */
 export function tooLarge(size: number, limit: number): string {
   return `has ${shownBytes(size)}, and the limit \`fileSize\` is ${shownBytes(limit)}. Send a smaller file, or raise \`server.limits.fileSize\`.`
-}
-
-/** Undefined for anything but base64: Node's decoder skips other characters, so the length tells. */
-function fromBase64(text: string): Uint8Array | undefined {
-  const padding = text.endsWith('==') ? 2 : text.endsWith('=') ? 1 : 0
-  if (padding > 0 && text.length % 4 !== 0) return undefined
-  const bytes = Buffer.from(text, 'base64')
-  return bytes.byteLength === Math.floor(((text.length - padding) * 3) / 4) && text.length % 4 !== 1 ? bytes : undefined
 }
 
 export function tooManyFiles(count: number, { run }: FileBounds, path: string): AppError {

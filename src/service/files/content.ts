@@ -1,6 +1,7 @@
 import { notFound } from '../../core/error.ts'
 import type { StoredFile } from '../../core/file.ts'
 import type { FilePart } from '../../core/message.ts'
+import type { CopiedFile } from '../../core/session.ts'
 import type { SessionStore } from '../../core/store.ts'
 
 /** Ends early when the file is deleted meanwhile. */
@@ -28,6 +29,18 @@ export async function* wholeContent(
     yield bytes
   }
   if (read !== file.size) throw notFound('file', file.file_id)
+}
+
+/** The files of a run as a copy has them, without those of unchecked input. */
+export async function* filesOf(
+  store: Pick<SessionStore, 'listFiles' | 'readFilePiece'>,
+  runId: string,
+): AsyncGenerator<CopiedFile> {
+  for (const file of await store.listFiles(runId)) {
+    const bytes = file.unchecked ? undefined : await readWhole(store, file)
+    const { file_id, media_type, name, url } = file
+    if (bytes !== undefined) yield { file_id, media_type, name, url, bytes }
+  }
 }
 
 /** Undefined when the file is not there, or is deleted meanwhile. */

@@ -2,16 +2,19 @@ import { AppError, invalid, notFound } from '../../core/error.ts'
 import { isFinalEvent, type RunEvent } from '../../core/event.ts'
 import { createId } from '../../core/id.ts'
 import type { JsonObject } from '../../core/json.ts'
+import type { Limits } from '../../core/limits.ts'
 import { isEnded, type RunRecord, type Waiting } from '../../core/run.ts'
 import type { RunPiece, SessionCopy, SessionHead, SessionRecord } from '../../core/session.ts'
 import type { SessionStore } from '../../core/store.ts'
 import { type Clock, timestamp } from '../../core/time.ts'
+import { tooLarge } from '../files/check.ts'
+import { filesOf } from '../files/content.ts'
 import type { ForkSession, ImportSession, PartOfSession, SessionPiece } from '../services.ts'
 
 const recordsAtOnce = 20
 const eventsAtOnce = 500
 
-export function createSessionCopies(store: SessionStore, clock: Clock) {
+export function createSessionCopies(store: SessionStore, clock: Clock, { fileBytes }: Pick<Limits, 'fileBytes'>) {
   /** All ended runs, or those up to `last` with its child runs; null: none. */
   async function* runsOf(sessionId: string, last?: string | null): AsyncGenerator<RunRecord> {
     const ended = new Set<string>()
@@ -58,11 +61,13 @@ export function createSessionCopies(store: SessionStore, clock: Clock) {
       for await (const run of runsOf(session.session_id, last)) {
         yield { run }
         if (withEvents) for await (const events of eventsOf(run.run_id)) yield { run_id: run.run_id, events }
+        for await (const file of filesOf(store, run.run_id)) yield { run_id: run.run_id, file }
       }
     },
 
     async import(copy: SessionCopy, { newIds, userId }: ImportSession): Promise<SessionRecord> {
-      const given = newIds ? withNewIds(copy, createId('ses', clock()), clock()) : copy
+      const bounded = { ...copy, runs: mapPieces(copy.runs, (piece) => assertSize(piece, fileBytes)) }
+      const given = newIds ? withNewIds(bounded, createId('ses', clock()), clock()) : bounded
       return store.restoreSession(userId === undefined ? given : ownedBy(given, userId))
     },
 
@@ -85,6 +90,7 @@ export function createSessionCopies(store: SessionStore, clock: Clock) {
           }
           yield { run }
           for await (const events of eventsOf(run.run_id)) yield { run_id: run.run_id, events }
+          for await (const file of filesOf(store, run.run_id)) yield { run_id: run.run_id, file }
           isPast ||= run.run_id === runId
         }
         if (runId !== undefined && !isPast) await explainMissing(session.session_id, runId)
@@ -131,6 +137,7 @@ function withNewIds({ session, summary, handovers, runs }: SessionCopy, sessionI
     summary: summary && { ...summary, session_id: sessionId },
     handovers: handovers && mapValues(handovers, (id) => id && renamed(id)),
     runs: mapPieces(runs, (piece) => {
+      if ('file' in piece) return { ...piece, run_id: renamed(piece.run_id) }
       if (!('run' in piece)) {
         const run_id = renamed(piece.run_id)
         return { run_id, events: piece.events.map((event) => ({ ...renamedIn(event, ids, renamed), run_id })) }
@@ -179,6 +186,12 @@ function isInside(messages: unknown): messages is JsonObject & { inside: Record<
   if (typeof messages !== 'object' || messages === null || !('inside' in messages)) return false
   const { inside } = messages
   return typeof inside === 'object' && inside !== null && Object.values(inside).every((id) => typeof id === 'string')
+}
+
+function assertSize(piece: RunPiece, fileBytes: number): RunPiece {
+  if (!('file' in piece) || piece.file.bytes.byteLength <= fileBytes) return piece
+  const { file_id, bytes } = piece.file
+  throw new AppError('payload_too_large', `The file '${file_id}' ${tooLarge(bytes.byteLength, fileBytes)}`)
 }
 
 function mapValues<T, U>(values: Record<string, T>, change: (value: T) => U): Record<string, U> {

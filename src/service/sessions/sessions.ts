@@ -1,6 +1,7 @@
 import { AppError, invalid, notFound } from '../../core/error.ts'
 import type { RunEvent } from '../../core/event.ts'
 import { createId } from '../../core/id.ts'
+import type { Limits } from '../../core/limits.ts'
 import type { SessionRecord } from '../../core/session.ts'
 import type { SessionStore } from '../../core/store.ts'
 import { searchWordsOf } from '../../core/text/message-search.ts'
@@ -18,7 +19,14 @@ const eventPage = 1000
 const prunedAtOnce = 50
 const prunedForMs = 3_000
 
-export function createSessions(store: SessionStore, runs: RunService, clock: Clock, bounds: GivenBounds): Sessions {
+type FileLimit = Pick<Limits, 'fileBytes'>
+
+export function createSessions(
+  store: SessionStore,
+  runs: RunService,
+  clock: Clock,
+  bounds: GivenBounds & FileLimit,
+): Sessions {
   async function get(sessionId: string): Promise<SessionRecord> {
     const record = await store.findSession(sessionId)
     if (record === undefined) throw notFound('session', sessionId)
@@ -35,7 +43,7 @@ export function createSessions(store: SessionStore, runs: RunService, clock: Clo
     }
   }
 
-  const copies = createSessionCopies(store, clock)
+  const copies = createSessionCopies(store, clock, bounds)
 
   return {
     get,

@@ -139,7 +139,12 @@ describe('copies of sessions', () => {
       ['no session', 1, /first line must be of type session/, (lines) => lines.slice(1)],
       ['two sessions', 2, /second session/, (lines) => [lines[0], lines[0]]],
       ['another version', 1, /version must be 1/, (lines) => change(lines, 0, { version: 2 })],
-      ['an unknown line', 2, /must be session, run, events or end/, (lines) => change(lines, 1, { type: 'what' })],
+      [
+        'an unknown line',
+        2,
+        /must be session, run, events, file or end/,
+        (lines) => change(lines, 1, { type: 'what' }),
+      ],
       ['a list', 1, /./, () => '[1]'],
       ['a run of another session', 2, /session_id must be/, (lines) => inRun(lines, { session_id: 'other' })],
       ['a run that goes on', 2, /run.status must be/, (lines) => inRun(lines, { status: 'running' })],

@@ -130,3 +130,72 @@ describe.each(ways)('files of a session, with %s', (_way, config) => {
     }
   })
 })
+
+describe.each(ways)('copies of files, with %s', (_way, config) => {
+  let people: People
+  let operator: As
+
+  beforeAll(async () => {
+    people = await withPeople(['ann', 'bob'], { ...config, limits: { fileSize: 1024 } })
+    operator = people.operator
+  })
+  afterAll(() => people.server.close())
+
+  const ndjson = { 'content-type': 'application/x-ndjson' }
+  const read = async (session: string, fileId: string) =>
+    (await operator('GET', `${api}/sessions/${session}/files/${fileId}`)).text
+  const load = (text: string, query = '') => operator('POST', `${api}/sessions/import${query}`, text, ndjson)
+  async function bring(as: As = operator, more: object = {}) {
+    const body = { input: { parts: [upload('kept'), upload('more')] }, ...more }
+    const { session_id, messages } = (await as('POST', `${api}/agents/echo/run`, body)).json
+    return { session: session_id as string, ids: messages[0].parts.map((part: { file_id: string }) => part.file_id) }
+  }
+
+  test('a fork, an export and an import have the files', async () => {
+    const { session, ids } = await bring()
+    const fork = (await operator('POST', `${api}/sessions/${session}/fork`, {})).json.session_id
+    const copy = (await operator('GET', `${api}/sessions/${session}/export`)).text
+    expect(copy).not.toMatch(/sha256|hash/)
+    const other = (await load(copy, '?new_ids=true')).json.session_id
+    await operator('DELETE', `${api}/sessions/${session}`)
+    expect((await load(copy)).status).toBe(201)
+    expect((await operator('GET', `${api}/sessions/${session}/export`)).text).toBe(copy)
+    for (const one of [fork, other, session])
+      expect([await read(one, ids[0]), await read(one, ids[1])]).toEqual(['kept', 'more'])
+  })
+
+  test('a hostile copy is refused as a whole', async () => {
+    const { session } = await bring()
+    const lines = (await operator('GET', `${api}/sessions/${session}/export`)).text.trim().split('\n')
+    const values = lines.map((line) => JSON.parse(line))
+    const place = values.findIndex(({ type }) => type === 'file')
+    const changed = (change: object) => values.with(place, { ...values[place], ...change })
+    const inFile = (change: object) => changed({ file: { ...values[place].file, ...change } })
+    const cases: [RegExp, number, unknown[]][] = [
+      [/data must be base64/, 400, changed({ data: '!' })],
+      [/file.size is 5, but data has 4 bytes/, 400, inFile({ size: 5 })],
+      [/occurs twice/, 400, values.toSpliced(place, 0, values[place])],
+      [/run_id must be the same/, 400, changed({ run_id: 'run_unknown' })],
+      [/file_id must be the id of a file/, 400, inFile({ file_id: '../../etc' })],
+      [/2 files, but found .* 1 files/, 400, values.toSpliced(place, 1)],
+      [/fileSize/, 413, changed({ data: btoa('x'.repeat(1025)), file: { ...values[place].file, size: 1025 } })],
+    ]
+    await operator('DELETE', `${api}/sessions/${session}`)
+    for (const [words, status, copy] of cases) {
+      const answer = await load(copy.map((value) => JSON.stringify(value)).join('\n'))
+      expect([answer.status, answer.json.error.message]).toEqual([status, expect.stringMatching(words)])
+      expect((await operator('GET', `${api}/sessions/${session}`)).status).toBe(404)
+    }
+  })
+
+  test('the export of a user has the files, and erasing the user deletes them', async () => {
+    const own = await bring(people.as('ann'))
+    await operator('POST', `${api}/sessions`, { session_id: `of-bob-${_way}`, user_id: 'bob' })
+    const elsewhere = await bring(operator, { session_id: `of-bob-${_way}`, user_id: 'ann' })
+    const lines = (await operator('GET', `${api}/users/ann/export`)).text
+    for (const id of [...own.ids, ...elsewhere.ids]) expect(lines).toContain(`"file_id":"${id}"`)
+    expect(lines.split(btoa('kept'))).toHaveLength(3)
+    expect((await operator('DELETE', `${api}/users/ann`)).status).toBe(204)
+    for (const { session, ids } of [own, elsewhere]) expect(await read(session, ids[0])).toContain('not_found')
+  })
+})

@@ -1,7 +1,10 @@
 import { describe, expect, it, vi } from 'vitest'
+import { invalid } from '../../../src/core/error.ts'
 import { filePieceBytes, type NewFile } from '../../../src/core/file.ts'
 import { createId } from '../../../src/core/id.ts'
 import { refusedParts } from '../../../src/core/refusal.ts'
+import type { RunRecord } from '../../../src/core/run.ts'
+import type { RunPiece } from '../../../src/core/session.ts'
 import type { SessionStore } from '../../../src/core/store.ts'
 import { at, endOf, seedOf, started, startOf } from './builders.ts'
 
@@ -173,6 +176,36 @@ export function testFiles(store: () => SessionStore): void {
       expect(await store().findFile(session_id, first.file_id)).toBeUndefined()
       expect(await store().findFile(session_id, second.file_id)).toMatchObject({ name: 'made.txt', unchecked: false })
       expect(await store().findFile(session_id, third.file_id)).toBeUndefined()
+    })
+
+    it('restores files with a copy, and none of a copy that fails', async () => {
+      const origin = await kept({ session_id: 'origin' })
+      await store().finishRun(endOf(origin.run_id))
+      const [run] = await store().readRecords('origin', undefined, 1)
+      const { session } = (await store().findSession('origin')) ?? {}
+      if (run === undefined || session === undefined) throw new Error('There is nothing to copy.')
+      const { runs: _runs, run_count: _count, summary: _summary, ...seed } = session
+      const large = new Uint8Array(2 * filePieceBytes + 5).fill(3)
+      const contents = [bytesOf('hello'), large, new Uint8Array(0)]
+      const copyOf = (session_id: string, fails: boolean) => {
+        const run_id = createId('run')
+        async function* runs(): AsyncGenerator<RunPiece> {
+          yield { run: { ...run, run_id, session_id } as RunRecord }
+          for (const [place, bytes] of contents.entries()) {
+            yield { run_id, file: { file_id: `file_${place}`, media_type: 'a/b', name: null, url: null, bytes } }
+          }
+          if (fails) throw invalid('It is cut off.')
+        }
+        return { session: { ...seed, session_id }, summary: null, runs: runs() }
+      }
+      await expect(store().restoreSession(copyOf('cut', true))).rejects.toThrow('It is cut off.')
+      await store().restoreSession(copyOf('copy', false))
+      for (const [place, bytes] of contents.entries()) {
+        expect(await whole('copy', `file_${place}`)).toEqual(bytes)
+        expect(await whole('cut', `file_${place}`)).toBeUndefined()
+      }
+      await store().deleteSession('origin')
+      expect(await whole('copy', 'file_0')).toEqual(bytesOf('hello'))
     })
 
     it('shows the files of input that passed its check', async () => {

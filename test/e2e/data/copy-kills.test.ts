@@ -4,13 +4,17 @@ import { cp, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import { createId } from '../../../src/core/id.ts'
 import type { SessionStore } from '../../../src/core/store.ts'
+import { sessionsDatabase } from '../../../src/store/sessions/sqlite/schema/database.ts'
 import { sqliteStore } from '../../../src/store/sessions/sqlite/store.ts'
+import { openConnection } from '../../../src/store/sqlite/open-database.ts'
 import { endOf, messageOf, seedOf, started } from '../../contract/session-store/builders.ts'
 import { countedWrites, killAt, killSteps } from '../../support/kill-at/kills.ts'
 
 const child = join(import.meta.dirname, '../../support/kill-at/copies-child.ts')
 const text = 'words of a run '.repeat(100_000)
+const fileBytes = 3 * 1024 * 1024 + 1
 let folder: string
 
 beforeEach(async () => {
@@ -39,6 +43,19 @@ async function kill(name: string, operation: string, at: number | undefined): Pr
   return countedWrites(log)
 }
 
+/** The bytes that can be read of the run's only file; undefined without one. */
+async function sizeOf(store: SessionStore, runId: string | undefined): Promise<number | undefined> {
+  const files = await store.listFiles(runId ?? '')
+  const [file] = files
+  if (file === undefined || files.length > 1) return undefined
+  let size = 0
+  for (let piece = 0; ; piece++) {
+    const bytes = await store.readFilePiece(file.session_id, file.file_id, piece)
+    if (bytes === undefined) return size
+    size += bytes.byteLength
+  }
+}
+
 /** What anybody sees of the session `of` and its runs: nothing, or the whole. */
 function look(name: string): Promise<string[]> {
   return withStore(name, async (store) => {
@@ -48,7 +65,8 @@ function look(name: string): Promise<string[]> {
     const filled = items.filter(({ run_count }) => run_count > 0)
     for (const { session_id } of filled) {
       const runs = await store.readRecords(session_id, undefined, 100)
-      const whole = runs.length === 12 && runs.every(({ messages }) => messages.length === 2)
+      const isFileWhole = (await sizeOf(store, runs[0]?.run_id)) === fileBytes
+      const whole = runs.length === 12 && isFileWhole && runs.every(({ messages }) => messages.length === 2)
       seen.push(whole ? 'whole' : `half: ${session_id} ${runs.length}`)
     }
     const { items: runs } = await store.listRuns({}, { limit: 100 })
@@ -61,7 +79,12 @@ async function prepare(): Promise<void> {
   await withStore('origin', async (store) => {
     await store.createSession(seedOf({ session_id: 'of' }))
     for (let n = 0; n < 12; n++) {
-      const { runId } = await started(store, { run: { session_id: 'of' }, session: null, text })
+      const run_id = createId('run')
+      if (n === 0) {
+        const file = { session_id: 'of', run_id, media_type: 'a/b', name: null, url: null }
+        await store.saveFile({ ...file, bytes: new Uint8Array(fileBytes).fill(7) })
+      }
+      const { runId } = await started(store, { run: { run_id, session_id: 'of' }, session: null, text })
       await store.finishRun(endOf(runId, { messages: [messageOf(runId, 'assistant', 'an answer')] }))
     }
   })
@@ -93,3 +116,31 @@ test.each([
   },
   120_000,
 )
+
+test('a kill at any write of a file leaves it whole with its run, or nothing of it', async () => {
+  await prepare()
+  await cp(join(folder, 'origin'), join(folder, 'counted'), { recursive: true })
+  const writes = await kill('counted', 'save', undefined)
+  expect(writes.length).toBeGreaterThan(5)
+  for (const at of [undefined, ...killSteps(writes.length, 8)]) {
+    const name = `save-${at}`
+    await cp(join(folder, 'origin'), join(folder, name), { recursive: true })
+    await kill(name, 'save', at)
+    await withStore(name, async (store) => {
+      await store.recover('two', '2030-01-01T00:00:00.000Z')
+      const run = await store.findRun('run_new')
+      expect(await sizeOf(store, 'run_new')).toBe(run && 5 * 1024 * 1024)
+      // Whatever the kill left is gone: no content without a file, no file without a run.
+      await expect.poll(() => leftIn(name)).toEqual({ contents: run ? 9 : 4, files: run ? 2 : 1 })
+    })
+    await rm(join(folder, name), { recursive: true })
+  }
+}, 120_000)
+
+async function leftIn(name: string) {
+  const connection = await openConnection(join(folder, name, 'sessions.db'), sessionsDatabase, 'NORMAL', true)
+  const count = 'SELECT (SELECT count(*) FROM file_contents) AS contents, (SELECT count(*) FROM files) AS files'
+  const [row] = await connection.all(count)
+  await connection.close()
+  return row
+}

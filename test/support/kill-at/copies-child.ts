@@ -1,7 +1,10 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { usualLimits } from '../../../src/config/settings/limits.ts'
+import { filePieceBytes } from '../../../src/core/file.ts'
 import { createSessionCopies } from '../../../src/service/sessions/copies.ts'
 import { sqliteStore } from '../../../src/store/sessions/sqlite/store.ts'
+import { startOf } from '../../contract/session-store/builders.ts'
 
 /* Copies, deletes or prunes the session `of`, and waits until all of that is in the file. */
 
@@ -11,7 +14,11 @@ await store.open()
 const origin = await store.findSession('of')
 if (origin === undefined) throw new Error('There is no session to work on.')
 writeFileSync(join(folder, 'armed'), '')
-if (operation === 'copy') await createSessionCopies(store, Date.now).fork(origin, {})
+if (operation === 'save') {
+  const file = { session_id: 'of', run_id: 'run_new', media_type: 'a/b', name: null, url: null }
+  await store.saveFile({ ...file, bytes: new Uint8Array(5 * filePieceBytes).fill(9) })
+  await store.startRun(startOf({ run: { run_id: 'run_new', session_id: 'of' }, session: null }))
+} else if (operation === 'copy') await createSessionCopies(store, Date.now, usualLimits()).fork(origin, {})
 else {
   if (operation === 'delete') await store.deleteSession('of')
   else await store.prune({ olderThan: '~' }, 10)

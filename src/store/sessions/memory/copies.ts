@@ -1,7 +1,9 @@
 import { AppError } from '../../../core/error.ts'
 import type { RunRecord } from '../../../core/run.ts'
-import type { RunPiece, SessionHead } from '../../../core/session.ts'
+import type { CopiedFile, RunPiece, SessionHead } from '../../../core/session.ts'
+import { hashOf } from '../../rules/file-pieces.ts'
 import { takeWithin } from './budget.ts'
+import { keepFile } from './files.ts'
 import { restoreHandovers } from './handovers.ts'
 import { copy, type MemoryState, type RunRow, recordOf, type SessionRow } from './rows.ts'
 import { keepEvents } from './runs.ts'
@@ -19,9 +21,19 @@ export function readRecords(
   return takeWithin(runs.slice(from, from + limit), maxBytes, true).map(recordOf)
 }
 
-export async function gatherRuns(pieces: AsyncIterable<RunPiece>): Promise<RunRow[]> {
+export interface Gathered {
+  runs: RunRow[]
+  files: { file: CopiedFile; runId: string; hash: string }[]
+}
+
+export async function gatherRuns(pieces: AsyncIterable<RunPiece>): Promise<Gathered> {
   const rows: RunRow[] = []
+  const files: Gathered['files'] = []
   for await (const piece of pieces) {
+    if ('file' in piece) {
+      files.push({ file: piece.file, runId: piece.run_id, hash: await hashOf(piece.file.bytes) })
+      continue
+    }
     if ('run' in piece) {
       const { run } = piece
       const reserveUntil = run.end_seq ?? 0
@@ -31,10 +43,10 @@ export async function gatherRuns(pieces: AsyncIterable<RunPiece>): Promise<RunRo
     const row = rows.at(-1)
     if (row !== undefined) keepEvents(row, piece.events)
   }
-  return rows
+  return { runs: rows, files }
 }
 
-export function restoreSession(state: MemoryState, head: SessionHead, runs: readonly RunRow[]): SessionRow {
+export function restoreSession(state: MemoryState, head: SessionHead, { runs, files }: Gathered): SessionRow {
   const { session, summary } = head
   const { shared_with, updated_at, ...seed } = session
   const { session_id } = seed
@@ -55,6 +67,9 @@ export function restoreSession(state: MemoryState, head: SessionHead, runs: read
     row.runs.push(run)
     state.runs.set(run.record.run_id, run)
     if (run.record.parent_run_id === null) row.latest = run
+  }
+  for (const { file, runId, hash } of files) {
+    keepFile(state, { ...file, session_id, run_id: runId, size: file.bytes.byteLength }, hash)
   }
   restoreHandovers(row, head)
   return row

@@ -3,15 +3,18 @@ import { createFileId } from '../../../core/id.ts'
 import type { FileRow, MemoryState } from './rows.ts'
 
 export function insertFile(state: MemoryState, file: NewFile, hash: string): Pick<StoredFile, 'file_id' | 'size'> {
-  const { session_id, run_id, media_type, name, url, bytes } = file
-  const saved = { file_id: createFileId(), size: bytes.byteLength }
+  const saved = { file_id: createFileId(), size: file.bytes.byteLength }
+  keepFile(state, { ...file, ...saved }, hash)
+  return saved
+}
+
+export function keepFile(state: MemoryState, { bytes, ...file }: NewFile & FileRow['file'], hash: string): void {
   const content = state.contents.get(hash)
   if (content === undefined) state.contents.set(hash, { bytes: bytes.slice(), files: 1 })
   else content.files++
-  const files = state.files.get(session_id) ?? new Map<string, FileRow>()
-  files.set(saved.file_id, { file: { ...saved, session_id, run_id, media_type, name, url }, hash })
-  state.files.set(session_id, files)
-  return saved
+  const files = state.files.get(file.session_id) ?? new Map<string, FileRow>()
+  files.set(file.file_id, { file, hash })
+  state.files.set(file.session_id, files)
 }
 
 export function findFile(state: MemoryState, sessionId: string, fileId: string): StoredFile | undefined {

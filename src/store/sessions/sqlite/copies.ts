@@ -1,6 +1,7 @@
 import { AppError } from '../../../core/error.ts'
 import type { OwnerKind, SessionHead, SessionRecord } from '../../../core/session.ts'
 import type { Connection, SqlValue } from '../../sqlite/connection.ts'
+import { copyFiles, writePiece } from './files/save.ts'
 import { type CopyStep, copiedRunColumns } from './hidden/copy-steps.ts'
 import { restoreHandovers } from './reading/handovers.ts'
 import { namesOf } from './schema/columns.ts'
@@ -29,7 +30,11 @@ async function assertFree(writer: Connection, sessionId: string): Promise<void> 
   throw new AppError('conflict', `Session '${sessionId}' already exists.`)
 }
 
-export async function writeStep(writer: Connection, { runs, events }: CopyStep): Promise<void> {
+export async function writeStep(
+  writer: Connection,
+  sessionId: string,
+  { runs, events, files, pieces }: CopyStep,
+): Promise<void> {
   const ids = JSON.stringify(runs.map(([runId]) => runId))
   const [taken] = await writer.all('SELECT run_id FROM json_each(?) CROSS JOIN runs ON run_id = value LIMIT 1', [ids])
   if (taken !== undefined) throw new AppError('conflict', `Run '${String(taken.run_id)}' already exists.`)
@@ -54,6 +59,8 @@ export async function writeStep(writer: Connection, { runs, events }: CopyStep):
      SELECT run_number, value ->> 1, value ->> 2 FROM json_each(?) CROSS JOIN runs ON run_id = value ->> 0`,
     [events],
   )
+  await copyFiles(writer, sessionId, files)
+  for (const { hash, piece, bytes } of pieces) await writePiece(writer, hash, piece, bytes)
 }
 
 /** Writes the session itself and makes it visible. `turns`: the number of its runs without child runs. */
@@ -75,6 +82,6 @@ export async function finishCopy(writer: Connection, head: SessionHead, turns: n
 /** For a copy that is small enough for one commit. */
 export async function writeAtOnce(writer: Connection, head: SessionHead, step: CopyStep): Promise<SessionRecord> {
   await assertFree(writer, head.session.session_id)
-  await writeStep(writer, step)
+  await writeStep(writer, head.session.session_id, step)
   return finishCopy(writer, head, step.turns)
 }

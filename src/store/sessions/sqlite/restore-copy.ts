@@ -39,7 +39,7 @@ export async function restoreInSteps(
           isBegun = true
         })
       }
-      await work((writer) => writeStep(writer, present), present.characters)
+      await work((writer) => writeStep(writer, id, present), present.characters)
       if (done) break
       step = following
     }

@@ -1,10 +1,12 @@
 import { filePieceBytes, type NewFile, type StoredFile } from '../../../../core/file.ts'
 import { createFileId } from '../../../../core/id.ts'
-import { hashOf } from '../../../rules/file-pieces.ts'
-import type { Connection } from '../../../sqlite/connection.ts'
+import { hashOf, piecesOf } from '../../../rules/file-pieces.ts'
+import type { Connection, SqlValue } from '../../../sqlite/connection.ts'
 import { deleteFiles } from './delete.ts'
 
 export type Work = <T>(work: (writer: Connection) => Promise<T>, characters?: number) => Promise<T>
+
+const copiedColumns = 'file_id, file_run_id, file_hash, file_media_type, file_name, file_size, file_url'
 
 /** The run of a file that is not complete: there is none of this id, so the file does not exist for readers. */
 const incomplete = ''
@@ -14,12 +16,13 @@ export async function saveFile(work: Work, file: NewFile): Promise<Pick<StoredFi
   const { session_id: sessionId, bytes } = file
   const saved = { file_id: createFileId(), size: bytes.byteLength }
   const hash = await hashOf(bytes)
+  const pieces = piecesOf(bytes)
   try {
     const [first, ...rest] = await work((writer) => begin(writer, file, saved, hash), filePieceBytes)
     if (first === undefined || rest.length === 0) return saved
     for (const piece of rest) {
       await work(async (writer) => {
-        await writePiece(writer, hash, bytes, piece)
+        await writePiece(writer, hash, piece, pieces[piece] ?? bytes)
         if (piece === rest.at(-1)) await complete(writer, file, saved.file_id)
       }, filePieceBytes)
     }
@@ -44,25 +47,34 @@ async function begin(
 ): Promise<number[]> {
   const rows = await writer.all('SELECT content_piece FROM file_contents WHERE content_hash = ?', [hash])
   const present = new Set(rows.map((row) => row.content_piece))
-  const count = Math.max(1, Math.ceil(size / filePieceBytes))
-  const missing = Array.from({ length: count }, (_, piece) => piece).filter((piece) => !present.has(piece))
+  const pieces = piecesOf(bytes)
+  const missing = [...pieces.keys()].filter((piece) => !present.has(piece))
   const runId = missing.length > 1 ? incomplete : run_id
   await writer.run(
-    `INSERT INTO files (file_session_id, file_id, file_run_id, file_hash, file_media_type, file_name, file_size, file_url)
+    `INSERT INTO files (file_session_id, ${copiedColumns})
      VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
     [session_id, file_id, runId, hash, media_type, name, size, url],
   )
   const [first] = missing
-  if (first !== undefined) await writePiece(writer, hash, bytes, first)
+  if (first !== undefined) await writePiece(writer, hash, first, pieces[first] ?? bytes)
   return missing
 }
 
-async function writePiece(writer: Connection, hash: string, bytes: Uint8Array, piece: number): Promise<void> {
-  const from = piece * filePieceBytes
+export async function writePiece(writer: Connection, hash: string, piece: number, bytes: Uint8Array): Promise<void> {
   await writer.runOnce(
     'INSERT INTO file_contents (content_hash, content_piece, content_bytes) VALUES (?, ?, ?) ON CONFLICT DO NOTHING',
-    [hash, piece, bytes.subarray(from, from + filePieceBytes)],
+    [hash, piece, bytes],
   )
+}
+
+/** Rows of id, run, hash, media type, name, size and address, before their contents. */
+export async function copyFiles(writer: Connection, sessionId: string, rows: readonly SqlValue[][]): Promise<void> {
+  const values = Array.from({ length: 7 }, (_, place) => `value ->> ${place}`).join(', ')
+  if (rows.length === 0) return
+  await writer.run(`INSERT INTO files (file_session_id, ${copiedColumns}) SELECT ?, ${values} FROM json_each(?)`, [
+    sessionId,
+    JSON.stringify(rows),
+  ])
 }
 
 async function complete(writer: Connection, file: NewFile, fileId: string): Promise<void> {

@@ -1,7 +1,8 @@
 import type { RunRecord } from '../../../../core/run.ts'
-import type { RunPiece } from '../../../../core/session.ts'
+import type { CopiedFile, RunPiece } from '../../../../core/session.ts'
 import { stringifyLarge } from '../../../../runtime/json.ts'
 import { Pace } from '../../../../runtime/yield.ts'
+import { hashOf, piecesOf } from '../../../rules/file-pieces.ts'
 import type { SqlValue } from '../../../sqlite/connection.ts'
 import { startedRunColumns } from '../schema/columns.ts'
 import { encodeLargeBatch } from '../schema/event-batch.ts'
@@ -18,10 +19,18 @@ export interface CopyStep {
   runs: SqlValue[][]
   /** JSON of rows of run id, first number and batch; made before the commit, which blocks other writes. */
   events: string
+  files: SqlValue[][]
+  pieces: FilePiece[]
   /** The number of runs without child runs. */
   turns: number
   /** Approximate size of the rows. */
   characters: number
+}
+
+interface FilePiece {
+  hash: string
+  piece: number
+  bytes: Uint8Array
 }
 
 /** Converts the runs of a copy to rows, as they arrive. */
@@ -34,6 +43,17 @@ export async function* copySteps(pieces: AsyncIterable<RunPiece>): AsyncGenerato
       step.runs.push(row)
       if (piece.run.parent_run_id === null) step.turns++
       for (const value of row) if (typeof value === 'string') step.characters += value.length
+    } else if ('file' in piece) {
+      const { file, run_id: runId } = piece
+      const hash = await hashOf(file.bytes)
+      step.files.push(fileRow(file, runId, hash))
+      for (const [place, bytes] of piecesOf(file.bytes).entries()) {
+        step.pieces.push({ hash, piece: place, bytes })
+        step.characters += bytes.byteLength
+        if (step.characters < stepCharacters) continue
+        yield await toStep(step)
+        step = emptyStep()
+      }
     } else {
       const batch = await encodeLargeBatch(piece.events)
       for (const { firstSeq, text } of batch?.parts ?? []) {
@@ -58,7 +78,12 @@ async function toStep(step: Collected): Promise<CopyStep> {
 }
 
 function emptyStep(): Collected {
-  return { runs: [], events: [], turns: 0, characters: 0 }
+  return { runs: [], events: [], files: [], pieces: [], turns: 0, characters: 0 }
+}
+
+/** As `copyFiles` takes it: the session is bound by itself. */
+function fileRow({ file_id, media_type, name, url, bytes }: CopiedFile, runId: string, hash: string): SqlValue[] {
+  return [file_id, runId, hash, media_type, name, bytes.byteLength, url]
 }
 
 async function rowOf(run: RunRecord): Promise<SqlValue[]> {
