@@ -22,7 +22,11 @@ export interface FileState extends StorageFile {
 }
 
 const countsOf: Record<FileKind, Record<string, string>> = {
-  sessions: { sessions: 'SELECT count(*) AS n FROM sessions', runs: 'SELECT count(*) AS n FROM runs' },
+  sessions: {
+    sessions: 'SELECT count(*) AS n FROM sessions',
+    runs: 'SELECT count(*) AS n FROM runs',
+    files: 'SELECT count(*) AS n FROM files',
+  },
   knowledge: {
     documents: 'SELECT count(*) AS n FROM document',
     chunks: 'SELECT coalesce(sum(chunk_count), 0) AS n FROM document',
@@ -55,7 +59,12 @@ export async function checkFile({ kind, path }: StorageFile, whole: boolean): Pr
       String(row.quick_check),
     )
     if (problems[0] !== 'ok') return { ...file, state: 'damaged', problems }
-    for (const [name, sql] of Object.entries(countsOf[kind])) file.counts[name] = Number((await read(sql)).n)
+    for (const [name, sql] of Object.entries(countsOf[kind])) {
+      // An earlier version's database has no files.
+      if (name === 'files' && (await read("SELECT 1 AS found FROM sqlite_schema WHERE name = 'files'")).found !== 1)
+        continue
+      file.counts[name] = Number((await read(sql)).n)
+    }
     return file
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException

@@ -247,7 +247,7 @@ const namesNothing = new Set([
   ...['limit', 'status', 'events', 'new_ids', 'include'].map((name) => `query.${name}`),
   ...['name', 'metadata', 'state', 'reason', 'approved', 'input', 'stream', 'background', 'on_disconnect'],
   ...['multitask_strategy', 'parts', 'type', 'text', 'data', 'content', 'jsonrpc', 'method', 'id', 'params', 'message'],
-  ...['onDisconnect', 'markData', 'role', 'agentId', 'media_type', 'url', 'size', 'file', 'request'],
+  ...['onDisconnect', 'markData', 'role', 'agentId', 'media_type', 'url', 'size', 'file', 'files', 'request'],
   // Of an import: what is in a copy is the caller's from then on, whatever it says.
   ...['version', 'session', 'summary', 'handovers', 'shared_with', 'created_at', 'updated_at', 'model', 'run_count'],
   ...['message_count', 'run', 'entity_id', 'entity_kind', 'started_at', 'completed_at', 'cancellation_reason', 'error'],

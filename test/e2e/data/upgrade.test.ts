@@ -43,6 +43,9 @@ test.each(names)(
     const shown = await command(project, ['sessions', 'show', 'kept', '--json', ...at(name)])
     expect([shown.code, shown.stderr]).toEqual([0, ''])
     for (const text of ['remember the heron', 'and the ibis']) expect(shown.stdout).toContain(text)
+    const hasFile = Number(name) >= 5
+    const copy = await command(project, ['sessions', 'export', 'kept', ...at(name)])
+    expect(copy.stdout.includes(btoa('a file about the egret'))).toBe(hasFile)
     const listed = await command(project, ['sessions', 'list', '--user', 'ann', '--json', ...at(name)])
     expect(JSON.parse(listed.stdout)).toMatchObject({ session_id: 'kept', user_id: 'bob', state: { count: 1 } })
     const found = await command(project, ['sessions', 'search', 'heron', ...at(name)])
@@ -50,7 +53,10 @@ test.each(names)(
     const passages = await command(project, ['search', 'burrows of wombats', '--json', ...at(name)])
     expect(passages.stdout).toContain('wombat.md')
     const { code, stdout } = await command(project, ['doctor', '--check', '--json', ...at(name)])
-    expect([code, stdout]).toEqual([0, expect.stringContaining('2 sessions, 3 runs; no damage')])
+    expect([code, stdout]).toEqual([
+      0,
+      expect.stringContaining(`2 sessions, ${hasFile ? '4 runs, 1 files' : '3 runs, 0 files'}; no damage`),
+    ])
     const copies = async () => (await readdir(join(project.folder, name))).filter((file) => file.includes('.version-'))
     expect(await copies()).toEqual(isOld ? [expect.stringMatching(/^agentserve\.db\.version-\d+$/)] : [])
     for (const copy of await copies()) {

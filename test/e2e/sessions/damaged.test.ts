@@ -45,7 +45,7 @@ test('doctor --check counts what is there, and also while a server runs', async 
   const { code, findings, storage } = await doctor('data', '--check')
   await server.stop()
   expect(code).toBe(0)
-  expect(storage[0]?.message).toContain('12 sessions, 12 runs; no damage')
+  expect(storage[0]?.message).toContain('12 sessions, 12 runs, 0 files; no damage')
   expect(findings.at(-1)).toMatchObject({
     check: 'knowledge',
     state: 'ok',
@@ -110,6 +110,6 @@ test('doctor --compact gives free space back, refuses while a server runs, and k
   const shown = await command(project, ['sessions', 'show', sessions[0] ?? '', ...at('large')])
   expect(shown.stdout).toContain('said 0')
   const { storage: checked } = await doctor('large', '--check')
-  expect(checked[0]?.message).toContain('2 sessions, 2 runs; no damage')
+  expect(checked[0]?.message).toContain('2 sessions, 2 runs, 0 files; no damage')
   await rm(join(project.folder, 'large'), { recursive: true })
 }, 60_000)

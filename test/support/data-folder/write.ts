@@ -32,6 +32,8 @@ async function post(path: string, body: unknown, headers: Record<string, string>
 await post('/sessions', { session_id: 'kept', user_id: 'ann', agent_id: 'echo', name: 'Kept', state: { count: 1 } })
 await post('/agents/echo/run', { input: 'remember the heron', session_id: 'kept', user_id: 'ann', metadata: { a: 1 } })
 await post('/agents/echo/run', { input: 'and the ibis', session_id: 'kept' }, { 'idempotency-key': 'once' })
+const file = { type: 'file', media_type: 'text/plain', name: 'bird.txt', data: btoa('a file about the egret') }
+await post('/agents/echo/run', { input: { parts: [{ type: 'text', text: 'see' }, file] }, session_id: 'kept' })
 await post('/sessions/kept/summary', {})
 await post('/sessions/kept/reuse', { user_id: 'bob' })
 await post('/agents/slow/run', { input: 'cut short', background: true })
