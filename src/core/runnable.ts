@@ -179,8 +179,8 @@ export interface Runnable<KIND extends EntityKind = EntityKind> {
   readonly checksInput?: boolean | undefined
   /** What a caller may give a run of it besides input and history. */
   readonly takes?: readonly Exclude<keyof RunGiven, 'history'>[] | undefined
-  /** Called before a run exists; throws `invalid_request` for an input that the run would refuse. */
-  checkInput?(input: RunInput): Promise<void>
+  /** Called before a run exists; throws `invalid_request` for an input or a history that the run would refuse. */
+  checkInput?(input: RunInput, given?: RunGiven): Promise<void>
   /** Why it can't offer a client tool of this name. */
   clientToolProblem?(name: string): string | undefined
   /** Time limit of background runs. Other runs also end with requestTimeout. */

@@ -277,13 +277,18 @@ const fields: Record<keyof ServerConfig, () => Promise<void>> = {
   async files() {
     const model = scriptedModel('Seen.')
     const input = { parts: [{ type: 'file', media_type: 'image/png', url: 'http://127.0.0.1/a.png' }] }
-    const said = async (config: ServerConfig) => {
+    const earlier = { input: 'x', history: [{ role: 'user', ...input }] }
+    const said = async (config: ServerConfig, body: object = { input }) => {
       const server = await started(config, { helper: agent({ model }) })
-      const { status, json } = await server.call('POST', `${api}/agents/helper/run`, { input })
+      const { status, json } = await server.call('POST', `${api}/agents/helper/run`, body)
       return [status, json.error.message]
     }
     expect(await said({})).toEqual([500, expect.stringContaining('is not an address on the public internet')])
     expect(await said({ files: { fetchUrls: false } })).toEqual([
+      400,
+      expect.stringContaining('`server.files.fetchUrls` is off'),
+    ])
+    expect(await said({ files: { fetchUrls: false } }, earlier)).toEqual([
       400,
       expect.stringContaining('`server.files.fetchUrls` is off'),
     ])

@@ -1,8 +1,8 @@
 import type { ModelMessage, ToolSet } from 'ai'
 import { AppError, messageOf } from '../../core/error.ts'
 import type { EmittedEvent } from '../../core/event.ts'
-import type { FilePart } from '../../core/message.ts'
 import type { ModelObject, ModelSetting } from '../../core/model.ts'
+import type { RunGiven } from '../../core/run.ts'
 import type { RunContext, RunInput } from '../../core/runnable.ts'
 import { describeModel, resolveModel } from '../../models/resolve.ts'
 import { Channel } from '../../runtime/channel.ts'
@@ -71,9 +71,10 @@ export function modelAnswer(settings: CheckedAgent, setting: ModelSetting, defau
     messages.push({ role: 'user', content: await promptContent(input.parts, files, { before }) } satisfies ModelMessage)
     return messages
   }
-  async function checkInput({ parts }: RunInput): Promise<void> {
-    const files = parts.filter((part) => part.type === 'file' && part.url !== undefined)
-    if (files.length > 0) await assertAccepted(files as FilePart[], await resolve())
+  async function checkInput({ parts }: RunInput, given?: RunGiven): Promise<void> {
+    await assertAccepted(parts, resolve, 'input.parts')
+    const told = given?.history?.flatMap((message) => message.parts) ?? []
+    await assertAccepted(told, resolve, 'history')
   }
   async function* run(input: RunInput, context: RunContext): AsyncGenerator<EmittedEvent> {
     const queue = new Channel<EmittedEvent>()

@@ -1,10 +1,17 @@
 import { invalid } from '../../core/error.ts'
-import type { FilePart } from '../../core/message.ts'
+import type { FilePart, Part } from '../../core/message.ts'
 import type { ModelObject } from '../../core/model.ts'
 
 /** Throws `invalid_request` for the address of a file that the model's provider does not accept. */
-export async function assertAccepted(files: readonly FilePart[], model: ModelObject): Promise<void> {
-  const supported = Object.entries((await (model as { supportedUrls?: Supported }).supportedUrls) ?? {})
+export async function assertAccepted(
+  parts: readonly Part[],
+  model: () => Promise<ModelObject>,
+  path: string,
+): Promise<void> {
+  const files = parts.filter((part) => part.type === 'file' && part.url !== undefined) as FilePart[]
+  if (files.length === 0) return
+
+  const supported = Object.entries((await ((await model()) as { supportedUrls?: Supported }).supportedUrls) ?? {})
   for (const { url, media_type: mediaType } of files) {
     if (url === undefined) continue
     const address = new URL(url).href
@@ -12,7 +19,7 @@ export async function assertAccepted(files: readonly FilePart[], model: ModelObj
       continue
     throw invalid(
       `The model does not accept the address of a file of type ${mediaType}, and \`server.files.fetchUrls\` is off. Send the file itself.`,
-      'input.parts',
+      path,
     )
   }
 }

@@ -1,5 +1,6 @@
 import { AppError } from '../../core/error.ts'
 import { type Part, textOf } from '../../core/message.ts'
+import type { RunGiven } from '../../core/run.ts'
 import type { Runnable } from '../../core/runnable.ts'
 import type { RunServices } from './run-services.ts'
 
@@ -7,7 +8,7 @@ import type { RunServices } from './run-services.ts'
 export async function checkInput(
   { timers, requestTimeoutMs }: Pick<RunServices, 'timers' | 'requestTimeoutMs'>,
   runnable: Runnable,
-  { parts }: { parts: Part[] },
+  { parts, given }: { parts: Part[]; given?: RunGiven | undefined },
 ): Promise<void> {
   const late = Promise.withResolvers<never>()
   const timer = timers.set(() => {
@@ -19,7 +20,7 @@ export async function checkInput(
     )
   }, requestTimeoutMs)
   try {
-    await Promise.race([runnable.checkInput?.({ parts, text: textOf(parts) }), late.promise])
+    await Promise.race([runnable.checkInput?.({ parts, text: textOf(parts) }, given), late.promise])
   } finally {
     timers.clear(timer)
   }

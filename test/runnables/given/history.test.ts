@@ -126,6 +126,19 @@ test('an imported run keeps it, and hostile ones are refused', async () => {
   }
 })
 
+test('a retry with another history is another request', async () => {
+  const send = (about: string) =>
+    server.call(
+      'POST',
+      '/api/v1/agents/plain/run',
+      { input: 'where?', history: [{ role: 'user', content: about }] },
+      { 'idempotency-key': 'where' },
+    )
+  const first = await send('I live in Bern.')
+  expect((await send('I live in Bern.')).json.run_id).toBe(first.json.run_id)
+  expect((await send('I live in Rome.')).json.error.code).toBe('idempotency_mismatch')
+})
+
 test('an agent without memory is told it, and a budget cuts it at whole turns', async () => {
   await server.ask('forgetful', 'where?', { history })
   expect(said('forgetful')).toEqual(['I live in Bern.', 'Noted.', 'where?'])
