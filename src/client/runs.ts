@@ -30,7 +30,8 @@ export interface RunsClient {
   cancel(runId: string, reason?: string, options?: CallOptions): Promise<RunDetail>
   /**
    * Resumes a paused run and waits for its end or its next pause. With `background`, or if the run was started in the
-   * background, it returns once the run continues. Throws `conflict` if the run is not paused.
+   * background, it returns once the run continues. Throws `conflict` if
+   * the run is not paused and this answer is not the one that resumed it.
    */
   resume(runId: string, answer?: Omit<ResumeRequest, 'stream'>, options?: CallOptions): Promise<RunDetail>
   /** Streams the events, live or recorded, from the start or after a number. Leaving the loop has no effect on the run. */

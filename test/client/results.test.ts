@@ -83,7 +83,12 @@ test('a run that fails or is cancelled throws, and one that waits does not', asy
   await client.runs.cancel(cancelled.runId, 'enough')
   await expect(ended).rejects.toMatchObject({ code: 'run_cancelled', message: 'The run was cancelled: enough.' })
   const waiting = await client.agents.stream('asks', { input: 'x' })
-  expect(await waiting.result()).toMatchObject({ status: 'input_required', content: '', parts: [] })
+  expect(await waiting.result()).toMatchObject({
+    status: 'input_required',
+    content: '',
+    parts: [],
+    waiting: [{ call_id: 'may', kind: 'approval', prompt: 'May I?' }],
+  })
 })
 
 test('a stream that was left has no result', async () => {

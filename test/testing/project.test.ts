@@ -1,7 +1,7 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, describe, expect, expectTypeOf, it } from 'vitest'
+import { afterEach, describe, expect, expectTypeOf, it, test } from 'vitest'
 import { z } from 'zod'
 import type { UserConfig } from '../../src/config/types.ts'
 import { AppError } from '../../src/core/error.ts'
@@ -116,4 +116,15 @@ describe('openProject()', () => {
     await using project = await openProject(config)
     await expect(project.run('nobody', 'hi')).rejects.toThrow("There is no agent 'nobody'")
   })
+})
+
+test('a test answers what a run waits for, each request by its id', async () => {
+  const flow = workflow({ run: async ({ approve }) => `${await approve('one')} and ${await approve('two')}` })
+  await using project = await openProject({ workflows: { flow } })
+  const first = await project.run('flow', 'x')
+  expect(first.waiting).toMatchObject([{ call_id: 'one#1', kind: 'approval' }])
+  const second = await project.resume(first.run_id, { answers: { 'one#1': { approved: true, input: 1 } } })
+  expect(second.waiting).toMatchObject([{ call_id: 'two#1' }])
+  const last = await project.resume(first.run_id, { answers: { 'two#1': { approved: true, input: 2 } } })
+  expect(last).toMatchObject({ status: 'completed', text: '1 and 2', waiting: [] })
 })

@@ -222,7 +222,7 @@ export const examples: Readonly<Record<string, unknown>> = {
   RunList: { runs: [run], count: 1, next_cursor: null },
   RunEvent: { type: 'text_delta', run_id: runId, seq: 5, at, text: 'At most ' },
   CancelRequest: { reason: 'The question has changed.' },
-  ResumeRequest: { approved: true },
+  ResumeRequest: { answers: { call_1: { approved: true }, call_2: { approved: false, reason: 'not on Fridays' } } },
   Agent: agent,
   AgentList: { agents: [agent], count: 1 },
   SearchRequest: { query: question, limit: 5, filters: { product: ['agentserve'] } },

@@ -255,6 +255,7 @@ const namesNothing = new Set([
   ...['output_tokens', 'total_tokens', 'message_id', 'index', 'source', 'document_id', 'chunk_id', 'line_start'],
   ...['line_end', 'page', 'events', 'seq', 'at', 'runs', 'status', 'agent_ids', 'team_ids', 'workflow_ids', 'user_ids'],
   ...['agent_id', 'team_id', 'workflow_id'],
+  ...['waiting', 'call_id', 'child_run_id', 'kind', 'tool', 'prompt', 'schema', 'answers', 'output'],
   ...['given', 'history', 'instructions', 'output_schema'],
 ])
 const isNothing = (field: string) => namesNothing.has(field) || namesNothing.has(field.replace(/^body\./, ''))

@@ -163,6 +163,25 @@ describe('an answer', () => {
   })
 })
 
+test('what an earlier version did not record of a pause is read from its events', async () => {
+  const inner = memoryStore()
+  const store = new Proxy(inner, {
+    get(target, key) {
+      const value = Reflect.get(target, key)
+      if (key !== 'finishRun') return typeof value === 'function' ? value.bind(target) : value
+      return ({ waiting: _waiting, ...end }: { waiting: unknown; events: InputRequired[] }) =>
+        value.call(target, { ...end, events: end.events.map(({ kind: _kind, ...event }) => event) })
+    },
+  })
+  const { runs, runId, told } = await pause(asker([approval('a')], [approval('b'), number]), store)
+  expect(await told({ approved: true })).toBe('input_required')
+  expect((await runs.get(runId)).waiting).toEqual([
+    { ...approval('b'), kind: 'approval' },
+    { ...number, kind: 'input' },
+  ])
+  expect((await inner.findRun(runId))?.waiting).toEqual([])
+})
+
 test.each([
   [{ kind: 'other' }, "whose `kind` is not 'approval', 'input' or 'tool'"],
   [{ kind: 'tool' }, "of kind 'tool' without `call_id`"],
