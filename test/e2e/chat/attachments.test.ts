@@ -21,7 +21,7 @@ export default defineConfig({
         yield { type: 'file', media_type: 'image/png', name: 'a\\u001b[2J*b*.png', url: 'https://example.com/a.png' }
       },
     }),
-    says: agent({ *run() { yield { type: 'data', data: { answer: [1] } } } }),
+    asks: agent({ *run() { yield { type: 'input_required', prompt: 'Which?' } } }),
   },
 })
 `
@@ -119,7 +119,16 @@ test('lists the files of a session and gives one back, without overwriting', asy
   expect((await run('sessions', 'file', session_id)).code).toBe(2)
 })
 
-test('shows files and data of answers in a safe form', async () => {
+test('an answer to a run that waits has no files', async () => {
+  const { stdout: events } = await run('chat', 'asks', '-m', 'go', '--json')
+  const { session_id, run_id } = JSON.parse(events.split('\n')[0] ?? '')
+  const answer = ['chat', 'asks', '--session', session_id, '-m', 'this one', '--attach', 'notes.txt']
+  const { code, stderr } = await run(...answer)
+  expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining("which can't have files") })
+  expect(JSON.parse((await run('runs', 'show', run_id, '--json')).stdout).status).toBe('input_required')
+})
+
+test('shows files of answers in a safe form', async () => {
   const { stdout } = await run('chat', 'draws', '-m', 'go')
   expect(stdout).toBe('Here: \n[a*b*.png, image/png]\n')
   const { stdout: events } = await run('chat', 'draws', '-m', 'go', '--json')
