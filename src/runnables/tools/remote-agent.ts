@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { ToolSet } from 'ai'
 import type { z } from 'zod'
+import type { A2AInput } from '../../client/a2a.ts'
 import type { Client } from '../../client/client.ts'
 import { hopsHeader, hopsOf, maxHops } from '../../core/access/hops.ts'
 import { AppError, isAppError, messageOf } from '../../core/error.ts'
@@ -36,6 +37,8 @@ const remoteSettings = settingsOf({
 })
 export interface RemoteAgentSettings extends z.input<typeof remoteSettings> {}
 type CheckedRemote = z.output<typeof remoteSettings>
+
+type RemotePart = Exclude<A2AInput['content'], string>[number]
 
 export type RemoteAgent = Runnable<'agent'> & ToolSet[string]
 
@@ -124,11 +127,8 @@ function createCall(settings: CheckedRemote): Call {
     const contextId = session === 'new' ? undefined : sessionThere(context.sessionId, place, settings)
     try {
       const { a2a } = await open()
-      const content = input.parts.map((part) =>
-        part.type === 'text'
-          ? { type: 'text' as const, content: part.text }
-          : { type: 'data' as const, data: JSON.stringify(part.type === 'data' ? part.data : part) },
-      )
+      const content: RemotePart[] = []
+      for (const part of input.parts) content.push(await toRemotePart(part, context))
       const headers = { [hopsHeader]: String(hops) }
       const message = { agentId, content, contextId, markData: true }
       for await (const event of await a2a.stream(message, { signal, timeoutMs, headers })) {
@@ -145,6 +145,17 @@ function createCall(settings: CheckedRemote): Call {
       throw new AppError('run_failed', `${where}: ${why}`, { cause: error })
     }
   }
+}
+
+/** The dialect knows text and data: a file is data, with its content. */
+async function toRemotePart(part: Part, { files }: RunContext): Promise<RemotePart> {
+  if (part.type === 'text') return { type: 'text', content: part.text }
+  if (part.type === 'data') return { type: 'data', data: JSON.stringify(part.data) }
+  const { file_id, size: _size, url, ...file } = part
+  if (file_id === undefined) return { type: 'data', data: JSON.stringify({ ...file, url }) }
+  const bytes = await files.read(part)
+  const data = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64')
+  return { type: 'data', data: JSON.stringify({ ...file, data }) }
 }
 
 function parseData(text: string): Json {

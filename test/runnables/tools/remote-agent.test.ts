@@ -46,6 +46,25 @@ const ask = (server: RunningTestServer, id: string, input: unknown, more: object
   server.call('POST', `/api/v1/agents/${id}/run`, { input, ...more })
 
 describe('remoteAgent()', () => {
+  it('sends a file with its content, and one elsewhere by its address', async () => {
+    const look = agent({
+      async *run({ parts, files }) {
+        for (const part of parts) {
+          if (part.type !== 'file') continue
+          yield `${part.name} `
+          yield part.url ?? new TextDecoder().decode(await files.read(part))
+        }
+      },
+    })
+    const there = await open({ look })
+    const here = await open({ far: remoteAgent({ url: there.url, agentId: 'look' }) })
+    const file = { type: 'file', media_type: 'text/plain', name: 'a.txt' }
+    const stored = await ask(here, 'far', { parts: [{ ...file, data: btoa('the content') }] })
+    expect(stored.json.content).toBe('a.txt the content')
+    const elsewhere = await ask(here, 'far', { parts: [{ ...file, url: 'https://example.com/' }] })
+    expect(elsewhere.json.content).toBe('a.txt https://example.com/')
+  })
+
   it('is an entity that answers with what the other server says, as it comes', async () => {
     const there = await open()
     const entity = remoteAgent({ url: there.url, agentId: 'echo' })
