@@ -2,7 +2,7 @@ import type { Client } from '../../client/client.ts'
 import { isAppError } from '../../core/error.ts'
 import type { Json } from '../../core/json.ts'
 import type { Waiting } from '../../core/run.ts'
-import { inputOf, lastSeq, resumeHint, type WaitingRun, waitingLines } from '../runs/waiting.ts'
+import { inputOf, readPause, resumeHint, type WaitingRun, waitingLines } from '../runs/waiting.ts'
 import type { ResumedTurn } from './turn.ts'
 
 /** A paused run that the next text may answer. */
@@ -20,7 +20,8 @@ export async function findPaused(
     const { runs } = await client.sessions.runs(sessionId, {}, { limit: 1, signal })
     const [newest] = runs
     if (newest?.status !== 'input_required') return undefined
-    return { run_id: newest.run_id, waiting: newest.waiting ?? [] }
+    const { run_id: runId } = newest
+    return { run_id: runId, waiting: (await readPause(client, runId, signal)).waiting }
   } catch (error) {
     if (isAppError(error) && /^(session|route)_not_found$/.test(error.code)) return undefined
     throw error
@@ -38,8 +39,9 @@ export async function resumedWith(
   text: string,
   { sessionId, signal }: Pick<ResumedTurn, 'sessionId' | 'signal'>,
 ): Promise<ResumedTurn> {
+  const { after } = await readPause(client, runId, signal)
   const input = inputOf(text, waiting[0]?.schema) as Json
-  return { runId, sessionId, after: await lastSeq(client, runId, signal), answer: { input }, signal }
+  return { runId, sessionId, after, answer: { input }, signal }
 }
 
 /** Why the run is left waiting, and the command that answers it. */

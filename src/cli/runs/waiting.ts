@@ -44,11 +44,20 @@ export function resumeHint({ run_id: runId, waiting = [] }: WaitingRun): string 
   return hint([resume, ...answers.map((answer) => `--call ${answer}`)].join(' '))
 }
 
-/** The number of the run's last event. */
-export async function lastSeq(client: Client, runId: string, signal: AbortSignal): Promise<number> {
-  let seq = 0
-  for await (const event of await client.runs.events(runId, { signal })) seq = event.seq
-  return seq
+/** What a paused run waits for, by its events, and the number of the last one. Every server has these. */
+export async function readPause(
+  client: Client,
+  runId: string,
+  signal: AbortSignal,
+): Promise<{ waiting: Waiting[]; after: number }> {
+  let waiting: Waiting[] = []
+  let after = 0
+  for await (const event of await client.runs.events(runId, { signal })) {
+    after = event.seq
+    if (event.type === 'run_resumed') waiting = []
+    if (event.type === 'input_required') waiting.push(toWaiting(event))
+  }
+  return { waiting, after }
 }
 
 /** Text for a request with a schema: JSON, unless the schema or the text says otherwise. */

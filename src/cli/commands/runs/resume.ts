@@ -1,6 +1,7 @@
 import { type InputRequired, isFinalEvent } from '../../../core/event.ts'
+import { isEnded } from '../../../core/run.ts'
 import { exit } from '../../command/exit-codes.ts'
-import { lastSeq, resumeHint, toWaiting } from '../../runs/waiting.ts'
+import { readPause, resumeHint, toWaiting } from '../../runs/waiting.ts'
 import { createRunWriter, exitCodeOfEnd, followReconnects } from '../../runs/writer.ts'
 import { say, write } from '../../terminal/output.ts'
 import { terminalJson } from '../../terminal/text.ts'
@@ -10,8 +11,8 @@ import { readAnswer } from './answer.ts'
 /** Answers a waiting run, or takes up an interrupted workflow, and prints what follows. The exit code is the run's outcome. */
 export const resumeRun: RunsAction = async ({ client, runId, options, json, signal }) => {
   const run = await client.runs.get(runId, { signal })
-  const answer = readAnswer(run, options)
-  const after = await lastSeq(client, runId, signal)
+  const { waiting, after } = isEnded(run.status) ? await readPause(client, runId, signal) : { waiting: [], after: 0 }
+  const answer = readAnswer({ ...run, waiting }, options)
   await client.runs.resume(runId, { ...answer, background: true }, { signal })
   const writer = createRunWriter()
   const asked: InputRequired[] = []

@@ -5,7 +5,7 @@ import type { Role } from '../../../core/message.ts'
 import { citedFirst } from '../../../core/text/citations.ts'
 import { factsOf, toolLines } from '../../runs/facts.ts'
 import { formatSource } from '../../runs/source-line.ts'
-import { resumeHint, waitingLines } from '../../runs/waiting.ts'
+import { readPause, resumeHint, waitingLines } from '../../runs/waiting.ts'
 import { printWhy } from '../../runs/why.ts'
 import { inShort } from '../../runs/writer.ts'
 import { formatDuration } from '../../terminal/duration.ts'
@@ -24,7 +24,10 @@ export const showRun: RunsAction = async ({ client, runId, options: { events, wh
   const run = await client.runs.get(runId, { signal })
   if (events) await printEvents(client, run, json, signal)
   else if (json) printJson(run)
-  else print(formatRunDetail(run, await toolLines(client, run, signal)))
+  else {
+    const paused = run.status === 'input_required' ? await readPause(client, runId, signal) : undefined
+    print(formatRunDetail({ ...run, waiting: paused?.waiting ?? [] }, await toolLines(client, run, signal)))
+  }
   return undefined
 }
 
