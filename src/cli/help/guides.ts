@@ -54,7 +54,9 @@ The commands are \`/new\`, \`/sessions\`, \`/switch\`, \`/agent\`, \`/attach\`, 
 
 Without a terminal, chat reads one message per line from stdin and prints the answers as plain text, or with \`--json\` the
 events of each run. The exit code is 0 if all runs completed, 1 if a run failed or needs an answer, 2 for a wrong call, and
-130 after Ctrl-C. With \`--url\`, any server that speaks the A2A dialect works; one that is not agentserve sends text only.`,
+130 after Ctrl-C. With \`--url\`, any server that speaks the A2A dialect works; one that is not agentserve sends text only. A
+message answers the run of its session that waits for input. If that run waits for an approval or a tool, chat exits with 1 and
+prints the command that answers it.`,
     examples: [
       'agentserve chat docs',
       'agentserve chat docs --continue',
@@ -139,13 +141,17 @@ running or queued run. \`save-test\` saves a conversation as a test that needs n
 prints one run: status, times, tokens, tools, error, input and output. \`show --events\` prints every recorded event;
 \`show --why\` prints the prompt and the answer of each model call. \`tail\` follows a run from its beginning, even after its
 end, and retries a lost connection. Its exit code is 0 if the run completed, 1 if it did not, and 130 after Ctrl-C, which
-does not cancel the run. \`cancel\` cancels a run that is queued, running or waiting for input.`,
+does not cancel the run. \`resume\` answers a run that waits, or takes up an interrupted workflow, and then prints and exits as
+\`tail\` does. \`--approve\`, \`--deny\` and \`--input\` answer everything that waits; \`--call\` answers one call, and is needed
+when a run waits for several kinds of answers. \`show\` and \`list\` print what a run waits for, and the command that answers it.
+\`cancel\` cancels a run that is queued, running or waiting for input.`,
     examples: [
       'agentserve runs list',
       'agentserve runs list --status failed --agent echo',
       `agentserve runs show ${run}`,
       `agentserve runs show ${run} --why`,
       `agentserve runs tail ${run}`,
+      `agentserve runs resume ${run} --approve`,
       `agentserve runs cancel ${run} --reason "asked twice"`,
     ],
     page: 'runs-and-sessions',

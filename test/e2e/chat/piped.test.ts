@@ -94,7 +94,7 @@ test.each<[string, string[], number, string, RegExp]>([
     ['asks', '--message', 'x'],
     1,
     'Shall I?\n',
-    /^The run is waiting for an answer: Go on\?\n$/,
+    /^The run is waiting for an answer:\n {2}input {2}Go on\?\n\S.*runs resume run_\w+ --input '<json>'\n$/,
   ],
   [
     'an unknown agent',

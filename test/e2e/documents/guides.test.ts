@@ -210,7 +210,7 @@ async function withRealIds(line: string): Promise<string> {
     const note = { type: 'file', media_type: 'text/plain', name: 'note.txt', data: 'QSBub3RlLgo=' }
     const withFile = /\bfile_\w{26}/.test(line) && { parts: [{ type: 'text', text: 'hello there' }, note] }
     const input = { input: withFile || 'hello there', background: cancels }
-    const agentId = cancels ? 'waits' : line.includes('/resume') ? 'asks' : 'echo'
+    const agentId = cancels ? 'waits' : /[/ ]resume\b/.test(line) ? 'asks' : 'echo'
     const run = await post(`/api/v1/agents/${agentId}/run`, input)
     real = real.replace(/\bses_\w+/, String(run.session_id)).replace(/\brun_\w+/, String(run.run_id))
     const fileId = /"file_id":"(\w+)"/.exec(JSON.stringify(run))?.[1]
