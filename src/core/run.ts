@@ -135,6 +135,8 @@ export interface RunRecord extends Run {
   /** The input and, once the run has ended, the output (also the partial output of a run that did not complete). */
   messages: Message[]
   sources: SourceEvent[]
+  /** The turn before it, for a turn that has been replaced. */
+  follows?: string | undefined
   /** Null in lists and histories, and without any. */
   given: RunGiven | null
 }

@@ -27,6 +27,8 @@ export interface Handover {
   run_count: number
   /** The newest of them, oldest first. */
   runs: Run[]
+  /** The last turn of the conversation as it was then; null: none. */
+  last: string | null
   /** The first later turn; null: none. */
   next: { run_id: string; created_at: string } | null
 }

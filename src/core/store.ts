@@ -58,13 +58,24 @@ export interface RunStart {
   owner: string
   /** Only the run may see the message until it is `checked`. */
   unchecked?: boolean | undefined
+  /**
+   * A turn of the session: the same commit marks it and all later turns as replaced by this run. When the run begins, the
+   * session gets the state from before the first of them that changed it. A summary that covers one of them is deleted,
+   * and its job scheduled.
+   */
+  replaces?: string | undefined
 }
 
 export type RunStarted =
-  | { outcome: 'started' | 'queued'; fence: number; created_session: boolean }
+  /** `superseded`: the replaced turns that have not ended. The caller cancels them. */
+  | { outcome: 'started' | 'queued'; fence: number; created_session: boolean; superseded?: string[] }
   | { outcome: 'session_missing' }
   /** The session already has a run in `running`. */
   | { outcome: 'busy' }
+  /** `replaces` is no turn of the session. */
+  | { outcome: 'turn_missing' }
+  /** Another run has taken the place of that turn. */
+  | { outcome: 'replaced'; by: string }
   /** The key is taken: by a run, an answer, or a request still being handled. Nothing was written. */
   | { outcome: 'claimed'; claim: ClaimRecord }
 
@@ -123,6 +134,11 @@ export interface RunEnd {
   checked?: boolean | undefined
   /** Runs whose input was refused: the same commit removes it from them and their child runs (core/refusal.ts). */
   refused?: readonly string[] | undefined
+  /**
+   * It said nothing, so the turns that it replaced come back in the same commit, with the state that they left; this run is
+   * replaced by the first of them. Changes nothing for a run that replaced none, or that is replaced itself.
+   */
+  bringsBack?: boolean | undefined
 }
 
 export type RunFinished = 'ok' | 'already_final' | 'fenced' | 'missing'
@@ -147,6 +163,24 @@ export interface RunFilter {
   parent_run_id?: string | undefined
   /** Only runs stored before this one. */
   before?: string | undefined
+}
+
+export type TurnRestored =
+  | { outcome: 'restored' }
+  | { outcome: 'missing' }
+  /** It is part of the conversation already. */
+  | { outcome: 'current' }
+  /** A turn of the session is under way or waits. */
+  | { outcome: 'busy'; run_id: string }
+
+/** Which turns a history has. Default: those of the present conversation. */
+export interface HistoryView {
+  /** The conversation that led to this turn, without it. */
+  before?: string | undefined
+  /** The same with the turn. */
+  upTo?: string | undefined
+  /** All turns in stored order, replaced ones too; with `before`, those stored before that run. */
+  replaced?: boolean | undefined
 }
 
 export interface History {
@@ -181,6 +215,9 @@ export interface Recovered {
   queued: { run: RunRecord; fence: number; unchecked?: boolean }[]
 }
 
+/** What a run needs of its session before it begins. */
+export type SessionBasis = Pick<Session, 'state' | 'user_id'>
+
 export interface SessionStore extends FileStore {
   /** The driver's name: `memory`, `sqlite`. */
   readonly name: string
@@ -210,8 +247,8 @@ export interface SessionStore extends FileStore {
    * a large session are deleted in steps, by the next process if need be.
    */
   deleteSession(sessionId: string): Promise<boolean>
-  /** Only the state; null without state or session. A driver may leave this out: `findSession` is used then. */
-  readState?(sessionId: string): Promise<JsonObject | null>
+  /** Only these fields. A driver may leave this out: `findSession` is used then. */
+  readBasis?(sessionId: string): Promise<SessionBasis | undefined>
   /**
    * Newest `updated_at` first, with the newest 10 runs. Finds sessions of present and earlier owners. A page may have fewer
    * than `limit` before the last page.
@@ -239,6 +276,7 @@ export interface SessionStore extends FileStore {
   /** All runs of a session, child runs too, in stored order from after one of them. Fewer than `limit` when large; none at the end. */
   readRecords(sessionId: string, after: string | undefined, limit: number): Promise<RunRecord[]>
 
+  /** A run without `user_id` gets that of its session. */
   startRun(start: RunStart): Promise<RunStarted>
   /** `queued` → `running`; false when it is no longer queued. */
   beginRun(runId: string, fence: number, at: string): Promise<boolean>
@@ -260,8 +298,13 @@ export interface SessionStore extends FileStore {
    * they are large, none at the end. With `types` the driver may leave out all others.
    */
   readEvents(runId: string, after: number, limit: number, types?: readonly RunEvent['type'][]): Promise<RunEvent[]>
-  /** The newest `limit` turns of a session, or of those stored before the run `before`. Costs the same for a long session. */
-  readHistory(sessionId: string, limit: number, before?: string): Promise<History>
+  /** The newest `limit` turns of a session. Costs the same for a long session. */
+  readHistory(sessionId: string, limit: number, view?: HistoryView): Promise<History>
+  /**
+   * Makes a replaced turn part of the conversation again: the turns before it, and those after it that were replaced by the
+   * same run. They replace the other turns of the conversation, and the session gets the state in which they left it.
+   */
+  restoreTurn(runId: string, at: string): Promise<TurnRestored>
   /**
    * Newest first; finds nothing that was deleted. A page may have fewer than `limit` before the last page. The search brings
    * its index up to date itself and is `unavailable` while that takes long: writes cost nothing more.
@@ -273,7 +316,8 @@ export interface SessionStore extends FileStore {
   /** The run that answered, when it is `completed` and the answer has not expired. */
   findCached(key: string): Promise<RunRecord | undefined>
 
-  saveSummary(summary: Summary): Promise<void>
+  /** `last`: the last turn that it covers. False: that turn has been replaced, and nothing was written. */
+  saveSummary(summary: Summary, last?: string): Promise<boolean>
   findSummary(sessionId: string): Promise<Summary | undefined>
   /** A job lasts until it is dropped or a summary is saved. Scheduling it again keeps its place and resets its attempts. */
   scheduleSummary(sessionId: string, at: string): Promise<void>

@@ -70,10 +70,11 @@ export function composeServices(
     clientInstructions,
     owner,
     onRunEnd,
+    onTurnsReplaced: (sessionId) => summaries.renew(sessionId),
   })
   const sessions = createSessions(store, runs, clock, bounds)
   const { summarizer, timeoutMs = 0 } = summaryManager ?? {}
-  const summaries = createSummaries({ store, clock, logger, summarizer, timeoutMs })
+  const summaries: SummaryService = createSummaries({ store, clock, logger, summarizer, timeoutMs })
   const retention = createRetention({ store, clock, logger, ...rules })
   const once = createOnce(store, clock, logger)
   const users = createUsers({ store, sessions, runs, clock })

@@ -18,7 +18,7 @@ import type {
   SessionOwners,
   SessionRecord,
 } from '../core/session.ts'
-import type { History, RunFilter, SessionFilter, SessionListFilter } from '../core/store.ts'
+import type { History, HistoryView, RunFilter, SessionFilter, SessionListFilter } from '../core/store.ts'
 import type { Summary } from '../core/summary.ts'
 import type { MessageHit, MessageSearch } from '../core/text/message-search.ts'
 import type { RunTrace } from '../core/trace.ts'
@@ -126,6 +126,11 @@ export interface Runs {
   /** Resolves when the cancellation is recorded. Throws `conflict` for a final run. */
   cancel(runId: string, reason?: string): Promise<RunRecord>
   /**
+   * Makes a replaced turn part of the conversation again (`SessionStore.restoreTurn`). Throws `run_not_found`, and `conflict`
+   * when it is part of it, or when a run of the session is under way or waits.
+   */
+  restore(runId: string): Promise<RunRecord>
+  /**
    * Resolves when the resumption is durable. Throws `conflict` unless the run is `input_required` or an interrupted workflow,
    * and while its session has another active run; `invalid_request` for an incomplete answer.
    */
@@ -218,8 +223,10 @@ export interface Sessions {
   file(sessionId: string, fileId: string): Promise<SessionFile>
   /** Messages that contain all words of the query, newest first; `open*` matches a prefix. Throws `invalid_request` without a word. */
   search(query: string, filter: MessageFilter, page: PageRequest): Promise<Page<MessageHit>>
-  /** The latest `interactions` (1–1000), or the latest before the run `before`. */
-  history(sessionId: string, interactions: number, withEvents: boolean, before?: string): Promise<SessionHistory>
+  /** The latest `interactions` (1–1000) of the conversation, or of another view. */
+  history(sessionId: string, interactions: number, withEvents: boolean, view?: HistoryView): Promise<SessionHistory>
+  /** The newest run of the session that is queued or running, without child runs. */
+  active(sessionId: string): Promise<RunHead | undefined>
 }
 
 /** The pieces of a user's export, in order; the last one has the counts. */

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe } from 'vitest'
 import type { SessionStore } from '../../src/core/store.ts'
 import { testAnswers } from './session-store/answers.ts'
+import { testBranches } from './session-store/branches.ts'
 import { testClaims } from './session-store/claims.ts'
 import { testCopies } from './session-store/copies.ts'
 import { testErasing } from './session-store/erasing.ts'
@@ -19,6 +20,7 @@ import { testRuns } from './session-store/runs.ts'
 import { testSearch } from './session-store/search.ts'
 import { testSessions } from './session-store/sessions.ts'
 import { testSummaries } from './session-store/summaries.ts'
+import { testTurns } from './session-store/turns.ts'
 import { testWithheld } from './session-store/withheld.ts'
 
 /** What every driver of the port must do. `create` gives a new, empty store that is not open yet. */
@@ -50,6 +52,8 @@ export function testSessionStore(name: string, create: () => SessionStore | Prom
     testFiles(store)
     testHostile(store)
     testWithheld(store)
+    testTurns(store)
+    testBranches(store)
     testGiven(store)
   })
 }

@@ -26,6 +26,8 @@ export interface MessageHit {
   created_at: string
   /** The text around the first word, on one line. */
   snippet: string
+  /** Another run has taken the place of its turn. */
+  replaced?: true
 }
 
 /** Words are extracted in pieces of this size, so that a long text can yield to other work. */

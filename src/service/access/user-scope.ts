@@ -118,11 +118,16 @@ export function scopeToUser(
         if (filter.user_id !== undefined && filter.user_id !== userId) return { items: [], next: null }
         return sessions.search(query, { ...filter, reader: userId }, page)
       },
-      async history(sessionId, interactions, withEvents) {
+      async history(sessionId, interactions, withEvents, view) {
         const { part } = await reading.session(sessionId)
-        if (part === undefined) return sessions.history(sessionId, interactions, withEvents)
-        const history = (before?: string) => sessions.history(sessionId, interactions, withEvents, before)
-        return { ...(await reading.until(sessionId, history)), summary: part.session.summary }
+        if (part === undefined) return sessions.history(sessionId, interactions, withEvents, view)
+        const history = await reading.history(sessionId, view, (seen) =>
+          sessions.history(sessionId, interactions, withEvents, seen),
+        )
+        return { ...history, summary: part.session.summary }
+      },
+      async active(sessionId) {
+        return (await findSession(sessionId))?.user_id === userId ? sessions.active(sessionId) : undefined
       },
     },
     runs: {
@@ -143,6 +148,11 @@ export function scopeToUser(
       async cancel(runId, reason) {
         await ownRun(runId)
         return runs.cancel(runId, reason)
+      },
+      async restore(runId) {
+        const { session_id: sessionId } = await runs.head(runId)
+        if ((await findSession(sessionId))?.user_id !== userId) throw notFound('run', runId)
+        return runs.restore(runId)
       },
       async resume(runId, answer) {
         await ownRun(runId)

@@ -26,8 +26,8 @@ export interface RecordedRuns {
   runsBefore(run: RunRecord, count: number, queued: number): Promise<RunRecord[]>
   /** The same for any run, live or recorded. */
   recordedBefore(runId: string, sessionId: string, count: number): Promise<RunRecord[]>
-  /** A copy that the caller may change. */
-  state(sessionId: string): Promise<JsonObject>
+  /** The session's state, which the caller may change, and its user. */
+  basis(sessionId: string): Promise<{ state: JsonObject; userId: string | null }>
 }
 
 export function createRecordedRuns(store: SessionStore): RecordedRuns {
@@ -86,14 +86,14 @@ export function createRecordedRuns(store: SessionStore): RecordedRuns {
     },
     async recordedBefore(runId, sessionId, count) {
       for (let limit = count; ; limit *= 2) {
-        const history = await store.readHistory(sessionId, limit, runId)
+        const history = await store.readHistory(sessionId, limit, { before: runId })
         const begun = history.runs.filter((other) => other.status !== 'queued' && !isWithheld(other))
         if (begun.length >= count || isAll(history, limit)) return begun.slice(-count)
       }
     },
-    async state(sessionId) {
-      if (store.readState === undefined) return { ...(await store.findSession(sessionId))?.session.state }
-      return { ...(await store.readState(sessionId)) }
+    async basis(sessionId) {
+      const found = await (store.readBasis?.(sessionId) ?? store.findSession(sessionId).then((one) => one?.session))
+      return { state: { ...found?.state }, userId: found?.user_id ?? null }
     },
   }
 }

@@ -3,7 +3,7 @@ import type { RunEvent } from '../../core/event.ts'
 import type { JsonObject } from '../../core/json.ts'
 import type { Run, RunError, RunRecord } from '../../core/run.ts'
 import type { RunEnd } from '../../core/store.ts'
-import type { RunEnding } from './options.ts'
+import type { ExecutionOptions, RunEnding } from './options.ts'
 
 /** The error of a run whose output the store refuses. */
 export const unrecordable: RunError = {
@@ -41,6 +41,21 @@ export function toEnd(
     ...(ended.waiting.length === 0 ? {} : { waiting: ended.waiting }),
     ...(state === undefined ? {} : { state }),
   }
+}
+
+/**
+ * A run that fails or is cancelled before it said anything gives back the place of the turns that it replaced. `options`: of
+ * a run in this process, which may know that it has replaced none.
+ */
+export function silentEnd(
+  { status, messages }: Pick<RunRecord, 'status' | 'messages'>,
+  options?: ExecutionOptions,
+): Pick<RunEnd, 'bringsBack'> | undefined {
+  if (options !== undefined) {
+    const { replaces, before, isAdopted } = options
+    if (replaces === undefined && before === undefined && isAdopted !== true) return undefined
+  }
+  return (status === 'failed' || status === 'cancelled') && messages.length < 2 ? { bringsBack: true } : undefined
 }
 
 /** Whether the same write may succeed later: the disk is full, or the file is locked. */

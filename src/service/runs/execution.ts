@@ -13,7 +13,7 @@ import { RunRecorder } from '../events/recorder.ts'
 import { RunTimers } from '../limits/run-timers.ts'
 import { contextOf } from './context.ts'
 import { recordEnd } from './durable-end.ts'
-import { aboutRun, deletedWithSession, toEnd, toEnding, toRunError, unrecordable } from './end.ts'
+import { aboutRun, deletedWithSession, silentEnd, toEnd, toEnding, toRunError, unrecordable } from './end.ts'
 import { RunInputCheck } from './input-check.ts'
 import type { ExecutionOptions, RunEnding } from './options.ts'
 import type { RunServices } from './run-services.ts'
@@ -173,7 +173,7 @@ export class RunExecution {
   async #drive(): Promise<void> {
     const { runnable, input } = this.options
     try {
-      const loading = this.#state.load()
+      const loading = this.#state.load() ?? this.options.readUser?.()
       if (loading !== undefined) await loading
       if (this.ended) return
       for await (const emission of runnable.run(input, contextOf(this, this.#state, this.#recorder, this.#intake))) {
@@ -254,9 +254,9 @@ export class RunExecution {
       waiting: status === 'input_required' ? toWaiting(this.#fold.requests) : [],
       end_seq: this.#recorder.takeNumber(),
     }
-    const checked = this.check.toEnd(status)
+    const more = { ...this.check.toEnd(status), ...silentEnd(ended, this.options) }
     const finished = await recordEnd(this.#services, {
-      end: { ...toEnd(ended, this.fence, this.#recorder.takeHeld(), this.#state.changed()), ...checked },
+      end: { ...toEnd(ended, this.fence, this.#recorder.takeHeld(), this.#state.changed()), ...more },
       fence: () => this.fence,
       bare: () => {
         Object.assign(ended, {
@@ -266,7 +266,7 @@ export class RunExecution {
           sources: [],
           waiting: [],
         })
-        return { ...toEnd(ended, this.fence, [], undefined), ...checked }
+        return { ...toEnd(ended, this.fence, [], undefined), ...more }
       },
       isDiscarded: () => this.#discarded,
       onFailure: (failure) => this.#tellFailure(failure),

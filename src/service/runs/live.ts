@@ -77,7 +77,7 @@ export class LiveRuns {
       else if (beginning === 'queued' && !execution.run.background) execution.startClock()
       return undefined
     }
-    const refusal = toRefusal(committed, execution.run)
+    const refusal = toRefusal(committed, execution.run, execution.options.replaces)
     execution.discard(refusal)
     if (committed.outcome === 'claimed') return committed.claim
     throw refusal

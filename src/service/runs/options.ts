@@ -31,6 +31,12 @@ export interface ExecutionOptions {
   parent?: RunExecution | undefined
   /** The input stays hidden until a guardrail of the runnable has passed it. */
   unchecked?: boolean | undefined
+  /** The turn whose place it takes. */
+  replaces?: string | undefined
+  /** Queued by an earlier process: it may have replaced turns. */
+  isAdopted?: boolean | undefined
+  /** For a run without a state: sets the user of its session, if the run has none. */
+  readUser?: (() => Promise<void>) | undefined
   /** Called once: the end is durable, or was given up, or the start was refused. */
   onEnd: (execution: RunExecution) => void
 }

@@ -30,6 +30,12 @@ export interface PreparedRun {
   children: Children
   /** A resumed run: all its recorded events, the new `run_resumed` included. */
   before?: readonly RunEvent[] | undefined
+  /** The turn whose place it takes. */
+  replaces?: string | undefined
+  /** Queued by an earlier process. */
+  isAdopted?: boolean | undefined
+  /** Its start creates its session. */
+  isFirst?: boolean | undefined
   /** Its input was recorded as unchecked. */
   unchecked?: boolean | undefined
   /** A child run: the run that contains it, the state that both share, and the answers of earlier members of its team. */
@@ -63,13 +69,18 @@ export function prepareExecution(services: RunServices, prepared: PreparedRun): 
     files,
     children,
     parent: inside?.parent,
+    replaces: prepared.replaces,
+    isAdopted: prepared.isAdopted,
+    readUser: userSource(services, prepared),
     unchecked: before === undefined && (prepared.unchecked === true || runnable.checksInput === true),
     state: stateSource(services, prepared),
     context: {
       runId: run.run_id,
       sessionId: run.session_id,
       entityId: run.entity_id,
-      userId: run.user_id,
+      get userId() {
+        return run.user_id
+      },
       metadata: run.metadata ?? {},
       given,
       instructions: given?.instructions,
@@ -110,7 +121,20 @@ function stateSource({ recorded }: RunServices, prepared: PreparedRun): StateSou
   const { run, runnable, before, inside } = prepared
   if (inside !== undefined) return { shared: inside.state }
   if (beginsEarly(runnable)) return undefined
-  return { read: () => recorded.state(run.session_id), unsaved: before && unsavedState(before) }
+  const read = async () => {
+    const { state, userId } = await recorded.basis(run.session_id)
+    run.user_id ??= userId
+    return state
+  }
+  return { read, unsaved: before && unsavedState(before) }
+}
+
+/** A run that begins before its start is durable reads the user of an existing session by itself. */
+function userSource({ recorded }: RunServices, { run, runnable, inside, isFirst }: PreparedRun) {
+  if (run.user_id !== null || isFirst === true || inside !== undefined || !beginsEarly(runnable)) return undefined
+  return async () => {
+    run.user_id ??= (await recorded.basis(run.session_id)).userId
+  }
 }
 
 function toResumption(events: readonly RunEvent[]): Resumption | undefined {

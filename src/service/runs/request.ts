@@ -84,18 +84,27 @@ export function toStart(
   run: RunRecord,
   { checksInput: unchecked }: Runnable,
   owner: string,
-  { session = null, state = null, claim = null }: Partial<Pick<RunStart, 'session' | 'state' | 'claim'>> = {},
+  more: Partial<Pick<RunStart, 'session' | 'state' | 'claim' | 'replaces'>> = {},
 ): RunStart {
-  return { run: { ...run }, message: run.messages[0] as Message, session, state, claim, owner, unchecked }
+  const { session = null, state = null, claim = null, replaces } = more
+  return { run: { ...run }, message: run.messages[0] as Message, session, state, claim, owner, unchecked, replaces }
 }
 
 /** Why the store refused to start or resume a run. */
-export function toRefusal({ outcome }: Refused, { run_id: runId, session_id: sessionId }: RunRecord): AppError {
-  switch (outcome) {
+export function toRefusal(
+  refused: Refused,
+  { run_id: runId, session_id: sessionId }: RunRecord,
+  replaces?: string,
+): AppError {
+  switch (refused.outcome) {
     case 'session_missing':
       return notFound('session', sessionId)
     case 'missing':
       return notFound('run', runId)
+    case 'turn_missing':
+      return notFound('run', replaces ?? '')
+    case 'replaced':
+      return alreadyReplaced(replaces ?? '', { runId: refused.by, sessionId })
     case 'busy':
       return new AppError('conflict', `Session '${sessionId}' already has an active run elsewhere. Retry later.`, {
         sessionId,
@@ -108,6 +117,12 @@ export function toRefusal({ outcome }: Refused, { run_id: runId, session_id: ses
         'A request with this idempotency key is already recorded. Retry it to get its result.',
       )
   }
+}
+
+/** `about` has the run that took its place. */
+export function alreadyReplaced(replaces: string, about: { runId: string; sessionId: string }): AppError {
+  const message = `The run '${replaces}' has been replaced by the run '${about.runId}'. Replace that run, or restore the first.`
+  return new AppError('conflict', message, about)
 }
 
 /** The run is not at the pause any more that it was to be resumed from or cancelled at. */

@@ -8,7 +8,7 @@ import { type Answer, openRequests } from '../../core/waiting.ts'
 import { reserve } from '../events/recorder.ts'
 import { checkClientResults } from '../limits/client-tools.ts'
 import { answerOnlyTo, checkAnswer, resumptionWith } from './answers.ts'
-import { toEnd } from './end.ts'
+import { silentEnd, toEnd } from './end.ts'
 import { movedOn } from './request.ts'
 import type { RunServices } from './run-services.ts'
 
@@ -62,11 +62,12 @@ export async function prepareResume(
   }
 }
 
-/** Cancels a paused run and the paused runs inside it. Throws `conflict` when it was resumed or cancelled meanwhile. */
+/** Cancels a paused run and the paused runs inside it. `keepsPlace`: the turns that it replaced stay replaced. Throws `conflict` when it was resumed or cancelled meanwhile. */
 export async function cancelPaused(
   services: RunServices,
   run: RunRecord,
   reason: CancellationReason,
+  keepsPlace = false,
 ): Promise<RunRecord> {
   const { store, clock } = services
   const ended: RunRecord = {
@@ -77,7 +78,8 @@ export async function cancelPaused(
     end_seq: (run.end_seq ?? 0) + 1,
     waiting: [],
   }
-  const finished = await store.finishRun({ ...toEnd(ended, null, [], undefined), messages: [] })
+  const silent = keepsPlace ? undefined : silentEnd(ended)
+  const finished = await store.finishRun({ ...toEnd(ended, null, [], undefined), messages: [], ...silent })
   if (finished === 'missing') throw notFound('run', run.run_id)
   if (finished !== 'ok') throw movedOn({ runId: run.run_id, sessionId: run.session_id })
   const inside = await store.listRuns({ parent_run_id: run.run_id, status: 'input_required' }, { limit: 100 })

@@ -1,15 +1,15 @@
-import { AppError, toAppError } from '../../core/error.ts'
+import { AppError, invalid, toAppError } from '../../core/error.ts'
 import type { RunEvent } from '../../core/event.ts'
 import { createId } from '../../core/id.ts'
 import type { Part } from '../../core/message.ts'
 import { isEnded, isResumable, type RunGiven, type RunHead, type RunRecord } from '../../core/run.ts'
 import type { Runnable } from '../../core/runnable.ts'
-import type { ClaimRecord, Recovered } from '../../core/store.ts'
+import type { Recovered } from '../../core/store.ts'
 import { toWaiting } from '../../core/waiting.ts'
 import { compileJsonSchema } from '../../schema/json-schema.ts'
 import { createRecordedRuns } from '../events/reader.ts'
 import { bringsFiles, saveFiles } from '../files/input.ts'
-import { assertSameRequest, toClaim } from '../idempotency.ts'
+import { toClaim } from '../idempotency.ts'
 import { checkClientTools } from '../limits/client-tools.ts'
 import { checkCallersGiven, checkGiven, checkMerged } from '../limits/given.ts'
 import { withPrompts } from '../prompts/expand.ts'
@@ -20,11 +20,13 @@ import { createChildren } from './children.ts'
 import type { RunExecution } from './execution.ts'
 import { followAnswered } from './follow.ts'
 import { takeGiven } from './given.ts'
-import { liveHandle, ownHandle, recordedHandle } from './handle.ts'
+import { ownHandle } from './handle.ts'
 import { checkInput } from './input.ts'
 import { LiveRuns } from './live.ts'
 import { beginsEarly, type PreparedRun, prepareExecution } from './prepare.ts'
-import { createRun, createSeed, toStart } from './request.ts'
+import { prepareReplacement, restoreTurn } from './replacing.ts'
+import { createReplay } from './replay.ts'
+import { alreadyReplaced, createRun, createSeed, toStart } from './request.ts'
 import { cancelPaused, notWaiting, prepareResume } from './resume.ts'
 import type { RunServices } from './run-services.ts'
 
@@ -37,12 +39,16 @@ type QueuedRun = Recovered['queued'][number]
 export interface RunsOptions extends Omit<RunServices, 'recorded'> {
   /** Called once a run's end (or pause) is durable. Runs synchronously on the hot path: keep it fast. */
   onRunEnd?: ((run: RunRecord) => void) | undefined
+  /** The session's conversation has lost turns, and no run is about to answer in their place. */
+  onTurnsReplaced?: ((sessionId: string) => void) | undefined
 }
 
 /** The run service with what its server needs beyond `Runs`. */
 export interface RunService extends Runs {
   /** Takes over the queued runs of an earlier process, and those whose entity has been registered meanwhile. */
   adopt(queued: readonly QueuedRun[]): void
+  /** The newest run of the session that is queued or running, without child runs. */
+  activeIn(sessionId: string): Promise<RunHead | undefined>
   /** Cancels all runs of a session; resolves when that is recorded. */
   cancelSession(sessionId: string, reason: string): Promise<void>
   /** Refuses new runs. Cancels (`shutdown`) what has not ended after `deadlineMs`. Queued background runs stay queued. */
@@ -55,13 +61,14 @@ export interface RunService extends Runs {
   ids(): string[]
 }
 
-export function createRuns({ onRunEnd, ...options }: RunsOptions): RunService {
+export function createRuns({ onRunEnd, onTurnsReplaced, ...options }: RunsOptions): RunService {
   const { store, registry, logger, clock, bounds, owner } = options
   const recorded = createRecordedRuns(store)
   const services: RunServices = { ...options, recorded }
   const live = new LiveRuns(services, onRunEnd)
   const children = createChildren(services, live)
   const trace = createTraces(store, recorded)
+  const replay = createReplay(live, recorded)
   /** Queued runs whose entity is not registered. */
   const stranded = new Map<string, QueuedRun>()
 
@@ -80,6 +87,9 @@ export function createRuns({ onRunEnd, ...options }: RunsOptions): RunService {
         runId,
         sessionId,
       })
+    }
+    if (isWaiting && paused.replaced_by !== null) {
+      throw alreadyReplaced(runId, { runId: paused.replaced_by, sessionId })
     }
     if (!isWaiting) {
       const followed = parent === null ? await followAnswered({ live, recorded }, runId, answer) : undefined
@@ -138,19 +148,24 @@ export function createRuns({ onRunEnd, ...options }: RunsOptions): RunService {
   async function startStored(request: StoredStart, ids?: Pick<RunRecord, 'run_id' | 'session_id'>): Promise<RunHandle> {
     live.assertOpen()
     const runnable = registry.get(request.entityId)
-    const { sessionId, state = null, strategy = 'enqueue', idempotency, mode } = request
+    const { sessionId, state = null, strategy = 'enqueue', replaces, idempotency, mode } = request
     checkGiven(request, bounds)
     if (request.given !== undefined) checkCallersGiven(request.given, bounds)
     const { given, ignored } = takeGiven(request, runnable, options.clientInstructions)
     const tools = request.given?.client_tools ?? []
     if (tools.length > 0) await checkClientTools(tools, runnable, request.entityId, bounds)
-    if (state !== null && sessionId !== undefined) checkMerged(await recorded.state(sessionId), state, bounds)
-    if (idempotency !== undefined && strategy !== 'enqueue') {
+    if (state !== null && sessionId !== undefined) checkMerged((await recorded.basis(sessionId)).state, state, bounds)
+    if (idempotency !== undefined && (strategy !== 'enqueue' || replaces !== undefined)) {
       const earlier = await store.findClaim(idempotency.key)
       if (earlier !== undefined) return replay(earlier, request, ignored)
     }
     if (runnable.checkInput !== undefined) await checkInput(services, runnable, request)
     if (given?.output_schema !== undefined) await compileJsonSchema(given.output_schema, 'output_schema')
+    if (replaces !== undefined) {
+      if (sessionId === undefined) throw invalid('replaces needs the session_id of that run.', 'session_id')
+      live.queues.assertRoom(sessionId, strategy)
+      await prepareReplacement(services, sessionId, replaces)
+    }
     live.assertOpen()
     const run = createRun(
       {
@@ -163,51 +178,54 @@ export function createRuns({ onRunEnd, ...options }: RunsOptions): RunService {
       clock(),
     )
     live.queues.assertRoom(run.session_id, strategy)
-    const execution = prepare({ run, runnable, mode })
-    const isFirst = live.queues.enter(execution, strategy)
+    const execution = prepare({ run, runnable, mode, replaces, isFirst: sessionId === undefined })
+    const others = replaces !== undefined && strategy === 'interrupt' ? live.queues.of(run.session_id) : []
+    // A replaced run ends only after the mark is durable: otherwise its own end could bring back what it had replaced.
+    const isFirst = live.queues.enter(execution, replaces === undefined ? strategy : 'enqueue')
     if (isFirst) {
       run.status = 'running'
       run.started_at = run.created_at
     }
     const session = sessionId === undefined || request.unknownSession === 'create' ? createSeed(run, request) : null
     const claim = idempotency === undefined ? null : toClaim(idempotency, clock())
+    let superseded: readonly string[] = []
+    const commit = () => store.startRun(toStart(run, runnable, owner, { session, state, claim, replaces }))
+    const replace = async () => {
+      const started = await commit()
+      if ('superseded' in started) superseded = started.superseded ?? []
+      return started
+    }
     const earlier = await live.admit(
       execution,
-      () => store.startRun(toStart(run, runnable, owner, { session, state, claim })),
-      !isFirst ? 'queued' : beginsEarly(runnable, request) ? 'early' : 'durable',
+      replaces === undefined ? commit : replace,
+      !isFirst ? 'queued' : beginsEarly(runnable, request) && replaces === undefined ? 'early' : 'durable',
     )
+    if (replaces !== undefined && earlier === undefined) {
+      for (const runId of superseded) supersede(runId)
+      for (const other of others) other.cancel('superseded')
+      execution.done.then(
+        () => onTurnsReplaced?.(run.session_id),
+        () => {},
+      )
+    }
     return earlier === undefined ? { ...ownHandle(execution, request), ignored } : replay(earlier, request, ignored)
   }
 
-  async function replay(
-    claim: ClaimRecord,
-    { idempotency }: Pick<StartRun, 'idempotency'>,
-    ignored: readonly string[] | undefined,
-  ): Promise<RunHandle> {
-    assertSameRequest(claim, idempotency)
-    const join = idempotency?.whileRunning === 'join'
-    const { run_id: runId } = claim
-    if (runId === null) {
-      const message = 'A request with this idempotency key is still in progress. Retry later.'
-      throw new AppError('conflict', message, { retryAfterSeconds: 1 })
-    }
-    const running = live.get(runId)
-    if (running !== undefined) {
-      if (join) return { ...liveHandle(running), replayed: true, ignored }
-      const message = `A request with this idempotency key is still in progress as run '${runId}'.`
-      throw new AppError('conflict', message, { runId, sessionId: running.run.session_id, retryAfterSeconds: 1 })
-    }
-    const run = await recorded.get(runId)
-    if (run.status === 'interrupted' && !join) {
-      const message = `The run that this idempotency key started ('${runId}') was interrupted by a restart. Use a new key to run it again.`
-      throw new AppError('run_interrupted', message, { runId, sessionId: run.session_id })
-    }
-    return { ...recordedHandle(run, recorded), ignored }
+  function supersede(runId: string): void {
+    const left = stranded.get(runId)
+    const execution = left === undefined ? live.get(runId) : takeUp(left, noRunnable)
+    execution?.cancel('superseded')
+  }
+
+  async function activeIn(sessionId: string): Promise<RunHead | undefined> {
+    const executions = live.queues.of(sessionId)
+    const waiting = [...stranded.values()].findLast(({ run }) => run.session_id === sessionId)
+    return executions.findLast(({ ended }) => !ended)?.run ?? waiting?.run
   }
 
   function takeUp({ run, fence, unchecked }: QueuedRun, runnable: Runnable): RunExecution {
     stranded.delete(run.run_id)
-    const execution = prepare({ run, runnable, mode: 'background', unchecked })
+    const execution = prepare({ run, runnable, mode: 'background', unchecked, isAdopted: true })
     void live.admit(execution, () => ({ fence }), 'queued')
     return execution
   }
@@ -263,7 +281,14 @@ export function createRuns({ onRunEnd, ...options }: RunsOptions): RunService {
   return {
     start,
     resume,
+    async restore(runId) {
+      live.assertOpen()
+      const run = await restoreTurn(services, live.queues, await head(runId))
+      onTurnsReplaced?.(run.session_id)
+      return run
+    },
     cancel,
+    activeIn,
     get,
     head,
     list: (filter, page) => store.listRuns(filter, page),

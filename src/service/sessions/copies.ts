@@ -10,6 +10,7 @@ import { type Clock, timestamp } from '../../core/time.ts'
 import { tooLarge } from '../files/check.ts'
 import { filesOf } from '../files/content.ts'
 import type { ForkSession, ImportSession, PartOfSession, SessionPiece } from '../services.ts'
+import { conversationTo, createMarks, wholeSession } from './copied-turns.ts'
 
 const recordsAtOnce = 20
 const eventsAtOnce = 500
@@ -18,6 +19,7 @@ export function createSessionCopies(store: SessionStore, clock: Clock, { fileByt
   /** All ended runs, or those up to `last` with its child runs; null: none. */
   async function* runsOf(sessionId: string, last?: string | null): AsyncGenerator<RunRecord> {
     const ended = new Set<string>()
+    const withMarks = createMarks(store, last)
     let isPast = last === null
     for (let after: string | undefined; ; ) {
       const records = await store.readRecords(sessionId, after, recordsAtOnce)
@@ -29,7 +31,7 @@ export function createSessionCopies(store: SessionStore, clock: Clock, { fileByt
         // An active run is not complete yet, and its child runs mean nothing without it.
         if (!isEnded(run.status) || (run.parent_run_id !== null && !ended.has(run.parent_run_id))) continue
         ended.add(run.run_id)
-        yield run
+        yield run.replaced_by === null && run.follows === undefined ? run : await withMarks(run)
       }
       after = records.at(-1)?.run_id
       if (after === undefined) return
@@ -78,12 +80,19 @@ export function createSessionCopies(store: SessionStore, clock: Clock, { fileByt
       let last: string | undefined
       async function* runs(): AsyncGenerator<RunPiece> {
         let isPast = false
-        for await (const run of runsOf(session.session_id)) {
-          const { parent_run_id: parent } = run
+        const { replaced, shown } = runId === undefined ? wholeSession : await conversationTo(store, runId)
+        let isShown = shown !== undefined
+        // The fork of a turn has its conversation only; that of the session, replaced turns too.
+        const isWanted = (run: RunRecord) =>
+          runId === undefined || replaced.has(run.run_id) || (isShown && run.replaced_by === null)
+        for await (const found of runsOf(session.session_id)) {
+          const { parent_run_id: parent } = found
           const isOuter = parent === null
           // Child runs of the last run come after it.
-          if (isPast && (isOuter || !taken.has(parent))) continue
+          if (isOuter ? isPast || !isWanted(found) : !taken.has(parent)) continue
+          const run = runId === undefined ? found : { ...found, replaced_by: null, follows: undefined }
           taken.add(run.run_id)
+          if (run.run_id === shown) isShown = false
           if (isOuter) {
             last = run.run_id
             outerRuns++
@@ -145,9 +154,12 @@ function withNewIds({ session, summary, handovers, runs }: SessionCopy, sessionI
       const { run } = piece
       const run_id = renamed(run.run_id)
       const parent_run_id = run.parent_run_id && renamed(run.parent_run_id)
+      const replaced_by = run.replaced_by && renamed(run.replaced_by)
+      const follows = run.follows && renamed(run.follows)
       const messages = run.messages.map((message) => ({ ...message, message_id: createId('msg', now), run_id }))
       const waiting = run.waiting.map((one) => renamedIn(one, ids, renamed))
-      return { run: { ...run, run_id, session_id: sessionId, parent_run_id, messages, waiting } }
+      const marks = { replaced_by, follows }
+      return { run: { ...run, run_id, session_id: sessionId, parent_run_id, ...marks, messages, waiting } }
     }),
   }
 }

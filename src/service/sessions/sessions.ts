@@ -97,6 +97,7 @@ export function createSessions(
         await pause(nowMs - lastMs)
       }
     },
+    active: (sessionId) => runs.activeIn(sessionId),
     reuse: (sessionId, owners) => store.shareSession(sessionId, owners, timestamp(clock())),
     async unshare(sessionId, kind, ownerId) {
       await get(sessionId)
@@ -108,9 +109,9 @@ export function createSessions(
       if (words.length === 0) throw invalid('q must have a letter or a digit.', 'q')
       return store.searchMessages({ ...filter, words }, page)
     },
-    async history(sessionId, interactions, withEvents, before) {
+    async history(sessionId, interactions, withEvents, view) {
       await get(sessionId)
-      const history = await store.readHistory(sessionId, interactions, before)
+      const history = await store.readHistory(sessionId, interactions, view)
       const summary = (await store.findSummary(sessionId)) ?? null
       if (!withEvents) return { ...history, summary }
       return { ...history, summary, events: readEvents }

@@ -2,7 +2,7 @@ import { isAppError, notFound } from '../../core/error.ts'
 import type { Page, PageRequest } from '../../core/page.ts'
 import type { Run, RunHead } from '../../core/run.ts'
 import type { Handover, Session, SessionRecord } from '../../core/session.ts'
-import type { RunFilter, SessionStore } from '../../core/store.ts'
+import type { History, HistoryView, RunFilter, SessionStore } from '../../core/store.ts'
 import type { PartOfSession, Services, SessionFile } from '../services.ts'
 
 const newestRuns = 100
@@ -34,12 +34,23 @@ export function createReading(
     const handover = await handoverOf(record.session, newestRuns)
     if (handover === undefined) throw notFound('session', sessionId)
     const last = handover.runs.at(-1)?.run_id ?? null
-    return { record, part: { session: partOf(record.session, handover), last } }
+    return { record, part: { session: await partOf(record.session, handover), last } }
+  }
+
+  /** Without the marks of turns that were replaced after the handover. */
+  async function asThen<R extends Pick<Run, 'replaced_by'>>(items: readonly R[], { next }: Handover): Promise<R[]> {
+    const marks = new Set(items.map(({ replaced_by }) => replaced_by))
+    const known = new Map<string | null, boolean>()
+    for (const by of marks) {
+      known.set(by, by === null || next === null || (await store.isBefore(by, next.run_id)))
+    }
+    return items.map((item) => (known.get(item.replaced_by) ? item : { ...item, replaced_by: null }))
   }
 
   /** Without name, metadata and state: the present user may have changed them. */
-  function partOf(whole: Session, handover: Handover): Session {
-    const { runs, run_count } = handover
+  async function partOf(whole: Session, handover: Handover): Promise<Session> {
+    const runs = await asThen(handover.runs, handover)
+    const { run_count } = handover
     const shared_with = { ...whole.shared_with, user_ids: [userId] }
     const summary = covers(whole, handover) ? whole.summary : null
     return { ...whole, name: null, metadata: null, state: null, shared_with, run_count, runs, summary }
@@ -71,6 +82,21 @@ export function createReading(
     return begun === undefined ? answer : read(begun)
   }
 
+  /** The conversation as it was at the handover, or all its turns. */
+  async function history<H extends History>(
+    sessionId: string,
+    view: HistoryView | undefined,
+    read: (view: HistoryView) => Promise<H>,
+  ): Promise<H> {
+    const handover = await store.findHandover(sessionId, userId, 0)
+    if (handover === undefined) throw notFound('session', sessionId)
+    const found =
+      view?.replaced === true
+        ? await until(sessionId, (before) => read({ replaced: true, before }))
+        : await read({ upTo: handover.last ?? '' })
+    return { ...found, runs: await asThen(found.runs, handover) }
+  }
+
   async function mayRead(run: RunHead): Promise<boolean> {
     if (run.user_id === userId) return true
     const found = await find(session(run.session_id))
@@ -87,8 +113,12 @@ export function createReading(
   /** Throws `run_not_found`. */
   async function run<R extends RunHead>(reading: Promise<R>, runId: string): Promise<R> {
     const found = await reading
-    if (await mayRead(found)) return found
-    throw notFound('run', runId)
+    if (!(await mayRead(found))) throw notFound('run', runId)
+    if (found.replaced_by === null) return found
+    const handover = await store.findHandover(found.session_id, userId, 0)
+    const seen = await find(session(found.session_id))
+    if (seen?.part === undefined || handover === undefined) return found
+    return (await asThen([found], handover))[0] ?? found
   }
 
   async function listRuns(filter: RunFilter, page: PageRequest): Promise<Page<Run>> {
@@ -98,7 +128,9 @@ export function createReading(
     const parent = parentId === undefined ? undefined : await find(runs.head(parentId))
     // The child runs of a readable run are readable too, even if they began after the handover.
     if (found.part === undefined || (parent !== undefined && (await mayRead(parent)))) return runs.list(filter, page)
-    return until(sessionId, (before) => runs.list({ ...filter, before }, page))
+    const listed = await until(sessionId, (before) => runs.list({ ...filter, before }, page))
+    const handover = await store.findHandover(sessionId, userId, 0)
+    return handover === undefined ? listed : { ...listed, items: await asThen(listed.items, handover) }
   }
 
   /** The files of a readable session, or of a readable run. Throws `session_not_found`, `file_not_found`. */
@@ -113,7 +145,7 @@ export function createReading(
     throw seen === undefined ? notFound('session', sessionId) : notFound('file', fileId)
   }
 
-  return { session, listed, until, run, runs: listRuns, file }
+  return { session, listed, history, run, runs: listRuns, file }
 }
 
 /** Whether a summary covers no run after the handover: it counts no more runs, and was written earlier. */

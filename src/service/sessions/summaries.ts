@@ -11,6 +11,8 @@ import type { Summaries } from '../services.ts'
 const runLimit = 1000
 /** A job that crashed the process each time is given up, so that it does not crash every start. */
 const maxAttempts = 3
+/** A summary is written again when a turn that it covers was replaced meanwhile. */
+const maxRounds = 3
 
 export interface SummariesOptions {
   store: SessionStore
@@ -22,6 +24,8 @@ export interface SummariesOptions {
 }
 
 export interface SummaryService extends Summaries {
+  /** Runs the job of this session, if the store has one. */
+  renew(sessionId: string): void
   /** Runs the jobs that an earlier process left. */
   recover(): Promise<void>
   /** Cancels running jobs (they stay scheduled) and waits for them. */
@@ -53,6 +57,17 @@ export function createSummaries(options: SummariesOptions): SummaryService {
   }
 
   async function summarize(sessionId: string): Promise<Summary> {
+    for (let round = 1; round <= maxRounds; round++) {
+      const summary = await summarizeOnce(sessionId)
+      if (summary !== undefined) return summary
+    }
+    throw new AppError('summary_failed', 'Turns were replaced each time while the summary was written. Try it again.', {
+      sessionId,
+    })
+  }
+
+  /** Undefined: turns that it covers were replaced meanwhile. */
+  async function summarizeOnce(sessionId: string): Promise<Summary | undefined> {
     const summarizer = assertConfigured()
     // Messages that come while the summary is written are not in it.
     const readAt = timestamp(clock())
@@ -70,8 +85,7 @@ export function createSummaries(options: SummariesOptions): SummaryService {
       message_count: messages.length,
       created_at: readAt,
     }
-    await store.saveSummary(summary)
-    return summary
+    return (await store.saveSummary(summary, history.runs.at(-1)?.run_id)) ? summary : undefined
   }
 
   async function write(summarizer: Summarizer, ...input: [Parameters<Summarizer['summarize']>[0], string | undefined]) {
@@ -143,6 +157,11 @@ export function createSummaries(options: SummariesOptions): SummaryService {
       await assertSession(sessionId)
       assertConfigured()
       return join(sessionId)
+    },
+    renew(sessionId) {
+      if (options.summarizer === undefined || closing.signal.aborted) return
+      scheduled.add(sessionId)
+      work()
     },
     async recover() {
       if (options.summarizer === undefined) return

@@ -87,8 +87,11 @@ export function cachedStore(store: SessionStore, limits: Partial<MemoryLimits> =
     return writing(known, store.startRun(start), (started) => {
       known.startsUnderWay--
       if (started?.outcome === 'started' || started?.outcome === 'queued') {
-        if (started.created_session) known.begin(start)
-        known.startRun(start)
+        if (start.replaces !== undefined) known.clear()
+        else {
+          if (started.created_session) known.begin(start)
+          known.startRun(start)
+        }
       } else {
         if (started === undefined) known.clear()
         ended(runId, known)
@@ -104,7 +107,7 @@ export function cachedStore(store: SessionStore, limits: Partial<MemoryLimits> =
     const known = sessions.get(end.run_id)
     if (known === undefined) return forgetting(store.finishRun(end), () => forgetRun(end.run_id))
     return writing(known, store.finishRun(end), (finished) => {
-      if (finished === 'ok' && end.refused === undefined) known.endRun(end)
+      if (finished === 'ok' && end.refused === undefined && end.bringsBack !== true) known.endRun(end)
       else known.clear()
       ended(end.run_id, known)
     })
@@ -129,7 +132,8 @@ export function cachedStore(store: SessionStore, limits: Partial<MemoryLimits> =
     findSession: (sessionId) => store.findSession(sessionId),
     updateSession: (sessionId, change, at, revision) =>
       forgetting(store.updateSession(sessionId, change, at, revision), () => forget(sessionId)),
-    shareSession: (sessionId, owners, at) => store.shareSession(sessionId, owners, at),
+    shareSession: (sessionId, owners, at) =>
+      forgetting(store.shareSession(sessionId, owners, at), () => forget(sessionId)),
     unshareSession: (sessionId, kind, ownerId, at) => store.unshareSession(sessionId, kind, ownerId, at),
     findHandover: (sessionId, userId, newestRuns) => store.findHandover(sessionId, userId, newestRuns),
     listHandovers: (sessionId) => store.listHandovers(sessionId),
@@ -146,28 +150,30 @@ export function cachedStore(store: SessionStore, limits: Partial<MemoryLimits> =
     listSessions: (filter, page) => store.listSessions(filter, page),
     prune: (rule, limit) => forgetting(store.prune(rule, limit), (count) => count !== 0 && forgetAll()),
     eraseUser: (userId, limit) => forgetting(store.eraseUser(userId, limit), (count) => count !== 0 && forgetAll()),
-    async readState(sessionId) {
-      const known = memory.find(sessionId)?.state
-      if (known !== undefined) return JSON.parse(known)
-      const read = store.readState?.(sessionId) ?? store.findSession(sessionId).then((found) => found?.session.state)
-      return reading(
-        sessionId,
-        read.then((state) => state ?? null),
-        (session, state) => session.setState(JSON.stringify(state)),
-      )
+    async readBasis(sessionId) {
+      const known = memory.find(sessionId)
+      if (known?.state !== undefined && known.userId !== undefined) {
+        return { state: JSON.parse(known.state), user_id: known.userId }
+      }
+      const read = store.readBasis?.(sessionId) ?? store.findSession(sessionId).then((found) => found?.session)
+      return reading(sessionId, read, (session, basis) => {
+        session.setState(JSON.stringify(basis?.state ?? null))
+        session.userId = basis?.user_id
+      })
     },
 
     startRun,
     beginRun,
     appendEvents: (batch) => store.appendEvents(batch),
     finishRun,
+    restoreTurn: (runId, at) => forgetting(store.restoreTurn(runId, at), () => forgetRun(runId)),
     resumeRun: (resume) => forgetting(store.resumeRun(resume), () => forgetRun(resume.run_id)),
     findRun: (runId) => store.findRun(runId),
     findRunHead: (runId) => store.findRunHead?.(runId) ?? store.findRun(runId),
     listRuns: (filter, page) => store.listRuns(filter, page),
     readEvents: (runId, after, limit, types) => store.readEvents(runId, after, limit, types),
-    async readHistory(sessionId, limit, before) {
-      if (before !== undefined) return store.readHistory(sessionId, limit, before)
+    async readHistory(sessionId, limit, view) {
+      if (view !== undefined) return store.readHistory(sessionId, limit, view)
       const known = memory.find(sessionId)
       known?.wantRuns(limit)
       if (known === undefined || limit < 1 || (known.runCount < limit && !known.isWhole)) {
@@ -183,7 +189,7 @@ export function cachedStore(store: SessionStore, limits: Partial<MemoryLimits> =
     cacheAnswer: (answer) => store.cacheAnswer(answer),
     findCached: (key) => store.findCached(key),
 
-    saveSummary: (summary) => forgetting(store.saveSummary(summary), () => forget(summary.session_id)),
+    saveSummary: (summary, last) => forgetting(store.saveSummary(summary, last), () => forget(summary.session_id)),
     async findSummary(sessionId) {
       const known = memory.find(sessionId)?.summary
       if (known !== undefined) return known ?? undefined

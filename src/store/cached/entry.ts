@@ -36,6 +36,8 @@ export class CacheEntry {
   /** Texts of messages that only the runs themselves may see. */
   readonly #hidden = new Map<string, RunRecord['messages']>()
   #state: string | undefined
+  /** The session's present user. */
+  userId: string | null | undefined
   #summary: Summary | null | undefined
 
   constructor(sessionId: string) {
@@ -76,6 +78,7 @@ export class CacheEntry {
     this.#runs = undefined
     this.#isWhole = false
     this.#state = undefined
+    this.userId = undefined
     this.#summary = undefined
     this.bytes = sessionBytes
   }
@@ -85,6 +88,7 @@ export class CacheEntry {
     this.#runs = []
     this.#isWhole = true
     this.#summary = null
+    this.userId = session?.user_id ?? null
     this.setState(session?.state == null ? 'null' : JSON.stringify(session.state))
   }
 

@@ -39,7 +39,7 @@ export function testReadBudget(
       expect(history.has_more).toBe(true)
       expect(history.runs.map(({ run_id }) => run_id)).toEqual(ids.slice(-4))
       for (const run of history.runs) expect(run).toEqual(await store.findRun(run.run_id))
-      const before = await store.readHistory('s', 1_000, ids[3])
+      const before = await store.readHistory('s', 1_000, { before: ids[3] })
       expect(before.runs.map(({ run_id }) => run_id)).toEqual(ids.slice(0, 3).slice(-before.runs.length))
       expect(before.runs.length).toBeGreaterThan(0)
     })

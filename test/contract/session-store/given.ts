@@ -36,7 +36,7 @@ export function testGiven(store: () => SessionStore): void {
       const next = startOf({ run: { session_id: sessionId }, session: null })
       await store().startRun(next)
       const shown = [
-        ...(await store().readHistory(sessionId, 1, next.run.run_id)).runs,
+        ...(await store().readHistory(sessionId, 1, { before: next.run.run_id })).runs,
         ...(await store().readHistory(sessionId, 5)).runs,
         ...(await store().listRuns({ session_id: sessionId }, { limit: 9 })).items,
         ...((await store().findSession(sessionId))?.session.runs ?? []),

@@ -124,7 +124,7 @@ export function testHandovers(store: () => SessionStore): void {
     it('is the same after it was copied, and without a word of it as far as the users ran themselves', async () => {
       await open()
       const first = await ended('one', 'ann')
-      const second = await ended('two')
+      const second = await ended('two', 'guest')
       await give('bob')
       const third = await ended('three', 'bob')
       await give('cid')

@@ -47,14 +47,14 @@ export function testHistory(store: () => SessionStore): void {
     it('gives those before a run, whatever came later', async () => {
       const ids = await conversation('s', 7)
       await conversation('other', 2)
-      const history = await store().readHistory('s', 2, ids[4])
+      const history = await store().readHistory('s', 2, { before: ids[4] })
       expect(history.runs.map((run) => run.run_id)).toEqual(ids.slice(2, 4))
       expect(history.has_more).toBe(true)
-      const all = await store().readHistory('s', 4, ids[4])
+      const all = await store().readHistory('s', 4, { before: ids[4] })
       expect(all.runs).toEqual((await store().readHistory('s', 7)).runs.slice(0, 4))
       expect(all.has_more).toBe(false)
-      expect(await store().readHistory('s', 4, ids[0])).toEqual({ runs: [], has_more: false })
-      expect(await store().readHistory('s', 4, 'none')).toEqual({ runs: [], has_more: false })
+      expect(await store().readHistory('s', 4, { before: ids[0] })).toEqual({ runs: [], has_more: false })
+      expect(await store().readHistory('s', 4, { before: 'none' })).toEqual({ runs: [], has_more: false })
     })
 
     it('is empty for a session without runs and for none', async () => {

@@ -119,7 +119,7 @@ async function play(store: SessionStore, step: Step): Promise<unknown> {
         created_at: at(6),
       })
     case 'read': {
-      await Promise.all([store.readState?.(`s${step.session}`), store.findSummary(`s${step.session}`)])
+      await Promise.all([store.readBasis?.(`s${step.session}`), store.findSummary(`s${step.session}`)])
       return store.readHistory(`s${step.session}`, step.limit)
     }
     case 'create':
@@ -157,7 +157,8 @@ async function lookAt(store: SessionStore): Promise<unknown> {
   for (const id of ['s0', 's1', 's2']) {
     for (const limit of [1, 2, 3, 50, 0]) looks.push(limit, await store.readHistory(id, limit))
     const found = await store.findSession(id)
-    looks.push(store.readState === undefined ? (found?.session.state ?? null) : await store.readState(id))
+    const { state, user_id } = (await (store.readBasis?.(id) ?? found?.session)) ?? {}
+    looks.push(state ?? null, user_id ?? null)
     looks.push((await store.findSummary(id)) ?? null)
   }
   return JSON.parse(JSON.stringify(looks, (key, value) => (key === 'message_id' ? undefined : value)))
@@ -205,7 +206,10 @@ describe('active sessions', () => {
     const history = await store.readHistory('s', 21)
     expect(history.has_more).toBe(true)
     expect(history.runs.at(-1)?.messages.map(({ content }) => content)).toEqual(['q29', 'a29'])
-    expect([await store.readState?.('s'), await store.findSummary('s')]).toEqual([null, undefined])
+    expect([await store.readBasis?.('s'), await store.findSummary('s')]).toEqual([
+      { state: null, user_id: null },
+      undefined,
+    ])
     expect(reads).toEqual([])
   })
 
@@ -228,7 +232,7 @@ describe('active sessions', () => {
     const store = cachedStore(noting(inner, reads))
     for (let asked = 0; asked < 3; asked++) {
       await store.readHistory('s', 21)
-      await store.readState?.('s')
+      await store.readBasis?.('s')
       await store.findSummary('s')
     }
     expect(reads).toEqual(['readHistory', 'findSession', 'findSummary'])

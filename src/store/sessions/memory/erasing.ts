@@ -38,6 +38,8 @@ function empty(row: RunRow): void {
   const { error } = row.record
   row.events = []
   row.startState = null
+  row.stateBefore = undefined
+  row.replacedState = undefined
   row.record = {
     ...row.record,
     user_id: null,

@@ -21,7 +21,10 @@ export function findHandover(
   const split = splitFor(state.sessions.get(sessionId), userId)
   if (split === undefined) return undefined
   const next = split.later[0]?.record
+  const later = new Set(split.later.map(({ record }) => record.run_id))
+  const last = split.readable.findLast(({ record: { replaced_by: by } }) => by === null || later.has(by))
   return {
+    last: last?.record.run_id ?? null,
     run_count: split.readable.length,
     runs: split.readable.slice(-newest).map(runOf),
     next: next === undefined ? null : { run_id: next.run_id, created_at: next.created_at },
@@ -32,6 +35,16 @@ export function listHandovers(state: MemoryState, sessionId: string): Record<str
   const row = state.sessions.get(sessionId)
   const last = (user: string) => splitFor(row, user)?.readable.findLast(({ record }) => isEnded(record.status))
   return Object.fromEntries((row?.owners.user_ids ?? []).map((user) => [user, last(user)?.record.run_id ?? null]))
+}
+
+/** Whether a reader learns that the turn was replaced: an earlier user does when it was so at the handover. */
+export function isReplacedFor(
+  row: SessionRow,
+  { record: { replaced_by: by } }: RunRow,
+  userId: string | undefined,
+): boolean {
+  if (by === null || userId === undefined || row.user_id === userId) return by !== null
+  return splitFor(row, userId)?.readable.some(({ record }) => record.run_id === by) === true
 }
 
 /** For searches: the present user sees all messages, an earlier one those up to the handover. */

@@ -19,6 +19,10 @@ export interface RunRow {
   events: RunEvent[]
   /** The message while only the run may see it. */
   unchecked?: Message | undefined
+  /** The session's state before this run first changed it; undefined while it has not. */
+  stateBefore?: JsonObject | null | undefined
+  /** The session's state when this turn, then the last of the conversation, was replaced. */
+  replacedState?: JsonObject | null | undefined
 }
 
 export interface SessionRow extends SessionOwners {

@@ -2,12 +2,14 @@ import { AppError } from '../../../core/error.ts'
 import { endEvent, isFinalEvent, type RunEvent, startEvent } from '../../../core/event.ts'
 import { RunFold } from '../../../core/fold.ts'
 import { createId } from '../../../core/id.ts'
+import type { JsonObject } from '../../../core/json.ts'
 import type { Page, PageRequest } from '../../../core/page.ts'
 import { hideMessage } from '../../../core/refusal.ts'
 import { isEnded, type Run } from '../../../core/run.ts'
 import type { SessionSeed } from '../../../core/session.ts'
 import type {
   History,
+  HistoryView,
   Recovered,
   RunEnd,
   RunFilter,
@@ -26,6 +28,15 @@ import { isBefore } from './handovers.ts'
 import { refuseRuns } from './refuse.ts'
 import { copy, type MemoryState, type RunRow, runOf, type SessionRow, turnsOf } from './rows.ts'
 import { getSession, insertSession, pageOf, touch } from './sessions.ts'
+import {
+  bringBack,
+  conversationOf,
+  isShown,
+  keepStateBefore,
+  replaceTurns,
+  rewindState,
+  whyNotReplaced,
+} from './turns.ts'
 
 export function startRun(state: MemoryState, start: RunStart, now: string): RunStarted {
   const claimed = start.claim === null ? undefined : readClaim(state, start.claim.key, now)
@@ -33,6 +44,9 @@ export function startRun(state: MemoryState, start: RunStart, now: string): RunS
   const known = state.sessions.get(start.run.session_id)
   const seed = start.session
   if (known === undefined && seed === null) return { outcome: 'session_missing' }
+  const { replaces } = start
+  const refused = replaces === undefined ? undefined : whyNotReplaced(known, replaces)
+  if (refused !== undefined) return refused
   const running = start.run.status === 'running'
   const takesTurn = start.run.parent_run_id === null
   if (running && takesTurn && known !== undefined && isBusy(known)) return { outcome: 'busy' }
@@ -55,13 +69,25 @@ export function startRun(state: MemoryState, start: RunStart, now: string): RunS
     row.record.messages = [hideMessage(message)]
   }
   const session = known ?? insertSession(state, seed as SessionSeed)
-  if (running && startState !== null) session.state = { ...session.state, ...startState }
+  row.record.user_id ??= session.user_id
+  const { run_id: runId, created_at: at } = row.record
+  const superseded = replaces === undefined ? undefined : replaceTurns(state, session, replaces, runId, at)
+  if (running) takeState(session, row, startState)
   state.runs.set(row.record.run_id, row)
   session.runs.push(row)
   if (running && takesTurn) session.latest = row
   touch(session, start.run.created_at)
   if (start.claim !== null) insertClaim(state, start.claim, { run_id: start.run.run_id })
-  return { outcome: running ? 'started' : 'queued', fence: row.fence, created_session: known === undefined }
+  const outcome = running ? 'started' : 'queued'
+  return { outcome, fence: row.fence, created_session: known === undefined, ...(superseded && { superseded }) }
+}
+
+/** The run begins: the state of the session becomes the one that the run starts with. */
+function takeState(session: SessionRow, row: RunRow, state: JsonObject | null): void {
+  rewindState(session, row.record.run_id)
+  if (state === null) return
+  keepStateBefore(row, session)
+  session.state = { ...session.state, ...state }
 }
 
 function isBusy(session: SessionRow): boolean {
@@ -76,7 +102,7 @@ export function beginRun(state: MemoryState, runId: string, fence: number, at: s
   row.record.status = 'running'
   row.record.started_at = at
   session.latest = row
-  if (row.startState !== null) session.state = { ...session.state, ...row.startState }
+  takeState(session, row, row.startState)
   row.startState = null
   touch(session, at)
   return true
@@ -132,7 +158,11 @@ export function finishRun(state: MemoryState, end: RunEnd): RunFinished {
   record.sources = sources
   record.waiting = waiting
   const session = getSession(state, record.session_id)
-  if (kept !== undefined) session.state = kept
+  if (end.bringsBack === true) bringBack(state, session, record.run_id, end.completed_at)
+  else if (kept !== undefined) {
+    keepStateBefore(row, session)
+    session.state = kept
+  }
   touch(session, end.completed_at)
   if (end.refused !== undefined) refuseRuns(state, end.refused)
   return 'ok'
@@ -142,7 +172,7 @@ export function resumeRun(state: MemoryState, resume: RunResume): RunResumed {
   const row = state.runs.get(resume.run_id)
   if (row === undefined) return { outcome: 'missing' }
   const { record } = row
-  if (!mayResume(lookOf(row), resume.end_seq)) return { outcome: 'moved_on' }
+  if (!mayResume(lookOf(row), resume.end_seq) || record.replaced_by !== null) return { outcome: 'moved_on' }
   const session = getSession(state, record.session_id)
   const takesTurn = record.parent_run_id === null
   if (takesTurn && isBusy(session)) return { outcome: 'busy' }
@@ -196,15 +226,23 @@ export function readHistory(
   state: MemoryState,
   sessionId: string,
   limit: number,
-  before: string | undefined,
+  view: HistoryView,
   maxBytes: number | undefined,
 ): History {
   const session = state.sessions.get(sessionId)
-  const turns = session === undefined ? [] : turnsOf(session)
-  const place = turns.findIndex(({ record }) => record.run_id === before)
-  const rows = before === undefined ? turns : turns.slice(0, Math.max(0, place))
+  const rows = session === undefined ? [] : viewOf(session, view)
   const shown = takeWithin(rows.slice(-limit).toReversed(), maxBytes).toReversed()
   return { runs: shown.map(({ record }) => copy({ ...record, given: null })), has_more: rows.length > shown.length }
+}
+
+function viewOf(session: SessionRow, { before, upTo, replaced }: HistoryView): RunRow[] {
+  const turns = turnsOf(session)
+  if (replaced === true) {
+    const place = turns.findIndex(({ record }) => record.run_id === before)
+    return before === undefined ? turns : turns.slice(0, Math.max(0, place))
+  }
+  if (before !== undefined) return conversationOf(session, before).slice(0, -1)
+  return upTo === undefined ? turns.filter(isShown) : conversationOf(session, upTo)
 }
 
 export function recoverRuns(state: MemoryState, owner: string, at: string): Recovered {
@@ -240,5 +278,7 @@ function interrupt(state: MemoryState, row: RunRow, at: string): void {
   record.messages.push(...fold.messages(record.run_id, createId('msg'), at))
   record.sources = fold.sources
   record.usage = fold.usage
-  touch(getSession(state, record.session_id), at)
+  const session = getSession(state, record.session_id)
+  if (record.messages.length < 2) bringBack(state, session, record.run_id, at)
+  touch(session, at)
 }

@@ -3,7 +3,7 @@ import type { Page, PageRequest } from '../../../core/page.ts'
 import { findWords, type MessageHit, type MessageSearch, searchTextOf } from '../../../core/text/message-search.ts'
 import { Pace } from '../../../runtime/yield.ts'
 import { decodeCursor, encodeCursor, isAfter, type Keyset } from '../../rules/cursor.ts'
-import { isReadableBy } from './handovers.ts'
+import { isReadableBy, isReplacedFor } from './handovers.ts'
 import type { MemoryState } from './rows.ts'
 import { belongsTo, getSession } from './sessions.ts'
 
@@ -23,13 +23,14 @@ export async function searchMessages(
       const session = getSession(state, run.record.session_id)
       return belongsTo(session, search) && (search.reader === undefined || isReadableBy(session, run, search.reader))
     })
-    .map(({ record, unchecked }) => ({
-      record,
-      isHidden: unchecked !== undefined,
-      keyset: { time: record.created_at, id: record.run_id },
+    .map((run) => ({
+      record: run.record,
+      isHidden: run.unchecked !== undefined,
+      isReplaced: isReplacedFor(getSession(state, run.record.session_id), run, search.reader),
+      keyset: { time: run.record.created_at, id: run.record.run_id },
     }))
     .sort((a, b) => (isAfter(a.keyset, b.keyset) ? 1 : -1))
-  for (const { record, isHidden, keyset } of runs) {
+  for (const { record, isHidden, isReplaced, keyset } of runs) {
     const isFirst = from !== undefined && keyset.time === from.keyset.time && keyset.id === from.keyset.id
     if (from !== undefined && !isFirst && !isAfter(keyset, from.keyset)) continue
     const { run_id, session_id, entity_id } = record
@@ -41,7 +42,16 @@ export async function searchMessages(
       if (hits.length === limit) return { items: hits.map(({ hit }) => hit), next: hits.at(-1)?.cursor ?? null }
       const { message_id, role, created_at } = message
       hits.push({
-        hit: { session_id, run_id, message_id, entity_id, role, created_at, snippet },
+        hit: {
+          session_id,
+          run_id,
+          message_id,
+          entity_id,
+          role,
+          created_at,
+          snippet,
+          ...(isReplaced && { replaced: true }),
+        },
         cursor: encodeCursor({ time: keyset.time, id: `${keyset.id} ${place}` }),
       })
     }

@@ -97,11 +97,13 @@ export function removeSession(state: MemoryState, sessionId: string): boolean {
   return state.sessions.delete(sessionId)
 }
 
-export function setSummary(state: MemoryState, summary: Summary): void {
+export function setSummary(state: MemoryState, summary: Summary, last: string | undefined): boolean {
   const row = getSession(state, summary.session_id)
+  if (last !== undefined && state.runs.get(last)?.record.replaced_by !== null) return false
   row.summary = copy(summary)
   row.revision += 1
   state.summaryJobs.delete(summary.session_id)
+  return true
 }
 
 export function pageOfSessions(state: MemoryState, filter: SessionListFilter, page: PageRequest): Page<Session> {

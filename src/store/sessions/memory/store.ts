@@ -16,6 +16,7 @@ import { copy, type MemoryState, recordOf } from './rows.ts'
 import * as runs from './runs.ts'
 import { searchMessages } from './search.ts'
 import * as sessions from './sessions.ts'
+import { restoreTurn } from './turns.ts'
 
 export interface MemoryStoreOptions {
   /** Used for the expiry of claims; default `Date.now`. */
@@ -112,8 +113,9 @@ export function memoryStore({ clock = Date.now, maxReadBytes }: MemoryStoreOptio
       }),
     listRuns: (filter, page) => step(() => runs.pageOfRuns(state, filter, page)),
     readEvents: (runId, after, limit) => step(() => runs.readEvents(state.runs.get(runId), after, limit)),
-    readHistory: (sessionId, limit, before) =>
-      step(() => runs.readHistory(state, sessionId, limit, before, maxReadBytes)),
+    readHistory: (sessionId, limit, view = {}) =>
+      step(() => runs.readHistory(state, sessionId, limit, view, maxReadBytes)),
+    restoreTurn: (runId, at) => step(() => restoreTurn(state, runId, at)),
     searchMessages: async (search, page) => {
       const found = await step(() => searchMessages(state, search, page))
       // Leaves out what was deleted while the search yielded.
@@ -133,7 +135,7 @@ export function memoryStore({ clock = Date.now, maxReadBytes }: MemoryStoreOptio
     cacheAnswer: (answer) => step(() => cacheAnswer(state, answer, now())),
     findCached: (key) => step(() => readAnswer(state, key, now())),
 
-    saveSummary: (summary) => step(() => sessions.setSummary(state, summary)),
+    saveSummary: (summary, last) => step(() => sessions.setSummary(state, summary, last)),
     findSummary: (sessionId) => step(() => copy(state.sessions.get(sessionId)?.summary ?? undefined)),
     scheduleSummary: (sessionId, at) =>
       step(() => {

@@ -61,7 +61,7 @@ async function emptyRuns(writer: Connection, userId: string, limit: number): Pro
   await deleteFilesOfRuns(writer, JSON.stringify(numbers))
   await writer.run(`DELETE FROM events WHERE event_run_number IN ${among}`, these)
   await writer.run(
-    `UPDATE runs SET input = '[]', output = iif(output IS NULL, NULL, '[]'), last_batch = NULL, start_state = NULL,
+    `UPDATE runs SET input = '[]', output = iif(output IS NULL, NULL, '[]'), last_batch = NULL, start_state = NULL, state_before = NULL, replaced_state = NULL,
        given = NULL, run_user_id = NULL, begun = json_remove(begun, '$.metadata'),
        ended = iif(ended ->> '$.error' IS NULL, ended, json_set(ended, '$.error.message', 'erased'))
      WHERE run_number IN ${among}`,

@@ -3,7 +3,7 @@ import type { StoredFile } from '../../../core/file.ts'
 import type { Page, PageRequest } from '../../../core/page.ts'
 import { isEnded, type Run, type RunHead, type RunRecord } from '../../../core/run.ts'
 import type { Handover, Session, SessionRecord } from '../../../core/session.ts'
-import type { ClaimRecord, History, PruneRule, RunFilter, SessionListFilter } from '../../../core/store.ts'
+import type { ClaimRecord, History, HistoryView, PruneRule, RunFilter, SessionListFilter } from '../../../core/store.ts'
 import type { Summary } from '../../../core/summary.ts'
 import { eventPageCharacters } from '../../rules/page-size.ts'
 import type { Connection, SqlRow, SqlValue } from '../../sqlite/connection.ts'
@@ -15,7 +15,16 @@ import { requestsAtOnce, rowBytes, takeStep, usualReadBytes } from './reading/bu
 import { readBatchesWith, readEventPage } from './reading/events.ts'
 import { findHandover, isBefore, listHandovers } from './reading/handovers.ts'
 import { runPage } from './reading/lists.ts'
-import { selectHistories, selectHistoryBefore, selectRunHeads, selectRuns, selectSizes } from './reading/queries.ts'
+import {
+  selectAllTurns,
+  selectAllTurnsBefore,
+  selectHistories,
+  selectRunHeads,
+  selectRuns,
+  selectSizes,
+  selectTurnsBefore,
+  selectTurnsUpTo,
+} from './reading/queries.ts'
 import { isLargeRow, type LargeRow, readNumbered, readRecord, readTurns } from './reading/records.ts'
 import { readSessions, sessionPage, toFoundSession } from './reading/sessions.ts'
 import type { HiddenSessions } from './schema/hidden.ts'
@@ -69,11 +78,20 @@ export class Reads {
     return before.has(run.session_id) || this.#hidden.has(run.session_id) ? undefined : run
   }
 
-  async readHistory(sessionId: string, limit: number, before?: string): Promise<History> {
+  async readHistory(sessionId: string, limit: number, view: HistoryView = {}): Promise<History> {
     if (this.#hidden.has(sessionId)) return { runs: [], has_more: false }
-    const [row] = await (before === undefined
-      ? this.#historiesOf(limit).read(sessionId)
-      : this.#all(selectHistoryBefore, [rowBytes(this.#maxBytes, 1, limit + 1), sessionId, limit + 1, before]))
+    const { before, upTo, replaced } = view
+    const one = (select: string, ...run: string[]) =>
+      this.#all(select, [rowBytes(this.#maxBytes, 1, limit + 1), sessionId, limit + 1, ...run])
+    const [row] = await (replaced === true
+      ? before === undefined
+        ? one(selectAllTurns)
+        : one(selectAllTurnsBefore, before)
+      : before !== undefined
+        ? one(selectTurnsBefore, before)
+        : upTo !== undefined
+          ? one(selectTurnsUpTo, upTo)
+          : this.#historiesOf(limit).read(sessionId))
     return readTurns(this.#all, row?.record_rows as string, limit, this.#maxBytes)
   }
 

@@ -13,6 +13,7 @@ import { isShown } from './schema/hidden.ts'
 import { endedOf, messagesOf, type RecordRow, toRun } from './schema/rows.ts'
 import { refuseRuns } from './writing/refuse.ts'
 import { touch } from './writing/single-write.ts'
+import { bringBack } from './writing/turns.ts'
 
 const selectOrphans = `SELECT run_id, run_session_id, status, begun ->> 'background' AS background, fence, reserve_until,
     input ->> '$[0][4]' AS mark
@@ -33,7 +34,9 @@ export async function recover(writer: Connection, owner: string, at: string, now
     await writer.run('UPDATE runs SET owner = ?, fence = ? WHERE run_id = ?', [owner, fence, runId])
     const waits = orphan.status === 'queued' && orphan.background === 1
     if (!waits) {
-      await interrupt(writer, runId, orphan.status === 'running', (orphan.reserve_until as number) + 1, at)
+      const endSeq = (orphan.reserve_until as number) + 1
+      const isSilent = await interrupt(writer, runId, orphan.status === 'running', endSeq, at)
+      if (isSilent) await bringBack(writer, runId, orphan.run_session_id as string, at)
       if (orphan.mark !== null) await refuseRuns(writer, [runId])
       await touch(writer, orphan.run_session_id as string, at)
     }
@@ -48,13 +51,14 @@ export async function recover(writer: Connection, owner: string, at: string, now
   return { interrupted, queued }
 }
 
+/** Gives whether it said nothing. */
 async function interrupt(
   writer: Connection,
   runId: string,
   truncated: boolean,
   endSeq: number,
   at: string,
-): Promise<void> {
+): Promise<boolean> {
   const fold = new RunFold(maxRecoveredCharacters)
   const all: All = (sql, params) => writer.all(sql, params)
   for await (const { events } of readBatches(all, runId, 0)) fold.addRecorded(events)
@@ -67,10 +71,12 @@ async function interrupt(
     error: null,
     cache_hit: false,
   })
+  const messages = fold.messages(runId, createId('msg'), at)
   await writer.run(`UPDATE runs SET status = 'interrupted', truncated = ?, ended = ?, output = ? WHERE run_id = ?`, [
     truncated ? 1 : 0,
     ended,
-    messagesOf(fold.messages(runId, createId('msg'), at)),
+    messages.length === 0 ? null : messagesOf(messages),
     runId,
   ])
+  return messages.length === 0
 }

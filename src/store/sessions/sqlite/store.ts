@@ -24,6 +24,7 @@ import type { RunWrite } from './writing/batch.ts'
 import { completeClaim, releaseClaim, takeClaim } from './writing/claims.ts'
 import { finishRefused } from './writing/refuse.ts'
 import { resumeRun } from './writing/single-write.ts'
+import { restoreTurn } from './writing/turns.ts'
 
 const expiredPerStep = 1_000
 
@@ -196,9 +197,10 @@ export function sqliteStore(options: SqliteStoreOptions): SessionStore {
     findRunHead: (runId) => reading((reads) => reads.findRunHead(runId)),
     listRuns: (filter, page) => reading((reads) => reads.listRuns(filter, page)),
     readEvents: (runId, after, limit, types) => reading((reads) => reads.readEvents(runId, after, limit, types)),
-    readHistory: (sessionId, limit, before) =>
+    restoreTurn: (runId, at) => working((connection) => restoreTurn(connection, runId, at)),
+    readHistory: (sessionId, limit, view) =>
       using(async ({ reads, known }) => {
-        const history = await reads.readHistory(sessionId, limit, before)
+        const history = await reads.readHistory(sessionId, limit, view)
         if (history.runs.length > 0) known.sawSession(sessionId)
         return history
       }),
@@ -221,7 +223,7 @@ export function sqliteStore(options: SqliteStoreOptions): SessionStore {
     },
     findCached: (key) => reading((reads) => reads.findCached(key, now())),
 
-    saveSummary: (summary) => working((connection) => summaries.saveSummary(connection, summary)),
+    saveSummary: (summary, last) => working((connection) => summaries.saveSummary(connection, summary, last)),
     findSummary: (sessionId) => reading((reads) => reads.findSummary(sessionId)),
     scheduleSummary: (sessionId, at) => working((connection) => summaries.scheduleSummary(connection, sessionId, at)),
     beginSummaryJob: (sessionId) => working((connection) => summaries.beginSummaryJob(connection, sessionId)),

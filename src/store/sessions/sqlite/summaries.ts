@@ -24,12 +24,19 @@ const selectSummary = query((database, { sessionId }: Places<OfSession>) =>
   database.select().from(summaries).where(eq(summaries.sessionId, sessionId)),
 )
 
-export async function saveSummary(writer: Connection, summary: Summary): Promise<void> {
+/** False when the turn `last` has been replaced. */
+export async function saveSummary(writer: Connection, summary: Summary, last?: string): Promise<boolean> {
   const sessionId = summary.session_id
+  if (last !== undefined) {
+    const [shown] = await writer.all('SELECT 1 FROM runs WHERE run_id = ? AND replaced_by IS NULL', [last])
+    const [session] = await selectSession(writer, { sessionId })
+    if (shown === undefined && session !== undefined) return false
+  }
   if ((await raiseRevision(writer, { sessionId })) === 0) throw notFound('session', sessionId)
   await deleteSummary(writer, { sessionId })
   await addSummary(writer, summary)
   await dropSummaryJob(writer, sessionId)
+  return true
 }
 
 export async function addSummary(writer: Connection, summary: Summary): Promise<void> {

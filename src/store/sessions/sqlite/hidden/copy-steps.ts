@@ -12,7 +12,7 @@ import type { runs } from '../schema/schema.ts'
 /** Size of one commit, unless a single row is larger. */
 const stepCharacters = 1024 * 1024
 
-export const copiedRunColumns = [...startedRunColumns, 'fence', 'reserveUntil'] as const
+export const copiedRunColumns = [...startedRunColumns, 'fence', 'reserveUntil', 'replacedBy', 'follows'] as const
 
 export interface CopyStep {
   /** Values of `copiedRunColumns`. */
@@ -112,6 +112,7 @@ async function rowOf(run: RunRecord): Promise<SqlValue[]> {
     lastBatch: null,
     given: run.given === null ? null : await stringifyLarge(run.given),
     replacedBy: run.replaced_by,
+    follows: run.follows ?? null,
     stateBefore: null,
     replacedState: null,
     fence: 1,

@@ -19,6 +19,12 @@ const selectReach = `SELECT ifnull(owner_read_until, 0) AS reach FROM session_ow
 export const readableBy = `(user_id = ? OR run_number <= (SELECT mine.owner_read_until FROM session_owners AS mine
   WHERE mine.owner_session_id = session_id AND mine.owner_kind = 'user' AND mine.owner_id = ?))`
 
+/** Whether a reader learns that a turn was replaced. Both parameters: an earlier user, who learns it when it was so at the handover. */
+export const isReplacedFor = `(replaced_by IS NOT NULL AND (user_id = ? OR
+  (SELECT later.run_number FROM runs AS later WHERE later.run_id = runs.replaced_by) <= (SELECT mine.owner_read_until
+    FROM session_owners AS mine
+    WHERE mine.owner_session_id = session_id AND mine.owner_kind = 'user' AND mine.owner_id = ?)))`
+
 export async function findHandover(
   all: All,
   sessionId: string,
@@ -28,8 +34,14 @@ export async function findHandover(
   const [row] = await all(selectReach, [sessionId, userId])
   if (row === undefined) return undefined
   const within = [sessionId, row.reach as number]
-  const [[counted], [next], runs] = await Promise.all([
+  const [[counted], [last], [next], runs] = await Promise.all([
     all(`SELECT count(*) AS turn_count FROM runs WHERE ${turnsOf} AND run_number <= ?2`, within),
+    all(
+      `SELECT run_id FROM runs WHERE ${turnsOf} AND run_number <= ?2 AND (replaced_by IS NULL
+         OR (SELECT later.run_number FROM runs AS later WHERE later.run_id = runs.replaced_by) > ?2)
+       ORDER BY run_number DESC LIMIT 1`,
+      within,
+    ),
     all(`${selectRunPage(`FROM runs WHERE ${turnsOf} AND run_number > ?2`)} ORDER BY run_number LIMIT 1`, within),
     all(`${selectRunPage(`FROM runs WHERE ${turnsOf} AND run_number <= ?2`)} ORDER BY run_number DESC LIMIT ?3`, [
       ...within,
@@ -42,6 +54,7 @@ export async function findHandover(
   ]
   const later = next && toTurn(next)[1]
   return {
+    last: (last?.run_id as string | undefined) ?? null,
     run_count: counted?.turn_count as number,
     runs: oldestFirst(runs.map(toTurn)).map(([, run]) => run),
     next: later === undefined ? null : { run_id: later.run_id, created_at: later.created_at },

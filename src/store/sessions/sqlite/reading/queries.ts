@@ -78,16 +78,31 @@ export const selectRunHeads = `SELECT request.key AS request_key,
 
 /** Parameters: the maximum size of a record in a shared statement; the shared limit; the session ids. */
 export const selectHistories = `SELECT request.key AS request_key,
-    ${newestTurns(turnOrSize('?1'), 'request.value', '?2')} AS record_rows
+    ${newestTurns(turnOrSize('?1'), 'request.value', '?2', 'AND replaced_by IS NULL')} AS record_rows
   FROM json_each(?3) AS request`
 
-/** At most ?3 runs of the session ?2 that were inserted before the run ?4. */
-export const selectHistoryBefore = `SELECT ${newestTurns(
-  turnOrSize('?1'),
-  '?2',
-  '?3',
-  'AND run_number < (SELECT run_number FROM runs WHERE run_id = ?4)',
-)} AS record_rows`
+/** At most ?3 turns of the session ?2, replaced ones too. */
+const turns = (more: string) => `${newestTurns(turnOrSize('?1'), '?2', '?3', more)} AS record_rows`
+export const selectAllTurns = `SELECT ${turns('')}`
+/** Those stored before the run ?4. */
+export const selectAllTurnsBefore = `SELECT ${turns('AND run_number < (SELECT run_number FROM runs WHERE run_id = ?4)')}`
+
+/** The turn ?4 and, while they are replaced, those before it; then one of the present conversation. */
+const path = `WITH RECURSIVE path(place, number, is_shown) AS (
+    SELECT 0, run_number, replaced_by IS NULL FROM runs
+      WHERE run_id = ?4 AND run_session_id = ?2 AND parent_run_id IS NULL
+    UNION ALL SELECT place + 1, earlier.run_number, earlier.replaced_by IS NULL FROM path
+      CROSS JOIN runs AS later ON later.run_number = number CROSS JOIN runs AS earlier ON earlier.run_id = later.follows
+      WHERE NOT is_shown AND place < ?3)`
+const along = (bound: '<' | '<=') =>
+  `${path} SELECT ${turns(`
+  AND run_number ${bound} (SELECT number FROM path WHERE place = 0)
+  AND (run_number IN (SELECT number FROM path)
+    OR (replaced_by IS NULL AND run_number < (SELECT number FROM path WHERE is_shown)))`)}`
+/** The conversation that led to the turn ?4: at most ?3 turns of the session ?2. */
+export const selectTurnsBefore = along('<')
+/** The same with the turn. */
+export const selectTurnsUpTo = along('<=')
 
 /** Numbers and sizes of at most ?3 runs of the session ?1 after the run ?2. */
 export const selectSizes = `SELECT run_number, ${recordBytes} AS bytes FROM runs WHERE run_session_id = ?1

@@ -154,8 +154,10 @@ CREATE INDEX \`files_by_hash\` ON \`files\` (\`file_hash\`);--> statement-breakp
 CREATE INDEX \`files_by_run\` ON \`files\` (\`file_run_id\`);--> statement-breakpoint
 ALTER TABLE \`runs\` ADD \`given\` text;--> statement-breakpoint
 ALTER TABLE \`runs\` ADD \`replaced_by\` text;--> statement-breakpoint
+ALTER TABLE \`runs\` ADD \`follows\` text;--> statement-breakpoint
 ALTER TABLE \`runs\` ADD \`state_before\` text;--> statement-breakpoint
-ALTER TABLE \`runs\` ADD \`replaced_state\` text;
+ALTER TABLE \`runs\` ADD \`replaced_state\` text;--> statement-breakpoint
+CREATE INDEX \`runs_by_replacement\` ON \`runs\` (\`replaced_by\`) WHERE replaced_by IS NOT NULL;
 `,
   },
 ]

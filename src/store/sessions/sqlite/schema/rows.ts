@@ -57,6 +57,8 @@ export const runColumns = [
   'status',
   'userId',
   'truncated',
+  'replacedBy',
+  'follows',
 ] as const satisfies (keyof Stored)[]
 /** A run as queries.ts returns it. An object instead of an array would make reading a history a quarter slower. */
 export type RunRow = [...ValuesOf<Stored, typeof runColumns>, begun: Begun, ended: Ended | null]
@@ -122,7 +124,8 @@ export function messageRows(messages: readonly Message[], unchecked = false): Me
   )
 }
 
-export function toRun([runId, sessionId, parentRunId, entityId, status, , , begun, ended]: RunRow): Run {
+export function toRun(row: RunRow): Run {
+  const [runId, sessionId, parentRunId, entityId, status, , , replacedBy, , begun, ended] = row
   return {
     run_id: runId,
     session_id: sessionId,
@@ -138,17 +141,17 @@ export function toRun([runId, sessionId, parentRunId, entityId, status, , , begu
     cache_hit: ended?.cache_hit ?? false,
     usage: ended?.usage ?? null,
     waiting: ended?.waiting === undefined ? [] : [...ended.waiting],
-    replaced_by: null,
+    replaced_by: replacedBy,
   }
 }
 
 /** `whole`: includes what only the run may see. */
 export function toRunRecord([, run, input, output, given = null]: RecordRow, whole = false): RunRecord {
-  const [runId, , , , , userId, truncated, begun, ended] = run
+  const [runId, , , , , userId, truncated, , follows, begun, ended] = run
   const isHidden = !whole && input.some(([, , , , mark]) => mark !== undefined)
   const messages = input.map((message) => toMessage(runId, message, whole))
   if (output !== null) for (const message of output) messages.push(toMessage(runId, message))
-  return {
+  const record: RunRecord = {
     ...toRun(run),
     user_id: userId,
     metadata: begun.metadata ?? null,
@@ -160,6 +163,8 @@ export function toRunRecord([, run, input, output, given = null]: RecordRow, who
     sources: ended?.sources === undefined ? [] : [...ended.sources],
     given: isHidden ? null : given,
   }
+  if (follows !== null) record.follows = follows
+  return record
 }
 
 function toMessage(runId: string, [messageId, role, said, createdAt, mark]: MessageRow, whole = false): Message {

@@ -99,9 +99,11 @@ export const runs = sqliteTable(
     given: text('given'),
     /** The id of the run that took the place of this turn. */
     replacedBy: text('replaced_by'),
+    /** The id of the turn before it, since it was first replaced; null: it was the first. */
+    follows: text('follows'),
     /** JSON: the session's state before this run first changed it; null while it has not. */
     stateBefore: text('state_before'),
-    /** JSON: the session's state that the start of this run replaced, while its replacement can be taken back. */
+    /** JSON: the session's state when this turn, then the last of the conversation, was replaced. */
     replacedState: text('replaced_state'),
   },
   (table) => [
@@ -113,6 +115,7 @@ export const runs = sqliteTable(
     index('runs_by_status').on(table.status).where(sql`status <> 'completed'`),
     index('runs_by_user').on(table.userId).where(sql`run_user_id IS NOT NULL`),
     index('runs_by_parent').on(table.parentRunId).where(sql`parent_run_id IS NOT NULL`),
+    index('runs_by_replacement').on(table.replacedBy).where(sql`replaced_by IS NOT NULL`),
     uniqueIndex('runs_by_claim').on(table.claimKey).where(sql`run_claim_key IS NOT NULL`),
   ],
 )

@@ -11,7 +11,7 @@ import { Pace } from '../../../../runtime/yield.ts'
 import { decodeCursor, encodeCursor } from '../../../rules/cursor.ts'
 import type { Connection } from '../../../sqlite/connection.ts'
 import { takeStep } from '../reading/budget.ts'
-import { readableBy } from '../reading/handovers.ts'
+import { isReplacedFor, readableBy } from '../reading/handovers.ts'
 import { ownedBy } from '../reading/lists.ts'
 import type { MessageRow } from '../schema/rows.ts'
 import { isDamaged, removeSearchFile, SearchFile, toSearchError } from './search-file.ts'
@@ -196,7 +196,8 @@ export class Search {
           const snippet = await pace.through(findWords(messageText(parts), search.words))
           if (snippet === undefined) continue
           const { run_id, session_id, entity_id } = run
-          const hit = { session_id, run_id, message_id: messageId, entity_id, role, created_at: createdAt, snippet }
+          const where = { session_id, run_id, message_id: messageId, entity_id, role, created_at: createdAt, snippet }
+          const hit: MessageHit = run.isReplaced ? { ...where, replaced: true } : where
           hits.push({ hit, place: { run: run.number, message } })
           if (hits.length > limit) return toPage(hits.slice(0, limit), hits[limit - 1]?.place)
         }
@@ -213,6 +214,7 @@ interface FoundRun {
   run_id: string
   session_id: string
   entity_id: string
+  isReplaced: boolean
   said: MessageRow[]
 }
 
@@ -228,17 +230,20 @@ async function* readRuns(
   if (reader !== undefined) {
     conditions += ` AND ${readableBy}`
     params.push(reader, reader)
+    params.unshift(reader, reader)
   }
   if (session_id !== undefined) {
     conditions += ' AND session_id = ?'
     params.push(session_id)
   }
   const found = await source.all(
-    `SELECT run_number, octet_length(input) + ifnull(octet_length(output), 0) AS bytes
+    `SELECT run_number, octet_length(input) + ifnull(octet_length(output), 0) AS bytes,
+       ${reader === undefined ? 'replaced_by IS NOT NULL' : isReplacedFor} AS is_replaced
      FROM json_each(?) CROSS JOIN runs ON run_number = value CROSS JOIN sessions ON session_id = run_session_id
      WHERE parent_run_id IS NULL${conditions} ORDER BY run_number DESC`,
     params,
   )
+  const replaced = new Set(found.filter((row) => row.is_replaced === 1).map((row) => row.run_number))
   while (found.length > 0) {
     const step = takeStep(found)
     const rows = await source.all(
@@ -252,6 +257,7 @@ async function* readRuns(
         run_id: row.run_id as string,
         session_id: row.run_session_id as string,
         entity_id: row.entity_id as string,
+        isReplaced: replaced.has(row.run_number),
         said: (JSON.parse(row.said as string) as MessageRow[][]).flat(),
       }
     }

@@ -42,6 +42,8 @@ export interface BatchRows {
   /** Parts of large batches. The run or batch itself holds the first or the last part. */
   parts: [runId: string, firstSeq: number, part: string][]
   claims: [key: string][]
+  /** Runs that change their session's state for the first time. Its state is given, or in the row of the session. */
+  changes: [runId: string, sessionId: string, isKnown: 0 | 1, state: string | null][]
   touches: [
     sessionId: string,
     updatedAt: string,
@@ -61,11 +63,23 @@ const kinds = [
   'batches',
   'parts',
   'claims',
+  'changes',
   'touches',
 ] as const satisfies (keyof BatchRows)[]
 
 export function emptyRows(): BatchRows {
-  return { sessions: [], ends: [], runs: [], instants: [], begins: [], batches: [], parts: [], claims: [], touches: [] }
+  return {
+    sessions: [],
+    ends: [],
+    runs: [],
+    instants: [],
+    begins: [],
+    batches: [],
+    parts: [],
+    claims: [],
+    changes: [],
+    touches: [],
+  }
 }
 
 export function toParams(rows: BatchRows): (string | null)[] {
@@ -82,6 +96,16 @@ export async function toLargeParams(rows: BatchRows): Promise<(string | null)[]>
 export const insertBatch = `INSERT INTO hot_writes VALUES (${kinds.map(() => '?').join(', ')})`
 
 const values = (columns: readonly unknown[]) => columns.map((_, index) => `value ->> ${index}`).join(', ')
+
+/** A run without a user gets that of its session. */
+const startedValues = startedRunColumns
+  .map((column, place) =>
+    column === 'userId'
+      ? `ifnull(value ->> ${place}, (SELECT user_id FROM sessions
+          WHERE session_id = value ->> ${startedRunColumns.indexOf('sessionId')}))`
+      : `value ->> ${place}`,
+  )
+  .join(', ')
 
 const orRaise = (kind: keyof BatchRows) =>
   `SELECT RAISE(ABORT, '${kind}') WHERE changes() <> json_array_length(NEW.${kind});`
@@ -105,7 +129,7 @@ CREATE TEMP TRIGGER deal_hot_writes INSTEAD OF INSERT ON hot_writes BEGIN
   ${orRaise('ends')}
   SELECT RAISE(ABORT, 'claims') FROM jsonb_each(NEW.claims) CROSS JOIN claims ON claim_key = value ->> 0;
   INSERT INTO runs (fence, reserve_until, ${namesOf(runs, startedRunColumns).join(', ')})
-    SELECT 1, ${startReserve}, ${values(startedRunColumns)} FROM jsonb_each(NEW.runs);
+    SELECT 1, ${startReserve}, ${startedValues} FROM jsonb_each(NEW.runs);
   SELECT RAISE(ABORT, 'instants') FROM jsonb_each(NEW.instants) CROSS JOIN runs
     ON run_session_id = value ->> 0 AND status = 'running' AND parent_run_id IS NULL;
   UPDATE runs SET status = 'running', begun = json_set(begun, '$.started_at', value ->> 2)
@@ -122,6 +146,9 @@ CREATE TEMP TRIGGER deal_hot_writes INSTEAD OF INSERT ON hot_writes BEGIN
       ON run_id = value ->> 0 WHERE value ->> 2 IS NOT NULL;
   INSERT INTO events (event_run_number, first_seq, batch)
     SELECT run_number, value ->> 1, value ->> 2 FROM jsonb_each(NEW.parts) CROSS JOIN runs ON run_id = value ->> 0;
+  UPDATE runs SET state_before = ifnull(iif(value ->> 2, value ->> 3,
+      (SELECT state FROM sessions WHERE session_id = value ->> 1)), 'null')
+    FROM jsonb_each(NEW.changes) WHERE run_id = value ->> 0 AND state_before IS NULL;
   UPDATE sessions SET updated_at = value ->> 1, revision = revision + (value ->> 2),
       run_count = run_count + (value ->> 3), state = iif(value ->> 4, value ->> 5, state)
     FROM jsonb_each(NEW.touches) WHERE session_id = value ->> 0;

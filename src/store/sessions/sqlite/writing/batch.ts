@@ -39,11 +39,14 @@ export interface RowLookup {
 export type MadeTexts = ReadonlyMap<object | null, string>
 
 interface Touched {
+  sessionId: string
   seed: SessionSeed | undefined
   updatedAt: string
   revisions: number
   runs: number
   state: JsonObject | null | undefined
+  /** Runs of this batch that changed the state. */
+  changedBy: Set<string> | undefined
 }
 
 /** Collects the rows of items, each of a different run. */
@@ -63,7 +66,7 @@ export class WriteBatch {
   add({ write, end }: BatchItem): boolean {
     switch (write.kind) {
       case 'start':
-        return this.addStart(write.start, end)
+        return write.start.replaces === undefined && this.addStart(write.start, end)
       case 'begin':
         return this.#addBegin(write.begin)
       case 'append':
@@ -90,8 +93,8 @@ export class WriteBatch {
     const touched = this.#touch(run.session_id, run.created_at, seed ?? undefined)
     const takesTurn = run.parent_run_id === null
     if (takesTurn) touched.runs += 1
-    if (becomes !== undefined) touched.state = becomes
-    else if (merges) touched.state = { ...touched.state, ...state }
+    if (becomes !== undefined) this.#setState(touched, run.run_id, becomes)
+    else if (merges) this.#setState(touched, run.run_id, { ...touched.state, ...state })
     const batch = end && encodeBatch(end.events)
     this.rows.runs.push([
       run.run_id,
@@ -132,7 +135,7 @@ export class WriteBatch {
 
   addBegin({ runId, fence, at }: BeginRun, sessionId: string, becomes?: JsonObject): void {
     const touched = this.#touch(sessionId, at)
-    if (becomes !== undefined) touched.state = becomes
+    if (becomes !== undefined) this.#setState(touched, runId, becomes)
     this.rows.begins.push([runId, fence, at])
   }
 
@@ -162,6 +165,7 @@ export class WriteBatch {
   }
 
   #addEnd(end: RunEnd): boolean {
+    if (end.bringsBack === true) return false
     const sessionId = this.#known.sessionOf(end.run_id)
     if (sessionId === undefined) return false
     this.addEnd(end, sessionId, encodeBatch(end.events))
@@ -228,7 +232,7 @@ export class WriteBatch {
   #touch(sessionId: string, at: string, seed?: SessionSeed): Touched {
     let touched = this.#touched.get(sessionId)
     if (touched === undefined) {
-      touched = { seed, updatedAt: at, revisions: 0, runs: 0, state: seed?.state }
+      touched = { sessionId, seed, updatedAt: at, revisions: 0, runs: 0, state: seed?.state, changedBy: undefined }
       this.#touched.set(sessionId, touched)
     }
     touched.updatedAt = at
@@ -238,6 +242,16 @@ export class WriteBatch {
 
   #touchEnd(sessionId: string, end: RunEnd): void {
     const touched = this.#touch(sessionId, end.completed_at)
-    if (end.state !== undefined) touched.state = end.state
+    if (end.state !== undefined) this.#setState(touched, end.run_id, end.state)
+  }
+
+  #setState(touched: Touched, runId: string, state: JsonObject | null): void {
+    const { sessionId, changedBy } = touched
+    if (changedBy === undefined || !changedBy.has(runId)) {
+      const isKnown = touched.state !== undefined
+      this.rows.changes.push([runId, sessionId, isKnown ? 1 : 0, isKnown ? toJson(touched.state) : null])
+      touched.changedBy = (changedBy ?? new Set()).add(runId)
+    }
+    touched.state = state
   }
 }

@@ -29,6 +29,7 @@ import {
 import { insertBatch, toLargeParams } from './batch-insert.ts'
 import { freeClaim } from './claims.ts'
 import { isLarge } from './large-write.ts'
+import { bringBack, findReplaced, replaceTurns, rewindState } from './turns.ts'
 
 /**
  * Writes one item by itself inside the writer's transaction: reads the present rows, then uses the same statement as a
@@ -49,30 +50,42 @@ export async function writeSingly(writer: Connection, write: RunWrite, now: stri
 }
 
 async function startRun(writer: Connection, start: RunStart, now: string): Promise<RunStarted> {
-  const { run, claim, session, state } = start
+  const { run, claim, session, replaces } = start
   if (claim !== null) {
     const taken = await freeClaim(writer, claim.key, now)
     if (taken !== undefined) return { outcome: 'claimed', claim: taken }
   }
-  const [present] = await writer.all('SELECT state FROM sessions WHERE session_id = ?', [run.session_id])
+  const [present] = await writer.all('SELECT 1 FROM sessions WHERE session_id = ?', [run.session_id])
   if (present === undefined && session === null) return { outcome: 'session_missing' }
   if (present === undefined && (await isHidden(writer, run.session_id))) throw inTheWay(run.session_id)
+  const turns = replaces === undefined ? undefined : await findReplaced(writer, run.session_id, replaces)
+  if (turns !== undefined && 'outcome' in turns) return turns
   const running = run.status === 'running'
   if (running && run.parent_run_id === null && (await isBusy(writer, run.session_id))) return { outcome: 'busy' }
   if ((await writer.all('SELECT 1 FROM runs WHERE run_id = ?', [run.run_id])).length > 0) {
     throw new AppError('conflict', `Run '${run.run_id}' already exists.`)
   }
+  const superseded = turns && (await replaceTurns(writer, turns, run))
+  if (running && turns !== undefined) await rewindState(writer, run.run_id, run.session_id)
+  // A queued run that replaces turns always has a state, so that its beginning comes here.
+  const state = start.state ?? (turns === undefined || running ? null : {})
   const becomes =
     present !== undefined && running && state !== null
-      ? { ...fromJson<JsonObject>(present.state), ...state }
+      ? { ...(await readState(writer, run.session_id)), ...state }
       : undefined
   const rows = new WriteBatch(
     knowing(run.session_id, present !== undefined),
     await madeTexts(run.messages, start.unchecked, run.given),
   )
-  rows.addStart(start, undefined, becomes)
+  rows.addStart({ ...start, state }, undefined, becomes)
   await writeRows(writer, rows)
-  return { outcome: running ? 'started' : 'queued', fence: 1, created_session: present === undefined }
+  const outcome = running ? 'started' : 'queued'
+  return { outcome, fence: 1, created_session: present === undefined, ...(superseded && { superseded }) }
+}
+
+async function readState(writer: Connection, sessionId: string): Promise<JsonObject | null> {
+  const [session] = await writer.all('SELECT state FROM sessions WHERE session_id = ?', [sessionId])
+  return fromJson<JsonObject>(session?.state)
 }
 
 async function beginRun(writer: Connection, begin: BeginRun): Promise<boolean> {
@@ -81,8 +94,9 @@ async function beginRun(writer: Connection, begin: BeginRun): Promise<boolean> {
   if (await isBusy(writer, run.sessionId)) throw new AppError('conflict', 'The session already has a running run.')
   let becomes: JsonObject | undefined
   if (run.startState !== null) {
-    const [session] = await writer.all('SELECT state FROM sessions WHERE session_id = ?', [run.sessionId])
-    becomes = { ...fromJson<JsonObject>(session?.state), ...run.startState }
+    await rewindState(writer, begin.runId, run.sessionId)
+    if (Object.keys(run.startState).length > 0)
+      becomes = { ...(await readState(writer, run.sessionId)), ...run.startState }
     await writer.run('UPDATE runs SET start_state = NULL WHERE run_id = ?', [begin.runId])
   }
   const rows = new WriteBatch(knowing(run.sessionId, true))
@@ -101,7 +115,9 @@ async function appendEvents(writer: Connection, batch: RunBatch): Promise<boolea
   return true
 }
 
-async function finishRun(writer: Connection, end: RunEnd, large: boolean): Promise<RunFinished> {
+async function finishRun(writer: Connection, given: RunEnd, large: boolean): Promise<RunFinished> {
+  const { bringsBack, ...end } = given
+  if (bringsBack === true) delete end.state
   const run = await lookUp(writer, end.run_id)
   const verdict = judgeEnd(run, end.fence)
   if (run === undefined || verdict !== 'ok') return verdict
@@ -119,6 +135,7 @@ async function finishRun(writer: Connection, end: RunEnd, large: boolean): Promi
   const rows = new WriteBatch(known, await madeTexts(whole.messages))
   rows.addEnd(whole, run.sessionId, apart ? undefined : batch)
   await writeRows(writer, rows)
+  if (bringsBack === true) await bringBack(writer, end.run_id, run.sessionId, end.completed_at)
   return 'ok'
 }
 
@@ -150,7 +167,7 @@ export async function resumeRun(writer: Connection, resume: RunResume): Promise<
   const { run_id: runId, owner, at, events, reserve_until } = resume
   const run = await lookUp(writer, runId)
   if (run === undefined) return { outcome: 'missing' }
-  if (!mayResume(run, resume.end_seq)) return { outcome: 'moved_on' }
+  if (!mayResume(run, resume.end_seq) || run.isReplaced) return { outcome: 'moved_on' }
   if (run.parent_run_id === null && (await isBusy(writer, run.sessionId))) return { outcome: 'busy' }
   const fence = run.fence + 1
   await reopen(writer, runId)
@@ -186,12 +203,13 @@ interface RunLook {
   ended: boolean
   fence: number
   recordedSeq: number
+  isReplaced: boolean
   startState: JsonObject | null
 }
 
 async function lookUp(writer: Connection, runId: string): Promise<RunLook | undefined> {
   const sql = `SELECT run_session_id, begun ->> 'entity_kind' AS entity_kind, parent_run_id, status, fence,
-      ended ->> 'end_seq' AS end_seq, ended IS NOT NULL AS is_ended, recorded_seq, start_state
+      ended ->> 'end_seq' AS end_seq, ended IS NOT NULL AS is_ended, recorded_seq, replaced_by, start_state
     FROM runs WHERE run_id = ? AND EXISTS (SELECT 1 FROM sessions WHERE session_id = run_session_id)`
   const [row] = await writer.all(sql, [runId])
   if (row === undefined) return undefined
@@ -204,6 +222,7 @@ async function lookUp(writer: Connection, runId: string): Promise<RunLook | unde
     ended: row.is_ended === 1,
     fence: row.fence as number,
     recordedSeq: row.recorded_seq as number,
+    isReplaced: row.replaced_by !== null,
     startState: fromJson<JsonObject>(row.start_state),
   }
 }

@@ -1,0 +1,36 @@
+import { AppError } from '../../core/error.ts'
+import type { ClaimRecord } from '../../core/store.ts'
+import type { RecordedRuns } from '../events/reader.ts'
+import { assertSameRequest } from '../idempotency.ts'
+import type { RunHandle, StartRun } from '../services.ts'
+import { liveHandle, recordedHandle } from './handle.ts'
+import type { LiveRuns } from './live.ts'
+
+/** What a retried request gets: the run of the first one with its key. */
+export function createReplay(live: LiveRuns, recorded: RecordedRuns) {
+  return async function replay(
+    claim: ClaimRecord,
+    { idempotency }: Pick<StartRun, 'idempotency'>,
+    ignored: readonly string[] | undefined,
+  ): Promise<RunHandle> {
+    assertSameRequest(claim, idempotency)
+    const join = idempotency?.whileRunning === 'join'
+    const { run_id: runId } = claim
+    if (runId === null) {
+      const message = 'A request with this idempotency key is still in progress. Retry later.'
+      throw new AppError('conflict', message, { retryAfterSeconds: 1 })
+    }
+    const running = live.get(runId)
+    if (running !== undefined) {
+      if (join) return { ...liveHandle(running), replayed: true, ignored }
+      const message = `A request with this idempotency key is still in progress as run '${runId}'.`
+      throw new AppError('conflict', message, { runId, sessionId: running.run.session_id, retryAfterSeconds: 1 })
+    }
+    const run = await recorded.get(runId)
+    if (run.status === 'interrupted' && !join) {
+      const message = `The run that this idempotency key started ('${runId}') was interrupted by a restart. Use a new key to run it again.`
+      throw new AppError('run_interrupted', message, { runId, sessionId: run.session_id })
+    }
+    return { ...recordedHandle(run, recorded), ignored }
+  }
+}
