@@ -28,6 +28,8 @@ export interface RunsClient {
   ): Promise<RunList>
   /** Throws `conflict` if the run has ended. */
   cancel(runId: string, reason?: string, options?: CallOptions): Promise<RunDetail>
+  /** Makes a replaced run part of the conversation again. Throws `conflict` if it is, or if a run of the session is active. */
+  restore(runId: string, options?: CallOptions): Promise<RunDetail>
   /**
    * Resumes a paused run and waits for its end or its next pause. With `background`, or if the run was started in the
    * background, it returns once the run continues. Throws `conflict` if
@@ -47,6 +49,7 @@ export function createRunsClient(connection: Connection, prefix: string, streams
     list: (filter, options) => connection.list(`${prefix}/runs`, filter, options),
     cancel: (runId, reason, options) =>
       connection.post(`${runPath(runId)}/cancel`, reason === undefined ? {} : { reason }, 'never', options),
+    restore: (runId, options) => connection.post(`${runPath(runId)}/restore`, {}, 'never', options),
     resume: (runId, answer = {}, options) =>
       connection.post(`${runPath(runId)}/resume`, answer, 'never', { ...options, long: true }),
     events: (runId, options = {}) => streams.follow(runId, options.after ?? 0, options),

@@ -78,10 +78,14 @@ export interface SessionsClient extends SessionCopiesClient {
    * fewer than `limit` messages although more pages follow.
    */
   search(query: string, filter?: MessageFilter, options?: PageOptions): Promise<MessageHitList>
-  /** The latest `interactions` (1–1000, default 50), oldest first. */
+  /** The latest `interactions` (1–1000, default 50), oldest first. `replaced` includes turns that other runs have replaced. */
   history(
     sessionId: string,
-    options?: CallOptions & { interactions?: number | undefined; events?: boolean | undefined },
+    options?: CallOptions & {
+      interactions?: number | undefined
+      events?: boolean | undefined
+      replaced?: boolean | undefined
+    },
   ): Promise<History>
   /** A file of the session's messages, by the `file_id` of its part. */
   file(sessionId: string, fileId: string, options?: CallOptions): Promise<SessionFile>
@@ -136,8 +140,12 @@ export function createSessionsClient(connection: Connection, prefix: string): Se
     prune: (request, options) => connection.post(`${prefix}/sessions/prune`, request, 'safe', options),
     ...createSessionCopiesClient(connection, prefix),
     search: (query, filter, options) => connection.list(`${prefix}/messages`, { ...filter, q: query }, options),
-    history: (sessionId, { interactions, events, ...options } = {}) =>
-      connection.get(path(sessionId, '/history'), options, { num_messages: interactions, stream_events: events }),
+    history: (sessionId, { interactions, events, replaced, ...options } = {}) =>
+      connection.get(path(sessionId, '/history'), options, {
+        num_messages: interactions,
+        stream_events: events,
+        replaced,
+      }),
     async file(sessionId, fileId, options) {
       const { bytes, headers } = await connection.bytes({
         ...options,

@@ -8,6 +8,7 @@ import { Summary } from './summary.ts'
 
 export const HistoryQuery = z.object({
   num_messages: integer(1, 1000).default(50).describe('The number of latest interactions. An interaction is one run.'),
+  replaced: flag().default(false).describe('Include turns that other runs have replaced, in the order of their start.'),
   stream_events: flag().default(false).describe('Include the recorded events of each run.'),
 })
 

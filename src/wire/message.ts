@@ -90,6 +90,7 @@ export const MessageHit = component(
     role: z.enum(['user', 'assistant']),
     created_at: timestamp(),
     snippet: z.string().describe('The text around the first match, on one line.'),
+    replaced: z.literal(true).exactOptional().describe('Another run has taken the place of this turn.'),
   }),
 ) satisfies z.ZodType<CoreMessageHit>
 export type MessageHit = z.infer<typeof MessageHit>

@@ -69,6 +69,11 @@ export const RunRequest = component(
       .array(ClientTool, said('must be a list'))
       .optional()
       .describe('Tools that the caller executes. The run pauses when the model calls one.'),
+    replaces: text(1, 128)
+      .optional()
+      .describe(
+        'A turn of the session. This run takes its place and that of all later turns; one that is under way is cancelled.',
+      ),
     multitask_strategy: oneOf(['enqueue', 'reject', 'interrupt'])
       .optional()
       .describe(

@@ -79,6 +79,7 @@ const RunLine = z.object({
     sources: z.array(RecordedSource),
     waiting: z.array(Waiting).default([]),
     replaced_by: recordId.nullable().default(null),
+    follows: recordId.exactOptional().describe('The turn before it, for a turn that has been replaced.'),
     given: RunGiven.nullable().default(null),
   }),
 })
@@ -158,6 +159,8 @@ export class CopyReader {
   #line = 0
   #sessionId: string | undefined
   #runIds = new Set<string>()
+  /** By turn, the run that replaced it. */
+  #turns = new Map<string, string | null>()
   #last: { runId: string; seq: number; endSeq: number } | undefined
   #events = 0
   #fileIds = new Set<string>()
@@ -188,8 +191,21 @@ export class CopyReader {
       const found = counted(this.#runIds.size, this.#events, this.#fileIds.size)
       throw this.complaint(`expected ${counted(runs, events, files)}, but found ${found}`)
     }
+    for (const runId of this.#turns.keys()) this.#checkMark(runId)
     this.#isWhole = true
     return undefined
+  }
+
+  /** The runs that replaced each other lead to one that is part of the conversation. */
+  #checkMark(runId: string): void {
+    const seen = new Set<string>()
+    for (let next: string | null = runId; next !== null; ) {
+      if (seen.has(next)) throw this.complaint(`the runs that replaced run '${runId}' replaced each other`)
+      seen.add(next)
+      const by = this.#turns.get(next)
+      if (by === undefined) throw this.complaint(`run.replaced_by of run '${runId}' must name a turn of the session`)
+      next = by
+    }
   }
 
   /** Throws when the copy is incomplete. */
@@ -205,7 +221,7 @@ export class CopyReader {
   }
 
   #toRun(run: RunRecord): RunPiece {
-    const { run_id, session_id, parent_run_id, messages } = run
+    const { run_id, session_id, parent_run_id, replaced_by, follows, messages } = run
     if (session_id !== this.#sessionId) throw this.complaint("run.session_id must be the session's id")
     if (this.#runIds.has(run_id)) throw this.complaint(`run '${run_id}' occurs twice`)
     if (parent_run_id !== null && !this.#runIds.has(parent_run_id)) {
@@ -215,6 +231,13 @@ export class CopyReader {
       throw this.complaint("each message must have the run's run_id")
     if (run.waiting.length > 0 && run.status !== 'input_required')
       throw this.complaint('run.waiting must be empty for a run that does not wait for input')
+    if (parent_run_id === null) {
+      if (follows !== undefined && !this.#turns.has(follows))
+        throw this.complaint('run.follows must name an earlier turn')
+      this.#turns.set(run_id, replaced_by)
+    } else if (replaced_by !== null || follows !== undefined) {
+      throw this.complaint('run.replaced_by must be null: a child run is no turn of the session')
+    }
     this.#runIds.add(run_id)
     this.#last = { runId: run_id, seq: 1, endSeq: run.end_seq ?? 1 }
     return { run: { ...run, messages: messages.map((message) => ({ ...message, content: contentOf(message.parts) })) } }

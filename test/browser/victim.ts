@@ -29,6 +29,7 @@ const bodies: Record<string, unknown> = {
   pruneSessions: { updated_before: '2000-01-01T00:00:00.000Z', ignored: 'WAY' },
   createSummary: { ignored: 'WAY' },
   cancelRun: { reason: 'WAY' },
+  restoreRun: { ignored: 'WAY' },
   resumeRun: { input: 'WAY' },
   runAgent: { input: 'WAY' },
   streamAgent: { input: 'WAY' },

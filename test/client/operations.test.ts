@@ -69,6 +69,18 @@ const operations: Record<string, ((subjects: Subjects) => Promise<unknown>)[]> =
   listRuns: [({ client }) => client.runs.list({ agent_id: 'echo' })],
   getRun: [async ({ client, run }) => client.runs.get(await run())],
   cancelRun: [async ({ client, run }) => client.runs.cancel(await run('waits'), 'enough')],
+  restoreRun: [
+    async ({ client, session }) => {
+      const session_id = await session()
+      const say = async (more: object) => {
+        const { json } = await server.call('POST', '/api/v1/agents/echo/run', { input: 'hello', session_id, ...more })
+        return json.run_id as string
+      }
+      const replaces = await say({})
+      await say({ replaces })
+      return client.runs.restore(replaces)
+    },
+  ],
   resumeRun: [async ({ client, run }) => client.runs.resume(await run('asks'), { approved: true })],
   followRun: [async ({ client, run }) => collect(await client.runs.events(await run(), { after: 1 }))],
   traceRun: [async ({ client, run }) => client.runs.trace(await run(), { limit: 5 })],

@@ -43,6 +43,7 @@ export function agentRoutes(settings: ApiSettings, entityIds: readonly string[])
     errors: [
       'agent_not_found',
       'session_not_found',
+      'run_not_found',
       'conflict',
       'run_cancelled',
       'idempotency_mismatch',
@@ -142,6 +143,7 @@ async function readStart(request: HttpRequest, entityId: string, streamed: boole
     metadata: body.metadata,
     state: body.state,
     given: givenOf(body),
+    replaces: body.replaces,
     strategy: body.multitask_strategy,
     mode: body.background ? 'background' : streamed || body.stream || acceptsEvents(request) ? 'stream' : 'plain',
     onDisconnect: body.on_disconnect,

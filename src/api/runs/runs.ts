@@ -65,6 +65,16 @@ export function runRoutes(settings: ApiSettings): DocumentedRoute[] {
         return json(toRunDetail(await runs.cancel(id, reason)))
       },
     }),
+    route('POST', `${path}/:id/restore`, 'restoreRun', {
+      scope: 'run',
+      summary: 'Make a replaced run part of the conversation again',
+      description:
+        "Its turn comes back with those around it that were replaced by the same run. They replace the session's other turns, and the session gets the state in which they left it.",
+      params,
+      responses: { 200: runAnswer },
+      errors: ['run_not_found', 'conflict'],
+      handle: async (request, { runs }) => json(toRunDetail(await runs.restore(pathId(request)))),
+    }),
     route('POST', `${path}/:id/resume`, 'resumeRun', {
       scope: 'run',
       summary: 'Resume a paused run or an interrupted workflow',

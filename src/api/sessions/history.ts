@@ -26,7 +26,12 @@ export function historyRoutes({ prefix }: ApiSettings): DocumentedRoute[] {
         const id = pathId(request)
         await sessions.get(id)
         const query = parseQuery(HistoryQuery, request.query)
-        const history = await sessions.history(id, query.num_messages, query.stream_events)
+        const history = await sessions.history(
+          id,
+          query.num_messages,
+          query.stream_events,
+          query.replaced ? { replaced: true } : undefined,
+        )
         if (history.events === undefined) return json(toHistory(id, history))
         return stream(withEvents(toHistory(id, history), history.events), 'application/json; charset=utf-8')
       },

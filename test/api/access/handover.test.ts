@@ -132,7 +132,7 @@ describe.each(ways)('with %s', (_way, config) => {
       ({ method, path }) => method !== 'GET' && /\/(?:runs|sessions)\/\{id\}/.test(path),
     )
     expect(changes.map(({ doc }) => doc.operationId).sort()).toEqual(
-      'cancelRun createSummary deleteSession forkSession resumeRun reuseSession unshareSession updateSession'.split(
+      'cancelRun createSummary deleteSession forkSession restoreRun resumeRun reuseSession unshareSession updateSession'.split(
         ' ',
       ),
     )

@@ -83,6 +83,7 @@ const started =
     // An id that another has taken can be seen to be taken, but not by whom or what for: the one thing that is known of it.
     'body.session_id': { id: 'echo', body: { ...run, session_id: bob.session }, status: 404 },
     'body.user_id': { id: 'echo', body: { ...run, user_id: 'bob' }, status: 403 },
+    'body.replaces': { id: 'echo', body: { ...run, session_id: bob.session, replaces: bob.run }, status: 404 },
     'header.Idempotency-Key': { id: 'echo', body: run, headers: { 'idempotency-key': bob.key + way }, status: 200 },
   })
 
@@ -198,6 +199,7 @@ const cases: Cases = {
   }),
   getRun: (bob) => ({ 'path.id': foreignRuns(bob) }),
   cancelRun: (bob) => ({ 'path.id': foreignRuns(bob, { body: {} }) }),
+  restoreRun: (bob) => ({ 'path.id': foreignRuns(bob) }),
   resumeRun: (bob) => ({
     'path.id': [{ approved: true }, { input: 'yes', stream: true }, { background: true }].flatMap((body) =>
       foreignRuns(bob, { body }),
@@ -244,7 +246,7 @@ const ofEverybody = new Set([
 
 /** Says something of the request or of what is made by it, and names nothing that is there. */
 const namesNothing = new Set([
-  ...['limit', 'status', 'events', 'new_ids', 'include'].map((name) => `query.${name}`),
+  ...['limit', 'status', 'events', 'new_ids', 'include', 'replaced'].map((name) => `query.${name}`),
   ...['name', 'metadata', 'state', 'reason', 'approved', 'input', 'stream', 'background', 'on_disconnect'],
   ...['multitask_strategy', 'parts', 'type', 'text', 'data', 'content', 'jsonrpc', 'method', 'id', 'params', 'message'],
   ...['onDisconnect', 'markData', 'role', 'agentId', 'media_type', 'url', 'size', 'file', 'files', 'request'],
@@ -256,7 +258,17 @@ const namesNothing = new Set([
   ...['line_end', 'page', 'events', 'seq', 'at', 'runs', 'status', 'agent_ids', 'team_ids', 'workflow_ids', 'user_ids'],
   ...['agent_id', 'team_id', 'workflow_id'],
   ...['waiting', 'call_id', 'child_run_id', 'kind', 'tool', 'prompt', 'schema', 'answers', 'output'],
-  ...['given', 'history', 'instructions', 'output_schema', 'client_tools', 'description', 'parameters'],
+  ...[
+    'given',
+    'history',
+    'instructions',
+    'output_schema',
+    'client_tools',
+    'description',
+    'parameters',
+    'replaced_by',
+    'follows',
+  ],
 ])
 const isNothing = (field: string) => namesNothing.has(field) || namesNothing.has(field.replace(/^body\./, ''))
 
