@@ -1,21 +1,18 @@
 import { AppError, invalid, toAppError } from '../../core/error.ts'
 import type { RunEvent } from '../../core/event.ts'
-import { createId } from '../../core/id.ts'
-import type { Part } from '../../core/message.ts'
-import { isEnded, isResumable, type RunGiven, type RunHead, type RunRecord } from '../../core/run.ts'
+import { isEnded, isResumable, type RunHead, type RunRecord } from '../../core/run.ts'
 import type { Runnable } from '../../core/runnable.ts'
 import type { Recovered } from '../../core/store.ts'
 import { toWaiting } from '../../core/waiting.ts'
 import { compileJsonSchema } from '../../schema/json-schema.ts'
 import { createRecordedRuns } from '../events/reader.ts'
-import { bringsFiles, saveFiles } from '../files/input.ts'
 import { toClaim } from '../idempotency.ts'
 import { checkClientTools } from '../limits/client-tools.ts'
 import { checkCallersGiven, checkGiven, checkMerged } from '../limits/given.ts'
 import { withPrompts } from '../prompts/expand.ts'
 import { PromptReader } from '../prompts/reader.ts'
 import { createTraces } from '../prompts/trace.ts'
-import type { ResumeAnswer, RunHandle, Runs, StartRun } from '../services.ts'
+import type { ResumeAnswer, RunHandle, Runs } from '../services.ts'
 import { createChildren } from './children.ts'
 import type { RunExecution } from './execution.ts'
 import { followAnswered } from './follow.ts'
@@ -29,9 +26,7 @@ import { createReplay } from './replay.ts'
 import { alreadyReplaced, createRun, createSeed, toStart } from './request.ts'
 import { cancelPaused, notWaiting, prepareResume } from './resume.ts'
 import type { RunServices } from './run-services.ts'
-
-/** A start whose files are stored. */
-type StoredStart = Omit<StartRun, 'parts' | 'given'> & { parts: Part[]; given?: RunGiven | undefined }
+import { type StoredIds, type StoredStart, withStoredFiles } from './stored-start.ts'
 
 /** A queued run of an earlier process. */
 type QueuedRun = Recovered['queued'][number]
@@ -117,35 +112,16 @@ export function createRuns({ onRunEnd, onTurnsReplaced, ...options }: RunsOption
     }
   }
 
-  async function start(request: StartRun): Promise<RunHandle> {
-    // Everything before a run without files is synchronous: runs of a session keep the order of their calls.
-    if (!bringsFiles(request)) return startStored(request as StoredStart)
-    live.assertOpen()
-    registry.get(request.entityId)
-    const now = clock()
-    const ids = { run_id: createId('run', now), session_id: request.sessionId ?? createId('ses', now) }
-    let started: string | undefined
-    try {
-      const saved = await saveFiles(store, bounds, request, ids)
-      const handle = await startStored({ ...request, ...saved }, ids)
-      started = handle.runId
-      return handle
-    } finally {
-      // The start was refused, or the request has a run already.
-      if (started !== ids.run_id) await dropFiles(ids.run_id)
-    }
-  }
+  const start = withStoredFiles(
+    services,
+    ({ entityId }) => {
+      live.assertOpen()
+      registry.get(entityId)
+    },
+    startStored,
+  )
 
-  /** A failure leaves files that no reader finds; the next start of the process deletes them. */
-  async function dropFiles(runId: string): Promise<void> {
-    await store
-      .dropFiles(runId)
-      .catch((error: unknown) =>
-        logger.warn({ error, run_id: runId }, 'files of a refused run remain until the next restart'),
-      )
-  }
-
-  async function startStored(request: StoredStart, ids?: Pick<RunRecord, 'run_id' | 'session_id'>): Promise<RunHandle> {
+  async function startStored(request: StoredStart, ids?: StoredIds): Promise<RunHandle> {
     live.assertOpen()
     const runnable = registry.get(request.entityId)
     const { sessionId, state = null, strategy = 'enqueue', replaces, idempotency, mode } = request
