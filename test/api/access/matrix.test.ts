@@ -46,8 +46,10 @@ const ndjson = { 'content-type': 'application/x-ndjson' }
 const run = { input: 'hello' }
 const later = '2999-01-01T00:00:00.000Z'
 
+type CopyLine = { type: string; session: Record<string, unknown>; run: Record<string, unknown> }
+
 /** As a line of bob's own copy says it, with something else in place. */
-function edited(copy: string, change: (line: { type: string; session: Record<string, unknown> }) => void): string {
+function edited(copy: string, change: (line: CopyLine) => void): string {
   const lines = copy.trim().split('\n')
   return lines
     .map((text) => {
@@ -60,6 +62,12 @@ function edited(copy: string, change: (line: { type: string; session: Record<str
 const ofNobody = (copy: string) =>
   edited(copy, (line) => {
     if (line.type === 'session') line.session.user_id = null
+  })
+
+/** A copy of other runs, whose marks name one of bob's. */
+const marked = (bob: Foreign, field: 'replaced_by' | 'follows') =>
+  edited(ofNobody(bob.copy).replaceAll('"run_', '"run_x'), (line) => {
+    if (line.type === 'run' && line.run.parent_run_id === null) line.run[field] = bob.run
   })
 
 const filters = (bob: Foreign): Record<string, Ask> => ({
@@ -77,6 +85,8 @@ const foreignSession = (bob: Foreign, ask: Ask = {}): Ask => ({ ...ask, id: bob.
 const foreignRuns = (bob: Foreign, ask: Ask = {}): Ask[] =>
   [bob.run, bob.child, bob.waiting].map((id) => ({ ...ask, id, status: 404 }))
 
+const fileOf = (bob: Foreign) => ({ type: 'file', media_type: 'text/plain', file_id: bob.file })
+
 const started =
   (way: string) =>
   (bob: Foreign): Record<string, Ask | Ask[]> => ({
@@ -84,6 +94,11 @@ const started =
     'body.session_id': { id: 'echo', body: { ...run, session_id: bob.session }, status: 404 },
     'body.user_id': { id: 'echo', body: { ...run, user_id: 'bob' }, status: 403 },
     'body.replaces': { id: 'echo', body: { ...run, session_id: bob.session, replaces: bob.run }, status: 404 },
+    // A file of the record is never sent, one's own neither.
+    'body.file_id': [
+      { input: { parts: [fileOf(bob)] } },
+      { ...run, history: [{ role: 'user', parts: [fileOf(bob)] }] },
+    ].map((body) => ({ id: 'echo', body, status: 400 })),
     'header.Idempotency-Key': { id: 'echo', body: run, headers: { 'idempotency-key': bob.key + way }, status: 200 },
   })
 
@@ -169,6 +184,8 @@ const cases: Cases = {
       'body.session_id': load(copy, 409),
       'body.run_id': load(copy.replaceAll(bob.session, 'another'), 409),
       'body.parent_run_id': load(copy.replaceAll(bob.session, 'another'), 409),
+      'body.replaced_by': load(marked(bob, 'replaced_by'), 400, { new_ids: 'true' }),
+      'body.follows': load(marked(bob, 'follows'), 400, { new_ids: 'true' }),
       'body.file_id': load(copy.replaceAll(bob.session, 'another'), 409),
       'body.user_id': [load(bob.copy, 403), load(bob.copy, 403, { new_ids: 'true' })],
       'header.Idempotency-Key': { ...load(copy, 409), headers: { ...ndjson, 'idempotency-key': bob.key } },
@@ -258,17 +275,7 @@ const namesNothing = new Set([
   ...['line_end', 'page', 'events', 'seq', 'at', 'runs', 'status', 'agent_ids', 'team_ids', 'workflow_ids', 'user_ids'],
   ...['agent_id', 'team_id', 'workflow_id'],
   ...['waiting', 'call_id', 'child_run_id', 'kind', 'tool', 'prompt', 'schema', 'answers', 'output'],
-  ...[
-    'given',
-    'history',
-    'instructions',
-    'output_schema',
-    'client_tools',
-    'description',
-    'parameters',
-    'replaced_by',
-    'follows',
-  ],
+  ...['given', 'history', 'instructions', 'output_schema', 'client_tools', 'description', 'parameters'],
 ])
 const isNothing = (field: string) => namesNothing.has(field) || namesNothing.has(field.replace(/^body\./, ''))
 
