@@ -47,7 +47,8 @@ async function fittingDraft(schema: JsonObject, path: string): Promise<{ draft: 
   if (wanted !== undefined && !(typeof wanted === 'string' && (draft7.test(wanted) || draft2020.test(wanted)))) {
     throw wrongRequest([{ path: `${path}.$schema`, message: 'must be that of JSON Schema draft 2020-12 or draft-07' }])
   }
-  const { $schema: _draft, ...rest } = schema
+  // Ajv's own `$async` would give a promise, which is no verdict.
+  const { $schema: _draft, $async: _async, ...rest } = schema
   const candidates =
     wanted === undefined
       ? [drafts.draft2020, drafts.draft7]

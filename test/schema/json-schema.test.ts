@@ -65,6 +65,7 @@ describe('a value is checked against', () => {
     [{ const: { a: 1 } }, 1, ['input must be {"a":1}']],
     [{ type: 'string', format: 'email' }, 'no address', []],
     [{ 'x-order': 1, title: 'Any' }, 1, []],
+    [{ $async: true, required: ['a'] }, {}, ['input.a is required']],
   ] as [JsonObject, unknown, string[]][])('%j: %j', async (schema, value, expected) => {
     expect((await wrongIn(schema, value)).toSorted()).toEqual(expected.toSorted())
   })
@@ -78,6 +79,7 @@ test.each([
   [{ $schema: 'http://json-schema.org/draft-04/schema#' }, 'schema.$schema must be that of'],
   [{ $schema: 5 }, 'schema.$schema must be that of'],
   [{ pattern: '(' }, 'is no usable JSON schema'],
+  [{ $defs: { a: { $async: true } }, $ref: '#/$defs/a' }, 'async schema referenced by sync schema'],
 ] as [JsonObject, string][])('%j is refused', async (schema, message) => {
   expect(await refusalOf(schema)).toContain(message)
 })
