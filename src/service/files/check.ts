@@ -8,7 +8,7 @@ export type FileBounds = Pick<Limits, 'fileBytes' | 'run'>
 const maxCharacters = 255
 const maxAddressCharacters = 8 * 1024
 const token = "[\\w!#$%&'*+.^`|~-]+"
-const mediaType = new RegExp(`^${token}/${token}(?:[ \\t]*;[ \\t]*${token}=(?:${token}|"[\\x20-\\x7e]*"))*$`)
+const mediaType = new RegExp(`^${token}/${token}(?:[ \\t]*;[ \\t]*${token}=(?:${token}|"[\\x20\\x21\\x23-\\x7e]*"))*$`)
 
 /** Why a file part can't be taken: a sentence whose subject is `field`. */
 export interface FileProblem {

@@ -148,6 +148,7 @@ describe.each(['memory', 'sqlite'])('files of runs, in %s', (kind) => {
     ['emptiness', { data: '' }, { path: 'input.parts.1.data', message: 'must not be empty' }],
     ['a number', { data: 5 }, { path: 'input.parts.1.data' }],
     ['a type with a line break', { media_type: 'a/b\r\nx: y' }, { path: 'input.parts.1.media_type' }],
+    ['a type with many parameters', { media_type: `a/b${';c=""'.repeat(49)}!` }, { path: 'input.parts.1.media_type' }],
     ['a type without a slash', { media_type: 'png' }, { path: 'input.parts.1.media_type' }],
     ['an empty name', { name: '' }, { path: 'input.parts.1.name' }],
     ['both', { url: 'https://example.com' }, { path: 'input.parts.1.data' }],
