@@ -1,6 +1,7 @@
 import { availableParallelism, cpus } from 'node:os'
 import { resolve } from 'node:path'
 import { thisBuild } from '../start-up.ts'
+import { filesBenchmark } from './files.ts'
 import { estimateMedian } from './interval.ts'
 import { knowledgeBenchmark } from './knowledge.ts'
 import { loadBenchmark } from './load.ts'
@@ -17,7 +18,7 @@ export interface Comparison {
   pairs: number
   /** A second for each load, and fewer files. */
   quick: boolean
-  /** Of the benchmarks (load, start-up, knowledge, model), only those whose name has this text. */
+  /** Of the benchmarks (load, start-up, knowledge, model, files), only those whose name has this text. */
   only: string
 }
 
@@ -46,6 +47,9 @@ export async function compareBuilds({ against, pairs, quick, only }: Comparison)
   }
 
   const rows = [...measured].map(([name, { unit, here, there }]) => {
+    // An older build can't do it.
+    if (there.length === 0)
+      return `| ${name} | ${digits(estimateMedian(here).median)} ${unit} | – | – | – | only this |`
     const ratio = estimateMedian(here.map((value, pair) => value / (there[pair] ?? Number.NaN)))
     const medians = [here, there].map((values) => `${digits(estimateMedian(values).median)} ${unit}`)
     const cells = [name, ...medians, ratio.median.toFixed(3), `${ratio.low.toFixed(3)} – ${ratio.high.toFixed(3)}`]
@@ -67,6 +71,7 @@ function allBenchmarks(quick: boolean): Benchmark[] {
     startUpBenchmark,
     knowledgeBenchmark(quick ? { files: 500, searches: 100 } : { files: 2_000, searches: 300 }),
     modelBenchmark,
+    filesBenchmark({ runs: quick ? 30 : 100 }),
   ]
 }
 
