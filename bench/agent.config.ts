@@ -51,6 +51,13 @@ export default defineConfig({
         }
       },
     }),
+    asking: agent({
+      description: 'Asks once, and says the answer.',
+      async *run({ text, resumed }) {
+        if (resumed === undefined) yield { type: 'input_required', call_id: 'may', prompt: text }
+        else yield String(resumed.input)
+      },
+    }),
     stubborn: agent({
       description: 'Takes a minute and does not listen to its signal.',
       async *run() {

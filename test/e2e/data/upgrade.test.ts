@@ -17,6 +17,27 @@ beforeAll(async () => {
 afterAll(() => project.remove())
 const at = (name: string) => ['--config', join(root, 'bench/agent.config.ts'), '--data', join(project.folder, name)]
 
+type Run = { run_id: string; replaced_by: string | null }
+const run = (content: string, more: object = {}) => ({
+  status: 'completed',
+  waiting: [],
+  given: null,
+  messages: expect.arrayContaining([expect.objectContaining({ content })]),
+  ...more,
+})
+const told = { role: 'user', parts: [{ type: 'text', text: 'told of the crane' }] }
+const asked = { kind: 'approval', call_id: 'may', prompt: 'may the stork nest?' }
+/** By folder version, the runs of the session from then on. */
+const said: Readonly<Record<number, object[]>> = {
+  1: [run('remember the heron'), run('and the ibis')],
+  5: [
+    run('see', { user_id: 'ann' }),
+    run('the wrong bittern'),
+    run('the right bittern', { given: { history: [told] } }),
+    run('may the stork nest?', { status: 'input_required', waiting: [asked] }),
+  ],
+}
+
 async function versionOf(path: string): Promise<number> {
   const connection = await Connection.open({ path, readonly: true, busyTimeoutMs: 0 })
   const [row] = await connection.all('PRAGMA user_version')
@@ -43,9 +64,21 @@ test.each(names)(
     const shown = await command(project, ['sessions', 'show', 'kept', '--json', ...at(name)])
     expect([shown.code, shown.stderr]).toEqual([0, ''])
     for (const text of ['remember the heron', 'and the ibis']) expect(shown.stdout).toContain(text)
-    const hasFile = Number(name) >= 5
+    const isNewer = Number(name) >= 5
     const copy = await command(project, ['sessions', 'export', 'kept', ...at(name)])
-    expect(copy.stdout.includes(btoa('a file about the egret'))).toBe(hasFile)
+    expect(copy.stdout.includes(btoa('a file about the egret'))).toBe(isNewer)
+    const recorded: Run[] = copy.stdout
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line))
+      .flatMap((line) => (line.type === 'run' ? [line.run] : []))
+    expect(recorded).toMatchObject(Object.entries(said).flatMap(([from, runs]) => (Number(name) < +from ? [] : runs)))
+    const [, , , wrong, right] = recorded
+    expect(recorded.filter((run) => run.replaced_by !== null)).toEqual(wrong === undefined ? [] : [wrong])
+    expect(wrong?.replaced_by).toBe(right?.run_id)
+    expect(JSON.parse(shown.stdout).runs.map((run: Run) => run.run_id)).toEqual(
+      recorded.filter((run) => run !== wrong).map((run) => run.run_id),
+    )
     const listed = await command(project, ['sessions', 'list', '--user', 'ann', '--json', ...at(name)])
     expect(JSON.parse(listed.stdout)).toMatchObject({ session_id: 'kept', user_id: 'bob', state: { count: 1 } })
     const found = await command(project, ['sessions', 'search', 'heron', ...at(name)])
@@ -55,7 +88,7 @@ test.each(names)(
     const { code, stdout } = await command(project, ['doctor', '--check', '--json', ...at(name)])
     expect([code, stdout]).toEqual([
       0,
-      expect.stringContaining(`2 sessions, ${hasFile ? '4 runs, 1 files' : '3 runs, 0 files'}; no damage`),
+      expect.stringContaining(`2 sessions, ${isNewer ? '7 runs, 1 files' : '3 runs, 0 files'}; no damage`),
     ])
     const copies = async () => (await readdir(join(project.folder, name))).filter((file) => file.includes('.version-'))
     expect(await copies()).toEqual(isOld ? [expect.stringMatching(/^agentserve\.db\.version-\d+$/)] : [])

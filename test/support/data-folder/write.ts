@@ -34,6 +34,10 @@ await post('/agents/echo/run', { input: 'remember the heron', session_id: 'kept'
 await post('/agents/echo/run', { input: 'and the ibis', session_id: 'kept' }, { 'idempotency-key': 'once' })
 const file = { type: 'file', media_type: 'text/plain', name: 'bird.txt', data: btoa('a file about the egret') }
 await post('/agents/echo/run', { input: { parts: [{ type: 'text', text: 'see' }, file] }, session_id: 'kept' })
+const wrong = await post('/agents/echo/run', { input: 'the wrong bittern', session_id: 'kept' })
+const right = { input: 'the right bittern', session_id: 'kept', replaces: wrong.run_id }
+await post('/agents/echo/run', { ...right, history: [{ role: 'user', content: 'told of the crane' }] })
+await post('/agents/asking/run', { input: 'may the stork nest?', session_id: 'kept' })
 await post('/sessions/kept/summary', {})
 await post('/sessions/kept/reuse', { user_id: 'bob' })
 await post('/agents/slow/run', { input: 'cut short', background: true })
