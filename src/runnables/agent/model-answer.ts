@@ -98,7 +98,8 @@ export function modelAnswer(settings: CheckedAgent, setting: ModelSetting, defau
     let messages = resumed?.messages ?? (yield* firstMessages(input, context, files))
     if (resumed !== undefined && resumed.again.length > 0) {
       const { toolsContext } = settings
-      const calls = { messages, again: resumed.again, tools: equipped, toolsContext, files }
+      const { again, hashes } = resumed
+      const calls = { messages, again, hashes, tools: equipped, toolsContext, files }
       const now = yield* callAgain(calls, context)
       if (now === undefined) return
       messages = now

@@ -24,6 +24,8 @@ type Execute = (input: unknown, options: object) => unknown
 export interface CallsAgain {
   messages: ModelMessage[]
   again: readonly string[]
+  /** Of the tools whose calls are approved and are made later. */
+  hashes: Readonly<Record<string, string>>
   tools: ToolSet
   toolsContext?: object | undefined
   files: Pick<ModelFiles, 'toReferences'>
@@ -34,7 +36,7 @@ export interface CallsAgain {
  * again: the run then pauses.
  */
 export async function* callAgain(
-  { messages, again, tools, toolsContext = {}, files }: CallsAgain,
+  { messages, again, hashes, tools, toolsContext = {}, files }: CallsAgain,
   context: RunContext,
 ): AsyncGenerator<EmittedEvent, ModelMessage[] | undefined> {
   const queue = new Channel<EmittedEvent>()
@@ -72,7 +74,7 @@ export async function* callAgain(
   yield* queue
   const now = withOutputs(messages, outputs)
   if (waiting.size === 0) return now
-  yield* paused([], await files.toReferences(now), waiting)
+  yield* paused([], await files.toReferences(now), waiting, hashes)
   return undefined
 }
 

@@ -11,7 +11,7 @@ export interface Checkpoint {
   /** The ids of the calls that are made again, because what they asked waits. */
   again?: string[]
   /** The hashes of the tools whose calls wait for approval, by call id. */
-  hashes?: Record<string, string>
+  hashes?: Readonly<Record<string, string>>
 }
 
 export type KnownTools = ReadonlyMap<string, { hash?: string | undefined }>
@@ -55,6 +55,8 @@ export interface ResumedMessages {
   denied: ReadonlyMap<string, string>
   /** The ids of the calls to make again first. */
   again: readonly string[]
+  /** The hashes of the tools whose calls are approved, by call id. */
+  hashes: Readonly<Record<string, string>>
 }
 
 /** The messages with which a paused run continues; undefined for a new run. `results`: what the caller's tools gave. */
@@ -73,29 +75,43 @@ export async function resumedMessages(
   return { messages: await files.restore(messages), ...rest }
 }
 
-/** Adds the decisions on the waiting tool calls. An approval holds only for the tool as it was then. */
+/**
+ * Adds the decisions on the waiting tool calls. An approval holds only for the tool as it was then, also when its call is
+ * made later because what another call asked waits again.
+ */
 function withDecisions(
   { messages, again = [], hashes = {} }: Checkpoint,
   resumed: Resumption,
   tools: KnownTools,
 ): ResumedMessages {
   const denied = new Map<string, string>()
-  const open = openCalls(messages)
-  if (open.length === 0) return { messages: [...messages], denied, again }
-  const content = open.map(({ approvalId, callId, name }): ToolApprovalResponse => {
-    const { approved, input, reason: own = typeof input === 'string' ? input : undefined } = answerTo(callId, resumed)
-    const decision = approved === true
-    const problem = decision && name !== undefined ? problemOf(name, hashes[callId], tools) : undefined
+  const decide = ({ approvalId, callId, name }: Approval, yes: boolean, own: string | undefined) => {
+    const found = name === undefined ? undefined : problemOf(name, hashes[callId], tools)
+    const problem = yes || own === found ? found : undefined
     if (problem !== undefined) denied.set(callId, problem)
     const reason = problem ?? own
-    return {
-      type: 'tool-approval-response',
-      approvalId,
-      approved: decision && problem === undefined,
-      ...(reason === undefined ? {} : { reason }),
-    }
+    const approved = yes && problem === undefined
+    const response: ToolApprovalResponse = { type: 'tool-approval-response', approvalId, approved }
+    return reason === undefined ? response : { ...response, reason }
+  }
+  const approvals = approvalsIn(messages)
+  const open = approvals.filter(({ isDecided }) => !isDecided)
+  const content = open.map((approval) => {
+    const { approved, input, reason } = answerTo(approval.callId, resumed)
+    return decide(approval, approved === true, reason ?? (typeof input === 'string' ? input : undefined))
   })
-  return { messages: [...messages, { role: 'tool', content }], denied, again }
+  const notMade = new Map(approvals.filter(({ isMade }) => !isMade).map((one) => [one.approvalId, one]))
+  const checked = messages.map((message, place) => {
+    if (message.role !== 'tool' || place < messages.length - 1) return message
+    const parts = message.content.map((part) => {
+      const approval = part.type === 'tool-approval-response' ? notMade.get(part.approvalId) : undefined
+      return part.type !== 'tool-approval-response' || approval === undefined
+        ? part
+        : decide(approval, part.approved, part.reason)
+    })
+    return { ...message, content: parts }
+  })
+  return { messages: content.length === 0 ? checked : [...checked, { role: 'tool', content }], denied, again, hashes }
 }
 
 function problemOf(name: string, hash: string | undefined, tools: KnownTools): string | undefined {
@@ -105,24 +121,42 @@ function problemOf(name: string, hash: string | undefined, tools: KnownTools): s
   return `The tool '${name}' has changed since the call was asked for, so the call was not made.`
 }
 
-function openCalls(
-  messages: readonly ModelMessage[],
-): { approvalId: string; callId: string; name?: string | undefined }[] {
-  const open = new Map<string, string>()
+interface Approval {
+  approvalId: string
+  callId: string
+  name: string | undefined
+  isDecided: boolean
+  /** The call has a result. */
+  isMade: boolean
+}
+
+/** The calls that needed approval. */
+function approvalsIn(messages: readonly ModelMessage[]): Approval[] {
+  const asked = new Map<string, string>()
   const names = new Map<string, string>()
+  const decided = new Set<string>()
+  const made = new Set<string>()
   for (const { content } of messages) {
     if (typeof content === 'string') continue
     for (const part of content) {
       if (part.type === 'tool-call') names.set(part.toolCallId, part.toolName)
-      else if (part.type === 'tool-approval-request') open.set(part.approvalId, part.toolCallId)
-      else if (part.type === 'tool-approval-response') open.delete(part.approvalId)
+      else if (part.type === 'tool-approval-request') asked.set(part.approvalId, part.toolCallId)
+      else if (part.type === 'tool-approval-response') decided.add(part.approvalId)
+      else if (part.type === 'tool-result') made.add(part.toolCallId)
     }
   }
-  return [...open].map(([approvalId, callId]) => ({ approvalId, callId, name: names.get(callId) }))
+  return [...asked].map(([approvalId, callId]) => ({
+    approvalId,
+    callId,
+    name: names.get(callId),
+    isDecided: decided.has(approvalId),
+    isMade: made.has(callId),
+  }))
 }
 
 /** By the id of each call that waits for approval, the hash of its tool. */
 export function hashesOfOpen(messages: readonly ModelMessage[], tools: KnownTools): Record<string, string> {
-  const hashes = openCalls(messages).map(({ callId, name }) => [callId, name && tools.get(name)?.hash] as const)
+  const open = approvalsIn(messages).filter(({ isDecided }) => !isDecided)
+  const hashes = open.map(({ callId, name }) => [callId, name && tools.get(name)?.hash] as const)
   return Object.fromEntries(hashes.filter((pair): pair is [string, string] => pair[1] !== undefined))
 }

@@ -154,7 +154,7 @@ export function paused(
   asked: readonly InputRequired[],
   messages: ModelMessage[],
   waiting: ReadonlyMap<string, WaitingCall>,
-  hashes: Record<string, string> = {},
+  hashes: Readonly<Record<string, string>> = {},
 ): InputRequired[] {
   const all = [...asked, ...[...waiting.values()].flatMap(({ asks }) => asks)]
   const inside = [...waiting].flatMap(([callId, { runId }]) => (runId === undefined ? [] : [[callId, runId] as const]))
