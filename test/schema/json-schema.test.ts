@@ -79,7 +79,7 @@ test.each([
   [{ $schema: 'http://json-schema.org/draft-04/schema#' }, 'schema.$schema must be that of'],
   [{ $schema: 5 }, 'schema.$schema must be that of'],
   [{ pattern: '(' }, 'is no usable JSON schema'],
-  [{ $defs: { a: { $async: true } }, $ref: '#/$defs/a' }, 'async schema in sync schema'],
+  [{ $defs: { a: { $async: true, type: 'string' } }, $ref: '#/$defs/a' }, 'async schema in sync schema'],
 ] as [JsonObject, string][])('%j is refused', async (schema, message) => {
   expect(await refusalOf(schema)).toContain(message)
 })
