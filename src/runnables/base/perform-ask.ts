@@ -52,10 +52,8 @@ export async function performAsk({ context, emit, slots }: Asking, step: AskStep
   const known = newest === undefined ? undefined : await context.findChild(newest)
   if (known !== undefined && !wasAsked(known.run, input)) throw changed(`'${name}' is asked something else`)
   if (earlier?.end !== undefined) return { asked: recordedAnswer(name, earlier.end, known) }
-  if (known === undefined) {
-    const askedAs = newest ?? createId('run')
-    return work(askedAs, () => context.child(entity, { entityId: name, input, askedAs }))
-  }
+  // The id that the record names is not used again: a record that was brought may name any run.
+  if (known === undefined) return askAnew()
   const { run } = known
   if (run.status === 'input_required') {
     const answer = answerFor(context, run)
@@ -65,9 +63,12 @@ export async function performAsk({ context, emit, slots }: Asking, step: AskStep
   if (run.status === 'interrupted' && run.entity_kind === 'workflow') {
     return work(run.run_id, () => context.child(entity, { runId: run.run_id, answer: {} }))
   }
-  if (!wasCut(run)) return settle(run)
-  const askedAs = createId('run')
-  return work(askedAs, () => context.child(entity, { entityId: name, input, askedAs }))
+  return wasCut(run) ? askAnew() : settle(run)
+
+  function askAnew(): Promise<AskOutcome> {
+    const askedAs = createId('run')
+    return work(askedAs, () => context.child(entity, { entityId: name, input, askedAs }))
+  }
 
   async function work(child_run_id: string, begin: () => Promise<ChildRun>): Promise<AskOutcome> {
     const leave = await slots.take()

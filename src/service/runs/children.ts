@@ -1,4 +1,4 @@
-import { AppError, isAppError } from '../../core/error.ts'
+import { AppError, isAppError, notFound } from '../../core/error.ts'
 import type { RunEvent } from '../../core/event.ts'
 import { createId } from '../../core/id.ts'
 import type { GivenPart, Part } from '../../core/message.ts'
@@ -47,7 +47,10 @@ export function createChildren(services: RunServices, live: LiveRuns): Children 
       }
 
       async function resume(runId: string, answer = answerOf(parent, runId)): Promise<RunExecution> {
-        const resumed = await prepareResume(services, await recorded.get(runId), answer)
+        const paused = await recorded.get(runId)
+        // A record that was brought may name any run.
+        if (paused.parent_run_id !== parent.run.run_id) throw notFound('run', runId)
+        const resumed = await prepareResume(services, paused, answer)
         const execution = prepare(resumed.run, resumed.before)
         await live.admit(execution, () => store.resumeRun(resumed.resume), 'durable')
         return execution

@@ -377,7 +377,7 @@ describe('a workflow that is resumed after a crash', () => {
     })
     const one = await serveAsking(entities, { store, dies: true })
     const { runId } = await one.start()
-    const named = async () => ofType(await inner.readEvents(runId, 0, 10), 'step_start')[0]?.child_run_id
+    const named = async () => ofType(await inner.readEvents(runId, 0, 10), 'step_start').at(-1)?.child_run_id
     await expect.poll(named).toMatch(/^run_/)
     const two = await afterCrash(inner, entities)
     expect(saidBy(await two.resume(runId))).toBe('done')
