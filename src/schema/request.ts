@@ -1,7 +1,7 @@
 import type { z } from 'zod'
 import { AppError, type ErrorDetail } from '../core/error.ts'
 
-/** What is asked for, by its schema. Throws `invalid_request` with the path of every field that is wrong. */
+/** What is asked for, by its schema. Throws `invalid_request` with the paths of the fields that are wrong. */
 export function checkRequest<S extends z.ZodType>(schema: S, value: unknown): z.output<S> {
   const result = schema.safeParse(value)
   if (result.success) return result.data
@@ -13,8 +13,15 @@ export function checkRequest<S extends z.ZodType>(schema: S, value: unknown): z.
   throw wrongRequest([...details.values()])
 }
 
-/** One `invalid_request` for all these; each message follows its path. */
-export function wrongRequest(details: ErrorDetail[]): AppError {
+const maxDetails = 100
+/** A caller may send any key. */
+const maxPathCharacters = 500
+
+/** One `invalid_request` for these, at most 100; each message follows its path. */
+export function wrongRequest(all: readonly ErrorDetail[]): AppError {
+  const details = all
+    .slice(0, maxDetails)
+    .map((detail) => ({ ...detail, path: detail.path.slice(0, maxPathCharacters) }))
   const message = details.map(({ path, message }) => (path === '' ? message : `${path} ${message}`)).join('; ')
   return new AppError('invalid_request', `${message}.`, { details })
 }

@@ -14,7 +14,7 @@ interface Shape {
 const shapes = new WeakMap<z.ZodObject, Shape>()
 
 /**
- * Validates a request body; throws `invalid_request` with the path of every wrong field and the expected value. An
+ * Validates a request body; throws `invalid_request` with the paths of wrong fields and the expected values. An
  * absent body is `{}`. Unknown fields are dropped, but the camelCase name of a known field is refused. `null` means
  * absent, unless `nulls` is `keep`.
  */

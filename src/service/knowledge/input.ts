@@ -17,7 +17,7 @@ export function assertContent(content: unknown): asserts content is IngestInput[
 
 export type IngestSettings = ReturnType<typeof parseIngest>
 
-/** Throws `invalid_request` with the path of every field that is wrong. */
+/** Throws `invalid_request` with the paths of the fields that are wrong. */
 export function parseIngest(input: Omit<IngestInput, 'content'>, collection: string, configured: ChunkDefaults) {
   const given = withoutNulls(input)
   const size = given.chunk_size ?? configured.chunkSize

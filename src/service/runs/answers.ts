@@ -5,6 +5,7 @@ import type { Json } from '../../core/json.ts'
 import type { CallAnswer, WaitingKind } from '../../core/run.ts'
 import { type Answer, answerTo, kindOf } from '../../core/waiting.ts'
 import { compileJsonSchema } from '../../schema/json-schema.ts'
+import { wrongRequest } from '../../schema/request.ts'
 
 const fieldsOf: Record<WaitingKind, readonly (keyof CallAnswer)[]> = {
   approval: ['approved', 'input', 'reason'],
@@ -62,9 +63,7 @@ function isIn(fields: readonly string[], field: string): boolean {
 }
 
 function refuse(details: ErrorDetail[]): void {
-  if (details.length === 0) return
-  const message = details.map((detail) => `${detail.path} ${detail.message}`).join('; ')
-  throw new AppError('invalid_request', `${message}.`, { details })
+  if (details.length > 0) throw wrongRequest(details)
 }
 
 function refuseIncomplete(requests: readonly InputRequired[], answer: Answer): void {

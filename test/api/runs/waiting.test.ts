@@ -96,6 +96,22 @@ test.each([
   expect((await resume(runId, { input: { day: 'Monday' } })).json.content).toBe('{"day":"Monday"}')
 })
 
+test('the error for very many wrong answers, or a very long id, stays short', async () => {
+  const { runId } = await server.ask('asking', 'x')
+  const many = Object.fromEntries(Array.from({ length: 5_000 }, (_, n) => [`call-${n}`, { approved: true }]))
+  const long = 'x'.repeat(100_000)
+  for (const answers of [many, { [long]: { approved: true } }, { [long]: { approved: 'x' } }]) {
+    const { status, text, json } = await resume(runId, { answers })
+    expect([status, json.error.code]).toEqual([400, 'invalid_request'])
+    expect(text.length).toBeLessThan(20_000)
+  }
+  const { status, text } = await server.call('POST', '/api/v1/agents/asking/run', {
+    input: 'x',
+    history: Array(50_000).fill(5),
+  })
+  expect([status, text.length < 20_000]).toEqual([400, true])
+})
+
 test('a copy of a team that waits is answered by the new ids of its members', async () => {
   const { json, runId } = await server.ask('both', 'Go')
   const fork = (await server.call('POST', `/api/v1/sessions/${json.session_id}/fork`, {})).json
