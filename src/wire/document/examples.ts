@@ -26,6 +26,8 @@ const run = {
   error: null,
   cache_hit: false,
   usage,
+  waiting: [],
+  replaced_by: null,
 }
 const messages = [
   {
@@ -75,6 +77,8 @@ const result = {
   sources: [source],
   usage,
   cache_hit: false,
+  waiting: [],
+  replaced_by: null,
   metadata: null,
   created_at: at,
   completed_at: later,
@@ -160,6 +164,7 @@ export const examples: Readonly<Record<string, unknown>> = {
   History: { session_id: sessionId, messages, runs: [run], summary: null, has_more: false },
   MessageHitList: { messages: [hit], count: 1, next_cursor: null },
   RunRequest: { input: question },
+  RunForm: { request: { input: question }, file: ['The first lines of a file.'] },
   RunResult: result,
   RunDetail: {
     ...result,

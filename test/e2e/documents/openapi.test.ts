@@ -89,6 +89,16 @@ async function prepare({ path, operationId }: Described): Promise<void> {
       await server.call('POST', `/api/v1/sessions/${ids.id}/reuse`, { agent_id: 'asking' })
     }
     if (operationId === 'getSummary') await server.call('POST', `/api/v1/sessions/${ids.id}/summary`)
+    if (operationId === 'getFile') {
+      const file = { type: 'file', media_type: 'text/plain', data: btoa('a file') }
+      const body = { input: { parts: [file] }, session_id: ids.id }
+      const { messages } = (await server.call('POST', '/api/v1/agents/echo/run', body)).json
+      ids.file_id = messages[0].parts[0].file_id
+    }
+  } else if (operationId === 'restoreRun') {
+    const { run_id, session_id } = await run('echo', false)
+    ids.id = run_id
+    await server.call('POST', '/api/v1/agents/echo/run', { input: 'another', session_id, replaces: run_id })
   } else if (operationId === 'cancelRun') ids.id = (await run('asking', true)).run_id
   else if (path.includes('/runs/{id}')) ids.id = (await run('echo', false)).run_id
   else if (path.includes('/agents/{id}')) ids.id = 'echo'
