@@ -34,11 +34,12 @@ export function hostileImports(copy: string, names: CopyNames, anything: fc.Arbi
   const text = textOf(lines)
   const [session = '', run = ''] = [/"session_id":"([^"]+)"/, /"run_id":"([^"]+)"/].map((name) => name.exec(text)?.[1])
   const known = (some: readonly string[]) => fc.nat().map((number) => some[number % Math.max(1, some.length)] ?? 'none')
+  const takenSession = known(names.sessions).map((id) => (id === neverWhole ? 'none' : id))
   const fresh = fc.uuid()
 
   /** Sound in itself, with ids that are free, taken or somebody else's. */
   const named = fc
-    .tuple(fc.oneof(fresh, known(names.sessions)), fc.oneof(fresh, known(names.runs)), known(names.users))
+    .tuple(fc.oneof(fresh, takenSession), fc.oneof(fresh, known(names.runs)), known(names.users))
     .map(([sessionId, runId, user]) =>
       Buffer.from(
         text
