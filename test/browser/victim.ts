@@ -77,8 +77,12 @@ export async function startVictim(config: { allowOrigins?: string[]; allowHosts?
   await call('POST', '/api/v1/sessions', { session_id: 'theirs', user_id: 'erased' })
   await call('POST', '/api/v1/agents/echo/run', { input: secret, session_id: 'kept' })
   await call('POST', '/api/v1/sessions', { session_id: 'doomed', name: secret })
+  await call('POST', '/api/v1/sessions', { session_id: 'rewritten' })
   const running = (await call('POST', '/api/v1/agents/waits/run', { input: 'wait', background: true })).json.run_id
   const finished = (await call('GET', '/api/v1/sessions/kept/runs')).json.runs[0].run_id
+  const replaced = (await call('POST', '/api/v1/agents/echo/run', { input: 'first', session_id: 'rewritten' })).json
+    .run_id
+  await call('POST', '/api/v1/agents/echo/run', { input: 'second', session_id: 'rewritten', replaces: replaced })
   const ingest = (content: string) => call('POST', '/api/v1/knowledge/content', { content, source: content })
   const source = `A doomed document: ${secret}.`
   const document = (await ingest(source)).json.document_id
@@ -99,7 +103,9 @@ export async function startVictim(config: { allowOrigins?: string[]; allowHosts?
         : template.includes('/runs/')
           ? method === 'get'
             ? finished
-            : running
+            : operationId === 'restoreRun'
+              ? replaced
+              : running
           : template.includes('/agents/')
             ? 'echo'
             : document

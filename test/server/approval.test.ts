@@ -172,13 +172,22 @@ describe('a tool that needs approval', () => {
     expect(JSON.stringify(prompts[2])).toMatch(/wiped 1.*wiped 2/)
   })
 
-  it('is resumed by one of two who try at once; the other hears of it', async () => {
+  it('is resumed once by two that send the same answer at the same time; both get the run', async () => {
     const { json } = await start()
     const both = await Promise.all([resume(json.run_id), resume(json.run_id)])
-    expect(both.map(({ status }) => status).sort()).toEqual([200, 409])
+    expect(both.map(({ status, json }) => [status, json.content])).toEqual(Array(2).fill([200, 'It is gone.']))
     expect(wiped).toEqual(['sda'])
-    expect(await resume(json.run_id)).toMatchObject({ status: 409, json: { error: { code: 'conflict' } } })
+    expect(await resume(json.run_id)).toMatchObject({ status: 200, json: { content: 'It is gone.' } })
     expect((await resume('run_none')).status).toBe(404)
+  })
+
+  it('is resumed by one of two that send different answers at the same time; the other gets 409', async () => {
+    const { json } = await start()
+    const both = await Promise.all([resume(json.run_id), resume(json.run_id, { approved: false })])
+    expect(both.map(({ status }) => status).sort()).toEqual([200, 409])
+    expect(wiped).toEqual(both[0].status === 200 ? ['sda'] : [])
+    const refused = both[0].status === 200 ? { approved: false } : { approved: true }
+    expect(await resume(json.run_id, refused)).toMatchObject({ status: 409, json: { error: { code: 'conflict' } } })
   })
 
   it('can be cancelled while it waits', async () => {

@@ -80,7 +80,7 @@ describe('agentserve', () => {
     [['search', 'x', '--mode', 'magic'], /Allowed choices are hybrid, vector, keyword/],
     [['chat'], /missing required argument 'agentId'/],
     [['ingest'], /missing required argument 'paths'/],
-    [['sessions', 'burn'], /Allowed choices are browse, list, show, tail/],
+    [['sessions', 'burn'], /Allowed choices are browse, list, show, files, file, tail/],
     [['sessions', 'show'], /sessions show needs the id of a session/],
     [['init', '--template', 'none'], /Allowed choices are basic, knowledge, team, workflow/],
   ])('refuses %j with exit code 2, on stderr', async (args, message) => {

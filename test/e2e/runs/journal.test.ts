@@ -196,7 +196,10 @@ it('an agent killed in the approved call is interrupted, and nobody makes it cal
   expect(await settle(server, runId)).toBeUndefined()
   server = await begin(at, 'in send')
   expect((await call(server, 'GET', `/runs/${runId}`)).json.status).toBe('interrupted')
-  expect((await resume(server, runId, { approved: true }))?.status).toBe(409)
+  expect((await resume(server, runId, { approved: false }))?.status).toBe(409)
+  // The answer is the one that the run has: it follows the run.
+  expect((await resume(server, runId, { approved: true }))?.status).toBe(202)
+  expect((await call(server, 'GET', `/runs/${runId}`)).json.status).toBe('interrupted')
   expect(await effects(at)).toHaveLength(1)
   await server.stop()
 }, 60_000)
