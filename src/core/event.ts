@@ -20,6 +20,11 @@ export interface DataEvent {
   type: 'data'
   data: Json
 }
+/** The partial data of the answer so far, for those who read the run now: it is not recorded and has no number of its own. */
+export interface DataDelta {
+  type: 'data_delta'
+  data: Json
+}
 /** A file of the answer, placed after the text so far. */
 export type FileEvent = FilePart
 export interface ModelCallStart {
@@ -137,6 +142,7 @@ export type EmittedEvent =
   | TextDelta
   | ReasoningDelta
   | DataEvent
+  | DataDelta
   | FileEvent
   | ModelCallStart
   | ModelCallEnd
@@ -152,6 +158,7 @@ const emitted: Record<EmittedEvent['type'], true> = {
   text_delta: true,
   reasoning_delta: true,
   data: true,
+  data_delta: true,
   file: true,
   model_call_start: true,
   model_call_end: true,
@@ -202,7 +209,7 @@ export interface RunErrorEvent {
 
 export interface Stamp {
   run_id: string
-  /** Increases by one from 1 within a process. A crash may leave a gap but never repeats a number. */
+  /** Increases by one from 1 within a process. A crash may leave a gap but never repeats a number. A `data_delta` has the last one. */
   seq: number
   at: string
 }

@@ -45,7 +45,11 @@ const failure = z.object({ message: z.string() })
 const milliseconds = z.number()
 const stamp = {
   run_id: z.string(),
-  seq: z.int().describe('Increasing from 1. Numbers may be skipped but never repeat.'),
+  seq: z
+    .int()
+    .describe(
+      'Increasing from 1. Numbers may be skipped but never repeat, except in a `data_delta`: it has the last one.',
+    ),
   at: timestamp(),
 }
 
@@ -76,7 +80,7 @@ export const Source = component(
   RecordedSource.extend({ cited: z.boolean().describe('Whether the text of the answer cites it, like [1].') }),
 ) satisfies z.ZodType<CitedSource>
 
-/** One event of a run's stream: the `data` of a server-sent event whose `event` is its `type` and whose `id` is its `seq`. */
+/** One event of a run's stream: the `data` of a server-sent event whose `event` is its `type` and whose `id` is its `seq`; a `data_delta` has no `id`. */
 export const RunEvent = component(
   'RunEvent',
   z.discriminatedUnion('type', [
@@ -84,6 +88,9 @@ export const RunEvent = component(
     event('text_delta', { text: z.string() }),
     event('reasoning_delta', { text: z.string() }),
     event('data', { data: json().describe('A data part of the answer.') }),
+    event('data_delta', {
+      data: json().describe('The partial data of the answer so far. Only live readers get it; it has no `id`.'),
+    }),
     event('file', {
       media_type: z.string(),
       name: z.string().exactOptional(),

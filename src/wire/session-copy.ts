@@ -263,7 +263,7 @@ export class CopyReader {
       const event = { ...fields, run_id } as unknown as CoreRunEvent
       const result = RunEvent.safeParse(event)
       if (!result.success) throw this.complaint(`events.${place}.${toWords(result.error.issues[0])}`)
-      if (event.type === 'run_start' || isFinalEvent(event))
+      if (event.type === 'run_start' || event.type === 'data_delta' || isFinalEvent(event))
         throw this.complaint(`events.${place}.type is not recorded`)
       if (event.seq <= run.seq) throw this.complaint(`events.${place}.seq must be larger than the preceding one`)
       if (event.seq >= run.endSeq) throw this.complaint(`events.${place}.seq must be smaller than run.end_seq`)

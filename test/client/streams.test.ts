@@ -53,6 +53,26 @@ test('takes up a stream that was cut at any byte, without a gap or a repeat', as
   expect(JSON.parse(seen[0]?.body ?? '')).toEqual({ input: 'x', on_disconnect: 'continue' })
 }, 60_000)
 
+test('partial data neither moves the place where a cut stream is taken up nor the result', async () => {
+  const partial = (seq: number, n: number) => ({ type: 'data_delta', ...stamp, seq, data: { n } })
+  const frame = (event: { type: string }) => encodeEvent({ event: event.type, data: event })
+  const { client, seen } = await open((request, response) => {
+    if (request.method === 'POST') {
+      const live = [partial(1, 0), partial(1, 1), partial(2, 2)].map(frame)
+      return cut(response, Buffer.from(`${frames[0]}${live[0]}${live[1]}${frames[1]}${live[2]}`))
+    }
+    response.writeHead(200, head)
+    response.end(frame(partial(2, 3)) + after(Number(request.headers['last-event-id'])))
+  })
+  const read: unknown[] = []
+  const stream = await client.agents.stream('a', { input: 'x' })
+  for await (const event of stream) read.push(event)
+  const live = [partial(1, 0), partial(1, 1), partial(2, 2), partial(2, 3)]
+  expect(read).toEqual([events[0], live[0], live[1], events[1], live[2], live[3], events[2], events[3]])
+  expect(seen.map(({ headers }) => headers['last-event-id'])).toEqual([undefined, '2'])
+  expect(await stream.result()).toMatchObject({ parts: [{ type: 'text', text: 'é👩‍👩‍👧\n\n' }], data: undefined })
+})
+
 test('takes up a stream again and again while it makes progress', async () => {
   const { client, seen } = await open((request, response) => {
     const from = Number(request.headers['last-event-id'] ?? 0)

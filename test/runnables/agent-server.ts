@@ -13,17 +13,17 @@ export async function serveAgents(entities: Record<string, object>, config: Serv
     const answer = await server.call('POST', path, { input, ...more })
     const runId: string | undefined =
       answer.headers.get('x-run-id') ?? answer.json?.run_id ?? answer.json?.error?.run_id
-    return { ...answer, runId, streamed: stream === true ? parse(answer.text) : [] }
+    return { ...answer, runId, streamed: stream === true ? parseEvents(answer.text) : [] }
   }
 
   async function events(runId: string | undefined): Promise<RunEvent[]> {
-    return parse((await server.call('GET', `/api/v1/runs/${runId}/events?include=prompts`)).text)
+    return parseEvents((await server.call('GET', `/api/v1/runs/${runId}/events?include=prompts`)).text)
   }
 
   return { ...server, ask, events, [Symbol.asyncDispose]: () => server.close() }
 }
 
-function parse(text: string): RunEvent[] {
+export function parseEvents(text: string): RunEvent[] {
   return [...text.matchAll(/^data: (.+)$/gm)].map(([, data]) => JSON.parse(data ?? '') as RunEvent)
 }
 

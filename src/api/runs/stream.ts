@@ -55,7 +55,9 @@ function toFrame(batch: readonly RunEvent[], prompts: boolean): Frames {
 function encodeFrame(batch: readonly RunEvent[], prompts: boolean): string {
   let frames = ''
   for (const event of batch) {
-    frames += encodeEvent({ id: event.seq, event: event.type, data: toWireEvent(event, prompts) })
+    // A reader goes on after the last event with a number of its own.
+    const id = event.type === 'data_delta' ? undefined : event.seq
+    frames += encodeEvent({ id, event: event.type, data: toWireEvent(event, prompts) })
   }
   return frames
 }

@@ -55,6 +55,8 @@ export function guarded(answer: Answering, { input: before, output: after }: Age
     let text = ''
     let data: Json | undefined
     for await (const emission of answer(input, context)) {
+      // What it shows is part of the answer, and worth nothing later.
+      if (typeof emission !== 'string' && emission.type === 'data_delta') continue
       if (isHeldBack(emission)) held.push(emission)
       else yield emission
       if (typeof emission === 'string') text += emission

@@ -58,6 +58,8 @@ export async function* withoutSent(
   const others = Map.groupBy(own.map(bodyOf), ({ type }) => type)
   for await (const emission of emissions) {
     if (typeof emission !== 'string' && emission.type !== 'text_delta') {
+      // The whole of it was sent.
+      if (emission.type === 'data_delta' && (others.get('data')?.length ?? 0) > 0) continue
       const next = others.get(emission.type)?.shift()
       if (next !== undefined && isSame(next, emission)) continue
       others.delete(emission.type)

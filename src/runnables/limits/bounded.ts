@@ -40,6 +40,8 @@ export async function* bounded<T extends Emission>(
 
 function bytesOf(emission: Emission): number {
   if (typeof emission === 'string') return Buffer.byteLength(emission) || 1
+  // It replaces the one before and is not kept.
+  if (emission.type === 'data_delta') return 0
   if (emission.type === 'model_call_start' || emission.type === 'tool_result') return 1
   return 'text' in emission && typeof emission.text === 'string'
     ? Buffer.byteLength(emission.text) || 1

@@ -5,13 +5,14 @@ import type { JsonObject } from '../../core/json.ts'
 import { compileJsonSchema } from '../../schema/json-schema.ts'
 import { toJson } from '../base/json-value.ts'
 import { loadSdk } from '../base/sdk.ts'
+import { PartialData } from './partial-data.ts'
 
 /** True for every `output` but the AI SDK's `Output.text()`. */
 export function isStructured(output: OutputInterface | undefined): output is OutputInterface {
   return output !== undefined && output.name !== 'text'
 }
 
-/** `output` without partial values: nothing reads them, and each fragment would make them more expensive. */
+/** `output` without partial values: the AI SDK would parse the whole text again for each fragment. */
 export function wholeOutput(output: OutputInterface): OutputInterface {
   return { ...output, parsePartialOutput: async ({ text }) => ({ partial: text }) }
 }
@@ -32,21 +33,25 @@ export async function callersOutput(schema: JsonObject): Promise<OutputInterface
 }
 
 /**
- * A model's events with the answer as one `data` event, checked by `output`, instead of its text. Text before tool
- * calls stays text. An invalid answer fails the run and keeps its text.
+ * A model's events with the answer as one `data` event, checked by `output`, instead of its text; before it, `data_delta`
+ * events show what has come. Text before tool calls stays text. An invalid answer fails the run and keeps its text.
  */
 export async function* structured(
   events: AsyncIterable<EmittedEvent>,
   output: OutputInterface,
   schemaName = "the agent's `output` schema",
+  now?: () => number,
 ): AsyncGenerator<EmittedEvent> {
   let held: EmittedEvent[] = []
+  const partials = new PartialData(output, now)
   let text = ''
   let end: ModelCallEnd | undefined
   for await (const event of events) {
     if (event.type === 'text_delta') {
       held.push(event)
       text += event.text
+      const partial = partials.isDue() ? await partials.read(text) : undefined
+      if (partial !== undefined) yield { type: 'data_delta', data: partial }
       continue
     }
     if (event.type === 'model_call_start' || event.type === 'input_required') {

@@ -118,7 +118,7 @@ async function follow(
 }
 
 function isSaid(event: { type: string }): event is EmittedEvent {
-  return ['text_delta', 'reasoning_delta', 'data', 'file', 'source'].includes(event.type)
+  return ['text_delta', 'reasoning_delta', 'data', 'data_delta', 'file', 'source'].includes(event.type)
 }
 
 /** Text, with data after it or in it; of an answer without text the last data. */

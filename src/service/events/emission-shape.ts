@@ -19,6 +19,7 @@ const fields: { [TYPE in EmittedEvent['type']]: Record<string, Field> } = {
   text_delta: { text },
   reasoning_delta: { text },
   data: { data: json },
+  data_delta: { data: json },
   file: {
     media_type: text,
     name: maybe('text'),

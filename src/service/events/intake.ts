@@ -1,5 +1,5 @@
 import { AppError, toAppError } from '../../core/error.ts'
-import type { EmittedEvent, InputRequired, ModelCallStart } from '../../core/event.ts'
+import type { DataDelta, EmittedEvent, InputRequired, ModelCallStart } from '../../core/event.ts'
 import type { RunFold } from '../../core/fold.ts'
 import type { JsonObject } from '../../core/json.ts'
 import type { FilePart, UploadedFilePart } from '../../core/message.ts'
@@ -10,7 +10,7 @@ import type { RunFiles } from '../files/run-files.ts'
 import { type RunBounds, RunBudget } from '../limits/run-budget.ts'
 import type { PromptLog } from '../prompts/log.ts'
 import type { RunRecorder } from './recorder.ts'
-import { toDelta, toRecordable } from './to-event.ts'
+import { type Recordable, toDelta, toRecordable } from './to-event.ts'
 
 const eventsPerTick = 256
 
@@ -55,12 +55,24 @@ export class RunIntake {
 
   #addEvent(emission: Emission): Promise<void> | undefined {
     const recordable = toRecordable(emission, this.#budget)
-    this.#budget.addEvent(recordable)
     const { event, characters } = recordable
+    if (event.type === 'data_delta') return this.#showPartial(event, recordable)
+    this.#budget.addEvent(recordable)
     if (event.type === 'model_call_start') return this.#addCall(event, characters)
     if (event.type === 'input_required') return this.#addRequest(event, characters)
     if (event.type === 'model_call_end' && event.usage !== null) this.#options.onTokens(event.usage.total_tokens)
     return this.#add(event, characters)
+  }
+
+  /** It reaches live readers only: neither the record nor the fold, and it counts toward no limit of the run. */
+  #showPartial(event: DataDelta, recordable: Recordable): Promise<void> | undefined {
+    const { recorder, isOver, onEvent } = this.#options
+    this.#budget.assertPartialFits(recordable)
+    if (isOver()) return undefined
+    recorder.showPartial(event)
+    onEvent()
+    // An agent that emits nothing else never reaches a limit, so others run between any two.
+    return new Promise((resolve) => setImmediate(resolve))
   }
 
   /** Only once its content is stored: the event names it. */
@@ -79,7 +91,7 @@ export class RunIntake {
     await this.#add(request, characters)
   }
 
-  #add(event: EmittedEvent, characters: number): Promise<void> | undefined {
+  #add(event: Exclude<EmittedEvent, DataDelta>, characters: number): Promise<void> | undefined {
     const { fold, recorder, isOver, onEvent } = this.#options
     if (isOver()) return undefined
     if (event.type === 'input_required') this.#asked = true

@@ -24,6 +24,8 @@ export class RunLog {
   #first: number
   #visible = 0
   #recorded = 0
+  /** The newest event that only live readers get, as its batch. */
+  #live: readonly RunEvent[] | undefined
   #page: { next: number; visible: number; events: readonly RunEvent[] } | undefined
   #closed = false
   #failure: unknown
@@ -39,9 +41,20 @@ export class RunLog {
   /** Numbers must grow by one. `characters`: about the size of the event. */
   push(event: RunEvent, characters = 0): void {
     this.#window.push(event)
+    this.#live = undefined
     if (characters < largeEvent) return
     this.#large.push({ seq: event.seq, characters })
     this.#largeCharacters += characters
+  }
+
+  /**
+   * Shows an event with the number of the last pushed one to the readers that have read up to it, once. The next event of
+   * either kind replaces it.
+   */
+  offerLive(event: RunEvent): void {
+    if (this.#closed) return
+    this.#live = [event]
+    if (event.seq <= this.#visible) this.#wake()
   }
 
   /** Lets events up to this number leave. */
@@ -79,6 +92,7 @@ export class RunLog {
   /** No more events come; readers end after what is visible, or with the failure. */
   close(failure?: unknown): void {
     this.#closed = true
+    this.#live = undefined
     this.#failure = failure
     this.#wake()
   }
@@ -93,6 +107,7 @@ export class RunLog {
     let done = false
     let stop: (() => void) | undefined
     let limit = nextLimit()
+    let shown: readonly RunEvent[] | undefined
     const end = { done: true, value: undefined } as const
     return {
       next: async () => {
@@ -114,6 +129,11 @@ export class RunLog {
               if (isFinalEvent(last)) done = true
               return { done: false, value: events }
             }
+            const live = this.#liveAfter(next - 1)
+            if (live !== undefined && live !== shown) {
+              shown = live
+              return { done: false, value: live }
+            }
             if (this.#closed) {
               if (this.#failure !== undefined) throw this.#failure
               break
@@ -133,6 +153,10 @@ export class RunLog {
         return end
       },
     }
+  }
+
+  #liveAfter(seq: number): readonly RunEvent[] | undefined {
+    return seq <= this.#visible && this.#live?.[0]?.seq === seq ? this.#live : undefined
   }
 
   /** One page for all readers at the same number. */

@@ -1,10 +1,11 @@
-import type { EmittedEvent, RunEvent, RunResumedEvent, Stamp } from '../../core/event.ts'
+import type { DataDelta, EmittedEvent, RunEvent, RunResumedEvent, Stamp } from '../../core/event.ts'
 import { endEvent, startEvent } from '../../core/event.ts'
 import type { RunRecord } from '../../core/run.ts'
 import type { RunBatch } from '../../core/store.ts'
 import { type Timer, timestamp } from '../../core/time.ts'
 import type { RunServices } from '../runs/run-services.ts'
 import { RunLog } from './log.ts'
+import { Throttle } from './throttle.ts'
 
 const flushAfterMs = 50
 const flushAfterCharacters = 4096
@@ -13,6 +14,8 @@ export const reserve = 1000
 const heldLimit = 1024 * 1024
 /** Minimum size of an event without text. */
 const eventCharacters = 256
+/** Readers get at most ten partial values per second. */
+const partialMs = 100
 /** Interval of checks whether the start is durable. */
 const pauseMs = 5
 
@@ -49,6 +52,7 @@ export class RunRecorder {
   #heldCharacters = 0
   #appending: Promise<void> | undefined
   #flushTimer: Timer | undefined
+  #partials: Throttle<DataDelta> | undefined
 
   constructor(services: RecorderServices, run: RunRecord, options: RecorderOptions) {
     this.#services = services
@@ -78,7 +82,7 @@ export class RunRecorder {
   }
 
   /** Gives a promise when the run has to wait for the store. `characters`: length of the event's JSON, or of its text. */
-  add(body: EmittedEvent, characters: number): Promise<void> | undefined {
+  add(body: Exclude<EmittedEvent, DataDelta>, characters: number): Promise<void> | undefined {
     const { run_id: runId } = this.#run
     const seq = ++this.#seq
     const at = timestamp(this.#services.clock())
@@ -87,12 +91,23 @@ export class RunRecorder {
         ? { type: 'text_delta', run_id: runId, seq, at, text: body.text }
         : { ...body, run_id: runId, seq, at }
     this.log.push(event, characters)
+    this.#partials?.drop()
     this.#held.push(event)
     this.#heldCharacters += body.type === 'text_delta' ? characters : Math.max(characters, eventCharacters)
     this.#release()
     if (this.#heldCharacters >= flushAfterCharacters) this.#flush()
     else this.#flushLater()
     return this.#heldCharacters >= heldLimit ? this.#room() : undefined
+  }
+
+  /** Shows partial data to live readers until the next event is added. */
+  showPartial(body: DataDelta): void {
+    if (this.#stopped) return
+    this.#partials ??= new Throttle(this.#services.timers, partialMs, (partial) => {
+      const at = timestamp(this.#services.clock())
+      this.log.offerLive({ ...partial, run_id: this.#run.run_id, seq: this.#seq, at })
+    })
+    this.#partials.offer(body)
   }
 
   async #room(): Promise<void> {
@@ -120,6 +135,7 @@ export class RunRecorder {
   stop(): void {
     this.#stopped = true
     this.#services.timers.clear(this.#flushTimer)
+    this.#partials?.stop()
   }
 
   /** The batch that the store is writing. */

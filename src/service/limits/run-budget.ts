@@ -28,6 +28,12 @@ export class RunBudget {
     if (characters > most) throw this.#tooMuch()
   }
 
+  /** Refuses partial data that is larger than the run's whole output may be; it is not counted. */
+  assertPartialFits({ event, characters }: Recordable): void {
+    if (characters <= this.#bounds.run.outputBytes / 3) return
+    if (Buffer.byteLength(JSON.stringify(said(event))) > this.#bounds.run.outputBytes) throw this.#tooMuch()
+  }
+
   addEvent({ event, characters }: Recordable): void {
     const { run, toolResult } = this.#bounds
     if (++this.#events > run.events)
@@ -58,6 +64,7 @@ function said(event: EmittedEvent): unknown {
     case 'tool_result':
       return undefined
     case 'data':
+    case 'data_delta':
       return event.data
     case 'step_end':
       return event.output

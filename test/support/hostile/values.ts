@@ -85,6 +85,7 @@ const events: Record<string, unknown>[] = [
   { type: 'text_delta', text: 'text' },
   { type: 'reasoning_delta', text: 'text' },
   { type: 'data', data: {} },
+  { type: 'data_delta', data: {} },
   { type: 'model_call_start', call_id: 'c', model: 'm', messages: [], tools: [], settings: {} },
   { type: 'model_call_end', call_id: 'c', usage, finish_reason: 'stop', duration_ms: 1 },
   { type: 'retrieval', query: 'q', results: [{ chunk_id: 'c', source: 's', score: 1 }] },

@@ -39,6 +39,8 @@ export async function printEvents(
 ): Promise<void> {
   const begunAt = Date.parse(run.started_at ?? run.created_at)
   for await (const event of await client.runs.events(run.run_id, { signal })) {
+    // Shows the record.
+    if (event.type === 'data_delta') continue
     await write(json ? `${terminalJson(event)}\n` : eventLine(event, begunAt))
   }
 }
