@@ -1,5 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import type { Emission } from '../../../src/core/runnable.ts'
 import { echo, runnable } from '../../support/services.ts'
+import { told } from '../../support/told.ts'
 import { framesOf, openTestServer, type TestServer } from '../server.ts'
 
 let server: TestServer
@@ -62,6 +64,31 @@ describe('one run', () => {
 
   it.each(['after=-1', 'after=x', 'after=1.5'])('refuses %s', async (query) => {
     expect((await server.call('GET', `/api/v1/runs/${runIds[0]}/events?${query}`)).status).toBe(400)
+  })
+
+  it('has frames without an id for partial data, so that a reader comes back where it was', async () => {
+    const { runnable: growing, say, end } = told()
+    server.services.registry.register('growing', growing)
+    const { body } = await server.call('POST', '/api/v1/agents/growing/run', { input: 'x', background: true })
+    const path = `/api/v1/runs/${body.run_id}/events`
+    const reading = server.kernel.inject({ method: 'GET', url: path, headers: {} })
+    await say('a')
+    const partial: Emission = { type: 'data_delta', data: { n: 1 } }
+    await say(partial)
+    const before = await reading
+    const frames = before.body[Symbol.asyncIterator]()
+    let text = ''
+    while (!text.includes('data_delta')) text += Buffer.from((await frames.next()).value ?? '').toString()
+    const [first, second, live] = framesOf(text)
+    expect([first?.id, second?.id, live]).toEqual(['1', '2', { id: '', event: 'data_delta', data: live?.data }])
+    expect(live?.data).toMatchObject({ ...partial, seq: 2 })
+    await frames.return?.()
+    const again = server.call('GET', path, undefined, { 'last-event-id': '2' })
+    await say('b')
+    end()
+    const rest = framesOf((await again).body).filter(({ event }) => event !== 'data_delta')
+    expect(rest.map(({ id }) => id)).toEqual(['3', '4'])
+    expect(framesOf((await server.call('GET', path)).body).map(({ id }) => id)).toEqual(['1', '2', '3', '4'])
   })
 
   it('refuses a Last-Event-ID that is no number', async () => {

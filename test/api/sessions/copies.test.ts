@@ -161,11 +161,13 @@ describe('copies of sessions', () => {
       ['an unknown event', 3, /events.0/, (lines) => change(lines, 2, { events: [{ ...event, type: 'what' }] })],
       ['numbers that repeat', 3, /events.1.seq/, (lines) => change(lines, 2, { events: [event, event] })],
       ['an end inside', 3, /events.0.type/, (lines) => change(lines, 2, { events: [ending] })],
+      ['partial data', 3, /events.0.type/, (lines) => change(lines, 2, { events: [partial] })],
       ['something behind the end', 9, /nothing may follow/, (lines) => [...lines, lines[0]]],
       ['a polluted key', 1, /__proto__/, (lines) => `{"__proto__":{},${JSON.stringify(lines[0]).slice(1)}`],
     ]
     const at = '2026-01-05T09:30:00.000Z'
     const event = { type: 'text_delta', seq: 2, at, text: 'x' }
+    const partial = { type: 'data_delta', seq: 2, at, data: {} }
     const ending = { type: 'run_end', seq: 2, at, status: 'completed', usage: null, cache_hit: false }
 
     function change(lines: Lines, place: number, fields: object): Lines {

@@ -1,7 +1,8 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import type { RunEvent } from '../../../src/core/event.ts'
-import type { Runnable } from '../../../src/core/runnable.ts'
+import type { Emission, Runnable } from '../../../src/core/runnable.ts'
 import { agent } from '../../../src/runnables/agent/agent.ts'
+import { withoutSent } from '../../../src/runnables/base/replay.ts'
 import { runContext } from '../../../src/runnables/base/run-context.ts'
 import { workflow } from '../../../src/runnables/workflow/workflow.ts'
 import { runnable } from '../../support/services.ts'
@@ -72,6 +73,18 @@ describe("ask() in an agent's own `run`", () => {
     expect(ofType(await eventsOf(runId), 'data').map(({ data }) => data)).toEqual([{ n: 1 }, { n: 2 }])
     expect(calls).toEqual(['run true', 'two', 'c', 'run true'])
     expect(await children(runId)).toHaveLength(4)
+  })
+
+  it('shows no partial data of what it had sent', async () => {
+    const delta = (n: number): Emission => ({ type: 'data_delta', data: n })
+    const data = (n: number): Emission & object => ({ type: 'data', data: n })
+    async function* emissions() {
+      yield* [delta(1), data(12), delta(3), data(34)]
+    }
+    const sent = [{ ...data(12), run_id: 'run_1', seq: 2, at: '' } as RunEvent]
+    const left: Emission[] = []
+    for await (const emission of withoutSent(emissions(), sent)) left.push(emission)
+    expect(left).toEqual([delta(3), data(34)])
   })
 
   it('sends what differs from what it had sent, from the first difference on', async () => {
