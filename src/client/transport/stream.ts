@@ -86,10 +86,9 @@ export async function* followRun(options: FollowOptions): AsyncGenerator<RunEven
       answer ??= await options.reopen(after)
       for await (const message of readStream(answer, silenceMs, connection.name)) {
         const event = parseEvent<RunEvent>(message, connection.name)
-        // Live only, and with the number of the event before it.
-        const isPartial = event.type === 'data_delta'
-        if (isPartial ? event.seq < after : event.seq <= after) continue
-        if (!isPartial) after = event.seq
+        // Partial data has the number of the event before it.
+        if (event.type === 'data_delta' ? event.seq < after : event.seq <= after) continue
+        after = event.seq
         failures = 0
         yield event
         if (isFinalEvent(event)) return
