@@ -137,7 +137,7 @@ export interface RunContext<STATE extends object = JsonObject> extends Omit<Agen
   child(entity: Runnable, call: ChildCall): Promise<ChildRun>
   /** A child of this run by its id; undefined when it never started. */
   findChild(runId: string): Promise<RecordedChild | undefined>
-  /** Cancels a child that waits for input. */
+  /** Cancels a child that waits for input, or what waits inside one that was interrupted. */
   cancelChild(run: RunRecord): Promise<void>
   /** How many children may work for `ask` at the same time. */
   readonly maxAsks: number

@@ -63,7 +63,9 @@ export async function performAsk({ context, emit, slots }: Asking, step: AskStep
   if (run.status === 'interrupted' && run.entity_kind === 'workflow') {
     return work(run.run_id, () => context.child(entity, { runId: run.run_id, answer: {} }))
   }
-  return wasCut(run) ? askAnew() : settle(run)
+  if (!wasCut(run)) return settle(run)
+  await context.cancelChild(run)
+  return askAnew()
 
   function askAnew(): Promise<AskOutcome> {
     const askedAs = createId('run')

@@ -1,17 +1,18 @@
-import { AppError, isAppError, notFound } from '../../core/error.ts'
+import { AppError, notFound } from '../../core/error.ts'
 import type { RunEvent } from '../../core/event.ts'
 import { createId } from '../../core/id.ts'
 import type { GivenPart, Part } from '../../core/message.ts'
-import { finalStatuses, type RunRecord, type RunStatus } from '../../core/run.ts'
+import { finalStatuses, isResumable, type RunRecord, type RunStatus } from '../../core/run.ts'
 import type { ChildCall, ChildInput, Runnable } from '../../core/runnable.ts'
 import { type Answer, answerForChild, openRequests } from '../../core/waiting.ts'
 import { RunFiles } from '../files/run-files.ts'
+import { cancelInside, cancelPaused, isMovedOn } from './cancel.ts'
 import type { RunExecution } from './execution.ts'
 import type { LiveRuns } from './live.ts'
 import type { Children } from './options.ts'
 import { prepareExecution } from './prepare.ts'
 import { createRun, toStart } from './request.ts'
-import { cancelPaused, prepareResume } from './resume.ts'
+import { prepareResume } from './resume.ts'
 import type { RunServices } from './run-services.ts'
 
 /**
@@ -80,7 +81,7 @@ export function createChildren(services: RunServices, live: LiveRuns): Children 
     },
 
     async cancel(run) {
-      await cancelPaused(services, run, 'parent_ended')
+      await (isResumable(run) ? cancelPaused : cancelInside)(services, run, 'parent_ended')
     },
   }
 
@@ -92,7 +93,7 @@ export function createChildren(services: RunServices, live: LiveRuns): Children 
     try {
       await cancelPaused(services, run, parent.reason ?? 'parent_ended')
     } catch (error) {
-      if (isAppError(error) && (error.code === 'conflict' || error.code === 'run_not_found')) return
+      if (isMovedOn(error)) return
       logger.error({ error, run_id: run.run_id }, 'a waiting child of an ended run could not be cancelled')
     }
   }

@@ -10,6 +10,7 @@ import { workedMs } from '../limits/worked-time.ts'
 import { PromptLog } from '../prompts/log.ts'
 import { PromptReader } from '../prompts/reader.ts'
 import type { StartRun } from '../services.ts'
+import { leaveNothingInside } from './cancel.ts'
 import { RunExecution } from './execution.ts'
 import { newestTurns, sharedGiven, toldMessages } from './given.ts'
 import type { LiveRuns } from './live.ts'
@@ -54,7 +55,7 @@ export function prepareExecution(services: RunServices, prepared: PreparedRun): 
     ((count: number) => recorded.runsBefore(run, count, live.queues.of(run.session_id).length))
   const prompts = new PromptLog(before && { events: before, reader: () => new PromptReader(run, recorded) })
   const files = new RunFiles(store, services.bounds, run)
-  return new RunExecution(services, {
+  const execution = new RunExecution(services, {
     run,
     entity: runnable,
     runnable:
@@ -102,6 +103,14 @@ export function prepareExecution(services: RunServices, prepared: PreparedRun): 
     },
     onEnd: live.leave,
   })
+  // The code of a resumed run may end without what it waited for.
+  if (before?.some((event) => 'child_run_id' in event)) {
+    execution.done.then(
+      (ended) => leaveNothingInside(services, ended, execution.reason ?? 'parent_ended'),
+      () => {},
+    )
+  }
+  return execution
 }
 
 function timesOf({ requestTimeoutMs, bounds }: RunServices, prepared: PreparedRun): RunTimes {

@@ -1,9 +1,9 @@
 import { AppError, notFound } from '../../core/error.ts'
 import type { RunHead, RunRecord } from '../../core/run.ts'
 import { timestamp } from '../../core/time.ts'
+import { cancelPaused } from './cancel.ts'
 import type { SessionQueue } from './queue.ts'
 import { alreadyReplaced } from './request.ts'
-import { cancelPaused } from './resume.ts'
 import type { RunServices } from './run-services.ts'
 
 const pausedAtOnce = 100

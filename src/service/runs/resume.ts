@@ -1,15 +1,13 @@
-import { AppError, notFound } from '../../core/error.ts'
+import { AppError } from '../../core/error.ts'
 import type { RunEvent, RunResumedEvent, Stamp } from '../../core/event.ts'
 import type { JsonObject } from '../../core/json.ts'
-import { type CancellationReason, isResumable, type RunRecord } from '../../core/run.ts'
+import { isResumable, type RunRecord } from '../../core/run.ts'
 import type { RunResume } from '../../core/store.ts'
 import { timestamp } from '../../core/time.ts'
 import { type Answer, openRequests } from '../../core/waiting.ts'
 import { reserve } from '../events/recorder.ts'
 import { checkClientResults } from '../limits/client-tools.ts'
 import { answerOnlyTo, checkAnswer, resumptionWith } from './answers.ts'
-import { silentEnd, toEnd } from './end.ts'
-import { movedOn } from './request.ts'
 import type { RunServices } from './run-services.ts'
 
 /** A run that is about to be resumed. `before`: all its recorded events, the new `run_resumed` included. */
@@ -60,34 +58,6 @@ export async function prepareResume(
     },
     resume: { run_id: runId, end_seq: endSeq, owner, at, events: [event], reserve_until: endSeq + reserve },
   }
-}
-
-/** Cancels a paused run and the paused runs inside it. `keepsPlace`: the turns that it replaced stay replaced. Throws `conflict` when it was resumed or cancelled meanwhile. */
-export async function cancelPaused(
-  services: RunServices,
-  run: RunRecord,
-  reason: CancellationReason,
-  keepsPlace = false,
-): Promise<RunRecord> {
-  const { store, clock } = services
-  const ended: RunRecord = {
-    ...run,
-    status: 'cancelled',
-    cancellation_reason: reason,
-    completed_at: timestamp(clock()),
-    end_seq: (run.end_seq ?? 0) + 1,
-    waiting: [],
-  }
-  const silent = keepsPlace ? undefined : silentEnd(ended)
-  const finished = await store.finishRun({ ...toEnd(ended, null, [], undefined), messages: [], ...silent })
-  if (finished === 'missing') throw notFound('run', run.run_id)
-  if (finished !== 'ok') throw movedOn({ runId: run.run_id, sessionId: run.session_id })
-  const inside = await store.listRuns({ parent_run_id: run.run_id, status: 'input_required' }, { limit: 100 })
-  for (const { run_id } of inside.items) {
-    const child = await store.findRun(run_id)
-    if (child !== undefined) await cancelPaused(services, child, reason)
-  }
-  return ended
 }
 
 export function notWaiting(run: RunRecord): AppError {

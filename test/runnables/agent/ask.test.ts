@@ -140,7 +140,7 @@ describe("ask() in an agent's own `run`", () => {
       },
     })
     const [child] = await children(runId)
-    expect((await runs.get(child?.run_id ?? '')).status).toBe('input_required')
+    await expect.poll(async () => (await runs.get(child?.run_id ?? '')).status).toBe('cancelled')
   })
 
   it('is interrupted after a crash, as before', async () => {
