@@ -15,6 +15,7 @@ import { composeServer } from './server/server.ts'
 import type { OpenServer, Server } from './server/types.ts'
 import { createRegistry } from './service/registry.ts'
 import { createRuns } from './service/runs/runs.ts'
+import { createSessions } from './service/sessions/sessions.ts'
 import { memoryStore } from './store/sessions/memory/store.ts'
 
 export { ingestSources } from './server/ingest-sources.ts'
@@ -74,14 +75,16 @@ export function createA2A({ prefix, requestTimeout }: A2AConfig = {}): A2A {
     bounds: usual.limits,
     owner: createId('own'),
   })
+  const sessions = createSessions(store, runs, Date.now, usual.limits)
   let opened: Promise<void> | undefined
   return createInterface({
     prefix: prefix ?? usual.a2a.prefix,
     registry,
+    fileBytes: usual.limits.fileBytes,
     async services() {
       opened ??= store.open()
       await opened
-      return { registry, runs, logger: silentLogger }
+      return { registry, runs, sessions, logger: silentLogger }
     },
   })
 }

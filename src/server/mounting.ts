@@ -44,7 +44,7 @@ export function createMounting({ kernel, services, store, server, ...about }: Mo
       extraDocs: a2aDocs(a2aPrefix),
     }
     const api = apiRoutes(services, settings, servicesOf)
-    kernel.setRoutes([...api, ...a2aRoutes(servicesOf, a2aPrefix, runTimeoutMs), ...own])
+    kernel.setRoutes([...api, ...a2aRoutes(servicesOf, a2aPrefix, server.limits.fileBytes, runTimeoutMs), ...own])
   }
 
   return {

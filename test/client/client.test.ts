@@ -18,7 +18,7 @@ async function open(way: (typeof ways)[number], options: TestServerOptions = {})
   const server = await openTestServer(options)
   closers.push(() => server.close())
   const { kernel, services, settings } = server
-  kernel.setRoutes([...apiRoutes(services, settings), ...a2aRoutes(() => services, settings.a2aPrefix)])
+  kernel.setRoutes([...apiRoutes(services, settings), ...a2aRoutes(() => services, settings.a2aPrefix, 1000)])
   const client = createClient(await wayTo(way, kernel))
   closers.push(() => client.close())
   return { client, ...server }

@@ -1,3 +1,4 @@
+import { usualLimits } from '../../src/config/settings/limits.ts'
 import { silentLogger } from '../../src/core/logger.ts'
 import type { Runnable } from '../../src/core/runnable.ts'
 import type { SessionStore } from '../../src/core/store.ts'
@@ -21,6 +22,7 @@ export async function openA2A(
   const a2a = createA2A({
     prefix,
     registry: services.registry,
+    fileBytes: usualLimits().fileBytes,
     services: () => ({ ...services, logger: silentLogger }),
   })
   const routes: Route[] = []

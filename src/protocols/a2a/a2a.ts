@@ -13,6 +13,8 @@ export interface A2AOptions {
   registry: Registry
   /** Called for each request, so it may open the services on the first one. They must use the same registry. */
   services: ServicesOf
+  /** How much content of files one answer, or one event of a stream, may have. */
+  fileBytes: number
 }
 
 /** The A2A interface, with a server or on its own. Safe for concurrent requests. */
@@ -27,7 +29,7 @@ export interface A2A {
 }
 
 export function createA2A(options: A2AOptions): A2A {
-  const { registry, services } = options
+  const { registry, services, fileBytes } = options
   const prefix = normalisePrefix(options.prefix)
   return {
     prefix,
@@ -38,19 +40,19 @@ export function createA2A(options: A2AOptions): A2A {
     },
     listEntities: () => registry.ids(),
     setupRoutes(router) {
-      for (const route of a2aRoutes(services, prefix)) router.route(route)
+      for (const route of a2aRoutes(services, prefix, fileBytes)) router.route(route)
     },
   }
 }
 
 /** The two routes of the dialect. Errors of the kernel about them (401, 413, …) are JSON-RPC too. */
-export function a2aRoutes(servicesOf: ServicesOf, prefix: string, timeoutMs?: number): Route[] {
+export function a2aRoutes(servicesOf: ServicesOf, prefix: string, fileBytes: number, timeoutMs?: number): Route[] {
   return a2aMethods.map((method) => ({
     method: 'POST',
     path: a2aPath(prefix, method),
     scope: 'run',
     timeoutMs,
-    handler: createHandler(method, servicesOf),
+    handler: createHandler(method, servicesOf, fileBytes),
     onError: (error) => errorReply(error, null),
   }))
 }

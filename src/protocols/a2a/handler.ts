@@ -8,11 +8,12 @@ import type { HttpRequest } from '../../http/request.ts'
 import type { Idempotency, RunHandle, Services, StartRun } from '../../service/services.ts'
 import type { A2AMethod } from '../../wire/a2a.ts'
 import { aboutParams, errorReply, isOurFault, RpcError, type RpcId, rpcCodes } from './error.ts'
+import { contentsOf, fileReader } from './files.ts'
 import { readId, readRequest, type SendRequest } from './request.ts'
 import { type Batch, hasBegun, onlyFailure, toFrames } from './stream.ts'
-import { toTask } from './task.ts'
+import { answerFiles, toTask } from './task.ts'
 
-export type A2AServices = Pick<Services, 'registry' | 'runs' | 'logger'>
+export type A2AServices = Pick<Services, 'registry' | 'runs' | 'sessions' | 'logger'>
 /** The services for the caller of a request. Called for each request, so they may open on the first one. */
 export type ServicesOf = (request: HttpRequest) => A2AServices | Promise<A2AServices>
 
@@ -20,7 +21,11 @@ const visible = /^[\x21-\x7e]{1,255}$/
 const notJson = new RpcError(rpcCodes.parseError, 'parse error: the body is not valid JSON')
 
 /** Answers one method of the dialect. It never throws: every failure is a JSON-RPC response. */
-export function createHandler(method: A2AMethod, servicesOf: ServicesOf): (request: HttpRequest) => Promise<Reply> {
+export function createHandler(
+  method: A2AMethod,
+  servicesOf: ServicesOf,
+  fileBytes: number,
+): (request: HttpRequest) => Promise<Reply> {
   const answer = method === 'sendMessage' ? send : stream
   return async (request) => {
     let id: RpcId = null
@@ -30,7 +35,7 @@ export function createHandler(method: A2AMethod, servicesOf: ServicesOf): (reque
       const message = readRequest(body, method)
       const pending = servicesOf(request)
       const services = pending instanceof Promise ? await pending : pending
-      return await answer(services, request, message)
+      return await answer(services, request, message, fileBytes)
     } catch (error) {
       if (isOurFault(error)) await report(servicesOf, error, request)
       return errorReply(isMalformedJson(error) ? notJson : error, id)
@@ -38,13 +43,18 @@ export function createHandler(method: A2AMethod, servicesOf: ServicesOf): (reque
   }
 }
 
-async function send(services: A2AServices, request: HttpRequest, message: SendRequest): Promise<Reply> {
+async function send(
+  services: A2AServices,
+  request: HttpRequest,
+  message: SendRequest,
+  fileBytes: number,
+): Promise<Reply> {
   const run = await resultOf(services, start(services, request, message, 'plain'))
-  return json(
-    { jsonrpc: '2.0', id: message.id, result: { task: toTask(run) } },
-    200,
-    runHeaders(run.run_id, run.session_id),
-  )
+  const files = answerFiles(run)
+  const read = fileReader(services.sessions, run.session_id)
+  const contents = files.length === 0 ? [] : await contentsOf(files, read, fileBytes)
+  const task = toTask(run, new Map(files.map((part, place) => [part, contents[place] ?? part])))
+  return json({ jsonrpc: '2.0', id: message.id, result: { task } }, 200, runHeaders(run.run_id, run.session_id))
 }
 
 async function resultOf(services: A2AServices, starting: Promise<RunHandle>): Promise<RunRecord> {
@@ -59,7 +69,12 @@ async function resultOf(services: A2AServices, starting: Promise<RunHandle>): Pr
   }
 }
 
-async function stream(services: A2AServices, request: HttpRequest, message: SendRequest): Promise<Reply> {
+async function stream(
+  services: A2AServices,
+  request: HttpRequest,
+  message: SendRequest,
+  fileBytes: number,
+): Promise<Reply> {
   const handle = await start(services, request, message, 'stream')
   const events = handle.events()[Symbol.asyncIterator]()
   const headers = runHeaders(handle.runId, handle.sessionId)
@@ -69,7 +84,10 @@ async function stream(services: A2AServices, request: HttpRequest, message: Send
     await events.return?.()
     return json({ jsonrpc: '2.0', id: message.id, error: failure }, 200, headers)
   }
-  return sse(toFrames(first, events, handle.runId, services.logger, message.markData), headers)
+  const { runId, sessionId } = handle
+  const readFile = fileReader(services.sessions, sessionId)
+  const { logger } = services
+  return sse(toFrames(first, events, { runId, logger, markData: message.markData, readFile, fileBytes }), headers)
 }
 
 /** Waits for the first output of the run: a failure before it becomes a plain error instead of a stream. */

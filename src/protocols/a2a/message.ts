@@ -1,16 +1,23 @@
 import type { Json } from '../../core/json.ts'
-import type { GivenPart, Message, Part } from '../../core/message.ts'
+import type { FilePart, GivenPart, Message, Part } from '../../core/message.ts'
 import { parseJson } from '../../http/body/json-guard.ts'
 import type { A2AMessage, A2APart } from '../../wire/a2a.ts'
+import type { SentFile } from './files.ts'
 
 /** The messages in A2A's form: data as a JSON string, without empty texts. */
-export function toWireMessage(message: Message, agentId: string, contextId: string): A2AMessage {
+export function toWireMessage(
+  message: Message,
+  agentId: string,
+  contextId: string,
+  contents: ReadonlyMap<FilePart, SentFile> = new Map(),
+): A2AMessage {
+  const toPart = (part: Part) => toWirePart(part.type === 'file' ? (contents.get(part) ?? part) : part)
   return {
     messageId: message.message_id,
     role: message.role,
     agentId,
     contextId,
-    parts: message.parts.length === 0 ? [{ type: 'text' }] : message.parts.map(toWirePart),
+    parts: message.parts.length === 0 ? [{ type: 'text' }] : message.parts.map(toPart),
   }
 }
 

@@ -2,9 +2,10 @@ import type { RunEndEvent, RunErrorEvent, RunEvent } from '../../core/event.ts'
 import { isFinalEvent } from '../../core/event.ts'
 import type { Json } from '../../core/json.ts'
 import type { Logger } from '../../core/logger.ts'
-import { type FilePart, filePartOf } from '../../core/message.ts'
+import { filePartOf } from '../../core/message.ts'
 import { encodeData } from '../../core/sse.ts'
 import { describeError, rpcCodes } from './error.ts'
+import { type ReadFile, type SentFile, withContent } from './files.ts'
 import { explainEnd } from './task.ts'
 
 const doneFrame = encodeData({ type: 'done' })
@@ -14,7 +15,7 @@ function contentFrame(text: string): string {
 }
 
 /** The dialect streams text only, so data is JSON text. */
-function dataFrame(data: Json | FilePart, markData: boolean): string {
+function dataFrame(data: Json | SentFile, markData: boolean): string {
   const content = JSON.stringify(data)
   return markData ? encodeData({ type: 'content', content, part: 'data' }) : contentFrame(content)
 }
@@ -24,6 +25,16 @@ function errorFrame(code: number, message: string): string {
 }
 
 export type Batch = readonly RunEvent[]
+
+export interface StreamOptions {
+  runId: string
+  logger: Logger
+  /** Tells data from text. */
+  markData: boolean
+  readFile: ReadFile
+  /** How much content a file may have to be sent. */
+  fileBytes: number
+}
 
 /** A2A's code and text for a run that failed; undefined for a completed one. */
 export function failureOf(
@@ -53,30 +64,41 @@ export function hasBegun(batch: Batch): boolean {
 
 /**
  * The run as A2A's stream: one `content` per text fragment and data part (as JSON), then `error` unless the run
- * completed, then `done`. `markData` tells data from text. The frames of a batch are one value. The first value may be empty: it sends the headers to
+ * completed, then `done`. The frames of a batch are one value, up to a file. The first value may be empty: it sends the headers to
  * clients that follow the run by its id. A hand-written iterator for the reason given at `mapBatches`.
  */
 export function toFrames(
   first: Batch,
   rest: AsyncIterator<Batch>,
-  runId: string,
-  logger: Logger,
-  markData: boolean,
+  { runId, logger, markData, readFile, fileBytes }: StreamOptions,
 ): AsyncIterable<string> {
   let pending: Batch | undefined = first
+  let isFirst = true
   let ended = false
   let left = false
 
   async function read(): Promise<string | undefined> {
     while (!ended) {
-      const isFirst = pending !== undefined
       const next = pending === undefined ? await rest.next() : { done: false, value: pending }
       pending = undefined
       if (left) return undefined
-      ended = next.done === true || hasEnded(next.value)
-      if (next.done) return errorFrame(rpcCodes.internalError, 'the stream ended before the run did') + doneFrame
-      const frames = framesOf(next.value, runId, markData)
-      if (frames !== '' || isFirst) return frames
+      if (next.done) {
+        ended = true
+        return errorFrame(rpcCodes.internalError, 'the stream ended before the run did') + doneFrame
+      }
+      // Only one file is in memory at a time.
+      const place = next.value.findIndex(isStoredFile)
+      const [file] = place === -1 ? [] : next.value.slice(place, place + 1)
+      let frames = framesOf(place === -1 ? next.value : next.value.slice(0, place), runId, markData)
+      if (file?.type === 'file') {
+        frames += dataFrame(await withContent(filePartOf(file), readFile, fileBytes), markData)
+        if (place + 1 < next.value.length) pending = next.value.slice(place + 1)
+      }
+      ended = pending === undefined && hasEnded(next.value)
+      if (left) return undefined
+      const wasFirst = isFirst
+      isFirst = false
+      if (frames !== '' || wasFirst) return frames
     }
     return undefined
   }
@@ -118,6 +140,10 @@ function framesOf(batch: Batch, runId: string, markData: boolean): string {
     }
   }
   return frames
+}
+
+function isStoredFile(event: RunEvent): boolean {
+  return event.type === 'file' && event.file_id !== undefined
 }
 
 function hasEnded(batch: Batch): boolean {

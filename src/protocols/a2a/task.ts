@@ -1,13 +1,20 @@
-import type { Message } from '../../core/message.ts'
+import type { FilePart, Message } from '../../core/message.ts'
 import type { CancellationReason, Run, RunRecord } from '../../core/run.ts'
 import type { A2AMessage, A2ATask } from '../../wire/a2a.ts'
+import type { SentFile } from './files.ts'
 import { toWireMessage } from './message.ts'
 
-/** The ended run as a task. If it did not complete, it is `failed`, and a last message says why. */
-export function toTask(run: RunRecord): A2ATask {
+/** The files of the answer. */
+export function answerFiles({ messages }: RunRecord): FilePart[] {
+  const parts = messages.flatMap((message) => (message.role === 'assistant' ? message.parts : []))
+  return parts.filter((part) => part.type === 'file')
+}
+
+/** The ended run as a task. If it did not complete, it is `failed`, and a last message says why. `contents`: its files. */
+export function toTask(run: RunRecord, contents: ReadonlyMap<FilePart, SentFile> = new Map()): A2ATask {
   const messages: A2AMessage[] = []
   for (const message of run.messages) {
-    if (message.role === 'assistant') messages.push(toWireMessage(message, run.entity_id, run.session_id))
+    if (message.role === 'assistant') messages.push(toWireMessage(message, run.entity_id, run.session_id, contents))
   }
   const completed = run.status === 'completed'
   if (!completed) messages.push(toWireMessage(closingMessage(run, explainEnd(run)), run.entity_id, run.session_id))

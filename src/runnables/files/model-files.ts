@@ -224,7 +224,7 @@ function filesOf(messages: Messages): (Record<string, unknown> & { type: string 
 }
 
 /** Without parameters; undefined for anything but a whole media type. */
-function soundType(mediaType: string | undefined): string | undefined {
+export function soundType(mediaType: string | undefined): string | undefined {
   const type = mediaType?.split(';', 1)[0]?.trim().toLowerCase()
   return type !== undefined && /^[\w!#$&^.+-]{1,100}\/[\w!#$&^.+-]{1,100}$/.test(type) ? type : undefined
 }

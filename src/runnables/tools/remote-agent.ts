@@ -8,11 +8,13 @@ import { AppError, isAppError, messageOf } from '../../core/error.ts'
 import type { DataEvent } from '../../core/event.ts'
 import type { Json } from '../../core/json.ts'
 import { shownBytes, type ToolResultLimits } from '../../core/limits.ts'
-import { addToParts, lastDataOf, type Part, promptText, textOf } from '../../core/message.ts'
+import { addToParts, type FilePart, lastDataOf, type Part, promptText, textOf } from '../../core/message.ts'
 import { markRunnable, type RunContext, type RunInput, type Runnable } from '../../core/runnable.ts'
 import { checkSettings } from '../../schema/check.ts'
 import { address, duration, is, oneOf, settings as settingsOf, string, text, textByName } from '../../schema/field.ts'
 import { loadSdk } from '../base/sdk.ts'
+import { decodeBase64 } from '../files/inline.ts'
+import { soundType } from '../files/model-files.ts'
 import { noLimits } from '../limits/bounded.ts'
 import { toolSource } from './source.ts'
 import { textInput } from './text-input.ts'
@@ -71,7 +73,7 @@ export function remoteAgent(given: RemoteAgentSettings): RemoteAgent {
   })
 }
 
-type Call = (input: RunInput, context: RunContext, place: string) => AsyncGenerator<string | DataEvent>
+type Call = (input: RunInput, context: RunContext, place: string) => AsyncGenerator<string | DataEvent | FilePart>
 
 async function asTool(
   call: Call,
@@ -91,7 +93,7 @@ async function asTool(
       const input: RunInput = { parts: [{ type: 'text', text: message }], text: message }
       for await (const piece of call(input, { ...context, signal: abortSignal }, `${context.entityId} ${key}`)) {
         addToParts(parts, typeof piece === 'string' ? { type: 'text_delta', text: piece } : piece)
-        bytes += Buffer.byteLength(typeof piece === 'string' ? piece : JSON.stringify(piece.data)) || 1
+        bytes += Buffer.byteLength(typeof piece === 'string' ? piece : JSON.stringify(piece)) || 1
         if (bytes <= recordBytes) continue
         const most = shownBytes(recordBytes)
         const way = 'Ask it for less, or raise `server.limits.toolResult.record`'
@@ -100,6 +102,8 @@ async function asTool(
           `${whereIs(settings)}: its answer has more than ${most}, the limit \`toolResult.record\`. ${way}.`,
         )
       }
+      if (parts.some(({ type }) => type === 'file'))
+        return parts.map((part) => (part.type === 'data' ? part.data : part))
       return textOf(parts) === '' ? (lastDataOf(parts) ?? '') : promptText(parts)
     },
   })
@@ -134,12 +138,14 @@ function createCall(settings: CheckedRemote): Call {
       for await (const event of await a2a.stream(message, { signal, timeoutMs, headers })) {
         if (event.type === 'content') {
           if (typeof event.content !== 'string') throw new AppError('run_failed', 'it sent content that is not text')
-          yield event.part === 'data' ? { type: 'data', data: parseData(event.content) } : event.content
+          yield event.part === 'data' ? await toAnswer(parseData(event.content), context) : event.content
         }
         if (event.type === 'error') throw new AppError('run_failed', event.message)
       }
     } catch (error) {
       signal.throwIfAborted()
+      // A limit of this run, which the files of the answer reached.
+      if (isAppError(error) && error.code === 'run_limit') throw error
       // A refusal of the other server is no fault of our client.
       const why = isAppError(error) && error.code === 'unauthorized' ? 'it refused the `apiKey`' : messageOf(error)
       throw new AppError('run_failed', `${where}: ${why}`, { cause: error })
@@ -156,6 +162,23 @@ async function toRemotePart(part: Part, { files }: RunContext): Promise<RemotePa
   const bytes = await files.read(part)
   const data = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64')
   return { type: 'data', data: JSON.stringify({ ...file, data }) }
+}
+
+/** Data that is a file part with its content or address is a file, which this run keeps. */
+async function toAnswer(data: Json, { files }: RunContext): Promise<DataEvent | FilePart> {
+  if (typeof data !== 'object' || data === null || Array.isArray(data) || data.type !== 'file')
+    return { type: 'data', data }
+  const { media_type, name, data: content, url } = data
+  const about = {
+    media_type: soundType(typeof media_type === 'string' ? media_type : undefined) ?? 'application/octet-stream',
+    ...(typeof name === 'string' && name !== '' && { name: name.slice(0, 255) }),
+  }
+  if (typeof content === 'string') {
+    const bytes = decodeBase64(content)
+    if (bytes === undefined) throw new AppError('run_failed', 'it sent a file that is not base64')
+    return files.save({ ...about, bytes })
+  }
+  return typeof url === 'string' ? { type: 'file', ...about, url } : { type: 'data', data }
 }
 
 function parseData(text: string): Json {

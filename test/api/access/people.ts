@@ -18,7 +18,11 @@ export interface People {
 }
 
 /** A server with the keys of an operator and of these users, who may do whatever users may. */
-export async function withPeople(users: readonly string[], config: ServerConfig = {}): Promise<People> {
+export async function withPeople(
+  users: readonly string[],
+  config: ServerConfig = {},
+  entities: Record<string, object> = {},
+): Promise<People> {
   const keys = users.map((userId) => ({ key: `key-of-${userId}`, userId, scopes: [...mayAll] }))
   const server = await startServer(
     {
@@ -33,6 +37,7 @@ export async function withPeople(users: readonly string[], config: ServerConfig 
         },
       }),
       pair: team({ members: ['echo'], mode: 'sequence' }),
+      ...entities,
     },
   )
   const as =

@@ -38,7 +38,7 @@ export function mountedRoutes(): MountedRoute[] {
     extraDocs,
   }
   const others = new Map(extraDocs.map((doc) => [`${doc.method} ${doc.path}`, doc]))
-  return [...apiRoutes(services, settings), ...a2aRoutes(never, '/api/v1/a2a', 1000)].map((route) => {
+  return [...apiRoutes(services, settings), ...a2aRoutes(never, '/api/v1/a2a', 1000, 1000)].map((route) => {
     const { method, path, scope, timeoutMs } = route
     const doc = 'doc' in route ? (route.doc as RouteDoc) : others.get(`${method} ${path}`)
     if (doc === undefined) throw new Error(`${method} ${path} is not documented`)

@@ -33,12 +33,12 @@ test.each([
   ['/', ''],
 ])('mounts its two routes behind the prefix %s', (prefix, expected) => {
   const routes: Route[] = []
-  const a2a = createA2A({ prefix, registry: createRegistry(), services: unused })
+  const a2a = createA2A({ prefix, registry: createRegistry(), services: unused, fileBytes: 1000 })
   a2a.setupRoutes({ route: (route) => routes.push(route) })
   const paths = [`${expected}/sendMessage`, `${expected}/streamMessage`]
   expect(routes.map(({ method, path }) => [method, path])).toEqual(paths.map((path) => ['POST', path]))
   expect(a2aDocs(prefix).map(({ path }) => path)).toEqual(paths)
-  expect(a2aRoutes(unused, prefix).map(({ path }) => path)).toEqual(paths)
+  expect(a2aRoutes(unused, prefix, 1000).map(({ path }) => path)).toEqual(paths)
 })
 
 test('answers on a prefix of its own', async () => {
@@ -48,10 +48,14 @@ test('answers on a prefix of its own', async () => {
 
 test('opens its services with the first request, and says so when it can not', async () => {
   let asked = 0
-  const routes = a2aRoutes(async () => {
-    asked++
-    throw new AppError('unavailable', 'the lock of /secret/path is taken')
-  }, '/api/v1/a2a')
+  const routes = a2aRoutes(
+    async () => {
+      asked++
+      throw new AppError('unavailable', 'the lock of /secret/path is taken')
+    },
+    '/api/v1/a2a',
+    1000,
+  )
   expect(asked).toBe(0)
   const kernel = createKernel()
   kernel.setRoutes(routes)

@@ -10,9 +10,9 @@ test('lets a reader of a silent run go at once, and the run go on', async () => 
   await begun(0)
   const events = handle.events()[Symbol.asyncIterator]()
   const first = await events.next()
-  const frames = toFrames(first.done ? [] : first.value, events, handle.runId, silentLogger, false)[
-    Symbol.asyncIterator
-  ]()
+  const options = { runId: handle.runId, logger: silentLogger, markData: false, readFile: async () => undefined }
+  const stream = toFrames(first.done ? [] : first.value, events, { ...options, fileBytes: 0 })
+  const frames = stream[Symbol.asyncIterator]()
   const shown: string[] = []
   const reading = (async () => {
     for (let next = await frames.next(); !next.done; next = await frames.next()) shown.push(next.value)

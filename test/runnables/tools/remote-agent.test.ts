@@ -65,6 +65,79 @@ describe('remoteAgent()', () => {
     expect(elsewhere.json.content).toBe('a.txt https://example.com/')
   })
 
+  const draws = agent({
+    *run() {
+      yield 'Here: '
+      yield { type: 'file', media_type: 'text/plain', name: 'a.txt', data: btoa('drawn there') }
+      yield { type: 'file', media_type: 'image/png', url: 'https://example.com/a.png' }
+    },
+  })
+
+  it('gives a file of the answer as a file of its own run', async () => {
+    const there = await open({ draws })
+    const here = await open({ far: remoteAgent({ url: there.url, agentId: 'draws' }) })
+    const { json } = await ask(here, 'far', 'go')
+    const about = { file_id: expect.stringMatching(/^file_/), size: 11 }
+    expect(json.messages.at(-1).parts).toEqual([
+      { type: 'text', text: 'Here: ' },
+      { type: 'file', media_type: 'text/plain', name: 'a.txt', ...about },
+      { type: 'file', media_type: 'image/png', url: 'https://example.com/a.png' },
+    ])
+    const { file_id } = json.messages.at(-1).parts[1]
+    await there.call(
+      'DELETE',
+      `/api/v1/sessions/${(await there.call('GET', '/api/v1/sessions')).json.sessions[0].session_id}`,
+    )
+    const { text } = await here.call('GET', `/api/v1/sessions/${json.session_id}/files/${file_id}`)
+    expect(text).toBe('drawn there')
+    const events = await here.call('GET', `/api/v1/runs/${json.run_id}/events`)
+    expect(events.text).toContain(`"file_id":"${file_id}"`)
+    expect(events.text).not.toContain(btoa('drawn there'))
+  })
+
+  it('gives a model the files of the answer with its text', async () => {
+    const there = await open({ draws })
+    const model = scripted(callTool('draws', { message: 'go' }), answer('done'))
+    const draw = agent({ model, tools: { draws: remoteAgent({ url: there.url, agentId: 'draws' }) } })
+    const here = await open({ draw })
+    expect((await ask(here, 'draw', 'go')).json.content).toBe('done')
+    const told = JSON.stringify(model.doStreamCalls[1]?.prompt.at(-1))
+    expect(told).toContain('Here: ')
+    expect(told).toContain(JSON.stringify(new TextEncoder().encode('drawn there')))
+  })
+
+  it.each([
+    ['no base64', { data: 'no base64!' }, 'a file that is not base64'],
+    ['no content', { data: '' }, 'a file that is not base64'],
+    ['too much', { data: btoa('x'.repeat(2000)) }, '`fileSize` of 1 KB'],
+    ['no web address', { url: 'file:///etc/passwd' }, 'http or https'],
+  ])('fails for a file of the answer that can not be kept: %s', async (_name, content, words) => {
+    const file = { type: 'file', media_type: 'text/plain', ...content }
+    const frames = [{ type: 'content', content: JSON.stringify(file), part: 'data' }, { type: 'done' }]
+    const url = await openScript((_request, response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' })
+      response.end(frames.map((frame) => `data: ${JSON.stringify(frame)}\n\n`).join(''))
+    })
+    const here = await open({ far: remoteAgent({ url, agentId: 'x' }) }, { limits: { fileSize: 1024 } })
+    const { json } = await ask(here, 'far', 'go')
+    expect(json.error.message).toContain(words)
+  })
+
+  it('keeps at most as many files of an answer as a run may have', async () => {
+    const file = { type: 'file', media_type: 'a/b\r\nx: y', name: 'n'.repeat(300), data: btoa('x') }
+    const frame = `data: ${JSON.stringify({ type: 'content', content: JSON.stringify(file), part: 'data' })}\n\n`
+    const url = await openScript((_request, response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' })
+      response.end(`${frame.repeat(3)}data: {"type":"done"}\n\n`)
+    })
+    const far = remoteAgent({ url, agentId: 'x' })
+    const three = await ask(await open({ far }, { limits: { run: { files: 3 } } }), 'far', 'go')
+    const { media_type, name } = three.json.messages.at(-1).parts[0]
+    expect([media_type, name.length]).toEqual(['application/octet-stream', 255])
+    const two = await ask(await open({ far }, { limits: { run: { files: 2 } } }), 'far', 'go')
+    expect(two.json.error).toMatchObject({ code: 'run_limit', message: expect.stringContaining('`run.files` of 2') })
+  })
+
   it('is an entity that answers with what the other server says, as it comes', async () => {
     const there = await open()
     const entity = remoteAgent({ url: there.url, agentId: 'echo' })
