@@ -1,5 +1,6 @@
 import { AppError, notFound } from '../../core/error.ts'
 import type { RunHead, RunRecord } from '../../core/run.ts'
+import type { ClaimRecord } from '../../core/store.ts'
 import { timestamp } from '../../core/time.ts'
 import { cancelPaused } from './cancel.ts'
 import type { SessionQueue } from './queue.ts'
@@ -10,13 +11,23 @@ const pausedAtOnce = 100
 
 /**
  * Before a run takes the place of a turn: cancels (`superseded`) the turns that wait from there on. Throws `run_not_found`
- * for a run that is no turn of the session, `conflict` for one that is replaced already.
+ * for a run that is no turn of the session, `conflict` for one that is replaced already. Gives the claim of `key` when the
+ * first request with it has taken the place meanwhile.
  */
-export async function prepareReplacement(services: RunServices, sessionId: string, runId: string): Promise<void> {
+export async function prepareReplacement(
+  services: RunServices,
+  sessionId: string,
+  runId: string,
+  key: string | undefined,
+): Promise<ClaimRecord | undefined> {
   const { store, recorded } = services
   const turn = await recorded.head(runId)
   if (turn.session_id !== sessionId || turn.parent_run_id !== null) throw notFound('run', runId)
-  if (turn.replaced_by !== null) throw alreadyReplaced(runId, { runId: turn.replaced_by, sessionId })
+  if (turn.replaced_by !== null) {
+    const earlier = key === undefined ? undefined : await store.findClaim(key)
+    if (earlier !== undefined) return earlier
+    throw alreadyReplaced(runId, { runId: turn.replaced_by, sessionId })
+  }
   for (let cursor: string | undefined; ; ) {
     const filter = { session_id: sessionId, status: 'input_required' } as const
     const page = await store.listRuns(filter, { limit: pausedAtOnce, cursor })
@@ -25,7 +36,7 @@ export async function prepareReplacement(services: RunServices, sessionId: strin
       if (run_id !== runId && !(await store.isBefore(runId, run_id))) continue
       await cancelPaused(services, await recorded.get(run_id), 'superseded', true)
     }
-    if (page.next === null) return
+    if (page.next === null) return undefined
     cursor = page.next
   }
 }

@@ -141,7 +141,8 @@ export function createRuns({ onRunEnd, onTurnsReplaced, ...options }: RunsOption
     if (replaces !== undefined) {
       if (sessionId === undefined) throw invalid('replaces needs the session_id of that run.', 'session_id')
       live.queues.assertRoom(sessionId, strategy)
-      await prepareReplacement(services, sessionId, replaces)
+      const earlier = await prepareReplacement(services, sessionId, replaces, idempotency?.key)
+      if (earlier !== undefined) return replay(earlier, request, ignored)
     }
     live.assertOpen()
     const run = createRun(
