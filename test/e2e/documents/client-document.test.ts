@@ -13,4 +13,13 @@ test('docs/client.md is what the source says', { timeout: 120_000 }, async () =>
   expect([...named].filter((name) => !headings.has(name)).sort()).toEqual(builtIn)
 })
 
-const builtIn = ['AbortSignal', 'AsyncIterable', 'AsyncIterableIterator', 'Omit', 'Promise', 'Record', 'Uint8Array']
+const builtIn = [
+  'AbortSignal',
+  'AsyncIterable',
+  'AsyncIterableIterator',
+  'Blob',
+  'Omit',
+  'Promise',
+  'Record',
+  'Uint8Array',
+]
