@@ -90,7 +90,7 @@ function inside(answer: Answering, isOwn: boolean): Answering {
     const onWaiting = (requests: readonly InputRequired[]) => context.pause(requests)
     const asking = withAsk(context, { earlier: repeated.events, onWaiting })
     const emissions = insideRun(asking, () => answer(input, asking))
-    return repeated.events.length === 0 ? emissions : withoutSent(emissions, repeated.events)
+    return repeated.events.length === 0 ? emissions : withoutSent(emissions, repeated.events, context.files)
   }
 }
 

@@ -50,7 +50,9 @@ export async function performAsk({ context, emit, slots }: Asking, step: AskStep
   const startedAt = Date.now()
   const newest = earlier?.runIds.at(-1)
   const known = newest === undefined ? undefined : await context.findChild(newest)
-  if (known !== undefined && !wasAsked(known.run, input)) throw changed(`'${name}' is asked something else`)
+  if (known !== undefined && !(await wasAsked(known.run, input, context.files))) {
+    throw changed(`'${name}' is asked something else`)
+  }
   if (earlier?.end !== undefined) return { asked: recordedAnswer(name, earlier.end, known) }
   // The id that the record names is not used again: a record that was brought may name any run.
   if (known === undefined) return askAnew()

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import type { GivenPart, Part } from '../../core/message.ts'
 import { isWithheld } from '../../core/refusal.ts'
 import type { RunRecord } from '../../core/run.ts'
-import type { ChildInput } from '../../core/runnable.ts'
+import type { AgentFiles, ChildInput } from '../../core/runnable.ts'
 import { wrong } from '../../schema/check.ts'
 import { isObject, show } from '../../schema/field.ts'
 import { toExactJson } from './json-value.ts'
@@ -34,20 +34,21 @@ function toPart(name: string, part: unknown): GivenPart {
 }
 
 /** Whether a recorded run was asked this. A withheld question counts as the same. */
-export function wasAsked(run: RunRecord, { parts }: ChildInput): boolean {
+export async function wasAsked(run: RunRecord, { parts }: ChildInput, files: AgentFiles): Promise<boolean> {
   const recorded = run.messages[0]?.parts ?? []
   if (isWithheld(run)) return true
-  return recorded.length === parts.length && recorded.every((part, place) => isSamePart(part, parts[place]))
+  if (recorded.length !== parts.length) return false
+  for (const [place, part] of recorded.entries()) if (!(await isSamePart(part, parts[place], files))) return false
+  return true
 }
 
-/** A file is compared by what is the same before and after it is stored. */
-export function isSamePart(recorded: Part, given: GivenPart | undefined): boolean {
+/** A file is compared by what is the same before and after it is stored, and by its content. */
+export async function isSamePart(recorded: Part, given: GivenPart | undefined, files: AgentFiles): Promise<boolean> {
   if (recorded.type !== 'file' || given?.type !== 'file') return isDeepStrictEqual(recorded, given)
   if (recorded.media_type !== given.media_type || recorded.name !== given.name) return false
-  if ('data' in given) return recorded.size === undefined || recorded.size === sizeOf(given.data)
-  return given.file_id === undefined ? recorded.url === given.url : recorded.file_id === given.file_id
-}
-
-function sizeOf(data: string | Uint8Array): number {
-  return typeof data === 'string' ? Buffer.byteLength(data, 'base64') : data.byteLength
+  if (!('data' in given))
+    return given.file_id === undefined ? recorded.url === given.url : recorded.file_id === given.file_id
+  const bytes = typeof given.data === 'string' ? Buffer.from(given.data, 'base64') : given.data
+  if (!(bytes instanceof Uint8Array) || recorded.size !== bytes.byteLength) return false
+  return Buffer.compare(bytes, await files.read(recorded)) === 0
 }

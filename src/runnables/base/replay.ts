@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { EmittedEvent, RunEvent } from '../../core/event.ts'
 import type { FilePart } from '../../core/message.ts'
-import type { Emission, Resumption } from '../../core/runnable.ts'
+import type { AgentFiles, Emission, Resumption } from '../../core/runnable.ts'
 import { isSamePart } from './question.ts'
 
 /** The part of a run that its code repeats when it is called again. */
@@ -49,6 +49,7 @@ function resumptionAt(events: readonly RunEvent[]): Resumption | undefined {
 export async function* withoutSent(
   emissions: AsyncIterable<Emission>,
   sent: readonly RunEvent[],
+  files: AgentFiles,
 ): AsyncGenerator<Emission> {
   let text = sent.map((event) => (event.type === 'text_delta' ? event.text : '')).join('')
   const asks = new Set(
@@ -61,7 +62,7 @@ export async function* withoutSent(
       // The whole of it was sent.
       if (emission.type === 'data_delta' && (others.get('data')?.length ?? 0) > 0) continue
       const next = others.get(emission.type)?.shift()
-      if (next !== undefined && isSame(next, emission)) continue
+      if (next !== undefined && (await isSame(next, emission, files))) continue
       others.delete(emission.type)
       yield emission
       continue
@@ -77,8 +78,13 @@ function bodyOf({ run_id: _run, seq: _seq, at: _at, ...body }: RunEvent): Omit<R
   return body as EmittedEvent
 }
 
-function isSame(sent: object & { type: string }, emission: Exclude<Emission, string>): boolean {
-  return emission.type === 'file' ? isSamePart(sent as FilePart, emission) : isDeepStrictEqual(sent, { ...emission })
+async function isSame(
+  sent: object & { type: string },
+  emission: Exclude<Emission, string>,
+  files: AgentFiles,
+): Promise<boolean> {
+  if (emission.type !== 'file') return isDeepStrictEqual(sent, { ...emission })
+  return isSamePart(sent as FilePart, emission, files)
 }
 
 function commonLength(one: string, other: string): number {

@@ -7,6 +7,7 @@ import { runContext } from '../../../src/runnables/base/run-context.ts'
 import { workflow } from '../../../src/runnables/workflow/workflow.ts'
 import { runnable } from '../../support/services.ts'
 import { afterCrash, closeAsking, ofType, saidBy, serveAsking } from '../asking.ts'
+import { fakeContext } from '../fixture.ts'
 
 afterEach(closeAsking)
 
@@ -83,7 +84,7 @@ describe("ask() in an agent's own `run`", () => {
     }
     const sent = [{ ...data(12), run_id: 'run_1', seq: 2, at: '' } as RunEvent]
     const left: Emission[] = []
-    for await (const emission of withoutSent(emissions(), sent)) left.push(emission)
+    for await (const emission of withoutSent(emissions(), sent, fakeContext().files)) left.push(emission)
     expect(left).toEqual([delta(3), data(34)])
   })
 

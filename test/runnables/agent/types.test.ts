@@ -2,9 +2,13 @@ import { Output } from 'ai'
 import { expect, expectTypeOf, test } from 'vitest'
 import { z } from 'zod'
 import type { Json } from '../../../src/core/json.ts'
-import type { Runnable } from '../../../src/core/runnable.ts'
+import type { Ask, Asked, Runnable } from '../../../src/core/runnable.ts'
 import { agent } from '../../../src/runnables/agent/agent.ts'
+import type { runContext } from '../../../src/runnables/base/run-context.ts'
+import { team } from '../../../src/runnables/team/team.ts'
+import { asTool } from '../../../src/runnables/tools/as-tool.ts'
 import { tool } from '../../../src/runnables/tools/tool.ts'
+import { workflow } from '../../../src/runnables/workflow/workflow.ts'
 import { scripted } from '../fixture.ts'
 import { weather } from '../weather.ts'
 
@@ -93,4 +97,47 @@ test('what is wrong does not compile, and does not load', () => {
   agent({ tools: { weather }, timeout: { tools: { wetherMs: 1 } } })
   // @ts-expect-error: the result has no such field
   agent({ output, guardrails: { output: ({ data }) => (data?.town === '' ? { refuse: 'x' } : undefined) } })
+})
+
+test('ask is in the context of workflows, own code and tools, and gives text, data and run', () => {
+  workflow({
+    async run({ ask }) {
+      expectTypeOf(ask).toEqualTypeOf<Ask>()
+      expectTypeOf(await ask('helper', 'x')).toEqualTypeOf<Asked>()
+      await ask('helper', [
+        { type: 'text', text: 'x' },
+        { type: 'file', media_type: 'image/png', data: new Uint8Array() },
+      ])
+      // @ts-expect-error: an id is a text
+      await ask(5, 'x')
+      // @ts-expect-error: an entity is asked by its id
+      await ask(agent({ run: () => 'x' }), 'x')
+      // @ts-expect-error: a question is a text or parts
+      await ask('helper', { text: 'x' })
+      // @ts-expect-error: there is no such part
+      await ask('helper', [{ type: 'image', url: 'x' }])
+    },
+  })
+  agent({
+    async *run({ ask }) {
+      expectTypeOf(ask).toEqualTypeOf<Ask>()
+      yield (await ask('helper', 'x')).text
+    },
+  })
+  expectTypeOf<ReturnType<typeof runContext>['ask']>().toEqualTypeOf<Ask>()
+})
+
+test('entities are tools as they are, and by their id', () => {
+  const helper = agent({ run: ({ text }) => text })
+  const flow = workflow({ run: ({ text }) => text })
+  const entity = agent({
+    tools: { weather, helper, flow, group: team({ members: [helper] }), byId: asTool('helper') },
+    activeTools: ['helper', 'flow', 'group', 'byId'],
+    toolApproval: { helper: 'user-approval' },
+  })
+  expectTypeOf(entity).toExtend<Runnable>()
+  // @ts-expect-error: an id is a text
+  expect(() => asTool(5)).toThrow(/needs the id/)
+  // @ts-expect-error: there is no such option
+  expect(() => asTool('helper', { descripton: 'x' })).toThrow(/did you mean 'description'/)
 })
