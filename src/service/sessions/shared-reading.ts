@@ -114,17 +114,27 @@ export function createReading(
   async function run<R extends RunHead>(reading: Promise<R>, runId: string): Promise<R> {
     const found = await reading
     if (!(await mayRead(found))) throw notFound('run', runId)
-    if (found.replaced_by === null) return found
-    const handover = await store.findHandover(found.session_id, userId, 0)
-    const seen = await find(session(found.session_id))
-    if (seen?.part === undefined || handover === undefined) return found
-    return (await asThen([found], handover))[0] ?? found
+    return (await withReadableMarks([found]))[0] ?? found
+  }
+
+  /** Without the marks that name a run of somebody else. */
+  async function withReadableMarks<R extends Pick<Run, 'replaced_by'>>(items: readonly R[]): Promise<R[]> {
+    const known = new Map<string | null, boolean>([[null, true]])
+    for (const { replaced_by: by } of items) {
+      if (by === null || known.has(by)) continue
+      const head = await find(runs.head(by))
+      known.set(by, head !== undefined && (await mayRead(head)))
+    }
+    return items.map((item) => (known.get(item.replaced_by) ? item : { ...item, replaced_by: null }))
   }
 
   async function listRuns(filter: RunFilter, page: PageRequest): Promise<Page<Run>> {
     const { session_id: sessionId, parent_run_id: parentId } = filter
     const found = sessionId === undefined ? undefined : await find(session(sessionId))
-    if (sessionId === undefined || found === undefined) return runs.list({ ...filter, user_id: userId }, page)
+    if (sessionId === undefined || found === undefined) {
+      const own = await runs.list({ ...filter, user_id: userId }, page)
+      return { ...own, items: await withReadableMarks(own.items) }
+    }
     const parent = parentId === undefined ? undefined : await find(runs.head(parentId))
     // The child runs of a readable run are readable too, even if they began after the handover.
     if (found.part === undefined || (parent !== undefined && (await mayRead(parent)))) return runs.list(filter, page)
