@@ -39,3 +39,11 @@ export interface FileStore {
   /** Call it when the start of a run was refused: deletes its files, unless the run is in the store. */
   dropFiles(runId: string): Promise<void>
 }
+
+const maxAddressCharacters = 8 * 1024
+
+/** Whether it can be the address of a file. */
+export function isWebAddress(url: unknown): boolean {
+  if (typeof url !== 'string' || url.length > maxAddressCharacters || !URL.canParse(url)) return false
+  return ['http:', 'https:'].includes(new URL(url).protocol)
+}

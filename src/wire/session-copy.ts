@@ -1,7 +1,8 @@
 import { z } from 'zod'
 import { AppError } from '../core/error.ts'
 import { type RunEvent as CoreRunEvent, isFinalEvent } from '../core/event.ts'
-import { contentOf } from '../core/message.ts'
+import { isWebAddress } from '../core/file.ts'
+import { type Part as CorePart, contentOf } from '../core/message.ts'
 import { isEnded, type RunRecord } from '../core/run.ts'
 import type { CopiedFile, RunPiece, SessionHead } from '../core/session.ts'
 import { fromBase64 } from '../runtime/base64.ts'
@@ -229,6 +230,8 @@ export class CopyReader {
     }
     if (messages.some((message) => message.run_id !== run_id))
       throw this.complaint("each message must have the run's run_id")
+    const parts = [...messages, ...(run.given?.history ?? [])].flatMap((message) => message.parts)
+    if (!parts.every(isFound)) throw this.complaint('each file must have a file_id, or an http or https address as url')
     if (run.waiting.length > 0 && run.status !== 'input_required')
       throw this.complaint('run.waiting must be empty for a run that does not wait for input')
     if (parent_run_id === null) {
@@ -249,6 +252,7 @@ export class CopyReader {
     this.#fileIds.add(file.file_id)
     const bytes = fromBase64(data)
     if (bytes === undefined) throw this.complaint('data must be base64')
+    if (file.url !== null && !isWebAddress(file.url)) throw this.complaint('file.url must be an http or https address')
     if (bytes.byteLength !== size) throw this.complaint(`file.size is ${size}, but data has ${bytes.byteLength} bytes`)
     return { run_id, file: { ...file, bytes } }
   }
@@ -273,6 +277,11 @@ export class CopyReader {
     }
     return { run_id, events: read }
   }
+}
+
+function isFound(part: CorePart): boolean {
+  if (part.type !== 'file') return true
+  return part.url === undefined ? part.file_id !== undefined : isWebAddress(part.url)
 }
 
 function counted(runs: number, events: number, files: number): string {

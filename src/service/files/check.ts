@@ -1,4 +1,5 @@
 import { AppError, type ErrorCode, invalid } from '../../core/error.ts'
+import { isWebAddress } from '../../core/file.ts'
 import { type Limits, shownBytes } from '../../core/limits.ts'
 import type { FilePart, GivenPart, UploadedFilePart } from '../../core/message.ts'
 import { fromBase64 } from '../../runtime/base64.ts'
@@ -6,7 +7,6 @@ import { fromBase64 } from '../../runtime/base64.ts'
 export type FileBounds = Pick<Limits, 'fileBytes' | 'run'>
 
 const maxCharacters = 255
-const maxAddressCharacters = 8 * 1024
 const token = "[\\w!#$%&'*+.^`|~-]+"
 const mediaType = new RegExp(`^${token}/${token}(?:[ \\t]*;[ \\t]*${token}=(?:${token}|"[\\x20\\x21\\x23-\\x7e]*"))*$`)
 
@@ -39,11 +39,6 @@ export function problemOfFile(part: UploadedFilePart | FilePart): FileProblem | 
     return bad('name', `must be a text of 1 to ${maxCharacters} characters`)
   if (!('url' in part) || part.url === undefined) return undefined
   return isWebAddress(part.url) ? undefined : bad('url', 'must be an http or https address')
-}
-
-function isWebAddress(url: unknown): boolean {
-  if (typeof url !== 'string' || url.length > maxAddressCharacters || !URL.canParse(url)) return false
-  return ['http:', 'https:'].includes(new URL(url).protocol)
 }
 
 /** The content of an upload, or what is wrong with it. */

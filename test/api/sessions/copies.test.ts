@@ -157,6 +157,19 @@ describe('copies of sessions', () => {
         /each message must have the run's run_id/,
         (lines) => inRun(lines, { messages: foreign(lines) }),
       ],
+      ['a file nowhere', 2, /each file must have/, (lines) => inRun(lines, { messages: withFile(lines, {}) })],
+      [
+        'a file of this machine',
+        2,
+        /each file must have/,
+        (lines) => inRun(lines, { messages: withFile(lines, { url: 'file:///etc/passwd' }) }),
+      ],
+      [
+        'such a file in the history of a caller',
+        2,
+        /each file must have/,
+        (lines) => inRun(lines, { given: { history: withFile(lines, { url: 'nowhere' }) } }),
+      ],
       ['events of another run', 3, /run_id must be/, (lines) => change(lines, 2, { run_id: 'run_x' })],
       ['an unknown event', 3, /events.0/, (lines) => change(lines, 2, { events: [{ ...event, type: 'what' }] })],
       ['numbers that repeat', 3, /events.1.seq/, (lines) => change(lines, 2, { events: [event, event] })],
@@ -179,6 +192,11 @@ describe('copies of sessions', () => {
     function foreign(lines: Lines): unknown {
       const run = lines[1]?.run as { messages: object[] } | undefined
       return [{ ...run?.messages[0], run_id: 'run_x' }]
+    }
+
+    function withFile(lines: Lines, fields: object): unknown {
+      const run = lines[1]?.run as { messages: object[] } | undefined
+      return [{ ...run?.messages[0], parts: [{ type: 'file', media_type: 'a/b', ...fields }] }]
     }
 
     it.each(edited)('%s', async (_, line, words, edit) => {
