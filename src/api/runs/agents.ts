@@ -112,22 +112,28 @@ export function agentRoutes(settings: ApiSettings, entityIds: readonly string[])
 async function startRun(services: Services, settings: ApiSettings, request: HttpRequest, streamed: boolean) {
   const entityId = pathId(request)
   services.registry.get(entityId)
-  const { start, prompts } = await readStart(request, entityId, streamed)
-  const handle = await services.runs.start(start)
-  request.body.release?.()
+  const { handle, mode, prompts } = await begin(services, request, entityId, streamed)
   const headers = {
     'X-Run-Id': handle.runId,
     'X-Session-Id': handle.sessionId,
     ...(handle.ignored !== undefined && { 'X-Agentserve-Ignored': handle.ignored.join(', ') }),
   }
-  if (start.mode === 'plain') return json(toRunAnswer(await handle.result(), settings.runTimeoutMs), 200, headers)
-  if (start.mode === 'stream') {
+  if (mode === 'plain') return json(toRunAnswer(await handle.result(), settings.runTimeoutMs), 200, headers)
+  if (mode === 'stream') {
     const events = handle.events()
     return sse(toFrames(prompts ? services.runs.withPrompts(handle.runId, events) : events, prompts), headers)
   }
   const { status } = await services.runs.get(handle.runId)
   const accepted: RunAccepted = { run_id: handle.runId, session_id: handle.sessionId, status }
   return json(accepted, 202, { Location: `${settings.prefix}/runs/${handle.runId}`, ...headers })
+}
+
+/** Nothing of the request's body outlives this call: a run may take hours. */
+async function begin(services: Services, request: HttpRequest, entityId: string, streamed: boolean) {
+  const { start, prompts } = await readStart(request, entityId, streamed)
+  const handle = await services.runs.start(start)
+  request.body.release?.()
+  return { handle, mode: start.mode, prompts }
 }
 
 async function readStart(request: HttpRequest, entityId: string, streamed: boolean) {

@@ -150,56 +150,62 @@ export class RequestBody implements BodyReader {
   #collect(lease: BodyLease): Promise<Buffer> {
     const incoming = this.#incoming
     const { maxBytes, timeoutMs } = this.#context
-    return new Promise((resolve, reject) => {
-      let first: Buffer | undefined
-      let chunks: Buffer[] | undefined
-      let size = 0
-      const stop = (error: AppError) => {
-        clearTimeout(timer)
-        incoming.off('data', onData).off('end', onEnd).off('close', onClose)
-        incoming.pause()
-        first = undefined
-        chunks = undefined
-        lease.release()
-        reject(error)
+    const reading = Promise.withResolvers<Buffer>()
+    // The listeners stay with the request. They forget the bytes, which others may release long before it ends.
+    let settle: typeof reading | undefined = reading
+    let first: Buffer | undefined
+    let chunks: Buffer[] | undefined
+    let size = 0
+    const stop = (error: AppError) => {
+      clearTimeout(timer)
+      incoming.off('data', onData).off('end', onEnd).off('close', onClose)
+      incoming.pause()
+      first = undefined
+      chunks = undefined
+      lease.release()
+      settle?.reject(error)
+      settle = undefined
+    }
+    this.#stop = stop
+    const keep = (chunk: Buffer) => {
+      if (first === undefined) first = chunk
+      else if (chunks === undefined) chunks = [first, chunk]
+      else chunks.push(chunk)
+    }
+    const onData = (chunk: Buffer) => {
+      size += chunk.length
+      if (size > maxBytes) return stop(tooLarge(maxBytes))
+      if (lease.take(chunk.length)) return keep(chunk)
+      incoming.pause()
+      // While the server has no room, the client's timeout must not run.
+      clearTimeout(timer)
+      const leftMs = endsAtMs - performance.now()
+      const goOn = () => {
+        keep(chunk)
+        startTimer(leftMs)
+        incoming.resume()
       }
-      this.#stop = stop
-      const keep = (chunk: Buffer) => {
-        if (first === undefined) first = chunk
-        else if (chunks === undefined) chunks = [first, chunk]
-        else chunks.push(chunk)
-      }
-      const onData = (chunk: Buffer) => {
-        size += chunk.length
-        if (size > maxBytes) return stop(tooLarge(maxBytes))
-        if (lease.take(chunk.length)) return keep(chunk)
-        incoming.pause()
-        // While the server has no room, the client's timeout must not run.
-        clearTimeout(timer)
-        const leftMs = endsAtMs - performance.now()
-        const goOn = () => {
-          keep(chunk)
-          startTimer(leftMs)
-          incoming.resume()
-        }
-        lease.wait(chunk.length, goOn, stop)
-      }
-      const onEnd = () => {
-        clearTimeout(timer)
-        incoming.off('close', onClose)
-        this.#bytes = size
-        resolve(chunks === undefined ? (first ?? nothing) : Buffer.concat(chunks, size))
-      }
-      const onClose = () => stop(invalid('The body ended before it was complete.'))
-      let timer: NodeJS.Timeout | undefined
-      let endsAtMs = 0
-      const startTimer = (ms: number) => {
-        endsAtMs = performance.now() + ms
-        timer = setTimeout(() => stop(tooSlow(timeoutMs)), ms)
-      }
-      startTimer(timeoutMs)
-      incoming.on('data', onData).on('end', onEnd).on('close', onClose).on('error', onClose)
-      if (incoming.destroyed) onClose()
-    })
+      lease.wait(chunk.length, goOn, stop)
+    }
+    const onEnd = () => {
+      clearTimeout(timer)
+      incoming.off('close', onClose)
+      this.#bytes = size
+      settle?.resolve(chunks === undefined ? (first ?? nothing) : Buffer.concat(chunks, size))
+      settle = undefined
+      first = undefined
+      chunks = undefined
+    }
+    const onClose = () => stop(invalid('The body ended before it was complete.'))
+    let timer: NodeJS.Timeout | undefined
+    let endsAtMs = 0
+    const startTimer = (ms: number) => {
+      endsAtMs = performance.now() + ms
+      timer = setTimeout(() => stop(tooSlow(timeoutMs)), ms)
+    }
+    startTimer(timeoutMs)
+    incoming.on('data', onData).on('end', onEnd).on('close', onClose).on('error', onClose)
+    if (incoming.destroyed) onClose()
+    return reading.promise
   }
 }
