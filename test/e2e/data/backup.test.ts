@@ -6,6 +6,9 @@ import { command, createProject, type Project, root, serve } from '../../support
 
 let project: Project
 let sessionId = ''
+let fileId = ''
+/** More than one piece of a stored file. */
+const heron = 'A grey heron. '.repeat(100_000)
 const config = ['--config', join(root, 'bench/agent.config.ts')]
 const at = (folder: string) => [...config, '--data', join(project.folder, folder)]
 
@@ -17,9 +20,21 @@ beforeAll(async () => {
   const answer = await fetch(`${server.url}/api/v1/agents/echo/run`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ input: 'remember the heron' }),
+    body: JSON.stringify({
+      input: {
+        parts: [
+          { type: 'text', text: 'remember the heron' },
+          { type: 'file', media_type: 'text/plain', name: 'heron.txt', data: btoa(heron) },
+        ],
+      },
+    }),
   })
-  sessionId = ((await answer.json()) as { session_id: string }).session_id
+  const { session_id, messages } = (await answer.json()) as {
+    session_id: string
+    messages: { parts: { file_id: string }[] }[]
+  }
+  sessionId = session_id
+  fileId = messages[0]?.parts[1]?.file_id ?? ''
   const made = await command(project, ['backup', 'served.tar', '--json', ...at('data')])
   expect([made.code, made.stderr]).toEqual([0, ''])
   expect(JSON.parse(made.stdout)).toEqual({
@@ -38,6 +53,9 @@ test('a backup of a running server becomes a data folder again, with its session
   expect((await stat(join(project.folder, 'copy/agentserve.db'))).mode & 0o777).toBe(0o600)
   const shown = await command(project, ['sessions', 'show', sessionId, ...at('copy')])
   expect(shown.stdout).toContain('remember the heron')
+  const file = await command(project, ['sessions', 'file', sessionId, fileId, '--output', 'heron.txt', ...at('copy')])
+  expect([file.code, file.stderr]).toEqual([0, expect.any(String)])
+  expect((await readFile(join(project.folder, 'heron.txt'), 'utf8')) === heron).toBe(true)
   const found = await command(project, ['sessions', 'search', 'heron', '--json', ...at('copy')])
   expect(found.stdout).toContain(sessionId)
   const passages = await command(project, ['search', 'burrows wombats', '--json', ...at('copy')])
