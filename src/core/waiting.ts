@@ -80,7 +80,8 @@ export function requestOfChild(
  * whole answer.
  */
 export function answerForChild(childRunId: string, answer: Answer, asked: readonly InputRequired[]): Answer {
-  if (!asked.some((request) => request.child_run_id === childRunId)) return answer
+  const theirs = new Set(asked.flatMap((request) => (request.child_run_id === childRunId ? [request.call_id] : [])))
+  if (theirs.size === 0) return answer
   const { approved, input, answers } = answer
   const decisions = Object.entries(typeof approved === 'object' ? approved : {})
   const given: Record<string, CallAnswer> = {
@@ -89,7 +90,8 @@ export function answerForChild(childRunId: string, answer: Answer, asked: readon
   }
   const whole = atId(given, childRunId)
   const prefix = `${childRunId}/`
-  const inside = Object.entries(given).filter(([id]) => id.startsWith(prefix))
+  // A model may give a call of the parent an id that begins like theirs.
+  const inside = Object.entries(given).filter(([id]) => id.startsWith(prefix) && theirs.has(id))
   return {
     approved: whole?.approved ?? (typeof approved === 'boolean' ? approved : undefined),
     input: whole?.input ?? input,
