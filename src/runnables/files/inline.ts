@@ -128,7 +128,7 @@ function encoded(text: string): Content {
 }
 
 function dataAddress(address: string): Content | undefined {
-  const [, mediaType, data] = /^data:([^;,]*)[^,]*,([\s\S]*)$/.exec(address) ?? []
+  const [, mediaType, data] = /^data:([^;,]*)(?:;[^,]*)?,([\s\S]*)$/.exec(address) ?? []
   if (data === undefined) return undefined
   return { ...encoded(data), ...(mediaType ? { mediaType } : {}) }
 }
