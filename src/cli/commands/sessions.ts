@@ -51,6 +51,7 @@ export const command: CommandModule<SessionsOptions> = {
       .option('--yes', "with prune: don't ask for confirmation")
       .option('--events', 'with show: print every recorded event, one per line')
       .option('--why <run>', 'with show: print the prompt and the answer of each model call of this run')
+      .option('--replaced', 'with show: also the runs that other runs have replaced')
       .option('--new', 'with summary: write a new one')
       .option('--at <run>', 'with fork: the last run to copy (default: the latest)')
       .option('--as <id>', 'with fork: the id of the new session')
@@ -87,6 +88,7 @@ const flagActions: Record<string, readonly string[]> = {
   olderThan: ['list', 'prune'],
   dryRun: ['prune'],
   yes: ['prune'],
+  replaced: ['show'],
   new: ['summary'],
   at: ['fork'],
   as: ['fork'],

@@ -35,7 +35,12 @@ export async function toolLines(client: Client, run: Run, signal: AbortSignal): 
   }
 }
 
-/** The facts of a run record: status, start, duration, tokens, reason of the end. */
+/** Nothing for a run that is part of its conversation. An older server says nothing of it. */
+export function replacedBy({ replaced_by: by }: { replaced_by?: string | null }): string[] {
+  return by === undefined || by === null ? [] : [`replaced by ${terminalLine(by)}`]
+}
+
+/** The facts of a run record: status, start, duration, tokens, reason of the end, the run in its place. */
 export function factsOf(run: Run): string[] {
   const began = run.started_at ?? run.created_at
   const took = run.completed_at === null ? [] : [`took ${formatDuration(between(began, run.completed_at))}`]
@@ -45,5 +50,6 @@ export function factsOf(run: Run): string[] {
     ...took,
     ...(run.usage === null ? [] : [formatUsage(run.usage)]),
     ...(run.cache_hit ? ['from the cache'] : []),
+    ...replacedBy(run),
   ]
 }

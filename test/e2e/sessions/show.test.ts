@@ -91,6 +91,25 @@ describe('sessions show', () => {
     expect(linesOf((await sessions('show', session, '--limit', '1')).stdout)[0]).toContain(failed.run_id)
   })
 
+  test('tells replaced runs with --replaced, and what replaced them', async () => {
+    const { run_id: first, session_id: session } = await start('echo', 'wrong')
+    const { run_id: next } = await start('echo', 'right', { session_id: session, replaces: first })
+    const plain = await sessions('show', session)
+    expect([plain.stdout.includes(next), plain.stdout.includes(first)]).toEqual([true, false])
+    const heads = linesOf((await sessions('show', session, '--replaced')).stdout).filter((line) => /^run_/.test(line))
+    expect(heads).toMatchObject([
+      expect.stringMatching(new RegExp(`^${first} .*  replaced by ${next}$`)),
+      expect.not.stringContaining('replaced'),
+    ])
+    const json = JSON.parse((await sessions('show', session, '--replaced', '--json')).stdout)
+    expect(json.runs.map((run: { replaced_by: string }) => run.replaced_by)).toEqual([next, null])
+    expect((await sessions('list', '--replaced')).code).toBe(2)
+    expect((await command(project, ['runs', 'show', first])).stdout).toContain(`  replaced by ${next}\n`)
+    const rows = linesOf((await command(project, ['runs', 'list', '--session', session])).stdout)
+    expect(rows.find((row) => row.startsWith(first))).toContain(`completed, replaced by ${next}`)
+    expect(rows.find((row) => row.startsWith(next))).not.toContain('replaced')
+  })
+
   test('tells every event of its runs with --events', async () => {
     const { run_id: id, session_id: session } = await start('asks', 'Weather?')
     const text = (await sessions('show', session, '--events')).stdout

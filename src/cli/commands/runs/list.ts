@@ -1,4 +1,5 @@
 import type { Run } from '../../../core/run.ts'
+import { replacedBy } from '../../runs/facts.ts'
 import { between } from '../../runs/line.ts'
 import { resumeHint, waitingLines } from '../../runs/waiting.ts'
 import { formatDuration } from '../../terminal/duration.ts'
@@ -41,7 +42,7 @@ function toRow(run: Run): string[] {
   return [
     run.run_id,
     run.entity_id,
-    run.status,
+    [run.status, ...replacedBy(run)].join(', '),
     run.completed_at === null ? '-' : formatDuration(between(run.started_at ?? run.created_at, run.completed_at)),
     run.usage === null ? '-' : `${run.usage.input_tokens} + ${run.usage.output_tokens}`,
     run.created_at,

@@ -13,6 +13,7 @@ export interface SessionsOptions extends ConnectOptions {
   /** True with `--events`, false with `--no-events`. */
   events?: boolean
   why?: string
+  replaced?: boolean
   olderThan?: string
   dryRun?: boolean
   yes?: boolean

@@ -22,11 +22,11 @@ const maxInteractions = 1_000
 /** A session's conversation and runs. `--events` adds the recorded events, `--why` the model calls of a run. */
 export const showSession: SessionsAction = async ({ withClient, args, options, json, signal }) => {
   const sessionId = oneSession('show', args)
-  const { limit, all, events, why } = options
+  const { limit, all, events, why, replaced } = options
   const interactions = all ? maxInteractions : limit && Math.min(limit, maxInteractions)
   await withClient(async (client) => {
     if (why !== undefined) return showWhy(client, sessionId, why, json, signal)
-    const history = await client.sessions.history(sessionId, { interactions, signal })
+    const history = await client.sessions.history(sessionId, { interactions, replaced, signal })
     if (events) {
       for (const run of history.runs) await showEvents(client, run, json, signal)
     } else if (json) printJson(history)
