@@ -28,28 +28,42 @@ export function createHandler(
 ): (request: HttpRequest) => Promise<Reply> {
   const answer = method === 'sendMessage' ? send : stream
   return async (request) => {
-    let id: RpcId = null
+    const about: About = { id: null, markData: false }
     try {
-      const body = await request.body.json()
-      id = readId(body)
-      const message = readRequest(body, method)
-      const pending = servicesOf(request)
-      const services = pending instanceof Promise ? await pending : pending
-      return await answer(services, request, message, fileBytes)
+      return await answer(await begin(servicesOf, request, method, about), fileBytes)
     } catch (error) {
       if (isOurFault(error)) await report(servicesOf, error, request)
-      return errorReply(isMalformedJson(error) ? notJson : error, id)
+      return errorReply(isMalformedJson(error) ? notJson : error, about.id)
     }
   }
 }
 
-async function send(
-  services: A2AServices,
-  request: HttpRequest,
-  message: SendRequest,
-  fileBytes: number,
-): Promise<Reply> {
-  const run = await resultOf(services, start(services, request, message, 'plain'))
+/** What of a message its answer needs. */
+interface About {
+  id: RpcId
+  markData: boolean
+}
+
+interface Begun {
+  services: A2AServices
+  message: About
+  starting: Promise<RunHandle>
+}
+
+/** Nothing of the request's body outlives this call and the start: a run may take hours. */
+async function begin(servicesOf: ServicesOf, request: HttpRequest, method: A2AMethod, about: About): Promise<Begun> {
+  const body = await request.body.json()
+  about.id = readId(body)
+  const message = readRequest(body, method)
+  about.markData = message.markData
+  const pending = servicesOf(request)
+  const services = pending instanceof Promise ? await pending : pending
+  const starting = start(services, request, message, method === 'sendMessage' ? 'plain' : 'stream')
+  return { services, message: about, starting }
+}
+
+async function send({ services, message, starting }: Begun, fileBytes: number): Promise<Reply> {
+  const run = await resultOf(services, starting)
   const files = answerFiles(run)
   const read = fileReader(services.sessions, run.session_id)
   const contents = files.length === 0 ? [] : await contentsOf(files, read, fileBytes)
@@ -69,13 +83,8 @@ async function resultOf(services: A2AServices, starting: Promise<RunHandle>): Pr
   }
 }
 
-async function stream(
-  services: A2AServices,
-  request: HttpRequest,
-  message: SendRequest,
-  fileBytes: number,
-): Promise<Reply> {
-  const handle = await start(services, request, message, 'stream')
+async function stream({ services, message, starting }: Begun, fileBytes: number): Promise<Reply> {
+  const handle = await starting
   const events = handle.events()[Symbol.asyncIterator]()
   const headers = runHeaders(handle.runId, handle.sessionId)
   const first = await firstBatch(events, handle.runId)
