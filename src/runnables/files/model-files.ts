@@ -34,10 +34,13 @@ export class ModelFiles {
   }
 
   /** A file of a message of this run, or of the run `runId`, for a model. */
-  async toSdk(part: FilePart, runId?: string): Promise<SdkFile> {
+  async toSdk(part: FilePart, runId?: string): Promise<SdkFile | SdkText> {
     const { media_type: mediaType, name: filename, file_id: fileId, url } = part
     const about = { type: 'file' as const, mediaType, ...(filename === undefined ? {} : { filename }) }
-    if (fileId !== undefined) return { ...about, data: { type: 'data', data: await this.read(part) } }
+    if (fileId !== undefined) {
+      const data = await (runId === undefined ? this.read(part) : this.#readOrSay(part))
+      return typeof data === 'string' ? { type: 'text', text: data } : { ...about, data: { type: 'data', data } }
+    }
     const stored = url === undefined ? undefined : await this.#findFetched(new URL(url).href, runId)
     if (stored !== undefined) return { ...about, data: { type: 'data', data: await this.read(stored) } }
     // Whether it has to be fetched depends on the model: the AI SDK asks `download`.
@@ -64,6 +67,16 @@ export class ModelFiles {
       this.#bytes.set(fileId, reading)
     }
     return reading
+  }
+
+  /** A file that is not the input may be gone: then the model is told so. */
+  async #readOrSay(part: FilePart): Promise<Uint8Array | string> {
+    try {
+      return await this.read(part)
+    } catch (error) {
+      this.#context.signal.throwIfAborted()
+      return `[The file '${part.name ?? part.file_id}' can't be read: ${messageOf(error)}]`
+    }
   }
 
   /** The stored file with this content; saves it unless this run has done so. */
@@ -97,16 +110,13 @@ export class ModelFiles {
   async resolve<CONTENT extends { type: string }>(content: readonly CONTENT[]): Promise<(CONTENT | SdkText)[]> {
     return Promise.all(
       content.map(async (part) => {
-        const { data, mediaType } = part as { data?: unknown; mediaType?: unknown }
-        const fileId = fileIdIn(data)
+        const { data: given, mediaType } = part as { data?: unknown; mediaType?: unknown }
+        const fileId = fileIdIn(given)
         if (fileId === undefined) return part
-        try {
-          const bytes = await this.read({ type: 'file', media_type: String(mediaType), file_id: fileId })
-          return { ...part, data: { type: 'data', data: bytes } }
-        } catch (error) {
-          this.#context.signal.throwIfAborted()
-          return { type: 'text' as const, text: `[The file '${fileId}' can't be read: ${messageOf(error)}]` }
-        }
+        const data = await this.#readOrSay({ type: 'file', media_type: String(mediaType), file_id: fileId })
+        return typeof data === 'string'
+          ? { type: 'text' as const, text: data }
+          : { ...part, data: { type: 'data', data } }
       }),
     )
   }
@@ -136,13 +146,15 @@ export class ModelFiles {
 
   /** The reverse of `toReferences`. */
   async restore(messages: Messages): Promise<Messages> {
-    const contents = new Map<unknown, Uint8Array>()
+    const contents = new Map<unknown, Uint8Array | string>()
     for (const part of filesOf(messages)) {
       const fileId = fileIdIn(part.data)
-      if (fileId !== undefined) contents.set(part, await this.read({ type: 'file', media_type: '', file_id: fileId }))
+      if (fileId === undefined) continue
+      contents.set(part, await this.#readOrSay({ type: 'file', media_type: '', file_id: fileId }))
     }
     return mapFiles(messages, (part) => {
       const data = contents.get(part)
+      if (typeof data === 'string') return { type: 'text', text: data }
       if (data !== undefined) return { ...part, data: { type: 'data', data } }
       const { data: given } = part as { data?: { type?: unknown; url?: unknown } }
       // JSON has an address as text.

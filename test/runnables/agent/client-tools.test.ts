@@ -35,6 +35,18 @@ test('the run pauses at a call of a client tool, and continues with the output',
   ])
 })
 
+test('an output that names a file which the session does not have is told as such', async () => {
+  const model = scriptedModel(calls('pick'), calls('look'), 'Done.')
+  const { ask, resume, pick: give } = await serve(agent({ model }))
+  const paused = await ask({ client_tools: [pick, { ...pick, name: 'look' }] })
+  const again = await give(paused, { type: 'file', media_type: 'image/png', file_id: 'file_gone' })
+  expect(again).toMatchObject({ status: 'input_required' })
+  expect(await resume(again, { 'use-look': { output: 'seen' } })).toMatchObject({
+    status: 'completed',
+    content: 'Done.',
+  })
+})
+
 test('an error of the client is told to the model as an error', async () => {
   const model = scriptedModel(calls('pick'), 'Sorry.')
   const { ask, resume, events } = await serve(agent({ model }))
