@@ -8,8 +8,7 @@ import {
   type TextDelta,
 } from './event.ts'
 import { addToParts, contentOf, type Message, type Part } from './message.ts'
-import type { Usage } from './run.ts'
-import { addUsage } from './usage.ts'
+import { addUsage, type Usage } from './run.ts'
 
 /** A run's output built from its events, live or after its process died. */
 export class RunFold {

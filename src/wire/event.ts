@@ -1,7 +1,11 @@
 import { z } from 'zod'
 import type { RunEvent as CoreRunEvent, SourceEvent } from '../core/event.ts'
-import type { CallAnswer as CoreCallAnswer, Waiting as CoreWaiting } from '../core/run.ts'
-import { runStatuses, waitingKinds } from '../core/run.ts'
+import {
+  type CallAnswer as CoreCallAnswer,
+  type Waiting as CoreWaiting,
+  runStatuses,
+  waitingKinds,
+} from '../core/run.ts'
 import type { CitedSource } from '../core/text/citations.ts'
 import { flag, json, jsonObject, said, timestamp } from '../schema/request-field.ts'
 import { component } from './document/component.ts'

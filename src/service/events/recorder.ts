@@ -1,7 +1,7 @@
 import type { DataDelta, EmittedEvent, RunEvent, RunResumedEvent, Stamp } from '../../core/event.ts'
 import { endEvent, startEvent } from '../../core/event.ts'
 import type { RunRecord } from '../../core/run.ts'
-import type { RunBatch } from '../../core/store.ts'
+import type { RunBatch } from '../../core/run-write.ts'
 import { type Timer, timestamp } from '../../core/time.ts'
 import type { RunServices } from '../runs/run-services.ts'
 import { RunLog } from './log.ts'

@@ -1,5 +1,5 @@
 import { AppError, toAppError } from '../../core/error.ts'
-import type { RunEnd } from '../../core/store.ts'
+import type { RunEnd } from '../../core/run-write.ts'
 import { isRetryable } from './end.ts'
 import type { RunServices } from './run-services.ts'
 

@@ -2,7 +2,7 @@ import { AppError, messageOf, toAppError } from '../../core/error.ts'
 import type { RunEvent } from '../../core/event.ts'
 import type { JsonObject } from '../../core/json.ts'
 import type { Run, RunError, RunRecord } from '../../core/run.ts'
-import type { RunEnd } from '../../core/store.ts'
+import type { RunEnd } from '../../core/run-write.ts'
 import type { ExecutionOptions, RunEnding } from './options.ts'
 
 /** The error of a run whose output the store refuses. */

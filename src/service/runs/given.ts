@@ -1,9 +1,10 @@
-import { invalid } from '../../core/error.ts'
+import { AppError, invalid } from '../../core/error.ts'
 import { freeze } from '../../core/json.ts'
-import { contentOf, type Message } from '../../core/message.ts'
+import { contentOf, type Message, type Part, textOf } from '../../core/message.ts'
 import type { RunGiven, RunRecord } from '../../core/run.ts'
 import type { Runnable } from '../../core/runnable.ts'
 import type { StartRun } from '../services.ts'
+import type { RunServices } from './run-services.ts'
 
 export type ClientInstructions = 'append' | 'ignore'
 
@@ -58,4 +59,26 @@ export function newestTurns(messages: readonly Message[], count: number): readon
   let left = count
   const start = messages.findLastIndex(({ role }) => role === 'user' && --left < 1)
   return left < 1 ? messages.slice(start) : messages
+}
+
+/** Lets the entity check the input before a run exists. Throws `timeout` when that takes too long. */
+export async function checkInput(
+  { timers, requestTimeoutMs }: Pick<RunServices, 'timers' | 'requestTimeoutMs'>,
+  runnable: Runnable,
+  { parts, given }: { parts: Part[]; given?: RunGiven | undefined },
+): Promise<void> {
+  const late = Promise.withResolvers<never>()
+  const timer = timers.set(() => {
+    late.reject(
+      new AppError(
+        'timeout',
+        `The input was not checked within requestTimeout (${requestTimeoutMs} ms). No run began.`,
+      ),
+    )
+  }, requestTimeoutMs)
+  try {
+    await Promise.race([runnable.checkInput?.({ parts, text: textOf(parts) }, given), late.promise])
+  } finally {
+    timers.clear(timer)
+  }
 }

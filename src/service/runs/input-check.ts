@@ -2,8 +2,8 @@ import { isDeepStrictEqual } from 'node:util'
 import type { Part } from '../../core/message.ts'
 import { refuseMessage } from '../../core/refusal.ts'
 import type { RunRecord } from '../../core/run.ts'
+import type { RunEnd } from '../../core/run-write.ts'
 import type { InputCheck } from '../../core/runnable.ts'
-import type { RunEnd } from '../../core/store.ts'
 
 /** What the guardrails say of the input of one run. Unchecked or refused input stays hidden from other readers. */
 export class RunInputCheck implements InputCheck {

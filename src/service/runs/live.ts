@@ -1,6 +1,6 @@
 import { AppError } from '../../core/error.ts'
 import { isEnded, type RunRecord } from '../../core/run.ts'
-import type { ClaimRecord, RunResumed, RunStarted } from '../../core/store.ts'
+import type { ClaimRecord, RunResumed, RunStarted } from '../../core/run-write.ts'
 import { timestamp } from '../../core/time.ts'
 import { DenseMap } from '../../runtime/dense-map.ts'
 import { isRetryable } from './end.ts'

@@ -1,6 +1,6 @@
 import { AppError, notFound } from '../../core/error.ts'
 import type { RunHead, RunRecord } from '../../core/run.ts'
-import type { ClaimRecord } from '../../core/store.ts'
+import type { ClaimRecord } from '../../core/run-write.ts'
 import { timestamp } from '../../core/time.ts'
 import { cancelPaused } from './cancel.ts'
 import type { SessionQueue } from './queue.ts'

@@ -1,5 +1,5 @@
 import { AppError } from '../../core/error.ts'
-import type { ClaimRecord } from '../../core/store.ts'
+import type { ClaimRecord } from '../../core/run-write.ts'
 import type { RecordedRuns } from '../events/reader.ts'
 import { assertSameRequest } from '../idempotency.ts'
 import type { RunHandle, StartRun } from '../services.ts'

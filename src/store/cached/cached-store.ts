@@ -1,5 +1,6 @@
 import { freeze } from '../../core/json.ts'
-import type { RunEnd, RunFinished, RunStart, RunStarted, SessionStore } from '../../core/store.ts'
+import type { RunEnd, RunFinished, RunStart, RunStarted } from '../../core/run-write.ts'
+import type { SessionStore } from '../../core/store.ts'
 import { DenseMap } from '../../runtime/dense-map.ts'
 import { type MemoryLimits, SessionCache } from './cache.ts'
 import type { CacheEntry } from './entry.ts'

@@ -1,6 +1,6 @@
 import { hideMessage, isWithheld } from '../../core/refusal.ts'
 import { isEnded, type RunRecord } from '../../core/run.ts'
-import type { RunEnd, RunStart } from '../../core/store.ts'
+import type { RunEnd, RunStart } from '../../core/run-write.ts'
 import type { Summary } from '../../core/summary.ts'
 import { jsonSize } from '../../runtime/json-size.ts'
 

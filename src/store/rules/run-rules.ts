@@ -1,5 +1,5 @@
 import { type EntityKind, finalStatuses, isEnded, isResumable, type RunStatus } from '../../core/run.ts'
-import type { RunFinished } from '../../core/store.ts'
+import type { RunFinished } from '../../core/run-write.ts'
 
 const final: ReadonlySet<RunStatus> = new Set(finalStatuses)
 

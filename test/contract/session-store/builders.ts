@@ -2,8 +2,9 @@ import type { EmittedEvent, RunEvent } from '../../../src/core/event.ts'
 import { createId } from '../../../src/core/id.ts'
 import type { Message } from '../../../src/core/message.ts'
 import type { RunRecord } from '../../../src/core/run.ts'
+import type { Claim, RunEnd, RunStart, RunStarted } from '../../../src/core/run-write.ts'
 import type { SessionSeed } from '../../../src/core/session.ts'
-import type { Claim, RunEnd, RunStart, RunStarted, SessionStore } from '../../../src/core/store.ts'
+import type { SessionStore } from '../../../src/core/store.ts'
 
 /** Builds what the suite puts in. `at(n)` is the n-th second of the suite's own time. */
 export function at(second: number): string {

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import type { EmittedEvent } from '../../../src/core/event.ts'
 import type { RunGiven } from '../../../src/core/run.ts'
-import type { RunStart, SessionStore } from '../../../src/core/store.ts'
+import type { RunStart } from '../../../src/core/run-write.ts'
+import type { SessionStore } from '../../../src/core/store.ts'
 import { at, endOf, eventOf, type StartFields, seedOf, startOf } from './builders.ts'
 
 const tools = [{ name: 'page', description: 'Reads the page.', parameters: { type: 'object' } }]

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import type { RunEvent } from '../../../src/core/event.ts'
 import type { Message } from '../../../src/core/message.ts'
-import type { RunEnd, RunStart, SessionStore } from '../../../src/core/store.ts'
+import type { RunEnd, RunStart } from '../../../src/core/run-write.ts'
+import type { SessionStore } from '../../../src/core/store.ts'
 import { at, endOf, started, startOf } from './builders.ts'
 
 const round: Record<string, unknown> = {}

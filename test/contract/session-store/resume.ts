@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import type { RunEvent } from '../../../src/core/event.ts'
 import type { Waiting } from '../../../src/core/run.ts'
-import type { RunResume, SessionStore } from '../../../src/core/store.ts'
+import type { RunResume } from '../../../src/core/run-write.ts'
+import type { SessionStore } from '../../../src/core/store.ts'
 import { at, endOf, eventOf, messageOf, started, startOf, textEvents } from './builders.ts'
 
 const usage = { input_tokens: 1, output_tokens: 2, total_tokens: 3 }

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { JsonObject } from '../../../src/core/json.ts'
-import type { HistoryView, RunEnd, SessionStore } from '../../../src/core/store.ts'
+import type { RunEnd } from '../../../src/core/run-write.ts'
+import type { HistoryView, SessionStore } from '../../../src/core/store.ts'
 import { at, endOf, messageOf, seedOf, started, startOf } from './builders.ts'
 
 const sessionId = 's'

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { EmittedEvent } from '../../../src/core/event.ts'
-import type { RunStart, SessionStore } from '../../../src/core/store.ts'
+import type { RunStart } from '../../../src/core/run-write.ts'
+import type { SessionStore } from '../../../src/core/store.ts'
 import { at, endOf, eventOf, messageOf, type StartFields, startOf, textEvents } from './builders.ts'
 
 const refused = [{ type: 'data', data: { refused: true } }]

@@ -1,5 +1,5 @@
 import type { Json } from '../../../core/json.ts'
-import type { Claim, ClaimRecord } from '../../../core/store.ts'
+import type { Claim, ClaimRecord } from '../../../core/run-write.ts'
 import { timestamp } from '../../../core/time.ts'
 import { copy, type MemoryState } from './rows.ts'
 

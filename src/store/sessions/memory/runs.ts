@@ -6,19 +6,9 @@ import type { JsonObject } from '../../../core/json.ts'
 import type { Page, PageRequest } from '../../../core/page.ts'
 import { hideMessage } from '../../../core/refusal.ts'
 import { isEnded, type Run } from '../../../core/run.ts'
+import type { RunEnd, RunFinished, RunResume, RunResumed, RunStart, RunStarted } from '../../../core/run-write.ts'
 import type { SessionSeed } from '../../../core/session.ts'
-import type {
-  History,
-  HistoryView,
-  Recovered,
-  RunEnd,
-  RunFilter,
-  RunFinished,
-  RunResume,
-  RunResumed,
-  RunStart,
-  RunStarted,
-} from '../../../core/store.ts'
+import type { History, HistoryView, Recovered, RunFilter } from '../../../core/store.ts'
 import { jsonSize } from '../../../runtime/json-size.ts'
 import { eventPageCharacters } from '../../rules/page-size.ts'
 import { judgeEnd, maxRecoveredCharacters, mayResume, startReserve } from '../../rules/run-rules.ts'

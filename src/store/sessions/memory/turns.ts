@@ -1,5 +1,5 @@
 import { isEnded } from '../../../core/run.ts'
-import type { TurnRestored } from '../../../core/store.ts'
+import type { TurnRestored } from '../../../core/run-write.ts'
 import { covers, pathTo, replacement, restoration, type Turn, type TurnChange, withdrawal } from '../../rules/turns.ts'
 import { type MemoryState, type RunRow, type SessionRow, turnsOf } from './rows.ts'
 import { touch } from './sessions.ts'

@@ -1,7 +1,7 @@
 import { and, type Column, eq, exists, inArray, type Placeholder, sql } from 'drizzle-orm'
 import { AppError, notFound } from '../../../core/error.ts'
+import type { Claim, ClaimRecord } from '../../../core/run-write.ts'
 import type { OwnerKind, SessionChange, SessionOwners, SessionRecord, SessionSeed } from '../../../core/session.ts'
-import type { Claim, ClaimRecord } from '../../../core/store.ts'
 import type { Connection } from '../../sqlite/connection.ts'
 import { execute, type Places, query } from '../../sqlite/query.ts'
 import { removeSome } from './hidden/remove.ts'

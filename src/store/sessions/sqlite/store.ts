@@ -1,6 +1,7 @@
 import { AppError } from '../../../core/error.ts'
 import { type Logger, silentLogger } from '../../../core/logger.ts'
-import type { ClaimRecord, RunFinished, RunStart, RunStarted, SessionStore } from '../../../core/store.ts'
+import type { ClaimRecord, RunFinished, RunStart, RunStarted } from '../../../core/run-write.ts'
+import type { SessionStore } from '../../../core/store.ts'
 import { type Clock, timestamp } from '../../../core/time.ts'
 import { Expiry } from '../../rules/expiry.ts'
 import type { Connection } from '../../sqlite/connection.ts'

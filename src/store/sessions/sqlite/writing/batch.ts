@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../../../core/json.ts'
 import type { Message } from '../../../../core/message.ts'
+import type { RunBatch, RunEnd, RunFinished, RunStart, RunStarted } from '../../../../core/run-write.ts'
 import type { SessionSeed } from '../../../../core/session.ts'
-import type { RunBatch, RunEnd, RunFinished, RunStart, RunStarted } from '../../../../core/store.ts'
 import { encodeBatch, type StoredBatch } from '../schema/event-batch.ts'
 import { begunOf, endedOf, messagesOf, toJson } from '../schema/rows.ts'
 import { type BatchRows, emptyRows } from './batch-insert.ts'

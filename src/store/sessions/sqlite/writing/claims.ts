@@ -1,6 +1,6 @@
 import type { Json } from '../../../../core/json.ts'
+import type { Claim, ClaimRecord } from '../../../../core/run-write.ts'
 import type { SessionRecord } from '../../../../core/session.ts'
-import type { Claim, ClaimRecord } from '../../../../core/store.ts'
 import type { Connection } from '../../../sqlite/connection.ts'
 
 // A run's key is in the run's own row, so its commit writes one B-tree instead of three.

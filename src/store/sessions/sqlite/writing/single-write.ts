@@ -10,7 +10,7 @@ import type {
   RunResumed,
   RunStart,
   RunStarted,
-} from '../../../../core/store.ts'
+} from '../../../../core/run-write.ts'
 import { stringifyLarge } from '../../../../runtime/json.ts'
 import { judgeEnd, mayResume, takesEvents } from '../../../rules/run-rules.ts'
 import type { Connection } from '../../../sqlite/connection.ts'

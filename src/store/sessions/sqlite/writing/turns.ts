@@ -1,6 +1,5 @@
-import type { RunRecord, RunStatus } from '../../../../core/run.ts'
-import { isEnded } from '../../../../core/run.ts'
-import type { TurnRestored } from '../../../../core/store.ts'
+import { isEnded, type RunRecord, type RunStatus } from '../../../../core/run.ts'
+import type { TurnRestored } from '../../../../core/run-write.ts'
 import { covers, replacement, restoration, type Turn, type TurnChange, withdrawal } from '../../../rules/turns.ts'
 import type { Connection, SqlRow } from '../../../sqlite/connection.ts'
 

@@ -1,0 +1,129 @@
+import type { RunEvent, SourceEvent } from './event.ts'
+import type { Json, JsonObject } from './json.ts'
+import type { Message } from './message.ts'
+import type { CancellationReason, RunError, RunRecord, RunStatus, Usage, Waiting } from './run.ts'
+import type { SessionSeed } from './session.ts'
+
+/* What a run writes to the session store, and what comes of it. The rules are those of store.ts. */
+
+/** An idempotency key: a retried request finds the first one. `key` has the caller and the route; `hash` is of the body. */
+export interface Claim {
+  key: string
+  hash: string
+  expires_at: string
+}
+
+/** What is stored under a key: the run it started, the answer it got, or neither while the request is being handled. */
+export interface ClaimRecord {
+  key: string
+  hash: string
+  run_id: string | null
+  answer: Json | null
+}
+
+export interface RunStart {
+  /** Status `running` or `queued`. */
+  run: RunRecord
+  /** The input; also in `run.messages`. */
+  message: Message
+  /** Created with the run when it does not exist yet. Null: a missing session is `session_missing`. */
+  session: SessionSeed | null
+  /** Merged into the session's state, key by key, when the run starts. */
+  state: JsonObject | null
+  claim: Claim | null
+  /** The process that runs it. Later writes are checked against it and the fence. */
+  owner: string
+  /** Only the run may see the message until it is `checked`. */
+  unchecked?: boolean | undefined
+  /**
+   * A turn of the session: the same commit marks it and all later turns as replaced by this run. When the run begins, the
+   * session gets the state from before the first of them that changed it. A summary that covers one of them is deleted,
+   * and its job scheduled.
+   */
+  replaces?: string | undefined
+}
+
+export type RunStarted =
+  /** `superseded`: the replaced turns that have not ended. The caller cancels them. */
+  | { outcome: 'started' | 'queued'; fence: number; created_session: boolean; superseded?: string[] }
+  | { outcome: 'session_missing' }
+  /** The session already has a run in `running`. */
+  | { outcome: 'busy' }
+  /** `replaces` is no turn of the session. */
+  | { outcome: 'turn_missing' }
+  /** Another run has taken the place of that turn. */
+  | { outcome: 'replaced'; by: string }
+  /** The key is taken: by a run, an answer, or a request still being handled. Nothing was written. */
+  | { outcome: 'claimed'; claim: ClaimRecord }
+
+/** Events to append, with reserved numbers. Writing the same numbers again changes nothing. */
+export interface RunBatch {
+  run_id: string
+  fence: number
+  events: readonly RunEvent[]
+  /** Numbers up to here may be used before they are recorded; at least 1,000 beyond the last event. */
+  reserve_until: number
+  /** The message of the run may be seen. */
+  checked?: boolean | undefined
+}
+
+/** Resumes a paused run in one step: a second resume gets `moved_on`. */
+export interface RunResume {
+  run_id: string
+  /** Identifies the pause. */
+  end_seq: number
+  owner: string
+  at: string
+  /** With numbers after `end_seq`. */
+  events: readonly RunEvent[]
+  reserve_until: number
+}
+
+export type RunResumed =
+  | { outcome: 'resumed'; fence: number }
+  /** The session has a run in `running`. Nothing was written, as in the other cases. */
+  | { outcome: 'busy' }
+  /** It is no longer at this pause, or can't be resumed. */
+  | { outcome: 'moved_on' }
+  | { outcome: 'missing' }
+
+export interface RunEnd {
+  run_id: string
+  /** Null: the run is paused and has no owner. It can then only be cancelled, and keeps its messages. */
+  fence: number | null
+  status: Exclude<RunStatus, 'queued' | 'running'>
+  completed_at: string
+  end_seq: number
+  cancellation_reason: CancellationReason | null
+  error: RunError | null
+  cache_hit: boolean
+  usage: Usage | null
+  /** Events not appended yet. */
+  events: readonly RunEvent[]
+  /** The output, even when it is partial. */
+  messages: readonly Message[]
+  sources: readonly SourceEvent[]
+  /** What a paused run waits for. Default: nothing. */
+  waiting?: readonly Waiting[] | undefined
+  /** Replaces the session's state when given. */
+  state?: JsonObject | null
+  /** The message of the run may be seen. */
+  checked?: boolean | undefined
+  /** Runs whose input was refused: the same commit removes it from them and their child runs (core/refusal.ts). */
+  refused?: readonly string[] | undefined
+  /**
+   * It said nothing, so the turns that it replaced come back in the same commit, with the state that they left; this run is
+   * replaced by the first of them. Changes nothing for a run that replaced none, or that is replaced itself.
+   */
+  bringsBack?: boolean | undefined
+}
+
+export type RunFinished = 'ok' | 'already_final' | 'fenced' | 'missing'
+
+export type TurnRestored =
+  | { outcome: 'restored' }
+  | { outcome: 'missing' }
+  /** It is part of the conversation already. */
+  | { outcome: 'current' }
+  /** A turn of the session is under way or waits. */
+  | { outcome: 'busy'; run_id: string }
