@@ -23,7 +23,8 @@ export function contextOf(
     execution.pause()
   }
 
-  return Object.assign(Object.create(null) as object, context, {
+  return {
+    ...context,
     signal,
     state: state.value,
     [inputCheck]: check,
@@ -42,7 +43,7 @@ export function contextOf(
         execution.fail(error)
       }
     },
-  })
+  }
 }
 
 function twoKinds(): AppError {
