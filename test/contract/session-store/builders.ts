@@ -1,10 +1,12 @@
+import { expect } from 'vitest'
 import type { EmittedEvent, RunEvent } from '../../../src/core/event.ts'
 import { createId } from '../../../src/core/id.ts'
+import type { JsonObject } from '../../../src/core/json.ts'
 import type { Message } from '../../../src/core/message.ts'
 import type { RunRecord } from '../../../src/core/run.ts'
 import type { Claim, RunEnd, RunStart, RunStarted } from '../../../src/core/run-write.ts'
 import type { SessionSeed } from '../../../src/core/session.ts'
-import type { SessionStore } from '../../../src/core/store.ts'
+import type { HistoryView, SessionStore } from '../../../src/core/store.ts'
 
 /** Builds what the suite puts in. `at(n)` is the n-th second of the suite's own time. */
 export function at(second: number): string {
@@ -137,4 +139,42 @@ export async function allPages<T>(
     cursor = page.next ?? undefined
   } while (cursor !== undefined)
   return pages
+}
+
+const sessionId = 's'
+
+interface Turn {
+  text: string
+  replaces?: string
+  queued?: boolean
+  state?: JsonObject
+  second?: number
+}
+
+/** What the runs of one session do, in short words. */
+export function turnsIn(store: () => SessionStore) {
+  async function begin({ text, replaces, queued, state, second = 1 }: Turn): Promise<string> {
+    const status = queued ? 'queued' : 'running'
+    const run = { session_id: sessionId, created_at: at(second), status, background: queued === true } as const
+    const start = { ...startOf({ run, session: null, text, state: state ?? null }), replaces }
+    const outcome = await store().startRun(start)
+    expect(outcome).toMatchObject({ outcome: queued ? 'queued' : 'started' })
+    return start.run.run_id
+  }
+  const finish = (runId: string, more: Partial<RunEnd> = {}) =>
+    store().finishRun(endOf(runId, { messages: [messageOf(runId, 'assistant', `re ${runId}`)], ...more }))
+  const fail = (runId: string, more: Partial<RunEnd> = {}) =>
+    store().finishRun(endOf(runId, { status: 'failed', bringsBack: true, ...more }))
+  async function say(turn: Turn, end: Partial<RunEnd> = {}): Promise<string> {
+    const runId = await begin(turn)
+    expect(await finish(runId, end)).toBe('ok')
+    return runId
+  }
+  async function shown(view?: HistoryView): Promise<string[]> {
+    return (await store().readHistory(sessionId, 20, view)).runs.map(({ run_id }) => run_id)
+  }
+  const markOf = async (runId: string) => (await store().findRun(runId))?.replaced_by
+  const stateNow = async () => (await store().findSession(sessionId))?.session.state
+  const open = (state: JsonObject | null = null) => store().createSession(seedOf({ session_id: sessionId, state }))
+  return { begin, finish, fail, say, shown, markOf, stateNow, open }
 }

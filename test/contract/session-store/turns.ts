@@ -1,43 +1,11 @@
 import { describe, expect, it } from 'vitest'
-import type { JsonObject } from '../../../src/core/json.ts'
-import type { RunEnd } from '../../../src/core/run-write.ts'
-import type { HistoryView, SessionStore } from '../../../src/core/store.ts'
-import { at, endOf, messageOf, seedOf, started, startOf } from './builders.ts'
+import type { SessionStore } from '../../../src/core/store.ts'
+import { at, endOf, messageOf, started, startOf, turnsIn } from './builders.ts'
 
 const sessionId = 's'
 
-interface Turn {
-  text: string
-  replaces?: string
-  queued?: boolean
-  state?: JsonObject
-  second?: number
-}
-
 export function testTurns(store: () => SessionStore): void {
-  async function begin({ text, replaces, queued, state, second = 1 }: Turn): Promise<string> {
-    const status = queued ? 'queued' : 'running'
-    const run = { session_id: sessionId, created_at: at(second), status, background: queued === true } as const
-    const start = { ...startOf({ run, session: null, text, state: state ?? null }), replaces }
-    const outcome = await store().startRun(start)
-    expect(outcome).toMatchObject({ outcome: queued ? 'queued' : 'started' })
-    return start.run.run_id
-  }
-  const finish = (runId: string, more: Partial<RunEnd> = {}) =>
-    store().finishRun(endOf(runId, { messages: [messageOf(runId, 'assistant', `re ${runId}`)], ...more }))
-  const fail = (runId: string, more: Partial<RunEnd> = {}) =>
-    store().finishRun(endOf(runId, { status: 'failed', bringsBack: true, ...more }))
-  async function say(turn: Turn, end: Partial<RunEnd> = {}): Promise<string> {
-    const runId = await begin(turn)
-    expect(await finish(runId, end)).toBe('ok')
-    return runId
-  }
-  async function shown(view?: HistoryView): Promise<string[]> {
-    return (await store().readHistory(sessionId, 20, view)).runs.map(({ run_id }) => run_id)
-  }
-  const markOf = async (runId: string) => (await store().findRun(runId))?.replaced_by
-  const stateNow = async () => (await store().findSession(sessionId))?.session.state
-  const open = (state: JsonObject | null = null) => store().createSession(seedOf({ session_id: sessionId, state }))
+  const { begin, finish, fail, say, shown, markOf, stateNow, open } = turnsIn(store)
 
   describe('replaced turns', () => {
     it('leave the conversation with all later ones, and stay in lists and counts', async () => {
