@@ -1,6 +1,6 @@
 import type { Json, JsonObject } from './json.ts'
 import type { FilePart } from './message.ts'
-import type { CallAnswer, EntityKind, Run, RunError, RunStatus, Usage, WaitingKind } from './run.ts'
+import type { CallAnswer, EntityKind, ModelUsage, Run, RunError, RunStatus, Usage, WaitingKind } from './run.ts'
 
 /*
  * The events of a run, as they are recorded, sent and read. The record is the answer, so events, runs, sessions and
@@ -59,16 +59,43 @@ export interface ModelCallEnd {
   usage: Usage | null
   finish_reason: string
   duration_ms: number
+  /** From the call to the first text or reasoning of the answer; absent when it had none. */
+  first_text_ms?: number
 }
+/** A passage that a search found. Records of earlier versions have the first three fields only. */
 export interface RetrievalHit {
   chunk_id: string
   source: string
+  /** 0 to 1, higher is better. */
   score: number
+  document_id?: string
+  /** From 1, in the order of the search. */
+  rank?: number
+  /** Its place in each list that the search put together, by the list's name: `keyword`, `lexical`, an embedder's. */
+  lists?: Record<string, { rank: number; score: number }>
+  /** What its document's or source's weight did to the score, when it has one. */
+  weight?: number
+  line_start?: number
+  line_end?: number
+  page?: number
+  /** Whether the model was given it. */
+  told?: boolean
 }
+export type RetrievalMode = 'hybrid' | 'vector' | 'keyword'
+/** A search of the knowledge base by the agent or a tool. */
 export interface Retrieval {
   type: 'retrieval'
   query: string
   results: RetrievalHit[]
+  collection?: string
+  mode?: RetrievalMode
+  limit?: number
+  filters?: JsonObject
+  /** The words that the keyword search looked for. */
+  words?: string[]
+  duration_ms?: number
+  /** Why the agent says nothing from the knowledge base although the search found something. */
+  abstained?: { reason: string; score: number; threshold: number }
 }
 export interface SourceEvent {
   type: 'source'
@@ -93,7 +120,23 @@ export interface ToolResult {
   name: string
   output?: Json
   error?: { message: string }
+  /** The call was not approved and not made. */
+  denied?: true
   duration_ms: number
+}
+/** What a tool that yields has given so far; its last value is the `output` of its `tool_result`. */
+export interface ToolProgress {
+  type: 'tool_progress'
+  call_id: string
+  name: string
+  output: Json
+}
+/** A piece of the input's JSON while the model writes it; `tool_call` has the whole. */
+export interface ToolInputDelta {
+  type: 'tool_input_delta'
+  call_id: string
+  name: string
+  text: string
 }
 export interface InputRequired {
   type: 'input_required'
@@ -133,6 +176,8 @@ export interface StepEnd {
   output?: Json
   error?: { message: string }
   usage?: Usage
+  /** The child run's usage, by model. */
+  usage_by_model?: ModelUsage[]
   /** The session's state after a workflow step that changed it. Always recorded, sent only on request. */
   state?: JsonObject
   duration_ms: number
@@ -150,6 +195,8 @@ export type EmittedEvent =
   | SourceEvent
   | ToolCall
   | ToolResult
+  | ToolProgress
+  | ToolInputDelta
   | InputRequired
   | StepStart
   | StepEnd
@@ -166,6 +213,8 @@ const emitted: Record<EmittedEvent['type'], true> = {
   source: true,
   tool_call: true,
   tool_result: true,
+  tool_progress: true,
+  tool_input_delta: true,
   input_required: true,
   step_start: true,
   step_end: true,

@@ -1,7 +1,7 @@
 import type { RunEvent, SourceEvent } from './event.ts'
 import type { Json, JsonObject } from './json.ts'
 import type { Message } from './message.ts'
-import type { CancellationReason, RunError, RunRecord, RunStatus, Usage, Waiting } from './run.ts'
+import type { CancellationReason, ModelUsage, RunError, RunRecord, RunStatus, Usage, Waiting } from './run.ts'
 import type { SessionSeed } from './session.ts'
 
 /* What a run writes to the session store, and what comes of it. The rules are those of store.ts. */
@@ -98,6 +98,7 @@ export interface RunEnd {
   error: RunError | null
   cache_hit: boolean
   usage: Usage | null
+  usage_by_model?: readonly ModelUsage[] | undefined
   /** Events not appended yet. */
   events: readonly RunEvent[]
   /** The output, even when it is partial. */

@@ -32,15 +32,67 @@ export interface Usage {
   input_tokens: number
   output_tokens: number
   total_tokens: number
+  /** Input that the provider had in its cache; part of `input_tokens`. Absent when it was not reported, like the next two. */
+  cached_input_tokens?: number
+  /** Input that the provider put into its cache; part of `input_tokens`. */
+  cache_write_tokens?: number
+  /** Part of `output_tokens`. */
+  reasoning_tokens?: number
 }
 
-/** Adds a model call's usage; `null` before the first call. */
-export function addUsage(sum: Usage | null, { input_tokens, output_tokens, total_tokens }: Usage): Usage {
-  return {
-    input_tokens: (sum?.input_tokens ?? 0) + input_tokens,
-    output_tokens: (sum?.output_tokens ?? 0) + output_tokens,
-    total_tokens: (sum?.total_tokens ?? 0) + total_tokens,
+export const usageDetails = ['cached_input_tokens', 'cache_write_tokens', 'reasoning_tokens'] as const
+
+/** Adds a model call's usage; `null` before the first call. A detail is the sum of those that were reported. */
+export function addUsage(sum: Usage | null, added: Usage): Usage {
+  const usage: Usage = {
+    input_tokens: (sum?.input_tokens ?? 0) + added.input_tokens,
+    output_tokens: (sum?.output_tokens ?? 0) + added.output_tokens,
+    total_tokens: (sum?.total_tokens ?? 0) + added.total_tokens,
   }
+  for (const detail of usageDetails) {
+    const count = added[detail] ?? sum?.[detail]
+    if (count !== undefined) usage[detail] = (added[detail] ?? 0) + (sum?.[detail] ?? 0)
+  }
+  return usage
+}
+
+/** What the calls of one model used. */
+export interface ModelUsage extends Usage {
+  /** As in `model_call_start`; null in sums of records that don't say which model it was. */
+  model: string | null
+}
+
+/** Adds to the entry of this model. */
+export function addModelUsage(sums: readonly ModelUsage[], model: string | null, usage: Usage): ModelUsage[] {
+  const place = sums.findIndex((sum) => sum.model === model)
+  const sum = { model, ...addUsage(sums[place] ?? null, usage) }
+  return place < 0 ? [...sums, sum] : sums.with(place, sum)
+}
+
+/** What a run costs at the prices that are known when it is read. */
+export interface Cost {
+  usd: number
+  /** The date of the price table; null when only prices of the config were used, or the models are local. */
+  as_of: string | null
+  /** All calls were of models on this machine. */
+  local?: true
+}
+
+/** What a run that repeats another does with the result: nothing, a session of its own, or the place of the turn. */
+export const againKeeps = ['no', 'fork', 'replace'] as const
+export type AgainKeep = (typeof againKeeps)[number]
+
+/** The run that this run repeats. What was changed is in the record (`RunGiven.edit`). */
+export interface AgainOf {
+  run_id: string
+  /** The number of the event from which it runs; what lies before is answered from the record. Null: from its beginning. */
+  from: number | null
+  keep: AgainKeep
+}
+
+/** Whether the run is a turn of its session's conversation: no child run, and none that only tries something again. */
+export function isTurn({ parent_run_id, again_of }: Pick<Run, 'parent_run_id' | 'again_of'>): boolean {
+  return parent_run_id === null && again_of?.keep !== 'no'
 }
 
 /** Why a run was cancelled. A caller may also give another text. */
@@ -107,6 +159,8 @@ export interface RunGiven {
   instructions?: string | undefined
   /** JSON schema of the answer. */
   output_schema?: JsonObject | undefined
+  /** What was changed of the run that it repeats. */
+  edit?: JsonObject | undefined
 }
 
 export interface Run {
@@ -124,10 +178,13 @@ export interface Run {
   error: RunError | null
   cache_hit: boolean
   usage: Usage | null
+  /** `usage`, child runs included, by model. Absent without usage, and in records of earlier versions. */
+  usage_by_model?: ModelUsage[]
   /** Empty unless the status is `input_required`. */
   waiting: Waiting[]
   /** The run that took the place of this turn; null for a turn of the conversation. */
   replaced_by: string | null
+  again_of: AgainOf | null
 }
 
 /** A run with all recorded data except its events. */

@@ -1,7 +1,7 @@
 import type { RunEvent } from './event.ts'
 import type { StoredFile } from './file.ts'
 import type { JsonObject } from './json.ts'
-import type { Run, RunRecord } from './run.ts'
+import type { EntityKind, ModelUsage, Run, RunRecord, RunStatus, Usage } from './run.ts'
 import type { Summary } from './summary.ts'
 
 export interface SessionOwners {
@@ -43,6 +43,30 @@ export interface Session extends SessionOwners {
   /** The newest 100 (10 in lists), oldest first. */
   runs: Run[]
   summary: Summary | null
+  created_at: string
+  updated_at: string
+}
+
+/** What a list shows of a session. */
+export interface SessionOverview {
+  session_id: string
+  name: string | null
+  /** The first 120 characters of the conversation's first text by a user, in one line; null without one. */
+  title: string | null
+  /** The last turn's; without turns, the session's owner. */
+  entity_id: string | null
+  entity_kind: EntityKind | null
+  user_id: string | null
+  run_count: number
+  /** The last turn's; null without turns. */
+  status: RunStatus | null
+  /** How many requests the last turn waits for. */
+  waiting: number
+  /** The sum over all turns, replaced ones too; null when none reported any. */
+  usage: Usage | null
+  usage_by_model: ModelUsage[]
+  /** From its metadata, where a fork puts it. */
+  forked_from: { session_id: string; run_id: string | null } | null
   created_at: string
   updated_at: string
 }

@@ -33,8 +33,8 @@ import type { MessageHit, MessageSearch } from './text/message-search.ts'
  * The port of everything durable about sessions and runs. A resolved promise means that a write survives a power cut
  * (unless the driver keeps nothing at all). The driver enforces these rules, in whatever order it is called:
  *  - a final status never changes; a write under an old fence changes nothing;
- *  - a session has at most one run in `running`. Runs with a `parent_run_id` don't count: they are in no history and in no
- *    session's `runs` and `run_count`, and are deleted with the session;
+ *  - a session has at most one run in `running`. Runs that are no turns (core/run.ts, `isTurn`) don't count: they are in no
+ *    history and in no session's `runs` and `run_count`, and are deleted with the session;
  *  - only the start of a run may create a session; the end of a run without a row writes nothing;
  *  - one read gives at most 32 MB, or a single run or session that is larger.
  * Drivers throw AppError: `conflict`, `session_not_found`, `precondition_failed`, `storage_full`, `unavailable`.
@@ -49,6 +49,8 @@ export interface SessionFilter {
 
 export interface SessionListFilter extends SessionFilter {
   updated_before?: string | undefined
+  /** The status of the last turn. */
+  status?: RunStatus | undefined
 }
 
 export interface RunFilter {
@@ -58,6 +60,8 @@ export interface RunFilter {
   session_id?: string | undefined
   user_id?: string | undefined
   parent_run_id?: string | undefined
+  /** Also runs that only try something again (`again_of` with `keep: 'no'`). */
+  again?: boolean | undefined
   /** Only runs stored before this one. */
   before?: string | undefined
 }

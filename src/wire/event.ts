@@ -1,7 +1,8 @@
 import { z } from 'zod'
-import type { RunEvent as CoreRunEvent, SourceEvent } from '../core/event.ts'
+import type { RetrievalHit as CoreRetrievalHit, RunEvent as CoreRunEvent, SourceEvent } from '../core/event.ts'
 import {
   type CallAnswer as CoreCallAnswer,
+  type ModelUsage as CoreModelUsage,
   type Waiting as CoreWaiting,
   runStatuses,
   waitingKinds,
@@ -12,8 +13,25 @@ import { component } from './document/component.ts'
 
 export const Usage = component(
   'Usage',
-  z.object({ input_tokens: z.int(), output_tokens: z.int(), total_tokens: z.int() }),
+  z.object({
+    input_tokens: z.int(),
+    output_tokens: z.int(),
+    total_tokens: z.int(),
+    cached_input_tokens: z.int().exactOptional().describe("Input from the provider's cache; part of `input_tokens`."),
+    cache_write_tokens: z
+      .int()
+      .exactOptional()
+      .describe("Input put into the provider's cache; part of `input_tokens`."),
+    reasoning_tokens: z.int().exactOptional().describe('Part of `output_tokens`.'),
+  }),
 )
+/** What the calls of one model used. */
+export const ModelUsage = component(
+  'ModelUsage',
+  Usage.extend({
+    model: z.string().nullable().describe('Null for what earlier versions recorded without the model.'),
+  }),
+) satisfies z.ZodType<CoreModelUsage>
 export const RunError = component('RunError', z.object({ code: z.string(), message: z.string() }))
 export const EntityKind = z.enum(['agent', 'team', 'workflow'])
 export const RunStatus = component('RunStatus', z.enum(runStatuses))
@@ -84,6 +102,26 @@ export const Source = component(
   RecordedSource.extend({ cited: z.boolean().describe('Whether the text of the answer cites it, like [1].') }),
 ) satisfies z.ZodType<CitedSource>
 
+const RetrievalHit = component(
+  'RetrievalHit',
+  z.object({
+    chunk_id: z.string(),
+    source: z.string(),
+    score: z.number().describe('0 to 1, higher is better.'),
+    document_id: z.string().exactOptional(),
+    rank: z.int().exactOptional().describe('From 1, in the order of the search.'),
+    lists: z
+      .record(z.string(), z.object({ rank: z.int(), score: z.number() }))
+      .exactOptional()
+      .describe('Its place in each list that the search put together: `keyword`, `lexical`, that of an embedder.'),
+    weight: z.number().exactOptional(),
+    line_start: z.int().exactOptional(),
+    line_end: z.int().exactOptional(),
+    page: z.int().exactOptional(),
+    told: flag().exactOptional().describe('Whether the model was given it.'),
+  }),
+) satisfies z.ZodType<CoreRetrievalHit>
+
 /** One event of a run's stream: the `data` of a server-sent event whose `event` is its `type` and whose `id` is its `seq`; a `data_delta` has no `id`. */
 export const RunEvent = component(
   'RunEvent',
@@ -114,10 +152,21 @@ export const RunEvent = component(
       usage: Usage.nullable(),
       finish_reason: z.string(),
       duration_ms: milliseconds,
+      first_text_ms: milliseconds.exactOptional().describe('From the call to the first text or reasoning.'),
     }),
     event('retrieval', {
       query: z.string(),
-      results: z.array(z.object({ chunk_id: z.string(), source: z.string(), score: z.number() })),
+      results: z.array(RetrievalHit),
+      collection: z.string().exactOptional(),
+      mode: z.enum(['hybrid', 'vector', 'keyword']).exactOptional(),
+      limit: z.int().exactOptional(),
+      filters: jsonObject().exactOptional(),
+      words: z.array(z.string()).exactOptional().describe('What the keyword search looked for.'),
+      duration_ms: milliseconds.exactOptional(),
+      abstained: z
+        .object({ reason: z.string(), score: z.number(), threshold: z.number() })
+        .exactOptional()
+        .describe('Why the agent says nothing from the knowledge base although the search found something.'),
     }),
     RecordedSource.extend(stamp),
     event('tool_call', { call_id: z.string(), name: z.string(), input: json() }),
@@ -126,7 +175,18 @@ export const RunEvent = component(
       name: z.string(),
       output: json().exactOptional(),
       error: failure.exactOptional(),
+      denied: z.literal(true).exactOptional().describe('The call was not approved and not made.'),
       duration_ms: milliseconds,
+    }),
+    event('tool_progress', {
+      call_id: z.string(),
+      name: z.string(),
+      output: json().describe('What the tool has given so far.'),
+    }),
+    event('tool_input_delta', {
+      call_id: z.string(),
+      name: z.string(),
+      text: z.string().describe("A piece of the input's JSON while the model writes it; `tool_call` has the whole."),
     }),
     event('input_required', {
       ...request,
@@ -154,7 +214,8 @@ export const RunEvent = component(
       status: z.enum(['completed', 'failed', 'cancelled']),
       output: json().exactOptional(),
       error: failure.exactOptional(),
-      usage: Usage.exactOptional().describe("The status of the member's run."),
+      usage: Usage.exactOptional().describe("The usage of the member's run."),
+      usage_by_model: z.array(ModelUsage).exactOptional(),
       state: jsonObject().exactOptional().describe("The session's state after the step, with `include=prompts`."),
       duration_ms: milliseconds,
     }),

@@ -1,10 +1,16 @@
 import { z } from 'zod'
 import type { JsonObject } from '../core/json.ts'
 import type { GivenPart as CoreGivenPart, Role } from '../core/message.ts'
-import { type Run as CoreRun, type RunGiven as CoreRunGiven, runStatuses } from '../core/run.ts'
+import {
+  againKeeps,
+  type AgainOf as CoreAgainOf,
+  type Run as CoreRun,
+  type RunGiven as CoreRunGiven,
+  runStatuses,
+} from '../core/run.ts'
 import { flag, id, integer, json, jsonObject, oneOf, said, text, timestamp } from '../schema/request-field.ts'
 import { component } from './document/component.ts'
-import { CallAnswer, EntityKind, RunError, RunStatus, Source, Usage, Waiting } from './event.ts'
+import { CallAnswer, EntityKind, ModelUsage, RunError, RunStatus, Source, Usage, Waiting } from './event.ts'
 import { listOf, pageQuery } from './list.ts'
 import { InputPart, Message, Part } from './message.ts'
 
@@ -130,12 +136,28 @@ export const RunGiven = component(
     history: z.array(z.object({ role: z.enum(['user', 'assistant']), parts: z.array(Part) })).exactOptional(),
     instructions: text().exactOptional(),
     output_schema: jsonObject().exactOptional(),
+    edit: jsonObject().exactOptional().describe('What was changed in the run that it repeats.'),
   }),
 ) satisfies z.ZodType<CoreRunGiven>
 
 const parentRunId = () => z.string().nullable().describe('The parent run, if this is the run of a team member.')
 
 const replacedBy = () => z.string().nullable().describe('The run that took the place of this turn of the session.')
+
+export const AgainOf = component(
+  'AgainOf',
+  z.object({
+    run_id: z.string(),
+    from: z.int().nullable().describe('The event from which it runs; earlier ones are answered from the record.'),
+    keep: z.enum(againKeeps),
+  }),
+) satisfies z.ZodType<CoreAgainOf>
+const againOf = () => AgainOf.nullable().describe('The run that it repeats.')
+const usageByModel = () =>
+  z
+    .array(ModelUsage)
+    .exactOptional()
+    .describe('`usage`, with that of child runs, by model. Absent where it is not recorded.')
 
 const outcome = {
   run_id: z.string(),
@@ -146,9 +168,11 @@ const outcome = {
   messages: z.array(Message),
   sources: z.array(Source),
   usage: Usage.nullable(),
+  usage_by_model: usageByModel(),
   cache_hit: z.boolean(),
   waiting: z.array(Waiting).describe('What the run waits for. Empty unless its status is `input_required`.'),
   replaced_by: replacedBy(),
+  again_of: againOf(),
   metadata: jsonObject().nullable(),
   created_at: timestamp(),
   completed_at: timestamp().nullable(),
@@ -188,8 +212,10 @@ export const Run = component(
     error: RunError.nullable(),
     cache_hit: z.boolean(),
     usage: Usage.nullable(),
+    usage_by_model: usageByModel(),
     waiting: z.array(Waiting),
     replaced_by: replacedBy(),
+    again_of: againOf(),
   }),
 ) satisfies z.ZodType<CoreRun>
 

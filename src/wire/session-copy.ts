@@ -8,9 +8,9 @@ import type { CopiedFile, RunPiece, SessionHead } from '../core/session.ts'
 import { fromBase64 } from '../runtime/base64.ts'
 import { flag, id, integer, jsonObject, moment, text } from '../schema/request-field.ts'
 import { component } from './document/component.ts'
-import { EntityKind, RecordedSource, RunError, RunEvent, RunStatus, Usage, Waiting } from './event.ts'
+import { EntityKind, ModelUsage, RecordedSource, RunError, RunEvent, RunStatus, Usage, Waiting } from './event.ts'
 import { Part } from './message.ts'
-import { RunGiven } from './run.ts'
+import { AgainOf, RunGiven } from './run.ts'
 import { Session, sessionId } from './session.ts'
 import { Summary } from './summary.ts'
 
@@ -70,6 +70,7 @@ const RunLine = z.object({
     error: RunError.nullable(),
     cache_hit: flag(),
     usage: Usage.nullable(),
+    usage_by_model: z.array(ModelUsage).exactOptional(),
     user_id: id().nullable(),
     metadata: jsonObject().nullable(),
     background: flag(),
@@ -80,6 +81,7 @@ const RunLine = z.object({
     sources: z.array(RecordedSource),
     waiting: z.array(Waiting).default([]),
     replaced_by: recordId.nullable().default(null),
+    again_of: AgainOf.nullable().default(null).describe('Kept when it names an earlier run of the copy.'),
     follows: recordId.exactOptional().describe('The turn before it, for a turn that has been replaced.'),
     given: RunGiven.nullable().default(null),
   }),
@@ -243,7 +245,9 @@ export class CopyReader {
     }
     this.#runIds.add(run_id)
     this.#last = { runId: run_id, seq: 1, endSeq: run.end_seq ?? 1 }
-    return { run: { ...run, messages: messages.map((message) => ({ ...message, content: contentOf(message.parts) })) } }
+    const again_of = run.again_of !== null && this.#runIds.has(run.again_of.run_id) ? run.again_of : null
+    const read = messages.map((message) => ({ ...message, content: contentOf(message.parts) }))
+    return { run: { ...run, again_of, messages: read } }
   }
 
   #toFile({ run_id, file: { size, ...file }, data }: z.infer<typeof FileLine>): RunPiece {

@@ -19,6 +19,7 @@ const row: Run = {
   usage,
   waiting: [],
   replaced_by: null,
+  again_of: null,
 }
 const stamp = { run_id: 'run_1', seq: 7, at: row.completed_at }
 

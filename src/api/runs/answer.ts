@@ -8,7 +8,7 @@ import type { RunDetail, RunResult } from '../../wire/run.ts'
 export function toRun(record: RunRecord): Run {
   const { run_id, session_id, parent_run_id, entity_id, entity_kind, status, created_at, started_at, completed_at } =
     record
-  const { cancellation_reason, error, cache_hit, usage, waiting, replaced_by } = record
+  const { cancellation_reason, error, cache_hit, usage, usage_by_model, waiting, replaced_by, again_of } = record
   return {
     run_id,
     session_id,
@@ -23,8 +23,10 @@ export function toRun(record: RunRecord): Run {
     error,
     cache_hit,
     usage,
+    ...(usage_by_model && { usage_by_model }),
     waiting,
     replaced_by,
+    again_of,
   }
 }
 
@@ -57,9 +59,11 @@ function toRunResult(record: RunRecord): RunResult {
     messages: record.messages,
     sources: markCited(record.sources, answer),
     usage: record.usage,
+    ...(record.usage_by_model && { usage_by_model: record.usage_by_model }),
     cache_hit: record.cache_hit,
     waiting: record.waiting,
     replaced_by: record.replaced_by,
+    again_of: record.again_of,
     metadata: record.metadata,
     created_at: record.created_at,
     completed_at: record.completed_at,

@@ -1,7 +1,22 @@
 import type { EmittedEvent } from '../../core/event.ts'
-import { waitingKinds } from '../../core/run.ts'
+import { usageDetails, waitingKinds } from '../../core/run.ts'
 
-type Kind = 'text' | 'number' | 'integer' | 'json' | 'object' | 'failure' | 'usage' | 'hits' | 'status' | 'waiting'
+type Kind =
+  | 'text'
+  | 'texts'
+  | 'number'
+  | 'integer'
+  | 'json'
+  | 'object'
+  | 'failure'
+  | 'usage'
+  | 'usages'
+  | 'hits'
+  | 'mode'
+  | 'abstained'
+  | 'status'
+  | 'true'
+  | 'waiting'
 
 interface Field {
   kind: Kind
@@ -40,8 +55,19 @@ const fields: { [TYPE in EmittedEvent['type']]: Record<string, Field> } = {
     usage: { kind: 'usage', nullable: true },
     finish_reason: text,
     duration_ms: duration,
+    first_text_ms: maybe('number'),
   },
-  retrieval: { query: text, results: { kind: 'hits' } },
+  retrieval: {
+    query: text,
+    results: { kind: 'hits' },
+    collection: maybe('text'),
+    mode: maybe('mode'),
+    limit: maybe('integer'),
+    filters: maybe('object'),
+    words: maybe('texts'),
+    duration_ms: maybe('number'),
+    abstained: maybe('abstained'),
+  },
   source: {
     index: { kind: 'integer' },
     source: text,
@@ -57,8 +83,11 @@ const fields: { [TYPE in EmittedEvent['type']]: Record<string, Field> } = {
     name: text,
     output: maybe('json'),
     error: maybe('failure'),
+    denied: maybe('true'),
     duration_ms: duration,
   },
+  tool_progress: { call_id: text, name: text, output: json },
+  tool_input_delta: { call_id: text, name: text, text },
   input_required: {
     prompt: text,
     call_id: maybe('text'),
@@ -84,6 +113,7 @@ const fields: { [TYPE in EmittedEvent['type']]: Record<string, Field> } = {
     output: maybe('json'),
     error: maybe('failure'),
     usage: maybe('usage'),
+    usage_by_model: maybe('usages'),
     state: maybe('object'),
     duration_ms: duration,
   },
@@ -93,18 +123,25 @@ const isText = (value: unknown) => typeof value === 'string'
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
+function isUsage(value: unknown): value is Record<string, unknown> {
+  if (!isObject(value)) return false
+  const { input_tokens, output_tokens, total_tokens } = value
+  const details = usageDetails.map((detail) => value[detail] ?? 0)
+  return [input_tokens, output_tokens, total_tokens, ...details].every((count) => Number.isSafeInteger(count))
+}
+
 const kinds: { [KIND in Kind]: readonly [words: string, fits: (value: unknown) => boolean] } = {
   text: ['a text', isText],
+  texts: ['a list of texts', (value) => Array.isArray(value) && value.every(isText)],
   number: ['a number', (value) => typeof value === 'number'],
   integer: ['a whole number', Number.isSafeInteger],
   json: ['JSON', (value) => value !== undefined],
   object: ['an object', isObject],
   failure: ['{ message }', (value) => isObject(value) && isText(value.message)],
-  usage: [
-    '{ input_tokens, output_tokens, total_tokens } in whole numbers',
-    (value) =>
-      isObject(value) &&
-      [value.input_tokens, value.output_tokens, value.total_tokens].every((count) => Number.isSafeInteger(count)),
+  usage: ['{ input_tokens, output_tokens, total_tokens } in whole numbers', isUsage],
+  usages: [
+    'a list of { model, input_tokens, output_tokens, total_tokens }',
+    (value) => Array.isArray(value) && value.every((sum) => isUsage(sum) && (sum.model === null || isText(sum.model))),
   ],
   hits: [
     'a list of { chunk_id, source, score }',
@@ -112,6 +149,13 @@ const kinds: { [KIND in Kind]: readonly [words: string, fits: (value: unknown) =
       Array.isArray(value) &&
       value.every((hit) => isObject(hit) && isText(hit.chunk_id) && isText(hit.source) && Number.isFinite(hit.score)),
   ],
+  mode: ["'hybrid', 'vector' or 'keyword'", (value) => value === 'hybrid' || value === 'vector' || value === 'keyword'],
+  abstained: [
+    '{ reason, score, threshold }',
+    (value) =>
+      isObject(value) && isText(value.reason) && Number.isFinite(value.score) && Number.isFinite(value.threshold),
+  ],
+  true: ['true', (value) => value === true],
   status: [
     "'completed', 'failed' or 'cancelled'",
     (value) => value === 'completed' || value === 'failed' || value === 'cancelled',

@@ -35,6 +35,7 @@ export function toEnd(
     error: ended.error,
     cache_hit: ended.cache_hit,
     usage: ended.usage,
+    ...(ended.usage_by_model && { usage_by_model: ended.usage_by_model }),
     events,
     messages: ended.messages.slice(1),
     sources: ended.sources,

@@ -3,7 +3,7 @@ import { createId } from '../../core/id.ts'
 import type { JsonObject } from '../../core/json.ts'
 import type { Message, Part } from '../../core/message.ts'
 import { contentOf } from '../../core/message.ts'
-import type { RunGiven, RunRecord } from '../../core/run.ts'
+import type { AgainOf, RunGiven, RunRecord } from '../../core/run.ts'
 import type { RunResumed, RunStart, RunStarted } from '../../core/run-write.ts'
 import type { Runnable } from '../../core/runnable.ts'
 import type { SessionSeed } from '../../core/session.ts'
@@ -19,6 +19,7 @@ export interface RequestedRun extends Pick<StartRun, 'entityId' | 'messageId' | 
   runId?: string
   given?: RunGiven | undefined
   parentRunId?: string
+  againOf?: AgainOf | undefined
   userId?: string | null | undefined
   metadata?: JsonObject | null | undefined
   background: boolean
@@ -60,6 +61,7 @@ export function createRun(request: RequestedRun, runnable: Runnable, now: number
     sources: [],
     waiting: [],
     replaced_by: null,
+    again_of: request.againOf ?? null,
     given: request.given ?? null,
   }
 }

@@ -28,6 +28,7 @@ const run = {
   usage,
   waiting: [],
   replaced_by: null,
+  again_of: null,
 }
 const messages = [
   {
@@ -79,6 +80,7 @@ const result = {
   cache_hit: false,
   waiting: [],
   replaced_by: null,
+  again_of: null,
   metadata: null,
   created_at: at,
   completed_at: later,

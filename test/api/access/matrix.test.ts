@@ -275,7 +275,8 @@ const namesNothing = new Set([
   ...['line_end', 'page', 'events', 'seq', 'at', 'runs', 'status', 'agent_ids', 'team_ids', 'workflow_ids', 'user_ids'],
   ...['agent_id', 'team_id', 'workflow_id'],
   ...['waiting', 'call_id', 'child_run_id', 'kind', 'tool', 'prompt', 'schema', 'answers', 'output'],
-  ...['given', 'history', 'instructions', 'output_schema', 'client_tools', 'description', 'parameters'],
+  ...['given', 'history', 'instructions', 'output_schema', 'client_tools', 'description', 'parameters', 'edit'],
+  ...['usage_by_model', 'cached_input_tokens', 'cache_write_tokens', 'reasoning_tokens', 'again_of', 'from', 'keep'],
 ])
 const isNothing = (field: string) => namesNothing.has(field) || namesNothing.has(field.replace(/^body\./, ''))
 

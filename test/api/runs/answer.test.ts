@@ -37,6 +37,7 @@ const record = (change: Partial<RunRecord>): RunRecord => ({
   sources: [],
   waiting: [],
   replaced_by: null,
+  again_of: null,
   given: null,
   ...change,
 })

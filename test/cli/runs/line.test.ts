@@ -31,6 +31,7 @@ function run(change: Partial<RunRecord> = {}): RunRecord {
     sources: [],
     waiting: [],
     replaced_by: null,
+    again_of: null,
     given: null,
     ...change,
   }

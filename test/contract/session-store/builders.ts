@@ -79,6 +79,7 @@ export function startOf({
     sources: [],
     waiting: [],
     replaced_by: null,
+    again_of: null,
     given: null,
     ...run,
   }

@@ -34,6 +34,7 @@ export function testRuns(store: () => SessionStore): void {
           usage: null,
           waiting: [],
           replaced_by: null,
+          again_of: null,
         },
       ])
     })

@@ -109,6 +109,8 @@ export function runOf({ record }: RunRow): Run {
     usage: record.usage,
     waiting: record.waiting,
     replaced_by: record.replaced_by,
+    again_of: record.again_of,
+    ...(record.usage_by_model && { usage_by_model: record.usage_by_model }),
   })
 }
 

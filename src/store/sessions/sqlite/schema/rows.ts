@@ -2,7 +2,17 @@ import type { SourceEvent } from '../../../../core/event.ts'
 import type { JsonObject } from '../../../../core/json.ts'
 import { contentOf, type Message, type Part } from '../../../../core/message.ts'
 import { uncheckedParts } from '../../../../core/refusal.ts'
-import type { EntityKind, Run, RunError, RunGiven, RunRecord, Usage, Waiting } from '../../../../core/run.ts'
+import type {
+  AgainOf,
+  EntityKind,
+  ModelUsage,
+  Run,
+  RunError,
+  RunGiven,
+  RunRecord,
+  Usage,
+  Waiting,
+} from '../../../../core/run.ts'
 import type { RunEnd } from '../../../../core/run-write.ts'
 import type { OwnerKind, Session, SessionOwners, SharedWith } from '../../../../core/session.ts'
 import type { Summary } from '../../../../core/summary.ts'
@@ -24,6 +34,7 @@ interface Begun {
   metadata?: JsonObject | undefined
   background?: true | undefined
   timeout_ms?: number | undefined
+  again_of?: AgainOf | undefined
 }
 
 interface Ended {
@@ -33,6 +44,7 @@ interface Ended {
   error?: RunError | undefined
   cache_hit?: true | undefined
   usage?: Usage | undefined
+  usage_by_model?: readonly ModelUsage[] | undefined
   sources?: readonly SourceEvent[] | undefined
   waiting?: readonly Waiting[] | undefined
 }
@@ -91,6 +103,7 @@ export function begunOf(run: RunRecord): string {
     metadata: run.metadata ?? undefined,
     background: run.background || undefined,
     timeout_ms: run.timeout_ms ?? undefined,
+    again_of: run.again_of ?? undefined,
   }
   return JSON.stringify(begun)
 }
@@ -98,7 +111,15 @@ export function begunOf(run: RunRecord): string {
 export function endedOf(
   end: Pick<
     RunEnd,
-    'completed_at' | 'end_seq' | 'cancellation_reason' | 'error' | 'cache_hit' | 'usage' | 'sources' | 'waiting'
+    | 'completed_at'
+    | 'end_seq'
+    | 'cancellation_reason'
+    | 'error'
+    | 'cache_hit'
+    | 'usage'
+    | 'usage_by_model'
+    | 'sources'
+    | 'waiting'
   >,
 ): string {
   const ended: Ended = {
@@ -108,6 +129,7 @@ export function endedOf(
     error: end.error ?? undefined,
     cache_hit: end.cache_hit || undefined,
     usage: end.usage ?? undefined,
+    usage_by_model: end.usage_by_model,
     sources: end.sources.length === 0 ? undefined : end.sources,
     waiting: end.waiting === undefined || end.waiting.length === 0 ? undefined : end.waiting,
   }
@@ -129,7 +151,8 @@ export function toRun(row: RunRow): Run {
   return {
     run_id: runId,
     session_id: sessionId,
-    parent_run_id: parentRunId,
+    // An empty one keeps a run that is no turn out of the history's index.
+    parent_run_id: parentRunId || null,
     entity_id: entityId,
     entity_kind: begun.entity_kind,
     status,
@@ -142,6 +165,8 @@ export function toRun(row: RunRow): Run {
     usage: ended?.usage ?? null,
     waiting: ended?.waiting === undefined ? [] : [...ended.waiting],
     replaced_by: replacedBy,
+    again_of: begun.again_of ?? null,
+    ...(ended?.usage_by_model && { usage_by_model: [...ended.usage_by_model] }),
   }
 }
 

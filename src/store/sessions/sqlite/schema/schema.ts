@@ -39,6 +39,24 @@ export const sessions = sqliteTable(
   ],
 )
 
+/** What the turns of a session used, by model, so that a list need not add up its runs. */
+export const sessionUsage = sqliteTable(
+  'session_usage',
+  {
+    sessionId: text('usage_session_id').notNull(),
+    /** Empty: recorded without the model. */
+    model: text('usage_model').notNull(),
+    inputTokens: integer('input_tokens').notNull(),
+    outputTokens: integer('output_tokens').notNull(),
+    totalTokens: integer('total_tokens').notNull(),
+    /** Null: never reported, like the next two. */
+    cachedInputTokens: integer('cached_input_tokens'),
+    cacheWriteTokens: integer('cache_write_tokens'),
+    reasoningTokens: integer('reasoning_tokens'),
+  },
+  (table) => [primaryKey({ columns: [table.sessionId, table.model] })],
+)
+
 /** Earlier owners of sessions; the present ones are columns of the session. An owner who returned is in both. */
 export const sessionOwners = sqliteTable(
   'session_owners',
@@ -71,6 +89,7 @@ export const runs = sqliteTable(
     entityId: text('entity_id').notNull(),
     status: text('status').$type<RunStatus>().notNull(),
     userId: text('run_user_id'),
+    /** Null: a turn of its session. Empty: a run that only tries something again, neither a turn nor a child. */
     parentRunId: text('parent_run_id'),
     truncated: integer('truncated').notNull(),
     /** The process that executes it, and the fence that a later write must name. */
