@@ -60,12 +60,20 @@ export function addUsage(sum: Usage | null, added: Usage): Usage {
 export interface ModelUsage extends Usage {
   /** As in `model_call_start`; null in sums of records that don't say which model it was. */
   model: string | null
+  /** The input of the largest call: above a limit, a provider may bill the whole call at a higher price. */
+  largest_input_tokens?: number
 }
 
-/** Adds to the entry of this model. */
-export function addModelUsage(sums: readonly ModelUsage[], model: string | null, usage: Usage): ModelUsage[] {
+/** Adds a call, or the sum of other calls, to the entry of this model. */
+export function addModelUsage(
+  sums: readonly ModelUsage[],
+  model: string | null,
+  usage: Usage & Pick<ModelUsage, 'largest_input_tokens'>,
+): ModelUsage[] {
   const place = sums.findIndex((sum) => sum.model === model)
-  const sum = { model, ...addUsage(sums[place] ?? null, usage) }
+  const before = sums[place]
+  const largest = Math.max(before?.largest_input_tokens ?? 0, usage.largest_input_tokens ?? usage.input_tokens)
+  const sum = { model, ...addUsage(before ?? null, usage), largest_input_tokens: largest }
   return place < 0 ? [...sums, sum] : sums.with(place, sum)
 }
 

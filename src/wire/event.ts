@@ -30,6 +30,10 @@ export const ModelUsage = component(
   'ModelUsage',
   Usage.extend({
     model: z.string().nullable().describe('Null for what earlier versions recorded without the model.'),
+    largest_input_tokens: z
+      .int()
+      .exactOptional()
+      .describe('The input of the largest call. Its size may set the price.'),
   }),
 ) satisfies z.ZodType<CoreModelUsage>
 export const RunError = component('RunError', z.object({ code: z.string(), message: z.string() }))

@@ -130,6 +130,12 @@ function isUsage(value: unknown): value is Record<string, unknown> {
   return [input_tokens, output_tokens, total_tokens, ...details].every((count) => Number.isSafeInteger(count))
 }
 
+function isModelUsage(value: unknown): boolean {
+  if (!isUsage(value)) return false
+  const { model, largest_input_tokens: largest = 0 } = value
+  return (model === null || isText(model)) && Number.isSafeInteger(largest)
+}
+
 const kinds: { [KIND in Kind]: readonly [words: string, fits: (value: unknown) => boolean] } = {
   text: ['a text', isText],
   texts: ['a list of texts', (value) => Array.isArray(value) && value.every(isText)],
@@ -141,7 +147,7 @@ const kinds: { [KIND in Kind]: readonly [words: string, fits: (value: unknown) =
   usage: ['{ input_tokens, output_tokens, total_tokens } in whole numbers', isUsage],
   usages: [
     'a list of { model, input_tokens, output_tokens, total_tokens }',
-    (value) => Array.isArray(value) && value.every((sum) => isUsage(sum) && (sum.model === null || isText(sum.model))),
+    (value) => Array.isArray(value) && value.every(isModelUsage),
   ],
   hits: [
     'a list of { chunk_id, source, score }',

@@ -276,7 +276,8 @@ const namesNothing = new Set([
   ...['agent_id', 'team_id', 'workflow_id'],
   ...['waiting', 'call_id', 'child_run_id', 'kind', 'tool', 'prompt', 'schema', 'answers', 'output'],
   ...['given', 'history', 'instructions', 'output_schema', 'client_tools', 'description', 'parameters', 'edit'],
-  ...['usage_by_model', 'cached_input_tokens', 'cache_write_tokens', 'reasoning_tokens', 'again_of', 'from', 'keep'],
+  ...['usage_by_model', 'cached_input_tokens', 'cache_write_tokens', 'reasoning_tokens', 'largest_input_tokens'],
+  ...['again_of', 'from', 'keep'],
 ])
 const isNothing = (field: string) => namesNothing.has(field) || namesNothing.has(field.replace(/^body\./, ''))
 

@@ -171,6 +171,7 @@ CREATE INDEX \`runs_by_replacement\` ON \`runs\` (\`replaced_by\`) WHERE replace
 	\`cached_input_tokens\` integer,
 	\`cache_write_tokens\` integer,
 	\`reasoning_tokens\` integer,
+	\`largest_input_tokens\` integer,
 	PRIMARY KEY(\`usage_session_id\`, \`usage_model\`)
 ) WITHOUT ROWID;
 --> statement-breakpoint

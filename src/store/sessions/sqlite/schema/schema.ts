@@ -53,6 +53,7 @@ export const sessionUsage = sqliteTable(
     cachedInputTokens: integer('cached_input_tokens'),
     cacheWriteTokens: integer('cache_write_tokens'),
     reasoningTokens: integer('reasoning_tokens'),
+    largestInputTokens: integer('largest_input_tokens'),
   },
   (table) => [primaryKey({ columns: [table.sessionId, table.model] })],
 )

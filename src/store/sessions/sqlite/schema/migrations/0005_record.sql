@@ -7,6 +7,7 @@ CREATE TABLE `session_usage` (
 	`cached_input_tokens` integer,
 	`cache_write_tokens` integer,
 	`reasoning_tokens` integer,
+	`largest_input_tokens` integer,
 	PRIMARY KEY(`usage_session_id`, `usage_model`)
 ) WITHOUT ROWID;
 --> statement-breakpoint
