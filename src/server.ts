@@ -5,14 +5,13 @@ import { serverSettings } from './config/settings/server.ts'
 import type { ResolvedConfig, ServerConfig, UserConfig } from './config/types.ts'
 import { createId } from './core/id.ts'
 import { silentLogger } from './core/logger.ts'
-import type { RunRecord } from './core/run.ts'
 import { type A2A, createA2A as createInterface } from './protocols/a2a/a2a.ts'
 import type { TestDoubles } from './runnables/base/defaults.ts'
 import { systemTimers } from './runtime/timers.ts'
 import { checkSettings } from './schema/check.ts'
 import { configParts } from './server/parts.ts'
 import { composeServer } from './server/server.ts'
-import type { OpenServer, Server } from './server/types.ts'
+import type { OpenServer, Server, ServerPurpose } from './server/types.ts'
 import { createRegistry } from './service/registry.ts'
 import { createRuns } from './service/runs/runs.ts'
 import { createSessions } from './service/sessions/sessions.ts'
@@ -20,7 +19,7 @@ import { memoryStore } from './store/sessions/memory/store.ts'
 
 export { ingestSources } from './server/ingest-sources.ts'
 export { configParts } from './server/parts.ts'
-export type { HealthRouter, OpenServer, Server, ShutdownOptions } from './server/types.ts'
+export type { HealthRouter, OpenServer, Server, ServerPurpose, ShutdownOptions } from './server/types.ts'
 export type { ConfigFlags }
 
 /** Creates a server from a configuration. Throws for an invalid field, with the key and the allowed values. */
@@ -31,7 +30,7 @@ export function createServer(server: ServerConfig = {}): Server {
     purpose: 'library',
     parts: configParts,
   })
-  return composeServer(config, { program: false })
+  return composeServer(config, { mode: 'embedded' })
 }
 
 /** The server of a config for tests: nothing is durable, and it does not use the network. */
@@ -45,12 +44,15 @@ export function openTestServer(user: UserConfig, root: string, testDoubles: Test
     embedding: { provider: 'lexical' },
   }
   const config = resolveConfig({ user: { ...user, server }, root, purpose: 'library', parts: configParts, testDoubles })
-  return composeServer(config, { program: false })
+  return composeServer(config, { mode: 'embedded' })
 }
 
 /** The server of a loaded config, for the command line. */
-export function openServer(config: ResolvedConfig, onRunEnd?: (run: RunRecord) => void): OpenServer {
-  return composeServer(config, { program: true, onRunEnd })
+export function openServer(
+  config: ResolvedConfig,
+  { mode = 'command', onRunEnd }: Partial<ServerPurpose> = {},
+): OpenServer {
+  return composeServer(config, { mode, onRunEnd })
 }
 
 export interface A2AConfig {

@@ -10,6 +10,7 @@ import { backupRoutes } from './server/backup.ts'
 import { docsRoutes } from './server/docs.ts'
 import { healthRoutes } from './server/health.ts'
 import { homeRoutes } from './server/home.ts'
+import { meRoutes } from './server/me.ts'
 import { metricsRoutes } from './server/metrics.ts'
 import { sessionCopyRoutes } from './sessions/copies.ts'
 import { fileRoutes } from './sessions/files.ts'
@@ -36,6 +37,7 @@ export function apiRoutes(services: Services, settings: ApiSettings, servicesOf:
     ...knowledgeRoutes(services.knowledge, settings),
     ...userRoutes(settings),
     ...backupRoutes(settings),
+    ...meRoutes(services.knowledge, settings),
     ...healthRoutes(settings),
     ...metricsRoutes(settings),
     ...homeRoutes(settings),

@@ -87,7 +87,7 @@ export function createClient(options: ClientOptions): Client {
     knowledge: createKnowledgeClient(connection, prefix, silenceMs),
     a2a: createA2AClient(connection, options.a2aPrefix ?? usual.a2aPrefix, silenceMs),
     ...createAdminClient(connection, prefix),
-    ...createServerClient(connection, options.healthPath ?? usual.healthPath),
+    ...createServerClient(connection, prefix, options.healthPath ?? usual.healthPath),
     close() {
       connection.close()
       return transport.close()

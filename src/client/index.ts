@@ -18,6 +18,7 @@ export type {
   ManyRequest,
   SearchAnswer,
 } from '../wire/knowledge.ts'
+export type { Me } from '../wire/me.ts'
 export type { Message, MessageHit, MessageHitList } from '../wire/message.ts'
 export type { ResumeRequest, Run, RunAccepted, RunDetail, RunList, RunRequest, RunResult } from '../wire/run.ts'
 export type { RunTrace } from '../wire/run-trace.ts'

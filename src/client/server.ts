@@ -1,5 +1,6 @@
 import type { JsonObject } from '../core/json.ts'
 import type { Health, Readiness } from '../wire/health.ts'
+import type { Me } from '../wire/me.ts'
 import type { CallOptions, Connection } from './transport/connection.ts'
 
 /** The server itself. */
@@ -8,6 +9,8 @@ export interface ServerClient {
   health(options?: CallOptions): Promise<Health>
   /** Whether the server accepts work, and if not, why. Needs no key. */
   readiness(options?: CallOptions): Promise<Readiness>
+  /** The caller's key, what it may do, and the server. */
+  me(options?: CallOptions): Promise<Me>
   /** Metrics in the Prometheus text format. */
   metrics(options?: CallOptions): Promise<string>
   /** The main paths of the server. */
@@ -21,7 +24,7 @@ export interface ServerClient {
   docsAsset(file: string, options?: CallOptions): Promise<string>
 }
 
-export function createServerClient(connection: Connection, healthPath: string): ServerClient {
+export function createServerClient(connection: Connection, prefix: string, healthPath: string): ServerClient {
   const get = (path: string, options: CallOptions | undefined, more: { answeredBy?: number } = {}) =>
     ({ ...options, ...more, method: 'GET', path, repeat: 'safe' }) as const
   const text = async (path: string, options: CallOptions | undefined) =>
@@ -31,6 +34,7 @@ export function createServerClient(connection: Connection, healthPath: string): 
     health: (options) => connection.json(get(healthPath, options)),
     readiness: (options) =>
       connection.json(get(`${healthPath === '/' ? '' : healthPath}/ready`, options, { answeredBy: 503 })),
+    me: (options) => connection.json(get(`${prefix}/me`, options)),
     metrics: (options) => text('/metrics', options),
     home: (options) => connection.json(get('/', options)),
     openApi: (options) => connection.json(get('/openapi.json', options)),

@@ -1,6 +1,6 @@
 import { randomFillSync } from 'node:crypto'
 
-export type IdPrefix = 'ses' | 'run' | 'msg' | 'doc' | 'chk' | 'call' | 'req' | 'own' | 'step'
+export type IdPrefix = 'ses' | 'run' | 'msg' | 'doc' | 'chk' | 'call' | 'req' | 'own' | 'srv' | 'step'
 
 const alphabet = '0123456789abcdefghjkmnpqrstvwxyz'
 const randomCharacters = 12

@@ -11,7 +11,10 @@ import { servicesPerCaller } from './caller-services.ts'
 import type { HealthRouter } from './types.ts'
 
 export interface MountingOptions
-  extends Pick<ApiSettings, 'version' | 'startedAtMs' | 'clock' | 'readiness' | 'metrics'> {
+  extends Pick<
+    ApiSettings,
+    'version' | 'startedAtMs' | 'serverId' | 'mode' | 'root' | 'clock' | 'readiness' | 'metrics'
+  > {
   kernel: Kernel
   services: Services
   store: SessionStore
@@ -36,6 +39,7 @@ export function createMounting({ kernel, services, store, server, ...about }: Mo
       ...about,
       prefix: server.prefix,
       healthPath: server.healthPath,
+      again: about.mode === 'dev' || about.mode === 'command' || server.studio.again,
       knowledgeApi: server.knowledgeApi,
       a2aPrefix,
       runTimeoutMs,

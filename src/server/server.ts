@@ -22,12 +22,15 @@ import { composeServices } from './services.ts'
 import type { OpenServer, ServerPurpose } from './types.ts'
 
 /** Puts all parts together; does no I/O before `start` or the first `inject`. */
-export function composeServer(initial: ResolvedConfig, { program, onRunEnd }: ServerPurpose): OpenServer {
+export function composeServer(initial: ResolvedConfig, { mode, onRunEnd }: ServerPurpose): OpenServer {
+  const program = mode !== 'embedded'
   const { server, dataFolder } = initial
   assertKeysForAnyOrigin(server)
   const clock = Date.now
   const logger = server.logger ?? createLogger({ debug: server.debug })
   const owner = createId('own')
+  /** Of this process's life, for clients: after a restart they read again what they have read. */
+  const serverId = createId('srv')
   /** Commands that may read the data folder get it from there. */
   const secret = randomBytes(proofBytes).toString('base64url')
   const startedAtMs = clock()
@@ -110,6 +113,9 @@ export function composeServer(initial: ResolvedConfig, { program, onRunEnd }: Se
     server,
     version,
     startedAtMs,
+    serverId,
+    mode,
+    root: initial.root,
     clock,
     readiness: () => readinessOf(life.phase, store, knowledge),
     metrics: metrics.print,

@@ -7,6 +7,7 @@ import type { InjectRequest, InjectResponse } from '../http/request.ts'
 import type { Route } from '../http/router.ts'
 import type { HostableAgent } from '../runnables/agent/host.ts'
 import type { Services } from '../service/services.ts'
+import type { ServerMode } from '../wire/me.ts'
 
 export interface ShutdownOptions {
   /** For active work, before it is cancelled; default 10 s. */
@@ -59,8 +60,11 @@ export interface OpenServer extends Server {
 
 /** The differences between the command line and an embedding program. */
 export interface ServerPurpose {
-  /** Locks the data folder, writes `server.json`, looks for a free port, and refuses an open bind without keys. */
-  program: boolean
+  /**
+   * All but `embedded` are the command line: it locks the data folder, writes `server.json`, looks for a free port, and refuses
+   * an open bind without keys.
+   */
+  mode: ServerMode
   /**
    * Called once a run's end or pause is durable. Runs wait for it, so keep it fast. When set, requests are logged at
    * debug level.

@@ -243,6 +243,11 @@ const fields: Record<keyof ServerConfig, () => Promise<void>> = {
     expect(await ask(await started({}, { own }))).toBe('Be kind.')
     expect(await ask(await started({ clientInstructions: 'ignore' }, { own }))).toBe('none')
   },
+  async studio() {
+    const again = async (config: ServerConfig) =>
+      (await (await started(config)).call('GET', `${api}/me`)).json.can.again
+    expect([await again({}), await again({ studio: { again: true } })]).toEqual([false, true])
+  },
   async limits() {
     const minute = await started({ limits: { requestsPerMinute: 1 } })
     const list = () => minute.call('GET', `${api}/agents`)

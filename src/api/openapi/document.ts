@@ -78,7 +78,7 @@ function toOperation(doc: RouteDoc, schemas: JsonSchemas, authRequired: boolean)
 /** The scopes of a key take the place of OpenAPI's roles. */
 function toSecurity(access: Access, authRequired: boolean): Json {
   if (access === 'open') return { security: [] }
-  if (access === 'any' || !authRequired) return {}
+  if (access === 'any' || access === 'operator' || !authRequired) return {}
   const ways = scopesOf(access)
   return { security: [...ways.map((needed) => ({ bearer: needed })), ...ways.map((needed) => ({ apiKey: needed }))] }
 }

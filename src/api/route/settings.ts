@@ -1,6 +1,7 @@
 import type { Clock } from '../../core/time.ts'
 import type { RouteDoc } from '../../wire/document/route-doc.ts'
 import type { Readiness } from '../../wire/health.ts'
+import type { ServerMode } from '../../wire/me.ts'
 
 export interface ApiSettings {
   /** Without a trailing slash; `''` for `/`. */
@@ -15,6 +16,13 @@ export interface ApiSettings {
   importBytes: number
   version: string
   startedAtMs: number
+  /** An id of this process's life. */
+  serverId: string
+  mode: ServerMode
+  /** The project's folder. */
+  root: string
+  /** Operators may repeat runs with edits. */
+  again: boolean
   clock: Clock
   /** Whether routes that are not open need a key; for the OpenAPI document. */
   authRequired: boolean

@@ -1,6 +1,6 @@
 import { AppError } from '../../core/error.ts'
 import { aborted } from '../../runtime/abort.ts'
-import type { OpenServer } from '../../server.ts'
+import type { OpenServer, ServerPurpose } from '../../server.ts'
 import { exit } from '../command/exit-codes.ts'
 import { type ServeOptions, toConfigFlags } from '../command/flags.ts'
 import type { CommandContext } from '../command/module.ts'
@@ -10,7 +10,7 @@ import { waitForFolder } from '../connect/wait-for-folder.ts'
 import { say } from '../terminal/output.ts'
 import { paintFor } from '../terminal/paint.ts'
 import { announce, announceJson } from './announce.ts'
-import { createDevTerminal, type DevTerminal } from './dev-terminal.ts'
+import { createDevTerminal } from './dev-terminal.ts'
 import { createReloader, type Reloader } from './reload.ts'
 import { type SourceWatch, watchSources } from './watch-sources.ts'
 
@@ -39,7 +39,7 @@ async function serveUntilStopped(context: CommandContext, options: ServeOptions,
     loadProject(options, toConfigFlags(options), terminal?.logger, { onLateFile, signal })
   const project = await load(context.signal)
   const { config } = project
-  const { server, ended } = await open(project, context, terminal?.onRunEnd)
+  const { server, ended } = await open(project, context, { mode: dev ? 'dev' : 'start', onRunEnd: terminal?.onRunEnd })
   // An unhandled rejection in agent code must not end other conversations.
   const onStray = (error: unknown) => server.services.logger.error({ error }, 'unhandled rejection in agent code')
   process.on('unhandledRejection', onStray)
@@ -85,18 +85,14 @@ interface Opened {
   ended: Promise<void>
 }
 
-async function open(
-  { config }: Project,
-  { signal }: CommandContext,
-  onRunEnd: DevTerminal['onRunEnd'] | undefined,
-): Promise<Opened> {
+async function open({ config }: Project, { signal }: CommandContext, purpose: ServerPurpose): Promise<Opened> {
   const { openServer } = await import('../../server.ts')
   const { dataFolder } = config
   return waitForFolder({
     dataFolder,
     signal,
     async open() {
-      const server = openServer(config, onRunEnd)
+      const server = openServer(config, purpose)
       const ended = server.start()
       ended.catch(() => {})
       await Promise.race([server.ready, ended])

@@ -140,6 +140,10 @@ const serverFields = settings({
   allowUnauthenticated: flag().default(false),
   /** Addresses and ranges (`'10.0.0.0/8'`, `'loopback'`) whose `X-Forwarded-For` is trusted. Default: none. */
   trustProxy: proxies.prefault(false),
+  studio: settings({
+    /** Whether runs may be repeated with edits outside `dev`: `POST /runs/{id}/again`. */
+    again: flag().default(false),
+  }).prefault({}),
   retention: settings({ maxAge: duration(0).optional(), maxSessions: count().optional() }).prefault({}),
 })
 

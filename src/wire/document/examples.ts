@@ -317,6 +317,15 @@ export const examples: Readonly<Record<string, unknown>> = {
   },
   ReindexRequest: { embedder: 'lexical' },
   ReindexEvent: { type: 'progress', step: 'embed', done: 500, total: 1200 },
+  Me: {
+    user_id: 'ann',
+    key_id: 'ann-laptop',
+    scopes: ['run', 'sessions', 'knowledge:read'],
+    can: { again: false, tests: false, config: false, knowledge: false, prompts: false },
+    mode: 'start',
+    version: '0.1.0',
+    server_id: 'srv_01kcz6t8d6m0x4zy',
+  },
   Health: { status: 'ok', service: 'agentserve', version: '0.1.0', started_at: at, uptime_seconds: 2.41 },
   Readiness: { status: 'ready', checks: { storage: 'ok', knowledge: 'ok' } },
   Error: {

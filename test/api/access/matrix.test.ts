@@ -252,6 +252,7 @@ const ofEverybody = new Set([
   'deleteDocument',
   'reindexKnowledge',
   'getKnowledgeStatus',
+  'getMe',
   'getHealth',
   'getReadiness',
   'getHome',

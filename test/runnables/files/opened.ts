@@ -35,7 +35,7 @@ export async function openFiles(user: UserConfig, { path, network, server }: Ope
       parts: configParts,
       testDoubles: { network },
     }),
-    { program: false },
+    { mode: 'embedded' },
   )
   const { services } = opened
   await opened.inject({ method: 'GET', url: '/health' })
