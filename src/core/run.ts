@@ -98,9 +98,14 @@ export interface AgainOf {
   keep: AgainKeep
 }
 
-/** Whether the run is a turn of its session's conversation: no child run, and none that only tries something again. */
-export function isTurn({ parent_run_id, again_of }: Pick<Run, 'parent_run_id' | 'again_of'>): boolean {
-  return parent_run_id === null && again_of?.keep !== 'no'
+/** Whether the run only tries something again. A child run of such a run has its parent's `again_of`. */
+export function isTry({ again_of }: Pick<Run, 'again_of'>): boolean {
+  return again_of?.keep === 'no'
+}
+
+/** Whether the run is a turn of its session's conversation: no child run, and no try. */
+export function isTurn(run: Pick<Run, 'parent_run_id' | 'again_of'>): boolean {
+  return run.parent_run_id === null && !isTry(run)
 }
 
 /** Why a run was cancelled. A caller may also give another text. */
@@ -192,6 +197,7 @@ export interface Run {
   waiting: Waiting[]
   /** The run that took the place of this turn; null for a turn of the conversation. */
   replaced_by: string | null
+  /** A child run has it only when its parent is a try. */
   again_of: AgainOf | null
 }
 

@@ -34,7 +34,8 @@ import type { MessageHit, MessageSearch } from './text/message-search.ts'
  * (unless the driver keeps nothing at all). The driver enforces these rules, in whatever order it is called:
  *  - a final status never changes; a write under an old fence changes nothing;
  *  - a session has at most one run in `running`. Runs that are no turns (core/run.ts, `isTurn`) don't count: they are in no
- *    history and in no session's `runs` and `run_count`, and are deleted with the session;
+ *    history, in no search and in no session's `runs` and `run_count`, and are deleted with the session;
+ *  - a try (`isTry`) changes nothing of its session: no state, no `updated_at`, no revision. It can't create one;
  *  - only the start of a run may create a session; the end of a run without a row writes nothing;
  *  - one read gives at most 32 MB, or a single run or session that is larger.
  * Drivers throw AppError: `conflict`, `session_not_found`, `precondition_failed`, `storage_full`, `unavailable`.
@@ -60,7 +61,7 @@ export interface RunFilter {
   session_id?: string | undefined
   user_id?: string | undefined
   parent_run_id?: string | undefined
-  /** Also runs that only try something again (`again_of` with `keep: 'no'`). */
+  /** Also tries. Without it only those are found whose `parent_run_id` is given. */
   again?: boolean | undefined
   /** Only runs stored before this one. */
   before?: string | undefined
@@ -152,6 +153,11 @@ export interface SessionStore extends FileStore {
    * `running` or `queued`. Gives the number; 0 when no more are due.
    */
   prune(rule: PruneRule, limit: number): Promise<number>
+  /**
+   * Deletes up to `limit` tries that ended before this time, with their child runs, in short commits. Gives the number of
+   * deleted runs; 0 when no more are due.
+   */
+  deleteTries(before: string, limit: number): Promise<number>
 
   /**
    * One step of erasing a user outside the user's own sessions: ended runs of the user lose their messages, those sessions

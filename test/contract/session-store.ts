@@ -13,6 +13,7 @@ import { testHistory } from './session-store/history.ts'
 import { testHostile } from './session-store/hostile.ts'
 import { testLifecycle } from './session-store/lifecycle.ts'
 import { testOwners } from './session-store/owners.ts'
+import { testTries } from './session-store/record/tries.ts'
 import { testRecovery } from './session-store/recovery.ts'
 import { testResume } from './session-store/resume.ts'
 import { testRetention } from './session-store/retention.ts'
@@ -55,5 +56,6 @@ export function testSessionStore(name: string, create: () => SessionStore | Prom
     testTurns(store)
     testBranches(store)
     testGiven(store)
+    testTries(store)
   })
 }

@@ -2,7 +2,7 @@ import { AppError, notFound } from '../../core/error.ts'
 import type { RunEvent } from '../../core/event.ts'
 import { createId } from '../../core/id.ts'
 import type { GivenPart, Part } from '../../core/message.ts'
-import { finalStatuses, isResumable, type RunRecord, type RunStatus } from '../../core/run.ts'
+import { finalStatuses, isResumable, isTry, type RunRecord, type RunStatus } from '../../core/run.ts'
 import type { ChildCall, ChildInput, Runnable } from '../../core/runnable.ts'
 import { type Answer, answerForChild, openRequests } from '../../core/waiting.ts'
 import { RunFiles } from '../files/run-files.ts'
@@ -38,7 +38,8 @@ export function createChildren(services: RunServices, live: LiveRuns): Children 
         const runId = askedAs ?? createId('run', now)
         const { session_id: sessionId, user_id: userId, metadata, run_id: parentRunId } = parent.run
         const parts = await storedParts(services, input.parts, { run_id: runId, session_id: sessionId })
-        const request = { runId, entityId, parts, sessionId, parentRunId, userId, metadata, background: false }
+        const againOf = isTry(parent.run) ? (parent.run.again_of ?? undefined) : undefined
+        const request = { runId, entityId, parts, sessionId, parentRunId, againOf, userId, metadata, background: false }
         const run = createRun(request, runnable, now)
         run.status = 'running'
         run.started_at = run.created_at

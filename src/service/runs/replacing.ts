@@ -1,5 +1,5 @@
 import { AppError, notFound } from '../../core/error.ts'
-import type { RunHead, RunRecord } from '../../core/run.ts'
+import { isTurn, type RunHead, type RunRecord } from '../../core/run.ts'
 import type { ClaimRecord } from '../../core/run-write.ts'
 import { timestamp } from '../../core/time.ts'
 import { cancelPaused } from './cancel.ts'
@@ -22,7 +22,7 @@ export async function prepareReplacement(
 ): Promise<ClaimRecord | undefined> {
   const { store, recorded } = services
   const turn = await recorded.head(runId)
-  if (turn.session_id !== sessionId || turn.parent_run_id !== null) throw notFound('run', runId)
+  if (turn.session_id !== sessionId || !isTurn(turn)) throw notFound('run', runId)
   if (turn.replaced_by !== null) {
     const earlier = key === undefined ? undefined : await store.findClaim(key)
     if (earlier !== undefined) return earlier

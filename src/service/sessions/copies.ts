@@ -3,7 +3,7 @@ import { isFinalEvent, type RunEvent } from '../../core/event.ts'
 import { createId } from '../../core/id.ts'
 import type { JsonObject } from '../../core/json.ts'
 import type { Limits } from '../../core/limits.ts'
-import { isEnded, type RunRecord, type Waiting } from '../../core/run.ts'
+import { isEnded, isTry, type RunRecord, type Waiting } from '../../core/run.ts'
 import type { RunPiece, SessionCopy, SessionHead, SessionRecord } from '../../core/session.ts'
 import type { SessionStore } from '../../core/store.ts'
 import { type Clock, timestamp } from '../../core/time.ts'
@@ -16,7 +16,7 @@ const recordsAtOnce = 20
 const eventsAtOnce = 500
 
 export function createSessionCopies(store: SessionStore, clock: Clock, { fileBytes }: Pick<Limits, 'fileBytes'>) {
-  /** All ended runs, or those up to `last` with its child runs; null: none. */
+  /** All ended runs except tries, or those up to `last` with its child runs; null: none. */
   async function* runsOf(sessionId: string, last?: string | null): AsyncGenerator<RunRecord> {
     const ended = new Set<string>()
     const withMarks = createMarks(store, last)
@@ -24,6 +24,7 @@ export function createSessionCopies(store: SessionStore, clock: Clock, { fileByt
     for (let after: string | undefined; ; ) {
       const records = await store.readRecords(sessionId, after, recordsAtOnce)
       for (const run of records) {
+        if (isTry(run)) continue
         if (run.parent_run_id === null) {
           if (isPast) continue
           isPast = run.run_id === last
@@ -128,6 +129,7 @@ export function createSessionCopies(store: SessionStore, clock: Clock, { fileByt
   async function explainMissing(sessionId: string, runId: string): Promise<never> {
     const run = await store.findRun(runId)
     if (run === undefined || run.session_id !== sessionId) throw notFound('run', runId)
+    if (isTry(run)) throw invalid('This run only tries another one again. Fork at that one.', 'run_id')
     if (run.parent_run_id !== null) throw invalid('This run is a child of another run. Fork at its parent.', 'run_id')
     throw new AppError('conflict', 'The run has not ended. Wait, or fork at an earlier run.', { runId })
   }
@@ -135,6 +137,7 @@ export function createSessionCopies(store: SessionStore, clock: Clock, { fileByt
 
 function withNewIds({ session, summary, handovers, runs }: SessionCopy, sessionId: string, now: number): SessionCopy {
   const ids = new Map<string, string>()
+  const copied = new Set<string>()
   // Ids are made on first mention: a session or a child run names a run before it comes.
   const renamed = (id: string) => {
     const known = ids.get(id) ?? createId('run', now)
@@ -158,7 +161,10 @@ function withNewIds({ session, summary, handovers, runs }: SessionCopy, sessionI
       const follows = run.follows && renamed(run.follows)
       const messages = run.messages.map((message) => ({ ...message, message_id: createId('msg', now), run_id }))
       const waiting = run.waiting.map((one) => renamedIn(one, ids, renamed))
-      const marks = { replaced_by, follows }
+      const { again_of: again } = run
+      const again_of = again !== null && copied.has(again.run_id) ? { ...again, run_id: renamed(again.run_id) } : null
+      copied.add(run.run_id)
+      const marks = { replaced_by, follows, again_of }
       return { run: { ...run, run_id, session_id: sessionId, parent_run_id, ...marks, messages, waiting } }
     }),
   }

@@ -4,7 +4,10 @@ import type { Clock } from '../../core/time.ts'
 import { timestamp } from '../../core/time.ts'
 
 const sessionsAtOnce = 50
+const triesAtOnce = 50
 const everyMs = 60_000
+/** How long the result of a run that only tried something again stays. */
+const tryMaxAgeMs = 7 * 24 * 60 * 60 * 1_000
 
 export interface RetentionOptions {
   store: SessionStore
@@ -17,7 +20,7 @@ export interface RetentionOptions {
 }
 
 export interface Retention {
-  /** Prunes now and every minute; does nothing without a rule. */
+  /** Prunes now and every minute. Tries that ended a week ago go even without a rule. */
   start(): void
   /** Deletes expired sessions in small commits, each followed by a pause of the same length. Resolves with their number. */
   prune(): Promise<number>
@@ -39,23 +42,36 @@ export function createRetention({ store, clock, logger, maxAgeMs, maxSessions }:
     })
   }
 
-  async function prune(): Promise<number> {
-    const olderThan = maxAgeMs === undefined ? undefined : timestamp(clock() - maxAgeMs)
+  /** Gives how many were deleted. */
+  async function repeat(step: () => Promise<number>): Promise<number> {
     let deleted = 0
     while (!closed) {
       const begunMs = performance.now()
-      const count = await store.prune({ olderThan, maxSessions }, sessionsAtOnce)
+      const count = await step()
       if (count === 0) break
       deleted += count
       await pause(performance.now() - begunMs)
     }
+    return deleted
+  }
+
+  async function prune(): Promise<number> {
+    if (maxAgeMs === undefined && maxSessions === undefined) return 0
+    const olderThan = maxAgeMs === undefined ? undefined : timestamp(clock() - maxAgeMs)
+    const deleted = await repeat(() => store.prune({ olderThan, maxSessions }, sessionsAtOnce))
     if (deleted > 0) logger.info({ sessions: deleted }, 'sessions beyond the retention limits were deleted')
     return deleted
   }
 
+  async function expire(): Promise<void> {
+    await prune()
+    const before = timestamp(clock() - tryMaxAgeMs)
+    await repeat(() => store.deleteTries(before, triesAtOnce))
+  }
+
   function look(): void {
     timer = undefined
-    pruning = prune()
+    pruning = expire()
       .catch((error: unknown) => logger.error({ error }, 'retention could not delete sessions; it will retry'))
       .finally(() => {
         pruning = undefined
@@ -65,8 +81,7 @@ export function createRetention({ store, clock, logger, maxAgeMs, maxSessions }:
 
   return {
     start() {
-      if (closed || timer !== undefined || pruning !== undefined) return
-      if (maxAgeMs !== undefined || maxSessions !== undefined) look()
+      if (!closed && timer === undefined && pruning === undefined) look()
     },
     prune,
     async close() {

@@ -1,6 +1,6 @@
 import { isAppError, notFound } from '../../core/error.ts'
 import type { Page, PageRequest } from '../../core/page.ts'
-import type { Run, RunHead } from '../../core/run.ts'
+import { isTry, type Run, type RunHead } from '../../core/run.ts'
 import type { Handover, Session, SessionRecord } from '../../core/session.ts'
 import type { History, HistoryView, RunFilter, SessionStore } from '../../core/store.ts'
 import type { PartOfSession, Services, SessionFile } from '../services.ts'
@@ -102,6 +102,8 @@ export function createReading(
     const found = await find(session(run.session_id))
     if (found === undefined) return false
     if (found.part === undefined) return true
+    // It is no turn, so that nothing says whether it began before the handover.
+    if (isTry(run)) return false
     const handover = await store.findHandover(run.session_id, userId, 0)
     if (handover === undefined) return false
     if (handover.next === null) return true
@@ -138,7 +140,8 @@ export function createReading(
     const parent = parentId === undefined ? undefined : await find(runs.head(parentId))
     // The child runs of a readable run are readable too, even if they began after the handover.
     if (found.part === undefined || (parent !== undefined && (await mayRead(parent)))) return runs.list(filter, page)
-    const listed = await until(sessionId, (before) => runs.list({ ...filter, before }, page))
+    const turns = { ...filter, again: undefined }
+    const listed = await until(sessionId, (before) => runs.list({ ...turns, before }, page))
     const handover = await store.findHandover(sessionId, userId, 0)
     return handover === undefined ? listed : { ...listed, items: await asThen(listed.items, handover) }
   }

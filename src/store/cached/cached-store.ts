@@ -1,4 +1,5 @@
 import { freeze } from '../../core/json.ts'
+import { isTry } from '../../core/run.ts'
 import type { RunEnd, RunFinished, RunStart, RunStarted } from '../../core/run-write.ts'
 import type { SessionStore } from '../../core/store.ts'
 import { DenseMap } from '../../runtime/dense-map.ts'
@@ -16,6 +17,8 @@ export function cachedStore(store: SessionStore, limits: Partial<MemoryLimits> =
   const memory = new SessionCache({ ...defaultLimits, ...limits })
   /** Sessions by the id of their active run. */
   const sessions = new DenseMap<string, CacheEntry>()
+  /** Active tries: they change nothing that is cached. */
+  const tries = new Set<string>()
   /** Counts everything that invalidates reads in progress. */
   let forgotten = 0
 
@@ -81,6 +84,7 @@ export function cachedStore(store: SessionStore, limits: Partial<MemoryLimits> =
       return Promise.reject(error)
     }
     const { run_id: runId, session_id: sessionId } = start.run
+    if (isTry(start.run)) return startTry(start)
     const known = memory.runBegins(sessionId)
     sessions.set(runId, known)
     // Only the store knows the order of runs that start at the same time.
@@ -100,11 +104,18 @@ export function cachedStore(store: SessionStore, limits: Partial<MemoryLimits> =
     })
   }
 
+  async function startTry(start: RunStart): Promise<RunStarted> {
+    const started = await store.startRun(start)
+    if (started.outcome === 'started' || started.outcome === 'queued') tries.add(start.run.run_id)
+    return started
+  }
+
   function ended(runId: string, known: CacheEntry): void {
     if (sessions.delete(runId)) memory.runEnds(known)
   }
 
   function finishRun(end: RunEnd): Promise<RunFinished> {
+    if (tries.delete(end.run_id)) return store.finishRun(end)
     const known = sessions.get(end.run_id)
     if (known === undefined) return forgetting(store.finishRun(end), () => forgetRun(end.run_id))
     return writing(known, store.finishRun(end), (finished) => {
@@ -115,6 +126,7 @@ export function cachedStore(store: SessionStore, limits: Partial<MemoryLimits> =
   }
 
   function beginRun(runId: string, fence: number, at: string): Promise<boolean> {
+    if (tries.has(runId)) return store.beginRun(runId, fence, at)
     const known = sessions.get(runId)
     if (known === undefined) return forgetting(store.beginRun(runId, fence, at), () => forgetRun(runId))
     return writing(known, store.beginRun(runId, fence, at), (begun) => {
@@ -149,6 +161,7 @@ export function cachedStore(store: SessionStore, limits: Partial<MemoryLimits> =
     listFiles: (runId) => store.listFiles(runId),
     dropFiles: (runId) => store.dropFiles(runId),
     listSessions: (filter, page) => store.listSessions(filter, page),
+    deleteTries: (before, limit) => store.deleteTries(before, limit),
     prune: (rule, limit) => forgetting(store.prune(rule, limit), (count) => count !== 0 && forgetAll()),
     eraseUser: (userId, limit) => forgetting(store.eraseUser(userId, limit), (count) => count !== 0 && forgetAll()),
     async readBasis(sessionId) {

@@ -1,5 +1,5 @@
 import { hideMessage, isWithheld } from '../../core/refusal.ts'
-import { isEnded, type RunRecord } from '../../core/run.ts'
+import { isEnded, isTurn, type RunRecord } from '../../core/run.ts'
 import type { RunEnd, RunStart } from '../../core/run-write.ts'
 import type { Summary } from '../../core/summary.ts'
 import { jsonSize } from '../../runtime/json-size.ts'
@@ -98,7 +98,7 @@ export class CacheEntry {
     const run = unchecked === true ? { ...shown, messages: messages.map(hideMessage) } : shown
     if (unchecked === true) this.#hidden.set(run_id, messages)
     if (state !== null) this.setState(undefined)
-    if (this.#runs === undefined || run.parent_run_id !== null || this.hasRun(run.run_id)) return
+    if (this.#runs === undefined || !isTurn(run) || this.hasRun(run.run_id)) return
     this.#runs.push(run)
     this.bytes += bytesOf(run)
   }
@@ -162,10 +162,11 @@ export class CacheEntry {
 }
 
 function toEnded(run: RunRecord, end: RunEnd): RunRecord {
-  const { status, completed_at, end_seq, cancellation_reason, error, cache_hit, usage, sources, waiting = [] } = end
+  const { status, completed_at, end_seq, cancellation_reason, error, cache_hit, usage, usage_by_model } = end
   const messages = [...run.messages, ...end.messages]
   const ended = { status, completed_at, end_seq, cancellation_reason, error, cache_hit, usage, messages }
-  return { ...run, ...ended, sources: [...sources], waiting: [...waiting] }
+  const lists = { sources: [...end.sources], waiting: [...(end.waiting ?? [])] }
+  return { ...run, ...ended, ...lists, ...(usage_by_model && { usage_by_model: [...usage_by_model] }) }
 }
 
 function bytesOf(part: RunRecord | RunEnd): number {

@@ -84,19 +84,26 @@ test('looks at once and every minute, goes on after a failure, and leaves no tim
   expect(looks).toBe(4)
 })
 
-test('does not look when nothing is limited', async () => {
+test('deletes only tries when nothing is limited, a week after they ended', async () => {
   vi.useFakeTimers()
-  const store: SessionStore = { ...memoryStore(), prune: () => Promise.reject(new Error('asked')) }
+  const asked: string[] = []
+  const store: SessionStore = {
+    ...memoryStore(),
+    prune: () => Promise.reject(new Error('asked')),
+    deleteTries: async (before) => (asked.push(before) < 3 ? 2 : 0),
+  }
   const retention = createRetention({
     store,
-    clock: Date.now,
+    clock: () => Date.UTC(2030, 0, 8),
     logger: silentLogger,
     maxAgeMs: undefined,
     maxSessions: undefined,
   })
   retention.start()
-  expect(vi.getTimerCount()).toBe(0)
+  await vi.advanceTimersByTimeAsync(10_000)
+  expect(asked).toEqual(Array(3).fill('2030-01-01T00:00:00.000Z'))
   await retention.close()
+  expect(vi.getTimerCount()).toBe(0)
 })
 
 test('is what the server does with its configuration', async () => {

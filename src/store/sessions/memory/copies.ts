@@ -1,5 +1,5 @@
 import { AppError } from '../../../core/error.ts'
-import type { RunRecord } from '../../../core/run.ts'
+import { isTurn, type RunRecord } from '../../../core/run.ts'
 import type { CopiedFile, RunPiece, SessionHead } from '../../../core/session.ts'
 import { hashOf } from '../../rules/file-pieces.ts'
 import { takeWithin } from './budget.ts'
@@ -66,7 +66,7 @@ export function restoreSession(state: MemoryState, head: SessionHead, { runs, fi
   for (const run of runs) {
     row.runs.push(run)
     state.runs.set(run.record.run_id, run)
-    if (run.record.parent_run_id === null) row.latest = run
+    if (isTurn(run.record)) row.latest = run
   }
   for (const { file, runId, hash } of files) {
     keepFile(state, { ...file, session_id, run_id: runId, size: file.bytes.byteLength }, hash)

@@ -1,6 +1,7 @@
-import { isEnded } from '../../../core/run.ts'
+import { isEnded, isTry, type RunRecord } from '../../../core/run.ts'
 import type { PruneRule } from '../../../core/store.ts'
 import { takeSmall } from '../../rules/prune.ts'
+import { deleteFiles } from './files.ts'
 import type { MemoryState } from './rows.ts'
 import { belongsTo, removeSession } from './sessions.ts'
 
@@ -24,4 +25,21 @@ export function pruneSessions(
   const taken = takeSmall(due.slice(0, limit).map((row) => ({ id: row.session_id, runs: row.runs.length })))
   for (const sessionId of taken) removeSession(state, sessionId)
   return taken.length
+}
+
+/** With their child runs. */
+export function deleteTries(state: MemoryState, before: string, limit: number): number {
+  const isDue = ({ parent_run_id, status, completed_at, ...record }: RunRecord) =>
+    parent_run_id === null && isTry(record) && isEnded(status) && (completed_at ?? before) < before
+  const due = [...state.runs.values()].filter(({ record }) => isDue(record)).slice(0, limit)
+  const gone = new Set(due.map(({ record }) => record.run_id))
+  // Children are stored after their parents.
+  for (const { record } of state.runs.values()) if (gone.has(record.parent_run_id ?? '')) gone.add(record.run_id)
+  deleteFiles(state, ({ run_id }) => gone.has(run_id))
+  for (const id of gone) {
+    const session = state.sessions.get(state.runs.get(id)?.record.session_id ?? '')
+    if (session !== undefined) session.runs = session.runs.filter(({ record }) => record.run_id !== id)
+    state.runs.delete(id)
+  }
+  return gone.size
 }

@@ -2,7 +2,7 @@ import type { RunEvent } from '../../../core/event.ts'
 import type { StoredFile } from '../../../core/file.ts'
 import type { Json, JsonObject } from '../../../core/json.ts'
 import type { Message } from '../../../core/message.ts'
-import type { Run, RunRecord } from '../../../core/run.ts'
+import { isTurn, type Run, type RunRecord } from '../../../core/run.ts'
 import type { Session, SessionOwners, SharedWith } from '../../../core/session.ts'
 import type { CachedAnswer } from '../../../core/store.ts'
 import type { Summary } from '../../../core/summary.ts'
@@ -114,9 +114,9 @@ export function runOf({ record }: RunRow): Run {
   })
 }
 
-/** The runs that began in the session, without child runs. */
+/** The session's runs without child runs and tries. */
 export function turnsOf({ runs }: SessionRow): RunRow[] {
-  return runs.filter(({ record }) => record.parent_run_id === null)
+  return runs.filter(({ record }) => isTurn(record))
 }
 
 export function sessionOf(row: SessionRow, newestRuns: number): Session {

@@ -5,7 +5,7 @@ import { createId } from '../../../core/id.ts'
 import type { JsonObject } from '../../../core/json.ts'
 import type { Page, PageRequest } from '../../../core/page.ts'
 import { hideMessage } from '../../../core/refusal.ts'
-import { isEnded, type Run } from '../../../core/run.ts'
+import { isEnded, isTry, isTurn, type Run } from '../../../core/run.ts'
 import type { RunEnd, RunFinished, RunResume, RunResumed, RunStart, RunStarted } from '../../../core/run-write.ts'
 import type { SessionSeed } from '../../../core/session.ts'
 import type { History, HistoryView, Recovered, RunFilter } from '../../../core/store.ts'
@@ -32,13 +32,13 @@ export function startRun(state: MemoryState, start: RunStart, now: string): RunS
   const claimed = start.claim === null ? undefined : readClaim(state, start.claim.key, now)
   if (claimed !== undefined) return { outcome: 'claimed', claim: claimed }
   const known = state.sessions.get(start.run.session_id)
-  const seed = start.session
+  const seed = isTry(start.run) ? null : start.session
   if (known === undefined && seed === null) return { outcome: 'session_missing' }
   const { replaces } = start
   const refused = replaces === undefined ? undefined : whyNotReplaced(known, replaces)
   if (refused !== undefined) return refused
   const running = start.run.status === 'running'
-  const takesTurn = start.run.parent_run_id === null
+  const takesTurn = isTurn(start.run)
   if (running && takesTurn && known !== undefined && isBusy(known)) return { outcome: 'busy' }
   if (state.runs.has(start.run.run_id)) {
     throw new AppError('conflict', `Run '${start.run.run_id}' already exists.`)
@@ -50,7 +50,7 @@ export function startRun(state: MemoryState, start: RunStart, now: string): RunS
     owner: start.owner,
     fence: 1,
     reserveUntil: startReserve,
-    startState: running ? null : startState,
+    startState: running || isTry(start.run) ? null : startState,
     events: [],
   }
   const [message] = row.record.messages
@@ -62,11 +62,11 @@ export function startRun(state: MemoryState, start: RunStart, now: string): RunS
   row.record.user_id ??= session.user_id
   const { run_id: runId, created_at: at } = row.record
   const superseded = replaces === undefined ? undefined : replaceTurns(state, session, replaces, runId, at)
-  if (running) takeState(session, row, startState)
+  if (running && !isTry(row.record)) takeState(session, row, startState)
   state.runs.set(row.record.run_id, row)
   session.runs.push(row)
   if (running && takesTurn) session.latest = row
-  touch(session, start.run.created_at)
+  touchFor(row, session, start.run.created_at)
   if (start.claim !== null) insertClaim(state, start.claim, { run_id: start.run.run_id })
   const outcome = running ? 'started' : 'queued'
   return { outcome, fence: row.fence, created_session: known === undefined, ...(superseded && { superseded }) }
@@ -80,6 +80,16 @@ function takeState(session: SessionRow, row: RunRow, state: JsonObject | null): 
   session.state = { ...session.state, ...state }
 }
 
+/** A try changes nothing of its session. */
+function touchFor({ record }: RunRow, session: SessionRow, at: string): void {
+  if (!isTry(record)) touch(session, at)
+}
+
+function setModelUsage(record: RunRow['record'], usage: RunEnd['usage_by_model']): void {
+  if (usage === undefined) delete record.usage_by_model
+  else record.usage_by_model = copy([...usage])
+}
+
 function isBusy(session: SessionRow): boolean {
   return session.latest?.record.status === 'running'
 }
@@ -88,13 +98,14 @@ export function beginRun(state: MemoryState, runId: string, fence: number, at: s
   const row = state.runs.get(runId)
   if (row === undefined || row.record.status !== 'queued' || row.fence !== fence) return false
   const session = getSession(state, row.record.session_id)
-  if (isBusy(session)) throw new AppError('conflict', 'The session already has a running run.')
+  const takesTurn = isTurn(row.record)
+  if (takesTurn && isBusy(session)) throw new AppError('conflict', 'The session already has a running run.')
   row.record.status = 'running'
   row.record.started_at = at
-  session.latest = row
+  if (takesTurn) session.latest = row
   takeState(session, row, row.startState)
   row.startState = null
-  touch(session, at)
+  touchFor(row, session, at)
   return true
 }
 
@@ -133,7 +144,7 @@ export function finishRun(state: MemoryState, end: RunEnd): RunFinished {
   const messages = copy([...end.messages])
   const sources = copy([...end.sources])
   const waiting = copy([...(end.waiting ?? [])])
-  const kept = end.state === undefined ? undefined : copy(end.state)
+  const kept = end.state === undefined || isTry(row.record) ? undefined : copy(end.state)
   for (const event of events) row.events.push(event)
   if (end.checked === true) showMessage(row)
   const { record } = row
@@ -144,6 +155,7 @@ export function finishRun(state: MemoryState, end: RunEnd): RunFinished {
   record.error = copy(end.error)
   record.cache_hit = end.cache_hit
   record.usage = copy(end.usage)
+  setModelUsage(record, end.usage_by_model)
   record.messages.push(...messages)
   record.sources = sources
   record.waiting = waiting
@@ -153,7 +165,7 @@ export function finishRun(state: MemoryState, end: RunEnd): RunFinished {
     keepStateBefore(row, session)
     session.state = kept
   }
-  touch(session, end.completed_at)
+  touchFor(row, session, end.completed_at)
   if (end.refused !== undefined) refuseRuns(state, end.refused)
   return 'ok'
 }
@@ -164,7 +176,7 @@ export function resumeRun(state: MemoryState, resume: RunResume): RunResumed {
   const { record } = row
   if (!mayResume(lookOf(row), resume.end_seq) || record.replaced_by !== null) return { outcome: 'moved_on' }
   const session = getSession(state, record.session_id)
-  const takesTurn = record.parent_run_id === null
+  const takesTurn = isTurn(record)
   if (takesTurn && isBusy(session)) return { outcome: 'busy' }
   row.owner = resume.owner
   row.fence += 1
@@ -174,12 +186,13 @@ export function resumeRun(state: MemoryState, resume: RunResume): RunResumed {
   record.end_seq = null
   record.error = null
   record.usage = null
+  setModelUsage(record, undefined)
   record.sources = []
   record.waiting = []
   record.messages = record.messages.slice(0, 1)
   keepEvents(row, resume.events)
   if (takesTurn) session.latest = row
-  touch(session, resume.at)
+  touchFor(row, session, resume.at)
   return { outcome: 'resumed', fence: row.fence }
 }
 
@@ -190,7 +203,9 @@ export function pageOfRuns(state: MemoryState, filter: RunFilter, page: PageRequ
       (filter.agent_id === undefined || record.entity_id === filter.agent_id) &&
       (filter.session_id === undefined || record.session_id === filter.session_id) &&
       (filter.user_id === undefined || record.user_id === filter.user_id) &&
-      (filter.parent_run_id === undefined || record.parent_run_id === filter.parent_run_id) &&
+      (filter.parent_run_id === undefined
+        ? filter.again === true || !isTry(record)
+        : record.parent_run_id === filter.parent_run_id) &&
       (filter.before === undefined || isBefore(state, record.run_id, filter.before)),
   )
   return pageOf(rows, ({ record }) => ({ time: record.created_at, id: record.run_id }), runOf, page)
@@ -270,5 +285,5 @@ function interrupt(state: MemoryState, row: RunRow, at: string): void {
   record.usage = fold.usage
   const session = getSession(state, record.session_id)
   if (record.messages.length < 2) bringBack(state, session, record.run_id, at)
-  touch(session, at)
+  touchFor(row, session, at)
 }

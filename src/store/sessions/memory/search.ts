@@ -1,5 +1,6 @@
 import { invalidCursor } from '../../../core/error.ts'
 import type { Page, PageRequest } from '../../../core/page.ts'
+import { isTurn } from '../../../core/run.ts'
 import { findWords, type MessageHit, type MessageSearch, searchTextOf } from '../../../core/text/message-search.ts'
 import { Pace } from '../../../runtime/yield.ts'
 import { decodeCursor, encodeCursor, isAfter, type Keyset } from '../../rules/cursor.ts'
@@ -17,7 +18,7 @@ export async function searchMessages(
   const pace = new Pace()
   const hits: { hit: MessageHit; cursor: string }[] = []
   const runs = [...state.runs.values()]
-    .filter(({ record }) => record.parent_run_id === null)
+    .filter(({ record }) => isTurn(record))
     .filter(({ record }) => search.session_id === undefined || record.session_id === search.session_id)
     .filter((run) => {
       const session = getSession(state, run.record.session_id)

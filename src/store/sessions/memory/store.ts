@@ -11,7 +11,7 @@ import { gatherRuns, readRecords, restoreSession } from './copies.ts'
 import { eraseUser } from './erasing.ts'
 import * as files from './files.ts'
 import * as handovers from './handovers.ts'
-import { pruneSessions } from './prune.ts'
+import { deleteTries, pruneSessions } from './prune.ts'
 import { copy, type MemoryState, recordOf } from './rows.ts'
 import * as runs from './runs.ts'
 import { searchMessages } from './search.ts'
@@ -86,6 +86,7 @@ export function memoryStore({ clock = Date.now, maxReadBytes }: MemoryStoreOptio
     deleteSession: (sessionId) => step(() => sessions.removeSession(state, sessionId)),
     eraseUser: (userId) => step(() => eraseUser(state, userId)),
     prune: (rule, limit) => step(() => pruneSessions(state, rule, limit)),
+    deleteTries: (before, limit) => step(() => deleteTries(state, before, limit)),
     restoreSession: async (copied, head = () => copied) => {
       const gathered = await gatherRuns(copied.runs)
       return step(() => sessions.recordOf(restoreSession(state, head(), gathered)))

@@ -31,6 +31,7 @@ import { readSessions, sessionPage, toFoundSession } from './reading/sessions.ts
 import type { HiddenSessions } from './schema/hidden.ts'
 import { oldestFirst, type RecordRow, toRunRecord } from './schema/rows.ts'
 import { findSummary, listSummaryJobs } from './summaries.ts'
+import { hasDueTries } from './tries.ts'
 import { readClaim } from './writing/claims.ts'
 
 /** All reads, on connections that can't write. Each returns at most `maxBytes`, or one row. */
@@ -200,6 +201,10 @@ export class Reads {
       if (typeof row?.oldest === 'string' && row.oldest < olderThan) return true
     }
     return maxSessions !== undefined && (await countSessions(this.#reader())) > maxSessions
+  }
+
+  hasDueTries(before: string): Promise<boolean> {
+    return hasDueTries(this.#reader(), before)
   }
 
   findClaim(key: string, now: string): Promise<ClaimRecord | undefined> {

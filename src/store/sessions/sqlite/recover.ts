@@ -16,7 +16,7 @@ import { touch } from './writing/single-write.ts'
 import { bringBack } from './writing/turns.ts'
 
 const selectOrphans = `SELECT run_id, run_session_id, status, begun ->> 'background' AS background, fence, reserve_until,
-    input ->> '$[0][4]' AS mark
+    begun ->> '$.again_of.keep' AS keep,    input ->> '$[0][4]' AS mark
   FROM runs
   WHERE status IN ('running', 'queued') AND owner <> ? AND ${isShown} ORDER BY run_number`
 
@@ -38,7 +38,7 @@ export async function recover(writer: Connection, owner: string, at: string, now
       const isSilent = await interrupt(writer, runId, orphan.status === 'running', endSeq, at)
       if (isSilent) await bringBack(writer, runId, orphan.run_session_id as string, at)
       if (orphan.mark !== null) await refuseRuns(writer, [runId])
-      await touch(writer, orphan.run_session_id as string, at)
+      if (orphan.keep !== 'no') await touch(writer, orphan.run_session_id as string, at)
     }
     if (waits) {
       const run = await readRecord(all, runId, true)

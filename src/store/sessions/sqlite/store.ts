@@ -13,6 +13,7 @@ import { eraseUser } from './erase-user.ts'
 import { deleteExpired } from './expiry.ts'
 import { dropFiles } from './files/delete.ts'
 import { saveFile } from './files/save.ts'
+import { removedAtOnce } from './hidden/remove.ts'
 import { type GoneSessions, removeSessions } from './hidden/remove-sessions.ts'
 import { type Opened, openStore } from './opened.ts'
 import { pruneSessions } from './prune.ts'
@@ -21,6 +22,7 @@ import { recover } from './recover.ts'
 import { restoreInSteps } from './restore-copy.ts'
 import * as sessions from './sessions.ts'
 import * as summaries from './summaries.ts'
+import { removeTries } from './tries.ts'
 import type { RunWrite } from './writing/batch.ts'
 import { completeClaim, releaseClaim, takeClaim } from './writing/claims.ts'
 import { finishRefused } from './writing/refuse.ts'
@@ -160,6 +162,19 @@ export function sqliteStore(options: SqliteStoreOptions): SessionStore {
       using(async (store) => {
         if (!(await store.reads.mayPrune(rule))) return 0
         return removing(store, (connection) => pruneSessions(connection, rule, limit))
+      }),
+    deleteTries: (before, limit) =>
+      using(async ({ reads, writer, search, reclaim }) => {
+        if (limit < 1 || !(await reads.hasDueTries(before))) return 0
+        for (;;) {
+          const remove = (connection: Connection) => removeTries(connection, before, limit)
+          const { runs, isDone } = await writer.work(remove, removedAtOnce)
+          // A large run loses its events before it goes.
+          if (runs.length === 0 && !isDone) continue
+          search.forget(runs)
+          reclaim()
+          return runs.length
+        }
       }),
     restoreSession: (copy, head = () => copy) =>
       using(async ({ writer, known, hidden, removal }) => {

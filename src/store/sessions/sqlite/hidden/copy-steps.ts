@@ -1,4 +1,4 @@
-import type { RunRecord } from '../../../../core/run.ts'
+import { isTry, isTurn, type RunRecord } from '../../../../core/run.ts'
 import type { CopiedFile, RunPiece } from '../../../../core/session.ts'
 import { stringifyLarge } from '../../../../runtime/json.ts'
 import { Pace } from '../../../../runtime/yield.ts'
@@ -6,7 +6,7 @@ import { hashOf, piecesOf } from '../../../rules/file-pieces.ts'
 import type { SqlValue } from '../../../sqlite/connection.ts'
 import { startedRunColumns } from '../schema/columns.ts'
 import { encodeLargeBatch } from '../schema/event-batch.ts'
-import { begunOf, endedOf, messageRows } from '../schema/rows.ts'
+import { begunOf, endedOf, messageRows, noTurn } from '../schema/rows.ts'
 import type { runs } from '../schema/schema.ts'
 
 /** Size of one commit, unless a single row is larger. */
@@ -41,7 +41,7 @@ export async function* copySteps(pieces: AsyncIterable<RunPiece>): AsyncGenerato
     if ('run' in piece) {
       const row = await rowOf(piece.run)
       step.runs.push(row)
-      if (piece.run.parent_run_id === null) step.turns++
+      if (isTurn(piece.run)) step.turns++
       for (const value of row) if (typeof value === 'string') step.characters += value.length
     } else if ('file' in piece) {
       const { file, run_id: runId } = piece
@@ -96,7 +96,7 @@ async function rowOf(run: RunRecord): Promise<SqlValue[]> {
     entityId: run.entity_id,
     status: run.status,
     userId: run.user_id,
-    parentRunId: run.parent_run_id,
+    parentRunId: run.parent_run_id ?? (isTry(run) ? noTurn : null),
     truncated: run.truncated ? 1 : 0,
     owner: '',
     // Its events come later; none of them has a higher number.

@@ -1,4 +1,4 @@
-import type { Connection } from '../../../sqlite/connection.ts'
+import type { Connection, SqlValue } from '../../../sqlite/connection.ts'
 import { deleteFilesOfRuns } from '../files/delete.ts'
 import { takeStep } from '../reading/budget.ts'
 import { recordBytes } from '../reading/queries.ts'
@@ -12,17 +12,24 @@ const batchesAtOnce = 256
 
 export interface RemovedRows {
   runs: number[]
-  /** No rows of the sessions are left. */
+  /** None of the runs are left. */
   isDone: boolean
 }
 
 /** Deletes as many rows of these sessions' runs as fit one commit. */
-export async function removeSome(writer: Connection, sessionIds: readonly string[]): Promise<RemovedRows> {
-  const [next] = await lookAt(writer, sessionIds, 1)
+export function removeSome(writer: Connection, sessionIds: readonly string[]): Promise<RemovedRows> {
+  const from = 'FROM runs WHERE run_session_id IN (SELECT value FROM json_each(?1)) ORDER BY run_number'
+  return removeFound(writer, from, [JSON.stringify(sessionIds)])
+}
+
+/** The same for other runs. `from`: SQL that names them in order, with numbered parameters. */
+export async function removeFound(writer: Connection, from: string, params: readonly SqlValue[]): Promise<RemovedRows> {
+  const lookAt = (limit: number) => lookInto(writer, from, params, limit)
+  const [next] = await lookAt(1)
   if (next === undefined) return { runs: [], isDone: true }
   // The events of a run that is larger than a step are deleted first.
   if (next.bytes > removedAtOnce && (await removeEvents(writer, next.number))) return { runs: [], isDone: false }
-  const looks = await lookAt(writer, sessionIds, runsAtOnce)
+  const looks = await lookAt(runsAtOnce)
   const found = looks.length
   const step = takeStep(looks, removedAtOnce)
   const numbers = step.map(({ number }) => number)
@@ -36,13 +43,13 @@ export async function removeSome(writer: Connection, sessionIds: readonly string
 }
 
 /** The first runs and their sizes. For a run with many batches, only that it is larger than a step. */
-async function lookAt(writer: Connection, sessionIds: readonly string[], limit: number) {
+async function lookInto(writer: Connection, from: string, params: readonly SqlValue[], limit: number) {
   const rows = await writer.all(
     `SELECT run_number, ${recordBytes} + ifnull(octet_length(last_batch), 0) + ifnull((SELECT sum(size) + iif(
-       count(*) = ?3, ?4, 0) FROM (SELECT octet_length(batch) AS size FROM events
-       WHERE event_run_number = run_number LIMIT ?3)), 0) AS bytes
-     FROM runs WHERE run_session_id IN (SELECT value FROM json_each(?1)) ORDER BY run_number LIMIT ?2`,
-    [JSON.stringify(sessionIds), limit, batchesAtOnce, removedAtOnce],
+       count(*) = ${batchesAtOnce}, ${removedAtOnce}, 0) FROM (SELECT octet_length(batch) AS size FROM events
+       WHERE event_run_number = run_number LIMIT ${batchesAtOnce})), 0) AS bytes
+     ${from} LIMIT ${limit}`,
+    params,
   )
   return rows.map((row) => ({ number: row.run_number as number, bytes: row.bytes as number }))
 }

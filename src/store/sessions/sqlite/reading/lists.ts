@@ -5,7 +5,7 @@ import type { RunFilter, SessionFilter, SessionListFilter } from '../../../../co
 import { decodeCursor, encodeCursor } from '../../../rules/cursor.ts'
 import type { SqlValue } from '../../../sqlite/connection.ts'
 import { isShown } from '../schema/hidden.ts'
-import { ownersOf, toRun } from '../schema/rows.ts'
+import { noTurn, ownersOf, toRun } from '../schema/rows.ts'
 import { selectRunPage } from './queries.ts'
 import type { All } from './records.ts'
 
@@ -58,6 +58,9 @@ export function listedSessions(filter: SessionListFilter, page: PageRequest): { 
   return { from, params }
 }
 
+// A turn is none: only child runs are looked into.
+const isNoTry = `(parent_run_id IS NULL OR (parent_run_id <> '' AND begun ->> '$.again_of.keep' IS NOT 'no'))`
+
 /** Newest first by the order of insertion, which does not depend on a clock. */
 export async function runPage(
   all: All,
@@ -67,6 +70,7 @@ export async function runPage(
 ): Promise<Page<Run>> {
   const { status } = filter
   if (status !== undefined && !runStatuses.includes(status)) return { items: [], next: null }
+  if (filter.parent_run_id === noTurn) return { items: [], next: null }
   const conditions: string[] = []
   const params: SqlValue[] = []
   const add = (condition: string, value: SqlValue | undefined) => {
@@ -78,6 +82,7 @@ export async function runPage(
   add('run_user_id = ?', filter.user_id)
   add('entity_id = ?', filter.agent_id)
   add('parent_run_id = ?', filter.parent_run_id)
+  if (filter.again !== true && filter.parent_run_id === undefined) conditions.push(isNoTry)
   // The second condition selects the index of the other states.
   add(status === 'completed' ? 'status = ?' : `status = ? AND status <> 'completed'`, status)
   add('run_number < (SELECT run_number FROM runs WHERE run_id = ?)', filter.before)

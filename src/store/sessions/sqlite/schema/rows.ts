@@ -83,6 +83,9 @@ export type RecordRow = [
   given?: RunGiven | null,
 ]
 
+/** The `parent_run_id` of a try that is no child run, which keeps it out of all indexes and lists of turns. */
+export const noTurn = ''
+
 export type SessionRow = typeof sessions.$inferSelect
 export type SummaryRow = typeof summaries.$inferSelect
 type OwnerRow = Pick<typeof sessionOwners.$inferSelect, 'kind' | 'ownerId'>
@@ -151,8 +154,7 @@ export function toRun(row: RunRow): Run {
   return {
     run_id: runId,
     session_id: sessionId,
-    // An empty one keeps a run that is no turn out of the history's index.
-    parent_run_id: parentRunId || null,
+    parent_run_id: parentRunId === noTurn ? null : parentRunId,
     entity_id: entityId,
     entity_kind: begun.entity_kind,
     status,

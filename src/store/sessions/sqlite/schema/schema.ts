@@ -90,7 +90,7 @@ export const runs = sqliteTable(
     entityId: text('entity_id').notNull(),
     status: text('status').$type<RunStatus>().notNull(),
     userId: text('run_user_id'),
-    /** Null: a turn of its session. Empty: a run that only tries something again, neither a turn nor a child. */
+    /** Null: a turn of its session. Empty: a try, neither a turn nor a child (core/run.ts). */
     parentRunId: text('parent_run_id'),
     truncated: integer('truncated').notNull(),
     /** The process that executes it, and the fence that a later write must name. */

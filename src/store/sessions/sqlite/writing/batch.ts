@@ -1,9 +1,10 @@
 import type { JsonObject } from '../../../../core/json.ts'
 import type { Message } from '../../../../core/message.ts'
+import { isTry } from '../../../../core/run.ts'
 import type { RunBatch, RunEnd, RunFinished, RunStart, RunStarted } from '../../../../core/run-write.ts'
 import type { SessionSeed } from '../../../../core/session.ts'
 import { encodeBatch, type StoredBatch } from '../schema/event-batch.ts'
-import { begunOf, endedOf, messagesOf, toJson } from '../schema/rows.ts'
+import { begunOf, endedOf, messagesOf, noTurn, toJson } from '../schema/rows.ts'
 import { type BatchRows, emptyRows } from './batch-insert.ts'
 
 export interface BeginRun {
@@ -30,7 +31,7 @@ export interface BatchItem {
 /** Answers without a query. A wrong answer makes the database refuse the batch. */
 export interface RowLookup {
   hasSession(sessionId: string): boolean
-  /** The session of a run that has not ended. */
+  /** The session of a run that has not ended, and is no try. */
   sessionOf(runId: string): string | undefined
   isHidden(sessionId: string): boolean
 }
@@ -66,7 +67,7 @@ export class WriteBatch {
   add({ write, end }: BatchItem): boolean {
     switch (write.kind) {
       case 'start':
-        return write.start.replaces === undefined && this.addStart(write.start, end)
+        return write.start.replaces === undefined && !isTry(write.start.run) && this.addStart(write.start, end)
       case 'begin':
         return this.#addBegin(write.begin)
       case 'append':
@@ -76,7 +77,7 @@ export class WriteBatch {
     }
   }
 
-  /** `state`: the session's new state, for a session that exists. */
+  /** `becomes`: the session's new state, for a session that exists. A try comes without any, and without its end. */
   addStart(
     { run, session, state, claim, owner, unchecked }: RunStart,
     end: RunEnd | undefined,
@@ -90,11 +91,13 @@ export class WriteBatch {
     const earlier = this.#touched.get(run.session_id)
     if (merges && ((earlier === undefined && exists) || (earlier !== undefined && earlier.state === undefined)))
       return false
-    const touched = this.#touch(run.session_id, run.created_at, seed ?? undefined)
+    const touched = isTry(run) ? undefined : this.#touch(run.session_id, run.created_at, seed ?? undefined)
     const takesTurn = run.parent_run_id === null
-    if (takesTurn) touched.runs += 1
-    if (becomes !== undefined) this.#setState(touched, run.run_id, becomes)
-    else if (merges) this.#setState(touched, run.run_id, { ...touched.state, ...state })
+    if (touched !== undefined) {
+      if (takesTurn) touched.runs += 1
+      if (becomes !== undefined) this.#setState(touched, run.run_id, becomes)
+      else if (merges) this.#setState(touched, run.run_id, { ...touched.state, ...state })
+    }
     const batch = end && encodeBatch(end.events)
     this.rows.runs.push([
       run.run_id,
@@ -102,7 +105,7 @@ export class WriteBatch {
       run.entity_id,
       end?.status ?? run.status,
       run.user_id,
-      run.parent_run_id,
+      run.parent_run_id ?? (touched === undefined ? noTurn : null),
       run.truncated ? 1 : 0,
       owner,
       batch?.lastSeq ?? 1,
@@ -125,7 +128,6 @@ export class WriteBatch {
     return true
   }
 
-  /** `sessionId` and `becomes`, if given, come from a query. */
   #addBegin(begin: BeginRun): boolean {
     const sessionId = this.#known.sessionOf(begin.runId)
     if (sessionId === undefined) return false
@@ -133,9 +135,10 @@ export class WriteBatch {
     return true
   }
 
-  addBegin({ runId, fence, at }: BeginRun, sessionId: string, becomes?: JsonObject): void {
-    const touched = this.#touch(sessionId, at)
-    if (becomes !== undefined) this.#setState(touched, runId, becomes)
+  /** `sessionId`, null for a try, and `becomes`, if given, come from a query. */
+  addBegin({ runId, fence, at }: BeginRun, sessionId: string | null, becomes?: JsonObject): void {
+    const touched = sessionId === null ? undefined : this.#touch(sessionId, at)
+    if (touched !== undefined && becomes !== undefined) this.#setState(touched, runId, becomes)
     this.rows.begins.push([runId, fence, at])
   }
 
@@ -172,7 +175,8 @@ export class WriteBatch {
     return true
   }
 
-  addEnd(end: RunEnd, sessionId: string, batch: StoredBatch | undefined): void {
+  /** `sessionId`: null for a try. */
+  addEnd(end: RunEnd, sessionId: string | null, batch: StoredBatch | undefined): void {
     this.rows.ends.push([
       end.run_id,
       end.fence,
@@ -184,7 +188,7 @@ export class WriteBatch {
       this.#lastPart(end.run_id, batch),
       end.checked === true ? 1 : 0,
     ])
-    this.#touchEnd(sessionId, end)
+    if (sessionId !== null) this.#touchEnd(sessionId, end)
   }
 
   #messagesOf(messages: readonly Message[], unchecked = false): string {

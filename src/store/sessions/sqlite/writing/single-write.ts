@@ -1,7 +1,7 @@
 import { AppError } from '../../../../core/error.ts'
 import type { JsonObject } from '../../../../core/json.ts'
 import type { Message } from '../../../../core/message.ts'
-import type { EntityKind, RunGiven, RunStatus } from '../../../../core/run.ts'
+import { type EntityKind, isTry, isTurn, type RunGiven, type RunStatus } from '../../../../core/run.ts'
 import type {
   RunBatch,
   RunEnd,
@@ -50,7 +50,8 @@ export async function writeSingly(writer: Connection, write: RunWrite, now: stri
 }
 
 async function startRun(writer: Connection, start: RunStart, now: string): Promise<RunStarted> {
-  const { run, claim, session, replaces } = start
+  const { run, claim, replaces } = start
+  const session = isTry(run) ? null : start.session
   if (claim !== null) {
     const taken = await freeClaim(writer, claim.key, now)
     if (taken !== undefined) return { outcome: 'claimed', claim: taken }
@@ -61,14 +62,14 @@ async function startRun(writer: Connection, start: RunStart, now: string): Promi
   const turns = replaces === undefined ? undefined : await findReplaced(writer, run.session_id, replaces)
   if (turns !== undefined && 'outcome' in turns) return turns
   const running = run.status === 'running'
-  if (running && run.parent_run_id === null && (await isBusy(writer, run.session_id))) return { outcome: 'busy' }
+  if (running && isTurn(run) && (await isBusy(writer, run.session_id))) return { outcome: 'busy' }
   if ((await writer.all('SELECT 1 FROM runs WHERE run_id = ?', [run.run_id])).length > 0) {
     throw new AppError('conflict', `Run '${run.run_id}' already exists.`)
   }
   const superseded = turns && (await replaceTurns(writer, turns, run))
   if (running && turns !== undefined) await rewindState(writer, run.run_id, run.session_id)
   // A queued run that replaces turns always has a state, so that its beginning comes here.
-  const state = start.state ?? (turns === undefined || running ? null : {})
+  const state = isTry(run) ? null : (start.state ?? (turns === undefined || running ? null : {}))
   const becomes =
     present !== undefined && running && state !== null
       ? { ...(await readState(writer, run.session_id)), ...state }
@@ -91,7 +92,8 @@ async function readState(writer: Connection, sessionId: string): Promise<JsonObj
 async function beginRun(writer: Connection, begin: BeginRun): Promise<boolean> {
   const run = await lookUp(writer, begin.runId)
   if (run === undefined || run.status !== 'queued' || run.fence !== begin.fence) return false
-  if (await isBusy(writer, run.sessionId)) throw new AppError('conflict', 'The session already has a running run.')
+  if (run.parent_run_id === null && (await isBusy(writer, run.sessionId)))
+    throw new AppError('conflict', 'The session already has a running run.')
   let becomes: JsonObject | undefined
   if (run.startState !== null) {
     await rewindState(writer, begin.runId, run.sessionId)
@@ -100,7 +102,7 @@ async function beginRun(writer: Connection, begin: BeginRun): Promise<boolean> {
     await writer.run('UPDATE runs SET start_state = NULL WHERE run_id = ?', [begin.runId])
   }
   const rows = new WriteBatch(knowing(run.sessionId, true))
-  rows.addBegin(begin, run.sessionId, becomes)
+  rows.addBegin(begin, run.isTry ? null : run.sessionId, becomes)
   await writeRows(writer, rows)
   return true
 }
@@ -133,7 +135,7 @@ async function finishRun(writer: Connection, given: RunEnd, large: boolean): Pro
     await writeRows(writer, events)
   }
   const rows = new WriteBatch(known, await madeTexts(whole.messages))
-  rows.addEnd(whole, run.sessionId, apart ? undefined : batch)
+  rows.addEnd(whole, run.isTry ? null : run.sessionId, apart ? undefined : batch)
   await writeRows(writer, rows)
   if (bringsBack === true) await bringBack(writer, end.run_id, run.sessionId, end.completed_at)
   return 'ok'
@@ -178,7 +180,7 @@ export async function resumeRun(writer: Connection, resume: RunResume): Promise<
   const rows = new WriteBatch(knowing(run.sessionId, true))
   rows.addBatch(runId, fence, reserve_until, await encodeLargeBatch(events, run.recordedSeq))
   await writeRows(writer, rows)
-  await touch(writer, run.sessionId, at)
+  if (!run.isTry) await touch(writer, run.sessionId, at)
   return { outcome: 'resumed', fence }
 }
 
@@ -197,7 +199,9 @@ async function reopen(writer: Connection, runId: string): Promise<Message[]> {
 interface RunLook {
   sessionId: string
   entity_kind: EntityKind
+  /** Empty: a try that is no child run. */
   parent_run_id: string | null
+  isTry: boolean
   end_seq: number | null
   status: RunStatus
   ended: boolean
@@ -209,7 +213,7 @@ interface RunLook {
 
 async function lookUp(writer: Connection, runId: string): Promise<RunLook | undefined> {
   const sql = `SELECT run_session_id, begun ->> 'entity_kind' AS entity_kind, parent_run_id, status, fence,
-      ended ->> 'end_seq' AS end_seq, ended IS NOT NULL AS is_ended, recorded_seq, replaced_by, start_state
+      begun ->> '$.again_of.keep' AS keep, ended ->> 'end_seq' AS end_seq, ended IS NOT NULL AS is_ended, recorded_seq, replaced_by, start_state
     FROM runs WHERE run_id = ? AND EXISTS (SELECT 1 FROM sessions WHERE session_id = run_session_id)`
   const [row] = await writer.all(sql, [runId])
   if (row === undefined) return undefined
@@ -217,6 +221,7 @@ async function lookUp(writer: Connection, runId: string): Promise<RunLook | unde
     sessionId: row.run_session_id as string,
     entity_kind: row.entity_kind as EntityKind,
     parent_run_id: row.parent_run_id as string | null,
+    isTry: row.keep === 'no',
     end_seq: row.end_seq as number | null,
     status: row.status as RunStatus,
     ended: row.is_ended === 1,

@@ -1,4 +1,5 @@
 import { AppError } from '../../../../core/error.ts'
+import { isTry } from '../../../../core/run.ts'
 import type { Connection } from '../../../sqlite/connection.ts'
 import { classify, toStoreError } from '../../../sqlite/failure.ts'
 import { inTransaction } from '../../../sqlite/transaction.ts'
@@ -228,6 +229,7 @@ function remember(known: KnownRows, write: RunWrite, outcome: { value: RunWriteO
   if (write.kind === 'finish') known.forgetRun(write.end.run_id)
   if (write.kind !== 'start' || 'error' in outcome || typeof outcome.value !== 'object') return
   const { run } = write.start
+  if (isTry(run)) return
   if (outcome.value.outcome === 'session_missing') known.forgetSession(run.session_id)
   else known.sawSession(run.session_id)
   if (outcome.value.outcome === 'started' || outcome.value.outcome === 'queued') {
