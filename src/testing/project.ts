@@ -1,8 +1,8 @@
 import type { EntityId, UserConfig } from '../config/types.ts'
+import { type RecordedCall, recordedCalls } from '../core/again/recorded-calls.ts'
 import type { RunEvent } from '../core/event.ts'
 import type { Json, JsonObject } from '../core/json.ts'
 import { type GivenPart, lastDataOf } from '../core/message.ts'
-
 import type { ModelSetting } from '../core/model.ts'
 import type { CallAnswer, RunRecord, Waiting } from '../core/run.ts'
 import type { Runnable } from '../core/runnable.ts'
@@ -29,12 +29,8 @@ export interface TestAnswer {
   answers?: Record<string, CallAnswer>
 }
 
-export interface TestToolCall {
-  name: string
-  input: Json
-  output?: Json
-  error?: string
-}
+/** A tool call with its result. */
+export interface TestToolCall extends RecordedCall {}
 
 /** The result of a run, with the names of the record. A failed run is returned, not thrown. */
 export interface RunResult {
@@ -166,27 +162,10 @@ async function resultOf(server: OpenServer, record: RunRecord): Promise<RunResul
     text: answer?.content ?? '',
     data: lastDataOf(answer?.parts ?? []),
     error: record.error,
-    tool_calls: toolCallsOf(events),
+    tool_calls: recordedCalls(events),
     sources: [...new Set(record.sources.map(({ source }) => source))],
     events,
     usage: record.usage,
     waiting: record.waiting,
   }
-}
-
-export function toolCallsOf(events: readonly RunEvent[]): TestToolCall[] {
-  const results = new Map(events.flatMap((event) => (event.type === 'tool_result' ? [[event.call_id, event]] : [])))
-  return events.flatMap((event) => {
-    if (event.type !== 'tool_call') return []
-    const { name, input, call_id } = event
-    const result = results.get(call_id)
-    return [
-      {
-        name,
-        input,
-        ...(result?.output === undefined ? {} : { output: result.output }),
-        ...(result?.error === undefined ? {} : { error: result.error.message }),
-      },
-    ]
-  })
 }

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { AppError } from '../core/error.ts'
-import type { StreamPart } from './scripted-model.ts'
+import type { StreamPart } from '../runnables/again/answer-stream.ts'
 
 /*
  * Files that a model made are kept beside its recording, one file per content, so that the recording stays readable. Its name

@@ -6,9 +6,10 @@ import { MockLanguageModelV4 } from 'ai/test'
 import { AppError } from '../core/error.ts'
 import type { ModelObject, ModelSetting } from '../core/model.ts'
 import { assertModel, describeModel, resolveModel } from '../models/resolve.ts'
+import { type CallOptions, type StreamPart, toGenerated, toStream } from '../runnables/again/answer-stream.ts'
 import { createSerial } from '../runtime/serial.ts'
 import { type RecordedPart, readFiles, writeFiles } from './recorded-files.ts'
-import { type CallOptions, lastUserText, type StreamPart, toGenerated, toStream } from './scripted-model.ts'
+import { lastUserText } from './scripted-model.ts'
 
 export interface RecordedModelSettings {
   /** The real model. It is called only while recording. */

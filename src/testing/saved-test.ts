@@ -1,22 +1,14 @@
-import { createHash } from 'node:crypto'
+import { recordedCalls } from '../core/again/recorded-calls.ts'
 import { AppError } from '../core/error.ts'
 import type { RunEvent } from '../core/event.ts'
 import type { Json } from '../core/json.ts'
 import type { Part } from '../core/message.ts'
-import type { RunRecord, RunStatus, Usage } from '../core/run.ts'
-import { describeFiles } from '../runnables/files/inline.ts'
-import { type TestToolCall, toolCallsOf } from './project.ts'
+import type { RunRecord, RunStatus } from '../core/run.ts'
+import { type PlayedCall, promptHash } from '../runnables/again/player.ts'
+import type { TestToolCall } from './project.ts'
 
 /** A recorded answer of a model, replayed when the test runs. */
-export interface SavedModelCall {
-  /** A hash of the prompt that shows when it changed. The prompt itself is not stored. */
-  prompt_hash: string
-  text?: string
-  reasoning?: string
-  tool_calls?: { call_id: string; name: string; input: Json }[]
-  finish_reason: string
-  usage: Usage | null
-}
+export interface SavedModelCall extends PlayedCall {}
 
 export interface SavedTurn {
   input: Part[]
@@ -83,7 +75,7 @@ function toTurn({ run, events, members }: RunToSave): SavedTurn {
       content: answer?.content ?? '',
       ...(data.length === 0 ? {} : { data }),
       ...(run.error === null ? {} : { error: run.error.message }),
-      tool_calls: toolCallsOf(events),
+      tool_calls: recordedCalls(events),
     },
   }
 }
@@ -116,17 +108,6 @@ function hear(call: SavedModelCall, event: RunEvent): void {
     const { call_id, name, input } = event
     call.tool_calls = [...(call.tool_calls ?? []), { call_id, name, input }]
   }
-}
-
-/** Equal for prompts with the same content, regardless of provider options. */
-export function promptHash(prompt: unknown): string {
-  const text = JSON.stringify(describeFiles(prompt ?? null), (name, value: unknown) => {
-    if (name === 'providerOptions') return undefined
-    if (value instanceof Uint8Array) return `${value.byteLength} bytes`
-    if (typeof value !== 'object' || value === null || Array.isArray(value)) return value
-    return Object.fromEntries(Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1)))
-  })
-  return createHash('sha256').update(text).digest('base64url').slice(0, 22)
 }
 
 /** Parses the text of a test file. Throws `invalid_request` if it is not one. */

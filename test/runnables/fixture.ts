@@ -7,7 +7,7 @@ import { silentLogger } from '../../src/core/logger.ts'
 import type { Message, Part } from '../../src/core/message.ts'
 import type { RunContext, Runnable, SessionFiles } from '../../src/core/runnable.ts'
 import type { Summary } from '../../src/core/summary.ts'
-import { partsOf, type StreamPart, toStream } from '../../src/testing/scripted-model.ts'
+import { partsOf, type StreamPart, toStream } from '../../src/runnables/again/answer-stream.ts'
 
 export interface FakeContext extends RunContext {
   queries: unknown[]

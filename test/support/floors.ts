@@ -25,7 +25,7 @@ interface Floor {
 
 const ground = ['core', 'runtime']
 const floors: Record<string, Floor> = {
-  core: { rooms: [], folders: ['knowledge', 'text', 'access', '.'] },
+  core: { rooms: [], folders: ['again knowledge', 'text', 'access', '.'] },
   runtime: { rooms: ['core'] },
   schema: { rooms: ground },
   wire: { rooms: [...ground, 'schema'], folders: ['.', 'document'] },
@@ -50,7 +50,7 @@ const floors: Record<string, Floor> = {
   sources: { rooms: ground },
   runnables: {
     rooms: [...ground, 'schema', 'models', 'client'],
-    folders: ['team workflow', 'agent mcp', 'model', 'tools', 'files', 'limits', 'base'],
+    folders: ['team workflow', 'agent mcp', 'model', 'again', 'tools', 'files', 'limits', 'base'],
   },
   service: {
     rooms: [...ground, 'schema'],

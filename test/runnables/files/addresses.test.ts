@@ -5,10 +5,11 @@ import { MockLanguageModelV4 } from 'ai/test'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { z } from 'zod'
 import type { GivenPart } from '../../../src/core/message.ts'
+import { partsOf, toStream } from '../../../src/runnables/again/answer-stream.ts'
 import { agent } from '../../../src/runnables/agent/agent.ts'
 import { team } from '../../../src/runnables/team/team.ts'
 import type { Network } from '../../../src/runtime/download.ts'
-import { partsOf, scriptedModel, toStream } from '../../../src/testing/scripted-model.ts'
+import { scriptedModel } from '../../../src/testing/scripted-model.ts'
 import { openFiles, picture, text } from './opened.ts'
 
 /** All public names of this test lead to its own server. */
