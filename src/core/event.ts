@@ -56,6 +56,8 @@ export type PromptPiece =
 export interface ModelCallEnd {
   type: 'model_call_end'
   call_id: string
+  /** As in its `model_call_start`, for readers that come after it. Absent in records of earlier versions. */
+  model?: string
   usage: Usage | null
   finish_reason: string
   duration_ms: number

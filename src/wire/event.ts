@@ -153,6 +153,7 @@ export const RunEvent = component(
     }),
     event('model_call_end', {
       call_id: z.string(),
+      model: z.string().exactOptional(),
       usage: Usage.nullable(),
       finish_reason: z.string(),
       duration_ms: milliseconds,

@@ -52,6 +52,7 @@ const fields: { [TYPE in EmittedEvent['type']]: Record<string, Field> } = {
   },
   model_call_end: {
     call_id: text,
+    model: maybe('text'),
     usage: { kind: 'usage', nullable: true },
     finish_reason: text,
     duration_ms: duration,

@@ -1,5 +1,5 @@
 import { AppError, toAppError } from '../../core/error.ts'
-import type { DataDelta, EmittedEvent, InputRequired, ModelCallStart } from '../../core/event.ts'
+import type { DataDelta, EmittedEvent, InputRequired, ModelCallEnd, ModelCallStart } from '../../core/event.ts'
 import type { RunFold } from '../../core/fold.ts'
 import type { JsonObject } from '../../core/json.ts'
 import type { FilePart, UploadedFilePart } from '../../core/message.ts'
@@ -30,6 +30,8 @@ export interface IntakeOptions {
 export class RunIntake {
   readonly #options: IntakeOptions
   readonly #budget: RunBudget
+  /** The models of the calls under way. */
+  #models: Map<string, string> | undefined
   #emitted = 0
   #asked = false
 
@@ -60,7 +62,7 @@ export class RunIntake {
     this.#budget.addEvent(recordable)
     if (event.type === 'model_call_start') return this.#addCall(event, characters)
     if (event.type === 'input_required') return this.#addRequest(event, characters)
-    if (event.type === 'model_call_end' && event.usage !== null) this.#options.onTokens(event.usage.total_tokens)
+    if (event.type === 'model_call_end') this.#endCall(event)
     return this.#add(event, characters)
   }
 
@@ -81,7 +83,16 @@ export class RunIntake {
   }
 
   async #addCall(call: ModelCallStart, characters: number): Promise<void> {
+    this.#models ??= new Map()
+    this.#models.set(call.call_id, call.model)
     await this.#add(await this.#options.prompts.record(call), characters)
+  }
+
+  #endCall(call: ModelCallEnd): void {
+    const model = this.#models?.get(call.call_id)
+    this.#models?.delete(call.call_id)
+    if (model !== undefined) call.model = model
+    if (call.usage !== null) this.#options.onTokens(call.usage.total_tokens)
   }
 
   /** A schema that can't be read would leave a request that can't be answered. */
