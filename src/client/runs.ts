@@ -38,8 +38,8 @@ export interface RunsClient {
   resume(runId: string, answer?: Omit<ResumeRequest, 'stream'>, options?: CallOptions): Promise<RunDetail>
   /** Streams the events, live or recorded, from the start or after a number. Leaving the loop has no effect on the run. */
   events(runId: string, options?: StreamOptions & { after?: number | undefined }): Promise<RunStream>
-  /** The recorded prompt and answer of each model call. A page has at most `limit` calls. */
-  trace(runId: string, options?: PageOptions): Promise<RunTrace>
+  /** The recorded prompt and answer of each model call. A page has at most `limit` calls. With the `call_id` of a `call`, only that one. */
+  trace(runId: string, options?: PageOptions & { call?: string | undefined }): Promise<RunTrace>
 }
 
 export function createRunsClient(connection: Connection, prefix: string, streams: RunStreams): RunsClient {
@@ -53,7 +53,7 @@ export function createRunsClient(connection: Connection, prefix: string, streams
     resume: (runId, answer = {}, options) =>
       connection.post(`${runPath(runId)}/resume`, answer, 'never', { ...options, long: true }),
     events: (runId, options = {}) => streams.follow(runId, options.after ?? 0, options),
-    trace: (runId, options) => connection.list(`${runPath(runId)}/trace`, {}, options),
+    trace: (runId, { call, ...options } = {}) => connection.list(`${runPath(runId)}/trace`, { call }, options),
   }
   return Object.setPrototypeOf(client, moved) as RunsClient
 }

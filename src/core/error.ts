@@ -12,6 +12,7 @@ export type ErrorCode =
   | 'file_not_found'
   | 'collection_not_found'
   | 'owner_not_found'
+  | 'call_not_found'
   | 'method_not_allowed'
   | 'request_timeout'
   | 'conflict'

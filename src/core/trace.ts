@@ -1,5 +1,6 @@
 import type { SourceEvent } from './event.ts'
 import type { Json, JsonObject } from './json.ts'
+import type { PageRequest } from './page.ts'
 import type { Run, Usage } from './run.ts'
 
 /* The trace of a run: the input and output of each model call. */
@@ -46,6 +47,11 @@ export interface TracedCall {
   finish_reason: string | null
   usage: Usage | null
   duration_ms: number | null
+}
+
+/** `call`: only the model call with this id, instead of a page. */
+export interface TraceRequest extends PageRequest {
+  call?: string | undefined
 }
 
 export interface RunTrace

@@ -21,7 +21,7 @@ import type {
 import type { History, HistoryView, RunFilter, SessionFilter, SessionListFilter } from '../core/store.ts'
 import type { Summary } from '../core/summary.ts'
 import type { MessageHit, MessageSearch } from '../core/text/message-search.ts'
-import type { RunTrace } from '../core/trace.ts'
+import type { RunTrace, TraceRequest } from '../core/trace.ts'
 
 /** What the server offers to api and protocols. Every error is an AppError. */
 
@@ -139,8 +139,8 @@ export interface Runs {
   events(runId: string, after: number, signal?: AbortSignal): Promise<AsyncIterable<readonly RunEvent[]>>
   /** The same events with the full prompts of the model calls. */
   withPrompts(runId: string, events: AsyncIterable<readonly RunEvent[]>): AsyncIterable<readonly RunEvent[]>
-  /** The recorded prompt and output of each model call. Throws `run_not_found`. */
-  trace(runId: string, page: PageRequest): Promise<RunTrace>
+  /** The recorded prompt and output of each model call. Throws `run_not_found`, `call_not_found`. */
+  trace(runId: string, page: TraceRequest): Promise<RunTrace>
 }
 
 export interface CreateSession extends Partial<SessionOwners> {

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { RunTrace as CoreRunTrace } from '../core/trace.ts'
-import { json, jsonObject, timestamp } from '../schema/request-field.ts'
+import { json, jsonObject, text, timestamp } from '../schema/request-field.ts'
 import { component } from './document/component.ts'
 import { EntityKind, RunStatus, Usage } from './event.ts'
 import { pageQuery } from './list.ts'
@@ -63,4 +63,7 @@ export const RunTrace = component(
 ) satisfies z.ZodType<CoreRunTrace>
 export type RunTrace = z.infer<typeof RunTrace>
 
-export const RunTraceQuery = z.object(pageQuery)
+export const RunTraceQuery = z.object({
+  call: text().optional().describe('The `call_id` of a model call: only this call, on one page.'),
+  ...pageQuery,
+})

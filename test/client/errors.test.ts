@@ -97,6 +97,13 @@ const provoked: Record<Exclude<ErrorCode, 'run_interrupted' | 'run_limit'>, Prov
       return client.sessions.unshare((await client.sessions.create()).session_id, 'user', 'nobody')
     },
   },
+  call_not_found: {
+    by: async () => {
+      const client = await open()
+      const { run_id } = await client.agents.run('echo', { input: 'x' })
+      return client.runs.trace(run_id, { call: 'none' })
+    },
+  },
   method_not_allowed: {
     by: async () => (await open({}, { healthPath: '/api/v1/knowledge/search' })).health(),
     with: { allow: expect.arrayContaining(['POST']) },

@@ -84,7 +84,14 @@ const operations: Record<string, ((subjects: Subjects) => Promise<unknown>)[]> =
   ],
   resumeRun: [async ({ client, run }) => client.runs.resume(await run('asks'), { approved: true })],
   followRun: [async ({ client, run }) => collect(await client.runs.events(await run(), { after: 1 }))],
-  traceRun: [async ({ client, run }) => client.runs.trace(await run(), { limit: 5 })],
+  traceRun: [
+    async ({ client, run }) => {
+      const id = await run('docs')
+      const { json } = await server.call('GET', `/api/v1/runs/${id}/trace`)
+      return client.runs.trace(id, { call: json.calls[0].call_id })
+    },
+    async ({ client, run }) => client.runs.trace(await run(), { limit: 5 }),
+  ],
   listAgents: [({ client }) => client.agents.list('agent')],
   getAgent: [({ client }) => client.agents.get('echo')],
   runAgent: [

@@ -17,6 +17,7 @@ const decided: Record<number, ErrorCode[]> = {
     'file_not_found',
     'collection_not_found',
     'owner_not_found',
+    'call_not_found',
   ],
   405: ['method_not_allowed'],
   408: ['request_timeout'],

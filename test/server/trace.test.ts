@@ -162,6 +162,9 @@ describe.each<[string, (folder: string) => ServerConfig]>([
       if (runId === undefined) break
       const found = await trace(runId, '?limit=100')
       calls.push(...found.calls)
+      for (const call of found.calls) {
+        expect(await trace(runId, `?call=${call.call_id}`)).toEqual({ ...found, calls: [call], count: 1 })
+      }
       todo.push(...found.child_run_ids)
     }
     calls.sort((a, b) => (a.call_id < b.call_id ? -1 : 1))
@@ -308,6 +311,11 @@ describe.each<[string, (folder: string) => ServerConfig]>([
     })
     const { run_id: id } = await ask('echo', 'Hi')
     expect(await server.call('GET', `/api/v1/runs/${id}/trace?cursor=x`)).toMatchObject({ status: 400 })
+    expect(await server.call('GET', `/api/v1/runs/${id}/trace?call=call_none`)).toMatchObject({
+      status: 404,
+      json: { error: { code: 'call_not_found', message: "The run has no model call 'call_none'." } },
+    })
+    expect(await server.call('GET', `/api/v1/runs/${id}/trace?call=a&cursor=1`)).toMatchObject({ status: 400 })
     expect(await trace(id)).toMatchObject({ run_id: id, entity_id: 'echo', calls: [], child_run_ids: [] })
   })
 

@@ -141,11 +141,14 @@ export function runRoutes(settings: ApiSettings): DocumentedRoute[] {
       responses: {
         200: jsonAnswer('A page of model calls.', RunTrace),
       },
-      errors: ['run_not_found'],
+      errors: ['run_not_found', 'call_not_found'],
       handle: async (request, { runs }) => {
         const id = pathId(request)
         await runs.head(id)
-        return json(await runs.trace(id, parseQuery(RunTraceQuery, request.query)))
+        const query = parseQuery(RunTraceQuery, request.query)
+        if (query.call !== undefined && query.cursor !== undefined)
+          throw invalid("call and cursor can't be combined. Use one of them.", 'call')
+        return json(await runs.trace(id, query))
       },
     }),
   ]

@@ -1,13 +1,12 @@
-import { invalidCursor } from '../../core/error.ts'
+import { AppError, invalidCursor } from '../../core/error.ts'
 import type { ModelCallStart, RunEvent, Stamp } from '../../core/event.ts'
 import type { Json } from '../../core/json.ts'
-import type { PageRequest } from '../../core/page.ts'
 import type { RunHead } from '../../core/run.ts'
 import type { SessionStore } from '../../core/store.ts'
-import type { RunTrace, TracedCall, TracedRetrieval, TracedToolCall } from '../../core/trace.ts'
+import type { RunTrace, TracedCall, TracedRetrieval, TracedToolCall, TraceRequest } from '../../core/trace.ts'
 import type { RecordedRuns } from '../events/reader.ts'
 import { PromptReader } from './reader.ts'
-import { type ToldCall, toFields } from './record.ts'
+import { isIndependent, type ToldCall, toFields } from './record.ts'
 
 /** A page is full when its prompts reach this many characters. */
 const pageCharacters = 4_000_000
@@ -38,6 +37,22 @@ export function createTraces(store: SessionStore, recorded: RecordedRuns) {
     }
   }
 
+  /** The page that begins with a call. */
+  async function pageOf(runId: string, callId: string): Promise<PageStart> {
+    let start: PageStart = { after: 0, independent: 0 }
+    for (let last = 0; ; ) {
+      const events = await store.readEvents(runId, last, manyEvents, ['model_call_start'])
+      if (events.length === 0) throw new AppError('call_not_found', `The run has no model call '${callId}'.`, { runId })
+      for (const event of events) {
+        last = event.seq
+        if (event.type !== 'model_call_start') continue
+        if (event.call_id === callId) return start
+        const { prompt, seq: after } = event
+        start = { after, independent: prompt === undefined || isIndependent(prompt) ? after : start.independent }
+      }
+    }
+  }
+
   async function childrenOf(runId: string): Promise<string[]> {
     const ids: string[] = []
     for (let cursor: string | undefined; ; ) {
@@ -48,14 +63,14 @@ export function createTraces(store: SessionStore, recorded: RecordedRuns) {
     }
   }
 
-  return async (run: RunHead, page: PageRequest): Promise<RunTrace> => {
+  return async (run: RunHead, { call, cursor, limit }: TraceRequest): Promise<RunTrace> => {
     const { run_id, session_id, parent_run_id, entity_id, entity_kind, status } = run
-    const start = readCursor(page.cursor)
+    const start = call === undefined ? readCursor(cursor) : await pageOf(run_id, call)
     const { after } = start
-    const key = `${run_id} ${page.cursor}`
+    const key = `${run_id} ${cursorOf(start)}`
     const reader = new PromptReader(run, recorded, lastPrompts.get(key), start.independent)
     if (after > 0 && !lastPrompts.has(key)) await readUpTo(reader, run_id, start)
-    const tracer = new Tracer(reader, page.limit)
+    const tracer = new Tracer(reader, call === undefined ? limit : 1)
     let skips = false
     let atOnce = fewEvents
     reading: for (let last = after; tracer.next === null; ) {
@@ -84,7 +99,13 @@ export function createTraces(store: SessionStore, recorded: RecordedRuns) {
       if (lastPrompts.size > maxCachedPrompts && oldest !== undefined) lastPrompts.delete(oldest)
     }
     const about = { run_id, session_id, parent_run_id, entity_id, entity_kind, status }
-    return { ...about, child_run_ids: await childrenOf(run_id), calls, count: calls.length, next_cursor: next }
+    return {
+      ...about,
+      child_run_ids: await childrenOf(run_id),
+      calls,
+      count: calls.length,
+      next_cursor: call === undefined ? next : null,
+    }
   }
 }
 
@@ -171,7 +192,7 @@ class Tracer {
     if (this.next !== null) return
     const last = this.calls.at(-1)
     if (last !== undefined && (this.calls.length === this.#limit || this.#characters > pageCharacters)) {
-      this.next = `${last.seq}.${this.#reader.independent}`
+      this.next = cursorOf({ after: last.seq, independent: this.#reader.independent })
       return
     }
     await this.#reader.read(event)
@@ -201,6 +222,10 @@ function rest({ prompt, messages }: ModelCallStart): { messages?: Json; tools?: 
 interface PageStart {
   after: number
   independent: number
+}
+
+function cursorOf({ after, independent }: PageStart): string {
+  return `${after}.${independent}`
 }
 
 function readCursor(cursor: string | undefined): PageStart {

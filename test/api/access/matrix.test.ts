@@ -16,6 +16,8 @@ interface Foreign {
   child: string
   waiting: string
   file: string
+  /** A model call of the run. */
+  call: string
   message: string
   etag: string
   copy: string
@@ -231,6 +233,7 @@ const cases: Cases = {
   }),
   traceRun: (bob) => ({
     'path.id': foreignRuns(bob),
+    'query.call': [...foreignRuns(bob, { query: { call: bob.call } }), { query: { call: bob.call }, status: 404 }],
     'query.cursor': foreignRuns(bob, { query: { cursor: bob.cursors.runs ?? '' } }),
   }),
   runAgent: started('run'),
@@ -317,6 +320,8 @@ describe.each(ways)('with %s', (_way, config) => {
     const upload = { type: 'file', media_type: 'text/plain', name: 'private name', data: btoa('private words') }
     const brought = await as('POST', `${api}/agents/echo/run`, { input: { parts: [upload] }, session_id: session })
     const file = brought.json.messages[0].parts[0].file_id
+    const asked = (await as('POST', `${api}/agents/docs/run`, { input: 'private words', session_id: session })).json
+    const call = (await as('GET', `${api}/runs/${asked.run_id}/trace`)).json.calls[0].call_id
     const { run_id: waiting } = (await as('POST', `${api}/agents/asking/run`, { input: 'private question' })).json
     const child = (await as('GET', `${api}/runs?parent_run_id=${run_id}`)).json.runs[0].run_id
     await as('POST', `${api}/sessions/${session}/summary`)
@@ -342,7 +347,7 @@ describe.each(ways)('with %s', (_way, config) => {
     expect(Object.values(cursors).every((cursor) => typeof cursor === 'string')).toBe(true)
     const etag = (await as('GET', `${api}/sessions/${session}`)).headers.get('etag') ?? ''
     expect(messages.length).toBeGreaterThan(1)
-    return { session, run: run_id, child, waiting, file, message, etag, copy, cursors, key }
+    return { session, run: run_id, child, waiting, file, call, message, etag, copy, cursors, key }
   }
 
   /** Every id and text of bob's, as an operator sees them. */

@@ -42,7 +42,7 @@ async function recorded(make: (seq: number, runId: string) => Promise<RunEvent> 
 }
 
 /** As after a start: nothing is known of earlier pages. */
-async function page(runId: string, cursor?: string) {
+async function page(runId: string, cursor?: string, call?: string) {
   const runs = createRecordedRuns(store)
   const run = await runs.head(runId)
   let read = 0
@@ -55,7 +55,7 @@ async function page(runId: string, cursor?: string) {
     },
   }
   const begunMs = performance.now()
-  const trace = await createTraces(counting, runs)(run, { limit: 20, cursor })
+  const trace = await createTraces(counting, runs)(run, { limit: 20, cursor, call })
   expect(performance.now() - begunMs).toBeLessThan(allowedMs)
   expect(read).toBeLessThan(allowedEvents)
   return trace
@@ -84,6 +84,7 @@ test('reads little for any page of a trace of 100,000 events, whatever was read 
   )
   expect(deep.calls.map(({ text }) => text)).toEqual(Array.from({ length: 20 }, (_, at) => `answer ${30_006 + at}`))
   expect(deep.calls[0]?.messages).toHaveLength(7)
+  expect((await page(runId, undefined, 'c30007')).calls).toEqual([deep.calls[1]])
 }, 60_000)
 
 test('reads little of a run of 100,000 events that called no model, or one at its end', async () => {
