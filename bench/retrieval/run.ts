@@ -75,7 +75,7 @@ export async function measureRetrieval(): Promise<RetrievalReport> {
     }
     const report = { modes, answered: 0, exactQuotes: 0, rightLines: 0, quotes: 0, abstained: 0, withoutAnswer: 0 }
     for (const question of questions) {
-      const quotes = findQuotes(question[1], (await search(question[1], 'hybrid')).slice(0, 6))
+      const { quotes } = findQuotes(question[1], (await search(question[1], 'hybrid')).slice(0, 6))
       if (question[0] === 'none') {
         report.withoutAnswer++
         if (quotes.length === 0) report.abstained++

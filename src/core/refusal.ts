@@ -64,7 +64,10 @@ export function withoutInput<T extends Recorded>(event: T, goesOn: boolean): T {
     const { messages: _messages, prompt: _prompt, ...rest } = event as T & { messages?: Json; prompt?: unknown }
     return { ...rest, messages: refusedData } as unknown as T
   }
-  if (type === 'retrieval') return { ...event, query: JSON.stringify(refusedData) }
+  if (type === 'retrieval') {
+    const { words: _words, ...rest } = event as T & { words?: string[] }
+    return { ...rest, query: JSON.stringify(refusedData) } as unknown as T
+  }
   if (type === 'tool_call') return { ...event, input: refusedData }
   if (type !== 'input_required' || goesOn) return event
   const { messages: _messages, ...rest } = event as T & { messages?: Json; data?: Json }

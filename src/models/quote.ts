@@ -32,17 +32,25 @@ interface Candidate extends Quote {
   shared: number
 }
 
-/** The passages that answer a question best, best first: at most three, one per hit. Empty when none fits. */
-export function findQuotes(question: string, hits: readonly SearchHit[]): Quote[] {
+export interface Quotes {
+  /** Best first: at most three, one per hit. */
+  quotes: Quote[]
+  /** Why there are none although there are hits. `score`: the best passage's share of the question's weight. */
+  abstained?: { reason: string; score: number; threshold: number }
+}
+
+/** The passages that answer a question best. */
+export function findQuotes(question: string, hits: readonly SearchHit[]): Quotes {
   const wanted = weigh([...new Set(contentWords(question))], hits)
   const weights = wanted.map(([, weight]) => weight).sort((one, other) => other - one)
   const total = weights.slice(0, weighedWords).reduce((sum, weight) => sum + weight, 0)
-  if (total === 0) return []
+  if (total === 0) return none(hits, 'The question has no word that could be looked for.', 0)
   const asked = plain(question)
   const best = hits.flatMap((hit, place) => bestOf(hit, asked, wanted, 1 / (1 + rankCost * place)) ?? [])
   best.sort((one, other) => other.score - one.score)
   const top = best[0]
-  if (top === undefined || top.score < total * minFit) return []
+  if (top === undefined) return none(hits, 'No passage has enough words of the question.', 0)
+  if (top.score < total * minFit) return none(hits, 'The best passage does not fit the question.', top.score / total)
   const chosen: Candidate[] = []
   for (const candidate of best) {
     if (chosen.length === maxQuotes || candidate.score < top.score * 0.6) break
@@ -51,7 +59,11 @@ export function findQuotes(question: string, hits: readonly SearchHit[]): Quote[
     if (!chosen.some(({ text }) => text.includes(candidate.text) || candidate.text.includes(text)))
       chosen.push(candidate)
   }
-  return chosen
+  return { quotes: chosen }
+}
+
+function none(hits: readonly SearchHit[], reason: string, score: number): Quotes {
+  return hits.length === 0 ? { quotes: [] } : { quotes: [], abstained: { reason, score, threshold: minFit } }
 }
 
 /** A word in every hit does not distinguish them; a word in no hit may be the user's own. */

@@ -37,7 +37,7 @@ describe('a message that is withheld', () => {
 
 describe('the events of a run whose input was refused', () => {
   const events: RunEvent[] = [
-    { ...stamp, type: 'retrieval', query: 'secret', mode: 'hybrid', hits: 0, duration_ms: 1 },
+    { ...stamp, type: 'retrieval', query: 'secret', results: [], words: ['secret'], duration_ms: 1 },
     { ...stamp, type: 'tool_call', call_id: 'call_1', name: 'find', input: { text: 'secret' } },
   ] as RunEvent[]
 

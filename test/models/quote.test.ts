@@ -26,14 +26,18 @@ async function textOf(pieces: AsyncIterable<string>) {
 
 describe('findQuotes', () => {
   it('quotes byte for byte, with the line where the quote begins', () => {
-    const [quote] = findQuotes('Does a session survive a restart?', [hit(guide, { line_start: 5 })])
+    const {
+      quotes: [quote],
+    } = findQuotes('Does a session survive a restart?', [hit(guide, { line_start: 5 })])
     expect(guide).toContain(quote?.text)
     expect(quote?.text).toContain('SQLite, so it\nsurvives a restart.')
     expect(quote?.line).toBe(7)
   })
 
   it('quotes one list item, not the list', () => {
-    const [quote] = findQuotes('How do I delete a session?', [hit(guide)])
+    const {
+      quotes: [quote],
+    } = findQuotes('How do I delete a session?', [hit(guide)])
     expect(quote?.text).toBe('- Run `agentserve sessions delete` to remove one.')
     expect(quote?.line).toBe(8)
   })
@@ -46,7 +50,7 @@ describe('findQuotes', () => {
       under('Make backups', 'Make backups\n------------\n\nRun the save command.\n'),
       hit('Run it in the night.', { metadata: { heading_path: 'Delete backups' } }),
     ]
-    const quotes = findQuotes('How do I delete backups?', hits)
+    const { quotes } = findQuotes('How do I delete backups?', hits)
     expect(quotes.map(({ text }) => text)).toEqual(['Run the purge command.'])
     expect(quotes[0]?.line).toBe(4)
   })
@@ -55,7 +59,7 @@ describe('findQuotes', () => {
     ['Markdown', 'Closing the valve\n=================\nTurn it to the left.\n'],
     ['reStructuredText', '=================\nClosing the valve\n=================\n\nTurn it to the left.\n'],
   ])('takes an underlined title of %s for the heading that it is', (_format, content) => {
-    const quotes = findQuotes('How do I close the valve?', [hit(content), hit('Water flows.')])
+    const { quotes } = findQuotes('How do I close the valve?', [hit(content), hit('Water flows.')])
     expect(quotes.map(({ text }) => text)).toEqual(['Turn it to the left.'])
   })
 
@@ -65,7 +69,7 @@ describe('findQuotes', () => {
       hit('The port is set by `address`.', { source: 'server.md' }),
       hit('The port is set by `address`.', { source: 'copy.md' }),
     ]
-    expect(findQuotes('How is the port set?', hits).map(({ hit: { source } }) => source)).toEqual(['server.md'])
+    expect(findQuotes('How is the port set?', hits).quotes.map(({ hit: { source } }) => source)).toEqual(['server.md'])
   })
 
   it('never quotes an example of the question itself', () => {
@@ -74,12 +78,12 @@ describe('findQuotes', () => {
       hit('How is the port set?', { source: 'faq.md' }),
       hit('The port is set by `address`.', { source: 'server.md' }),
     ]
-    expect(findQuotes('How is the port set?', hits).map(({ hit: { source } }) => source)).toEqual(['server.md'])
+    expect(findQuotes('How is the port set?', hits).quotes.map(({ hit: { source } }) => source)).toEqual(['server.md'])
   })
 
   it('quotes a row of a table, never its head', () => {
     const table = '## Exit codes\n\n| Exit code | Meaning |\n|---|---|\n| 1 | it failed |\n| 2 | called wrongly |\n'
-    expect(findQuotes('What does exit code 2 mean?', [hit(table)])[0]?.text).toBe('| 2 | called wrongly |')
+    expect(findQuotes('What does exit code 2 mean?', [hit(table)]).quotes[0]?.text).toBe('| 2 | called wrongly |')
   })
 
   it('quotes nothing that has one of the two words of a question where something has both', () => {
@@ -88,28 +92,41 @@ describe('findQuotes', () => {
     const row = hit(table, { source: 'settings.md' })
     const others = ['Port 80 needs root.', 'Port 0 picks one.', 'No port is free.'].map((text) => hit(text))
     const sources = (hits: Parameters<typeof findQuotes>[1]) =>
-      findQuotes('How do I set the port?', hits).map(({ hit: { source } }) => source)
+      findQuotes('How do I set the port?', hits).quotes.map(({ hit: { source } }) => source)
     expect(sources([row, answer, ...others])).toEqual(['cli.md'])
     expect(sources([row, ...others])).toContain('settings.md')
   })
 
   it('keeps quotes short', () => {
     const long = `${'The weather was fine and nobody complained about anything at all. '.repeat(20)}The port is 8080. ${'More text follows here. '.repeat(30)}`
-    const [quote] = findQuotes('Which port?', [hit(long)])
+    const {
+      quotes: [quote],
+    } = findQuotes('Which port?', [hit(long)])
     expect(quote?.text).toContain('The port is 8080.')
     expect(quote?.text.length).toBeLessThanOrEqual(400)
   })
 
   it('finds nothing where nothing fits', () => {
-    expect(findQuotes('Who won the world cup?', [hit(guide)])).toEqual([])
-    expect(findQuotes('what is the', [hit(guide)])).toEqual([])
-    expect(findQuotes('', [])).toEqual([])
+    const { quotes, abstained } = findQuotes('Who won the world cup?', [hit(guide)])
+    expect(quotes).toEqual([])
+    expect(abstained).toEqual({ reason: expect.stringContaining('No passage'), score: 0, threshold: 0.34 })
+    expect(findQuotes('what is the', [hit(guide)])).toMatchObject({ quotes: [], abstained: { score: 0 } })
+    expect(findQuotes('', [])).toEqual({ quotes: [] })
+  })
+
+  it('says how near the best passage was when it does not fit', () => {
+    const question = 'Which session number did the lighthouse keeper burn in the harbour yesterday evening?'
+    const { quotes, abstained } = findQuotes(question, [hit('The session number is in the log.'), hit('Water flows.')])
+    expect(quotes).toEqual([])
+    expect(abstained).toMatchObject({ reason: expect.stringContaining('best passage'), threshold: 0.34 })
+    expect(abstained?.score).toBeGreaterThan(0)
+    expect(abstained?.score).toBeLessThan(0.34)
   })
 
   it('works in other languages', () => {
     const hits = [hit('Der Server hört auf Port 8080.\n\nKatzen schlafen viel.'), hit('服务器监听端口 8080。')]
-    expect(findQuotes('Auf welchem Port hört der Server?', hits)[0]?.text).toBe('Der Server hört auf Port 8080.')
-    expect(findQuotes('服务器端口', hits)[0]?.text).toBe('服务器监听端口 8080。')
+    expect(findQuotes('Auf welchem Port hört der Server?', hits).quotes[0]?.text).toBe('Der Server hört auf Port 8080.')
+    expect(findQuotes('服务器端口', hits).quotes[0]?.text).toBe('服务器监听端口 8080。')
   })
 })
 

@@ -2,7 +2,7 @@ import type { JsonObject } from '../json.ts'
 import type { Page, PageRequest } from '../page.ts'
 import type { ChunkRows, StoredChunk } from './chunk.ts'
 import type { Embedding, TermFrequencies } from './drivers.ts'
-import type { ChunkerType, DocumentRecord, Filters } from './knowledge.ts'
+import type { Chunk, ChunkerType, DocumentRecord, Filters } from './knowledge.ts'
 
 export interface Collection {
   key: number
@@ -21,6 +21,12 @@ export interface CurrentChunk extends StoredChunk {
   chunkSize: number
   chunkOverlap: number
   chunkerType: ChunkerType
+}
+
+/** Where a current chunk is, as a hit says it. */
+export interface ChunkPlace
+  extends Pick<Chunk, 'chunk_id' | 'document_id' | 'source' | 'line_start' | 'line_end' | 'page'> {
+  key: number
 }
 
 export interface StoredDocument extends DocumentRecord {
@@ -97,6 +103,8 @@ export interface DocumentStore {
   frequencies(collection: number, words: readonly string[], trigrams: readonly string[]): Promise<TermFrequencies>
   /** Which of the keys are current, in no order. */
   current(collection: number, chunks: readonly number[]): Promise<CurrentChunk[]>
+  /** Where those of the keys are that are current, in no order. */
+  places(collection: number, chunks: readonly number[]): Promise<ChunkPlace[]>
   /** Chunks of a generation with `from <= index <= to`, in order. */
   range(generation: number, from: number, to: number): Promise<StoredChunk[]>
 }

@@ -59,11 +59,32 @@ export interface SearchQuery {
   context?: number | undefined
   collection?: string | undefined
   explain?: boolean | undefined
+  /** Adds `trace` to the result. */
+  trace?: boolean | undefined
 }
 
 export interface SearchResult {
   results: SearchHit[]
   mode: SearchMode
+  trace?: SearchTrace
+}
+
+/** How a search came to its results, as a run records it. */
+export interface SearchTrace {
+  collection: string
+  /** The words that the keyword search looked for, corrections of misspelt words included. */
+  words: string[]
+  /** The results and, up to `tracedCandidates` in all, what else was found, best first. */
+  candidates: Candidate[]
+}
+
+export interface Candidate
+  extends Pick<Chunk, 'chunk_id' | 'document_id' | 'source' | 'line_start' | 'line_end' | 'page'> {
+  /** From 1, before repetitions of better results are left out. */
+  rank: number
+  score: number
+  /** Its place in each merged list: `keyword`, and the name of the embedder. */
+  lists: Record<string, { rank: number; score: number }>
 }
 
 /** A document's content: text, or bytes whose reader is found by media type and name. */

@@ -10,6 +10,11 @@ export const knowledgeLimits = {
   metadata: 100_000,
 }
 
+/** A trace lists at least the results and at most this many chunks, if there are not more results. */
+export const tracedCandidates = 20
+/** The keyword search takes no more words of a query. */
+export const maxSearchWords = 64
+
 export const collectionPattern = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/
 export const collectionWords = '1 to 64 letters, digits, ., - and _, beginning with a letter or digit'
 

@@ -4,7 +4,7 @@ import type { RunContext, RunInput } from '../../core/runnable.ts'
 import { noModelText, offlineAnswer, offlineModelName, unreadFiles } from '../../models/offline.ts'
 import { findQuotes, type Quote } from '../../models/quote.ts'
 import { ModelEvents } from '../model/events.ts'
-import { retrieve, sourceEvent } from './passages.ts'
+import { retrieve, sourceEvent, withTold } from './passages.ts'
 import type { CheckedAgent } from './schema.ts'
 
 /** Answers without a model: quotes from the knowledge base, or says how to set up a model. */
@@ -19,10 +19,15 @@ export function offlineAnswering({ knowledge }: Pick<CheckedAgent, 'knowledge'>)
       yield* events.endCall(null, 'stop')
       return
     }
-    const { hits, event } =
-      text.trim() === '' ? { hits: [], event: undefined } : await retrieve(knowledge, text, context)
-    if (event !== undefined) yield event
-    const quotes = findQuotes(text, hits)
+    const retrieved = text.trim() === '' ? undefined : await retrieve(knowledge, text, context)
+    const { quotes, abstained } = findQuotes(text, retrieved?.hits ?? [])
+    if (retrieved !== undefined) {
+      const told = withTold(
+        retrieved.event,
+        quotes.map(({ hit }) => hit),
+      )
+      yield abstained === undefined ? told : { ...told, abstained }
+    }
     for (const [place, quote] of quotes.entries()) yield sourceEvent(quotedPart(quote), place + 1)
     yield events.startCall(offlineModelName, [{ role: 'user', content: text }])
     for await (const piece of offlineAnswer(quotes)) {

@@ -10,6 +10,7 @@ const maxQueryLength = 1_000
 
 export interface Retrieved {
   hits: SearchHit[]
+  /** Says that the model was given every hit. */
   event: Retrieval
 }
 
@@ -23,9 +24,20 @@ export async function retrieve(settings: CheckedKnowledge, text: string, context
   }
   const query = clip(text.trim(), maxQueryLength)
   const { limit, filters, collection } = settings
-  const { results } = await context.knowledge.search({ query, limit, filters, collection }, context.signal)
-  const found = results.map(({ chunk_id, source, score }) => ({ chunk_id, source, score }))
-  return { hits: results, event: { type: 'retrieval', query, results: found } }
+  const startedAt = performance.now()
+  const found = await context.knowledge.search({ query, limit, filters, collection, trace: true }, context.signal)
+  const duration_ms = Math.round((performance.now() - startedAt) * 10) / 10
+  const { results: hits, mode, trace } = found
+  const about = { mode, limit, ...(filters === undefined ? {} : { filters }), duration_ms }
+  const results = trace?.candidates ?? hits.map(({ chunk_id, source, score }) => ({ chunk_id, source, score }))
+  const traced = trace === undefined ? {} : { collection: trace.collection, words: trace.words }
+  return { hits, event: withTold({ type: 'retrieval', query, results, ...traced, ...about }, hits) }
+}
+
+/** The event, with `told` for these hits only. */
+export function withTold(event: Retrieval, hits: readonly SearchHit[]): Retrieval {
+  const told = new Set(hits.map(({ chunk_id }) => chunk_id))
+  return { ...event, results: event.results.map((result) => ({ ...result, told: told.has(result.chunk_id) })) }
 }
 
 /** `index` is the number by which the answer cites the passage. */

@@ -8,15 +8,21 @@ import { stitch } from './stitch.ts'
 /** A hit that repeats this share of an earlier one is dropped. */
 const sharedPart = 0.5
 
+/** A hit with the key of its chunk. */
+export interface KeyedHit {
+  key: number
+  hit: SearchHit
+}
+
 /** The best matches, each stretch of a document once. */
 export async function toHits(
   documents: DocumentStore,
   collection: Collection,
   found: Found,
   settings: SearchSettings,
-): Promise<SearchHit[]> {
-  const { ranking, keyword, vector, words } = found
-  const hits: SearchHit[] = []
+): Promise<KeyedHit[]> {
+  const { ranking } = found
+  const hits: KeyedHit[] = []
   const shown = new Map<number, Stretch[]>()
   for (let at = 0; at < ranking.length && hits.length < settings.limit; ) {
     const next = ranking.slice(at, at + settings.limit)
@@ -34,8 +40,8 @@ export async function toHits(
       const stretch = await stretchOf(documents, chunk, settings.context)
       shown.set(chunk.generation, [...earlier, stretch])
       const hit = toHit(chunk, stretch, Math.max(0, Math.min(1, score)))
-      const places = { rank: hits.length + 1, keyword: rankIn(keyword, key), vector: rankIn(vector, key) }
-      hits.push(settings.explain ? { ...hit, explain: explain(hit, places, words) } : hit)
+      const rank = hits.length + 1
+      hits.push({ key, hit: settings.explain ? { ...hit, explain: explain(hit, rank, key, found) } : hit })
     }
   }
   return hits
@@ -76,35 +82,30 @@ function toHit(chunk: CurrentChunk, stretch: Stretch, score: number): SearchHit 
   }
 }
 
-interface HitRank {
-  rank: number | null
-  score: number | null
-}
-
-function rankIn(ranking: Ranking, key: number): HitRank {
-  const at = ranking.findIndex(({ chunk }) => chunk === key)
-  return { rank: at === -1 ? null : at + 1, score: ranking[at]?.score ?? null }
-}
-
-function explain(
-  hit: SearchHit,
-  { rank, keyword, vector }: { rank: number; keyword: HitRank; vector: HitRank },
-  words: string[],
-): HitExplanation {
+function explain(hit: SearchHit, rank: number, key: number, { keyword, vector, words }: Found): HitExplanation {
   let best = { matches: -1, at: 0, text: '' }
   for (const [at, text] of hit.content.split('\n').entries()) {
     const inLine = new Set(wordsOf(text))
     const matches = words.filter((word) => inLine.has(word)).length
     if (text.trim() !== '' && matches > best.matches) best = { matches, at, text: text.trim() }
   }
+  const inKeyword = placeIn(keyword, key)
+  const inVector = placeIn(vector, key)
   return {
     rank,
-    keyword_rank: keyword.rank,
-    keyword_score: keyword.score,
-    vector_rank: vector.rank,
-    vector_score: vector.score,
+    keyword_rank: inKeyword?.rank ?? null,
+    keyword_score: inKeyword?.score ?? null,
+    vector_rank: inVector?.rank ?? null,
+    vector_score: inVector?.score ?? null,
     line: hit.line_start === undefined ? null : hit.line_start + best.at,
     text: best.text,
     words,
   }
+}
+
+/** The rank counts from 1. */
+export function placeIn(ranking: Ranking, key: number): { rank: number; score: number } | undefined {
+  const at = ranking.findIndex(({ chunk }) => chunk === key)
+  const entry = ranking[at]
+  return entry && { rank: at + 1, score: entry.score }
 }

@@ -43,6 +43,7 @@ export function parseSearch(query: SearchQuery, collection: string) {
     ...settings,
     query: settings.query.toWellFormed(),
     context: settings.context ?? 0,
+    trace: query.trace === true,
     mode: settings.mode ?? 'hybrid',
     filters: settings.filters ?? {},
     collection: settings.collection ?? collection,

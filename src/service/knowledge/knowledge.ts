@@ -214,12 +214,11 @@ export function createKnowledge(options: KnowledgeOptions): OpenableKnowledge {
       const settings = parseSearch(query, defaultCollection)
       const collection = await documents.findCollection(settings.collection)
       if (!collection && settings.named) throw notFound('collection', settings.collection)
-      if (!collection) return { results: [], mode: settings.mode }
-      const index = settings.mode === 'keyword' ? undefined : () => indexOf(collection)
-      return {
-        results: await searchCollection(documents, collection, index, settings, signal),
-        mode: settings.mode,
-      }
+      const { mode, trace } = settings
+      const empty = { collection: settings.collection, words: [], candidates: [] }
+      if (!collection) return { results: [], mode, ...(trace ? { trace: empty } : {}) }
+      const index = mode === 'keyword' ? undefined : () => indexOf(collection)
+      return searchCollection(documents, collection, index, settings, signal)
     },
 
     ingest: ingestion.ingest,

@@ -1,10 +1,11 @@
 import type { Collection, DocumentStore, Ranking } from '../../core/knowledge/document-store.ts'
-import type { SearchHit } from '../../core/knowledge/knowledge.ts'
+import type { SearchResult } from '../../core/knowledge/knowledge.ts'
 import { queryWordsOf } from '../../core/text/terms.ts'
 import { chooseWords, isAlike } from './fuzzy.ts'
 import { toHits } from './hits.ts'
 import type { CollectionIndex } from './index-document.ts'
 import type { SearchSettings } from './input.ts'
+import { findPlaces, traceOf } from './trace.ts'
 import { VectorsUnavailable } from './vector-guard.ts'
 
 const rankConstant = 60
@@ -18,6 +19,8 @@ export interface Found {
   ranking: Ranking
   keyword: Ranking
   vector: Ranking
+  /** The name of the vector list. */
+  embedder: string
   words: string[]
 }
 
@@ -31,7 +34,7 @@ export async function searchCollection(
   index: (() => Promise<CollectionIndex>) | undefined,
   settings: SearchSettings,
   signal: AbortSignal | undefined,
-): Promise<SearchHit[]> {
+): Promise<SearchResult> {
   const { mode } = settings
   const depth = Math.max(minDepth, settings.limit * 3)
   const byWords = async () =>
@@ -47,7 +50,14 @@ export async function searchCollection(
   const [{ words, keyword }, vector] = await Promise.all([byWords(), byVector()])
   signal?.throwIfAborted()
   const ranking = mode === 'vector' ? vector : mode === 'keyword' ? keyword : fuse([keyword, vector])
-  return toHits(documents, collection, { ranking, keyword, vector, words }, settings)
+  const embedder = collection.embedding.provider
+  const found = { ranking, keyword, vector, embedder, words }
+  const [hits, places] = await Promise.all([
+    toHits(documents, collection, found, settings),
+    settings.trace ? findPlaces(documents, collection, found) : undefined,
+  ])
+  const results = hits.map(({ hit }) => hit)
+  return { results, mode, ...(places && { trace: traceOf(collection, found, places, hits) }) }
 }
 
 /** Reciprocal rank fusion; 1: first in every ranking. */

@@ -1,12 +1,13 @@
 import type { Ranking } from '../../core/knowledge/document-store.ts'
 import type { TermFrequencies } from '../../core/knowledge/drivers.ts'
 import type { Filters } from '../../core/knowledge/knowledge.ts'
+import { maxSearchWords } from '../../core/knowledge/limits.ts'
 import { trigramsOf } from '../../core/text/terms.ts'
 import type { Connection, SqlValue } from '../sqlite/connection.ts'
 import { isTelling } from './database.ts'
 import { filterSql } from './filter.ts'
 
-const maxMatchTerms = 64
+const maxTrigrams = 64
 const headingWeight = 1.5
 const maxRemembered = 50_000
 const sizeMs = 5_000
@@ -50,7 +51,7 @@ export async function rankByWords(
     {
       sql: `SELECT rowid AS chunk, -rank AS score FROM ${table}
         WHERE ${table} MATCH ? AND rank MATCH 'bm25(1.0, ${headingWeight})' ORDER BY rank`,
-      parameters: [words.slice(0, maxMatchTerms).map(quoted).join(' OR ')],
+      parameters: [words.slice(0, maxSearchWords).map(quoted).join(' OR ')],
     },
     filters,
     limit,
@@ -65,7 +66,7 @@ export async function similarWords(
   limit: number,
 ): Promise<string[]> {
   const key = collection.toFixed(0)
-  const trigrams = [...new Set(trigramsOf(word))].slice(0, maxMatchTerms)
+  const trigrams = [...new Set(trigramsOf(word))].slice(0, maxTrigrams)
   const rows = await connection.all(
     `SELECT word FROM (SELECT trigrams_${key}.rowid AS found, count(*) AS shared
          FROM json_each(?) AS wanted CROSS JOIN trigrams_${key} ON trigrams_${key} MATCH wanted.value

@@ -1,5 +1,5 @@
 import type { StoredChunk } from '../../core/knowledge/chunk.ts'
-import type { Collection, CurrentChunk, StoredDocument } from '../../core/knowledge/document-store.ts'
+import type { ChunkPlace, Collection, CurrentChunk, StoredDocument } from '../../core/knowledge/document-store.ts'
 import type { ChunkerType } from '../../core/knowledge/knowledge.ts'
 import type { ChunkRow, CollectionRow, DocumentRow } from './schema.ts'
 
@@ -42,6 +42,13 @@ export function toCurrentChunk(row: ChunkRow & DocumentRow): CurrentChunk {
     chunkOverlap: row.chunk_overlap,
     chunkerType: row.chunker_type as ChunkerType,
   }
+}
+
+export type PlaceRow = Pick<ChunkRow, 'chunk_key' | 'chunk_id' | 'line_start' | 'line_end' | 'page'> &
+  Pick<DocumentRow, 'document_id' | 'source'>
+
+export function toPlace({ chunk_key: key, page, ...place }: PlaceRow): ChunkPlace {
+  return { key, ...place, ...(page === null ? {} : { page }) }
 }
 
 export function toDocument(row: DocumentRow & Pick<CollectionRow, 'collection_name'>): StoredDocument {

@@ -12,14 +12,16 @@ import { createFrequencies, rankByWords, similarWords } from './keyword.ts'
 
 import * as lists from './lists.ts'
 import { openReader, type Reader } from './reader.ts'
-import { toChunk, toCollection, toCurrentChunk } from './rows.ts'
+import { type PlaceRow, toChunk, toCollection, toCurrentChunk, toPlace } from './rows.ts'
 import type { ChunkRow, CollectionRow, DocumentRow } from './schema.ts'
 import { insertChunks, removeChunks, replaceBrought, upsertDocuments } from './write.ts'
 import { openWriter, type Writer } from './writer.ts'
 
 /** Fixes the join order: SQLite by itself would read all documents of the collection first. */
-const selectCurrent = `SELECT chunk.*, document.* FROM json_each(?) AS wanted CROSS JOIN chunk ON chunk_key = wanted.value
+const fromCurrent = `FROM json_each(?) AS wanted CROSS JOIN chunk ON chunk_key = wanted.value
   CROSS JOIN document ON document.generation = chunk.chunk_generation AND document_collection = ?`
+const selectCurrent = `SELECT chunk.*, document.* ${fromCurrent}`
+const selectPlaces = `SELECT chunk_key, chunk_id, document_id, source, line_start, line_end, page ${fromCurrent}`
 
 const selectAbandoned =
   'SELECT DISTINCT chunk_generation AS generation FROM chunk EXCEPT SELECT generation FROM document'
@@ -230,6 +232,10 @@ export function createDocumentStore(options: DocumentStoreOptions): DocumentStor
     async current(collection, chunks) {
       const rows = await all<ChunkRow & DocumentRow>(selectCurrent, [JSON.stringify(chunks), collection])
       return rows.map(toCurrentChunk)
+    },
+
+    async places(collection, chunks) {
+      return (await all<PlaceRow>(selectPlaces, [JSON.stringify(chunks), collection])).map(toPlace)
     },
 
     async range(generation, from, to) {

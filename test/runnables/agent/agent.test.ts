@@ -86,7 +86,7 @@ describe('agent with a model', () => {
     )
     expect(types.slice(0, 2)).toEqual(['retrieval', 'source'])
     expect(context.queries).toEqual([
-      { query: 'Which port?', limit: 2, filters: { lang: 'en' }, collection: undefined },
+      { query: 'Which port?', limit: 2, filters: { lang: 'en' }, collection: undefined, trace: true },
     ])
     expect(of('source')[0]).toEqual({
       type: 'source',
