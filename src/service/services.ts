@@ -5,7 +5,7 @@ import type { Knowledge } from '../core/knowledge/knowledge.ts'
 import type { Logger } from '../core/logger.ts'
 import type { GivenPart, Role } from '../core/message.ts'
 import type { Page, PageRequest } from '../core/page.ts'
-import type { CallAnswer, EntityKind, Run, RunGiven, RunHead, RunRecord } from '../core/run.ts'
+import type { CallAnswer, Cost, EntityKind, Run, RunGiven, RunHead, RunRecord, Usage } from '../core/run.ts'
 import type { EntityInfo, Runnable } from '../core/runnable.ts'
 import type {
   CopiedFile,
@@ -15,6 +15,7 @@ import type {
   SessionChange,
   SessionCopy,
   SessionHead,
+  SessionOverview,
   SessionOwners,
   SessionRecord,
 } from '../core/session.ts'
@@ -260,8 +261,17 @@ export interface Summaries {
   generate(sessionId: string): Promise<Summary>
 }
 
+/** What runs, sessions and calls cost at the prices that are known now; null: not known. Never stored. */
+export interface Costs {
+  ofRun(run: Pick<Run, 'usage_by_model' | 'created_at' | 'started_at' | 'completed_at'>): Cost | null
+  ofSession(session: Pick<SessionOverview, 'usage_by_model' | 'forked_from' | 'created_at' | 'updated_at'>): Cost | null
+  /** `at`: when it ended. */
+  ofCall(call: { model?: string; usage: Usage | null; at: string }): Cost | null
+}
+
 export interface Services {
   registry: Registry
+  costs: Costs
   runs: Runs
   sessions: Sessions
   summaries: Summaries

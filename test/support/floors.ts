@@ -46,7 +46,7 @@ const floors: Record<string, Floor> = {
     ],
   },
   knowledge: { rooms: ground, folders: ['.', 'preparing', 'vectors embedders readers', 'chunkers', 'words'] },
-  models: { rooms: ground },
+  models: { rooms: ground, folders: ['prices', '.'] },
   sources: { rooms: ground },
   runnables: {
     rooms: [...ground, 'schema', 'models', 'client'],
