@@ -179,6 +179,8 @@ export interface ImportSession {
 export interface ForkSession {
   /** The last run to copy; absent: the latest. */
   runId?: string | undefined
+  /** Instead of `runId`: a turn. Copies those before it, with the state from before it. */
+  beforeRunId?: string | undefined
   /** Id of the new session. */
   sessionId?: string | undefined
   /** The user who gets the fork; absent: as the original. */
@@ -224,7 +226,7 @@ export interface Sessions {
   file(sessionId: string, fileId: string): Promise<SessionFile>
   /** Messages that contain all words of the query, newest first; `open*` matches a prefix. Throws `invalid_request` without a word. */
   search(query: string, filter: MessageFilter, page: PageRequest): Promise<Page<MessageHit>>
-  /** The latest `interactions` (1–1000) of the conversation, or of another view. */
+  /** The latest `interactions` (1–1000) of the conversation, or of another view. Throws `run_not_found` for a `before` that is no turn. */
   history(sessionId: string, interactions: number, withEvents: boolean, view?: HistoryView): Promise<SessionHistory>
   /** The newest run of the session that is queued or running, without child runs. */
   active(sessionId: string): Promise<RunHead | undefined>
