@@ -65,7 +65,7 @@ export interface SessionOverview {
   /** The sum over all turns, replaced ones too; null when none reported any. */
   usage: Usage | null
   usage_by_model: ModelUsage[]
-  /** From its metadata, where a fork puts it. */
+  /** From its metadata, where a fork puts it. An earlier user sees neither this nor the name. */
   forked_from: { session_id: string; run_id: string | null } | null
   created_at: string
   updated_at: string

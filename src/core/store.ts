@@ -1,6 +1,6 @@
 import type { RunEvent } from './event.ts'
 import type { FileStore } from './file.ts'
-import type { Json, JsonObject } from './json.ts'
+import type { Json } from './json.ts'
 import type { Page, PageRequest } from './page.ts'
 import type { Run, RunHead, RunRecord, RunStatus } from './run.ts'
 import type {
@@ -22,6 +22,7 @@ import type {
   SessionChange,
   SessionCopy,
   SessionHead,
+  SessionOverview,
   SessionOwners,
   SessionRecord,
   SessionSeed,
@@ -50,8 +51,10 @@ export interface SessionFilter {
 
 export interface SessionListFilter extends SessionFilter {
   updated_before?: string | undefined
-  /** The status of the last turn. */
+  /** The status of the last turn of the conversation. */
   status?: RunStatus | undefined
+  /** Sessions as `user_id` may read them: an earlier user finds and sees what they were at the handover. */
+  as_user?: boolean | undefined
 }
 
 export interface RunFilter {
@@ -145,9 +148,16 @@ export interface SessionStore extends FileStore {
   readBasis?(sessionId: string): Promise<SessionBasis | undefined>
   /**
    * Newest `updated_at` first, with the newest 10 runs. Finds sessions of present and earlier owners. A page may have fewer
-   * than `limit` before the last page.
+   * than `limit` before the last page. The items
+   * are whole sessions, also with `as_user`.
    */
   listSessions(filter: SessionListFilter, page: PageRequest): Promise<Page<Session>>
+  /** The same sessions in the same order. */
+  listOverviews(filter: SessionListFilter, page: PageRequest): Promise<Page<SessionOverview>>
+  /** As this user may read it; undefined when the user neither has the session nor had it earlier. */
+  findOverview(sessionId: string, userId?: string): Promise<SessionOverview | undefined>
+  /** How many sessions a list with this filter has. */
+  countSessions(filter: SessionListFilter): Promise<number>
   /**
    * Deletes up to `limit` sessions (fewer when they are large), the longest unchanged first, except those with a run in
    * `running` or `queued`. Gives the number; 0 when no more are due.
@@ -199,11 +209,6 @@ export interface SessionStore extends FileStore {
   readEvents(runId: string, after: number, limit: number, types?: readonly RunEvent['type'][]): Promise<RunEvent[]>
   /** The newest `limit` turns of a session. Costs the same for a long session. */
   readHistory(sessionId: string, limit: number, view?: HistoryView): Promise<History>
-  /**
-   * The session's state before a turn: from before the first change by the turn or one after it. Where no change is recorded,
-   * also for imported turns, it is the state that they left. Undefined when there is no such turn.
-   */
-  findStateBefore(runId: string): Promise<JsonObject | null | undefined>
   /**
    * Makes a replaced turn part of the conversation again: the turns before it, and those after it that were replaced by the
    * same run. They replace the other turns of the conversation, and the session gets the state in which they left it.

@@ -1,5 +1,4 @@
 import type { CompatibleModel, ModelObject } from '../core/model.ts'
-import { compatibleUsage } from './compatible-usage.ts'
 
 export async function compatibleModel(
   name: string,
@@ -13,7 +12,6 @@ export async function compatibleModel(
     includeUsage: true,
     supportsStructuredOutputs: true,
     fetch,
-    convertUsage: compatibleUsage,
     ...(apiKey === undefined ? {} : { apiKey }),
   })
   return provider.languageModel(model)

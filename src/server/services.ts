@@ -3,7 +3,6 @@ import type { Logger } from '../core/logger.ts'
 import type { RunRecord } from '../core/run.ts'
 import type { SessionStore } from '../core/store.ts'
 import type { Clock } from '../core/time.ts'
-import { createCosts, type PricedCosts } from '../models/prices/costs.ts'
 import { systemTimers } from '../runtime/timers.ts'
 import { createUsers } from '../service/access/user-data.ts'
 import { createOnce } from '../service/idempotency.ts'
@@ -33,7 +32,6 @@ export interface ComposedServices {
   services: Services
   store: SessionStore
   registry: Registry
-  costs: PricedCosts
   knowledge: OpenableKnowledge | undefined
   runs: RunService
   summaries: SummaryService
@@ -81,7 +79,6 @@ export function composeServices(
   const once = createOnce(store, clock, logger)
   const users = createUsers({ store, sessions, runs, clock })
   const backup = composeBackup(config, composed?.documentsPath, clock)
-  const costs = createCosts(config.prices)
-  const services = { registry, costs, runs, sessions, summaries, knowledge, users, logger, once, backup }
-  return { services, store, registry, costs, knowledge, runs, summaries, retention }
+  const services = { registry, runs, sessions, summaries, knowledge, users, logger, once, backup }
+  return { services, store, registry, knowledge, runs, summaries, retention }
 }

@@ -13,7 +13,9 @@ import { testHistory } from './session-store/history.ts'
 import { testHostile } from './session-store/hostile.ts'
 import { testLifecycle } from './session-store/lifecycle.ts'
 import { testOwners } from './session-store/owners.ts'
+import { testOverviews } from './session-store/record/overviews.ts'
 import { testTries } from './session-store/record/tries.ts'
+import { testUsage } from './session-store/record/usage.ts'
 import { testRecovery } from './session-store/recovery.ts'
 import { testResume } from './session-store/resume.ts'
 import { testRetention } from './session-store/retention.ts'
@@ -57,5 +59,7 @@ export function testSessionStore(name: string, create: () => SessionStore | Prom
     testBranches(store)
     testGiven(store)
     testTries(store)
+    testUsage(store)
+    testOverviews(store)
   })
 }

@@ -54,7 +54,6 @@ export const command: CommandModule<SessionsOptions> = {
       .option('--replaced', 'with show: also the runs that other runs have replaced')
       .option('--new', 'with summary: write a new one')
       .option('--at <run>', 'with fork: the last run to copy (default: the latest)')
-      .option('--before <run>', 'with fork: copy the conversation before this run')
       .option('--as <id>', 'with fork: the id of the new session')
       .addOption(
         new Option('--format <format>', 'with export: jsonl can be imported again, markdown is for reading').choices([
@@ -92,7 +91,6 @@ const flagActions: Record<string, readonly string[]> = {
   replaced: ['show'],
   new: ['summary'],
   at: ['fork'],
-  before: ['fork'],
   as: ['fork'],
   format: ['export'],
   output: ['export', 'file'],

@@ -18,7 +18,6 @@ export interface SessionsOptions extends ConnectOptions {
   dryRun?: boolean
   yes?: boolean
   at?: string
-  before?: string
   as?: string
   new?: boolean
   format?: 'jsonl' | 'markdown'

@@ -37,6 +37,19 @@ export function listHandovers(state: MemoryState, sessionId: string): Record<str
   return Object.fromEntries((row?.owners.user_ids ?? []).map((user) => [user, last(user)?.record.run_id ?? null]))
 }
 
+/** The turns that a user may read, and those of the conversation as the user sees it; undefined for a stranger. */
+export function turnsFor(row: SessionRow, userId?: string): { turns: RunRow[]; shown: RunRow[] } | undefined {
+  if (userId === undefined || row.user_id === userId) {
+    const turns = turnsOf(row)
+    return { turns, shown: turns.filter(({ record }) => record.replaced_by === null) }
+  }
+  const split = splitFor(row, userId)
+  if (split === undefined) return undefined
+  const later = new Set<string | null>(split.later.map(({ record }) => record.run_id))
+  const isShown = ({ record: { replaced_by: by } }: RunRow) => by === null || later.has(by)
+  return { turns: split.readable, shown: split.readable.filter(isShown) }
+}
+
 /** Whether a reader learns that the turn was replaced: an earlier user does when it was so at the handover. */
 export function isReplacedFor(
   row: SessionRow,

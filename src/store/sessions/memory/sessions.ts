@@ -12,8 +12,8 @@ import type { SessionFilter, SessionListFilter } from '../../../core/store.ts'
 import type { Summary } from '../../../core/summary.ts'
 import { decodeCursor, encodeCursor, isAfter, type Keyset } from '../../rules/cursor.ts'
 import { deleteFiles } from './files.ts'
-import { keepReach, removeOwner } from './handovers.ts'
-import { copy, type MemoryState, type SessionRow, sessionOf } from './rows.ts'
+import { keepReach, removeOwner, turnsFor } from './handovers.ts'
+import { copy, type MemoryState, type RunRow, type SessionRow, sessionOf } from './rows.ts'
 
 const ownerLists = [
   ['agent_id', 'agent_ids'],
@@ -107,16 +107,30 @@ export function setSummary(state: MemoryState, summary: Summary, last: string | 
 }
 
 export function pageOfSessions(state: MemoryState, filter: SessionListFilter, page: PageRequest): Page<Session> {
-  const { updated_before } = filter
-  const rows = [...state.sessions.values()].filter(
-    (row) => belongsTo(row, filter) && (updated_before === undefined || row.updated_at < updated_before),
+  return pageOf(listed(state, filter), keysetOf, (row) => sessionOf(row, 10), page)
+}
+
+export function keysetOf(row: SessionRow): Keyset {
+  return { time: row.updated_at, id: row.session_id }
+}
+
+/** Unordered. */
+export function listed(state: MemoryState, filter: SessionListFilter): SessionRow[] {
+  const { updated_before, status } = filter
+  return [...state.sessions.values()].filter(
+    (row) =>
+      belongsTo(row, filter) &&
+      (updated_before === undefined || row.updated_at < updated_before) &&
+      (status === undefined || lastOf(row, readerOf(filter))?.record.status === status),
   )
-  return pageOf(
-    rows,
-    (row) => ({ time: row.updated_at, id: row.session_id }),
-    (row) => sessionOf(row, 10),
-    page,
-  )
+}
+
+export function readerOf({ as_user, user_id }: SessionListFilter): string | undefined {
+  return as_user === true ? user_id : undefined
+}
+
+function lastOf(row: SessionRow, reader: string | undefined): RunRow | undefined {
+  return turnsFor(row, reader)?.shown.at(-1)
 }
 
 /** Whether the owners of the filter have, or had, the session. */

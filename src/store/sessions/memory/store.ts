@@ -11,12 +11,13 @@ import { gatherRuns, readRecords, restoreSession } from './copies.ts'
 import { eraseUser } from './erasing.ts'
 import * as files from './files.ts'
 import * as handovers from './handovers.ts'
+import { overviewOf, pageOfOverviews } from './overviews.ts'
 import { deleteTries, pruneSessions } from './prune.ts'
 import { copy, type MemoryState, recordOf } from './rows.ts'
 import * as runs from './runs.ts'
 import { searchMessages } from './search.ts'
 import * as sessions from './sessions.ts'
-import { findStateBefore, restoreTurn } from './turns.ts'
+import { restoreTurn } from './turns.ts'
 
 export interface MemoryStoreOptions {
   /** Used for the expiry of claims; default `Date.now`. */
@@ -93,6 +94,13 @@ export function memoryStore({ clock = Date.now, maxReadBytes }: MemoryStoreOptio
     },
     readRecords: (sessionId, after, limit) => step(() => readRecords(state, sessionId, after, limit, maxReadBytes)),
     listSessions: (filter, page) => step(() => sessions.pageOfSessions(state, filter, page)),
+    listOverviews: (filter, page) => step(() => pageOfOverviews(state, filter, page)),
+    findOverview: (sessionId, userId) =>
+      step(() => {
+        const row = state.sessions.get(sessionId)
+        return row && overviewOf(row, userId)
+      }),
+    countSessions: (filter) => step(() => sessions.listed(state, filter).length),
 
     startRun: (start) => step(() => runs.startRun(state, start, now())),
     beginRun: (runId, fence, at) => step(() => runs.beginRun(state, runId, fence, at)),
@@ -116,7 +124,6 @@ export function memoryStore({ clock = Date.now, maxReadBytes }: MemoryStoreOptio
     readEvents: (runId, after, limit) => step(() => runs.readEvents(state.runs.get(runId), after, limit)),
     readHistory: (sessionId, limit, view = {}) =>
       step(() => runs.readHistory(state, sessionId, limit, view, maxReadBytes)),
-    findStateBefore: (runId) => step(() => findStateBefore(state, runId)),
     restoreTurn: (runId, at) => step(() => restoreTurn(state, runId, at)),
     searchMessages: async (search, page) => {
       const found = await step(() => searchMessages(state, search, page))

@@ -9,6 +9,7 @@ import { hide, isHidden, unhide } from './schema/hidden.ts'
 import { runs } from './schema/schema.ts'
 import { addOwners, getSession, insertSession } from './sessions.ts'
 import { addSummary } from './summaries.ts'
+import { addUsageRows } from './writing/usage.ts'
 
 /** Restores whole sessions in steps. They are marked as hidden until the last step removes the mark. */
 
@@ -63,8 +64,15 @@ export async function writeStep(
   for (const { hash, piece, bytes } of pieces) await writePiece(writer, hash, piece, bytes)
 }
 
-/** Writes the session itself and makes it visible. `turns`: the number of its runs without child runs. */
-export async function finishCopy(writer: Connection, head: SessionHead, turns: number): Promise<SessionRecord> {
+/** What the steps of a copy count. */
+export type Counted = Pick<CopyStep, 'turns' | 'usage'>
+
+/** Writes the session itself and makes it visible. */
+export async function finishCopy(
+  writer: Connection,
+  head: SessionHead,
+  { turns, usage }: Counted,
+): Promise<SessionRecord> {
   const { session, summary } = head
   const id = session.session_id
   await insertSession(writer, session, { updatedAt: session.updated_at, runCount: turns })
@@ -75,6 +83,7 @@ export async function finishCopy(writer: Connection, head: SessionHead, turns: n
   }
   await restoreHandovers(writer, head)
   if (summary !== null) await addSummary(writer, { ...summary, session_id: id })
+  await addUsageRows(writer, usage.rowsOf(id))
   await unhide(writer, [id])
   return getSession(writer, id)
 }
@@ -83,5 +92,5 @@ export async function finishCopy(writer: Connection, head: SessionHead, turns: n
 export async function writeAtOnce(writer: Connection, head: SessionHead, step: CopyStep): Promise<SessionRecord> {
   await assertFree(writer, head.session.session_id)
   await writeStep(writer, head.session.session_id, step)
-  return finishCopy(writer, head, step.turns)
+  return finishCopy(writer, head, step)
 }

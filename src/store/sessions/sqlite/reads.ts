@@ -1,10 +1,9 @@
 import { endEvent, type RunEvent, startEvent } from '../../../core/event.ts'
 import type { StoredFile } from '../../../core/file.ts'
-import type { JsonObject } from '../../../core/json.ts'
 import type { Page, PageRequest } from '../../../core/page.ts'
 import { isEnded, type Run, type RunHead, type RunRecord } from '../../../core/run.ts'
 import type { ClaimRecord } from '../../../core/run-write.ts'
-import type { Handover, Session, SessionRecord } from '../../../core/session.ts'
+import type { Handover, Session, SessionOverview, SessionRecord } from '../../../core/session.ts'
 import type { History, HistoryView, PruneRule, RunFilter, SessionListFilter } from '../../../core/store.ts'
 import type { Summary } from '../../../core/summary.ts'
 import { eventPageCharacters } from '../../rules/page-size.ts'
@@ -16,7 +15,9 @@ import { BatchedReads } from './reading/batched-reads.ts'
 import { requestsAtOnce, rowBytes, takeStep, usualReadBytes } from './reading/budget.ts'
 import { readBatchesWith, readEventPage } from './reading/events.ts'
 import { findHandover, isBefore, listHandovers } from './reading/handovers.ts'
+import { countSessions as countListed, listKeys } from './reading/keys.ts'
 import { runPage } from './reading/lists.ts'
+import { readOverviews } from './reading/overviews.ts'
 import {
   selectAllTurns,
   selectAllTurnsBefore,
@@ -29,7 +30,6 @@ import {
 } from './reading/queries.ts'
 import { isLargeRow, type LargeRow, readNumbered, readRecord, readTurns } from './reading/records.ts'
 import { readSessions, sessionPage, toFoundSession } from './reading/sessions.ts'
-import { findStateBefore } from './reading/turn-tree.ts'
 import type { HiddenSessions } from './schema/hidden.ts'
 import { oldestFirst, type RecordRow, toRunRecord } from './schema/rows.ts'
 import { findSummary, listSummaryJobs } from './summaries.ts'
@@ -143,6 +143,20 @@ export class Reads {
     return sessionPage(this.#all, filter, page, this.#maxBytes)
   }
 
+  async listOverviews(filter: SessionListFilter, page: PageRequest): Promise<Page<SessionOverview>> {
+    const { keys, next } = await listKeys(this.#all, filter, page)
+    const ids = keys.map(({ id }) => id)
+    return { items: await readOverviews(this.#all, ids, filter.as_user === true ? filter.user_id : undefined), next }
+  }
+
+  async findOverview(sessionId: string, userId?: string): Promise<SessionOverview | undefined> {
+    return (await readOverviews(this.#all, [sessionId], userId))[0]
+  }
+
+  countSessions(filter: SessionListFilter): Promise<number> {
+    return countListed(this.#all, filter)
+  }
+
   listRuns(filter: RunFilter, page: PageRequest): Promise<Page<Run>> {
     return runPage(this.#all, filter, page, this.#hidden.size > 0)
   }
@@ -157,11 +171,6 @@ export class Reads {
 
   isBefore(runId: string, otherId: string): Promise<boolean> {
     return isBefore(this.#all, runId, otherId)
-  }
-
-  async findStateBefore(runId: string): Promise<JsonObject | null | undefined> {
-    const run = await this.findRunHead(runId)
-    return run && this.#ofShown(run.session_id, findStateBefore(this.#all, run))
   }
 
   findFile(sessionId: string, fileId: string): Promise<StoredFile | undefined> {

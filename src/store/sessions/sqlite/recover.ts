@@ -1,8 +1,9 @@
 import { RunFold } from '../../../core/fold.ts'
 import { createId } from '../../../core/id.ts'
-import type { Run } from '../../../core/run.ts'
+import type { ModelUsage, Run } from '../../../core/run.ts'
 import type { Recovered } from '../../../core/store.ts'
 import { maxRecoveredCharacters } from '../../rules/run-rules.ts'
+import { usageOf } from '../../rules/session-usage.ts'
 import type { Connection } from '../../sqlite/connection.ts'
 import { deleteExpired } from './expiry.ts'
 import { deleteLeftFiles } from './files/delete.ts'
@@ -14,9 +15,10 @@ import { endedOf, messagesOf, type RecordRow, toRun } from './schema/rows.ts'
 import { refuseRuns } from './writing/refuse.ts'
 import { touch } from './writing/single-write.ts'
 import { bringBack } from './writing/turns.ts'
+import { addUsage } from './writing/usage.ts'
 
 const selectOrphans = `SELECT run_id, run_session_id, status, begun ->> 'background' AS background, fence, reserve_until,
-    begun ->> '$.again_of.keep' AS keep,    input ->> '$[0][4]' AS mark
+    parent_run_id IS NULL AS is_turn, begun ->> '$.again_of.keep' AS keep,     input ->> '$[0][4]' AS mark
   FROM runs
   WHERE status IN ('running', 'queued') AND owner <> ? AND ${isShown} ORDER BY run_number`
 
@@ -35,7 +37,8 @@ export async function recover(writer: Connection, owner: string, at: string, now
     const waits = orphan.status === 'queued' && orphan.background === 1
     if (!waits) {
       const endSeq = (orphan.reserve_until as number) + 1
-      const isSilent = await interrupt(writer, runId, orphan.status === 'running', endSeq, at)
+      const { isSilent, used } = await interrupt(writer, runId, orphan.status === 'running', endSeq, at)
+      if (orphan.is_turn === 1) await addUsage(writer, orphan.run_session_id as string, used)
       if (isSilent) await bringBack(writer, runId, orphan.run_session_id as string, at)
       if (orphan.mark !== null) await refuseRuns(writer, [runId])
       if (orphan.keep !== 'no') await touch(writer, orphan.run_session_id as string, at)
@@ -51,14 +54,14 @@ export async function recover(writer: Connection, owner: string, at: string, now
   return { interrupted, queued }
 }
 
-/** Gives whether it said nothing. */
+/** Gives what it used, and whether it said nothing. */
 async function interrupt(
   writer: Connection,
   runId: string,
   truncated: boolean,
   endSeq: number,
   at: string,
-): Promise<boolean> {
+): Promise<{ isSilent: boolean; used: readonly ModelUsage[] }> {
   const fold = new RunFold(maxRecoveredCharacters)
   const all: All = (sql, params) => writer.all(sql, params)
   for await (const { events } of readBatches(all, runId, 0)) fold.addRecorded(events)
@@ -78,5 +81,5 @@ async function interrupt(
     messages.length === 0 ? null : messagesOf(messages),
     runId,
   ])
-  return messages.length === 0
+  return { isSilent: messages.length === 0, used: usageOf(fold) }
 }

@@ -1,9 +1,10 @@
 import type { SessionCopy, SessionHead, SessionRecord } from '../../../core/session.ts'
 import type { Connection } from '../../sqlite/connection.ts'
-import { beginCopy, finishCopy, writeAtOnce, writeStep } from './copies.ts'
+import { beginCopy, type Counted, finishCopy, writeAtOnce, writeStep } from './copies.ts'
 import { copySteps } from './hidden/copy-steps.ts'
 import type { Removal } from './hidden/removal.ts'
 import type { HiddenSessions } from './schema/hidden.ts'
+import { UsageSums } from './writing/usage.ts'
 
 export interface RestoreOptions {
   hidden: HiddenSessions
@@ -23,12 +24,13 @@ export async function restoreInSteps(
   let isBegun = false
   try {
     let { value: step } = await steps.next()
-    let turns = 0
+    const counted: Counted = { turns: 0, usage: new UsageSums() }
     for (;;) {
       const { value: following, done } = await steps.next()
       const present = step
       if (present === undefined) throw new Error('A copy has at least one step.')
-      turns += present.turns
+      counted.turns += present.turns
+      counted.usage.addAll(present.usage)
       if (done && !isBegun) {
         return await work((writer) => writeAtOnce(writer, head(), present), present.characters)
       }
@@ -43,7 +45,7 @@ export async function restoreInSteps(
       if (done) break
       step = following
     }
-    const made = await work((writer) => finishCopy(writer, head(), turns))
+    const made = await work((writer) => finishCopy(writer, head(), counted))
     hidden.delete(id)
     return made
   } catch (error) {

@@ -14,6 +14,7 @@ import { ownersOf, type SessionRow, toJson } from './schema/rows.ts'
 import { runs, sessionOwners, sessions } from './schema/schema.ts'
 import { completeClaim, takeClaim } from './writing/claims.ts'
 import { touch } from './writing/single-write.ts'
+import { deleteUsage } from './writing/usage.ts'
 
 /** Writes off the hot path. Each runs by itself in the writer's transaction. */
 
@@ -176,6 +177,7 @@ const fenceRuns = query((database, { ids }: Places<{ ids: string }>) =>
 export async function deleteSessions(writer: Connection, sessionIds: readonly string[]): Promise<GoneSessions> {
   const ids = JSON.stringify(sessionIds)
   const count = await deleteRows(writer, { ids })
+  await deleteUsage(writer, ids)
   const { runs, isDone } = await removeSome(writer, sessionIds)
   if (isDone) return { sessionIds, count, runs, left: [] }
   await hide(writer, sessionIds)

@@ -188,6 +188,9 @@ export function sqliteStore(options: SqliteStoreOptions): SessionStore {
       }),
     readRecords: (sessionId, after, limit) => reading((reads) => reads.readRecords(sessionId, after, limit)),
     listSessions: (filter, page) => reading((reads) => reads.listSessions(filter, page)),
+    listOverviews: (filter, page) => reading((reads) => reads.listOverviews(filter, page)),
+    findOverview: (sessionId, userId) => reading((reads) => reads.findOverview(sessionId, userId)),
+    countSessions: (filter) => reading((reads) => reads.countSessions(filter)),
 
     startRun: (start) => {
       const write = () => writing<RunStarted>({ kind: 'start', start })
@@ -213,7 +216,6 @@ export function sqliteStore(options: SqliteStoreOptions): SessionStore {
     findRunHead: (runId) => reading((reads) => reads.findRunHead(runId)),
     listRuns: (filter, page) => reading((reads) => reads.listRuns(filter, page)),
     readEvents: (runId, after, limit, types) => reading((reads) => reads.readEvents(runId, after, limit, types)),
-    findStateBefore: (runId) => reading((reads) => reads.findStateBefore(runId)),
     restoreTurn: (runId, at) => working((connection) => restoreTurn(connection, runId, at)),
     readHistory: (sessionId, limit, view) =>
       using(async ({ reads, known }) => {

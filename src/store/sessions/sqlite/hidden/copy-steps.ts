@@ -3,11 +3,13 @@ import type { CopiedFile, RunPiece } from '../../../../core/session.ts'
 import { stringifyLarge } from '../../../../runtime/json.ts'
 import { Pace } from '../../../../runtime/yield.ts'
 import { hashOf, piecesOf } from '../../../rules/file-pieces.ts'
+import { usageOf } from '../../../rules/session-usage.ts'
 import type { SqlValue } from '../../../sqlite/connection.ts'
 import { startedRunColumns } from '../schema/columns.ts'
 import { encodeLargeBatch } from '../schema/event-batch.ts'
 import { begunOf, endedOf, messageRows, noTurn } from '../schema/rows.ts'
 import type { runs } from '../schema/schema.ts'
+import { UsageSums } from '../writing/usage.ts'
 
 /** Size of one commit, unless a single row is larger. */
 const stepCharacters = 1024 * 1024
@@ -23,6 +25,8 @@ export interface CopyStep {
   pieces: FilePiece[]
   /** The number of runs without child runs. */
   turns: number
+  /** What the turns used. */
+  usage: UsageSums
   /** Approximate size of the rows. */
   characters: number
 }
@@ -41,7 +45,10 @@ export async function* copySteps(pieces: AsyncIterable<RunPiece>): AsyncGenerato
     if ('run' in piece) {
       const row = await rowOf(piece.run)
       step.runs.push(row)
-      if (isTurn(piece.run)) step.turns++
+      if (isTurn(piece.run)) {
+        step.turns++
+        step.usage.add(usageOf(piece.run))
+      }
       for (const value of row) if (typeof value === 'string') step.characters += value.length
     } else if ('file' in piece) {
       const { file, run_id: runId } = piece
@@ -78,7 +85,7 @@ async function toStep(step: Collected): Promise<CopyStep> {
 }
 
 function emptyStep(): Collected {
-  return { runs: [], events: [], files: [], pieces: [], turns: 0, characters: 0 }
+  return { runs: [], events: [], files: [], pieces: [], turns: 0, usage: new UsageSums(), characters: 0 }
 }
 
 /** As `copyFiles` takes it: the session is bound by itself. */

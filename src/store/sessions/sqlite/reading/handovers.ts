@@ -2,7 +2,7 @@ import type { Run } from '../../../../core/run.ts'
 import type { Handover, SessionCopy } from '../../../../core/session.ts'
 import type { Connection, SqlRow } from '../../../sqlite/connection.ts'
 import { oldestFirst, toRun } from '../schema/rows.ts'
-import { selectRunPage } from './queries.ts'
+import { selectRunPage, turnOf } from './queries.ts'
 import type { All } from './records.ts'
 
 /** Earlier users of a session may read the runs up to the latest one at the time of the handover. */
@@ -25,23 +25,35 @@ export const isReplacedFor = `(replaced_by IS NOT NULL AND (user_id = ? OR
     FROM session_owners AS mine
     WHERE mine.owner_session_id = session_id AND mine.owner_kind = 'user' AND mine.owner_id = ?)))`
 
+/** Whether a turn is part of the conversation as it was when the run number `reach` was the newest. */
+export const isReadable = (reach: string) => `run_number <= ${reach} AND (replaced_by IS NULL
+  OR (SELECT later.run_number FROM runs AS later WHERE later.run_id = runs.replaced_by) > ${reach})`
+
+const reachInSession = (session: string) => `(SELECT owner_read_until FROM session_owners
+  WHERE owner_session_id = ${session} AND owner_kind = 'user' AND owner_id = ?)`
+
+/** The last turn that an earlier user may read. Both parameters: the user. */
+export const lastReadable = (fields: string, session: string) =>
+  turnOf(fields, session, isReadable(reachInSession(session)), 'DESC')
+
+/** The number of the last run that an earlier user may read, 0 for none; undefined for a stranger. */
+export async function reachOf(all: All, sessionId: string, userId: string): Promise<number | undefined> {
+  const [row] = await all(selectReach, [sessionId, userId])
+  return row?.reach as number | undefined
+}
+
 export async function findHandover(
   all: All,
   sessionId: string,
   userId: string,
   newest: number,
 ): Promise<Handover | undefined> {
-  const [row] = await all(selectReach, [sessionId, userId])
-  if (row === undefined) return undefined
-  const within = [sessionId, row.reach as number]
+  const reach = await reachOf(all, sessionId, userId)
+  if (reach === undefined) return undefined
+  const within = [sessionId, reach]
   const [[counted], [last], [next], runs] = await Promise.all([
     all(`SELECT count(*) AS turn_count FROM runs WHERE ${turnsOf} AND run_number <= ?2`, within),
-    all(
-      `SELECT run_id FROM runs WHERE ${turnsOf} AND run_number <= ?2 AND (replaced_by IS NULL
-         OR (SELECT later.run_number FROM runs AS later WHERE later.run_id = runs.replaced_by) > ?2)
-       ORDER BY run_number DESC LIMIT 1`,
-      within,
-    ),
+    all(`SELECT run_id FROM runs WHERE ${turnsOf} AND ${isReadable('?2')} ORDER BY run_number DESC LIMIT 1`, within),
     all(`${selectRunPage(`FROM runs WHERE ${turnsOf} AND run_number > ?2`)} ORDER BY run_number LIMIT 1`, within),
     all(`${selectRunPage(`FROM runs WHERE ${turnsOf} AND run_number <= ?2`)} ORDER BY run_number DESC LIMIT ?3`, [
       ...within,

@@ -2,7 +2,7 @@ import { invalidCursor } from '../../../../core/error.ts'
 import type { Page, PageRequest } from '../../../../core/page.ts'
 import { type Run, runStatuses } from '../../../../core/run.ts'
 import type { RunFilter, SessionFilter, SessionListFilter } from '../../../../core/store.ts'
-import { decodeCursor, encodeCursor } from '../../../rules/cursor.ts'
+import { decodeCursor, encodeCursor, type Keyset } from '../../../rules/cursor.ts'
 import type { SqlValue } from '../../../sqlite/connection.ts'
 import { isShown } from '../schema/hidden.ts'
 import { noTurn, ownersOf, toRun } from '../schema/rows.ts'
@@ -21,8 +21,23 @@ export function ownedBy(filter: SessionFilter): { conditions: string; params: Sq
   return { conditions, params }
 }
 
-/** Reads the index of one owner's present and earlier sessions; other conditions are checked per row. */
+export const newestFirst = 'ORDER BY listed_at DESC, listed_id DESC'
+
+/** One page of whole rows, without regard to `status`. */
 export function listedSessions(filter: SessionListFilter, page: PageRequest): { from: string; params: SqlValue[] } {
+  const { listed, params } = listedKeys(filter, decodeCursor(page.cursor))
+  const from = `FROM (${listed} ${newestFirst} LIMIT ?) CROSS JOIN sessions ON session_id = listed_id ${newestFirst}`
+  return { from, params: [...params, page.limit + 1] }
+}
+
+/**
+ * When they changed, and their ids. Reads the index of one owner's present and earlier sessions; other conditions are checked
+ * per row.
+ */
+export function listedKeys(
+  filter: SessionListFilter,
+  after: Keyset | undefined,
+): { listed: string; params: SqlValue[] } {
   const [first, ...others] = ownersOf(filter)
   const params: SqlValue[] = []
   const part = (table: string, time: string, id: string, conditions: string[]) => {
@@ -35,7 +50,6 @@ export function listedSessions(filter: SessionListFilter, page: PageRequest): { 
       conditions.push(`${time} < ?`)
       params.push(filter.updated_before)
     }
-    const after = decodeCursor(page.cursor)
     if (after !== undefined) {
       conditions.push(`(${time}, ${id}) < (?, ?)`)
       params.push(after.time, after.id)
@@ -52,10 +66,7 @@ export function listedSessions(filter: SessionListFilter, page: PageRequest): { 
     const table = 'session_owners CROSS JOIN sessions ON session_id = owner_session_id'
     listed += ` UNION ALL ${part(table, 'owner_updated_at', 'owner_session_id', earlier)}`
   }
-  params.push(page.limit + 1)
-  const order = 'ORDER BY listed_at DESC, listed_id DESC'
-  const from = `FROM (${listed} ${order} LIMIT ?) CROSS JOIN sessions ON session_id = listed_id ${order}`
-  return { from, params }
+  return { listed, params }
 }
 
 // A turn is none: only child runs are looked into.

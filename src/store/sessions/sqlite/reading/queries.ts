@@ -58,6 +58,13 @@ const newestTurns = (
    FROM (SELECT ${text} AS turn FROM runs WHERE run_session_id = ${session} AND parent_run_id IS NULL ${more}
      ORDER BY run_number DESC LIMIT ${limit}))`
 
+/** The first (`ASC`) or last turn of a session that fits `which`. */
+export const turnOf = (fields: string, session: string, which: string, order: 'ASC' | 'DESC') =>
+  `(SELECT ${fields} FROM runs WHERE run_session_id = ${session} AND parent_run_id IS NULL AND ${which}
+    ORDER BY run_number ${order} LIMIT 1)`
+/** The last turn of the conversation of a row of `sessions`. */
+export const lastTurn = (fields: string) => turnOf(fields, 'session_id', 'replaced_by IS NULL', 'DESC')
+
 /** Parameters: the maximum size of a record in a shared statement; the run ids. */
 export const selectRuns = `SELECT request.key AS request_key, ${recordOrSize('?1')} AS record_row
   FROM json_each(?2) AS request CROSS JOIN runs ON run_id = request.value`
@@ -123,6 +130,11 @@ const sessionFields = (newestRuns: string, maxBytes: string) => `session_id AS f
 /** Parameters: the maximum size of a session in a shared statement; how many runs it shows; the session ids. */
 export const selectSessions = `SELECT request.key AS request_key, ${sessionFields('?2', '?1')}
   FROM json_each(?3) AS request CROSS JOIN sessions ON session_id = request.value`
+
+/** The same for sessions in a list. Parameters: the ids. */
+export const selectSessionsOf = (maxBytes: number) =>
+  `SELECT ${sessionFields('10', String(maxBytes))}
+    FROM json_each(?) AS request CROSS JOIN sessions ON session_id = request.value ORDER BY request.key`
 
 /** The fields of a session in a list; `from` names the rows and their order. */
 export const selectSessionPage = (from: string, maxBytes: number) =>

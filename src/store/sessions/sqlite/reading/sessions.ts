@@ -5,8 +5,9 @@ import { encodeCursor } from '../../../rules/cursor.ts'
 import type { SqlRow } from '../../../sqlite/connection.ts'
 import { type SessionTexts, toSessionRecord } from '../schema/rows.ts'
 import { rowBytes } from './budget.ts'
+import { listKeys } from './keys.ts'
 import { listedSessions } from './lists.ts'
-import { selectSessionPage, selectSessions } from './queries.ts'
+import { selectSessionPage, selectSessions, selectSessionsOf } from './queries.ts'
 import type { All } from './records.ts'
 
 const shownRuns = 100
@@ -38,23 +39,43 @@ export async function sessionPage(
   page: PageRequest,
   maxBytes: number,
 ): Promise<Page<Session>> {
+  const most = rowBytes(maxBytes, 1, 100)
+  if (filter.status !== undefined) {
+    const { keys, next } = await listKeys(all, filter, page)
+    const rows = await all(selectSessionsOf(most), [JSON.stringify(keys.map(({ id }) => id))])
+    const { items, isWhole } = await readListed(all, rows, maxBytes)
+    const cut = keys.find(({ id }) => id === items.at(-1)?.session_id)
+    return { items, next: isWhole || cut === undefined ? next : encodeCursor(cut) }
+  }
   const { from, params } = listedSessions(filter, page)
-  const rows = await all(selectSessionPage(from, rowBytes(maxBytes, 1, 100)), params)
+  const rows = await all(selectSessionPage(from, most), params)
+  const { items, isWhole } = await readListed(all, rows.slice(0, page.limit), maxBytes)
+  const last = items.at(-1)
+  return {
+    items,
+    next:
+      (isWhole && rows.length <= page.limit) || last === undefined
+        ? null
+        : encodeCursor({ time: last.updated_at, id: last.session_id }),
+  }
+}
+
+/** As many as one read may give; at least one. */
+async function readListed(
+  all: All,
+  rows: readonly SqlRow[],
+  maxBytes: number,
+): Promise<{ items: Session[]; isWhole: boolean }> {
   const items: Session[] = []
   let left = maxBytes
-  for (const row of rows.slice(0, page.limit)) {
+  for (const row of rows) {
     left -= row.bytes as number
-    if (left < 0 && items.length > 0) break
+    if (left < 0 && items.length > 0) return { items, isWhole: false }
     const found =
       row.session_row === null
         ? await readSession(all, row.found_id as string, listedRuns)
         : toSessionRecord(row as unknown as SessionTexts)
     if (found !== undefined) items.push(found.session)
   }
-  const last = items.at(-1)
-  const isWhole = items.length === rows.length
-  return {
-    items,
-    next: isWhole || last === undefined ? null : encodeCursor({ time: last.updated_at, id: last.session_id }),
-  }
+  return { items, isWhole: true }
 }

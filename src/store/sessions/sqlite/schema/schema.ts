@@ -46,13 +46,19 @@ export const sessionUsage = sqliteTable(
     sessionId: text('usage_session_id').notNull(),
     /** Empty: recorded without the model. */
     model: text('usage_model').notNull(),
+    /** How many runs are in the sum. One that is resumed is taken out; without any the row goes. */
+    runs: integer('usage_runs').notNull(),
     inputTokens: integer('input_tokens').notNull(),
     outputTokens: integer('output_tokens').notNull(),
     totalTokens: integer('total_tokens').notNull(),
-    /** Null: never reported, like the next two. */
-    cachedInputTokens: integer('cached_input_tokens'),
-    cacheWriteTokens: integer('cache_write_tokens'),
-    reasoningTokens: integer('reasoning_tokens'),
+    cachedInputTokens: integer('cached_input_tokens').notNull(),
+    /** How many runs reported it; without any it is unknown, not zero. Likewise the next two. */
+    cachedInputRuns: integer('cached_input_runs').notNull(),
+    cacheWriteTokens: integer('cache_write_tokens').notNull(),
+    cacheWriteRuns: integer('cache_write_runs').notNull(),
+    reasoningTokens: integer('reasoning_tokens').notNull(),
+    reasoningRuns: integer('reasoning_runs').notNull(),
+    /** Of all runs so far, also of one that was resumed. */
     largestInputTokens: integer('largest_input_tokens'),
   },
   (table) => [primaryKey({ columns: [table.sessionId, table.model] })],

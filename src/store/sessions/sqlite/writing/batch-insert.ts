@@ -3,6 +3,7 @@ import { stringifyLarge } from '../../../../runtime/json.ts'
 import { startReserve } from '../../../rules/run-rules.ts'
 import { namesOf, sessionColumns, startedRunColumns, type ValuesOf } from '../schema/columns.ts'
 import { runs, sessions } from '../schema/schema.ts'
+import { addToSums, type UsageRow } from './usage.ts'
 
 /**
  * Commits a whole batch as one statement: its rows come as JSON documents, one per kind, and a trigger distributes
@@ -42,6 +43,8 @@ export interface BatchRows {
   /** Parts of large batches. The run or batch itself holds the first or the last part. */
   parts: [runId: string, firstSeq: number, part: string][]
   claims: [key: string][]
+  /** What ended runs used, by run. Only that of turns is kept. */
+  usage: UsageRow[]
   /** Runs that change their session's state for the first time. Its state is given, or in the row of the session. */
   changes: [runId: string, sessionId: string, isKnown: 0 | 1, state: string | null][]
   touches: [
@@ -63,6 +66,7 @@ const kinds = [
   'batches',
   'parts',
   'claims',
+  'usage',
   'changes',
   'touches',
 ] as const satisfies (keyof BatchRows)[]
@@ -77,6 +81,7 @@ export function emptyRows(): BatchRows {
     batches: [],
     parts: [],
     claims: [],
+    usage: [],
     changes: [],
     touches: [],
   }
@@ -146,6 +151,10 @@ CREATE TEMP TRIGGER deal_hot_writes INSTEAD OF INSERT ON hot_writes BEGIN
       ON run_id = value ->> 0 WHERE value ->> 2 IS NOT NULL;
   INSERT INTO events (event_run_number, first_seq, batch)
     SELECT run_number, value ->> 1, value ->> 2 FROM jsonb_each(NEW.parts) CROSS JOIN runs ON run_id = value ->> 0;
+  ${addToSums(
+    'run_session_id',
+    'FROM jsonb_each(NEW.usage) CROSS JOIN runs ON run_id = value ->> 0 WHERE parent_run_id IS NULL',
+  )};
   UPDATE runs SET state_before = ifnull(iif(value ->> 2, value ->> 3,
       (SELECT state FROM sessions WHERE session_id = value ->> 1)), 'null')
     FROM jsonb_each(NEW.changes) WHERE run_id = value ->> 0 AND state_before IS NULL;

@@ -3,9 +3,11 @@ import type { Message } from '../../../../core/message.ts'
 import { isTry } from '../../../../core/run.ts'
 import type { RunBatch, RunEnd, RunFinished, RunStart, RunStarted } from '../../../../core/run-write.ts'
 import type { SessionSeed } from '../../../../core/session.ts'
+import { usageOf } from '../../../rules/session-usage.ts'
 import { encodeBatch, type StoredBatch } from '../schema/event-batch.ts'
 import { begunOf, endedOf, messagesOf, noTurn, toJson } from '../schema/rows.ts'
 import { type BatchRows, emptyRows } from './batch-insert.ts'
+import { usageRow } from './usage.ts'
 
 export interface BeginRun {
   runId: string
@@ -124,6 +126,7 @@ export class WriteBatch {
     if (end !== undefined) {
       if (running && takesTurn && (exists || earlier !== undefined)) this.rows.instants.push([run.session_id])
       this.#touchEnd(run.session_id, end)
+      this.#addUsage(end)
     }
     return true
   }
@@ -189,6 +192,7 @@ export class WriteBatch {
       end.checked === true ? 1 : 0,
     ])
     if (sessionId !== null) this.#touchEnd(sessionId, end)
+    this.#addUsage(end)
   }
 
   #messagesOf(messages: readonly Message[], unchecked = false): string {
@@ -247,6 +251,11 @@ export class WriteBatch {
   #touchEnd(sessionId: string, end: RunEnd): void {
     const touched = this.#touch(sessionId, end.completed_at)
     if (end.state !== undefined) this.#setState(touched, end.run_id, end.state)
+  }
+
+  #addUsage(end: RunEnd): void {
+    if (end.usage === null && end.usage_by_model === undefined) return
+    for (const used of usageOf(end)) this.rows.usage.push(usageRow(end.run_id, used))
   }
 
   #setState(touched: Touched, runId: string, state: JsonObject | null): void {

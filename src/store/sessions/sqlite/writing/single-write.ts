@@ -30,6 +30,7 @@ import { insertBatch, toLargeParams } from './batch-insert.ts'
 import { freeClaim } from './claims.ts'
 import { isLarge } from './large-write.ts'
 import { bringBack, findReplaced, replaceTurns, rewindState } from './turns.ts'
+import { takeBackUsage } from './usage.ts'
 
 /**
  * Writes one item by itself inside the writer's transaction: reads the present rows, then uses the same statement as a
@@ -187,6 +188,7 @@ export async function resumeRun(writer: Connection, resume: RunResume): Promise<
 /** Removes what the pause wrote as an end, except its events; returns its messages. */
 async function reopen(writer: Connection, runId: string): Promise<Message[]> {
   const record = await readRecord((sql, params) => writer.all(sql, params), runId)
+  if (record !== undefined) await takeBackUsage(writer, record)
   await writer.run(
     `INSERT INTO events SELECT run_number, last_batch ->> '$[0].seq', last_batch FROM runs
      WHERE run_id = ? AND last_batch IS NOT NULL`,

@@ -1,0 +1,140 @@
+import type { PageRequest } from '../../../../core/page.ts'
+import { type RunStatus, runStatuses } from '../../../../core/run.ts'
+import type { SessionListFilter } from '../../../../core/store.ts'
+import { decodeCursor, encodeCursor, type Keyset } from '../../../rules/cursor.ts'
+import type { SqlRow, SqlValue } from '../../../sqlite/connection.ts'
+import { lastReadable } from './handovers.ts'
+import { listedKeys, newestFirst, ownedBy } from './lists.ts'
+import { lastTurn } from './queries.ts'
+import type { All } from './records.ts'
+
+/**
+ * Which sessions a list has, and how many. A filter by status has no index of its own, which every run would pay for: where
+ * few runs have the status, their sessions are looked at; otherwise the list, as far as one page may cost.
+ */
+
+/** Up to so many runs with a status are looked at for each page. */
+const fewRuns = 2_500
+/** A page ends after so many sessions that don't have the status. */
+const scannedAtMost = 4_000
+
+interface Keys {
+  keys: Keyset[]
+  next: string | null
+}
+
+export async function listKeys(all: All, filter: SessionListFilter, page: PageRequest): Promise<Keys> {
+  const { status } = filter
+  const after = decodeCursor(page.cursor)
+  if (status === undefined) {
+    const { listed, params } = listedKeys(filter, after)
+    return cut((await all(`${listed} ${newestFirst} LIMIT ?`, [...params, page.limit + 1])).map(toKey), page.limit)
+  }
+  if (!runStatuses.includes(status)) return { keys: [], next: null }
+  if (status === 'completed' || (await countRuns(all, status, fewRuns + 1)) > fewRuns) {
+    return scan(all, filter, after, page.limit)
+  }
+  const { from, params } = candidates(filter, 'status = ?', status)
+  const later = after === undefined ? '' : 'AND (updated_at, session_id) < (?, ?)'
+  const rows = await all(
+    `SELECT updated_at AS listed_at, session_id AS listed_id ${from} ${later} ${newestFirst} LIMIT ?`,
+    [...params, ...(after === undefined ? [] : [after.time, after.id]), page.limit + 1],
+  )
+  return cut(rows.map(toKey), page.limit)
+}
+
+export async function countSessions(all: All, filter: SessionListFilter): Promise<number> {
+  const { status } = filter
+  const { listed, params } = listedKeys(filter, undefined)
+  const count = async (from: string, values: readonly SqlValue[]): Promise<number> => {
+    const [row] = await all(`SELECT count(*) AS session_count ${from}`, values)
+    return row?.session_count as number
+  }
+  const total = () => count(`FROM (${listed})`, params)
+  if (status === undefined) return total()
+  if (!runStatuses.includes(status)) return 0
+  const isCompleted = status === 'completed'
+  const whole = `FROM (${listed}) CROSS JOIN sessions ON session_id = listed_id WHERE`
+  const most = await total()
+  if (filter.as_user === true || most <= (await countRuns(all, isCompleted ? undefined : status, most))) {
+    const seen = seenStatus(filter)
+    return count(`${whole} ${seen.sql} = ?`, [...params, ...seen.params, status])
+  }
+  if (!isCompleted) {
+    const found = candidates(filter, 'status = ?', status)
+    return count(found.from, found.params)
+  }
+  const others = candidates(filter, '? IS NOT NULL', status, '<>')
+  return (await count(`${whole} run_count > 0`, params)) - (await count(others.from, others.params))
+}
+
+/** The status of a session's last turn, as the reader sees it; refers to a row of `sessions`. */
+function seenStatus({ as_user, user_id }: SessionListFilter): { sql: string; params: SqlValue[] } {
+  const present = lastTurn('status')
+  if (as_user !== true || user_id === undefined) return { sql: present, params: [] }
+  return {
+    sql: `iif(user_id = ?, ${present}, ${lastReadable('status', 'session_id')})`,
+    params: [user_id, user_id, user_id],
+  }
+}
+
+/** The sessions with the status, from the runs that have it; `status` is bound to the parameter of `which`. */
+function candidates(
+  filter: SessionListFilter,
+  which: string,
+  status: RunStatus,
+  compared: '=' | '<>' = '=',
+): { from: string; params: SqlValue[] } {
+  const seen = seenStatus(filter)
+  const owned = ownedBy(filter)
+  const { updated_before: before } = filter
+  const from = `FROM (SELECT DISTINCT run_session_id AS candidate FROM runs
+      WHERE ${which} AND status <> 'completed' AND parent_run_id IS NULL) CROSS JOIN sessions ON session_id = candidate
+    WHERE ${seen.sql} ${compared} ? ${owned.conditions} ${before === undefined ? '' : 'AND updated_at < ?'}`
+  return { from, params: [status, ...seen.params, status, ...owned.params, ...(before === undefined ? [] : [before])] }
+}
+
+/** At most `most` are counted. Undefined: all that are not completed. */
+async function countRuns(all: All, status: RunStatus | undefined, most: number): Promise<number> {
+  const which = status === undefined ? '?1 IS NULL' : 'status = ?1'
+  const [row] = await all(
+    `SELECT count(*) AS run_count FROM (SELECT 1 FROM runs WHERE ${which} AND status <> 'completed' LIMIT ?2)`,
+    [status ?? null, most],
+  )
+  return row?.run_count as number
+}
+
+/** Looks at the list in growing pieces. */
+async function scan(all: All, filter: SessionListFilter, after: Keyset | undefined, limit: number): Promise<Keys> {
+  const seen = seenStatus(filter)
+  const keys: Keyset[] = []
+  let last = after
+  let left = scannedAtMost
+  for (let atOnce = 2 * limit; left > 0; atOnce *= 4) {
+    const most = Math.min(atOnce, left)
+    const { listed, params } = listedKeys(filter, last)
+    const rows = await all(
+      `SELECT listed_at, listed_id, ${seen.sql} = ? AS fits FROM (${listed} ${newestFirst} LIMIT ?)
+         CROSS JOIN sessions ON session_id = listed_id ${newestFirst}`,
+      [...seen.params, filter.status ?? null, ...params, most],
+    )
+    for (const row of rows) {
+      last = toKey(row)
+      if (row.fits === 1) keys.push(last)
+      if (keys.length > limit) return cut(keys, limit)
+    }
+    if (rows.length < most) return { keys, next: null }
+    left -= most
+  }
+  return { keys, next: last === undefined ? null : encodeCursor(last) }
+}
+
+function cut(found: readonly Keyset[], limit: number): Keys {
+  const keys = found.slice(0, limit)
+  const last = keys.at(-1)
+  return { keys, next: found.length <= limit || last === undefined ? null : encodeCursor(last) }
+}
+
+function toKey(row: SqlRow): Keyset {
+  return { time: row.listed_at as string, id: row.listed_id as string }
+}
