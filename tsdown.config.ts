@@ -2,6 +2,7 @@ import { defineConfig } from 'tsdown'
 import { tellBundled } from './scripts/bundled/plugin.ts'
 
 const swagger = 'node_modules/swagger-ui-dist'
+const prices = 'src/models/prices'
 
 // Pure JavaScript is bundled, so that what a user installs is small: native libraries and those that a user's own
 // config imports too (package.json, dependencies) stay outside.
@@ -26,9 +27,11 @@ export default defineConfig({
     alwaysBundle: [/^zod(\/|$)/],
     dts: { neverBundle: [/^zod(\/|$)/] },
   },
-  plugins: [tellBundled([swagger])],
-  copy: ['swagger-ui-bundle.js', 'swagger-ui.css', 'LICENSE', 'NOTICE'].map((file) => ({
-    from: `${swagger}/${file}`,
-    to: 'dist/web',
-  })),
+  plugins: [tellBundled([swagger], prices)],
+  copy: ['swagger-ui-bundle.js', 'swagger-ui.css', 'LICENSE', 'NOTICE']
+    .map((file) => ({
+      from: `${swagger}/${file}`,
+      to: 'dist/web',
+    }))
+    .concat({ from: `${prices}/prices.json`, to: 'dist' }),
 })

@@ -30,6 +30,13 @@ export function readPackage(folder: string): BundledPackage {
   return { place, folder, name: String(name), version: String(version), license, author: by }
 }
 
+/** The package that the price table was made from; its licence is beside the table. */
+export function priceSource(folder: string): BundledPackage {
+  const { source, version } = JSON.parse(readFileSync(join(folder, 'prices.json'), 'utf8')) as Record<string, string>
+  if (source === undefined || version === undefined) throw new Error('The price table does not say where it is from')
+  return { place: `node_modules/${source}`, folder, name: source, version, license: 'MIT', author: undefined }
+}
+
 /** A manifest without a name belongs to a folder inside a package. */
 function packageFolder(moduleId: string): string | undefined {
   const path = moduleId.replace(/^\0/, '').replace(/\?.*$/, '')

@@ -5,7 +5,10 @@ import { toNetworkError } from './transport/error.ts'
 const mediaType = 'application/x-ndjson'
 
 export interface SessionCopiesClient {
-  /** Copies the runs up to a given one (default: the latest) into a new session. `metadata.forked_from` names the original. */
+  /**
+   * Copies the runs up to a given one (default: the latest), or before one, into a new session. `metadata.forked_from` names
+   * the original.
+   */
   fork(sessionId: string, fork?: ForkSessionRequest, options?: KeyedOptions): Promise<Session>
   /**
    * Streams the whole session as JSON lines. The last line has the type `end`. Leaving the loop closes the request. Without

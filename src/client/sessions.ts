@@ -78,11 +78,15 @@ export interface SessionsClient extends SessionCopiesClient {
    * fewer than `limit` messages although more pages follow.
    */
   search(query: string, filter?: MessageFilter, options?: PageOptions): Promise<MessageHitList>
-  /** The latest `interactions` (1–1000, default 50), oldest first. `replaced` includes turns that other runs have replaced. */
+  /**
+   * The latest `interactions` (1–1000, default 50), oldest first; with `before` those that led to that turn. `replaced` includes
+   * turns that other runs have replaced.
+   */
   history(
     sessionId: string,
     options?: CallOptions & {
       interactions?: number | undefined
+      before?: string | undefined
       events?: boolean | undefined
       replaced?: boolean | undefined
     },
@@ -140,9 +144,10 @@ export function createSessionsClient(connection: Connection, prefix: string): Se
     prune: (request, options) => connection.post(`${prefix}/sessions/prune`, request, 'safe', options),
     ...createSessionCopiesClient(connection, prefix),
     search: (query, filter, options) => connection.list(`${prefix}/messages`, { ...filter, q: query }, options),
-    history: (sessionId, { interactions, events, replaced, ...options } = {}) =>
+    history: (sessionId, { interactions, before, events, replaced, ...options } = {}) =>
       connection.get(path(sessionId, '/history'), options, {
         num_messages: interactions,
+        before,
         stream_events: events,
         replaced,
       }),

@@ -62,6 +62,7 @@ export function resolveConfig(options: ResolveOptions): ResolvedConfig {
     root,
     dataFolder,
     model: user.model,
+    prices: user.prices,
     knowledge: { ...user.knowledge, sources: user.knowledge.sources ?? [] },
     entities,
     server,

@@ -1,6 +1,7 @@
 import type { ModelSetting } from '../core/model.ts'
 import type { Runnable } from '../core/runnable.ts'
 import type { SessionStore } from '../core/store.ts'
+import type { GivenPrices } from '../models/prices/cost.ts'
 import type { TestDoubles } from '../runnables/base/defaults.ts'
 import type { McpServers } from '../runnables/mcp/mcp.ts'
 import type { Address } from './settings/address.ts'
@@ -48,6 +49,7 @@ export interface ResolvedConfig {
   root: string
   dataFolder: string
   model: ModelSetting | undefined
+  prices: GivenPrices
   knowledge: Omit<CheckedConfig['knowledge'], 'sources'> & { sources: string[] }
   /** In the order of the file: agents, teams, workflows. */
   entities: Map<string, Runnable>

@@ -1,6 +1,6 @@
 import type { RunEvent } from './event.ts'
 import type { FileStore } from './file.ts'
-import type { Json } from './json.ts'
+import type { Json, JsonObject } from './json.ts'
 import type { Page, PageRequest } from './page.ts'
 import type { Run, RunHead, RunRecord, RunStatus } from './run.ts'
 import type {
@@ -209,6 +209,11 @@ export interface SessionStore extends FileStore {
   readEvents(runId: string, after: number, limit: number, types?: readonly RunEvent['type'][]): Promise<RunEvent[]>
   /** The newest `limit` turns of a session. Costs the same for a long session. */
   readHistory(sessionId: string, limit: number, view?: HistoryView): Promise<History>
+  /**
+   * The session's state before a turn: from before the first change by the turn or one after it. Where no change is recorded,
+   * also for imported turns, it is the state that they left. Undefined when there is no such turn.
+   */
+  findStateBefore(runId: string): Promise<JsonObject | null | undefined>
   /**
    * Makes a replaced turn part of the conversation again: the turns before it, and those after it that were replaced by the
    * same run. They replace the other turns of the conversation, and the session gets the state in which they left it.

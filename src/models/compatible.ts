@@ -1,4 +1,5 @@
 import type { CompatibleModel, ModelObject } from '../core/model.ts'
+import { compatibleUsage } from './compatible-usage.ts'
 
 export async function compatibleModel(
   name: string,
@@ -12,6 +13,7 @@ export async function compatibleModel(
     includeUsage: true,
     supportsStructuredOutputs: true,
     fetch,
+    convertUsage: compatibleUsage,
     ...(apiKey === undefined ? {} : { apiKey }),
   })
   return provider.languageModel(model)

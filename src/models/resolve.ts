@@ -34,12 +34,6 @@ export async function resolveModel(setting: ModelSetting, options: ResolveOption
   return packageModel(provider as PackageProvider, model, { root: options.root ?? process.cwd(), fetch })
 }
 
-/** The model's name in lists and events: `provider/model`, without keys and addresses. */
-export function describeModel(setting: ModelSetting): string {
-  if (typeof setting === 'string') return setting
-  return isModelObject(setting) ? `${setting.provider}/${setting.modelId}` : setting.model
-}
-
 /** Throws `invalid_request` with the path `model`. */
 export function assertModel(value: unknown): asserts value is ModelSetting {
   const problem = problemOfModel(value)

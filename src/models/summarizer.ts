@@ -4,7 +4,8 @@ import type { Message } from '../core/message.ts'
 import type { ModelSetting } from '../core/model.ts'
 import type { Summarizer } from '../core/summary.ts'
 import { Pace } from '../runtime/yield.ts'
-import { assertModel, describeModel, type ResolveOptions, resolveModel } from './resolve.ts'
+import { describeModel } from './name.ts'
+import { assertModel, type ResolveOptions, resolveModel } from './resolve.ts'
 import { clip, contentWords, splitSentences } from './sentence.ts'
 
 export interface SummaryManagerOptions {

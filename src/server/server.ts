@@ -38,7 +38,7 @@ export function composeServer(initial: ResolvedConfig, { mode, onRunEnd }: Serve
   /** Queued runs of an earlier process. */
   let queued: Recovered['queued'] = []
 
-  const { services, store, registry, knowledge, runs, summaries, retention } = composeServices(initial, {
+  const { services, store, registry, costs, knowledge, runs, summaries, retention } = composeServices(initial, {
     logger,
     clock,
     owner,
@@ -157,6 +157,7 @@ export function composeServer(initial: ResolvedConfig, { mode, onRunEnd }: Serve
     async reload(next) {
       config.replace(next)
       registry.replace(next.entities)
+      costs.replace(next.prices)
       if (life.isServing) runs.adopt([])
       mount()
       config.ingest()

@@ -3,6 +3,7 @@ import type { Logger } from '../core/logger.ts'
 import type { RunRecord } from '../core/run.ts'
 import type { SessionStore } from '../core/store.ts'
 import type { Clock } from '../core/time.ts'
+import { createCosts, type PricedCosts } from '../models/prices/costs.ts'
 import { systemTimers } from '../runtime/timers.ts'
 import { createUsers } from '../service/access/user-data.ts'
 import { createOnce } from '../service/idempotency.ts'
@@ -32,6 +33,7 @@ export interface ComposedServices {
   services: Services
   store: SessionStore
   registry: Registry
+  costs: PricedCosts
   knowledge: OpenableKnowledge | undefined
   runs: RunService
   summaries: SummaryService
@@ -79,6 +81,7 @@ export function composeServices(
   const once = createOnce(store, clock, logger)
   const users = createUsers({ store, sessions, runs, clock })
   const backup = composeBackup(config, composed?.documentsPath, clock)
-  const services = { registry, runs, sessions, summaries, knowledge, users, logger, once, backup }
-  return { services, store, registry, knowledge, runs, summaries, retention }
+  const costs = createCosts(config.prices)
+  const services = { registry, costs, runs, sessions, summaries, knowledge, users, logger, once, backup }
+  return { services, store, registry, costs, knowledge, runs, summaries, retention }
 }

@@ -5,7 +5,7 @@ import type { Knowledge } from '../core/knowledge/knowledge.ts'
 import type { Logger } from '../core/logger.ts'
 import type { GivenPart, Role } from '../core/message.ts'
 import type { Page, PageRequest } from '../core/page.ts'
-import type { CallAnswer, EntityKind, Run, RunGiven, RunHead, RunRecord } from '../core/run.ts'
+import type { CallAnswer, Cost, EntityKind, Run, RunGiven, RunHead, RunRecord, Usage } from '../core/run.ts'
 import type { EntityInfo, Runnable } from '../core/runnable.ts'
 import type {
   CopiedFile,
@@ -15,6 +15,7 @@ import type {
   SessionChange,
   SessionCopy,
   SessionHead,
+  SessionOverview,
   SessionOwners,
   SessionRecord,
 } from '../core/session.ts'
@@ -178,6 +179,8 @@ export interface ImportSession {
 export interface ForkSession {
   /** The last run to copy; absent: the latest. */
   runId?: string | undefined
+  /** Instead of `runId`: a turn. Copies those before it, with the state from before it. */
+  beforeRunId?: string | undefined
   /** Id of the new session. */
   sessionId?: string | undefined
   /** The user who gets the fork; absent: as the original. */
@@ -223,7 +226,7 @@ export interface Sessions {
   file(sessionId: string, fileId: string): Promise<SessionFile>
   /** Messages that contain all words of the query, newest first; `open*` matches a prefix. Throws `invalid_request` without a word. */
   search(query: string, filter: MessageFilter, page: PageRequest): Promise<Page<MessageHit>>
-  /** The latest `interactions` (1–1000) of the conversation, or of another view. */
+  /** The latest `interactions` (1–1000) of the conversation, or of another view. Throws `run_not_found` for a `before` that is no turn. */
   history(sessionId: string, interactions: number, withEvents: boolean, view?: HistoryView): Promise<SessionHistory>
   /** The newest run of the session that is queued or running, without child runs. */
   active(sessionId: string): Promise<RunHead | undefined>
@@ -260,8 +263,17 @@ export interface Summaries {
   generate(sessionId: string): Promise<Summary>
 }
 
+/** What runs, sessions and calls cost at the prices that are known now; null: not known. Never stored. */
+export interface Costs {
+  ofRun(run: Pick<Run, 'usage_by_model' | 'created_at' | 'started_at' | 'completed_at'>): Cost | null
+  ofSession(session: Pick<SessionOverview, 'usage_by_model' | 'forked_from' | 'created_at' | 'updated_at'>): Cost | null
+  /** `at`: when it ended. */
+  ofCall(call: { model?: string; usage: Usage | null; at: string }): Cost | null
+}
+
 export interface Services {
   registry: Registry
+  costs: Costs
   runs: Runs
   sessions: Sessions
   summaries: Summaries

@@ -4,8 +4,8 @@ import { dirname, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { MockLanguageModelV4 } from 'ai/test'
 import { AppError } from '../core/error.ts'
-import type { ModelObject, ModelSetting } from '../core/model.ts'
-import { assertModel, describeModel, resolveModel } from '../models/resolve.ts'
+import { isModelObject, type ModelObject, type ModelSetting } from '../core/model.ts'
+import { assertModel, resolveModel } from '../models/resolve.ts'
 import { type CallOptions, type StreamPart, toGenerated, toStream } from '../runnables/again/answer-stream.ts'
 import { createSerial } from '../runtime/serial.ts'
 import { type RecordedPart, readFiles, writeFiles } from './recorded-files.ts'
@@ -45,7 +45,7 @@ export function recordedModel({ model, file }: RecordedModelSettings): ModelObje
   assertModel(model)
   const path = file instanceof URL ? fileURLToPath(file) : file
   const mode = process.env[variable] ?? ''
-  const name = describeModel(model)
+  const name = nameIn(model)
   const played = new Map<string, number>()
   let real: Promise<ModelObject> | undefined
   let opened: Promise<Cassette> | undefined
@@ -103,6 +103,12 @@ function keyOf(model: string, options: CallOptions): string {
     return Object.fromEntries(Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1)))
   })
   return createHash('sha256').update(text).digest('base64url')
+}
+
+/** As in the files that there are; it is part of their keys. */
+function nameIn(model: ModelSetting): string {
+  if (typeof model === 'string') return model
+  return isModelObject(model) ? `${model.provider}/${model.modelId}` : model.model
 }
 
 function emptyCassette(model: string): Cassette {

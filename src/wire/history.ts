@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { flag, integer } from '../schema/request-field.ts'
+import { flag, integer, text } from '../schema/request-field.ts'
 import { component } from './document/component.ts'
 import { RunEvent } from './event.ts'
 import { Message } from './message.ts'
@@ -8,6 +8,7 @@ import { Summary } from './summary.ts'
 
 export const HistoryQuery = z.object({
   num_messages: integer(1, 1000).default(50).describe('The number of latest interactions. An interaction is one run.'),
+  before: text().optional().describe('A turn of the session: only what led to it, for earlier pages.'),
   replaced: flag().default(false).describe('Include turns that other runs have replaced, in the order of their start.'),
   stream_events: flag().default(false).describe('Include the recorded events of each run.'),
 })

@@ -95,10 +95,18 @@ export const SessionsQuery = z.object({
 
 export const ForkSessionRequest = component(
   'ForkSessionRequest',
-  z.object({
-    run_id: text().optional().describe('The last run to copy. Default: the latest run that has ended.'),
-    session_id: sessionId.optional().describe('The name of the new session.'),
-  }),
+  z
+    .object({
+      run_id: text().optional().describe('The last run to copy. Default: the latest run that has ended.'),
+      before_run_id: text()
+        .optional()
+        .describe('Instead of `run_id`: copy the turns before this one. The state is that from before it.'),
+      session_id: sessionId.optional().describe('The name of the new session.'),
+    })
+    .refine(({ run_id, before_run_id }) => run_id === undefined || before_run_id === undefined, {
+      error: "can't be combined with run_id",
+      path: ['before_run_id'],
+    }),
 )
 export type ForkSessionRequest = z.input<typeof ForkSessionRequest>
 

@@ -33,12 +33,17 @@ export const jsonType = { 'content-type': 'application/json' }
 /** The REST routes over real services and a memory store, through the kernel without a socket. */
 export async function openTestServer(options: TestServerOptions = {}) {
   const requestTimeoutMs = options.requestTimeoutMs ?? 30_000
-  const { store, registry, runs, sessions } = await openServices(options.entities ?? {}, undefined, requestTimeoutMs)
+  const { store, registry, costs, runs, sessions } = await openServices(
+    options.entities ?? {},
+    undefined,
+    requestTimeoutMs,
+  )
   const shared = { store, clock: Date.now, logger: silentLogger }
   const summaries = createSummaries({ ...shared, summarizer: options.summarizer, timeoutMs: 1000 })
   const once = createOnce(store, Date.now, silentLogger)
   const services: Services = {
     registry,
+    costs,
     runs,
     sessions,
     summaries,

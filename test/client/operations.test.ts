@@ -37,8 +37,22 @@ const operations: Record<string, ((subjects: Subjects) => Promise<unknown>)[]> =
   ],
   reuseSession: [async ({ client, session }) => client.sessions.reuse(await session(), { user_id: 'ann' })],
   listSessionRuns: [async ({ client, session }) => client.sessions.runs(await session(), { status: 'completed' })],
-  getHistory: [async ({ client, session }) => client.sessions.history(await session(), { interactions: 1 })],
-  forkSession: [async ({ client, session }) => client.sessions.fork(await session())],
+  getHistory: [
+    async ({ client, session }) => client.sessions.history(await session(), { interactions: 1 }),
+    async ({ client, run }) => {
+      const before = await run()
+      const { session_id } = (await server.call('GET', `/api/v1/runs/${before}`)).json
+      return client.sessions.history(session_id, { before })
+    },
+  ],
+  forkSession: [
+    async ({ client, session }) => client.sessions.fork(await session()),
+    async ({ client, run }) => {
+      const before_run_id = await run()
+      const { session_id } = (await server.call('GET', `/api/v1/runs/${before_run_id}`)).json
+      return client.sessions.fork(session_id, { before_run_id })
+    },
+  ],
   exportSession: [async ({ client, session }) => collect(await client.sessions.export(await session()))],
   importSession: [
     async ({ client, session }) => {

@@ -1,9 +1,8 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { MockLanguageModelV4 } from 'ai/test'
 import { describe, expect, it } from 'vitest'
-import { describeModel, resolveModel } from '../../src/models/resolve.ts'
+import { resolveModel } from '../../src/models/resolve.ts'
 import { agent } from '../../src/runnables/agent/agent.ts'
 import { collect } from '../runnables/fixture.ts'
 import { chunk, openEndpoint, refuse, streamWords } from './endpoint.ts'
@@ -40,7 +39,10 @@ describe('an OpenAI-compatible endpoint', () => {
     const model = { baseURL: endpoint.baseURL, model: 'm', apiKey: 'my-own-key' }
     const { error, types } = await collect(agent({ model }), 'Hi')
     expect(types).toEqual(['model_call_start', 'model_call_end'])
-    expect(error).toMatchObject({ code: 'run_failed', message: "The model 'm' failed (status 401): Wrong key: ***" })
+    expect(error).toMatchObject({
+      code: 'run_failed',
+      message: "The model 'compatible/m' failed (status 401): Wrong key: ***",
+    })
     expect(endpoint.requests).toHaveLength(1)
   })
 
@@ -62,7 +64,7 @@ describe('an OpenAI-compatible endpoint', () => {
     expect(text).toBe('Half')
     expect(error).toMatchObject({
       code: 'run_failed',
-      message: expect.stringMatching(/^The model 'm' failed: .*terminated/),
+      message: expect.stringMatching(/^The model 'compatible\/m' failed: .*terminated/),
     })
   })
 
@@ -73,7 +75,7 @@ describe('an OpenAI-compatible endpoint', () => {
     })
     const { error, text } = await collect(agent({ model: { baseURL: endpoint.baseURL, model: 'm' } }), 'Hi')
     expect(text).toBe('Half')
-    const message = "The model 'm' failed: Response stream ended without a finish reason."
+    const message = "The model 'compatible/m' failed: Response stream ended without a finish reason."
     expect(error).toMatchObject({ code: 'run_failed', message })
   })
 
@@ -121,11 +123,5 @@ describe('model names', () => {
     [{ baseURL: 'http://x', model: 'm', key: 'k' }],
   ])('does not take %j for a model', async (value) => {
     await expect(resolveModel(value as never)).rejects.toMatchObject({ code: 'invalid_request' })
-  })
-
-  it('are labels without keys and addresses', () => {
-    expect(describeModel('ollama/qwen3:8b')).toBe('ollama/qwen3:8b')
-    expect(describeModel({ baseURL: 'http://user:pass@host/v1', model: 'm', apiKey: 'k' })).toBe('m')
-    expect(describeModel(new MockLanguageModelV4({ provider: 'p', modelId: 'm' }))).toBe('p/m')
   })
 })

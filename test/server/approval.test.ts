@@ -149,7 +149,7 @@ describe('a tool that needs approval', () => {
     expect(wiped).toEqual([])
     expect(JSON.stringify(prompts[1])).toContain('too risky')
     const result = (await events(json.run_id)).find(({ type }) => type === 'tool_result')
-    expect(result).toMatchObject({ error: { message: 'The call was not approved.' } })
+    expect(result).toMatchObject({ error: { message: 'The call was not approved.' }, denied: true })
   })
 
   it('decides each call by itself, and asks again for what is left open', async () => {
@@ -161,6 +161,11 @@ describe('a tool that needs approval', () => {
     expect((await server.call('GET', `/api/v1/runs/${json.run_id}`)).json.status).toBe('input_required')
     expect((await resume(json.run_id, { approved: { one: true, two: false } })).json.status).toBe('completed')
     expect(wiped).toEqual(['a'])
+    const results = (await events(json.run_id)).filter(({ type }) => type === 'tool_result')
+    expect(results.map(({ call_id, denied }) => [call_id, denied]).sort()).toEqual([
+      ['one', undefined],
+      ['two', true],
+    ])
   })
 
   it('may pause again, with everything said so far', async () => {

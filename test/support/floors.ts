@@ -46,7 +46,7 @@ const floors: Record<string, Floor> = {
     ],
   },
   knowledge: { rooms: ground, folders: ['.', 'preparing', 'vectors embedders readers', 'chunkers', 'words'] },
-  models: { rooms: ground },
+  models: { rooms: ground, folders: ['prices', '.'] },
   sources: { rooms: ground },
   runnables: {
     rooms: [...ground, 'schema', 'models', 'client'],
@@ -54,7 +54,7 @@ const floors: Record<string, Floor> = {
   },
   service: {
     rooms: [...ground, 'schema'],
-    folders: ['access', 'sessions', 'runs', 'prompts', 'events', 'files', 'limits knowledge', '.'],
+    folders: ['live', 'access', 'sessions', 'runs', 'prompts', 'events', 'files', 'limits knowledge', '.'],
   },
   config: { rooms: [...ground, 'schema'], types: ['*'], folders: ['load', '.', 'settings'] },
   web: { rooms: [] },

@@ -4,6 +4,7 @@ import { silentLogger } from '../../src/core/logger.ts'
 import { markRunnable, type RunContext, type RunInput, type Runnable } from '../../src/core/runnable.ts'
 import type { SessionStore } from '../../src/core/store.ts'
 import type { Timers } from '../../src/core/time.ts'
+import { createCosts } from '../../src/models/prices/costs.ts'
 import { systemTimers } from '../../src/runtime/timers.ts'
 import type { RunBounds } from '../../src/service/limits/run-budget.ts'
 import { createRegistry } from '../../src/service/registry.ts'
@@ -75,7 +76,7 @@ export async function openServices(
     owner: 'own_test',
   })
   const sessions = createSessions(store, runs, Date.now, bounds)
-  return { store, registry, runs, sessions }
+  return { store, registry, costs: createCosts({}), runs, sessions }
 }
 
 export function request(entityId: string, text: string, more: Partial<StartRun> = {}): StartRun {

@@ -51,7 +51,8 @@ export function sessionCopyRoutes({ prefix, importBytes }: ApiSettings): Documen
       summary: 'Fork a session: copy its runs into a new one',
       description:
         'Copies the runs up to `run_id`, with their messages and events, under new ids. `metadata.forked_from` names the ' +
-        'session and the last run. The new session gets the current state of the session.',
+        'session and the last run. The new session gets the current state of the session. With `before_run_id` it has the ' +
+        'conversation and the state from before that turn, and no runs before the first one.',
       params,
       headers,
       body: { required: false, content: { 'application/json': ForkSessionRequest } },
@@ -62,8 +63,9 @@ export function sessionCopyRoutes({ prefix, importBytes }: ApiSettings): Documen
         const id = pathId(request)
         const fork = async () => {
           await sessions.get(id)
-          const { run_id: runId, session_id: sessionId } = parseBody(ForkSessionRequest, await request.body.json())
-          return sessions.fork(id, { runId, sessionId })
+          const body = parseBody(ForkSessionRequest, await request.body.json())
+          const { run_id: runId, before_run_id: beforeRunId, session_id: sessionId } = body
+          return sessions.fork(id, { runId, beforeRunId, sessionId })
         }
         return answer(await makeOnce(once, await readIdempotency(request, 'POST /sessions/fork'), fork))
       },

@@ -21,17 +21,13 @@ export function historyRoutes({ prefix }: ApiSettings): DocumentedRoute[] {
       responses: {
         200: jsonAnswer('The latest interactions (runs with their messages).', History),
       },
-      errors: ['session_not_found'],
+      errors: ['session_not_found', 'run_not_found'],
       handle: async (request, { sessions }) => {
         const id = pathId(request)
         await sessions.get(id)
-        const query = parseQuery(HistoryQuery, request.query)
-        const history = await sessions.history(
-          id,
-          query.num_messages,
-          query.stream_events,
-          query.replaced ? { replaced: true } : undefined,
-        )
+        const { num_messages: count, stream_events: events, ...query } = parseQuery(HistoryQuery, request.query)
+        const view = query.before === undefined && !query.replaced ? undefined : query
+        const history = await sessions.history(id, count, events, view)
         if (history.events === undefined) return json(toHistory(id, history))
         return stream(withEvents(toHistory(id, history), history.events), 'application/json; charset=utf-8')
       },

@@ -54,6 +54,7 @@ export const command: CommandModule<SessionsOptions> = {
       .option('--replaced', 'with show: also the runs that other runs have replaced')
       .option('--new', 'with summary: write a new one')
       .option('--at <run>', 'with fork: the last run to copy (default: the latest)')
+      .option('--before <run>', 'with fork: copy the conversation before this run')
       .option('--as <id>', 'with fork: the id of the new session')
       .addOption(
         new Option('--format <format>', 'with export: jsonl can be imported again, markdown is for reading').choices([
@@ -91,6 +92,7 @@ const flagActions: Record<string, readonly string[]> = {
   replaced: ['show'],
   new: ['summary'],
   at: ['fork'],
+  before: ['fork'],
   as: ['fork'],
   format: ['export'],
   output: ['export', 'file'],

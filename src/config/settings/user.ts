@@ -5,6 +5,7 @@ import type { HostableAgent } from '../../runnables/agent/host.ts'
 import type { McpServer } from '../../runnables/mcp/settings.ts'
 import { callback, integer, list, object, settings, text } from '../../schema/field.ts'
 import { modelSetting } from '../../schema/model.ts'
+import { prices } from './prices.ts'
 import { collection, serverSettings } from './server.ts'
 
 /** An entity is a value of `agent`, `team` or `workflow`, or an AI SDK `Agent`. */
@@ -30,6 +31,8 @@ const userFields = settings({
   workflows: entities<Runnable<'workflow'>>(),
   /** MCP servers by name; `mcp('name')` gives an agent their tools. */
   mcpServers: object<Record<string, McpServer>>('an object with one entry per name').default({}),
+  /** What models cost in USD per million tokens, by name: `'openai/gpt-5': { input, output }`, or `'local'`. */
+  prices: prices().default({}),
   server: serverSettings.prefault({}),
   /** Called at shutdown, and when a reload has replaced this config and its last run has ended. */
   dispose: callback<() => void | Promise<void>>().optional(),

@@ -4,7 +4,8 @@ import type { EmittedEvent } from '../../core/event.ts'
 import type { ModelObject, ModelSetting } from '../../core/model.ts'
 import type { RunGiven } from '../../core/run.ts'
 import type { RunContext, RunInput } from '../../core/runnable.ts'
-import { describeModel, resolveModel } from '../../models/resolve.ts'
+import { describeModel } from '../../models/name.ts'
+import { resolveModel } from '../../models/resolve.ts'
 import { Channel } from '../../runtime/channel.ts'
 import { askingOf } from '../base/ask-scope.ts'
 import type { Defaults } from '../base/defaults.ts'
@@ -105,16 +106,16 @@ export function modelAnswer(settings: CheckedAgent, setting: ModelSetting, defau
       messages = now
     }
     const observer = new ModelObserver()
-    const equip = async (model: ModelObject) => {
-      const watched = await observer.watch(model)
-      return hook === undefined ? watched : hookedModel(watched, hook, callOf(input, context))
+    const equip = async (model: ModelObject, name: string) => {
+      const watched = await observer.watch(model, name)
+      return hook === undefined ? watched : hookedModel(watched, { name, hook, run: callOf(input, context) })
     }
     const steps = stopWhen.length === 0 ? new StepLimit(limits.run.steps, context.resumed) : undefined
     const schema = context.given?.output_schema
     const asked = schema && (await callersOutput(schema))
     if (resumed !== undefined) steps?.assertStepLeft()
     const agent = await createAgent({
-      model: await equip(await resolve()),
+      model: await equip(await resolve(), label),
       tools: askingTools(
         equipped,
         askingOf(context, (event) => queue.push(event)),

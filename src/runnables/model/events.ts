@@ -1,15 +1,18 @@
-import type { LanguageModelUsage, TextStreamPart, ToolSet } from 'ai'
+import type { TextStreamPart, ToolSet } from 'ai'
 import { AppError, messageOf } from '../../core/error.ts'
-import type { EmittedEvent, ModelCallEnd, ModelCallStart } from '../../core/event.ts'
+import type { EmittedEvent, ModelCallEnd, ModelCallStart, ToolResult } from '../../core/event.ts'
 import { createId } from '../../core/id.ts'
 import type { JsonObject } from '../../core/json.ts'
 import type { Usage } from '../../core/run.ts'
 import { toJson } from '../base/json-value.ts'
 import { describeFiles } from '../files/inline.ts'
+import { toUsage } from './usage.ts'
 
 /** Converts the AI SDK's stream to events. One per run: it knows the open model call and tool call starts. */
 export class ModelEvents {
-  #call: { id: string; startedAt: number } | undefined
+  #call: { id: string; startedAt: number; firstTextAt?: number } | undefined
+  /** Whether the open call has said nothing yet. */
+  #isSilent = false
   readonly #toolCalls = new Map<string, number>()
   readonly #now: () => number
   readonly #startedAt: number
@@ -30,6 +33,7 @@ export class ModelEvents {
     { tools, settings }: { tools?: unknown; settings?: unknown } = {},
   ): ModelCallStart {
     this.#call = { id: createId('call'), startedAt: this.#now() }
+    this.#isSilent = true
     return {
       type: 'model_call_start',
       call_id: this.#call.id,
@@ -44,17 +48,30 @@ export class ModelEvents {
     const call = this.#call
     if (call === undefined) return []
     this.#call = undefined
-    const duration_ms = this.#now() - call.startedAt
-    return [{ type: 'model_call_end', call_id: call.id, usage, finish_reason: finishReason, duration_ms }]
+    const { id: call_id, startedAt, firstTextAt } = call
+    const duration_ms = this.#now() - startedAt
+    const end: ModelCallEnd = {
+      type: 'model_call_end',
+      call_id,
+      usage,
+      finish_reason: finishReason,
+      duration_ms,
+    }
+    if (firstTextAt !== undefined) end.first_text_ms = firstTextAt - startedAt
+    return [end]
   }
 
   /** Throws the provider's error for an error part, and an error for an answer that broke off. `output`: of a tool, as recorded. */
   of(part: TextStreamPart<ToolSet>, output?: unknown): EmittedEvent[] {
     switch (part.type) {
       case 'text-delta':
-        return part.text === '' ? [] : [{ type: 'text_delta', text: part.text }]
+        if (part.text === '') return []
+        if (this.#isSilent) this.#firstText()
+        return [{ type: 'text_delta', text: part.text }]
       case 'reasoning-delta':
-        return part.text === '' ? [] : [{ type: 'reasoning_delta', text: part.text }]
+        if (part.text === '') return []
+        if (this.#isSilent) this.#firstText()
+        return [{ type: 'reasoning_delta', text: part.text }]
       case 'tool-call':
         this.#toolCalls.set(part.toolCallId, this.#now())
         return [{ type: 'tool_call', call_id: part.toolCallId, name: part.toolName, input: toJson(part.input) }]
@@ -65,11 +82,7 @@ export class ModelEvents {
       case 'tool-error':
         return [this.#toolEnd(part, { error: { message: messageOf(part.error) } })]
       case 'tool-output-denied':
-        return [
-          this.#toolEnd(part, {
-            error: { message: this.#denied.get(part.toolCallId) ?? 'The call was not approved.' },
-          }),
-        ]
+        return [this.#toolEnd(part, this.#refusal(part.toolCallId))]
       case 'tool-approval-request':
         // The user's own code has answered it already.
         if (part.isAutomatic === true) return []
@@ -99,9 +112,21 @@ export class ModelEvents {
     }
   }
 
+  #firstText(): void {
+    this.#isSilent = false
+    if (this.#call !== undefined) this.#call.firstTextAt = this.#now()
+  }
+
+  /** A call that was approved and can't be made is no refusal. */
+  #refusal(callId: string): Pick<ToolResult, 'error' | 'denied'> {
+    const problem = this.#denied.get(callId)
+    if (problem !== undefined) return { error: { message: problem } }
+    return { error: { message: 'The call was not approved.' }, denied: true }
+  }
+
   #toolEnd(
     { toolCallId, toolName }: { toolCallId: string; toolName: string },
-    outcome: { output: ReturnType<typeof toJson> } | { error: { message: string } },
+    outcome: Pick<ToolResult, 'output' | 'error' | 'denied'>,
   ): EmittedEvent {
     const now = this.#now()
     // An approved call begins with the resumed run.
@@ -109,16 +134,4 @@ export class ModelEvents {
     this.#toolCalls.delete(toolCallId)
     return { type: 'tool_result', call_id: toolCallId, name: toolName, ...outcome, duration_ms }
   }
-}
-
-/** Null when the provider reports no tokens. */
-export function toUsage({
-  inputTokens,
-  outputTokens,
-  totalTokens,
-}: Pick<LanguageModelUsage, 'inputTokens' | 'outputTokens' | 'totalTokens'>): Usage | null {
-  if (inputTokens === undefined && outputTokens === undefined && totalTokens === undefined) return null
-  const input_tokens = inputTokens ?? 0
-  const output_tokens = outputTokens ?? 0
-  return { input_tokens, output_tokens, total_tokens: totalTokens ?? input_tokens + output_tokens }
 }

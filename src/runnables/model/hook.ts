@@ -3,17 +3,15 @@ import type { ModelObject } from '../../core/model.ts'
 import type { AgentHooks, ModelOutcome, ModelParams } from '../agent/hooks.ts'
 import type { AgentRunContext } from '../agent/settings.ts'
 import { loadSdk } from '../base/sdk.ts'
-import { toUsage } from './events.ts'
+import { ofProvider, type StreamPart } from './usage.ts'
 
 type Model = Extract<ModelObject, { specificationVersion: 'v4' }>
 type Streamed = Awaited<ReturnType<Model['doStream']>>
-type StreamPart = Streamed['stream'] extends ReadableStream<infer PART> ? PART : never
 
 /** The model with the user's hook around every call; the hook's end delays the end of the stream. */
 export async function hookedModel(
   model: ModelObject,
-  hook: NonNullable<AgentHooks['modelCall']>,
-  run: AgentRunContext,
+  { name, hook, run }: { name: string; hook: NonNullable<AgentHooks['modelCall']>; run: AgentRunContext },
 ): Promise<ModelObject> {
   const { wrapLanguageModel } = await loadSdk()
   return wrapLanguageModel({
@@ -35,7 +33,6 @@ export async function hookedModel(
           }
           return ended.promise
         }
-        const name = `${inner.provider}/${inner.modelId}`
         const around = (async () => hook({ model: name, params, run }, next))()
         around.then(
           () => started.reject(why),
@@ -65,12 +62,7 @@ function observe(
       else if (part.type === 'error') failure = { error: part.error }
       else if (part.type === 'finish') {
         outcome.finish_reason = part.finishReason.unified
-        const { inputTokens, outputTokens } = part.usage
-        outcome.usage = toUsage({
-          inputTokens: inputTokens.total,
-          outputTokens: outputTokens.total,
-          totalTokens: undefined,
-        })
+        outcome.usage = ofProvider(part.usage)
       }
       controller.enqueue(part)
     },

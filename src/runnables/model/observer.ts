@@ -4,19 +4,19 @@ import { loadSdk } from '../base/sdk.ts'
 
 type Model = Extract<ModelObject, { specificationVersion: 'v4' }>
 
-/** Called before every attempt of a model call, with the provider's parameters. */
+/** Called before every attempt of a model call, with the model's name and the provider's parameters. */
 export class ModelObserver {
-  onCall: (params: ModelParams) => Promise<void> | undefined = () => undefined
+  onCall: (name: string, params: ModelParams) => Promise<void> | undefined = () => undefined
 
   /** The model with this observer inside all hooks, so that it sees their changes. */
-  async watch(model: ModelObject): Promise<ModelObject> {
+  async watch(model: ModelObject, name: string): Promise<ModelObject> {
     const { wrapLanguageModel } = await loadSdk()
     return wrapLanguageModel({
       model: model as Model,
       middleware: {
         specificationVersion: 'v4',
         wrapStream: async ({ params, doStream }) => {
-          await this.onCall(params)
+          await this.onCall(name, params)
           return doStream()
         },
       },

@@ -3,6 +3,7 @@ import { isAppError } from '../../core/error.ts'
 import type { EmittedEvent, InputRequired } from '../../core/event.ts'
 import type { ModelSetting } from '../../core/model.ts'
 import { modelFailure } from '../../models/failure.ts'
+import { nameOfModel } from '../../models/name.ts'
 import { Channel } from '../../runtime/channel.ts'
 import type { ModelParams } from '../agent/hooks.ts'
 import type { RuntimeContext } from '../agent/settings.ts'
@@ -85,7 +86,8 @@ async function pump(run: ModelRun, queue: Channel<EmittedEvent>, abortSignal: Ab
     let spoken = false
     let stepBegins = false
     if (run.observer !== undefined) {
-      run.observer.onCall = (params) => {
+      run.observer.onCall = (name, params) => {
+        label = name
         // The failed attempt before has no other end.
         if (!stepBegins) for (const event of events.endCall(null, 'error')) void queue.offer(event)
         stepBegins = false
@@ -102,7 +104,7 @@ async function pump(run: ModelRun, queue: Channel<EmittedEvent>, abortSignal: Ab
       // Part of the options of every call, and not in their type. It also takes the place of a hosted agent's own.
       ...{ experimental_download: run.files.download },
       onStepStart: (step) => {
-        label = run.label ?? `${step.provider}/${step.modelId}`
+        label = run.label ?? nameOfModel(step)
         stepBegins = true
         return run.observer === undefined ? queue.offer(events.startCall(label, ...announced(step))) : undefined
       },

@@ -1,5 +1,6 @@
 import type { OutputInterface, ToolLoopAgentSettings, ToolSet } from 'ai'
 import type { ModelObject, ModelSetting } from '../../core/model.ts'
+import { describeModel } from '../../models/name.ts'
 import { resolveModel } from '../../models/resolve.ts'
 import type { CheckedAgent } from '../agent/schema.ts'
 import { loadSdk } from '../base/sdk.ts'
@@ -15,7 +16,7 @@ type Download = ToolLoopAgentSettings['experimental_download']
 export interface RunParts {
   model: ModelObject
   tools: ToolSet
-  equip: (model: ModelObject) => ModelObject | Promise<ModelObject>
+  equip: (model: ModelObject, name: string) => ModelObject | Promise<ModelObject>
   approve: Approve
   /** The caller's, after the agent's own. */
   instructions?: string | undefined
@@ -74,7 +75,8 @@ function withResolvedModel<OPTIONS extends { model?: unknown }, RESULT>(
     const prepared = await prepare(options)
     const model = (prepared as { model?: unknown } | undefined)?.model
     if (model === undefined || model === options.model) return prepared
-    return { ...prepared, model: await equip(await resolveModel(model as ModelSetting, { root })) }
+    const setting = model as ModelSetting
+    return { ...prepared, model: await equip(await resolveModel(setting, { root }), describeModel(setting)) }
   }
 }
 

@@ -1,4 +1,4 @@
-import type { LanguageModelUsage, OutputInterface } from 'ai'
+import type { OutputInterface } from 'ai'
 import { AppError, messageOf } from '../../core/error.ts'
 import type { EmittedEvent, ModelCallEnd } from '../../core/event.ts'
 import type { JsonObject } from '../../core/json.ts'
@@ -6,6 +6,7 @@ import { compileJsonSchema } from '../../schema/json-schema.ts'
 import { toJson } from '../base/json-value.ts'
 import { loadSdk } from '../base/sdk.ts'
 import { PartialData } from './partial-data.ts'
+import { toSdkUsage } from './usage.ts'
 
 /** True for every `output` but the AI SDK's `Output.text()`. */
 export function isStructured(output: OutputInterface | undefined): output is OutputInterface {
@@ -77,13 +78,8 @@ export async function* structured(
 }
 
 function contextOf({ usage, finish_reason }: ModelCallEnd) {
-  const counted = {
-    inputTokens: usage?.input_tokens,
-    outputTokens: usage?.output_tokens,
-    totalTokens: usage?.total_tokens,
-  } as LanguageModelUsage
   const response = { id: '', timestamp: new Date(0), modelId: '' }
-  return { response, usage: counted, finishReason: finish_reason as 'stop' }
+  return { response, usage: toSdkUsage(usage), finishReason: finish_reason as 'stop' }
 }
 
 function misfit(error: unknown, { finish_reason }: ModelCallEnd, schemaName: string): AppError {

@@ -1,4 +1,6 @@
-import { isEnded, type RunHead, type RunRecord } from '../../core/run.ts'
+import { notFound } from '../../core/error.ts'
+import type { JsonObject } from '../../core/json.ts'
+import { isEnded, isTurn, type RunHead, type RunRecord } from '../../core/run.ts'
 import type { SessionStore } from '../../core/store.ts'
 
 type Store = Pick<SessionStore, 'findRunHead' | 'findRun' | 'isBefore'>
@@ -27,6 +29,25 @@ export function createMarks(store: Store, last: string | null | undefined) {
     if (follows !== undefined && (await isCopied(follows))) marked.follows = follows
     return marked
   }
+}
+
+/** The last turn before this one, null for the first, and the state then. Throws `run_not_found` unless it is a turn of the session. */
+export async function cutBefore(
+  store: Store & Pick<SessionStore, 'readHistory' | 'findStateBefore'>,
+  sessionId: string,
+  runId: string,
+): Promise<{ last: string | null; state: JsonObject | null }> {
+  await assertTurn(store, sessionId, runId)
+  const { runs } = await store.readHistory(sessionId, 1, { before: runId })
+  const state = await store.findStateBefore(runId)
+  if (state === undefined) throw notFound('run', runId)
+  return { last: runs.at(-1)?.run_id ?? null, state }
+}
+
+/** Throws `run_not_found` unless the run is a turn of the session, replaced or not. */
+export async function assertTurn(store: Store, sessionId: string, runId: string): Promise<void> {
+  const run = await (store.findRunHead?.(runId) ?? store.findRun(runId))
+  if (run === undefined || run.session_id !== sessionId || !isTurn(run)) throw notFound('run', runId)
 }
 
 /** The conversation that ends with this turn: `replaced` turns, and those of the present one up to `shown`. */

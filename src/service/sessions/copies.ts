@@ -10,7 +10,7 @@ import { type Clock, timestamp } from '../../core/time.ts'
 import { tooLarge } from '../files/check.ts'
 import { filesOf } from '../files/content.ts'
 import type { ForkSession, ImportSession, PartOfSession, SessionPiece } from '../services.ts'
-import { conversationTo, createMarks, wholeSession } from './copied-turns.ts'
+import { conversationTo, createMarks, cutBefore, wholeSession } from './copied-turns.ts'
 
 const recordsAtOnce = 20
 const eventsAtOnce = 500
@@ -74,12 +74,16 @@ export function createSessionCopies(store: SessionStore, clock: Clock, { fileByt
       return store.restoreSession(userId === undefined ? given : ownedBy(given, userId))
     },
 
-    async fork(origin: SessionRecord, { runId, sessionId, userId }: ForkSession): Promise<SessionRecord> {
+    async fork(origin: SessionRecord, { runId: last, beforeRunId, ...fork }: ForkSession): Promise<SessionRecord> {
+      const { sessionId, userId } = fork
       const { runs: _runs, run_count: count, summary, ...session } = origin.session
+      const cut = beforeRunId === undefined ? { last } : await cutBefore(store, session.session_id, beforeRunId)
+      const runId = cut.last
       const taken = new Set<string>()
       let outerRuns = 0
-      let last: string | undefined
+      let lastTaken: string | undefined
       async function* runs(): AsyncGenerator<RunPiece> {
+        if (runId === null) return
         let isPast = false
         const { replaced, shown } = runId === undefined ? wholeSession : await conversationTo(store, runId)
         let isShown = shown !== undefined
@@ -91,11 +95,11 @@ export function createSessionCopies(store: SessionStore, clock: Clock, { fileByt
           const isOuter = parent === null
           // Child runs of the last run come after it.
           if (isOuter ? isPast || !isWanted(found) : !taken.has(parent)) continue
-          const run = runId === undefined ? found : { ...found, replaced_by: null, follows: undefined }
+          const run: RunRecord = runId === undefined ? found : { ...found, replaced_by: null, follows: undefined }
           taken.add(run.run_id)
           if (run.run_id === shown) isShown = false
           if (isOuter) {
-            last = run.run_id
+            lastTaken = run.run_id
             outerRuns++
           }
           yield { run }
@@ -109,6 +113,7 @@ export function createSessionCopies(store: SessionStore, clock: Clock, { fileByt
       const at = timestamp(now)
       const begun: SessionHead['session'] = {
         ...session,
+        ...('state' in cut && { state: cut.state }),
         shared_with: { agent_ids: [], team_ids: [], workflow_ids: [], user_ids: [] },
         created_at: at,
         updated_at: at,
@@ -119,7 +124,7 @@ export function createSessionCopies(store: SessionStore, clock: Clock, { fileByt
       }
       const id = sessionId ?? createId('ses', now)
       return store.restoreSession(named({ session: begun, summary: null }), () => {
-        const forked_from = { session_id: session.session_id, run_id: last ?? null }
+        const forked_from = { session_id: session.session_id, run_id: lastTaken ?? null }
         const metadata = { ...session.metadata, forked_from }
         return named({ session: { ...begun, metadata }, summary: outerRuns === count ? summary : null })
       })

@@ -13,6 +13,7 @@ import { earlierAnswer, toClaim } from '../idempotency.ts'
 import { checkGiven, type GivenBounds } from '../limits/given.ts'
 import type { RunService } from '../runs/runs.ts'
 import type { Sessions } from '../services.ts'
+import { assertTurn } from './copied-turns.ts'
 import { createSessionCopies } from './copies.ts'
 
 const eventPage = 1000
@@ -111,6 +112,7 @@ export function createSessions(
     },
     async history(sessionId, interactions, withEvents, view) {
       await get(sessionId)
+      if (view?.before !== undefined) await assertTurn(store, sessionId, view.before)
       const history = await store.readHistory(sessionId, interactions, view)
       const summary = (await store.findSummary(sessionId)) ?? null
       if (!withEvents) return { ...history, summary }

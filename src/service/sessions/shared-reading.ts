@@ -82,7 +82,7 @@ export function createReading(
     return begun === undefined ? answer : read(begun)
   }
 
-  /** The conversation as it was at the handover, or all its turns. */
+  /** The conversation as it was at the handover, what led to one of its turns, or all its turns. */
   async function history<H extends History>(
     sessionId: string,
     view: HistoryView | undefined,
@@ -90,11 +90,23 @@ export function createReading(
   ): Promise<H> {
     const handover = await store.findHandover(sessionId, userId, 0)
     if (handover === undefined) throw notFound('session', sessionId)
-    const found =
-      view?.replaced === true
-        ? await until(sessionId, (before) => read({ replaced: true, before }))
-        : await read({ upTo: handover.last ?? '' })
+    const found = await readPart(sessionId, view, handover, read)
     return { ...found, runs: await asThen(found.runs, handover) }
+  }
+
+  async function readPart<H>(
+    sessionId: string,
+    { before, replaced }: HistoryView = {},
+    { last, next }: Handover,
+    read: (view: HistoryView) => Promise<H>,
+  ): Promise<H> {
+    if (before !== undefined) {
+      // What led to a turn is older than it.
+      if (next !== null && !(await store.isBefore(before, next.run_id))) throw notFound('run', before)
+      return read({ before, replaced })
+    }
+    if (replaced === true) return until(sessionId, (first) => read({ replaced, before: first }))
+    return read({ upTo: last ?? '' })
   }
 
   async function mayRead(run: RunHead): Promise<boolean> {

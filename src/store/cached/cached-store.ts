@@ -183,6 +183,7 @@ export function cachedStore(store: SessionStore, limits: Partial<MemoryLimits> =
     beginRun,
     appendEvents: (batch) => store.appendEvents(batch),
     finishRun,
+    findStateBefore: (runId) => store.findStateBefore(runId),
     restoreTurn: (runId, at) => forgetting(store.restoreTurn(runId, at), () => forgetRun(runId)),
     resumeRun: (resume) => forgetting(store.resumeRun(resume), () => forgetRun(resume.run_id)),
     findRun: (runId) => store.findRun(runId),

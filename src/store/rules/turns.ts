@@ -47,6 +47,13 @@ export function pathTo<T extends Turn>(turns: readonly T[], runId: string): T[] 
   return [...turns.slice(0, turns.indexOf(turn) + 1).filter(isShown), ...path]
 }
 
+/** The turn and those that came after it in the conversation, until now or until they were replaced together. */
+export function fromTurn<T extends Turn>(turns: readonly T[], runId: string): T[] {
+  const isShownNow = turns.some((turn) => turn.run_id === runId && isShown(turn))
+  const conversation = isShownNow ? turns.filter(isShown) : branchOf(turns, runId)
+  return conversation.slice(conversation.findIndex((turn) => turn.run_id === runId))
+}
+
 /** A new run takes the place of the turn and of all later ones. `shown`: at least these and the turn before them. */
 export function replacement<T extends Turn>(shown: readonly T[], runId: string, by: string): TurnChange<T> {
   const place = shown.findIndex((turn) => turn.run_id === runId)

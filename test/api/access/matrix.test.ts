@@ -166,6 +166,10 @@ const cases: Cases = {
   forkSession: (bob) => ({
     'path.id': [foreignSession(bob, { body: {} }), foreignSession(bob, { body: { run_id: bob.run } })],
     'body.run_id': { body: { run_id: bob.run }, status: 404 },
+    'body.before_run_id': [bob.run, bob.child, bob.waiting].map((before_run_id) => ({
+      body: { before_run_id },
+      status: 404,
+    })),
     'body.session_id': { body: { session_id: bob.session }, status: 409 },
     'header.Idempotency-Key': { body: {}, headers: { 'idempotency-key': bob.key }, status: 201 },
   }),
@@ -200,6 +204,11 @@ const cases: Cases = {
   }),
   getHistory: (bob) => ({
     'path.id': foreignSession(bob),
+    'query.before': [
+      foreignSession(bob, { query: { before: bob.run } }),
+      { query: { before: bob.run }, status: 404 },
+      { query: { before: bob.waiting, replaced: 'true' }, status: 404 },
+    ],
     'query.num_messages': foreignSession(bob, { query: { num_messages: '1000' } }),
     'query.stream_events': foreignSession(bob, { query: { stream_events: 'true' } }),
   }),

@@ -163,6 +163,18 @@ describe('agent with a model', () => {
     })
   })
 
+  it('records each call under the model that a step chose', async () => {
+    const other = Object.assign(scripted(answer('21 degrees')), { provider: 'other.chat', modelId: 'two' })
+    const entity = agent({
+      model: scripted(callTool('weather', { city: 'Bern' })),
+      tools: { weather },
+      prepareStep: ({ stepNumber }) => (stepNumber === 0 ? {} : { model: other }),
+    })
+    const { of, text } = await collect(entity, 'x')
+    expect(text).toBe('21 degrees')
+    expect(of('model_call_start').map(({ model }) => model)).toEqual(['scripted/one', 'other/two'])
+  })
+
   it('takes the model of the config when it has none of its own', async () => {
     const bound = withDefaults(agent({}), { model: scripted(answer('bound')) })
     expect(bound.model).toBe('scripted/one')

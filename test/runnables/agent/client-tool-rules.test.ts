@@ -55,7 +55,7 @@ test('a function for approvals holds for the tools of the agent, and may deny a 
   const model = scriptedModel(calls('weather', 'pick', 'look'), 'Done.')
   const toolApproval = ({ toolCall }: { toolCall: { toolName: string } }) =>
     toolCall.toolName === 'look' ? ('denied' as const) : ('user-approval' as const)
-  const { ask, resume, waiting } = await serve(agent({ model, tools: { weather }, toolApproval }))
+  const { ask, resume, waiting, events } = await serve(agent({ model, tools: { weather }, toolApproval }))
   const paused = await ask({ client_tools: [pick, { ...pick, name: 'look' }] })
   expect(await waiting(paused)).toEqual(['approval use-weather', 'tool use-pick'])
   await resume(paused, { 'use-weather': { approved: true }, 'use-pick': { output: 'red' } })
@@ -64,13 +64,18 @@ test('a function for approvals holds for the tools of the agent, and may deny a 
     'use-pick': { value: 'red' },
     'use-weather': { value: { degrees: 21 } },
   })
+  const results = eventsOf(await events(paused.run_id), 'tool_result')
+  expect(results.filter(({ denied }) => denied).map(({ call_id }) => call_id)).toEqual(['use-look'])
+  expect(results).toHaveLength(3)
 })
 
 test('a client tool that is denied alone does not pause the run', async () => {
-  const { ask } = await serve(
+  const { ask, events } = await serve(
     agent({ model: scriptedModel(calls('pick'), 'Done.'), toolApproval: () => 'denied' as const }),
   )
-  expect(await ask()).toMatchObject({ status: 'completed', content: 'Done.' })
+  const run = await ask()
+  expect(run).toMatchObject({ status: 'completed', content: 'Done.' })
+  expect(eventsOf(await events(run.run_id), 'tool_result')).toMatchObject([{ name: 'pick', denied: true }])
 })
 
 test('a tool that appears with the run, under the name of a client tool, fails the run', async () => {

@@ -142,6 +142,7 @@ test.each(['as it was', 'changed', 'gone'])(
     expect(wiped).toEqual([])
     const why = how === 'gone' ? 'is gone' : 'has changed since the call was asked for'
     expect(result?.error?.message).toContain(`The tool 'wipe' ${why}`)
+    expect(result).not.toHaveProperty('denied')
     expect(told(model)).toMatchObject({ 'use-wipe': { type: 'execution-denied' }, 'use-twice': { value: 'A B' } })
   },
 )

@@ -18,6 +18,7 @@ export interface SessionsOptions extends ConnectOptions {
   dryRun?: boolean
   yes?: boolean
   at?: string
+  before?: string
   as?: string
   new?: boolean
   format?: 'jsonl' | 'markdown'

@@ -17,7 +17,7 @@ import { copy, type MemoryState, recordOf } from './rows.ts'
 import * as runs from './runs.ts'
 import { searchMessages } from './search.ts'
 import * as sessions from './sessions.ts'
-import { restoreTurn } from './turns.ts'
+import { findStateBefore, restoreTurn } from './turns.ts'
 
 export interface MemoryStoreOptions {
   /** Used for the expiry of claims; default `Date.now`. */
@@ -124,6 +124,7 @@ export function memoryStore({ clock = Date.now, maxReadBytes }: MemoryStoreOptio
     readEvents: (runId, after, limit) => step(() => runs.readEvents(state.runs.get(runId), after, limit)),
     readHistory: (sessionId, limit, view = {}) =>
       step(() => runs.readHistory(state, sessionId, limit, view, maxReadBytes)),
+    findStateBefore: (runId) => step(() => findStateBefore(state, runId)),
     restoreTurn: (runId, at) => step(() => restoreTurn(state, runId, at)),
     searchMessages: async (search, page) => {
       const found = await step(() => searchMessages(state, search, page))

@@ -1,7 +1,17 @@
+import type { JsonObject } from '../../../core/json.ts'
 import { isEnded } from '../../../core/run.ts'
 import type { TurnRestored } from '../../../core/run-write.ts'
-import { covers, pathTo, replacement, restoration, type Turn, type TurnChange, withdrawal } from '../../rules/turns.ts'
-import { type MemoryState, type RunRow, type SessionRow, turnsOf } from './rows.ts'
+import {
+  covers,
+  fromTurn,
+  pathTo,
+  replacement,
+  restoration,
+  type Turn,
+  type TurnChange,
+  withdrawal,
+} from '../../rules/turns.ts'
+import { copy, type MemoryState, type RunRow, type SessionRow, turnsOf } from './rows.ts'
 import { touch } from './sessions.ts'
 
 interface MemoryTurn extends Turn {
@@ -19,6 +29,16 @@ function treeOf(session: SessionRow): MemoryTurn[] {
 /** The conversation as the run saw it, with the run. */
 export function conversationOf(session: SessionRow, runId: string): RunRow[] {
   return pathTo(treeOf(session), runId).map(({ row }) => row)
+}
+
+export function findStateBefore(state: MemoryState, runId: string): JsonObject | null | undefined {
+  const session = state.sessions.get(state.runs.get(runId)?.record.session_id ?? '')
+  const rows = session === undefined ? [] : fromTurn(treeOf(session), runId).map(({ row }) => row)
+  const last = rows.at(-1)
+  if (session === undefined || last === undefined) return undefined
+  const changing = rows.find(({ stateBefore }) => stateBefore !== undefined)
+  if (changing?.stateBefore !== undefined) return copy(changing.stateBefore)
+  return copy(isShown(last) || last.replacedState === undefined ? session.state : last.replacedState)
 }
 
 export function isShown({ record }: RunRow): boolean {

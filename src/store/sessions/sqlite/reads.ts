@@ -1,5 +1,6 @@
 import { endEvent, type RunEvent, startEvent } from '../../../core/event.ts'
 import type { StoredFile } from '../../../core/file.ts'
+import type { JsonObject } from '../../../core/json.ts'
 import type { Page, PageRequest } from '../../../core/page.ts'
 import { isEnded, type Run, type RunHead, type RunRecord } from '../../../core/run.ts'
 import type { ClaimRecord } from '../../../core/run-write.ts'
@@ -30,6 +31,7 @@ import {
 } from './reading/queries.ts'
 import { isLargeRow, type LargeRow, readNumbered, readRecord, readTurns } from './reading/records.ts'
 import { readSessions, sessionPage, toFoundSession } from './reading/sessions.ts'
+import { findStateBefore } from './reading/turn-tree.ts'
 import type { HiddenSessions } from './schema/hidden.ts'
 import { oldestFirst, type RecordRow, toRunRecord } from './schema/rows.ts'
 import { findSummary, listSummaryJobs } from './summaries.ts'
@@ -171,6 +173,11 @@ export class Reads {
 
   isBefore(runId: string, otherId: string): Promise<boolean> {
     return isBefore(this.#all, runId, otherId)
+  }
+
+  async findStateBefore(runId: string): Promise<JsonObject | null | undefined> {
+    const run = await this.findRunHead(runId)
+    return run && this.#ofShown(run.session_id, findStateBefore(this.#all, run))
   }
 
   findFile(sessionId: string, fileId: string): Promise<StoredFile | undefined> {

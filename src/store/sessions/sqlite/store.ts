@@ -216,6 +216,7 @@ export function sqliteStore(options: SqliteStoreOptions): SessionStore {
     findRunHead: (runId) => reading((reads) => reads.findRunHead(runId)),
     listRuns: (filter, page) => reading((reads) => reads.listRuns(filter, page)),
     readEvents: (runId, after, limit, types) => reading((reads) => reads.readEvents(runId, after, limit, types)),
+    findStateBefore: (runId) => reading((reads) => reads.findStateBefore(runId)),
     restoreTurn: (runId, at) => working((connection) => restoreTurn(connection, runId, at)),
     readHistory: (sessionId, limit, view) =>
       using(async ({ reads, known }) => {

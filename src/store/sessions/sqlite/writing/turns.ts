@@ -1,16 +1,10 @@
-import { isEnded, type RunRecord, type RunStatus } from '../../../../core/run.ts'
+import { isEnded, type RunRecord } from '../../../../core/run.ts'
 import type { TurnRestored } from '../../../../core/run-write.ts'
-import { covers, replacement, restoration, type Turn, type TurnChange, withdrawal } from '../../../rules/turns.ts'
-import type { Connection, SqlRow } from '../../../sqlite/connection.ts'
+import { covers, replacement, restoration, type TurnChange, withdrawal } from '../../../rules/turns.ts'
+import type { Connection } from '../../../sqlite/connection.ts'
+import { readTurnTree, type StoredTurn, selectTurns, toTurn } from '../reading/turn-tree.ts'
 
 /** Replaces turns and takes that back, inside the writer's transaction. */
-
-interface StoredTurn extends Turn {
-  status: RunStatus
-}
-
-const selectTurns = `SELECT run_id, status, begun ->> 'created_at' AS created_at, replaced_by, follows, output IS NULL AS is_silent
-  FROM runs WHERE run_session_id = ? AND parent_run_id IS NULL`
 
 /** The turns that another run is about to replace. */
 interface Replaced {
@@ -79,7 +73,7 @@ export async function rewindState(writer: Connection, runId: string, sessionId: 
 export async function bringBack(writer: Connection, runId: string, sessionId: string, at: string): Promise<void> {
   const [replaced] = await writer.all('SELECT 1 FROM runs WHERE replaced_by = ? LIMIT 1', [runId])
   if (replaced === undefined) return
-  const change = withdrawal(await readTurns(writer, sessionId), runId)
+  const change = withdrawal(await readTurnTree((...query) => writer.all(...query), sessionId), runId)
   if (change !== undefined) await move(writer, sessionId, change, at)
 }
 
@@ -91,7 +85,7 @@ export async function restoreTurn(writer: Connection, runId: string, at: string)
   if (run === undefined) return { outcome: 'missing' }
   if (run.replaced_by === null) return { outcome: 'current' }
   const sessionId = run.session_id as string
-  const turns = await readTurns(writer, sessionId)
+  const turns = await readTurnTree((...query) => writer.all(...query), sessionId)
   const change = restoration(turns, runId)
   const busy =
     turns.find(({ status }) => !isEnded(status)) ?? change.away.find(({ status }) => status === 'input_required')
@@ -100,22 +94,6 @@ export async function restoreTurn(writer: Connection, runId: string, at: string)
   await writer.run('UPDATE sessions SET updated_at = ?, revision = revision + 1 WHERE session_id = ?', [at, sessionId])
   await writer.run('UPDATE session_owners SET owner_updated_at = ? WHERE owner_session_id = ?', [at, sessionId])
   return { outcome: 'restored' }
-}
-
-async function readTurns(writer: Connection, sessionId: string): Promise<StoredTurn[]> {
-  return (await writer.all(`${selectTurns} ORDER BY run_number`, [sessionId])).map(toTurn)
-}
-
-function toTurn(row: SqlRow): StoredTurn {
-  const status = row.status as RunStatus
-  return {
-    run_id: row.run_id as string,
-    status,
-    created_at: row.created_at as string,
-    replaced_by: row.replaced_by as string | null,
-    follows: row.follows as string | null,
-    isBarren: row.is_silent === 1 && isEnded(status) && status !== 'completed' && status !== 'input_required',
-  }
 }
 
 /** The state goes with the conversation. */

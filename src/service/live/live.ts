@@ -1,0 +1,176 @@
+import { AppError } from '../../core/error.ts'
+import type { Clock, Timer, Timers } from '../../core/time.ts'
+import { Throttle } from '../events/throttle.ts'
+import type { Runs } from '../services.ts'
+import type { ChangeListener, Changes } from './changes.ts'
+import { type LiveHeads, shareHeads } from './heads.ts'
+import { type AgentsLoaded, type LiveAudience, LiveReader, tooManyStreams } from './reader.ts'
+import { type Change, ChangeRing } from './ring.ts'
+
+const ringSize = 1_000
+const streamsPerCaller = 5
+/** How often the heads of one thing are sent at most. */
+const headsMs = 100
+const firstHeadsMs = 10
+const knowledgeMs = 500
+/** How long changes are noted without a reader, so that one that comes back misses none. */
+const lingerMs = 30_000
+
+export interface LiveOptions {
+  /** Of this process. */
+  serverId: string
+  changes: Changes
+  heads: LiveHeads
+  runs: Pick<Runs, 'events' | 'withPrompts'>
+  timers: Timers
+  clock: Clock
+}
+
+export interface OpenLive extends LiveAudience {
+  /** Streams are counted by it. */
+  caller: string
+  /** The last event that the reader has had: `<server id>.<number>`. */
+  after: string | undefined
+  /** The number of the last event of each run. */
+  follow: ReadonlyMap<string, number>
+  children: boolean
+  prompts: boolean
+}
+
+export interface Live {
+  readonly serverId: string
+  /** Throws `rate_limited` when the caller has too many streams open. What changes from now on is told. */
+  open(options: OpenLive): Promise<LiveReader>
+  agentsLoaded(outcome: Omit<AgentsLoaded, 'version'>): void
+  knowledgeChanged(): void
+  /** Ends all streams. */
+  close(): void
+}
+
+/** Tells readers what changes. Without a reader it listens to nothing. */
+export function createLive({ serverId, changes, heads, runs, timers, clock }: LiveOptions): Live {
+  const ring = new ChangeRing(ringSize)
+  const readers = new Map<LiveReader, string>()
+  const shared = shareHeads(heads)
+  const changed = new Map<string, Omit<Change, 'n'>>()
+  let listening: Promise<void> | undefined
+  let timer: Timer | undefined
+  let lingering: Timer | undefined
+  const knowledge = new Throttle<object>(timers, knowledgeMs, () => note('knowledge', ''))
+  let tickedAtMs = Number.NEGATIVE_INFINITY
+  let loaded: AgentsLoaded | undefined
+  let closed = false
+
+  function note(kind: Change['kind'], id: string, users?: readonly string[]): void {
+    const key = kind === 'lists' ? `${kind} ${id} ${users?.join(' ')}` : `${kind} ${id}`
+    changed.delete(key)
+    changed.set(key, { kind, id, users })
+    schedule()
+  }
+
+  function schedule(): void {
+    timer ??= timers.set(tick, clamp(tickedAtMs + headsMs - clock(), firstHeadsMs, headsMs))
+  }
+
+  function tick(): void {
+    timer = undefined
+    tickedAtMs = clock()
+    shared.forget()
+    for (const change of changed.values()) {
+      const numbered = ring.add(change)
+      for (const reader of readers.keys()) reader.offer(numbered)
+    }
+    changed.clear()
+    let isDue = false
+    for (const reader of readers.keys()) {
+      reader.tick()
+      isDue ||= reader.isDue
+    }
+    if (isDue) schedule()
+  }
+
+  const listener: ChangeListener = {
+    run: (runId) => note('run', runId),
+    session: (sessionId) => note('session', sessionId),
+    runs: (sessionId) => note('runs', sessionId),
+    turns: (runId) => note('turns', runId),
+    deleted(sessionId, users) {
+      changed.delete(`session ${sessionId}`)
+      note('deleted', sessionId, users)
+    },
+    lists: (reason, users) => note('lists', reason, users),
+  }
+
+  function stop(): void {
+    changes.stop()
+    knowledge.stop()
+    listening = undefined
+    for (const one of [timer, lingering]) timers.clear(one)
+    timer = undefined
+    lingering = undefined
+    changed.clear()
+    shared.forget()
+    ring.interrupt()
+  }
+
+  function left(reader: LiveReader): void {
+    readers.delete(reader)
+    if (readers.size > 0 || closed) return
+    lingering = timers.set(stop, lingerMs)
+    lingering.unref()
+  }
+
+  /** What it has missed waits for it, or it is told that this can't be said. */
+  function goOn(reader: LiveReader, after: string): void {
+    const isOurs = after.startsWith(`${serverId}.`)
+    const n = after.slice(serverId.length + 1)
+    const missed = isOurs && /^\d{1,15}$/.test(n) ? ring.since(Number(n)) : undefined
+    if (missed !== undefined) for (const change of missed) reader.offer(change)
+    else reader.reset(isOurs ? 'missed' : 'restarted')
+  }
+
+  return {
+    serverId,
+    async open({ caller, after, follow, ...options }) {
+      if (closed) throw new AppError('unavailable', 'The server is stopping.')
+      const open = [...readers.values()].filter((other) => other === caller).length
+      if (open >= streamsPerCaller) throw tooManyStreams(streamsPerCaller)
+      timers.clear(lingering)
+      lingering = undefined
+      const reader = new LiveReader({
+        ...options,
+        heads: shared,
+        runs,
+        clock,
+        loaded: () => loaded,
+        last: () => ring.last,
+        onClose: left,
+      })
+      readers.set(reader, caller)
+      listening ??= changes.listen(listener)
+      await listening
+      if (after !== undefined) goOn(reader, after)
+      if (loaded !== undefined) reader.offer({ n: ring.last, kind: 'agents', id: '' })
+      reader.begin(follow)
+      if (reader.isDue) schedule()
+      return reader
+    },
+    agentsLoaded(outcome) {
+      loaded = { version: (loaded?.version ?? 1) + 1, ...outcome }
+      if (listening !== undefined) note('agents', '')
+    },
+    knowledgeChanged() {
+      if (listening !== undefined) knowledge.offer({})
+    },
+    close() {
+      closed = true
+      for (const reader of [...readers.keys()]) reader.close()
+      stop()
+    },
+  }
+}
+
+/** Also for a clock that has been set back. */
+function clamp(value: number, least: number, most: number): number {
+  return Math.min(most, Math.max(least, value))
+}

@@ -1,0 +1,106 @@
+import type { SessionOverview } from '../../../src/core/session.ts'
+import type { SessionStore } from '../../../src/core/store.ts'
+import { watchStore } from '../../../src/service/live/changes.ts'
+import { createLive, type OpenLive } from '../../../src/service/live/live.ts'
+import type { LiveBatch, LiveItem, LiveReader } from '../../../src/service/live/reader.ts'
+import { memoryStore } from '../../../src/store/sessions/memory/store.ts'
+import { manualTimers } from '../../support/manual-timers.ts'
+import { echo, gate, openServices } from '../../support/services.ts'
+
+export const anyone: OpenLive = {
+  caller: 'anonymous',
+  user: undefined,
+  operator: true,
+  after: undefined,
+  follow: new Map(),
+  children: false,
+  prompts: false,
+}
+
+/** The hub over real services and a memory store; its time passes by hand. */
+export async function openLive(inner: SessionStore = memoryStore()) {
+  const { store, changes } = watchStore(inner)
+  const waiting = gate()
+  const services = await openServices({ echo, waiting: waiting.runnable }, store)
+  const timers = manualTimers()
+  let nowMs = 0
+  const read: string[] = []
+  const live = createLive({
+    serverId: 'srv_one',
+    changes,
+    heads: {
+      async session(sessionId) {
+        read.push(sessionId)
+        return overviewOf(store, sessionId)
+      },
+      async run(runId) {
+        read.push(runId)
+        return store.findRun(runId)
+      },
+      runs: (sessionId) => store.listRuns({ session_id: sessionId }, { limit: 100 }),
+      children: (runId) => store.listRuns({ parent_run_id: runId }, { limit: 100 }),
+      userOf: async (sessionId) => (await store.findSession(sessionId))?.session.user_id,
+    },
+    runs: services.runs,
+    timers,
+    clock: () => nowMs,
+  })
+  return {
+    ...services,
+    waiting,
+    live,
+    timers,
+    /** The ids whose heads were read. */
+    read,
+    pass(ms: number) {
+      nowMs += ms
+      timers.advance(ms)
+    },
+  }
+}
+
+async function overviewOf(store: SessionStore, sessionId: string): Promise<SessionOverview | undefined> {
+  const session = (await store.findSession(sessionId))?.session
+  if (session === undefined) return undefined
+  const { session_id, name, user_id, run_count, created_at, updated_at } = session
+  return {
+    ...{ session_id, name, user_id, run_count, created_at, updated_at },
+    ...{ title: null, entity_id: null, entity_kind: null, waiting: 0, usage: null, usage_by_model: [] },
+    status: session.runs.at(-1)?.status ?? null,
+    forked_from: null,
+  }
+}
+
+/** What has come, one after the other. */
+export function reading(reader: LiveReader) {
+  const items: LiveItem[] = []
+  const batches: LiveBatch[] = []
+  const waiting = new Set<() => void>()
+  let ended = false
+  const done = (async () => {
+    for await (const batch of reader) {
+      batches.push(batch)
+      items.push(...batch.items)
+      for (const wake of waiting) wake()
+    }
+    ended = true
+    for (const wake of waiting) wake()
+  })()
+  return {
+    items,
+    batches,
+    done,
+    get last() {
+      return `srv_one.${batches.findLast(({ id }) => id !== undefined)?.id}`
+    },
+    /** Resolves once it is true of what has come. */
+    async until(isEnough: (items: readonly LiveItem[]) => boolean): Promise<void> {
+      while (!isEnough(items)) {
+        if (ended) throw new Error(`ended after ${JSON.stringify(items)}`)
+        await new Promise<void>((wake) => waiting.add(wake))
+      }
+    },
+  }
+}
+
+export const types = (items: readonly LiveItem[]) => items.map(({ type }) => type)
