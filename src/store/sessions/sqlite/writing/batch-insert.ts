@@ -28,7 +28,7 @@ export interface BatchRows {
     batch: string | null,
     isInputChecked: 0 | 1,
   ][]
-  runs: ValuesOf<typeof runs.$inferSelect, typeof startedRunColumns>[]
+  runs: [...ValuesOf<typeof runs.$inferSelect, typeof startedRunColumns>, takesUser: 0 | 1][]
   /** Sessions of runs that began and ended in one batch: their rows never say that they were running. */
   instants: [sessionId: string][]
   begins: [runId: string, fence: number, at: string][]
@@ -102,12 +102,12 @@ export const insertBatch = `INSERT INTO hot_writes VALUES (${kinds.map(() => '?'
 
 const values = (columns: readonly unknown[]) => columns.map((_, index) => `value ->> ${index}`).join(', ')
 
-/** A run without a user gets that of its session. */
+/** A run without a user gets that of a session that exists. */
 const startedValues = startedRunColumns
   .map((column, place) =>
     column === 'userId'
-      ? `ifnull(value ->> ${place}, (SELECT user_id FROM sessions
-          WHERE session_id = value ->> ${startedRunColumns.indexOf('sessionId')}))`
+      ? `iif(value ->> ${startedRunColumns.length}, (SELECT user_id FROM sessions
+          WHERE session_id = value ->> ${startedRunColumns.indexOf('sessionId')}), value ->> ${place})`
       : `value ->> ${place}`,
   )
   .join(', ')

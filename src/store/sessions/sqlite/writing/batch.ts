@@ -121,6 +121,7 @@ export class WriteBatch {
       end ? this.#outputOf(end) : null,
       this.#lastPart(run.run_id, batch),
       this.#made?.get(run.given) ?? toJson(run.given),
+      run.user_id === null && seed?.user_id !== null ? 1 : 0,
     ])
     if (claim !== null) this.rows.claims.push([claim.key])
     if (end !== undefined) {
