@@ -25,6 +25,7 @@ export function contextOf(
 
   return {
     ...context,
+    userId: run.user_id,
     signal,
     state: state.value,
     [inputCheck]: check,

@@ -79,9 +79,6 @@ export function prepareExecution(services: RunServices, prepared: PreparedRun): 
       runId: run.run_id,
       sessionId: run.session_id,
       entityId: run.entity_id,
-      get userId() {
-        return run.user_id
-      },
       metadata: run.metadata ?? {},
       given,
       instructions: given?.instructions,
@@ -103,14 +100,17 @@ export function prepareExecution(services: RunServices, prepared: PreparedRun): 
     },
     onEnd: live.leave,
   })
-  // The code of a resumed run may end without what it waited for.
-  if (before?.some((event) => 'child_run_id' in event)) {
-    execution.done.then(
-      (ended) => leaveNothingInside(services, ended, execution.reason ?? 'parent_ended'),
-      () => {},
-    )
-  }
+  if (before !== undefined) endWhatWaits(services, execution, before)
   return execution
+}
+
+/** The code of a resumed run may end without what it waited for. A function of its own: closures keep what is beside them. */
+function endWhatWaits(services: RunServices, execution: RunExecution, before: readonly RunEvent[]): void {
+  if (!before.some((event) => 'child_run_id' in event)) return
+  execution.done.then(
+    (ended) => leaveNothingInside(services, ended, execution.reason ?? 'parent_ended'),
+    () => {},
+  )
 }
 
 function timesOf({ requestTimeoutMs, bounds }: RunServices, prepared: PreparedRun): RunTimes {
