@@ -9,6 +9,7 @@ const runId = 'run_01kcz6t8d1m0x4zr'
 const documentId = 'doc_01kcz6s0a2m0x4zs'
 const chunkId = 'chk_01kcz6s0a3m0x4zt'
 const usage = { input_tokens: 412, output_tokens: 38, total_tokens: 450 }
+const cost = { usd: 0, as_of: null, local: true }
 const question = 'How large may a request be?'
 const answer = 'At most 10 MB [1].'
 
@@ -26,6 +27,7 @@ const run = {
   error: null,
   cache_hit: false,
   usage,
+  cost,
   waiting: [],
   replaced_by: null,
   again_of: null,
@@ -219,6 +221,7 @@ export const examples: Readonly<Record<string, unknown>> = {
         tool_calls: [],
         finish_reason: 'stop',
         usage,
+        cost,
         duration_ms: 2380,
       },
     ],
