@@ -1,6 +1,7 @@
 import type { Route } from '../http/router.ts'
 import type { Services } from '../service/services.ts'
 import { knowledgeRoutes } from './knowledge/knowledge.ts'
+import { liveRoutes } from './live/live.ts'
 import { openApiRoutes } from './openapi/openapi.ts'
 import { bindRoute, type DocumentedRoute, type ServicesOf } from './route/documented.ts'
 import type { ApiSettings } from './route/settings.ts'
@@ -35,6 +36,7 @@ export function apiRoutes(services: Services, settings: ApiSettings, servicesOf:
     ...runRoutes(settings),
     ...agentRoutes(settings, services.registry.ids()),
     ...knowledgeRoutes(services.knowledge, settings),
+    ...liveRoutes(settings),
     ...userRoutes(settings),
     ...backupRoutes(settings),
     ...meRoutes(services.knowledge, settings),

@@ -3,6 +3,7 @@ import { type A2AClient, createA2AClient } from './a2a.ts'
 import { type AdminClient, createAdminClient } from './admin.ts'
 import { type AgentsClient, createAgentsClient } from './agents.ts'
 import { createKnowledgeClient, type KnowledgeClient } from './knowledge.ts'
+import { type LiveOptions, type LiveStream, openLive } from './live.ts'
 import { createRunStreams } from './run-stream.ts'
 import { createRunsClient, type RunsClient } from './runs.ts'
 import { createServerClient, type ServerClient } from './server.ts'
@@ -50,6 +51,11 @@ export interface Client extends ServerClient, AdminClient {
   runs: RunsClient
   knowledge: KnowledgeClient
   a2a: A2AClient
+  /**
+   * What changes: sessions, runs, and the events of followed runs. Reconnects and goes on where it was; a `reset` tells when the
+   * lists must be read again. Nothing is sent before the first event is read.
+   */
+  live(options?: LiveOptions): LiveStream
   /** Aborts open requests. The client can't be used afterwards. */
   close(): Promise<void>
 }
@@ -88,6 +94,7 @@ export function createClient(options: ClientOptions): Client {
     a2a: createA2AClient(connection, options.a2aPrefix ?? usual.a2aPrefix, silenceMs),
     ...createAdminClient(connection, prefix),
     ...createServerClient(connection, prefix, options.healthPath ?? usual.healthPath),
+    live: (options) => openLive(connection, prefix, silenceMs, options),
     close() {
       connection.close()
       return transport.close()

@@ -18,6 +18,7 @@ export type {
   ManyRequest,
   SearchAnswer,
 } from '../wire/knowledge.ts'
+export type { LiveEvent } from '../wire/live.ts'
 export type { Me } from '../wire/me.ts'
 export type { Message, MessageHit, MessageHitList } from '../wire/message.ts'
 export type { ResumeRequest, Run, RunAccepted, RunDetail, RunList, RunRequest, RunResult } from '../wire/run.ts'
@@ -29,6 +30,7 @@ export type {
   ReuseSessionRequest,
   Session,
   SessionDeleted,
+  SessionHead,
   SessionList,
   SessionsPruned,
   UpdateSessionRequest,
@@ -47,6 +49,7 @@ export type {
   ReindexOptions,
   SearchSettings,
 } from './knowledge.ts'
+export type { LiveOptions, LiveStream } from './live.ts'
 export type { RunAnswer, RunStream, StreamedResult } from './run-result.ts'
 export type { RunsClient, StreamOptions } from './runs.ts'
 export type { ServerClient } from './server.ts'

@@ -13,7 +13,7 @@ import type { HealthRouter } from './types.ts'
 export interface MountingOptions
   extends Pick<
     ApiSettings,
-    'version' | 'startedAtMs' | 'serverId' | 'mode' | 'root' | 'clock' | 'readiness' | 'metrics'
+    'version' | 'startedAtMs' | 'serverId' | 'live' | 'mode' | 'root' | 'clock' | 'readiness' | 'metrics'
   > {
   kernel: Kernel
   services: Services

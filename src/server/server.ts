@@ -38,10 +38,11 @@ export function composeServer(initial: ResolvedConfig, { mode, onRunEnd }: Serve
   /** Queued runs of an earlier process. */
   let queued: Recovered['queued'] = []
 
-  const { services, store, registry, costs, knowledge, runs, summaries, retention } = composeServices(initial, {
+  const { services, store, registry, costs, knowledge, runs, summaries, retention, live } = composeServices(initial, {
     logger,
     clock,
     owner,
+    serverId,
     onFatal: (cause) => life.fail(cause),
     onRunEnd(run) {
       metrics.countRun(run)
@@ -105,6 +106,7 @@ export function composeServer(initial: ResolvedConfig, { mode, onRunEnd }: Serve
     },
     logger,
   )
+  life.signal.addEventListener('abort', () => live.close(), { once: true })
   const config = new CurrentConfig(initial, { knowledge, logger, signal: life.signal, runsEnded: () => runs.idle() })
   const { mount, healthRouter } = createMounting({
     kernel,
@@ -114,6 +116,7 @@ export function composeServer(initial: ResolvedConfig, { mode, onRunEnd }: Serve
     version,
     startedAtMs,
     serverId,
+    live,
     mode,
     root: initial.root,
     clock,
@@ -158,10 +161,12 @@ export function composeServer(initial: ResolvedConfig, { mode, onRunEnd }: Serve
       config.replace(next)
       registry.replace(next.entities)
       costs.replace(next.prices)
+      live.agentsLoaded({ ok: true })
       if (life.isServing) runs.adopt([])
       mount()
       config.ingest()
     },
+    reloadFailed: (error) => live.agentsLoaded({ ok: false, error }),
     refreshSources: () => config.ingest(),
     ingested: () => config.ingested(),
   }

@@ -8,6 +8,10 @@ import { systemTimers } from '../runtime/timers.ts'
 import { createUsers } from '../service/access/user-data.ts'
 import { createOnce } from '../service/idempotency.ts'
 import type { OpenableKnowledge } from '../service/knowledge/knowledge.ts'
+import { watchStore } from '../service/live/changes.ts'
+import { headsOf } from '../service/live/heads.ts'
+import { watchKnowledge } from '../service/live/knowledge.ts'
+import { createLive, type Live } from '../service/live/live.ts'
 import { createRegistry } from '../service/registry.ts'
 import { createRuns, type RunService } from '../service/runs/runs.ts'
 import type { Registry, Services } from '../service/services.ts'
@@ -23,6 +27,8 @@ export interface ServicesOptions {
   clock: Clock
   /** The id of this process in the store. */
   owner: string
+  /** Of this process's life, for clients. */
+  serverId: string
   /** The store has failed and confirms no more writes. */
   onFatal: (error: unknown) => void
   onRunEnd?: ((run: RunRecord) => void) | undefined
@@ -38,11 +44,12 @@ export interface ComposedServices {
   runs: RunService
   summaries: SummaryService
   retention: Retention
+  live: Live
 }
 
 export function composeServices(
   config: ResolvedConfig,
-  { logger, clock, owner, onFatal, onRunEnd }: ServicesOptions,
+  { logger, clock, owner, serverId, onFatal, onRunEnd }: ServicesOptions,
 ): ComposedServices {
   const {
     sessionStorage,
@@ -52,14 +59,15 @@ export function composeServices(
     limits: bounds,
     clientInstructions,
   } = config.server
-  const store = createStore(sessionStorage, logger, (error) => {
+  const stored = createStore(sessionStorage, logger, (error) => {
     logger.error({ error }, 'storage failed; no further writes are acknowledged')
     onFatal(error)
   })
+  const { store, changes } = watchStore(stored)
   const registry = createRegistry()
   registry.replace(config.entities)
   const composed = composeKnowledge(config, { clock, logger })
-  const knowledge = composed?.knowledge
+  const knowledge = composed && watchKnowledge(composed.knowledge, () => live.knowledgeChanged())
   const runs = createRuns({
     store,
     registry,
@@ -74,6 +82,7 @@ export function composeServices(
     onRunEnd,
     onTurnsReplaced: (sessionId) => summaries.renew(sessionId),
   })
+  const live = createLive({ serverId, changes, heads: headsOf(store), runs, timers: systemTimers, clock })
   const sessions = createSessions(store, runs, clock, bounds)
   const { summarizer, timeoutMs = 0 } = summaryManager ?? {}
   const summaries: SummaryService = createSummaries({ store, clock, logger, summarizer, timeoutMs })
@@ -83,5 +92,5 @@ export function composeServices(
   const backup = composeBackup(config, composed?.documentsPath, clock)
   const costs = createCosts(config.prices)
   const services = { registry, costs, runs, sessions, summaries, knowledge, users, logger, once, backup }
-  return { services, store, registry, costs, knowledge, runs, summaries, retention }
+  return { services, store, registry, costs, knowledge, runs, summaries, retention, live }
 }

@@ -6,6 +6,7 @@ import type { Bound } from '../http/listen.ts'
 import type { InjectRequest, InjectResponse } from '../http/request.ts'
 import type { Route } from '../http/router.ts'
 import type { HostableAgent } from '../runnables/agent/host.ts'
+import type { LoadFailure } from '../service/live/reader.ts'
 import type { Services } from '../service/services.ts'
 import type { ServerMode } from '../wire/me.ts'
 
@@ -49,6 +50,8 @@ export interface Server {
 export interface OpenServer extends Server {
   /** Replaces agents and knowledge sources with those of a new config. Active runs continue with the old one. */
   reload(config: ResolvedConfig): Promise<void>
+  /** Tells readers of `GET /live` that a changed config can't be used. */
+  reloadFailed(error: LoadFailure): void
   /** Ingests changed files of the knowledge sources and deletes documents of removed files. */
   refreshSources(): void
   /** Resolves when the knowledge sources of the config have been ingested, as far as possible. */

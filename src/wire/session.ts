@@ -1,8 +1,9 @@
 import { z } from 'zod'
 import { isSessionId } from '../core/id.ts'
-import type { Session as CoreSession } from '../core/session.ts'
+import type { Session as CoreSession, SessionOverview } from '../core/session.ts'
 import { id, jsonObject, moment, said, text, timestamp } from '../schema/request-field.ts'
 import { component } from './document/component.ts'
+import { EntityKind, ModelUsage, RunStatus, Usage } from './event.ts'
 import { listOf, pageQuery } from './list.ts'
 import { Run } from './run.ts'
 import { Summary } from './summary.ts'
@@ -74,6 +75,28 @@ export const Session = component(
   }),
 ) satisfies z.ZodType<CoreSession>
 export type Session = z.infer<typeof Session>
+
+/** A session as lists and `GET /live` show it. */
+export const SessionHead = component(
+  'SessionHead',
+  z.object({
+    session_id: z.string(),
+    name: z.string().nullable(),
+    title: z.string().nullable().describe('The first text of a user, at most 120 characters in one line.'),
+    entity_id: z.string().nullable().describe("The last turn's; without turns, the owner of the session."),
+    entity_kind: EntityKind.nullable(),
+    user_id: z.string().nullable(),
+    run_count: z.int(),
+    status: RunStatus.nullable().describe('Of the last turn.'),
+    waiting: z.int().describe('How many requests the last turn waits for.'),
+    usage: Usage.nullable().describe('The sum over all turns.'),
+    usage_by_model: z.array(ModelUsage),
+    forked_from: z.object({ session_id: z.string(), run_id: z.string().nullable() }).nullable(),
+    created_at: timestamp(),
+    updated_at: timestamp(),
+  }),
+) satisfies z.ZodType<SessionOverview>
+export type SessionHead = z.infer<typeof SessionHead>
 
 export const SessionList = component('SessionList', listOf('sessions', Session))
 export type SessionList = z.infer<typeof SessionList>

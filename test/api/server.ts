@@ -5,11 +5,16 @@ import { silentLogger } from '../../src/core/logger.ts'
 import type { Runnable } from '../../src/core/runnable.ts'
 import type { Summarizer } from '../../src/core/summary.ts'
 import type { InjectResponse } from '../../src/http/request.ts'
+import { systemTimers } from '../../src/runtime/timers.ts'
 import { createUsers } from '../../src/service/access/user-data.ts'
 import { createOnce } from '../../src/service/idempotency.ts'
+import { watchStore } from '../../src/service/live/changes.ts'
+import { headsOf } from '../../src/service/live/heads.ts'
+import { createLive } from '../../src/service/live/live.ts'
 import type { Services } from '../../src/service/services.ts'
 import { createSummaries } from '../../src/service/sessions/summaries.ts'
 import { createBackups } from '../../src/store/backup/archive.ts'
+import { memoryStore } from '../../src/store/sessions/memory/store.ts'
 import { createKernel } from '../support/kernel.ts'
 import { openServices } from '../support/services.ts'
 
@@ -33,9 +38,10 @@ export const jsonType = { 'content-type': 'application/json' }
 /** The REST routes over real services and a memory store, through the kernel without a socket. */
 export async function openTestServer(options: TestServerOptions = {}) {
   const requestTimeoutMs = options.requestTimeoutMs ?? 30_000
+  const watched = watchStore(memoryStore())
   const { store, registry, costs, runs, sessions } = await openServices(
     options.entities ?? {},
-    undefined,
+    watched.store,
     requestTimeoutMs,
   )
   const shared = { store, clock: Date.now, logger: silentLogger }
@@ -53,6 +59,14 @@ export async function openTestServer(options: TestServerOptions = {}) {
     backup: createBackups({ folder: '', databases: [], version: '1.2.3', clock: Date.now }),
     logger: silentLogger,
   }
+  const live = createLive({
+    serverId: 'srv_test',
+    changes: watched.changes,
+    heads: headsOf(store),
+    runs,
+    timers: systemTimers,
+    clock: Date.now,
+  })
   const settings: ApiSettings = {
     prefix: '/api/v1',
     healthPath: '/health',
@@ -66,6 +80,7 @@ export async function openTestServer(options: TestServerOptions = {}) {
     root: '/project',
     again: true,
     clock: Date.now,
+    live,
     authRequired: false,
     importBytes: 2 * 1024 ** 3,
     readiness: async () => ({ status: 'ready', checks: { storage: 'ok', knowledge: 'off' } }),
@@ -99,6 +114,7 @@ export async function openTestServer(options: TestServerOptions = {}) {
     store,
     call,
     async close() {
+      live.close()
       await runs.shutdown(0)
       await summaries.close()
       await kernel.close({ deadlineMs: 0 })

@@ -48,7 +48,15 @@ function changing(url, { method, body, type }) {
 
 async function take(answer) {
   const response = await answer
-  return { status: response.status, text: await response.text() }
+  const isEndless = response.ok && response.url.endsWith('/live')
+  return { status: response.status, text: isEndless ? await firstOf(response.body) : await response.text() }
+}
+
+async function firstOf(body) {
+  const reader = body.getReader()
+  const { value } = await reader.read()
+  await reader.cancel()
+  return new TextDecoder().decode(value)
 }
 
 /** A form into a frame; a file's name and bytes go as a browser's user would have chosen them. */

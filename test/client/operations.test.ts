@@ -19,6 +19,12 @@ interface Subjects {
 
 /** The methods of each operation. A new route is a new line here, and a method of the client. */
 const operations: Record<string, ((subjects: Subjects) => Promise<unknown>)[]> = {
+  live: [
+    async ({ client }) => {
+      for await (const event of client.live({ follow: ['run_unknown'], children: true })) return event
+      return undefined
+    },
+  ],
   getMe: [({ client }) => client.me()],
   createSession: [({ client }) => client.sessions.create({ name: 'new' })],
   listSessions: [({ client }) => client.sessions.list({ agent_id: 'echo' }, { limit: 2 })],

@@ -60,7 +60,7 @@ const floors: Record<string, Floor> = {
   web: { rooms: [] },
   api: {
     rooms: [...ground, 'wire', 'http', 'service', 'web'],
-    folders: ['.', 'sessions knowledge server openapi', 'runs', 'route'],
+    folders: ['.', 'live', 'sessions knowledge server openapi', 'runs', 'route'],
   },
   protocols: { rooms: [...ground, 'wire', 'http', 'service', 'web'], folders: ['a2a', '.'] },
   client: { rooms: ground, types: ['wire'], folders: ['.', 'transport'] },

@@ -76,7 +76,13 @@ async function call(
   const type: Record<string, string> = body === undefined || isRaw ? {} : { 'content-type': 'application/json' }
   const payload = body === undefined ? {} : { body: isRaw ? (body as string | FormData) : JSON.stringify(body) }
   const response = await fetch(url + path, { method, headers: { ...type, ...headers }, ...payload })
-  const text = await response.text()
+  const text = path.startsWith('/api/v1/live') && response.ok ? await firstOf(response) : await response.text()
   const isJson = response.headers.get('content-type')?.startsWith('application/json') === true && text !== ''
   return { status: response.status, headers: response.headers, text, json: isJson ? JSON.parse(text) : undefined }
+}
+
+/** What a stream without an end sends first; then it is left. */
+async function firstOf({ body }: Response): Promise<string> {
+  for await (const chunk of body ?? []) return Buffer.from(chunk).toString()
+  return ''
 }

@@ -1,4 +1,5 @@
 import type { Clock } from '../../core/time.ts'
+import type { Live } from '../../service/live/live.ts'
 import type { RouteDoc } from '../../wire/document/route-doc.ts'
 import type { Readiness } from '../../wire/health.ts'
 import type { ServerMode } from '../../wire/me.ts'
@@ -18,6 +19,7 @@ export interface ApiSettings {
   startedAtMs: number
   /** An id of this process's life. */
   serverId: string
+  live: Live
   mode: ServerMode
   /** The project's folder. */
   root: string

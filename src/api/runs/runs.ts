@@ -21,7 +21,7 @@ import { type DocumentedRoute, routesAbout } from '../route/documented.ts'
 import { wantsPrompts } from '../route/included-prompts.ts'
 import { pathId } from '../route/path-id.ts'
 import type { ApiSettings } from '../route/settings.ts'
-import { toRunAnswer, toRunDetail, withCost } from './answer.ts'
+import { toRunAnswer, toRunDetail } from './answer.ts'
 import { acceptsEvents, toFrames } from './stream.ts'
 
 const route = routesAbout('Runs')
@@ -38,10 +38,9 @@ export function runRoutes(settings: ApiSettings): DocumentedRoute[] {
       query: RunsQuery,
       responses: { 200: jsonAnswer('A page of runs.', RunList) },
       errors: [],
-      handle: async (request, { runs, costs }) => {
+      handle: async (request, { runs }) => {
         const { limit, cursor, ...filter } = parseQuery(RunsQuery, request.query)
-        const { items, next } = await runs.list(filter, { limit, cursor })
-        return json(toList('runs', { items: items.map((run) => withCost(run, costs)), next }))
+        return json(toList('runs', await runs.list(filter, { limit, cursor })))
       },
     }),
     route('GET', `${path}/:id`, 'getRun', {
@@ -50,7 +49,7 @@ export function runRoutes(settings: ApiSettings): DocumentedRoute[] {
       params,
       responses: { 200: runAnswer },
       errors: ['run_not_found'],
-      handle: async (request, { runs, costs }) => json(toRunDetail(await runs.get(pathId(request)), costs)),
+      handle: async (request, { runs }) => json(toRunDetail(await runs.get(pathId(request)))),
     }),
     route('POST', `${path}/:id/cancel`, 'cancelRun', {
       scope: 'run',
@@ -59,11 +58,11 @@ export function runRoutes(settings: ApiSettings): DocumentedRoute[] {
       body: { required: false, content: { 'application/json': CancelRequest } },
       responses: { 200: runAnswer },
       errors: ['run_not_found', 'conflict'],
-      handle: async (request, { runs, costs }) => {
+      handle: async (request, { runs }) => {
         const id = pathId(request)
         await runs.head(id)
         const { reason } = parseBody(CancelRequest, await request.body.json())
-        return json(toRunDetail(await runs.cancel(id, reason), costs))
+        return json(toRunDetail(await runs.cancel(id, reason)))
       },
     }),
     route('POST', `${path}/:id/restore`, 'restoreRun', {
@@ -74,7 +73,7 @@ export function runRoutes(settings: ApiSettings): DocumentedRoute[] {
       params,
       responses: { 200: runAnswer },
       errors: ['run_not_found', 'conflict'],
-      handle: async (request, { runs, costs }) => json(toRunDetail(await runs.restore(pathId(request)), costs)),
+      handle: async (request, { runs }) => json(toRunDetail(await runs.restore(pathId(request)))),
     }),
     route('POST', `${path}/:id/resume`, 'resumeRun', {
       scope: 'run',
@@ -91,21 +90,21 @@ export function runRoutes(settings: ApiSettings): DocumentedRoute[] {
       },
       errors: ['run_not_found', 'conflict', 'run_failed', 'run_limit', 'run_cancelled', 'timeout'],
       timeoutMs: settings.runTimeoutMs,
-      handle: async (request, { runs, costs }) => {
+      handle: async (request, { runs }) => {
         const id = pathId(request)
         const { mode, prompts, body } = await readResume(request, await runs.head(id))
         const { approved, input, answers, on_disconnect: onDisconnect } = body
         const answer = { approved, input, answers }
         const handle = await runs.resume(id, { ...answer, onDisconnect, mode, signal: request.signal })
         request.body.release?.()
-        if (mode === 'background') return json(toRunDetail(await runs.get(id), costs), 202)
+        if (mode === 'background') return json(toRunDetail(await runs.get(id)), 202)
         if (mode === 'stream')
-          return sse(toFrames(prompts ? runs.withPrompts(id, handle.events()) : handle.events(), prompts, costs), {
+          return sse(toFrames(prompts ? runs.withPrompts(id, handle.events()) : handle.events(), prompts), {
             'X-Run-Id': id,
           })
         const ended = await handle.result()
-        toRunAnswer(ended, settings.runTimeoutMs, costs)
-        return json(toRunDetail(ended, costs))
+        toRunAnswer(ended, settings.runTimeoutMs)
+        return json(toRunDetail(ended))
       },
     }),
     route('GET', `${path}/:id/events`, 'followRun', {
@@ -124,12 +123,12 @@ export function runRoutes(settings: ApiSettings): DocumentedRoute[] {
         },
       },
       errors: ['run_not_found'],
-      handle: async (request, { runs, costs }) => {
+      handle: async (request, { runs }) => {
         const id = pathId(request)
         await runs.head(id)
         const { after, prompts } = readPosition(request)
         const events = await runs.events(id, after, request.signal)
-        return sse(toFrames(prompts ? runs.withPrompts(id, events) : events, prompts, costs), { 'X-Run-Id': id })
+        return sse(toFrames(prompts ? runs.withPrompts(id, events) : events, prompts), { 'X-Run-Id': id })
       },
     }),
     route('GET', `${path}/:id/trace`, 'traceRun', {
@@ -143,14 +142,13 @@ export function runRoutes(settings: ApiSettings): DocumentedRoute[] {
         200: jsonAnswer('A page of model calls.', RunTrace),
       },
       errors: ['run_not_found', 'call_not_found'],
-      handle: async (request, { runs, costs }) => {
+      handle: async (request, { runs }) => {
         const id = pathId(request)
         await runs.head(id)
         const query = parseQuery(RunTraceQuery, request.query)
         if (query.call !== undefined && query.cursor !== undefined)
           throw invalid("call and cursor can't be combined. Use one of them.", 'call')
-        const trace = await runs.trace(id, query)
-        return json({ ...trace, calls: trace.calls.map((call) => ({ ...call, cost: costs.ofCall(call) })) })
+        return json(await runs.trace(id, query))
       },
     }),
   ]

@@ -22,23 +22,33 @@ export function meRoutes(knowledge: Knowledge | undefined, settings: ApiSettings
 }
 
 function toMe(request: HttpRequest, knowledge: Knowledge | undefined, settings: ApiSettings): Me {
-  const { mode, version, serverId, root, again, authRequired, knowledgeApi } = settings
+  const { mode, version, serverId, root, authRequired } = settings
   const isOperator = request.scopes === undefined
-  const writesKnowledge = knowledge !== undefined && (knowledgeApi.content || knowledgeApi.documents)
   return {
     user_id: request.userId ?? null,
     ...(authRequired && { key_id: request.caller }),
     scopes: request.scopes === undefined ? [...scopes] : [...request.scopes],
-    can: {
-      again: isOperator && again,
-      tests: isOperator && mode === 'dev',
-      config: isOperator,
-      knowledge: writesKnowledge && request.scopes?.has('knowledge:write') !== false,
-      prompts: maySeePrompts(request),
-    },
+    can: whatCan(request, knowledge, settings),
     mode,
     version,
     server_id: serverId,
     ...(mode === 'dev' && isOperator && { root }),
+  }
+}
+
+/** What the caller may do besides what its scopes say. */
+export function whatCan(
+  request: HttpRequest,
+  knowledge: Knowledge | undefined,
+  { mode, again, knowledgeApi }: ApiSettings,
+): Me['can'] {
+  const isOperator = request.scopes === undefined
+  const writesKnowledge = knowledge !== undefined && (knowledgeApi.content || knowledgeApi.documents)
+  return {
+    again: isOperator && again,
+    tests: isOperator && mode === 'dev',
+    config: isOperator,
+    knowledge: writesKnowledge && request.scopes?.has('knowledge:write') !== false,
+    prompts: maySeePrompts(request),
   }
 }

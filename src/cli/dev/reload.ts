@@ -1,6 +1,7 @@
 import { relative } from 'node:path'
 import { ConfigError } from '../../config/config-error.ts'
 import type { ConfigWatch } from '../../config/load/watch.ts'
+import { messageOf } from '../../core/error.ts'
 import { createSerial } from '../../runtime/serial.ts'
 import type { OpenServer } from '../../server.ts'
 import { describeError } from '../command/exit.ts'
@@ -46,6 +47,7 @@ export function createReloader(options: ReloaderOptions): Reloader {
     } catch (error) {
       if (closing.signal.aborted) return
       if (error instanceof ConfigError) watch?.update([...new Set([...last.files, ...error.files])], readAtMs)
+      server.reloadFailed(toLoadFailure(error))
       print(`${describeError(error)}\nStill serving the last good config.`)
     }
   }
@@ -74,6 +76,12 @@ export function createReloader(options: ReloaderOptions): Reloader {
       await reloads.idle()
     },
   }
+}
+
+function toLoadFailure(error: unknown) {
+  if (!(error instanceof ConfigError)) return { message: messageOf(error) }
+  const { message, file, line, excerpt } = error
+  return { message, ...(file && { file }), ...(line && { line }), ...(excerpt && { excerpt }) }
 }
 
 /** Names changed settings that need a restart. */

@@ -1,6 +1,7 @@
 import type { Page } from '../../core/page.ts'
 import type { Run, RunHead } from '../../core/run.ts'
 import type { SessionOverview } from '../../core/session.ts'
+import type { SessionStore } from '../../core/store.ts'
 
 /** What the store has of changed things; undefined: nothing any more. */
 export interface LiveHeads {
@@ -10,6 +11,22 @@ export interface LiveHeads {
   runs(sessionId: string): Promise<Page<Run>>
   children(runId: string): Promise<Page<Run>>
   userOf(sessionId: string): Promise<string | null | undefined>
+}
+
+const runsAtOnce = 100
+
+export function headsOf(store: SessionStore): LiveHeads {
+  return {
+    session: (sessionId) => store.findOverview(sessionId),
+    run: (runId) => store.findRunHead?.(runId) ?? store.findRun(runId),
+    runs: (sessionId) => store.listRuns({ session_id: sessionId, again: true }, { limit: runsAtOnce }),
+    children: (runId) => store.listRuns({ parent_run_id: runId, again: true }, { limit: runsAtOnce }),
+    async userOf(sessionId) {
+      const basis = await (store.readBasis?.(sessionId) ?? store.findSession(sessionId))
+      if (basis === undefined) return undefined
+      return 'session' in basis ? basis.session.user_id : basis.user_id
+    },
+  }
 }
 
 /** Reads the same thing once until `forget`. */

@@ -9,7 +9,6 @@ const runId = 'run_01kcz6t8d1m0x4zr'
 const documentId = 'doc_01kcz6s0a2m0x4zs'
 const chunkId = 'chk_01kcz6s0a3m0x4zt'
 const usage = { input_tokens: 412, output_tokens: 38, total_tokens: 450 }
-const cost = { usd: 0, as_of: null, local: true }
 const question = 'How large may a request be?'
 const answer = 'At most 10 MB [1].'
 
@@ -27,10 +26,25 @@ const run = {
   error: null,
   cache_hit: false,
   usage,
-  cost,
   waiting: [],
   replaced_by: null,
   again_of: null,
+}
+const sessionHead = {
+  session_id: sessionId,
+  name: null,
+  title: question,
+  entity_id: 'docs',
+  entity_kind: 'agent',
+  user_id: 'ann',
+  run_count: 1,
+  status: 'completed',
+  waiting: 0,
+  usage,
+  usage_by_model: [{ model: 'openai/gpt-5.2', ...usage }],
+  forked_from: null,
+  created_at: at,
+  updated_at: later,
 }
 const messages = [
   {
@@ -221,7 +235,6 @@ export const examples: Readonly<Record<string, unknown>> = {
         tool_calls: [],
         finish_reason: 'stop',
         usage,
-        cost,
         duration_ms: 2380,
       },
     ],
@@ -230,6 +243,8 @@ export const examples: Readonly<Record<string, unknown>> = {
   },
   RunAccepted: { run_id: runId, session_id: sessionId, status: 'running' },
   RunList: { runs: [run], count: 1, next_cursor: null },
+  SessionHead: sessionHead,
+  LiveEvent: { type: 'session', head: sessionHead },
   RunEvent: { type: 'text_delta', run_id: runId, seq: 5, at, text: 'At most ' },
   CancelRequest: { reason: 'The question has changed.' },
   ResumeRequest: { answers: { call_1: { approved: true }, call_2: { approved: false, reason: 'not on Fridays' } } },

@@ -240,6 +240,18 @@ const cases: Cases = {
     'query.include': foreignRuns(bob, { query: { include: 'prompts' } }),
     'header.Last-Event-ID': foreignRuns(bob, { headers: { 'last-event-id': '1' } }),
   }),
+  live: (bob) => {
+    const foreign = [bob.run, bob.child].map((runId) => ({
+      query: { follow: `${runId}:0`, children: 'true' },
+      status: 200,
+    }))
+    return {
+      'query.follow': foreign,
+      'query.children': foreign,
+      'query.include': foreign.map((ask) => ({ ...ask, query: { ...ask.query, include: 'prompts' } })),
+      'header.Last-Event-ID': { headers: { 'last-event-id': 'srv_other.1' }, status: 200 },
+    }
+  },
   traceRun: (bob) => ({
     'path.id': foreignRuns(bob),
     'query.call': [...foreignRuns(bob, { query: { call: bob.call } }), { query: { call: bob.call }, status: 404 }],

@@ -3,6 +3,7 @@ import { apiRoutes } from '../../../src/api/routes.ts'
 import type { Access } from '../../../src/core/access/scope.ts'
 import { a2aRoutes } from '../../../src/protocols/a2a/a2a.ts'
 import { a2aDocs } from '../../../src/protocols/a2a/docs.ts'
+import type { Live } from '../../../src/service/live/live.ts'
 import type { Services } from '../../../src/service/services.ts'
 import type { RouteDoc } from '../../../src/wire/document/route-doc.ts'
 
@@ -37,6 +38,7 @@ export function mountedRoutes(): MountedRoute[] {
     again: true,
     clock: Date.now,
     authRequired: true,
+    live: {} as Live,
     readiness: never,
     metrics: never,
     extraDocs,

@@ -220,7 +220,8 @@ describe('the document', () => {
         operation.operationId,
         'text/event-stream',
       ])
-      expect(parseWhatwg(answer.text).length).toBeGreaterThan(1)
+      // Of a stream without an end, only the greeting is read.
+      expect(parseWhatwg(answer.text).length).toBeGreaterThan(operation.operationId === 'live' ? 0 : 1)
       const wrong = check(operation, answer.status, 'text/event-stream', answer.text)
       expect([operation.operationId, wrong]).toEqual([operation.operationId, []])
     }

@@ -1,4 +1,3 @@
-import type { SessionOverview } from '../../../src/core/session.ts'
 import type { SessionStore } from '../../../src/core/store.ts'
 import { watchStore } from '../../../src/service/live/changes.ts'
 import { createLive, type OpenLive } from '../../../src/service/live/live.ts'
@@ -31,7 +30,7 @@ export async function openLive(inner: SessionStore = memoryStore()) {
     heads: {
       async session(sessionId) {
         read.push(sessionId)
-        return overviewOf(store, sessionId)
+        return store.findOverview(sessionId)
       },
       async run(runId) {
         read.push(runId)
@@ -56,18 +55,6 @@ export async function openLive(inner: SessionStore = memoryStore()) {
       nowMs += ms
       timers.advance(ms)
     },
-  }
-}
-
-async function overviewOf(store: SessionStore, sessionId: string): Promise<SessionOverview | undefined> {
-  const session = (await store.findSession(sessionId))?.session
-  if (session === undefined) return undefined
-  const { session_id, name, user_id, run_count, created_at, updated_at } = session
-  return {
-    ...{ session_id, name, user_id, run_count, created_at, updated_at },
-    ...{ title: null, entity_id: null, entity_kind: null, waiting: 0, usage: null, usage_by_model: [] },
-    status: session.runs.at(-1)?.status ?? null,
-    forked_from: null,
   }
 }
 

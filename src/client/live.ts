@@ -1,0 +1,111 @@
+import { AppError } from '../core/error.ts'
+import { isFinalEvent } from '../core/event.ts'
+import type { SseEvent } from '../core/sse.ts'
+import { pause } from '../runtime/abort.ts'
+import type { LiveEvent } from '../wire/live.ts'
+import type { CallOptions, Connection } from './transport/connection.ts'
+import { isPassing } from './transport/retry.ts'
+import { defaultReconnects, parseEvent, readStream, reconnectWaitMs } from './transport/stream.ts'
+
+export interface LiveOptions extends CallOptions {
+  /** Runs whose events come too: their ids, or for each the number of the last event that is known. */
+  follow?: readonly string[] | Readonly<Record<string, number>> | undefined
+  /** Also the events of their child runs. */
+  children?: boolean | undefined
+  /** Include the exact prompts of model calls. */
+  includePrompts?: boolean | undefined
+  /** The id of an earlier stream's last event, to go on from there. */
+  lastEventId?: string | undefined
+  /** Maximum number of reconnects in a row after the stream was cut. Default: 5. */
+  reconnects?: number | undefined
+}
+
+export interface LiveStream extends AsyncIterable<LiveEvent> {
+  /** The id of the last event that was read. */
+  readonly lastEventId: string | undefined
+}
+
+/** How far a followed run has been read. */
+interface Place {
+  seq: number
+  isOver: boolean
+}
+
+const maxFollowed = 200
+
+export function openLive(
+  connection: Connection,
+  prefix: string,
+  silenceMs: number,
+  options: LiveOptions = {},
+): LiveStream {
+  const { follow = [], children, includePrompts, reconnects = defaultReconnects, signal, timeoutMs } = options
+  const places = new Map<string, Place>()
+  const asked =
+    'length' in follow ? (follow as readonly string[]).map((id) => [id, 0] as const) : Object.entries(follow)
+  for (const [runId, seq] of asked) places.set(runId, { seq, isOver: false })
+  let lastEventId = options.lastEventId
+
+  function open() {
+    return connection.open({
+      signal,
+      timeoutMs,
+      method: 'GET',
+      path: `${prefix}/live`,
+      query: { follow: toFollow(places), children, include: includePrompts ? 'prompts' : undefined },
+      headers: lastEventId === undefined ? {} : { 'last-event-id': lastEventId },
+      repeat: 'safe',
+    })
+  }
+
+  /** Undefined for an event of a run that came before. */
+  function take(message: SseEvent): LiveEvent | undefined {
+    const event = parseEvent<LiveEvent>(message, connection.name)
+    if (event.type === 'run_event' && !isNew(places, event.event)) return undefined
+    return event
+  }
+
+  async function* read(): AsyncGenerator<LiveEvent, void, void> {
+    for (let failures = 0; ; failures++) {
+      try {
+        for await (const message of readStream(await open(), silenceMs, connection.name)) {
+          const event = take(message)
+          if (message.id) lastEventId = message.id
+          if (event === undefined) continue
+          failures = 0
+          yield event
+        }
+        throw new AppError('unavailable', 'The live stream ended.')
+      } catch (error) {
+        signal?.throwIfAborted()
+        if (!isPassing(error) || failures >= reconnects || connection.isClosed) throw error
+      }
+      await pause(reconnectWaitMs(failures), signal)
+    }
+  }
+
+  return {
+    [Symbol.asyncIterator]: () => read(),
+    get lastEventId() {
+      return lastEventId
+    },
+  }
+}
+
+function isNew(places: Map<string, Place>, event: Extract<LiveEvent, { type: 'run_event' }>['event']): boolean {
+  const place = places.get(event.run_id) ?? { seq: 0, isOver: false }
+  // Partial data has the number of the event before it.
+  if (event.type === 'data_delta' ? event.seq < place.seq : event.seq <= place.seq) return false
+  places.set(event.run_id, { seq: event.seq, isOver: isFinalEvent(event) })
+  return true
+}
+
+/** The runs that go on come first: a server takes a limited number, and repeats of others are left out here. */
+function toFollow(places: ReadonlyMap<string, Place>): string | undefined {
+  if (places.size === 0) return undefined
+  const ordered = [...places].sort(([, one], [, other]) => Number(one.isOver) - Number(other.isOver))
+  return ordered
+    .slice(0, maxFollowed)
+    .map(([runId, { seq }]) => `${runId}:${seq}`)
+    .join(',')
+}
