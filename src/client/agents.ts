@@ -1,5 +1,5 @@
 import type { EntityKind } from '../core/run.ts'
-import type { Agent, AgentList } from '../wire/agent.ts'
+import type { Agent, AgentConfig, AgentList } from '../wire/agent.ts'
 import type { RunAccepted, RunRequest, RunResult } from '../wire/run.ts'
 import { type Attachment, toBody } from './attachments.ts'
 import { type RunAnswer, type RunStream, withData } from './run-result.ts'
@@ -15,7 +15,8 @@ export type RunInput = Omit<RunRequest, 'stream' | 'background'> & {
 
 export interface AgentsClient {
   list(kind?: EntityKind, options?: CallOptions): Promise<AgentList>
-  /** Throws `agent_not_found` for an unknown id. */
+  /** Throws `agent_not_found` for an unknown id. With `include: 'config'` also how it is configured; only for operators. */
+  get(agentId: string, options: CallOptions & { include: 'config' }): Promise<Agent & { config: AgentConfig }>
   get(agentId: string, options?: CallOptions): Promise<Agent>
   /**
    * Waits for the end. A failed run throws `run_failed`, `timeout` or `run_cancelled` with its `runId`. The run is cancelled
@@ -36,7 +37,8 @@ export function createAgentsClient(connection: Connection, prefix: string, strea
   const of = (agentId: string) => `${path}/${encodeURIComponent(agentId)}`
   return {
     list: (kind, options) => connection.get(path, options, { kind }),
-    get: (agentId, options) => connection.get(of(agentId), options),
+    get: (agentId: string, { include, ...options }: CallOptions & { include?: 'config' } = {}) =>
+      connection.get<Agent & { config: AgentConfig }>(of(agentId), options, { include }),
     async run(agentId, input, options) {
       const call = { ...options, long: true, ...(await toBody(input)) }
       return withData(await connection.send<RunResult>(`${of(agentId)}/run`, call))

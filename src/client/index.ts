@@ -4,7 +4,7 @@ export type { Json, JsonObject } from '../core/json.ts'
 export type { ChunkerType, Filters, IngestResult, Reindexing, SearchMode } from '../core/knowledge/knowledge.ts'
 export type { CallAnswer, EntityKind, RunStatus, Waiting, WaitingKind } from '../core/run.ts'
 export type { A2AMessage, A2APart, A2AStreamEvent, A2ATask } from '../wire/a2a.ts'
-export type { Agent, AgentList } from '../wire/agent.ts'
+export type { Agent, AgentConfig, AgentList } from '../wire/agent.ts'
 export type { Health, Readiness } from '../wire/health.ts'
 export type { History } from '../wire/history.ts'
 export type {

@@ -1,4 +1,4 @@
-import { dirname } from 'node:path'
+import { dirname, relative } from 'node:path'
 import type { ResolvedConfig, ResolvedServerConfig } from '../config/types.ts'
 import { timestamp } from '../core/time.ts'
 import { version } from '../core/version.ts'
@@ -27,4 +27,9 @@ export function toHint(server: ResolvedServerConfig, url: string, startedAtMs: n
     secret,
     auth: server.authKeys.length > 0 || undefined,
   }
+}
+
+/** The config file, relative to the project's folder. */
+export function configName({ file, root }: ResolvedConfig): string | undefined {
+  return file && relative(root, file)
 }

@@ -10,7 +10,7 @@ import { createKernel } from '../http/kernel.ts'
 import { removeLeftCopies } from '../store/backup/archive.ts'
 import { lockDataFolder, removeServerHint, writeServerHint } from '../store/data-folder.ts'
 import { CurrentConfig } from './current-config.ts'
-import { foldersOf, toHint } from './folders.ts'
+import { configName, foldersOf, toHint } from './folders.ts'
 import { Lifecycle, type OnClose } from './lifecycle.ts'
 import { assertKeysForAnyOrigin, assertMayListen, listenOn } from './listen.ts'
 import { createMetrics } from './metrics.ts'
@@ -159,7 +159,7 @@ export function composeServer(initial: ResolvedConfig, { mode, onRunEnd }: Serve
     },
     async reload(next) {
       config.replace(next)
-      registry.replace(next.entities)
+      registry.replace(next.entities, configName(next))
       costs.replace(next.prices)
       live.agentsLoaded({ ok: true })
       if (life.isServing) runs.adopt([])

@@ -19,6 +19,7 @@ import { createRetention, type Retention } from '../service/sessions/retention.t
 import { createSessions } from '../service/sessions/sessions.ts'
 import { createSummaries, type SummaryService } from '../service/sessions/summaries.ts'
 import { composeBackup } from './backup.ts'
+import { configName } from './folders.ts'
 import { composeKnowledge } from './knowledge.ts'
 import { createStore } from './store.ts'
 
@@ -65,7 +66,7 @@ export function composeServices(
   })
   const { store, changes } = watchStore(stored)
   const registry = createRegistry()
-  registry.replace(config.entities)
+  registry.replace(config.entities, configName(config))
   const composed = composeKnowledge(config, { clock, logger })
   const knowledge = composed && watchKnowledge(composed.knowledge, () => live.knowledgeChanged())
   const runs = createRuns({

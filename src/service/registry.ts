@@ -1,10 +1,11 @@
 import { AppError, notFound } from '../core/error.ts'
 import type { EntityInfo, Runnable } from '../core/runnable.ts'
-import { isRunnable } from '../core/runnable.ts'
+import { isRunnable, noConfig } from '../core/runnable.ts'
 import type { Registry } from './services.ts'
 
 export function createRegistry(): Registry {
   let entities = new Map<string, Runnable>()
+  let listed: { file: string | undefined; ids: ReadonlySet<string> } = { file: undefined, ids: new Set() }
 
   function current(): (id: string) => Runnable {
     const among = entities
@@ -29,13 +30,19 @@ export function createRegistry(): Registry {
       }
       entities.set(id, entity)
     },
-    replace(replacement) {
+    replace(replacement, file) {
       entities = new Map(replacement)
+      listed = { file, ids: new Set(replacement.keys()) }
     },
     find: (id) => entities.get(id),
     get,
     current,
     info: (id) => toInfo(id, get(id)),
+    async config(id) {
+      const config = (await get(id).describe?.()) ?? noConfig
+      const { file, ids } = listed
+      return { ...config, source: file === undefined || !ids.has(id) ? null : { file, line: null } }
+    },
     list: (kind) =>
       [...entities]
         .filter(([, entity]) => kind === undefined || entity.kind === kind)

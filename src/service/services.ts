@@ -6,7 +6,7 @@ import type { Logger } from '../core/logger.ts'
 import type { GivenPart, Role } from '../core/message.ts'
 import type { Page, PageRequest } from '../core/page.ts'
 import type { CallAnswer, Cost, EntityKind, Run, RunGiven, RunHead, RunRecord, Usage } from '../core/run.ts'
-import type { EntityInfo, Runnable } from '../core/runnable.ts'
+import type { EntityInfo, Runnable, SourcedConfig } from '../core/runnable.ts'
 import type {
   CopiedFile,
   OwnerKind,
@@ -29,14 +29,16 @@ import type { RunTrace, TraceRequest } from '../core/trace.ts'
 export interface Registry {
   /** Throws for an empty or taken id, and for an entity that is not runnable. */
   register(id: string, entity: Runnable): void
-  /** Replaces all entities at once. Runs that have started keep theirs. */
-  replace(entities: ReadonlyMap<string, Runnable>): void
+  /** Replaces all entities at once. Runs that have started keep theirs. `file`: the config that lists them. */
+  replace(entities: ReadonlyMap<string, Runnable>, file?: string): void
   find(id: string): Runnable | undefined
   /** Throws `agent_not_found`. */
   get(id: string): Runnable
   /** `get` over the present entities; a later `replace` does not change it. */
   current(): (id: string) => Runnable
   info(id: string): EntityInfo
+  /** How it is configured. Throws `agent_not_found`. */
+  config(id: string): Promise<SourcedConfig>
   list(kind?: EntityKind): EntityInfo[]
   ids(): string[]
 }

@@ -113,7 +113,10 @@ const operations: Record<string, ((subjects: Subjects) => Promise<unknown>)[]> =
     async ({ client, run }) => client.runs.trace(await run(), { limit: 5 }),
   ],
   listAgents: [({ client }) => client.agents.list('agent')],
-  getAgent: [({ client }) => client.agents.get('echo')],
+  getAgent: [
+    ({ client }) => client.agents.get('echo'),
+    ({ client }) => client.agents.get('docs', { include: 'config' }),
+  ],
   runAgent: [
     ({ client }) => client.agents.run('echo', { input: 'hello' }),
     ({ client }) => client.agents.background('echo', { input: 'hello' }),

@@ -1,8 +1,9 @@
 import { invalid } from '../../core/error.ts'
 import { json, sse } from '../../http/reply.ts'
 import type { HttpRequest } from '../../http/request.ts'
+import { assertScopes } from '../../http/security/scope.ts'
 import type { Services, StartRun } from '../../service/services.ts'
-import { Agent, AgentList, AgentsQuery } from '../../wire/agent.ts'
+import { Agent, AgentList, AgentQuery, AgentsQuery } from '../../wire/agent.ts'
 import { type DocResponse, jsonAnswer } from '../../wire/document/route-doc.ts'
 import { RunEvent } from '../../wire/event.ts'
 import { parseQuery } from '../../wire/parse.ts'
@@ -72,11 +73,20 @@ export function agentRoutes(settings: ApiSettings, entityIds: readonly string[])
     route('GET', `${path}/:id`, 'getAgent', {
       scope: 'any',
       summary: 'Describe an agent, team or workflow',
+      description:
+        'With `include=config` also how it is configured: only for operators, and never with keys, headers or addresses of providers.',
+      query: AgentQuery,
       params,
       examples,
       responses: { 200: jsonAnswer('The agent.', Agent) },
-      errors: ['agent_not_found'],
-      handle: (request, { registry }) => json(registry.info(pathId(request))),
+      errors: ['agent_not_found', 'forbidden'],
+      handle: async (request, { registry }) => {
+        const id = pathId(request)
+        const info = registry.info(id)
+        if (parseQuery(AgentQuery, request.query).include === undefined) return json(info)
+        assertScopes(request.scopes, 'operator')
+        return json({ ...info, config: await registry.config(id) })
+      },
     }),
     route('POST', `${path}/:id/run`, 'runAgent', {
       ...run,

@@ -16,6 +16,7 @@ import { clientToolProblem } from '../tools/client-tools.ts'
 import { claimTools } from '../tools/source.ts'
 import type { Answering } from './call.ts'
 import { checkAgentSettings } from './check.ts'
+import { agentConfig } from './describe.ts'
 import { fingerprint } from './fingerprint.ts'
 import { checksInput, guarded } from './guardrails.ts'
 import { modelAnswer, searchToolName } from './model-answer.ts'
@@ -55,6 +56,7 @@ function build(settings: CheckedAgent, defaults: Defaults): Entity<'agent'> {
     takes: takesOf(settings, model),
     cache: toCache(settings, model),
     timeoutMs,
+    describe: () => agentConfig(settings, defaults),
     clientToolProblem: (tool) => toolProblem(tool, settings),
     ...(modelled?.checkInput === undefined ? {} : { checkInput: modelled.checkInput }),
     ...(checksInput(settings.guardrails) ? { checksInput: true } : {}),

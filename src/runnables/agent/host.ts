@@ -1,7 +1,7 @@
 import type { OutputInterface, ToolSet } from 'ai'
 import { isModelObject } from '../../core/model.ts'
 import type { EntityKind } from '../../core/run.ts'
-import { isRunnable, markRunnable, type Runnable } from '../../core/runnable.ts'
+import { isRunnable, markRunnable, noConfig, type Runnable } from '../../core/runnable.ts'
 import { describeModel } from '../../models/name.ts'
 import { wrong } from '../../schema/check.ts'
 import { isObject } from '../../schema/field.ts'
@@ -14,8 +14,11 @@ import { historyMessages, promptContent } from '../model/prompt.ts'
 import { runAgent, type SdkAgent } from '../model/run.ts'
 import { isStructured, structured } from '../model/structured.ts'
 import { checkApprovalNames, problemOfApproval, type ToolApproval } from '../tools/approvals.ts'
+import { toolConfigs } from '../tools/describe.ts'
 import { checkResult as check } from '../tools/result.ts'
 import { describeTools } from './agent.ts'
+import { instructionsText, outputSchema } from './describe.ts'
+import type { AnyAgentSettings } from './settings.ts'
 
 /** The properties that identify an `Agent` of the AI SDK, whatever its tools, context and output. */
 export interface HostableAgent {
@@ -35,7 +38,13 @@ export function hostAgent(hosted: HostableAgent, defaults: Defaults = {}): Runna
   const { limits = noLimits } = defaults
   const agent = hosted as unknown as SdkAgent
   const { settings } = agent as {
-    settings?: { model?: unknown; output?: OutputInterface; toolApproval?: ToolApproval; prepareCall?: unknown }
+    settings?: {
+      instructions?: AnyAgentSettings['instructions']
+      model?: unknown
+      output?: OutputInterface
+      toolApproval?: ToolApproval
+      prepareCall?: unknown
+    }
   }
   if (typeof settings?.model === 'string') {
     throw wrong(
@@ -60,6 +69,14 @@ export function hostAgent(hosted: HostableAgent, defaults: Defaults = {}): Runna
     tools: describeTools(agent.tools ?? {}),
     knowledge: false,
     sideEffects: true,
+    async describe() {
+      return {
+        ...noConfig,
+        instructions: instructionsText(settings?.instructions),
+        tools: await toolConfigs((agent.tools ?? {}) as ToolSet, settings?.toolApproval, defaults),
+        output_schema: await outputSchema(settings?.output),
+      }
+    },
     async *run(input, context) {
       const tools = new Map(Object.keys(agent.tools ?? {}).map((name) => [name, {}]))
       const files = new ModelFiles(context, fetchingOf(defaults))

@@ -38,6 +38,13 @@ import type { CheckedAgent, CheckedKnowledge } from './schema.ts'
 
 export const searchToolName = 'search_knowledge'
 
+export async function searchToolLook() {
+  return {
+    description: 'Searches the knowledge base and gives the passages that fit best, numbered, with their sources.',
+    inputSchema: await textInput('query', 'What to look for, in the words of the documents.'),
+  }
+}
+
 /** Answers with a model, which is resolved at the first run. `checkInput` is for a server that fetches no files. */
 export function modelAnswer(settings: CheckedAgent, setting: ModelSetting, defaults: Defaults) {
   const { root, limits = noLimits } = defaults
@@ -146,8 +153,7 @@ async function searchTool(
   const { tool } = await loadSdk()
   let found = context.resumed?.events.filter((event) => event.type === 'source').length ?? 0
   return tool({
-    description: 'Searches the knowledge base and gives the passages that fit best, numbered, with their sources.',
-    inputSchema: await textInput('query', 'What to look for, in the words of the documents.'),
+    ...(await searchToolLook()),
     async execute({ query }) {
       const { hits, event } = await retrieve(knowledge, query, context)
       const first = found + 1

@@ -26,6 +26,7 @@ interface Live {
   client: MCPClient | undefined
   startedAt: number
   tools: Promise<McpToolDefinition[]> | undefined
+  known: McpToolDefinition[] | undefined
   calls: number
   ready: boolean
   /** Why the connection is no longer usable. */
@@ -44,6 +45,7 @@ export class McpConnection {
   readonly #messageBytes: number
   readonly #closed = new AbortController()
   #live: Promise<Live> | undefined
+  #ready: Live | undefined
   #logger: Logger | undefined
   #failures = 0
   #failedAt = 0
@@ -68,6 +70,11 @@ export class McpConnection {
       signal.throwIfAborted()
       throw this.#failure(live.lost ?? this.#say(error), error)
     }
+  }
+
+  /** The tools that a connected server has named last; undefined without a connection. Sends nothing. */
+  get knownTools(): McpToolDefinition[] | undefined {
+    return this.#ready?.lost === undefined ? this.#ready?.known : undefined
   }
 
   /** The result of a tool. Results with `isError` are returned, not thrown. The call is never retried. */
@@ -129,6 +136,7 @@ export class McpConnection {
       })
       if (live.lost !== undefined) throw new Error(live.lost)
       live.ready = true
+      this.#ready = live
       return live
     } catch (error) {
       this.#closed.signal.throwIfAborted()
@@ -191,7 +199,16 @@ export class McpConnection {
 
   #prepare(close: () => Promise<void>): Live {
     const startedAt = performance.now()
-    return { client: undefined, startedAt, tools: undefined, calls: 0, ready: false, lost: undefined, close }
+    return {
+      client: undefined,
+      startedAt,
+      tools: undefined,
+      known: undefined,
+      calls: 0,
+      ready: false,
+      lost: undefined,
+      close,
+    }
   }
 
   async #listTools(live: Live): Promise<McpToolDefinition[]> {
@@ -205,6 +222,7 @@ export class McpConnection {
       cursor = result.nextCursor
       if (cursor === undefined) break
     }
+    live.known = tools
     return tools
   }
 

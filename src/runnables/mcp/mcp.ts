@@ -6,6 +6,7 @@ import { AppError } from '../../core/error.ts'
 import { checkSettings, wrong } from '../../schema/check.ts'
 import { choose, is, list, settings, show, string, text } from '../../schema/field.ts'
 import type { Defaults } from '../base/defaults.ts'
+import { loadSdk } from '../base/sdk.ts'
 import { toContent } from '../files/results.ts'
 import { unknownTool } from '../tools/names.ts'
 import { type CheckPlace, toolSource } from '../tools/source.ts'
@@ -84,6 +85,18 @@ export function mcp(given: string | McpServer, options: McpOptions = {}): ToolSe
           const { needsApproval, ...known } = about(definition)
           return { ...known, tool: toTool(definition, needsApproval) }
         })
+      },
+      async describe(key, { mcp }) {
+        const definitions = mcp?.get(server).knownTools
+        if (definitions === undefined) return undefined
+        const look = await toolLook()
+        const only = options.tools ?? mcp?.find(server)?.tools
+        return definitions
+          .filter(({ name }) => only === undefined || only.includes(name))
+          .map((definition) => ({
+            name: `${key}_${definition.name}`,
+            tool: look(definition, asks(options, definition.name)),
+          }))
       },
       async check(key, at, defaults) {
         const { record, hashes, chosen, about } = await list(key, at, defaults, false)
@@ -202,16 +215,24 @@ export function createMcpServers(
 }
 
 async function mcpTools(connection: McpConnection, { logger, signal }: CheckPlace) {
-  const { dynamicTool, jsonSchema } = await import('ai')
-  return ({ name, description, inputSchema }: McpToolDefinition, needsApproval: boolean): ToolSet[string] =>
+  const { dynamicTool } = await loadSdk()
+  const look = await toolLook()
+  return (definition: McpToolDefinition, needsApproval: boolean): ToolSet[string] =>
     dynamicTool({
-      ...(description === undefined ? {} : { description }),
-      needsApproval,
-      inputSchema: jsonSchema(schemaOf(inputSchema)),
+      ...look(definition, needsApproval),
       execute: async (input, { abortSignal = signal }) =>
-        outputOf(await connection.call(name, (input ?? {}) as Record<string, unknown>, logger, abortSignal)),
+        outputOf(await connection.call(definition.name, (input ?? {}) as Record<string, unknown>, logger, abortSignal)),
       toModelOutput: ({ output }) => toModelOutput(output),
     })
+}
+
+async function toolLook() {
+  const { jsonSchema } = await loadSdk()
+  return ({ description, inputSchema }: McpToolDefinition, needsApproval: boolean) => ({
+    ...(description === undefined ? {} : { description }),
+    needsApproval,
+    inputSchema: jsonSchema(schemaOf(inputSchema)),
+  })
 }
 
 function schemaOf(inputSchema: McpToolDefinition['inputSchema']) {

@@ -5,6 +5,7 @@ import {
   isRunnable,
   type MemberAnswer,
   markRunnable,
+  noConfig,
   type RunContext,
   type RunInput,
   type Runnable,
@@ -14,6 +15,8 @@ import { checkSettings } from '../../schema/check.ts'
 import { anything, duration, is, list, oneOf, settings as settingsOf, string } from '../../schema/field.ts'
 import { modelSetting } from '../../schema/model.ts'
 import { agent } from '../agent/agent.ts'
+import { instructionsText } from '../agent/describe.ts'
+import { fingerprint } from '../agent/fingerprint.ts'
 import { type HostableAgent, hostAgent, isSdkAgent } from '../agent/host.ts'
 import type { AnyAgentSettings } from '../agent/settings.ts'
 import { configurable, type Defaults, withDefaults } from '../base/defaults.ts'
@@ -99,6 +102,13 @@ function build(settings: CheckedTeam, members: readonly Member[], defaults: Defa
     ),
     timeoutMs: settings.timeout,
     takes: settings.mode === 'route' || model === undefined ? [] : ['instructions'],
+    describe: async () => ({
+      ...noConfig,
+      instructions: instructionsText(settings.instructions),
+      members: members.map(({ name }) => name),
+      mode: settings.mode,
+      version: members.every(({ entity }) => typeof entity === 'string') ? (fingerprint(settings) ?? null) : null,
+    }),
     run: (input, context) => insideRun(context, () => stream(perform, input, context)),
   } satisfies Omit<Team, 'description' | 'inputSchema'> & Runnable<'team'>)
   const bindMember = (next: Defaults) => (member: Member) =>

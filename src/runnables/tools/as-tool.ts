@@ -10,6 +10,7 @@ import { askEntity } from '../base/ask-scope.ts'
 import { type Defaults, withDefaults } from '../base/defaults.ts'
 import { contextHere } from '../base/run-context.ts'
 import { loadSdk } from '../base/sdk.ts'
+import { textTool } from './describe.ts'
 import { type ToolSource, toolSource } from './source.ts'
 import { textInput } from './text-input.ts'
 
@@ -56,6 +57,10 @@ function entitySource(entity: string | Runnable, description?: string): ToolSour
     claim(defaults) {
       if (typeof entity !== 'string') bind(entity, defaults)
     },
+    describe: (key) => {
+      const own = typeof entity === 'string' ? undefined : entity
+      return textTool(key, description ?? own?.description ?? `Asks '${own?.name ?? key}'.`, ...question)
+    },
     async open(key, context, defaults) {
       const asked = typeof entity === 'string' ? context.entity(entity) : bind(entity, defaults)
       const name = typeof entity === 'string' ? entity : (entity.name ?? key)
@@ -63,6 +68,8 @@ function entitySource(entity: string | Runnable, description?: string): ToolSour
     },
   }
 }
+
+const question = ['question', 'What to ask, with all that it needs to know.'] as const
 
 async function toTool(
   name: string,
@@ -73,7 +80,7 @@ async function toTool(
   const { tool } = await loadSdk()
   return tool({
     description,
-    inputSchema: await textInput('question', 'What to ask, with all that it needs to know.'),
+    inputSchema: await textInput(...question),
     async execute({ question }): Promise<Json> {
       const { ask } = contextHere(context)
       if (ask === undefined) throw new AppError('run_failed', `'${name}' can't be asked here.`)

@@ -16,6 +16,7 @@ import { loadSdk } from '../base/sdk.ts'
 import { decodeBase64 } from '../files/inline.ts'
 import { soundType } from '../files/model-files.ts'
 import { noLimits } from '../limits/bounded.ts'
+import { textTool } from './describe.ts'
 import { toolSource } from './source.ts'
 import { textInput } from './text-input.ts'
 
@@ -67,6 +68,7 @@ export function remoteAgent(given: RemoteAgentSettings): RemoteAgent {
   return toolSource(entity, {
     outside: true,
     names: (key) => [key],
+    describe: (key) => textTool(key, description ?? `Asks the agent '${settings.agentId}'.`, ...message),
     open: async (key, context, { limits = noLimits }) => [
       { name: key, own: key, tool: await asTool(call, key, settings, context, limits.toolResult) },
     ],
@@ -74,6 +76,8 @@ export function remoteAgent(given: RemoteAgentSettings): RemoteAgent {
 }
 
 type Call = (input: RunInput, context: RunContext, place: string) => AsyncGenerator<string | DataEvent | FilePart>
+
+const message = ['message', 'What to say to it, with all that it needs to know.'] as const
 
 async function asTool(
   call: Call,
@@ -86,7 +90,7 @@ async function asTool(
   const { agentId, description = `Asks the agent '${agentId}'.` } = settings
   return tool({
     description,
-    inputSchema: await textInput('message', 'What to say to it, with all that it needs to know.'),
+    inputSchema: await textInput(...message),
     async execute({ message }, { abortSignal = context.signal }) {
       const parts: Part[] = []
       let bytes = 0

@@ -15,6 +15,12 @@ export interface SourceTool {
   asks?: string | undefined
 }
 
+/** A tool that is described, and not called. */
+export interface DescribedTool {
+  name: string
+  tool: Pick<ToolSet[string], 'description' | 'inputSchema' | 'needsApproval'>
+}
+
 /** An entry of `tools` whose tools are only known when a run begins. */
 export interface ToolSource {
   /** Its tools act outside this process, so a test may replace them with recorded answers. */
@@ -27,6 +33,8 @@ export interface ToolSource {
   claim?(defaults: Defaults): void
   /** The tools for one run; `key` is the entry's own name. */
   open(key: string, context: RunContext, defaults: Defaults): Promise<readonly SourceTool[]>
+  /** What is known of its tools without a run and without a request; undefined: nothing. */
+  describe?(key: string, defaults: Defaults): Promise<readonly DescribedTool[] | undefined>
   /** Checks its tools without a run. Throws what `open` would throw. */
   check?(key: string, at: CheckPlace, defaults: Defaults): Promise<CheckedSource>
 }

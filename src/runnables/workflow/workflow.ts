@@ -7,6 +7,7 @@ import {
   type AgentContext,
   type Emission,
   markRunnable,
+  noConfig,
   type RunContext,
   type RunInput,
   type Runnable,
@@ -20,6 +21,7 @@ import { Journal } from '../base/journal.ts'
 import { textOfState, toJournal } from '../base/json-value.ts'
 import { insideRun } from '../base/run-context.ts'
 import { type Entity, withToolLook } from '../tools/as-tool.ts'
+import { toJsonSchema } from '../tools/describe.ts'
 import { type Approve, createApprove } from './approval.ts'
 import { createAsk } from './ask.ts'
 import { checkInput, type InputSchema, isInputSchema, readInput, readState } from './input.ts'
@@ -74,6 +76,7 @@ export function workflow<INPUT = string, STATE extends object = JsonObject>(
     sideEffects: true,
     timeoutMs: timeout,
     takes: ['instructions'],
+    describe: async () => ({ ...noConfig, input_schema: await toJsonSchema(settings.input) }),
     ...(settings.input !== undefined && { checkInput: (input: RunInput) => checkInput(settings.input, input) }),
     run: (input, context) => {
       const own = deriveContext(context, {})

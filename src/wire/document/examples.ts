@@ -249,6 +249,27 @@ export const examples: Readonly<Record<string, unknown>> = {
   CancelRequest: { reason: 'The question has changed.' },
   ResumeRequest: { answers: { call_1: { approved: true }, call_2: { approved: false, reason: 'not on Fridays' } } },
   Agent: agent,
+  AgentConfig: {
+    instructions: 'Answer from the passages; cite them.',
+    tools: [
+      {
+        name: 'weather',
+        description: 'Tells the weather.',
+        input_schema: { type: 'object', properties: { city: { type: 'string' } } },
+        approval: 'never',
+      },
+    ],
+    knowledge: { mode: 'first', limit: 6, filters: null, collection: null },
+    memory: { runs: 20, tokens: null, summary: true },
+    output_schema: null,
+    guardrails: { input: [], output: ['noPrices'] },
+    hooks: ['modelCall'],
+    members: [],
+    mode: null,
+    input_schema: null,
+    source: { file: 'agent.config.ts', line: null },
+    version: null,
+  },
   AgentList: { agents: [agent], count: 1 },
   SearchRequest: { query: question, limit: 5, filters: { product: ['agentserve'] } },
   SearchAnswer: {

@@ -76,9 +76,11 @@ const isGone = (pid: string | undefined) => eventually(() => expect(isAlive(Numb
 describe('an MCP server as a child process', () => {
   it('is started by the first need alone, lists its tools and answers calls', async () => {
     const connection = connect(child())
+    expect(connection.knownTools).toBeUndefined()
     expect(await started()).toEqual([])
     const names = (await connection.tools(logger, never)).map(({ name }) => name)
     expect(names).toContain('add')
+    expect(connection.knownTools?.map(({ name }) => name)).toEqual(names)
     expect(await Promise.all([1, 2, 3].map((b) => call(connection, 'add', { a: 1, b })))).toEqual(['2', '3', '4'])
     expect(await started()).toHaveLength(1)
   })

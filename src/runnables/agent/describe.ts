@@ -1,0 +1,52 @@
+import type { OutputInterface } from 'ai'
+import type { JsonObject } from '../../core/json.ts'
+import { type EntityConfig, noConfig } from '../../core/runnable.ts'
+import type { Defaults } from '../base/defaults.ts'
+import { isStructured } from '../model/structured.ts'
+import { toolConfigs } from '../tools/describe.ts'
+import { fingerprint } from './fingerprint.ts'
+import { searchToolLook, searchToolName } from './model-answer.ts'
+import type { CheckedAgent, CheckedKnowledge } from './schema.ts'
+import type { AnyAgentSettings } from './settings.ts'
+
+/** What an operator may read of an agent's settings: only what is named here, so that no key gets in. */
+export async function agentConfig(settings: CheckedAgent, defaults: Defaults): Promise<EntityConfig> {
+  const { tools = {}, knowledge, memory, guardrails, hooks = {}, toolApproval, run } = settings
+  const searching = knowledge?.mode === 'tool' ? { [searchToolName]: await searchToolLook() } : {}
+  return {
+    ...noConfig,
+    instructions: instructionsText(settings.instructions),
+    tools: await toolConfigs({ ...tools, ...searching }, toolApproval, defaults),
+    knowledge: knowledge === undefined ? null : toKnowledge(knowledge),
+    memory: run === undefined ? { ...memory, tokens: Number.isFinite(memory.tokens) ? memory.tokens : null } : null,
+    output_schema: await outputSchema(settings.output),
+    guardrails: { input: namesOf(guardrails?.input), output: namesOf(guardrails?.output) },
+    hooks: [...setIn(hooks), ...setIn({ prepareCall: settings.prepareCall, prepareStep: settings.prepareStep })],
+    version: fingerprint({ ...settings, model: settings.model ?? defaults.model }) ?? null,
+  }
+}
+
+/** Null without instructions. */
+export function instructionsText(instructions: AnyAgentSettings['instructions']): string | null {
+  if (instructions === undefined) return null
+  const texts = [instructions].flat().map((one) => (typeof one === 'string' ? one : one.content))
+  return texts.join('\n\n')
+}
+
+export async function outputSchema(output: OutputInterface | undefined): Promise<JsonObject | null> {
+  if (!isStructured(output)) return null
+  const format = await output.responseFormat
+  return format?.type === 'json' ? ((format.schema as JsonObject | undefined) ?? null) : null
+}
+
+function toKnowledge({ mode, limit, filters, collection }: CheckedKnowledge): EntityConfig['knowledge'] {
+  return { mode, limit, filters: (filters as JsonObject | undefined) ?? null, collection: collection ?? null }
+}
+
+function namesOf(checks: unknown): string[] {
+  return [checks ?? []].flat().map((check, place) => (check as { name: string }).name || `${place + 1}`)
+}
+
+function setIn(settings: object): string[] {
+  return Object.entries(settings).flatMap(([name, value]) => (value === undefined ? [] : [name]))
+}
