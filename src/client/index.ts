@@ -8,6 +8,9 @@ export type { Agent, AgentConfig, AgentList } from '../wire/agent.ts'
 export type { Health, Readiness } from '../wire/health.ts'
 export type { History } from '../wire/history.ts'
 export type {
+  Chunk,
+  ChunkInDocument,
+  ChunkList,
   ContentRequest,
   Document,
   DocumentDeleted,

@@ -1,6 +1,8 @@
 import { AppError } from '../core/error.ts'
 import type { Filters, IngestResult, Reindexing, SearchMode } from '../core/knowledge/knowledge.ts'
 import type {
+  ChunkInDocument,
+  ChunkList,
   ContentRequest,
   Document,
   DocumentDeleted,
@@ -52,6 +54,10 @@ export interface KnowledgeClient {
   /** Embeds everything again, with the named embedder if given. It has no time limit and stops if the call is aborted. */
   reindex(embedder?: string, options?: ReindexOptions): Promise<KnowledgeStatus>
   documents: DocumentsClient
+  /** A chunk with up to `context` (0–5) chunks before and after it. Throws `chunk_not_found` after its document was replaced. */
+  chunk(chunkId: string, options?: CallOptions & { context?: number | undefined }): Promise<ChunkInDocument>
+  /** The chunks of a document, in order. */
+  chunks(documentId: string, options?: PageOptions): Promise<ChunkList>
 }
 
 export interface DocumentsClient {
@@ -100,6 +106,9 @@ export function createKnowledgeClient(connection: Connection, prefix: string, si
       }
       throw new AppError('unavailable', `The stream from ${connection.name} ended early.`)
     },
+    chunk: (chunkId, { context, ...options } = {}) =>
+      connection.get(`${path}/chunks/${encodeURIComponent(chunkId)}`, options, { context }),
+    chunks: (documentId, options) => connection.list(`${documentPath(documentId)}/chunks`, undefined, options),
     documents: {
       list: (filter, options) => connection.list(`${path}/documents`, filter, options),
       get: (documentId, options) => connection.get(documentPath(documentId), options),

@@ -9,6 +9,7 @@ export type ErrorCode =
   | 'agent_not_found'
   | 'summary_not_found'
   | 'document_not_found'
+  | 'chunk_not_found'
   | 'file_not_found'
   | 'collection_not_found'
   | 'owner_not_found'
@@ -114,7 +115,7 @@ export function invalidCursor(): AppError {
   return invalid('Invalid cursor. Omit it to start at the first page.', 'cursor')
 }
 
-export type Findable = 'session' | 'run' | 'agent' | 'document' | 'file' | 'collection'
+export type Findable = 'session' | 'run' | 'agent' | 'document' | 'chunk' | 'file' | 'collection'
 
 export function notFound(thing: Findable, id: string): AppError {
   return new AppError(`${thing}_not_found`, `There is no ${thing} '${id}'.`)

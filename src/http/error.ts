@@ -11,6 +11,7 @@ export const statusOf: Readonly<Record<ErrorCode, number>> = {
   agent_not_found: 404,
   summary_not_found: 404,
   document_not_found: 404,
+  chunk_not_found: 404,
   file_not_found: 404,
   collection_not_found: 404,
   owner_not_found: 404,

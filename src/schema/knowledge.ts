@@ -43,6 +43,12 @@ export const searchSettings = z.object({
   explain: flag().optional().describe('Explain the rank of each result.'),
 })
 
+export const chunkSettings = z.object({
+  context: integer(0, limits.context)
+    .default(0)
+    .describe('The number of chunks before and after it. They are fewer if they have more than 1 MB together.'),
+})
+
 const metadataWords = `must have at most ${limits.metadata} characters of JSON`
 export const documentFields = {
   name: notBlank(limits.label).optional().describe('A file name. Its extension selects the reader.'),

@@ -1,5 +1,7 @@
 import { z } from 'zod'
 import type {
+  Chunk as CoreChunk,
+  ChunkInDocument as CoreChunkInDocument,
   KnowledgeConfig as CoreConfig,
   SearchHit as CoreHit,
   IngestOutcome as CoreOutcome,
@@ -9,7 +11,14 @@ import type {
 } from '../core/knowledge/knowledge.ts'
 import { chunkerTypes, searchModes } from '../core/knowledge/knowledge.ts'
 import { knowledgeLimits } from '../core/knowledge/limits.ts'
-import { collection, documentFields, documentSettings, notBlank, searchSettings } from '../schema/knowledge.ts'
+import {
+  chunkSettings,
+  collection,
+  documentFields,
+  documentSettings,
+  notBlank,
+  searchSettings,
+} from '../schema/knowledge.ts'
 import { jsonObject, text, timestamp } from '../schema/request-field.ts'
 import { component } from './document/component.ts'
 import { RunError } from './event.ts'
@@ -20,24 +29,48 @@ export type SearchRequest = z.input<typeof SearchRequest>
 
 export const SearchQuery = z.object({ explain: z.boolean().optional().describe('The same as the field in the body.') })
 
+const chunk = {
+  chunk_id: z.string(),
+  document_id: z.string(),
+  content: z.string(),
+  source: z.string(),
+  metadata: jsonObject(),
+  chunk_index: z.int(),
+  chunk_size: z.int(),
+  chunk_overlap: z.int(),
+  chunker_type: z.enum(chunkerTypes),
+  start_offset: z.int(),
+  end_offset: z.int(),
+  line_start: z.int().exactOptional(),
+  line_end: z.int().exactOptional(),
+  page: z.int().exactOptional(),
+}
+
+export const Chunk = component('Chunk', z.object(chunk)) satisfies z.ZodType<CoreChunk>
+export type Chunk = z.infer<typeof Chunk>
+
+export const ChunkInDocument = component(
+  'ChunkInDocument',
+  z.object({
+    ...chunk,
+    before: z.array(Chunk).describe('The preceding chunks of the document, in order.'),
+    after: z.array(Chunk).describe('The chunks that follow it, in order.'),
+  }),
+) satisfies z.ZodType<CoreChunkInDocument>
+export type ChunkInDocument = z.infer<typeof ChunkInDocument>
+
+export const ChunkQuery = chunkSettings
+
+export const ChunkList = component('ChunkList', listOf('chunks', Chunk))
+export type ChunkList = z.infer<typeof ChunkList>
+
+export const ChunksQuery = z.object(pageQuery)
+
 export const SearchHit = component(
   'SearchHit',
   z.object({
-    chunk_id: z.string(),
-    document_id: z.string(),
-    content: z.string(),
+    ...chunk,
     score: z.number().describe('0 to 1, higher is better.'),
-    source: z.string(),
-    metadata: jsonObject(),
-    chunk_index: z.int(),
-    chunk_size: z.int(),
-    chunk_overlap: z.int(),
-    chunker_type: z.enum(chunkerTypes),
-    start_offset: z.int(),
-    end_offset: z.int(),
-    line_start: z.int().exactOptional(),
-    line_end: z.int().exactOptional(),
-    page: z.int().exactOptional(),
     explain: z
       .object({
         rank: z.int(),

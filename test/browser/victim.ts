@@ -85,7 +85,7 @@ export async function startVictim(config: { allowOrigins?: string[]; allowHosts?
   await call('POST', '/api/v1/agents/echo/run', { input: 'second', session_id: 'rewritten', replaces: replaced })
   const ingest = (content: string) => call('POST', '/api/v1/knowledge/content', { content, source: content })
   const source = `A doomed document: ${secret}.`
-  const document = (await ingest(source)).json.document_id
+  const { document_id: document, chunk_ids: chunks } = (await ingest(source)).json
   await ingest(`A document that stays: ${secret}.`)
 
   await call('POST', '/api/v1/sessions', { session_id: 'taken-out', name: 'brought by WAY' })
@@ -108,7 +108,9 @@ export async function startVictim(config: { allowOrigins?: string[]; allowHosts?
               : running
           : template.includes('/agents/')
             ? 'echo'
-            : document
+            : template.includes('/chunks/')
+              ? chunks[0]
+              : document
       const others = { id, file: 'docs.js', kind: 'agent', owner_id: 'earlier', user_id: 'erased' }
       const path = template.replace(/{(\w+)}/g, (_, name: keyof typeof others) => others[name])
       const isImport = operationId === 'importSession'

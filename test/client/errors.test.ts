@@ -87,6 +87,7 @@ const provoked: Record<Exclude<ErrorCode, 'run_interrupted' | 'run_limit'>, Prov
     },
   },
   document_not_found: { by: async () => (await open()).knowledge.documents.get('none') },
+  chunk_not_found: { by: async () => (await open()).knowledge.chunk('none') },
   file_not_found: {
     by: async () => (await open(failing(new AppError('file_not_found', 'There is no such file.')))).sessions.get('any'),
   },

@@ -15,6 +15,7 @@ interface Subjects {
   session(): Promise<string>
   run(agentId?: string): Promise<string>
   document(): Promise<string>
+  chunk(): Promise<string>
 }
 
 /** The methods of each operation. A new route is a new line here, and a method of the client. */
@@ -135,6 +136,8 @@ const operations: Record<string, ((subjects: Subjects) => Promise<unknown>)[]> =
   reindexKnowledge: [({ client }) => client.knowledge.reindex()],
   listDocuments: [({ client }) => client.knowledge.documents.list({ source: 'a.txt' }, { limit: 1 })],
   getDocument: [async ({ client, document }) => client.knowledge.documents.get(await document())],
+  getChunk: [async ({ client, chunk }) => client.knowledge.chunk(await chunk(), { context: 1 })],
+  listChunks: [async ({ client, document }) => client.knowledge.chunks(await document(), { limit: 2 })],
   deleteDocument: [async ({ client, document }) => client.knowledge.documents.delete(await document())],
   sendMessage: [({ client }) => client.a2a.send({ agentId: 'echo', content: 'hello' })],
   streamMessage: [async ({ client }) => collect(await client.a2a.stream({ agentId: 'echo', content: 'hello' }))],
@@ -189,6 +192,7 @@ function subjectsOf(client: Client): Subjects {
     session: async () => (await run('echo', false)).session_id,
     run: async (agentId = 'echo') => (await run(agentId, agentId === 'waits')).run_id,
     document: async () => (await server.call('POST', '/api/v1/knowledge/content', content)).json.document_id,
+    chunk: async () => (await server.call('POST', '/api/v1/knowledge/content', content)).json.chunk_ids[0],
   }
 }
 

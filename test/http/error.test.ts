@@ -14,6 +14,7 @@ const decided: Record<number, ErrorCode[]> = {
     'agent_not_found',
     'summary_not_found',
     'document_not_found',
+    'chunk_not_found',
     'file_not_found',
     'collection_not_found',
     'owner_not_found',

@@ -18,6 +18,7 @@ import { parseBody, parseQuery } from '../../wire/parse.ts'
 import { type DocumentedRoute, routesAbout } from '../route/documented.ts'
 import { readIdempotency } from '../route/idempotency.ts'
 import type { ApiSettings } from '../route/settings.ts'
+import { chunkRoutes } from './chunks.ts'
 import { readContent } from './content.ts'
 import { documentRoutes } from './documents.ts'
 
@@ -100,7 +101,7 @@ export function knowledgeRoutes(knowledge: Knowledge | undefined, settings: ApiS
     ...(search ? [searchRoute] : []),
     ...(config ? [configRoute] : []),
     ...(content ? [contentRoute, manyRoute] : []),
-    ...(documents ? documentRoutes(knowledge, path) : []),
+    ...(documents ? [...documentRoutes(knowledge, path), ...chunkRoutes(knowledge, path)] : []),
   ]
 }
 

@@ -21,6 +21,7 @@ const exitCodes: Record<ErrorCode, number> = {
   agent_not_found: exit.failure,
   summary_not_found: exit.failure,
   document_not_found: exit.failure,
+  chunk_not_found: exit.failure,
   file_not_found: exit.failure,
   collection_not_found: exit.failure,
   owner_not_found: exit.failure,

@@ -29,6 +29,7 @@ const codes: Record<ErrorCode, true> = {
   agent_not_found: true,
   summary_not_found: true,
   document_not_found: true,
+  chunk_not_found: true,
   file_not_found: true,
   collection_not_found: true,
   owner_not_found: true,

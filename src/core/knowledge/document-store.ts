@@ -105,6 +105,13 @@ export interface DocumentStore {
   current(collection: number, chunks: readonly number[]): Promise<CurrentChunk[]>
   /** Where those of the keys are that are current, in no order. */
   places(collection: number, chunks: readonly number[]): Promise<ChunkPlace[]>
+  /**
+   * The current chunk with this id and up to `count` before and after it, in order; of these the nearest whose texts
+   * and metadata have at most `maxBytes` together. Throws `chunk_not_found`.
+   */
+  chunksAround(id: string, count: number, maxBytes: number): Promise<CurrentChunk[]>
+  /** Chunks of a generation with `index >= from`, in order, at least one; none when it is not current. */
+  chunksFrom(generation: number, from: number, limit: number, maxBytes: number): Promise<CurrentChunk[]>
   /** Chunks of a generation with `from <= index <= to`, in order. */
   range(generation: number, from: number, to: number): Promise<StoredChunk[]>
 }

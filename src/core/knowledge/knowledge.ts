@@ -29,6 +29,12 @@ export interface Chunk {
   page?: number
 }
 
+/** The chunks before and after a chunk in its document, in order. */
+export interface ChunkInDocument extends Chunk {
+  before: Chunk[]
+  after: Chunk[]
+}
+
 export interface SearchHit extends Chunk {
   /** 0–1, higher is better. */
   score: number
@@ -194,7 +200,7 @@ export interface BroughtSources {
   delete(sources: readonly string[], collection?: string): Promise<number>
 }
 
-/** Errors: `invalid_request`, `unreadable_document`, `document_not_found`, `storage_full`. */
+/** Errors: `invalid_request`, `unreadable_document`, `document_not_found`, `chunk_not_found`, `storage_full`. */
 export interface Knowledge {
   search(query: SearchQuery, signal?: AbortSignal): Promise<SearchResult>
   /** Work alternates between callers (any id): slow documents of one do not delay another's. */
@@ -208,6 +214,10 @@ export interface Knowledge {
   ): Promise<Page<DocumentRecord>>
   getDocument(documentId: string): Promise<DocumentRecord>
   deleteDocument(documentId: string): Promise<void>
+  /** With up to `context` (0–5) chunks before and after it: fewer if they have more than 1 MB together. */
+  getChunk(chunkId: string, context?: number): Promise<ChunkInDocument>
+  /** In order. A page ends early at 1 MB. Throws `conflict` for a cursor of content that was replaced. */
+  listChunks(documentId: string, page: PageRequest): Promise<Page<Chunk>>
   brought: BroughtSources
   /** Embeds every chunk again, optionally with another embedder, whose model is downloaded. */
   reindex(options?: {

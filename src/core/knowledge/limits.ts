@@ -8,6 +8,8 @@ export const knowledgeLimits = {
   label: 1_024,
   query: 10_000,
   metadata: 100_000,
+  /** Of the texts and metadata of chunks that are read together. */
+  chunkBytes: 1_000_000,
 }
 
 /** A trace lists at least the results and at most this many chunks, if there are not more results. */

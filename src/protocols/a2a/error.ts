@@ -35,6 +35,7 @@ export const rpcTable: Record<ErrorCode, RpcMapping> = {
   agent_not_found: { code: invalidParams, status: 200 },
   summary_not_found: { code: invalidParams, status: 200 },
   document_not_found: { code: invalidParams, status: 200 },
+  chunk_not_found: { code: invalidParams, status: 200 },
   file_not_found: { code: invalidParams, status: 200 },
   collection_not_found: { code: invalidParams, status: 200 },
   owner_not_found: { code: invalidParams, status: 200 },

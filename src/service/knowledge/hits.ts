@@ -1,5 +1,5 @@
 import type { Collection, CurrentChunk, DocumentStore, Ranking } from '../../core/knowledge/document-store.ts'
-import type { HitExplanation, SearchHit } from '../../core/knowledge/knowledge.ts'
+import type { Chunk, HitExplanation, SearchHit } from '../../core/knowledge/knowledge.ts'
 import { wordsOf } from '../../core/text/terms.ts'
 import type { SearchSettings } from './input.ts'
 import type { Found } from './search.ts'
@@ -39,7 +39,7 @@ export async function toHits(
       if (earlier.some((stretch) => repeats(chunk, stretch))) continue
       const stretch = await stretchOf(documents, chunk, settings.context)
       shown.set(chunk.generation, [...earlier, stretch])
-      const hit = toHit(chunk, stretch, Math.max(0, Math.min(1, score)))
+      const hit = { ...toChunk(chunk, stretch), score: Math.max(0, Math.min(1, score)) }
       const rank = hits.length + 1
       hits.push({ key, hit: settings.explain ? { ...hit, explain: explain(hit, rank, key, found) } : hit })
     }
@@ -59,12 +59,12 @@ async function stretchOf(documents: DocumentStore, chunk: CurrentChunk, context:
   return stitch(await documents.range(chunk.generation, chunk.index - context, chunk.index + context)) ?? chunk
 }
 
-function toHit(chunk: CurrentChunk, stretch: Stretch, score: number): SearchHit {
+/** `stretch`: the text to show in place of the chunk's own. */
+export function toChunk(chunk: CurrentChunk, stretch: Stretch = chunk): Chunk {
   return {
     chunk_id: chunk.id,
     document_id: chunk.documentId,
     content: stretch.content,
-    score,
     source: chunk.source,
     metadata: {
       ...(chunk.headingPath.length === 0 ? {} : { heading_path: chunk.headingPath }),

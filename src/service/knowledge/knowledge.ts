@@ -13,6 +13,7 @@ import type { Knowledge, KnowledgeStatus, Reindexing } from '../../core/knowledg
 import type { Logger } from '../../core/logger.ts'
 import type { Clock } from '../../core/time.ts'
 import { createBrought } from './brought.ts'
+import { createChunks } from './chunks.ts'
 import { describeKnowledge } from './description.ts'
 import { assertSameEmbedder, type CollectionIndex, openIndex, rebuild, repair, tableName } from './index-document.ts'
 import { bytesAtOnce, createIngestion } from './ingestion.ts'
@@ -239,6 +240,7 @@ export function createKnowledge(options: KnowledgeOptions): OpenableKnowledge {
     getDocument: async (documentId) => toRecord(await documents.getDocument(documentId)),
 
     deleteDocument: removal.deleteDocument,
+    ...createChunks(documents),
     brought: createBrought(documents, defaultCollection, removal.removeDocument),
 
     async reindex({ embedder, progress = () => {}, signal } = {}) {

@@ -70,6 +70,7 @@ const migrations: readonly Migration[] = [
      PRIMARY KEY (brought_collection, brought_source)
    ) WITHOUT ROWID;`,
   },
+  { name: '0003_chunk_by_id', sql: 'CREATE INDEX chunk_by_id ON chunk (chunk_id);' },
 ]
 
 /** Large pages, because most data is text and index, and each page costs two system calls. */

@@ -1,4 +1,4 @@
-import { integer, primaryKey, sqliteTable, text, unique, uniqueIndex } from 'drizzle-orm/sqlite-core'
+import { index, integer, primaryKey, sqliteTable, text, unique, uniqueIndex } from 'drizzle-orm/sqlite-core'
 
 /**
  * The tables of the documents; those of the keyword index (one set per collection) are in database.ts. Each column has
@@ -67,7 +67,10 @@ export const chunk = sqliteTable(
     line_end: integer().notNull(),
     page: integer(),
   },
-  (table) => [uniqueIndex('chunk_by_generation').on(table.chunk_generation, table.chunk_index)],
+  (table) => [
+    uniqueIndex('chunk_by_generation').on(table.chunk_generation, table.chunk_index),
+    index('chunk_by_id').on(table.chunk_id),
+  ],
 )
 export type ChunkRow = typeof chunk.$inferSelect
 

@@ -4,6 +4,7 @@ import { type Logger, silentLogger } from '../../core/logger.ts'
 import type { Connection, SqlValue } from '../sqlite/connection.ts'
 import { inMemory, openDatabase } from '../sqlite/open-database.ts'
 import { DocumentsUpkeep, notePurge } from '../upkeep/documents-upkeep.ts'
+import { chunksAround, chunksFrom } from './chunks.ts'
 import { documentsDatabase, indexTables } from './database.ts'
 import { toKnowledgeError } from './failure.ts'
 import { filterSql } from './filter.ts'
@@ -237,6 +238,10 @@ export function createDocumentStore(options: DocumentStoreOptions): DocumentStor
     async places(collection, chunks) {
       return (await all<PlaceRow>(selectPlaces, [JSON.stringify(chunks), collection])).map(toPlace)
     },
+
+    chunksAround: (id, count, maxBytes) => read((connection) => chunksAround(connection, id, count, maxBytes)),
+    chunksFrom: (generation, from, limit, maxBytes) =>
+      read((connection) => chunksFrom(connection, generation, from, limit, maxBytes)),
 
     async range(generation, from, to) {
       const sql = 'SELECT * FROM chunk WHERE chunk_generation = ? AND chunk_index BETWEEN ? AND ? ORDER BY chunk_index'

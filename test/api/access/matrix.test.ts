@@ -273,6 +273,8 @@ const ofEverybody = new Set([
   'ingestMany',
   'listDocuments',
   'getDocument',
+  'getChunk',
+  'listChunks',
   'deleteDocument',
   'reindexKnowledge',
   'getKnowledgeStatus',

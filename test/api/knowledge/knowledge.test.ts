@@ -66,6 +66,10 @@ function recordingKnowledge(): Knowledge {
       if (documentId !== 'doc_1') throw notFound('document', documentId)
       return document
     },
+    async getChunk(chunkId) {
+      throw notFound('chunk', chunkId)
+    },
+    listChunks: async () => ({ items: [], next: null }),
     async deleteDocument(documentId) {
       if (documentId !== 'doc_1') throw notFound('document', documentId)
     },

@@ -220,9 +220,10 @@ async function withRealIds(line: string): Promise<string> {
         await post(`/api/v1/sessions/${run.session_id}/reuse`, { agent_id: agentId })
     }
   }
-  if (/\bdoc_\w+/.test(line)) {
+  if (/\b(?:doc|chk)_\w+/.test(line)) {
     const document = await post('/api/v1/knowledge/content', { content: 'To be deleted.', source: 'deleted.txt' })
-    real = real.replace(/\bdoc_\w+/, String(document.document_id))
+    const [chunkId] = document.chunk_ids as string[]
+    real = real.replace(/\bdoc_\w+/, String(document.document_id)).replace(/\bchk_\w+/, String(chunkId))
   }
   return real
 }

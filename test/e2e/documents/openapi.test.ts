@@ -102,9 +102,10 @@ async function prepare({ path, operationId }: Described): Promise<void> {
   } else if (operationId === 'cancelRun') ids.id = (await run('asking', true)).run_id
   else if (path.includes('/runs/{id}')) ids.id = (await run('echo', false)).run_id
   else if (path.includes('/agents/{id}')) ids.id = 'echo'
-  else if (path.includes('/documents/{id}')) {
+  else if (path.includes('/documents/{id}') || path.includes('/chunks/{id}')) {
     const content = { content: `A text about ${operationId}.`, source: operationId }
-    ids.id = (await server.call('POST', '/api/v1/knowledge/content', content)).json.document_id
+    const { document_id, chunk_ids } = (await server.call('POST', '/api/v1/knowledge/content', content)).json
+    ids.id = path.includes('/chunks/{id}') ? chunk_ids[0] : document_id
   }
   ids.file = 'swagger-ui.css'
 }

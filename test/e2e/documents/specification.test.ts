@@ -74,6 +74,8 @@ describe('health and documentation', () => {
         'GET /api/v1/knowledge/documents',
         'GET /api/v1/knowledge/documents/{id}',
         'DELETE /api/v1/knowledge/documents/{id}',
+        'GET /api/v1/knowledge/documents/{id}/chunks',
+        'GET /api/v1/knowledge/chunks/{id}',
         'POST /api/v1/knowledge/reindex',
         'GET /api/v1/knowledge/status',
         'POST /api/v1/a2a/sendMessage',

@@ -112,6 +112,7 @@ describe('fields', () => {
     ['/sessions/known/history?num_messages=0', 'num_messages'],
     ['/sessions/known/history?stream_events=perhaps', 'stream_events'],
     ['/knowledge/documents?limit=1000', 'limit'],
+    ['/knowledge/chunks/chk_any?context=6', 'context'],
   ])('GET %s names the parameter', async (route, path) => {
     expectError(await server.call('GET', api + route), 400, 'invalid_request', path)
   })
@@ -134,6 +135,8 @@ describe('ids and routes that do not exist', () => {
     ['GET', '/runs/run_gone/events', 'run_not_found'],
     ['GET', '/knowledge/documents/doc_gone', 'document_not_found'],
     ['DELETE', '/knowledge/documents/doc_gone', 'document_not_found'],
+    ['GET', '/knowledge/documents/doc_gone/chunks', 'document_not_found'],
+    ['GET', '/knowledge/chunks/chk_gone', 'chunk_not_found'],
     ['GET', '/nothing/here', 'route_not_found'],
   ])('%s %s is 404', async (method, route, code) => {
     const body = method === 'PUT' || route.endsWith('reuse') || route.endsWith('run') ? '{"wrong":' : undefined

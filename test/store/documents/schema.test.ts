@@ -45,7 +45,7 @@ describe('the schema of the documents', () => {
         [
           ...columns.filter((column) => column.isUnique).map((column) => column.name),
           ...uniqueConstraints.map((constraint) => namesOf(constraint.columns)),
-          ...indexes.map(({ config }) => namesOf(config.columns)),
+          ...indexes.filter(({ config }) => config.unique).map(({ config }) => namesOf(config.columns)),
         ].toSorted(),
       )
     },
