@@ -1,20 +1,17 @@
-import type { SourceEvent } from './event.ts'
+import type { Retrieval, RetrievalHit } from './event.ts'
 import type { Json, JsonObject } from './json.ts'
 import type { PageRequest } from './page.ts'
 import type { Run, Usage } from './run.ts'
 
 /* The trace of a run: the input and output of each model call. */
 
-export interface TracedPassage extends Partial<Omit<SourceEvent, 'type' | 'index'>> {
-  chunk_id: string
-  source: string
-  score: number
+/** What a retrieval recorded of a passage; its place is that of its source, if the answer can cite it. */
+export interface TracedPassage extends RetrievalHit {
   /** Its number in the prompt; null when the prompt does not contain it. */
   index: number | null
 }
 
-export interface TracedRetrieval {
-  query: string
+export interface TracedRetrieval extends Omit<Retrieval, 'type' | 'results'> {
   passages: TracedPassage[]
 }
 
@@ -59,6 +56,8 @@ export interface RunTrace
   /** Runs of team members, which have their own traces. */
   child_run_ids: string[]
   calls: TracedCall[]
+  /** On the last page: retrievals after the last call. */
+  retrievals: TracedRetrieval[]
   /** Calls in this page. */
   count: number
   next_cursor: string | null

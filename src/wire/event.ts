@@ -106,7 +106,7 @@ export const Source = component(
   RecordedSource.extend({ cited: z.boolean().describe('Whether the text of the answer cites it, like [1].') }),
 ) satisfies z.ZodType<CitedSource>
 
-const RetrievalHit = component(
+export const RetrievalHit = component(
   'RetrievalHit',
   z.object({
     chunk_id: z.string(),
@@ -125,6 +125,20 @@ const RetrievalHit = component(
     told: flag().exactOptional().describe('Whether the model was given it.'),
   }),
 ) satisfies z.ZodType<CoreRetrievalHit>
+
+/** What is recorded of a search besides its query and results. */
+export const aboutRetrieval = {
+  collection: z.string().exactOptional(),
+  mode: z.enum(['hybrid', 'vector', 'keyword']).exactOptional(),
+  limit: z.int().exactOptional(),
+  filters: jsonObject().exactOptional(),
+  words: z.array(z.string()).exactOptional().describe('What the keyword search looked for.'),
+  duration_ms: milliseconds.exactOptional(),
+  abstained: z
+    .object({ reason: z.string(), score: z.number(), threshold: z.number() })
+    .exactOptional()
+    .describe('Why the agent says nothing from the knowledge base although the search found something.'),
+}
 
 /** One event of a run's stream: the `data` of a server-sent event whose `event` is its `type` and whose `id` is its `seq`; a `data_delta` has no `id`. */
 export const RunEvent = component(
@@ -159,20 +173,7 @@ export const RunEvent = component(
       duration_ms: milliseconds,
       first_text_ms: milliseconds.exactOptional().describe('From the call to the first text or reasoning.'),
     }),
-    event('retrieval', {
-      query: z.string(),
-      results: z.array(RetrievalHit),
-      collection: z.string().exactOptional(),
-      mode: z.enum(['hybrid', 'vector', 'keyword']).exactOptional(),
-      limit: z.int().exactOptional(),
-      filters: jsonObject().exactOptional(),
-      words: z.array(z.string()).exactOptional().describe('What the keyword search looked for.'),
-      duration_ms: milliseconds.exactOptional(),
-      abstained: z
-        .object({ reason: z.string(), score: z.number(), threshold: z.number() })
-        .exactOptional()
-        .describe('Why the agent says nothing from the knowledge base although the search found something.'),
-    }),
+    event('retrieval', { query: z.string(), results: z.array(RetrievalHit), ...aboutRetrieval }),
     RecordedSource.extend(stamp),
     event('tool_call', { call_id: z.string(), name: z.string(), input: json() }),
     event('tool_result', {

@@ -2,18 +2,20 @@ import { z } from 'zod'
 import type { RunTrace as CoreRunTrace } from '../core/trace.ts'
 import { json, jsonObject, text, timestamp } from '../schema/request-field.ts'
 import { component } from './document/component.ts'
-import { EntityKind, RunStatus, Usage } from './event.ts'
+import { aboutRetrieval, EntityKind, RetrievalHit, RunStatus, Usage } from './event.ts'
 import { pageQuery } from './list.ts'
 
-const place = { line_start: z.int().exactOptional(), line_end: z.int().exactOptional(), page: z.int().exactOptional() }
-
-const TracedPassage = z.object({
-  chunk_id: z.string(),
-  source: z.string(),
-  score: z.number(),
-  index: z.int().nullable().describe('Its number in the prompt. Null if it was found but not included in the prompt.'),
-  document_id: z.string().exactOptional(),
-  ...place,
+const TracedRetrieval = z.object({
+  query: z.string(),
+  ...aboutRetrieval,
+  passages: z.array(
+    RetrievalHit.extend({
+      index: z
+        .int()
+        .nullable()
+        .describe('Its number in the prompt. Null if it was found but not included in the prompt.'),
+    }),
+  ),
 })
 
 const TracedToolCall = z.object({
@@ -35,9 +37,7 @@ const TracedCall = z.object({
   ),
   tools: json().describe('The tool definitions sent to the model. Null without tools.'),
   settings: jsonObject().nullable().describe('All other settings of the call, without keys and tokens.'),
-  retrievals: z
-    .array(z.object({ query: z.string(), passages: z.array(TracedPassage) }))
-    .describe('The knowledge searches since the preceding call.'),
+  retrievals: z.array(TracedRetrieval).describe('The knowledge searches since the preceding call.'),
   text: z.string(),
   reasoning: z.string(),
   tool_calls: z.array(TracedToolCall),
@@ -57,6 +57,7 @@ export const RunTrace = component(
     status: RunStatus,
     child_run_ids: z.array(z.string()).describe('The runs of team members. Each has its own trace.'),
     calls: z.array(TracedCall).describe('The model calls in order.'),
+    retrievals: z.array(TracedRetrieval).describe('On the last page: the knowledge searches after the last call.'),
     count: z.int().describe('The number of calls in this page.'),
     next_cursor: z.string().nullable().describe('Null on the last page.'),
   }),

@@ -1,6 +1,7 @@
 import { MockLanguageModelV4 } from 'ai/test'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Retrieval, RunEvent } from '../../src/core/event.ts'
+import type { RunTrace } from '../../src/core/trace.ts'
 import { agent } from '../../src/runnables/agent/agent.ts'
 import { answer, callTool, scripted } from '../runnables/fixture.ts'
 import { type RunningTestServer, startServer } from '../support/server.ts'
@@ -24,6 +25,13 @@ beforeAll(async () => {
         async *run({ text, knowledge }) {
           const found = await knowledge?.search({ query: text })
           yield `${found?.results.length} found`
+        },
+      }),
+      tells: agent({
+        async *run({ text }) {
+          yield { type: 'retrieval', query: 'lamp', results: JSON.parse(text) }
+          yield { type: 'source', index: 1, source: 'a.md', document_id: 'doc_1', chunk_id: 'chk_1', line_start: 3 }
+          yield 'Lit.'
         },
       }),
     },
@@ -51,8 +59,16 @@ function always(text: string): MockLanguageModelV4 {
   })
 }
 
+async function ask(id: string, message: string) {
+  return (await server.call('POST', `/api/v1/agents/${id}/run`, { input: message })).json
+}
+
+async function trace(id: string, message: string): Promise<RunTrace> {
+  return (await server.call('GET', `/api/v1/runs/${(await ask(id, message)).run_id}/trace`)).json
+}
+
 async function events(id: string, message: string): Promise<RunEvent[]> {
-  const { json } = await server.call('POST', `/api/v1/agents/${id}/run`, { input: message })
+  const json = await ask(id, message)
   const { text } = await server.call('GET', `/api/v1/runs/${json.run_id}/events`)
   return [...text.matchAll(/^data: (.*)$/gm)].map(([, data]) => JSON.parse(data ?? ''))
 }
@@ -139,4 +155,45 @@ describe('the record of a search', () => {
     const types = (await events('own', 'lamp')).map(({ type }) => type)
     expect(types).not.toContain('retrieval')
   })
+})
+
+describe('the trace of a run', () => {
+  it('has all that was recorded of a search, with the numbers of the prompt', async () => {
+    const { calls, retrievals } = await trace('reader', 'Who lights lamp 7 at dusk?')
+    expect(retrievals).toEqual([])
+    const { passages = [], ...about } = calls[0]?.retrievals[0] ?? expect.fail()
+    expect(about).toMatchObject({ mode: 'hybrid', limit: 3, collection: 'default', duration_ms: expect.any(Number) })
+    expect(passages).toHaveLength(20)
+    expect(passages.filter(({ told }) => told).map(({ index }) => index)).toEqual([1, 2, 3])
+    expect(passages.filter(({ told }) => !told).map(({ index }) => index)).toEqual(Array(17).fill(null))
+    expect(passages.every(({ lists }) => Object.keys(lists ?? {}).length > 0)).toBe(true)
+  })
+
+  it('has the searches that no model call follows', async () => {
+    const { calls, retrievals } = await trace('tells', '[{"chunk_id":"chk_1","source":"a.md","score":0.5,"told":true}]')
+    expect(calls).toEqual([])
+    expect(retrievals).toMatchObject([{ query: 'lamp', passages: [{ chunk_id: 'chk_1', index: 1, told: true }] }])
+  })
+
+  it('has no more of a record of an earlier version than that has', async () => {
+    const { retrievals } = await trace('tells', '[{"chunk_id":"chk_2","source":"b.md","score":0.5}]')
+    expect(retrievals).toEqual([
+      { query: 'lamp', passages: [{ chunk_id: 'chk_2', source: 'b.md', score: 0.5, index: null }] },
+    ])
+  })
+})
+
+it.each([
+  { rank: 'first' },
+  { rank: 1.5 },
+  { told: 'yes' },
+  { lists: [] },
+  { lists: { keyword: 1 } },
+  { lists: { keyword: { rank: 1, score: null } } },
+  { weight: '2' },
+  { line_start: '1' },
+  { document_id: 7 },
+])('a run that tells of a passage with %j fails', async (wrong) => {
+  const run = await ask('tells', JSON.stringify([{ chunk_id: 'chk_1', source: 'a.md', score: 1, ...wrong }]))
+  expect(run).toMatchObject({ error: { code: 'run_failed', message: expect.stringContaining('`results`') } })
 })

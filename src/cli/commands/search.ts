@@ -5,6 +5,7 @@ import type { CommandModule } from '../command/module.ts'
 import { withClient } from '../connect/connect.ts'
 import { parseMetadata } from '../ingest/metadata.ts'
 import { sayIfEmpty } from '../knowledge/empty.ts'
+import { formatRank } from '../runs/retrieval.ts'
 import { formatPlace } from '../runs/source-line.ts'
 import { print, printJson, say } from '../terminal/output.ts'
 import { terminalLine } from '../terminal/text.ts'
@@ -59,7 +60,7 @@ export const command: CommandModule<SearchOptions> = {
 
 function explainHit(explain: HitExplanation): string {
   const place = (rank: number | null, score: number | null) =>
-    rank === null ? 'not found' : `${rank} (${(score ?? 0).toFixed(2)})`
+    rank === null ? 'not found' : formatRank({ rank, score: score ?? 0 })
   const line = explain.line === null ? '' : `line ${explain.line}: `
   return [
     `   keyword ${place(explain.keyword_rank, explain.keyword_score)}, vector ${place(explain.vector_rank, explain.vector_score)}, merged ${explain.rank}`,

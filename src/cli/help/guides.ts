@@ -111,7 +111,7 @@ keys, and \`q\`, Esc or Ctrl-C (exit code 130) quit. NO_COLOR turns colours off.
 Without a terminal, or with \`--json\` or a flag of the list, it is \`sessions list\`: each session with its number of runs
 and the status of the last one. \`show\` prints a conversation with its runs, their times, tokens, tools and errors, and the
 sources that an answer does not cite. \`show --events\` prints every recorded event. \`show --why <run>\` prints what each
-model call of the run received: the exact prompt, passages with their scores, tool inputs and outputs. \`tail\` follows each
+model call of the run received: the exact prompt, passages with their ranks, tool inputs and outputs. \`tail\` follows each
 new run of a session until Ctrl-C (exit code 130).
 
 \`search\` finds messages that contain all the words, newest first; \`open*\` also finds \`opening\`. \`summary\` prints the
@@ -139,7 +139,8 @@ running or queued run. \`save-test\` saves a conversation as a test that needs n
   runs: {
     details: `\`runs\` without an action is \`runs list\`: the runs of all sessions, newest first, with time, tokens and session. \`show\`
 prints one run: status, times, tokens, tools, error, input and output. \`show --events\` prints every recorded event;
-\`show --why\` prints the prompt and the answer of each model call. \`tail\` follows a run from its beginning, even after its
+\`show --why\` prints the prompt and the answer of each model call, and of each search a table of its passages: the number by
+which the model was told of each (\`-\`: it was not), its rank and score, those in each list, and its lines. \`tail\` follows a run from its beginning, even after its
 end, and retries a lost connection. Its exit code is 0 if the run completed, 1 if it did not, and 130 after Ctrl-C, which
 does not cancel the run. \`resume\` answers a run that waits, or takes up an interrupted workflow, and then prints and exits as
 \`tail\` does. \`--approve\`, \`--deny\` and \`--input\` answer everything that waits; \`--call\` answers one call, and is needed

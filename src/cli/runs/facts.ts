@@ -4,28 +4,40 @@ import { isEnded, type Run } from '../../core/run.ts'
 import { formatDuration } from '../terminal/duration.ts'
 import { terminalLine } from '../terminal/text.ts'
 import { between } from './line.ts'
-import { formatUsage } from './writer.ts'
+import { formatCounts } from './retrieval.ts'
+import { formatUsage, inShort } from './writer.ts'
 
 /** Only this many events of a run are read. */
 const eventLimit = 20_000
 
-/** Lines about an ended run's tools: `weather ×2  14 ms`, and their errors. */
-export async function toolLines(client: Client, run: Run, signal: AbortSignal): Promise<string[]> {
-  if (!isEnded(run.status)) return []
+/**
+ * Lines about an ended run's tools: `weather ×2  14 ms`, and their errors; and about its searches:
+ * `"opening hours"  3 of 20 passages  12 ms`.
+ */
+export async function activityLines(
+  client: Client,
+  run: Run,
+  signal: AbortSignal,
+): Promise<{ tools: string[]; searches: string[] }> {
+  if (!isEnded(run.status)) return { tools: [], searches: [] }
   const stop = new AbortController()
   let count = 0
   const calls = new Map<string, { times: number; ms: number }>()
   const failures: string[] = []
+  const searches: string[] = []
   const events = await client.runs.events(run.run_id, { signal: AbortSignal.any([signal, stop.signal]) })
   for await (const event of events) {
     if (++count > eventLimit) break
     if (event.type === 'tool_result') addResult(event)
+    else if (event.type === 'retrieval')
+      searches.push(`${inShort(event.query)}  ${formatCounts(event.results, event.duration_ms)}`)
   }
   stop.abort()
-  return [
+  const tools = [
     ...[...calls].map(([name, { times, ms }]) => `${name}${times > 1 ? ` ×${times}` : ''}  ${formatDuration(ms)}`),
     ...failures.map((text) => `✗ ${text}`),
   ]
+  return { tools, searches }
 
   function addResult({ name, duration_ms, error }: Extract<RunEvent, { type: 'tool_result' }>): void {
     const shown = terminalLine(name)

@@ -11,6 +11,12 @@ export function formatPlace(place: {
   return place.page === undefined ? source : `${source} (page ${place.page})`
 }
 
+/** With its last line too: `docs/getting-started.md:12-20`. */
+export function formatLines(place: Parameters<typeof formatPlace>[0] & { line_end?: number | undefined }): string {
+  const { line_start: start, line_end: end } = place
+  return start === undefined || end === undefined || end <= start ? formatPlace(place) : `${formatPlace(place)}-${end}`
+}
+
 /** As an answer cites it: `[1] docs/getting-started.md:12`. */
 export function formatSource(source: Parameters<typeof formatPlace>[0] & { index: number }): string {
   return `[${source.index}] ${formatPlace(source)}`

@@ -1,20 +1,20 @@
 import type { Client } from '../../client/client.ts'
 import type { Json } from '../../core/json.ts'
-import type { RunTrace, TracedCall, TracedPassage, TracedRetrieval, TracedToolCall } from '../../core/trace.ts'
+import type { RunTrace, TracedCall, TracedToolCall } from '../../core/trace.ts'
 import { hint } from '../terminal/called-as.ts'
 import { formatDuration } from '../terminal/duration.ts'
 import { say, write } from '../terminal/output.ts'
 import { terminalJson, terminalLine, terminalText } from '../terminal/text.ts'
-import { formatPlace } from './source-line.ts'
+import { formatRetrieval } from './retrieval.ts'
 import { formatUsage } from './writer.ts'
 
 const pageLimit = 20
 
-/** Prints the input and output of each model call of a run; as JSON one call per line. Throws `run_not_found`. */
+/** Prints the input, the searches and the output of each model call of a run; as JSON one call per line, searches after the last call in a line of their own. Throws `run_not_found`. */
 export async function printWhy(client: Client, runId: string, json: boolean, signal: AbortSignal): Promise<void> {
   let before: readonly string[] = []
   let number = 0
-  for await (const { calls, child_run_ids: children } of pages(client, runId, signal)) {
+  for await (const { calls, retrievals, child_run_ids: children } of pages(client, runId, signal)) {
     for (const call of calls) {
       const messages = (Array.isArray(call.messages) ? call.messages : [call.messages]).map((one) =>
         JSON.stringify(one),
@@ -22,6 +22,8 @@ export async function printWhy(client: Client, runId: string, json: boolean, sig
       await write(json ? `${terminalJson(call)}\n` : formatCall(call, ++number, countSame(messages, before)))
       before = messages
     }
+    if (retrievals.length > 0)
+      await write(`${json ? terminalJson({ retrievals }) : retrievals.flatMap(formatRetrieval).join('\n')}\n`)
     if (!json && calls.length === 0 && number === 0) say('The run called no model.')
     if (!json)
       for (const child of children) say(`The run of its team member: ${hint(`runs show ${terminalLine(child)} --why`)}`)
@@ -31,7 +33,9 @@ export async function printWhy(client: Client, runId: string, json: boolean, sig
 async function* pages(client: Client, runId: string, signal: AbortSignal): AsyncGenerator<RunTrace> {
   for (let cursor: string | undefined; ; ) {
     const page = await client.runs.trace(runId, { limit: pageLimit, cursor, signal })
-    yield { ...page, child_run_ids: page.next_cursor === null ? page.child_run_ids : [] }
+    // An older server gives no `retrievals`.
+    const { retrievals = [] } = page as Partial<RunTrace>
+    yield { ...page, retrievals, child_run_ids: page.next_cursor === null ? page.child_run_ids : [] }
     if (page.next_cursor === null) return
     cursor = page.next_cursor
   }
@@ -64,15 +68,6 @@ function formatCall(call: TracedCall, number: number, same: number): string {
     ...call.tool_calls.flatMap(formatToolCall),
     '\n',
   ].join('\n')
-}
-
-function formatRetrieval({ query, passages }: TracedRetrieval): string[] {
-  return [`  searched  ${terminalLine(query)}`, ...passages.map(formatPassage)]
-}
-
-function formatPassage(passage: TracedPassage): string {
-  const { index, score, chunk_id: id } = passage
-  return `    ${index === null ? ' - ' : `[${index}]`} ${formatPlace(passage)}  ${score.toFixed(3)}  ${terminalLine(id)}`
 }
 
 function formatToolCall({ name, input, output, error, duration_ms: ms }: TracedToolCall): string[] {

@@ -4,6 +4,7 @@ import { exit } from '../command/exit-codes.ts'
 import { formatDuration } from '../terminal/duration.ts'
 import { formatFile, formatJson } from '../terminal/message-text.ts'
 import { createTerminalFilter, terminalLine, terminalText } from '../terminal/text.ts'
+import { formatCounts } from './retrieval.ts'
 import { formatSource } from './source-line.ts'
 
 const shownCharacters = 160
@@ -85,7 +86,7 @@ function lineOf(event: RunEvent): string | undefined {
       return `← ${terminalLine(event.name)} ${inShort(event.output)}  ${took}`
     }
     case 'retrieval':
-      return `⌕ ${inShort(event.query)}  ${event.results.length} passages`
+      return `⌕ ${inShort(event.query)}  ${formatCounts(event.results, event.duration_ms)}`
     case 'source':
       return formatSource(event)
     case 'step_start':

@@ -137,6 +137,24 @@ function isModelUsage(value: unknown): boolean {
   return (model === null || isText(model)) && Number.isSafeInteger(largest)
 }
 
+const isAbsentOr = (fits: (value: unknown) => boolean, value: unknown) => value === undefined || fits(value)
+
+function isHit(hit: unknown): boolean {
+  if (!isObject(hit) || !isText(hit.chunk_id) || !isText(hit.source) || !Number.isFinite(hit.score)) return false
+  const { document_id, rank, lists, weight, line_start, line_end, page, told } = hit
+  return (
+    isAbsentOr(isText, document_id) &&
+    [rank, line_start, line_end, page].every((value) => isAbsentOr(Number.isSafeInteger, value)) &&
+    isAbsentOr(Number.isFinite, weight) &&
+    isAbsentOr((value) => typeof value === 'boolean', told) &&
+    isAbsentOr((value) => isObject(value) && Object.values(value).every(isPlace), lists)
+  )
+}
+
+function isPlace(place: unknown): boolean {
+  return isObject(place) && Number.isSafeInteger(place.rank) && Number.isFinite(place.score)
+}
+
 const kinds: { [KIND in Kind]: readonly [words: string, fits: (value: unknown) => boolean] } = {
   text: ['a text', isText],
   texts: ['a list of texts', (value) => Array.isArray(value) && value.every(isText)],
@@ -151,10 +169,8 @@ const kinds: { [KIND in Kind]: readonly [words: string, fits: (value: unknown) =
     (value) => Array.isArray(value) && value.every(isModelUsage),
   ],
   hits: [
-    'a list of { chunk_id, source, score }',
-    (value) =>
-      Array.isArray(value) &&
-      value.every((hit) => isObject(hit) && isText(hit.chunk_id) && isText(hit.source) && Number.isFinite(hit.score)),
+    'a list of { chunk_id, source, score } with valid `rank`, `lists`, `weight`, `told` and place',
+    (value) => Array.isArray(value) && value.every(isHit),
   ],
   mode: ["'hybrid', 'vector' or 'keyword'", (value) => value === 'hybrid' || value === 'vector' || value === 'keyword'],
   abstained: [

@@ -103,6 +103,7 @@ export function createTraces(store: SessionStore, recorded: RecordedRuns) {
       ...about,
       child_run_ids: await childrenOf(run_id),
       calls,
+      retrievals: call === undefined ? tracer.retrievals : [],
       count: calls.length,
       next_cursor: call === undefined ? next : null,
     }
@@ -122,6 +123,11 @@ class Tracer {
   constructor(reader: PromptReader, limit: number) {
     this.#reader = reader
     this.#limit = limit
+  }
+
+  /** Since the last call; none while there are more calls. */
+  get retrievals(): TracedRetrieval[] {
+    return this.#retrievals
   }
 
   /** Whether text deltas belong to a call now. */
@@ -172,8 +178,8 @@ class Tracer {
         return
       }
       case 'retrieval': {
-        const passages = event.results.map((result) => ({ ...result, index: null }))
-        this.#retrievals.push({ query: event.query, passages })
+        const { type: _type, run_id: _run, seq: _seq, at: _at, results, ...about } = event
+        this.#retrievals.push({ ...about, passages: results.map((result) => ({ ...result, index: null })) })
         return
       }
       case 'source': {

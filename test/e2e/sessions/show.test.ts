@@ -150,7 +150,14 @@ describe('sessions show', () => {
   test('names the passages with their scores', async () => {
     const { run_id: id } = await start('reads', 'When does the lighthouse keeper light the lamp?')
     const { stdout } = await command(project, ['runs', 'show', id, '--why'])
-    expect(stdout).toMatch(/searched {2}When does .*\n {4}\[1\] docs\/a\.md:\d+ {2}\d\.\d{3} {2}chk_/)
+    expect(stdout).toMatch(
+      /searched {2}When does .*\n +1 of 1 passage {2}\d+ ms {2}hybrid {2}limit 2 {2}collection default\n/,
+    )
+    expect(stdout).toMatch(/words +.*lighthouse.*\n {4}# +RANK {2}SCORE {2}KEYWORD +LEXICAL +WHERE\n/)
+    expect(stdout).toMatch(/\n {4}\[1\] {2}1 +\d\.\d{3} {2}1 \(0\.\d\d\) {2}1 \(0\.\d\d\) {2}docs\/a\.md:\d/)
+    expect((await command(project, ['runs', 'show', id])).stdout).toMatch(
+      /\nsearched "When does .*" {2}1 of 1 passage {2}\d+ ms\n/,
+    )
     expect(stdout).toContain('The lighthouse keeper lights the lamp at dusk.')
     expect((await command(project, ['runs', 'show', (await start('echo', 'x')).run_id, '--why'])).stderr).toBe(
       'The run called no model.\n',

@@ -3,7 +3,7 @@ import type { RunsClient } from '../../../client/runs.ts'
 import type { RunEvent } from '../../../core/event.ts'
 import type { Role } from '../../../core/message.ts'
 import { citedFirst } from '../../../core/text/citations.ts'
-import { factsOf, toolLines } from '../../runs/facts.ts'
+import { activityLines, factsOf } from '../../runs/facts.ts'
 import { formatSource } from '../../runs/source-line.ts'
 import { readPause, resumeHint, waitingLines } from '../../runs/waiting.ts'
 import { printWhy } from '../../runs/why.ts'
@@ -26,7 +26,7 @@ export const showRun: RunsAction = async ({ client, runId, options: { events, wh
   else if (json) printJson(run)
   else {
     const paused = run.status === 'input_required' ? await readPause(client, runId, signal) : undefined
-    print(formatRunDetail({ ...run, waiting: paused?.waiting ?? [] }, await toolLines(client, run, signal)))
+    print(formatRunDetail({ ...run, waiting: paused?.waiting ?? [] }, await activityLines(client, run, signal)))
   }
   return undefined
 }
@@ -50,7 +50,7 @@ function eventLine({ run_id: _run, seq, at, type, ...rest }: RunEvent, begunAt: 
   return `${String(seq).padStart(5)} ${since.padStart(9)}  ${type.padEnd(16)} ${inShort(rest, 400)}\n`
 }
 
-function formatRunDetail(run: RunDetail, tools: readonly string[]): string {
+function formatRunDetail(run: RunDetail, { tools, searches }: Awaited<ReturnType<typeof activityLines>>): string {
   const names = [run.session_id, ...(run.parent_run_id === null ? [] : [`part of ${run.parent_run_id}`])]
   const saidBy = (role: Role) =>
     run.messages
@@ -63,6 +63,7 @@ function formatRunDetail(run: RunDetail, tools: readonly string[]): string {
     `session  ${names.map(terminalLine).join('  ')}`,
     `status   ${factsOf(run).join('  ')}${run.truncated ? '  the last moments may be missing' : ''}`,
     ...tools.map((line, place) => `${place === 0 ? 'tools    ' : '         '}${line}`),
+    ...searches.map((line, place) => `${place === 0 ? 'searched ' : '         '}${line}`),
     ...error,
     ...waitsFor(run),
     '',

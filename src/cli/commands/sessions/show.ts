@@ -3,7 +3,7 @@ import type { SessionsClient } from '../../../client/sessions.ts'
 import { notFound } from '../../../core/error.ts'
 import { isEnded } from '../../../core/run.ts'
 import { citedFirst } from '../../../core/text/citations.ts'
-import { factsOf, toolLines } from '../../runs/facts.ts'
+import { activityLines, factsOf } from '../../runs/facts.ts'
 import { formatSource, unlisted } from '../../runs/source-line.ts'
 import { printWhy } from '../../runs/why.ts'
 import { hint } from '../../terminal/called-as.ts'
@@ -50,8 +50,10 @@ async function showEvents(client: Client, run: ShownRun, json: boolean, signal: 
 
 async function showHistory(client: Client, { runs, messages }: History, signal: AbortSignal): Promise<void> {
   for (const run of runs) {
-    const tools = await toolLines(client, run, signal)
-    print([headOf(run), ...tools.map((line) => `  ${line}`)].join('\n'))
+    const { tools, searches } = await activityLines(client, run, signal)
+    print(
+      [headOf(run), ...searches.map((line) => `  searched ${line}`), ...tools.map((line) => `  ${line}`)].join('\n'),
+    )
     for (const { role, content, parts } of messages.filter(({ run_id }) => run_id === run.run_id)) {
       print(`${role}\n${terminalText(saidIn(parts)).replace(/^/gm, '  ')}`)
       if (role === 'assistant') await showSources(client, run.run_id, content)

@@ -1,0 +1,84 @@
+import type { Retrieval, RetrievalHit } from '../../core/event.ts'
+import type { TracedPassage, TracedRetrieval } from '../../core/trace.ts'
+import { formatDuration } from '../terminal/duration.ts'
+import { formatTable, tableColumns } from '../terminal/table.ts'
+import { terminalJson, terminalLine } from '../terminal/text.ts'
+import { formatLines } from './source-line.ts'
+
+/** An agent's own code may record any names. */
+const maxLists = 6
+const margin = '    '
+
+/** A search in short: `3 of 20 passages  12 ms`. What an older record does not say is left out. */
+export function formatCounts(hits: readonly RetrievalHit[], durationMs: number | undefined): string {
+  const told = hits.filter((hit) => hit.told).length
+  const all = hits.length === 1 ? '1 passage' : `${hits.length} passages`
+  const count = hits.some((hit) => hit.told !== undefined) ? `${told} of ${all}` : all
+  return [count, ...(durationMs === undefined ? [] : [formatDuration(durationMs)])].join('  ')
+}
+
+/** A place in a list: `2 (0.81)`. */
+export function formatRank({ rank, score }: { rank: number; score: number }): string {
+  return `${rank} (${score.toFixed(2)})`
+}
+
+/** How a search was made, and a row for each passage: the number by which the prompt has it, its places, where it is. */
+export function formatRetrieval(retrieval: TracedRetrieval, width = tableColumns()): string[] {
+  const { query, passages } = retrieval
+  return [
+    `  searched  ${terminalLine(query)}`,
+    `            ${[formatCounts(passages, retrieval.duration_ms), ...settingsOf(retrieval)].join('  ')}`,
+    ...wordsOf(retrieval),
+    ...silenceOf(retrieval),
+    ...formatPassages(passages, width),
+    ...(retrieval.mode === undefined ? ['    (an older record: it has no more of this search)'] : []),
+  ]
+}
+
+function settingsOf({ mode, limit, collection, filters }: TracedRetrieval): string[] {
+  return [
+    ...(mode === undefined ? [] : [mode]),
+    ...(limit === undefined ? [] : [`limit ${limit}`]),
+    ...(collection === undefined ? [] : [`collection ${collection}`]),
+    ...(filters === undefined ? [] : [`filters ${terminalJson(filters)}`]),
+  ].map(terminalLine)
+}
+
+function wordsOf({ words }: TracedRetrieval): string[] {
+  return words === undefined || words.length === 0 ? [] : [`  words     ${terminalLine(words.join(' '))}`]
+}
+
+function silenceOf({ abstained }: Pick<Retrieval, 'abstained'>): string[] {
+  if (abstained === undefined) return []
+  const { reason, score, threshold } = abstained
+  return [`  silent    ${terminalLine(reason)} (${score.toFixed(2)}, needed ${threshold.toFixed(2)})`]
+}
+
+function formatPassages(passages: readonly TracedPassage[], width: number | undefined): string[] {
+  if (passages.length === 0) return []
+  const lists = [...new Set(passages.flatMap((passage) => Object.keys(passage.lists ?? {})))].slice(0, maxLists)
+  const columns: [head: string, cell: (passage: TracedPassage) => string | undefined][] = [
+    ['#', toldAs],
+    ['RANK', ({ rank }) => rank?.toString()],
+    ['SCORE', ({ score }) => score.toFixed(3)],
+    ['WEIGHT', ({ weight }) => weight?.toString()],
+    ...lists.map((name): [string, (passage: TracedPassage) => string | undefined] => [
+      terminalLine(name).toUpperCase(),
+      (passage) => {
+        const place = passage.lists?.[name]
+        return place === undefined ? '-' : formatRank(place)
+      },
+    ]),
+    ['WHERE', formatLines],
+  ]
+  const shown = columns.filter(([, cell]) => passages.some((passage) => cell(passage) !== undefined))
+  const rows = passages.map((passage) => shown.map(([, cell]) => cell(passage) ?? ''))
+  const head = shown.map(([name]) => name)
+  const table = formatTable(head, rows, width === undefined ? undefined : width - margin.length)
+  return table.trimEnd().replace(/^/gm, margin).split('\n')
+}
+
+function toldAs({ index, told }: TracedPassage): string {
+  if (index !== null) return `[${index}]`
+  return told ? 'told' : '-'
+}
