@@ -40,6 +40,7 @@ export interface Usage {
   reasoning_tokens?: number
 }
 
+const totals = ['input_tokens', 'output_tokens', 'total_tokens'] as const
 export const usageDetails = ['cached_input_tokens', 'cache_write_tokens', 'reasoning_tokens'] as const
 
 /** Adds a model call's usage; `null` before the first call. A detail is the sum of those that were reported. */
@@ -75,6 +76,14 @@ export function addModelUsage(
   const largest = Math.max(before?.largest_input_tokens ?? 0, usage.largest_input_tokens ?? usage.input_tokens)
   const sum = { model, ...addUsage(before ?? null, usage), largest_input_tokens: largest }
   return place < 0 ? [...sums, sum] : sums.with(place, sum)
+}
+
+/** A sum by model that amounts to `usage`. What is not told by model, or amounts to something else, has no model. */
+export function modelUsageOf(usage: Usage, byModel: readonly ModelUsage[] = []): readonly ModelUsage[] {
+  const sum = byModel.reduce<Usage | null>(addUsage, null)
+  const isWhole =
+    sum !== null && ([...totals, ...usageDetails] as const).every((field) => (sum[field] ?? 0) === (usage[field] ?? 0))
+  return isWhole ? byModel : [{ model: null, ...usage }]
 }
 
 /** What a run costs at the prices that are known when it is read. */

@@ -1,10 +1,11 @@
 import { AppError, messageOf } from '../../core/error.ts'
 import type { EmittedEvent, InputRequired, StepEnd, StepStart } from '../../core/event.ts'
 import { createId } from '../../core/id.ts'
-import { addUsage, type RunRecord, type Usage } from '../../core/run.ts'
+import type { RunRecord } from '../../core/run.ts'
 import type { Asked, ChildInput, ChildRun, RecordedChild, RunContext, Runnable } from '../../core/runnable.ts'
 import { type Answer, answerForChild, openRequests, requestOfChild } from '../../core/waiting.ts'
 import type { Slots } from '../../runtime/slots.ts'
+import { usageOfRuns } from './child-usage.ts'
 import { wasAsked } from './question.ts'
 
 /** What the asks of one run have in common. */
@@ -118,19 +119,18 @@ export async function performAsk({ context, emit, slots }: Asking, step: AskStep
   }
 
   async function end(how: Pick<StepEnd, 'status' | 'output' | 'error'>, run: RunRecord | null): Promise<void> {
-    const usage = await usageOf(run)
-    const duration_ms = Date.now() - startedAt
-    await emit({ type: 'step_end', step_id, ...how, ...(usage === null ? {} : { usage }), duration_ms })
+    const used = usageOfRuns([run, ...(await interruptedBefore(run))])
+    await emit({ type: 'step_end', step_id, ...how, ...used, duration_ms: Date.now() - startedAt })
   }
 
-  /** With what the interrupted runs of this ask used. */
-  async function usageOf(run: RunRecord | null): Promise<Usage | null> {
-    let usage = run?.usage ?? null
+  /** The other runs of this ask, which used something too. */
+  async function interruptedBefore(run: RunRecord | null): Promise<RunRecord[]> {
+    const others: RunRecord[] = []
     for (const id of earlier?.runIds ?? []) {
       const other = id === run?.run_id ? undefined : await context.findChild(id)
-      if (other?.run.usage) usage = addUsage(usage, other.run.usage)
+      if (other !== undefined) others.push(other.run)
     }
-    return usage
+    return others
   }
 }
 

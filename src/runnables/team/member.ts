@@ -5,6 +5,7 @@ import { contentOf, promptText, textOf } from '../../core/message.ts'
 import type { RunRecord } from '../../core/run.ts'
 import type { ChildRun, MemberAnswer, RunContext, RunInput, Runnable } from '../../core/runnable.ts'
 import { requestOfChild } from '../../core/waiting.ts'
+import { usageOfRuns } from '../base/child-usage.ts'
 import type { Journal } from '../base/journal.ts'
 
 export interface Member {
@@ -102,8 +103,8 @@ async function follow(
   const result = await child.result()
   if (result.status === 'input_required') return { runId: child.runId, asks }
   const end = (rest: Pick<StepEnd, 'status' | 'output' | 'error'>) => {
-    const usage = result.usage === null ? {} : { usage: result.usage }
-    return run.emit({ type: 'step_end', step_id, ...rest, ...usage, duration_ms: Date.now() - startedAt })
+    const duration_ms = Date.now() - startedAt
+    return run.emit({ type: 'step_end', step_id, ...rest, ...usageOfRuns([result]), duration_ms })
   }
   if (result.status === 'completed') {
     const text = answerOf(result)

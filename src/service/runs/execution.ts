@@ -167,7 +167,7 @@ export class RunExecution {
   snapshot(): RunRecord {
     const output = this.#fold.messages(this.run.run_id, `msg_${this.run.run_id.slice(4)}`, this.run.created_at)
     const messages = this.run.status === 'running' ? [...this.run.messages, ...output] : this.run.messages
-    return { ...this.run, messages, sources: [...this.#fold.sources], usage: this.#fold.usage }
+    return { ...this.run, messages, sources: [...this.#fold.sources], ...this.#fold.used() }
   }
 
   async #drive(): Promise<void> {
@@ -249,7 +249,7 @@ export class RunExecution {
       completed_at: completedAt,
       cancellation_reason: reason ?? null,
       error: error ?? null,
-      usage: this.#fold.usage,
+      ...this.#fold.used(),
       sources: this.#fold.sources,
       waiting: status === 'input_required' ? toWaiting(this.#fold.requests) : [],
       end_seq: this.#recorder.takeNumber(),

@@ -7,6 +7,7 @@ export function testRecovery(store: () => SessionStore): void {
     it('interrupts what an earlier process left running, and keeps its partial output', async () => {
       const { runId, sessionId } = await started(store())
       const usage = { input_tokens: 1, output_tokens: 2, total_tokens: 3 }
+      const usage_by_model = [{ model: null, ...usage }]
       const source = { type: 'source', index: 1, source: 'a.md', document_id: 'd', chunk_id: 'c' } as const
       const events = [
         ...textEvents(runId, 2, ['Half ', 'an ']),
@@ -18,7 +19,9 @@ export function testRecovery(store: () => SessionStore): void {
       const before = await store().findSession(sessionId)
       const { interrupted, queued } = await store().recover('two', at(50))
       expect(queued).toEqual([])
-      expect(interrupted).toMatchObject([{ run_id: runId, status: 'interrupted', completed_at: at(50), usage }])
+      expect(interrupted).toMatchObject([
+        { run_id: runId, status: 'interrupted', completed_at: at(50), usage, usage_by_model },
+      ])
       const run = await store().findRun(runId)
       expect(run).toMatchObject({ status: 'interrupted', truncated: true, end_seq: 1007, sources: [source] })
       expect(run?.messages.map((message) => [message.role, message.content])).toEqual([

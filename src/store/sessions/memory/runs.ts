@@ -283,6 +283,7 @@ function interrupt(state: MemoryState, row: RunRow, at: string): void {
   record.messages.push(...fold.messages(record.run_id, createId('msg'), at))
   record.sources = fold.sources
   record.usage = fold.usage
+  setModelUsage(record, fold.usageByModel)
   const session = getSession(state, record.session_id)
   if (record.messages.length < 2) bringBack(state, session, record.run_id, at)
   touchFor(row, session, at)

@@ -67,7 +67,7 @@ async function interrupt(
   for await (const { events } of readBatches(all, runId, 0)) fold.addRecorded(events)
   const ended = endedOf({
     sources: fold.sources,
-    usage: fold.usage,
+    ...fold.used(),
     completed_at: at,
     end_seq: endSeq,
     cancellation_reason: null,
