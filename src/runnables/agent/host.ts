@@ -97,6 +97,7 @@ export function hostAgent(hosted: HostableAgent, defaults: Defaults = {}): Runna
         tools,
         denied: resumed?.denied,
         checkResult,
+        progressBytes: limits.toolResult.recordBytes,
       })
       yield* isStructured(settings?.output) ? structured(bounded(events, limits), settings.output) : events
     },

@@ -99,7 +99,8 @@ export function modelAnswer(settings: CheckedAgent, setting: ModelSetting, defau
     }
     if (settings.prepareCall === undefined) approve(settings.toolApproval)
     const files = new ModelFiles(context, fetching)
-    const equipped = equipTools(tools, settings, () => callOf(input, contextHere(context)), limits, files)
+    const here = () => callOf(input, contextHere(context))
+    const equipped = equipTools(tools, settings, here, limits, files, (event) => void queue.offer(event))
     const results = clientResults(context.resumed, limits.toolResult)
     const resumed = await resumedMessages(context, opened, files, results.parts)
     yield* results.events

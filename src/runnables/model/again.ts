@@ -1,6 +1,6 @@
 import type { ModelMessage, ToolSet } from 'ai'
 import { messageOf } from '../../core/error.ts'
-import type { EmittedEvent, RunEvent } from '../../core/event.ts'
+import type { EmittedEvent, RunEvent, ToolProgress } from '../../core/event.ts'
 import type { RunContext } from '../../core/runnable.ts'
 import { Channel } from '../../runtime/channel.ts'
 import { askingOf } from '../base/ask-scope.ts'
@@ -10,7 +10,6 @@ import { WaitingCall } from '../tools/waiting-call.ts'
 import { askingCall } from './asking-call.ts'
 import { type ToolOutput, withOutputs } from './checkpoint.ts'
 import { paused } from './run.ts'
-import { last } from './tool-calls.ts'
 
 interface Call {
   callId: string
@@ -54,8 +53,9 @@ export async function* callAgain(
       if (tool?.execute === undefined) throw new Error(`The tool '${name}' is gone, so the call was not made.`)
       const execute = tool.execute as unknown as Execute
       const own: unknown = Reflect.get(toolsContext, name)
-      const options = { toolCallId: callId, messages, abortSignal: context.signal, context: own }
-      const output = await last(askingCall(asking, callId, () => execute(input, options), since(events, callId)))
+      const tell = (event: ToolProgress) => void queue.push(event)
+      const options = { toolCallId: callId, messages, abortSignal: context.signal, context: own, tell }
+      const output = await askingCall(asking, callId, () => execute(input, options), since(events, callId))
       if (output instanceof WaitingCall) return void waiting.set(callId, output)
       outputs.set(callId, await told(tool, callId, input, output))
       await end({ output: toJson(output) })

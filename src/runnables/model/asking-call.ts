@@ -3,7 +3,7 @@ import type { InputRequired, RunEvent } from '../../core/event.ts'
 import { AskScope } from '../base/ask-scope.ts'
 import { deriveContext } from '../base/derived-context.ts'
 import type { Asking } from '../base/perform-ask.ts'
-import { insideRun, withContext } from '../base/run-context.ts'
+import { withContext } from '../base/run-context.ts'
 import { WaitingCall } from '../tools/waiting-call.ts'
 
 type Execute = (input: unknown, options: { toolCallId: string }) => unknown
@@ -31,36 +31,10 @@ export function askingCall(
   callId: string,
   work: () => unknown,
   earlier?: readonly RunEvent[],
-): unknown {
+): Promise<unknown> {
   const paused = Promise.withResolvers<WaitingCall>()
   const onWaiting = (requests: readonly InputRequired[]) => paused.resolve(new WaitingCall(requests))
   const { ask } = new AskScope(asking, { parent: callId, earlier, onWaiting })
   const context = deriveContext(asking.context, { ask })
-  const result = withContext(context, work)
-  if (!isStream(result)) return Promise.race([Promise.resolve(result), paused.promise])
-  return untilPaused(
-    insideRun(context, () => result),
-    paused.promise,
-  )
-}
-
-/** The results of a tool that gives several, and the waiting call as the last one. */
-async function* untilPaused(results: AsyncIterable<unknown>, paused: Promise<WaitingCall>): AsyncGenerator<unknown> {
-  const iterator = results[Symbol.asyncIterator]()
-  const waiting = paused.then((value) => ({ done: true, value }) as const)
-  try {
-    while (true) {
-      const next = await Promise.race([iterator.next(), waiting])
-      if (next.value instanceof WaitingCall) yield next.value
-      if (next.done) return
-      yield next.value
-    }
-  } finally {
-    // Not awaited: it may hang in what it asked.
-    void iterator.return?.().catch(() => {})
-  }
-}
-
-function isStream(value: unknown): value is AsyncIterable<unknown> {
-  return typeof value === 'object' && value !== null && Symbol.asyncIterator in value
+  return Promise.race([Promise.resolve(withContext(context, work)), paused.promise])
 }

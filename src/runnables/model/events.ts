@@ -1,11 +1,12 @@
 import type { TextStreamPart, ToolSet } from 'ai'
 import { AppError, messageOf } from '../../core/error.ts'
-import type { EmittedEvent, ModelCallEnd, ModelCallStart, ToolResult } from '../../core/event.ts'
+import type { EmittedEvent, ModelCallEnd, ModelCallStart, ToolInputDelta, ToolResult } from '../../core/event.ts'
 import { createId } from '../../core/id.ts'
 import type { JsonObject } from '../../core/json.ts'
 import type { Usage } from '../../core/run.ts'
 import { toJson } from '../base/json-value.ts'
 import { describeFiles } from '../files/inline.ts'
+import { ToolInputs } from './tool-inputs.ts'
 import { toUsage } from './usage.ts'
 
 /** Converts the AI SDK's stream to events. One per run: it knows the open model call and tool call starts. */
@@ -14,6 +15,7 @@ export class ModelEvents {
   /** Whether the open call has said nothing yet. */
   #isSilent = false
   readonly #toolCalls = new Map<string, number>()
+  #inputs: ToolInputs | undefined
   readonly #now: () => number
   readonly #startedAt: number
 
@@ -44,7 +46,7 @@ export class ModelEvents {
     }
   }
 
-  endCall(usage: Usage | null, finishReason: string): ModelCallEnd[] {
+  endCall(usage: Usage | null, finishReason: string): (ToolInputDelta | ModelCallEnd)[] {
     const call = this.#call
     if (call === undefined) return []
     this.#call = undefined
@@ -58,7 +60,8 @@ export class ModelEvents {
       duration_ms,
     }
     if (firstTextAt !== undefined) end.first_text_ms = firstTextAt - startedAt
-    return [end]
+    const inputs = this.#inputs?.endAll() ?? []
+    return [...inputs, end]
   }
 
   /** Throws the provider's error for an error part, and an error for an answer that broke off. `output`: of a tool, as recorded. */
@@ -72,12 +75,18 @@ export class ModelEvents {
         if (part.text === '') return []
         if (this.#isSilent) this.#firstText()
         return [{ type: 'reasoning_delta', text: part.text }]
+      case 'tool-input-start':
+        this.#inputs ??= new ToolInputs(this.#now)
+        this.#inputs.start(part.id, part.toolName)
+        return []
+      case 'tool-input-delta':
+        return this.#inputs?.add(part.id, part.delta) ?? []
+      case 'tool-input-end':
+        return this.#inputs?.end(part.id) ?? []
       case 'tool-call':
         this.#toolCalls.set(part.toolCallId, this.#now())
         return [{ type: 'tool_call', call_id: part.toolCallId, name: part.toolName, input: toJson(part.input) }]
       case 'tool-result':
-        // A preliminary result is followed by the final one.
-        if ('preliminary' in part && part.preliminary === true) return []
         return [this.#toolEnd(part, { output: toJson(output) })]
       case 'tool-error':
         return [this.#toolEnd(part, { error: { message: messageOf(part.error) } })]

@@ -11,6 +11,7 @@ import type { ModelFiles } from '../files/model-files.ts'
 import { storeResult } from '../files/results.ts'
 import type { StepLimit } from '../limits/step-limit.ts'
 import { openClientCalls } from '../tools/client-tools.ts'
+import { ProgressOfCalls } from '../tools/progress.ts'
 import { WaitingCall } from '../tools/waiting-call.ts'
 import { hashesOfOpen, type KnownTools, toCheckpoint } from './checkpoint.ts'
 import { ModelEvents } from './events.ts'
@@ -40,6 +41,8 @@ export interface ModelRun {
   steps?: StepLimit | undefined
   /** For tools without a check of their own: throws for a result that can't be recorded. */
   checkResult?: ((tool: string, output: unknown) => void) | undefined
+  /** For the progress of tools that don't tell it themselves: how much a call may tell. */
+  progressBytes?: number
 }
 
 /**
@@ -80,6 +83,8 @@ export function runAgent(run: ModelRun): AsyncIterableIterator<EmittedEvent, und
 /** Never rejects: an error closes the queue. */
 async function pump(run: ModelRun, queue: Channel<EmittedEvent>, abortSignal: AbortSignal): Promise<void> {
   const events = new ModelEvents(run.denied)
+  const tell = (event: EmittedEvent) => void queue.offer(event)
+  const progress = new ProgressOfCalls({ bytes: run.progressBytes ?? 0, tell })
   let label = run.label ?? 'model'
   try {
     const asked: InputRequired[] = []
@@ -119,6 +124,11 @@ async function pump(run: ModelRun, queue: Channel<EmittedEvent>, abortSignal: Ab
         await queue.push({ ...(await run.files.keep(uint8Array, { mediaType })), type: 'file' })
         continue
       }
+      if (part.type === 'tool-result' && part.preliminary === true) {
+        progress.offer(part.toolCallId, part.toolName, part.output)
+        continue
+      }
+      if (part.type === 'tool-result' || part.type === 'tool-error') progress.end(part.toolCallId)
       const output = part.type === 'tool-result' ? await storeResult(part.output, run.files) : undefined
       if (part.type === 'tool-result') run.checkResult?.(part.toolName, output)
       if (part.type === 'tool-call') handsOver ||= clientTools.has(part.toolName)
@@ -148,6 +158,8 @@ async function pump(run: ModelRun, queue: Channel<EmittedEvent>, abortSignal: Ab
   } catch (error) {
     for (const event of events.endCall(null, 'error')) await queue.push(event)
     queue.close({ error: isAppError(error) ? error : modelFailure(error, label, run.setting) })
+  } finally {
+    progress.endAll()
   }
 }
 

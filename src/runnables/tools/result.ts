@@ -35,7 +35,7 @@ export function checkedResults(name: string, tool: Tool, limits: ToolResultLimit
     } catch (error) {
       fail(error)
     }
-    return isStream(result) ? checkEach(result, check, fail) : Promise.resolve(result).then(check, fail)
+    return Promise.resolve(result).then(check, fail)
   }
   const toModelOutput = async (options: Parameters<ToModelOutput>[0]): Promise<ModelOutput> => {
     const told = own === undefined ? usual(options.output) : await tell(name, own, options)
@@ -62,18 +62,6 @@ export function checkResult(name: string, output: unknown, isTold: boolean, { re
     'run_failed',
     `The tool '${name}' returned more than ${shownBytes(recordBytes)}, the limit \`toolResult.record\`. Ask it for less, or raise \`server.limits.toolResult.record\`.`,
   )
-}
-
-async function* checkEach(
-  results: AsyncIterable<unknown>,
-  check: (output: unknown) => Promise<unknown>,
-  fail: (error: unknown) => never,
-): AsyncGenerator<unknown> {
-  try {
-    for await (const result of results) yield await check(result)
-  } catch (error) {
-    fail(error)
-  }
 }
 
 /** The AI SDK turns it into text, which fails for some values. */
@@ -147,8 +135,4 @@ function cut(text: string, bytes: number): string {
 
 function firstLine(error: unknown): string {
   return messageOf(error).split('\n', 1)[0]?.replace(/\.$/, '') ?? ''
-}
-
-function isStream(value: unknown): value is AsyncIterable<unknown> {
-  return typeof value === 'object' && value !== null && Symbol.asyncIterator in value
 }

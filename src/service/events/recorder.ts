@@ -3,9 +3,9 @@ import { endEvent, startEvent } from '../../core/event.ts'
 import type { RunRecord } from '../../core/run.ts'
 import type { RunBatch } from '../../core/run-write.ts'
 import { type Timer, timestamp } from '../../core/time.ts'
+import { Throttle } from '../../runtime/throttle.ts'
 import type { RunServices } from '../runs/run-services.ts'
 import { RunLog } from './log.ts'
-import { Throttle } from './throttle.ts'
 
 const flushAfterMs = 50
 const flushAfterCharacters = 4096

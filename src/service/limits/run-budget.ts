@@ -40,8 +40,11 @@ export class RunBudget {
       throw runLimit('run.events', String(run.events), 'It emitted more events (text deltas are not counted)')
     const counted = said(event)
     if (counted !== undefined) this.#addBytes(Buffer.byteLength(JSON.stringify(counted)))
-    if (event.type !== 'tool_result' || characters <= toolResult.recordBytes / 3) return
-    const bytes = Buffer.byteLength(JSON.stringify(event.output ?? event.error))
+    if (event.type !== 'tool_result' && event.type !== 'tool_progress') return
+    if (characters <= toolResult.recordBytes / 3) return
+    const bytes = Buffer.byteLength(
+      JSON.stringify(event.type === 'tool_result' ? (event.output ?? event.error) : event.output),
+    )
     if (bytes <= toolResult.recordBytes) return
     const what = `The tool '${event.name}' gave a result of ${shownBytes(bytes)}`
     throw runLimit('toolResult.record', shownBytes(toolResult.recordBytes), what)
@@ -62,7 +65,10 @@ function said(event: EmittedEvent): unknown {
   switch (event.type) {
     case 'model_call_start':
     case 'tool_result':
+    case 'tool_progress':
       return undefined
+    case 'tool_input_delta':
+      return event.text
     case 'data':
     case 'data_delta':
       return event.data

@@ -1,6 +1,6 @@
 import { AppError } from '../../core/error.ts'
 import type { Clock, Timer, Timers } from '../../core/time.ts'
-import { Throttle } from '../events/throttle.ts'
+import { Throttle } from '../../runtime/throttle.ts'
 import type { Runs } from '../services.ts'
 import type { ChangeListener, Changes } from './changes.ts'
 import { type LiveHeads, shareHeads } from './heads.ts'

@@ -1,4 +1,4 @@
-import type { Timer, Timers } from '../../core/time.ts'
+import type { Timer, Timers } from '../core/time.ts'
 
 /** Passes a value on at once, or when `everyMs` have passed since the last one: then only the newest. */
 export class Throttle<T extends object> {
