@@ -3,6 +3,7 @@ import { type RunStatus, runStatuses } from '../../../../core/run.ts'
 import type { SessionListFilter } from '../../../../core/store.ts'
 import { decodeCursor, encodeCursor, type Keyset } from '../../../rules/cursor.ts'
 import type { SqlRow, SqlValue } from '../../../sqlite/connection.ts'
+import { ownersOf } from '../schema/rows.ts'
 import { lastReadable } from './handovers.ts'
 import { listedKeys, newestFirst, ownedBy } from './lists.ts'
 import { lastTurn } from './queries.ts'
@@ -14,7 +15,7 @@ import type { All } from './records.ts'
  */
 
 /** Up to so many runs with a status are looked at for each page. */
-const fewRuns = 2_500
+const fewRuns = 5_000
 /** A page ends after so many sessions that don't have the status. */
 const scannedAtMost = 4_000
 
@@ -34,7 +35,7 @@ export async function listKeys(all: All, filter: SessionListFilter, page: PageRe
   if (status === 'completed' || (await countRuns(all, status, fewRuns + 1)) > fewRuns) {
     return scan(all, filter, after, page.limit)
   }
-  const { from, params } = candidates(filter, 'status = ?', status)
+  const { from, params } = candidates(filter, status)
   const later = after === undefined ? '' : 'AND (updated_at, session_id) < (?, ?)'
   const rows = await all(
     `SELECT updated_at AS listed_at, session_id AS listed_id ${from} ${later} ${newestFirst} LIMIT ?`,
@@ -56,16 +57,20 @@ export async function countSessions(all: All, filter: SessionListFilter): Promis
   const isCompleted = status === 'completed'
   const whole = `FROM (${listed}) CROSS JOIN sessions ON session_id = listed_id WHERE`
   const most = await total()
-  if (filter.as_user === true || most <= (await countRuns(all, isCompleted ? undefined : status, most))) {
+  const runs = await countRuns(all, isCompleted ? undefined : status, 2 * most)
+  // A session that is looked at costs as much as two runs.
+  if (runs >= 2 * most || (isCompleted && filter.as_user === true)) {
     const seen = seenStatus(filter)
     return count(`${whole} ${seen.sql} = ?`, [...params, ...seen.params, status])
   }
   if (!isCompleted) {
-    const found = candidates(filter, 'status = ?', status)
+    const found = candidates(filter, status)
     return count(found.from, found.params)
   }
-  const others = candidates(filter, '? IS NOT NULL', status, '<>')
-  return (await count(`${whole} run_count > 0`, params)) - (await count(others.from, others.params))
+  const isPlain = ownersOf(filter).length === 0 && filter.updated_before === undefined
+  const used = isPlain ? 'FROM sessions WHERE run_count > 0' : `${whole} run_count > 0`
+  const others = candidates(filter)
+  return (await count(used, isPlain ? [] : params)) - (await count(others.from, others.params))
 }
 
 /** The status of a session's last turn, as the reader sees it; refers to a row of `sessions`. */
@@ -78,20 +83,26 @@ function seenStatus({ as_user, user_id }: SessionListFilter): { sql: string; par
   }
 }
 
-/** The sessions with the status, from the runs that have it; `status` is bound to the parameter of `which`. */
-function candidates(
-  filter: SessionListFilter,
-  which: string,
-  status: RunStatus,
-  compared: '=' | '<>' = '=',
-): { from: string; params: SqlValue[] } {
-  const seen = seenStatus(filter)
+const isLast = `replaced_by IS NULL AND NOT EXISTS (SELECT 1 FROM runs AS later
+  WHERE later.run_session_id = runs.run_session_id AND later.run_number > runs.run_number
+    AND later.parent_run_id IS NULL AND later.replaced_by IS NULL)`
+
+/** The sessions with the status, or with any but `completed`: the runs that have it and are the last of their session. */
+function candidates(filter: SessionListFilter, status?: RunStatus): { from: string; params: SqlValue[] } {
+  const { user_id: userId, as_user, updated_before: before } = filter
   const owned = ownedBy(filter)
-  const { updated_before: before } = filter
-  const from = `FROM (SELECT DISTINCT run_session_id AS candidate FROM runs
-      WHERE ${which} AND status <> 'completed' AND parent_run_id IS NULL) CROSS JOIN sessions ON session_id = candidate
-    WHERE ${seen.sql} ${compared} ? ${owned.conditions} ${before === undefined ? '' : 'AND updated_at < ?'}`
-  return { from, params: [status, ...seen.params, status, ...owned.params, ...(before === undefined ? [] : [before])] }
+  const params: SqlValue[] = status === undefined ? [] : [status]
+  params.push(...owned.params)
+  if (before !== undefined) params.push(before)
+  let last = isLast
+  if (as_user === true && userId !== undefined) {
+    last = `iif(user_id = ?, ${isLast}, run_number = ${lastReadable('run_number', 'session_id')})`
+    params.push(userId, userId, userId)
+  }
+  const from = `FROM runs CROSS JOIN sessions ON session_id = run_session_id
+    WHERE ${status === undefined ? '' : 'status = ? AND'} status <> 'completed' AND parent_run_id IS NULL
+      ${owned.conditions} ${before === undefined ? '' : 'AND updated_at < ?'} AND ${last}`
+  return { from, params }
 }
 
 /** At most `most` are counted. Undefined: all that are not completed. */
@@ -110,7 +121,7 @@ async function scan(all: All, filter: SessionListFilter, after: Keyset | undefin
   const keys: Keyset[] = []
   let last = after
   let left = scannedAtMost
-  for (let atOnce = 2 * limit; left > 0; atOnce *= 4) {
+  for (let atOnce = 2 * limit; left > 0; atOnce *= 2) {
     const most = Math.min(atOnce, left)
     const { listed, params } = listedKeys(filter, last)
     const rows = await all(

@@ -179,6 +179,8 @@ CREATE INDEX \`runs_by_replacement\` ON \`runs\` (\`replaced_by\`) WHERE replace
 	PRIMARY KEY(\`usage_session_id\`, \`usage_model\`)
 ) WITHOUT ROWID;
 --> statement-breakpoint
+DROP INDEX \`runs_by_status\`;--> statement-breakpoint
+CREATE INDEX \`runs_by_status\` ON \`runs\` (\`status\`,\`run_number\`,\`run_session_id\`,\`parent_run_id\`,\`replaced_by\`) WHERE status <> 'completed';--> statement-breakpoint
 INSERT INTO \`session_usage\`
 	SELECT \`run_session_id\`, '', count(*), sum(\`ended\` ->> '$.usage.input_tokens'), sum(\`ended\` ->> '$.usage.output_tokens'),
 		sum(\`ended\` ->> '$.usage.total_tokens'), 0, 0, 0, 0, 0, 0, NULL

@@ -137,8 +137,10 @@ export const runs = sqliteTable(
     // Lists are sorted by `run_number`, which every index ends with.
     index('runs_by_session').on(table.sessionId),
     index('runs_by_entity').on(table.entityId),
-    // Most runs are completed; a list of those reads the table.
-    index('runs_by_status').on(table.status).where(sql`status <> 'completed'`),
+    // Most runs are completed; a list of those reads the table. Totals of sessions by status need the other columns.
+    index('runs_by_status')
+      .on(table.status, table.runNumber, table.sessionId, table.parentRunId, table.replacedBy)
+      .where(sql`status <> 'completed'`),
     index('runs_by_user').on(table.userId).where(sql`run_user_id IS NOT NULL`),
     index('runs_by_parent').on(table.parentRunId).where(sql`parent_run_id IS NOT NULL`),
     index('runs_by_replacement').on(table.replacedBy).where(sql`replaced_by IS NOT NULL`),
