@@ -1,0 +1,75 @@
+import { cp, mkdtemp, readdir, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { sessionsDatabase } from '../../../../src/store/sessions/sqlite/schema/database.ts'
+import { migrations } from '../../../../src/store/sessions/sqlite/schema/migrations.ts'
+import { sqliteStore } from '../../../../src/store/sessions/sqlite/store.ts'
+import { openDatabase } from '../../../../src/store/sqlite/open-database.ts'
+
+let folder: string
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'agentserve-older-'))
+})
+afterEach(() => rm(folder, { recursive: true, force: true }))
+
+const fixtures = join(import.meta.dirname, '../../../fixtures/data-folders')
+
+test.each(await readdir(fixtures))('gives the sessions of data folder %s a title, and no zeros', async (name) => {
+  await cp(join(fixtures, name), folder, { recursive: true })
+  const store = sqliteStore({ path: join(folder, 'agentserve.db') })
+  await store.open()
+  try {
+    const { items } = await store.listOverviews({}, { limit: 10 })
+    expect(items.find(({ session_id }) => session_id === 'kept')).toMatchObject({
+      title: 'remember the heron',
+      usage: null,
+      usage_by_model: [],
+    })
+    expect(await store.countSessions({})).toBe(items.length)
+  } finally {
+    await store.close()
+  }
+})
+
+test('sums what an earlier version recorded, of turns alone and without a model', async () => {
+  const path = join(folder, 'agentserve.db')
+  const earlier = migrations.slice(
+    0,
+    migrations.findIndex(({ name }) => name === '0005_record'),
+  )
+  const database = await openDatabase(path, { ...sessionsDatabase, migrations: earlier }, 'FULL')
+  const insert = (number: number, parent: string | null, ended: object | null) =>
+    database.run(
+      `INSERT INTO runs (run_number, run_id, run_session_id, entity_id, status, parent_run_id, truncated, owner, fence,
+         reserve_until, recorded_seq, begun, ended, input) VALUES (?, ?, 's', 'echo', ?, ?, 0, '', 1, 9, 1, ?, ?, '[]')`,
+      [
+        number,
+        `run_${number}`,
+        ended === null ? 'queued' : 'completed',
+        parent,
+        JSON.stringify({ entity_kind: 'agent', created_at: '2026-01-01T00:00:00.000Z' }),
+        ended && JSON.stringify({ completed_at: '2026-01-01T00:00:00.000Z', end_seq: 2, ...ended }),
+      ],
+    )
+  await database.run(
+    `INSERT INTO sessions (session_id, created_at, updated_at, revision, run_count) VALUES ('s', '2026', '2026', 1, 4)`,
+    [],
+  )
+  const usage = { input_tokens: 5, output_tokens: 2, total_tokens: 7 }
+  await insert(1, null, { usage })
+  await insert(2, null, {})
+  await insert(3, null, { usage })
+  await insert(4, 'run_3', { usage })
+  await insert(5, null, null)
+  await database.close()
+  const store = sqliteStore({ path })
+  await store.open()
+  try {
+    const sum = { input_tokens: 10, output_tokens: 4, total_tokens: 14 }
+    expect(await store.findOverview('s')).toMatchObject({ usage: sum, usage_by_model: [{ model: null, ...sum }] })
+    expect((await store.findOverview('s'))?.usage).toEqual(sum)
+  } finally {
+    await store.close()
+  }
+})
