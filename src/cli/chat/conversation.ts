@@ -174,6 +174,7 @@ export class Conversation {
     else if (event.type === 'file') await screen.text(`\n\n${fileAsMarkdown(event.file)}\n\n`)
     else if (event.type === 'started') this.begun = true
     else if (event.type === 'tool_call') screen.startWork(event.callId, `${event.name} ${event.input}`)
+    else if (event.type === 'tool_progress') screen.tellProgress(event.callId, event.output)
     else if (event.type === 'step_start') screen.startWork(event.stepId, event.name)
     else if (event.type === 'tool_result') {
       this.#worked(screen.endWork(event.callId) ?? event.name, event.durationMs, event.error)

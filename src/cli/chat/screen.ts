@@ -51,7 +51,7 @@ export class ChatScreen {
   #shownChars = 0
   #leftOutChars = 0
   #forgotten = 0
-  readonly #working = new Map<string, string>()
+  readonly #working = new Map<string, { text: string; progress?: string }>()
 
   readonly get = (): Screen => this.#screen
 
@@ -98,15 +98,28 @@ export class ChatScreen {
   }
 
   startWork(id: string, text: string): void {
-    this.#working.set(id, text)
-    this.set({ working: [...this.#working.values()] })
+    this.#working.set(id, { text })
+    this.#showWork()
+  }
+
+  /** The newest takes the place of the one before. */
+  tellProgress(id: string, progress: string): void {
+    const work = this.#working.get(id)
+    if (work === undefined) return
+    work.progress = progress
+    this.#showWork()
   }
 
   endWork(id: string): string | undefined {
-    const text = this.#working.get(id)
+    const work = this.#working.get(id)
     this.#working.delete(id)
-    this.set({ working: [...this.#working.values()] })
-    return text
+    this.#showWork()
+    return work?.text
+  }
+
+  #showWork(): void {
+    const working = [...this.#working.values()]
+    this.set({ working: working.map(({ text, progress }) => (progress === undefined ? text : `${text}  ${progress}`)) })
   }
 
   set(change: Partial<Screen>): void {

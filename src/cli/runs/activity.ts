@@ -23,6 +23,7 @@ export type TurnEvent =
   | { type: 'text'; text: string }
   | { type: 'file'; file: ShownFile }
   | { type: 'tool_call'; callId: string; name: string; input: string }
+  | { type: 'tool_progress'; callId: string; output: string }
   | { type: 'tool_result'; callId: string; name: string; error: string | undefined; durationMs: number }
   | { type: 'step_start'; stepId: string; name: string }
   | { type: 'step_end'; stepId: string; status: string; error: string | undefined; durationMs: number }
@@ -50,6 +51,8 @@ export function showEvent(event: RunEvent): TurnEvent | undefined {
   switch (event.type) {
     case 'tool_call':
       return { type: 'tool_call', callId: event.call_id, name: terminalLine(event.name), input: inShort(event.input) }
+    case 'tool_progress':
+      return { type: 'tool_progress', callId: event.call_id, output: inShort(event.output) }
     case 'tool_result':
       return {
         type: 'tool_result',

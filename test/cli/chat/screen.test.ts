@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { ChatScreen } from '../../../src/cli/chat/screen.ts'
+import { showEvent } from '../../../src/cli/runs/activity.ts'
 
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
@@ -50,4 +51,20 @@ test('shows what is not text at once, behind the text before it', async () => {
     ['note', 'done'],
   ])
   screen.close()
+})
+
+test('shows the newest progress of a tool beside its call, cleaned, until the call ends', () => {
+  const screen = new ChatScreen()
+  screen.startWork('c', 'report {}')
+  for (const output of ['half', 'most\u001b[31m']) {
+    const event = { type: 'tool_progress', call_id: 'c', name: 'report', output, run_id: 'r', seq: 2, at: '' } as const
+    const shown = showEvent(event)
+    if (shown?.type === 'tool_progress') screen.tellProgress(shown.callId, shown.output)
+  }
+  const [line = ''] = screen.get().working
+  expect(line).toMatch(/^report \{\} {2}"most/)
+  expect(line).not.toContain('\u001b')
+  expect(screen.endWork('c')).toBe('report {}')
+  screen.tellProgress('c', 'too late')
+  expect(screen.get().working).toEqual([])
 })
