@@ -23,7 +23,9 @@ export async function printWhy(client: Client, runId: string, json: boolean, sig
       before = messages
     }
     if (retrievals.length > 0)
-      await write(`${json ? terminalJson({ retrievals }) : retrievals.flatMap(formatRetrieval).join('\n')}\n`)
+      await write(
+        `${json ? terminalJson({ retrievals }) : retrievals.flatMap((retrieval) => formatRetrieval(retrieval)).join('\n')}\n`,
+      )
     if (!json && calls.length === 0 && number === 0) say('The run called no model.')
     if (!json)
       for (const child of children) say(`The run of its team member: ${hint(`runs show ${terminalLine(child)} --why`)}`)
@@ -59,7 +61,7 @@ function formatCall(call: TracedCall, number: number, same: number): string {
     `call ${number}  ${terminalLine(model)}  ${facts.map(terminalLine).join('  ')}`,
     ...(call.settings === null ? [] : [`  settings  ${terminalJson(call.settings)}`]),
     ...(Array.isArray(call.tools) ? [`  tools     ${call.tools.map(nameOf).join(', ')}`] : []),
-    ...call.retrievals.flatMap(formatRetrieval),
+    ...call.retrievals.flatMap((retrieval) => formatRetrieval(retrieval)),
     ...(same === 0 ? [] : [`  (the first ${same} messages as in the call before)`]),
     ...(messages ?? [call.messages]).flatMap(formatMessage),
     '  → answered',
