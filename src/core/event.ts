@@ -1,6 +1,6 @@
 import type { Json, JsonObject } from './json.ts'
 import type { FilePart } from './message.ts'
-import type { CallAnswer, EntityKind, ModelUsage, Run, RunError, RunStatus, Usage, WaitingKind } from './run.ts'
+import type { CallAnswer, Cost, EntityKind, ModelUsage, Run, RunError, RunStatus, Usage, WaitingKind } from './run.ts'
 
 /*
  * The events of a run, as they are recorded, sent and read. The record is the answer, so events, runs, sessions and
@@ -63,6 +63,8 @@ export interface ModelCallEnd {
   duration_ms: number
   /** From the call to the first text or reasoning of the answer; absent when it had none. */
   first_text_ms?: number
+  /** Added when it is sent, never recorded. Null: not known. */
+  cost?: Cost | null
 }
 /** A passage that a search found. Records of earlier versions have the first three fields only. */
 export interface RetrievalHit {

@@ -269,6 +269,8 @@ export interface Summaries {
 export interface Costs {
   ofRun(run: Pick<Run, 'usage_by_model' | 'created_at' | 'started_at' | 'completed_at'>): Cost | null
   ofSession(session: Pick<SessionOverview, 'usage_by_model' | 'forked_from' | 'created_at' | 'updated_at'>): Cost | null
+  /** Another object when the prices have changed. */
+  readonly prices: object
   /** `at`: when it ended. */
   ofCall(call: { model?: string; usage: Usage | null; at: string }): Cost | null
 }

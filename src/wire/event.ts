@@ -2,6 +2,7 @@ import { z } from 'zod'
 import type { RetrievalHit as CoreRetrievalHit, RunEvent as CoreRunEvent, SourceEvent } from '../core/event.ts'
 import {
   type CallAnswer as CoreCallAnswer,
+  type Cost as CoreCost,
   type ModelUsage as CoreModelUsage,
   type Waiting as CoreWaiting,
   runStatuses,
@@ -36,6 +37,18 @@ export const ModelUsage = component(
       .describe('The input of the largest call. Its size may set the price.'),
   }),
 ) satisfies z.ZodType<CoreModelUsage>
+/** What it costs, by the prices of now. */
+export const Cost = component(
+  'Cost',
+  z.object({
+    usd: z.number(),
+    as_of: z
+      .string()
+      .nullable()
+      .describe('The date of the price table. Null if only prices of the configuration were used.'),
+    local: z.literal(true).exactOptional().describe('All models ran on a machine of their own.'),
+  }),
+) satisfies z.ZodType<CoreCost>
 export const RunError = component('RunError', z.object({ code: z.string(), message: z.string() }))
 export const EntityKind = z.enum(['agent', 'team', 'workflow'])
 export const RunStatus = component('RunStatus', z.enum(runStatuses))
@@ -172,6 +185,7 @@ export const RunEvent = component(
       finish_reason: z.string(),
       duration_ms: milliseconds,
       first_text_ms: milliseconds.exactOptional().describe('From the call to the first text or reasoning.'),
+      cost: Cost.nullable().exactOptional().describe('Null: not known. Absent in copies of sessions.'),
     }),
     event('retrieval', { query: z.string(), results: z.array(RetrievalHit), ...aboutRetrieval }),
     RecordedSource.extend(stamp),

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { RunTrace as CoreRunTrace } from '../core/trace.ts'
 import { json, jsonObject, text, timestamp } from '../schema/request-field.ts'
 import { component } from './document/component.ts'
-import { aboutRetrieval, EntityKind, RetrievalHit, RunStatus, Usage } from './event.ts'
+import { aboutRetrieval, Cost, EntityKind, RetrievalHit, RunStatus, Usage } from './event.ts'
 import { pageQuery } from './list.ts'
 
 const TracedRetrieval = z.object({
@@ -43,6 +43,7 @@ const TracedCall = z.object({
   tool_calls: z.array(TracedToolCall),
   finish_reason: z.string().nullable().describe('Null while the call is running.'),
   usage: Usage.nullable(),
+  cost: Cost.nullable().describe('By the prices of now. Null: not known.'),
   duration_ms: z.number().nullable(),
 })
 

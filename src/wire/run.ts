@@ -10,7 +10,7 @@ import {
 } from '../core/run.ts'
 import { flag, id, integer, json, jsonObject, oneOf, said, text, timestamp } from '../schema/request-field.ts'
 import { component } from './document/component.ts'
-import { CallAnswer, EntityKind, ModelUsage, RunError, RunStatus, Source, Usage, Waiting } from './event.ts'
+import { CallAnswer, Cost, EntityKind, ModelUsage, RunError, RunStatus, Source, Usage, Waiting } from './event.ts'
 import { listOf, pageQuery } from './list.ts'
 import { InputPart, Message, Part } from './message.ts'
 
@@ -159,6 +159,9 @@ const usageByModel = () =>
     .exactOptional()
     .describe('`usage`, with that of child runs, by model. Absent where it is not recorded.')
 
+const cost = () =>
+  Cost.nullable().describe('What `usage_by_model` costs by the prices of now. Null: a part is not known.')
+
 const outcome = {
   run_id: z.string(),
   session_id: z.string(),
@@ -169,6 +172,7 @@ const outcome = {
   sources: z.array(Source),
   usage: Usage.nullable(),
   usage_by_model: usageByModel(),
+  cost: cost(),
   cache_hit: z.boolean(),
   waiting: z.array(Waiting).describe('What the run waits for. Empty unless its status is `input_required`.'),
   replaced_by: replacedBy(),
@@ -213,6 +217,7 @@ export const Run = component(
     cache_hit: z.boolean(),
     usage: Usage.nullable(),
     usage_by_model: usageByModel(),
+    cost: cost(),
     waiting: z.array(Waiting),
     replaced_by: replacedBy(),
     again_of: againOf(),
@@ -224,6 +229,8 @@ export const RunAccepted = component(
   z.object({ run_id: z.string(), session_id: z.string(), status: RunStatus }),
 )
 export type RunAccepted = z.infer<typeof RunAccepted>
+
+export type Run = z.infer<typeof Run>
 
 export const RunList = component('RunList', listOf('runs', Run))
 export type RunList = z.infer<typeof RunList>

@@ -3,15 +3,17 @@ import { encodeEvent } from '../../core/sse.ts'
 import type { Frames } from '../../http/reply.ts'
 import { mapBatches } from '../../service/events/map-batches.ts'
 import type { LiveBatch, LiveItem } from '../../service/live/reader.ts'
+import type { Costs } from '../../service/services.ts'
 import type { LiveEvent } from '../../wire/live.ts'
 import { toRun } from '../runs/answer.ts'
-import { toWireEvent } from '../runs/stream.ts'
+import { toSentEvent } from '../runs/stream.ts'
 
 export interface LiveFrameOptions {
   serverId: string
   hello: Extract<LiveEvent, { type: 'hello' }>
   knowledge: Pick<Knowledge, 'status'> | undefined
   prompts: boolean
+  costs: Costs
 }
 
 /** The batches of one reader as server-sent events; the last frame of a batch has its id. */
@@ -31,16 +33,16 @@ export function toLiveFrames(batches: AsyncIterable<LiveBatch>, options: LiveFra
 const encoded = new WeakMap<object, string>()
 
 function encodeItem(item: LiveItem, options: LiveFrameOptions): string | Promise<string> {
-  const { hello, knowledge, prompts } = options
+  const { hello, knowledge, prompts, costs } = options
   switch (item.type) {
     case 'hello':
       return encode(hello)
     case 'session':
       return encodeOnce(item.head, item)
     case 'run':
-      return encodeOnce(item.run, { type: 'run', run: toRun(item.run) })
+      return encodeOnce(item.run, { type: 'run', run: toRun(item.run, costs) })
     case 'run_event':
-      return encode({ type: 'run_event', event: toWireEvent(item.event, prompts) } as LiveEvent)
+      return encode({ type: 'run_event', event: toSentEvent(item.event, prompts, costs) } as LiveEvent)
     case 'agents':
       return encode({ type: 'agents', ...item.agents })
     case 'knowledge':

@@ -29,7 +29,7 @@ export function liveRoutes(settings: ApiSettings): DocumentedRoute[] {
         },
       },
       errors: ['rate_limited'],
-      handle: async (request, { knowledge }) => {
+      handle: async (request, { knowledge, costs }) => {
         const { follow, children = false, include } = parseQuery(LiveQuery, request.query)
         if (follow !== undefined) assertScopes(request.scopes, 'run')
         const prompts = wantsPrompts(request, include)
@@ -49,7 +49,7 @@ export function liveRoutes(settings: ApiSettings): DocumentedRoute[] {
           mode,
           can: whatCan(request, knowledge, settings),
         } as const
-        return sse(toLiveFrames(reader, { serverId: live.serverId, hello, knowledge, prompts }))
+        return sse(toLiveFrames(reader, { serverId: live.serverId, hello, knowledge, prompts, costs }))
       },
     }),
   ]

@@ -128,10 +128,14 @@ async function startRun(services: Services, settings: ApiSettings, request: Http
     'X-Session-Id': handle.sessionId,
     ...(handle.ignored !== undefined && { 'X-Agentserve-Ignored': handle.ignored.join(', ') }),
   }
-  if (mode === 'plain') return json(toRunAnswer(await handle.result(), settings.runTimeoutMs), 200, headers)
+  if (mode === 'plain')
+    return json(toRunAnswer(await handle.result(), settings.runTimeoutMs, services.costs), 200, headers)
   if (mode === 'stream') {
     const events = handle.events()
-    return sse(toFrames(prompts ? services.runs.withPrompts(handle.runId, events) : events, prompts), headers)
+    return sse(
+      toFrames(prompts ? services.runs.withPrompts(handle.runId, events) : events, prompts, services.costs),
+      headers,
+    )
   }
   const { status } = await services.runs.get(handle.runId)
   const accepted: RunAccepted = { run_id: handle.runId, session_id: handle.sessionId, status }

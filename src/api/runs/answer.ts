@@ -1,11 +1,23 @@
 import { AppError } from '../../core/error.ts'
 import { contentOf } from '../../core/message.ts'
-import type { Run, RunRecord } from '../../core/run.ts'
+import type { Cost, Run as RecordedRun, RunRecord } from '../../core/run.ts'
+import type { Session as RecordedSession } from '../../core/session.ts'
 import { markCited } from '../../core/text/citations.ts'
-import type { RunDetail, RunResult } from '../../wire/run.ts'
+import type { Costs } from '../../service/services.ts'
+import type { Run, RunDetail, RunResult } from '../../wire/run.ts'
+import type { Session } from '../../wire/session.ts'
+
+/** A run as the store has it, with what it costs. */
+export function withCost<RUN extends RecordedRun>(run: RUN, costs: Costs): RUN & { cost: Cost | null } {
+  return { ...run, cost: costs.ofRun(run) }
+}
+
+export function toSession(session: RecordedSession, costs: Costs): Session {
+  return { ...session, runs: session.runs.map((run) => withCost(run, costs)) }
+}
 
 /** A run as in sessions, lists and the history. */
-export function toRun(record: Run): Run {
+export function toRun(record: RecordedRun, costs: Costs): Run {
   const { run_id, session_id, parent_run_id, entity_id, entity_kind, status, created_at, started_at, completed_at } =
     record
   const { cancellation_reason, error, cache_hit, usage, usage_by_model, waiting, replaced_by, again_of } = record
@@ -24,6 +36,7 @@ export function toRun(record: Run): Run {
     cache_hit,
     usage,
     ...(usage_by_model && { usage_by_model }),
+    cost: costs.ofRun(record),
     waiting,
     replaced_by,
     again_of,
@@ -31,7 +44,7 @@ export function toRun(record: Run): Run {
 }
 
 /** The answer of a completed run, or of one that is waiting for input. Throws for any other status. */
-export function toRunAnswer(record: RunRecord, runTimeoutMs: number): RunResult {
+export function toRunAnswer(record: RunRecord, runTimeoutMs: number, costs: Costs): RunResult {
   const about = { runId: record.run_id, sessionId: record.session_id }
   if (record.status === 'failed') {
     const code = record.error?.code === 'run_limit' ? 'run_limit' : 'run_failed'
@@ -45,10 +58,10 @@ export function toRunAnswer(record: RunRecord, runTimeoutMs: number): RunResult 
   if (record.status === 'cancelled') {
     throw new AppError('run_cancelled', `The run was cancelled: ${record.cancellation_reason ?? 'requested'}.`, about)
   }
-  return toRunResult(record)
+  return toRunResult(record, costs)
 }
 
-function toRunResult(record: RunRecord): RunResult {
+function toRunResult(record: RunRecord, costs: Costs): RunResult {
   const answer = record.messages.flatMap(({ role, parts }) => (role === 'assistant' ? parts : []))
   return {
     run_id: record.run_id,
@@ -60,6 +73,7 @@ function toRunResult(record: RunRecord): RunResult {
     sources: markCited(record.sources, answer),
     usage: record.usage,
     ...(record.usage_by_model && { usage_by_model: record.usage_by_model }),
+    cost: costs.ofRun(record),
     cache_hit: record.cache_hit,
     waiting: record.waiting,
     replaced_by: record.replaced_by,
@@ -70,9 +84,9 @@ function toRunResult(record: RunRecord): RunResult {
   }
 }
 
-export function toRunDetail(record: RunRecord): RunDetail {
+export function toRunDetail(record: RunRecord, costs: Costs): RunDetail {
   return {
-    ...toRunResult(record),
+    ...toRunResult(record, costs),
     parent_run_id: record.parent_run_id,
     entity_id: record.entity_id,
     entity_kind: record.entity_kind,

@@ -21,7 +21,7 @@ import { type DocumentedRoute, routesAbout } from '../route/documented.ts'
 import { wantsPrompts } from '../route/included-prompts.ts'
 import { pathId } from '../route/path-id.ts'
 import type { ApiSettings } from '../route/settings.ts'
-import { toRunAnswer, toRunDetail } from './answer.ts'
+import { toRunAnswer, toRunDetail, withCost } from './answer.ts'
 import { acceptsEvents, toFrames } from './stream.ts'
 
 const route = routesAbout('Runs')
@@ -38,9 +38,10 @@ export function runRoutes(settings: ApiSettings): DocumentedRoute[] {
       query: RunsQuery,
       responses: { 200: jsonAnswer('A page of runs.', RunList) },
       errors: [],
-      handle: async (request, { runs }) => {
+      handle: async (request, { runs, costs }) => {
         const { limit, cursor, ...filter } = parseQuery(RunsQuery, request.query)
-        return json(toList('runs', await runs.list(filter, { limit, cursor })))
+        const { items, next } = await runs.list(filter, { limit, cursor })
+        return json(toList('runs', { items: items.map((run) => withCost(run, costs)), next }))
       },
     }),
     route('GET', `${path}/:id`, 'getRun', {
@@ -49,7 +50,7 @@ export function runRoutes(settings: ApiSettings): DocumentedRoute[] {
       params,
       responses: { 200: runAnswer },
       errors: ['run_not_found'],
-      handle: async (request, { runs }) => json(toRunDetail(await runs.get(pathId(request)))),
+      handle: async (request, { runs, costs }) => json(toRunDetail(await runs.get(pathId(request)), costs)),
     }),
     route('POST', `${path}/:id/cancel`, 'cancelRun', {
       scope: 'run',
@@ -58,11 +59,11 @@ export function runRoutes(settings: ApiSettings): DocumentedRoute[] {
       body: { required: false, content: { 'application/json': CancelRequest } },
       responses: { 200: runAnswer },
       errors: ['run_not_found', 'conflict'],
-      handle: async (request, { runs }) => {
+      handle: async (request, { runs, costs }) => {
         const id = pathId(request)
         await runs.head(id)
         const { reason } = parseBody(CancelRequest, await request.body.json())
-        return json(toRunDetail(await runs.cancel(id, reason)))
+        return json(toRunDetail(await runs.cancel(id, reason), costs))
       },
     }),
     route('POST', `${path}/:id/restore`, 'restoreRun', {
@@ -73,7 +74,7 @@ export function runRoutes(settings: ApiSettings): DocumentedRoute[] {
       params,
       responses: { 200: runAnswer },
       errors: ['run_not_found', 'conflict'],
-      handle: async (request, { runs }) => json(toRunDetail(await runs.restore(pathId(request)))),
+      handle: async (request, { runs, costs }) => json(toRunDetail(await runs.restore(pathId(request)), costs)),
     }),
     route('POST', `${path}/:id/resume`, 'resumeRun', {
       scope: 'run',
@@ -90,21 +91,21 @@ export function runRoutes(settings: ApiSettings): DocumentedRoute[] {
       },
       errors: ['run_not_found', 'conflict', 'run_failed', 'run_limit', 'run_cancelled', 'timeout'],
       timeoutMs: settings.runTimeoutMs,
-      handle: async (request, { runs }) => {
+      handle: async (request, { runs, costs }) => {
         const id = pathId(request)
         const { mode, prompts, body } = await readResume(request, await runs.head(id))
         const { approved, input, answers, on_disconnect: onDisconnect } = body
         const answer = { approved, input, answers }
         const handle = await runs.resume(id, { ...answer, onDisconnect, mode, signal: request.signal })
         request.body.release?.()
-        if (mode === 'background') return json(toRunDetail(await runs.get(id)), 202)
+        if (mode === 'background') return json(toRunDetail(await runs.get(id), costs), 202)
         if (mode === 'stream')
-          return sse(toFrames(prompts ? runs.withPrompts(id, handle.events()) : handle.events(), prompts), {
+          return sse(toFrames(prompts ? runs.withPrompts(id, handle.events()) : handle.events(), prompts, costs), {
             'X-Run-Id': id,
           })
         const ended = await handle.result()
-        toRunAnswer(ended, settings.runTimeoutMs)
-        return json(toRunDetail(ended))
+        toRunAnswer(ended, settings.runTimeoutMs, costs)
+        return json(toRunDetail(ended, costs))
       },
     }),
     route('GET', `${path}/:id/events`, 'followRun', {
@@ -123,12 +124,12 @@ export function runRoutes(settings: ApiSettings): DocumentedRoute[] {
         },
       },
       errors: ['run_not_found'],
-      handle: async (request, { runs }) => {
+      handle: async (request, { runs, costs }) => {
         const id = pathId(request)
         await runs.head(id)
         const { after, prompts } = readPosition(request)
         const events = await runs.events(id, after, request.signal)
-        return sse(toFrames(prompts ? runs.withPrompts(id, events) : events, prompts), { 'X-Run-Id': id })
+        return sse(toFrames(prompts ? runs.withPrompts(id, events) : events, prompts, costs), { 'X-Run-Id': id })
       },
     }),
     route('GET', `${path}/:id/trace`, 'traceRun', {
@@ -142,13 +143,14 @@ export function runRoutes(settings: ApiSettings): DocumentedRoute[] {
         200: jsonAnswer('A page of model calls.', RunTrace),
       },
       errors: ['run_not_found', 'call_not_found'],
-      handle: async (request, { runs }) => {
+      handle: async (request, { runs, costs }) => {
         const id = pathId(request)
         await runs.head(id)
         const query = parseQuery(RunTraceQuery, request.query)
         if (query.call !== undefined && query.cursor !== undefined)
           throw invalid("call and cursor can't be combined. Use one of them.", 'call')
-        return json(await runs.trace(id, query))
+        const trace = await runs.trace(id, query)
+        return json({ ...trace, calls: trace.calls.map((call) => ({ ...call, cost: costs.ofCall(call) })) })
       },
     }),
   ]

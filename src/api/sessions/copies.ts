@@ -6,7 +6,7 @@ import { parseJson, parseLarge } from '../../http/body/json-guard.ts'
 import { json, stream } from '../../http/reply.ts'
 import { encodeLarge, isLarge } from '../../runtime/json.ts'
 import { Pace } from '../../runtime/yield.ts'
-import type { Idempotency, Services, SessionPiece } from '../../service/services.ts'
+import type { Costs, Idempotency, Services, SessionPiece } from '../../service/services.ts'
 import { jsonAnswer } from '../../wire/document/route-doc.ts'
 import { parseBody, parseQuery } from '../../wire/parse.ts'
 import { ForkSessionRequest, Session } from '../../wire/session.ts'
@@ -24,6 +24,7 @@ import { readIdempotency, streamWithIdempotency } from '../route/idempotency.ts'
 import { maySeePrompts } from '../route/included-prompts.ts'
 import { pathId } from '../route/path-id.ts'
 import type { ApiSettings } from '../route/settings.ts'
+import { toSession } from '../runs/answer.ts'
 import { toWireEvent } from '../runs/stream.ts'
 
 const route = routesAbout('Sessions', 'sessions')
@@ -42,9 +43,9 @@ const headers = { 'Idempotency-Key': 'A retry with the same key and body returns
 
 export function sessionCopyRoutes({ prefix, importBytes }: ApiSettings): DocumentedRoute[] {
   const path = `${prefix}/sessions`
-  const answer = (record: SessionRecord) => {
+  const answer = (record: SessionRecord, costs: Costs) => {
     const location = `${path}/${encodeURIComponent(record.session.session_id)}`
-    return json(record.session, 201, { Location: location, ETag: etagOf(record) })
+    return json(toSession(record.session, costs), 201, { Location: location, ETag: etagOf(record) })
   }
   return [
     route('POST', `${path}/:id/fork`, 'forkSession', {
@@ -59,7 +60,7 @@ export function sessionCopyRoutes({ prefix, importBytes }: ApiSettings): Documen
       responses: { 201: made },
       errors: ['session_not_found', 'run_not_found', 'conflict', 'idempotency_mismatch'],
       takesLong: true,
-      handle: async (request, { sessions, once }) => {
+      handle: async (request, { sessions, once, costs }) => {
         const id = pathId(request)
         const fork = async () => {
           await sessions.get(id)
@@ -67,7 +68,7 @@ export function sessionCopyRoutes({ prefix, importBytes }: ApiSettings): Documen
           const { run_id: runId, before_run_id: beforeRunId, session_id: sessionId } = body
           return sessions.fork(id, { runId, beforeRunId, sessionId })
         }
-        return answer(await makeOnce(once, await readIdempotency(request, 'POST /sessions/fork'), fork))
+        return answer(await makeOnce(once, await readIdempotency(request, 'POST /sessions/fork'), fork), costs)
       },
     }),
     route('GET', `${path}/:id/export`, 'exportSession', {
@@ -98,7 +99,7 @@ export function sessionCopyRoutes({ prefix, importBytes }: ApiSettings): Documen
       errors: ['conflict', 'idempotency_mismatch'],
       maxBodyBytes: importBytes,
       takesLong: true,
-      handle: async (request, { sessions, once }) => {
+      handle: async (request, { sessions, once, costs }) => {
         const { new_ids: newIds } = parseQuery(ImportQuery, request.query)
         const { mediaType } = request.body
         if (mediaType !== undefined && mediaType !== copyMediaType) {
@@ -106,7 +107,7 @@ export function sessionCopyRoutes({ prefix, importBytes }: ApiSettings): Documen
         }
         const { lines, idempotency } = streamWithIdempotency(request, 'POST /sessions/import', maxLineBytes)
         const load = async () => sessions.import(await readCopy(lines), { newIds })
-        return answer(await makeOnce(once, idempotency, load))
+        return answer(await makeOnce(once, idempotency, load), costs)
       },
     }),
   ]

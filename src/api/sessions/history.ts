@@ -1,6 +1,6 @@
 import { json, stream } from '../../http/reply.ts'
 import { encodeLarge, isLarge } from '../../runtime/json.ts'
-import type { SessionHistory } from '../../service/services.ts'
+import type { Costs, SessionHistory } from '../../service/services.ts'
 import { jsonAnswer } from '../../wire/document/route-doc.ts'
 import { History, HistoryQuery } from '../../wire/history.ts'
 import { parseQuery } from '../../wire/parse.ts'
@@ -8,7 +8,7 @@ import { type DocumentedRoute, routesAbout } from '../route/documented.ts'
 import { pathId } from '../route/path-id.ts'
 import type { ApiSettings } from '../route/settings.ts'
 import { toRun } from '../runs/answer.ts'
-import { toWireEvent } from '../runs/stream.ts'
+import { toSentEvent } from '../runs/stream.ts'
 
 const route = routesAbout('Sessions', 'sessions')
 
@@ -22,24 +22,25 @@ export function historyRoutes({ prefix }: ApiSettings): DocumentedRoute[] {
         200: jsonAnswer('The latest interactions (runs with their messages).', History),
       },
       errors: ['session_not_found', 'run_not_found'],
-      handle: async (request, { sessions }) => {
+      handle: async (request, { sessions, costs }) => {
         const id = pathId(request)
         await sessions.get(id)
         const { num_messages: count, stream_events: events, ...query } = parseQuery(HistoryQuery, request.query)
         const view = query.before === undefined && !query.replaced ? undefined : query
         const history = await sessions.history(id, count, events, view)
-        if (history.events === undefined) return json(toHistory(id, history))
-        return stream(withEvents(toHistory(id, history), history.events), 'application/json; charset=utf-8')
+        const shown = toHistory(id, history, costs)
+        if (history.events === undefined) return json(shown)
+        return stream(withEvents(shown, history.events, costs), 'application/json; charset=utf-8')
       },
     }),
   ]
 }
 
-function toHistory(sessionId: string, history: SessionHistory): History {
+function toHistory(sessionId: string, history: SessionHistory, costs: Costs): History {
   return {
     session_id: sessionId,
     messages: history.runs.flatMap((run) => run.messages),
-    runs: history.runs.map(toRun),
+    runs: history.runs.map((run) => toRun(run, costs)),
     summary: history.summary,
     has_more: history.has_more,
   }
@@ -49,6 +50,7 @@ function toHistory(sessionId: string, history: SessionHistory): History {
 async function* withEvents(
   { runs, ...rest }: History,
   read: NonNullable<SessionHistory['events']>,
+  costs: Costs,
 ): AsyncGenerator<string | Uint8Array> {
   yield '{'
   for (const [name, value] of Object.entries(rest)) {
@@ -63,7 +65,7 @@ async function* withEvents(
     for await (const events of read(run.run_id)) {
       let small = ''
       for (const event of events) {
-        const wire = toWireEvent(event, false)
+        const wire = toSentEvent(event, false, costs)
         small += before
         before = ','
         if (!isLarge(wire)) small += JSON.stringify(wire)

@@ -22,6 +22,7 @@ import { etagOf, matches, requiredRevision } from '../route/etag.ts'
 import { readIdempotency } from '../route/idempotency.ts'
 import { pathId } from '../route/path-id.ts'
 import type { ApiSettings } from '../route/settings.ts'
+import { toSession, withCost } from '../runs/answer.ts'
 
 const route = routesAbout('Sessions', 'sessions')
 
@@ -39,11 +40,11 @@ export function sessionRoutes({ prefix }: ApiSettings): DocumentedRoute[] {
       body: { required: false, content: { 'application/json': CreateSessionRequest } },
       responses: { 201: { ...withTag, headers: { ...withTag.headers, Location: 'The path of the session.' } } },
       errors: ['conflict', 'idempotency_mismatch'],
-      handle: async (request, { sessions }) => {
+      handle: async (request, { sessions, costs }) => {
         const seed = parseBody(CreateSessionRequest, await request.body.json())
         const record = await sessions.create(withoutAbsent(seed), await readIdempotency(request, 'POST /sessions'))
         const location = `${path}/${encodeURIComponent(record.session.session_id)}`
-        return json(record.session, 201, { Location: location, ETag: etagOf(record) })
+        return json(toSession(record.session, costs), 201, { Location: location, ETag: etagOf(record) })
       },
     }),
     route('GET', path, 'listSessions', {
@@ -52,9 +53,10 @@ export function sessionRoutes({ prefix }: ApiSettings): DocumentedRoute[] {
       query: SessionsQuery,
       responses: { 200: jsonAnswer('A page of sessions.', SessionList) },
       errors: [],
-      handle: async (request, { sessions }) => {
+      handle: async (request, { sessions, costs }) => {
         const { limit, cursor, ...filter } = parseQuery(SessionsQuery, request.query)
-        return json(toList('sessions', await sessions.list(filter, { limit, cursor })))
+        const { items, next } = await sessions.list(filter, { limit, cursor })
+        return json(toList('sessions', { items: items.map((session) => toSession(session, costs)), next }))
       },
     }),
     route('GET', `${path}/:id`, 'getSession', {
@@ -63,11 +65,11 @@ export function sessionRoutes({ prefix }: ApiSettings): DocumentedRoute[] {
       headers: { 'If-None-Match': 'An ETag. 304 if the session has not changed.' },
       responses: { 200: withTag, 304: { description: 'Not changed.' } },
       errors: ['session_not_found'],
-      handle: async (request, { sessions }) => {
+      handle: async (request, { sessions, costs }) => {
         const record = await sessions.get(pathId(request))
         const etag = etagOf(record)
         if (matches(request.headers['if-none-match'], etag)) return empty(304, { ETag: etag })
-        return json(record.session, 200, { ETag: etag })
+        return json(toSession(record.session, costs), 200, { ETag: etag })
       },
     }),
     route('PUT', `${path}/:id`, 'updateSession', {
@@ -79,13 +81,13 @@ export function sessionRoutes({ prefix }: ApiSettings): DocumentedRoute[] {
       body: { required: true, content: { 'application/json': UpdateSessionRequest } },
       responses: { 200: withTag },
       errors: ['session_not_found', 'precondition_failed'],
-      handle: async (request, { sessions }) => {
+      handle: async (request, { sessions, costs }) => {
         const id = pathId(request)
         const present = await sessions.get(id)
         const change = parseBody(UpdateSessionRequest, (await request.body.json()) ?? null, 'keep')
         const revision = requiredRevision(request.headers['if-match'], present)
         const record = await sessions.update(id, withoutAbsent(change), revision)
-        return json(record.session, 200, { ETag: etagOf(record) })
+        return json(toSession(record.session, costs), 200, { ETag: etagOf(record) })
       },
     }),
     route('DELETE', `${path}/:id`, 'deleteSession', {
@@ -109,12 +111,12 @@ export function sessionRoutes({ prefix }: ApiSettings): DocumentedRoute[] {
       body: { required: true, content: { 'application/json': ReuseSessionRequest } },
       responses: { 200: withTag },
       errors: ['session_not_found'],
-      handle: async (request, { sessions }) => {
+      handle: async (request, { sessions, costs }) => {
         const id = pathId(request)
         await sessions.get(id)
         const owners = parseBody(ReuseSessionRequest, await request.body.json())
         const record = await sessions.reuse(id, withoutAbsent(owners))
-        return json(record.session, 200, { ETag: etagOf(record) })
+        return json(toSession(record.session, costs), 200, { ETag: etagOf(record) })
       },
     }),
     route('DELETE', `${path}/:id/shared/:kind/:owner_id`, 'unshareSession', {
@@ -157,11 +159,12 @@ export function sessionRoutes({ prefix }: ApiSettings): DocumentedRoute[] {
       query: SessionRunsQuery,
       responses: { 200: jsonAnswer('A page of runs.', RunList) },
       errors: ['session_not_found'],
-      handle: async (request, { sessions, runs }) => {
+      handle: async (request, { sessions, runs, costs }) => {
         const session_id = pathId(request)
         await sessions.get(session_id)
         const { limit, cursor, ...filter } = parseQuery(SessionRunsQuery, request.query)
-        return json(toList('runs', await runs.list({ ...filter, session_id }, { limit, cursor })))
+        const { items, next } = await runs.list({ ...filter, session_id }, { limit, cursor })
+        return json(toList('runs', { items: items.map((run) => withCost(run, costs)), next }))
       },
     }),
   ]

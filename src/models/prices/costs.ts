@@ -4,6 +4,8 @@ import { costOf, type GivenPrices } from './cost.ts'
 import { shippedTable } from './table.ts'
 
 export interface PricedCosts {
+  /** Another object when the prices have changed. */
+  readonly prices: object
   ofRun(run: Pick<Run, 'usage_by_model' | 'created_at' | 'started_at' | 'completed_at'>): Cost | null
   ofSession(session: Pick<SessionOverview, 'usage_by_model' | 'forked_from' | 'created_at' | 'updated_at'>): Cost | null
   ofCall(call: { model?: string; usage: Usage | null; at: string }): Cost | null
@@ -19,7 +21,11 @@ export function createCosts(initial: GivenPrices): PricedCosts {
   const sum = (usage: readonly ModelUsage[], from: string | null, to: string | null) =>
     costOf(usage, { from, to }, prices)
   return {
-    ofRun({ usage_by_model: usage = [], created_at, started_at, completed_at }) {
+    get prices() {
+      return prices.given
+    },
+    ofRun({ usage_by_model: usage, created_at, started_at, completed_at }) {
+      if (usage === undefined) return null
       const from = started_at ?? created_at
       return sum(usage, from, completed_at ?? from)
     },

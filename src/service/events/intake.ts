@@ -92,6 +92,8 @@ export class RunIntake {
     const model = this.#models?.get(call.call_id)
     this.#models?.delete(call.call_id)
     if (model !== undefined) call.model = model
+    // Computed when it is read.
+    delete call.cost
     if (call.usage !== null) this.#options.onTokens(call.usage.total_tokens)
   }
 

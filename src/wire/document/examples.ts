@@ -9,6 +9,7 @@ const later = '2026-01-05T09:30:02.410Z'
 const sessionId = 'ses_01kcz6t8d0m0x4zq'
 const runId = 'run_01kcz6t8d1m0x4zr'
 const usage = { input_tokens: 412, output_tokens: 38, total_tokens: 450 }
+const cost = { usd: 0, as_of: null, local: true }
 const answer = 'At most 10 MB [1].'
 
 const run = {
@@ -25,6 +26,7 @@ const run = {
   error: null,
   cache_hit: false,
   usage,
+  cost,
   waiting: [],
   replaced_by: null,
   again_of: null,
@@ -214,6 +216,7 @@ export const examples: Readonly<Record<string, unknown>> = {
         tool_calls: [],
         finish_reason: 'stop',
         usage,
+        cost,
         duration_ms: 2380,
       },
     ],

@@ -42,7 +42,7 @@ describe('POST /agents/{id}/run', () => {
     expect(body.metadata).toEqual({ a: 1 })
     expect(body.messages.map((message: { role: string }) => message.role)).toEqual(['user', 'assistant'])
     expect(Object.keys(body).toSorted()).toEqual(
-      'again_of agent_id cache_hit completed_at content created_at messages metadata replaced_by run_id session_id sources status usage waiting'.split(
+      'again_of agent_id cache_hit completed_at content cost created_at messages metadata replaced_by run_id session_id sources status usage waiting'.split(
         ' ',
       ),
     )

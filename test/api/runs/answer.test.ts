@@ -3,6 +3,7 @@ import { toRunAnswer, toRunDetail } from '../../../src/api/runs/answer.ts'
 import { AppError } from '../../../src/core/error.ts'
 import type { Message, Role } from '../../../src/core/message.ts'
 import type { RunRecord } from '../../../src/core/run.ts'
+import { createCosts } from '../../../src/models/prices/costs.ts'
 
 const message = (role: Role, content: string): Message => ({
   message_id: `msg_${content}`,
@@ -44,18 +45,20 @@ const record = (change: Partial<RunRecord>): RunRecord => ({
 
 function failure(change: Partial<RunRecord>): AppError {
   try {
-    toRunAnswer(record(change), 30_000)
+    toRunAnswer(record(change), 30_000, costs)
   } catch (error) {
     if (error instanceof AppError) return error
   }
   throw new Error('it was answered')
 }
 
+const costs = createCosts({})
+
 describe('toRunAnswer', () => {
   it.each(['completed', 'input_required'] as const)(
     'answers a run that is %s with what the assistant said',
     (status) => {
-      expect(toRunAnswer(record({ status }), 30_000)).toMatchObject({ status, agent_id: 'echo', content: 'ab' })
+      expect(toRunAnswer(record({ status }), 30_000, costs)).toMatchObject({ status, agent_id: 'echo', content: 'ab' })
     },
   )
 
@@ -63,7 +66,7 @@ describe('toRunAnswer', () => {
     const source = { type: 'source', source: 'a.md', document_id: 'd', chunk_id: 'c' } as const
     const sources = [1, 2, 3].map((index) => ({ ...source, index }))
     const messages = [message('user', 'What of [1]?'), message('assistant', 'a [3'), message('assistant', ', 2]')]
-    const { content, sources: shown } = toRunDetail(record({ messages, sources }))
+    const { content, sources: shown } = toRunDetail(record({ messages, sources }), costs)
     expect(content).toBe('a [3, 2]')
     expect(shown).toEqual([1, 2, 3].map((index) => ({ ...source, index, cited: index > 1 })))
   })
@@ -73,8 +76,8 @@ describe('toRunAnswer', () => {
       ...message('assistant', `{"n":${value}}`),
       parts: [{ type: 'data', data: { n: value } }],
     })
-    expect(toRunDetail(record({ messages: [data(1), data(2)] })).content).toBe('{"n":2}')
-    expect(toRunDetail(record({ messages: [data(1), message('assistant', 'said')] })).content).toBe('said')
+    expect(toRunDetail(record({ messages: [data(1), data(2)] }), costs).content).toBe('{"n":2}')
+    expect(toRunDetail(record({ messages: [data(1), message('assistant', 'said')] }), costs).content).toBe('said')
   })
 
   it.each([
@@ -90,7 +93,7 @@ describe('toRunAnswer', () => {
 })
 
 it('shows a cancelled run with its reason and what it had said', () => {
-  const detail = toRunDetail(record({ status: 'cancelled', cancellation_reason: 'requested', truncated: true }))
+  const detail = toRunDetail(record({ status: 'cancelled', cancellation_reason: 'requested', truncated: true }), costs)
   expect(detail).toMatchObject({
     content: 'ab',
     cancellation_reason: 'requested',

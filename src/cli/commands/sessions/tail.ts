@@ -20,7 +20,7 @@ export const tailSession: SessionsAction = async ({ withClient, args, json, sign
     const follow = (run: Run, after: number) => followRun(client, run, { after, json, signal })
     /** Last event by run, newest last; runs that may continue are followed again. */
     const left = new Map<string, number>()
-    let newest = await client.sessions.runs(sessionId, {}, { limit: pageLimit, signal }).then(({ runs }) => runs)
+    let newest: Run[] = await client.sessions.runs(sessionId, {}, { limit: pageLimit, signal }).then(({ runs }) => runs)
     for (const run of newest) if (isEnded(run.status)) left.set(run.run_id, Number.MAX_SAFE_INTEGER)
     if (!json) say(`Following ${terminalLine(sessionId)} … (Ctrl-C stops)`)
     for (;;) {
