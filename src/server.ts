@@ -50,9 +50,9 @@ export function openTestServer(user: UserConfig, root: string, testDoubles: Test
 /** The server of a loaded config, for the command line. */
 export function openServer(
   config: ResolvedConfig,
-  { mode = 'command', onRunEnd }: Partial<ServerPurpose> = {},
+  { mode = 'command', ...purpose }: Partial<ServerPurpose> = {},
 ): OpenServer {
-  return composeServer(config, { mode, onRunEnd })
+  return composeServer(config, { mode, ...purpose })
 }
 
 export interface A2AConfig {

@@ -13,10 +13,12 @@ import { healthRoutes } from './server/health.ts'
 import { homeRoutes } from './server/home.ts'
 import { meRoutes } from './server/me.ts'
 import { metricsRoutes } from './server/metrics.ts'
+import { projectTestRoutes } from './server/project-tests.ts'
 import { sessionCopyRoutes } from './sessions/copies.ts'
 import { fileRoutes } from './sessions/files.ts'
 import { historyRoutes } from './sessions/history.ts'
 import { messageRoutes } from './sessions/messages.ts'
+import { sessionTestRoutes } from './sessions/session-test.ts'
 import { sessionRoutes } from './sessions/sessions.ts'
 import { summaryRoutes } from './sessions/summaries.ts'
 import { userRoutes } from './sessions/user-data.ts'
@@ -29,6 +31,7 @@ export function apiRoutes(services: Services, settings: ApiSettings, servicesOf:
   const routes: DocumentedRoute[] = [
     ...sessionRoutes(settings),
     ...sessionCopyRoutes(settings),
+    ...sessionTestRoutes(settings),
     ...summaryRoutes(settings),
     ...historyRoutes(settings),
     ...messageRoutes(settings),
@@ -40,6 +43,7 @@ export function apiRoutes(services: Services, settings: ApiSettings, servicesOf:
     ...userRoutes(settings),
     ...backupRoutes(settings),
     ...meRoutes(services.knowledge, settings),
+    ...projectTestRoutes(settings),
     ...healthRoutes(settings),
     ...metricsRoutes(settings),
     ...homeRoutes(settings),

@@ -8,6 +8,7 @@ import { createRunStreams } from './run-stream.ts'
 import { createRunsClient, type RunsClient } from './runs.ts'
 import { createServerClient, type ServerClient } from './server.ts'
 import { createSessionsClient, type SessionsClient } from './sessions.ts'
+import { createTestsClient, type TestsClient } from './tests.ts'
 import { Connection } from './transport/connection.ts'
 import {
   createFetchTransport,
@@ -50,6 +51,7 @@ export interface Client extends ServerClient, AdminClient {
   sessions: SessionsClient
   runs: RunsClient
   knowledge: KnowledgeClient
+  tests: TestsClient
   a2a: A2AClient
   /**
    * What changes: sessions, runs, and the events of followed runs. Reconnects and goes on where it was; a `reset` tells when the
@@ -91,6 +93,7 @@ export function createClient(options: ClientOptions): Client {
     sessions: createSessionsClient(connection, prefix),
     runs: createRunsClient(connection, prefix, streams),
     knowledge: createKnowledgeClient(connection, prefix, silenceMs),
+    tests: createTestsClient(connection, prefix, silenceMs),
     a2a: createA2AClient(connection, options.a2aPrefix ?? usual.a2aPrefix, silenceMs),
     ...createAdminClient(connection, prefix),
     ...createServerClient(connection, prefix, options.healthPath ?? usual.healthPath),

@@ -26,6 +26,7 @@ export type { Me } from '../wire/me.ts'
 export type { Message, MessageHit, MessageHitList } from '../wire/message.ts'
 export type { ResumeRequest, Run, RunAccepted, RunDetail, RunList, RunRequest, RunResult } from '../wire/run.ts'
 export type { RunTrace } from '../wire/run-trace.ts'
+export type { ProjectTest, ProjectTestList, SavedTest, SaveTestRequest, TestEvent } from '../wire/saved-test.ts'
 export type {
   CreateSessionRequest,
   ForkSessionRequest,
@@ -65,6 +66,7 @@ export type {
   SessionsClient,
   SummaryClient,
 } from './sessions.ts'
+export type { TestResult, TestsClient } from './tests.ts'
 export type { CallOptions, KeyedOptions, PageOptions } from './transport/connection.ts'
 export { ServerError } from './transport/error.ts'
 export type { ClientRequest, ClientResponse, Transport } from './transport/transport.ts'

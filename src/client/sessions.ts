@@ -3,6 +3,7 @@ import type { Summary } from '../core/summary.ts'
 import type { History } from '../wire/history.ts'
 import type { MessageHitList } from '../wire/message.ts'
 import type { RunList } from '../wire/run.ts'
+import type { SavedTest } from '../wire/saved-test.ts'
 import type {
   CreateSessionRequest,
   PruneSessionsRequest,
@@ -99,6 +100,8 @@ export interface SessionsClient extends SessionCopiesClient {
     filter?: { status?: RunStatus | undefined; agent_id?: string | undefined },
     options?: PageOptions,
   ): Promise<RunList>
+  /** The session as a test for `agentserve test`. Throws `invalid_request` for one that can't be played. */
+  test(sessionId: string, options?: CallOptions): Promise<SavedTest>
   summary: SummaryClient
 }
 
@@ -163,6 +166,7 @@ export function createSessionsClient(connection: Connection, prefix: string): Se
       return { bytes, media_type, name: fileName(headers['content-disposition'] ?? '') }
     },
     runs: (sessionId, filter, options) => connection.list(path(sessionId, '/runs'), filter, options),
+    test: (sessionId, options) => connection.get(path(sessionId, '/test'), options),
     summary: createSummaryClient(connection, path),
   }
 }

@@ -8,12 +8,22 @@ import { a2aRoutes } from '../protocols/a2a/a2a.ts'
 import { a2aDocs } from '../protocols/a2a/docs.ts'
 import type { Services } from '../service/services.ts'
 import { servicesPerCaller } from './caller-services.ts'
+import { savedTestOf } from './project-tests.ts'
 import type { HealthRouter } from './types.ts'
 
 export interface MountingOptions
   extends Pick<
     ApiSettings,
-    'version' | 'startedAtMs' | 'serverId' | 'live' | 'mode' | 'root' | 'clock' | 'readiness' | 'metrics'
+    | 'version'
+    | 'startedAtMs'
+    | 'serverId'
+    | 'live'
+    | 'mode'
+    | 'root'
+    | 'projectTests'
+    | 'clock'
+    | 'readiness'
+    | 'metrics'
   > {
   kernel: Kernel
   services: Services
@@ -38,6 +48,7 @@ export function createMounting({ kernel, services, store, server, ...about }: Mo
     const settings: ApiSettings = {
       ...about,
       prefix: server.prefix,
+      savedTest: savedTestOf,
       healthPath: server.healthPath,
       again: about.mode === 'dev' || about.mode === 'command' || server.studio.again,
       knowledgeApi: server.knowledgeApi,

@@ -16,13 +16,14 @@ import { assertKeysForAnyOrigin, assertMayListen, listenOn } from './listen.ts'
 import { createMetrics } from './metrics.ts'
 import { createMounting } from './mounting.ts'
 import { toEntity } from './parts.ts'
+import { createProjectTests } from './project-tests.ts'
 import { readinessOf } from './readiness.ts'
 import { logRequest } from './request-log.ts'
 import { composeServices } from './services.ts'
 import type { OpenServer, ServerPurpose } from './types.ts'
 
 /** Puts all parts together; does no I/O before `start` or the first `inject`. */
-export function composeServer(initial: ResolvedConfig, { mode, onRunEnd }: ServerPurpose): OpenServer {
+export function composeServer(initial: ResolvedConfig, { mode, onRunEnd, loadConfig }: ServerPurpose): OpenServer {
   const program = mode !== 'embedded'
   const { server, dataFolder } = initial
   assertKeysForAnyOrigin(server)
@@ -119,6 +120,7 @@ export function composeServer(initial: ResolvedConfig, { mode, onRunEnd }: Serve
     live,
     mode,
     root: initial.root,
+    projectTests: loadConfig && createProjectTests(initial.root, loadConfig),
     clock,
     readiness: () => readinessOf(life.phase, store, knowledge),
     metrics: metrics.print,

@@ -9,6 +9,7 @@ import type { HostableAgent } from '../runnables/agent/host.ts'
 import type { LoadFailure } from '../service/live/reader.ts'
 import type { Services } from '../service/services.ts'
 import type { ServerMode } from '../wire/me.ts'
+import type { ConfigOnDisk } from './project-tests.ts'
 
 export interface ShutdownOptions {
   /** For active work, before it is cancelled; default 10 s. */
@@ -73,4 +74,6 @@ export interface ServerPurpose {
    * debug level.
    */
   onRunEnd?: ((run: RunRecord) => void) | undefined
+  /** Reads the config as it is on disk, for the project's tests. Only in `dev`. */
+  loadConfig?: ((signal: AbortSignal) => Promise<ConfigOnDisk>) | undefined
 }

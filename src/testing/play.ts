@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { UserConfig } from '../config/types.ts'
 import type { Json } from '../core/json.ts'
+import { addUsage, type Usage } from '../core/run.ts'
 import { Player } from '../runnables/again/player.ts'
 import { openWith, type RunResult } from './project.ts'
 import type { SavedTest, SavedTurn } from './saved-test.ts'
@@ -19,6 +20,8 @@ export interface PlayedTest {
   differences: Difference[]
   /** Changes that did not affect the outcome. */
   notes: string[]
+  /** Of the recorded answers that were played. */
+  usage: Usage | null
   /** The test as it would be saved now, with the same model calls. */
   updated: SavedTest
 }
@@ -27,22 +30,29 @@ export interface PlayOptions {
   root: string
   /** Overrides the setting of the test. */
   tools?: SavedTest['tools'] | undefined
+  signal?: AbortSignal | undefined
 }
 
 /** Replays a saved conversation against a config: agents, tools and workflows come from the config, model answers from the test. */
 export async function playSavedTest(config: UserConfig, saved: SavedTest, options: PlayOptions): Promise<PlayedTest> {
   const player = new Player()
+  const { signal } = options
   const recorded = (options.tools ?? saved.tools) === 'recorded'
   const model = player.model()
   await using project = await openWith(config, options.root, {
     model: (setting) => (setting === undefined ? undefined : model),
     ...(recorded ? { tools: (tools) => player.tools(tools) } : {}),
   })
-  const played: PlayedTest = { passed: true, differences: [], notes: [], updated: { ...saved, turns: [] } }
+  const played: PlayedTest = { passed: true, differences: [], notes: [], usage: null, updated: { ...saved, turns: [] } }
   let sessionId: string | undefined
   for (const [place, turn] of saved.turns.entries()) {
     player.begin({ model_calls: turn.model_calls, tool_calls: turn.expect.tool_calls })
-    const result = await project.run(saved.entity, turn.input, sessionId === undefined ? {} : { sessionId })
+    const result = await project.run(saved.entity, turn.input, {
+      ...(sessionId && { sessionId }),
+      ...(signal && { signal }),
+    })
+    signal?.throwIfAborted()
+    played.usage = result.usage === null ? played.usage : addUsage(played.usage, result.usage)
     sessionId = result.session_id
     const expect = toExpectation(result)
     played.differences.push(...compare(place + 1, turn, expect, player.asked))

@@ -6,6 +6,7 @@ import type { Runnable } from '../../src/core/runnable.ts'
 import type { Summarizer } from '../../src/core/summary.ts'
 import type { InjectResponse } from '../../src/http/request.ts'
 import { systemTimers } from '../../src/runtime/timers.ts'
+import { savedTestOf } from '../../src/server/project-tests.ts'
 import { createUsers } from '../../src/service/access/user-data.ts'
 import { createOnce } from '../../src/service/idempotency.ts'
 import { watchStore } from '../../src/service/live/changes.ts'
@@ -79,6 +80,7 @@ export async function openTestServer(options: TestServerOptions = {}) {
     mode: 'dev',
     root: '/project',
     again: true,
+    savedTest: savedTestOf,
     clock: Date.now,
     live,
     authRequired: false,

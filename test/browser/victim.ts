@@ -39,6 +39,8 @@ const bodies: Record<string, unknown> = {
   deleteDocument: { ignored: 'WAY' },
   eraseUser: { ignored: 'WAY' },
   reindexKnowledge: { collection: 'default' },
+  saveProjectTest: { session_id: 'kept', name: 'brought-by-WAY' },
+  runProjectTests: { names: [] },
   sendMessage: message('sendMessage'),
   streamMessage: message('streamMessage'),
 }
@@ -69,7 +71,11 @@ export async function startVictim(config: { allowOrigins?: string[]; allowHosts?
       await new Promise((aborted) => signal.addEventListener('abort', aborted, { once: true }))
     },
   })
-  const server = await startServer({ ...config, logger, summaryManager: { summarizer, timeoutMs: 5_000 } }, { waits })
+  const server = await startServer(
+    { ...config, logger, summaryManager: { summarizer, timeoutMs: 5_000 } },
+    { waits },
+    { withTests: true },
+  )
   const { call } = server
 
   await call('POST', '/api/v1/sessions', { session_id: 'kept', agent_id: 'earlier' })
@@ -134,11 +140,18 @@ export async function startVictim(config: { allowOrigins?: string[]; allowHosts?
     },
     /** Everything that an intruder could have changed, as the API tells it. */
     async world() {
-      const places = ['sessions', 'runs', 'knowledge/documents', 'knowledge/status', 'sessions/kept/history']
+      const places = [
+        'sessions',
+        'runs',
+        'knowledge/documents',
+        'knowledge/status',
+        'sessions/kept/history',
+        'dev/tests',
+      ]
       const answers = await Promise.all(places.map((place) => call('GET', `/api/v1/${place}?limit=100`)))
       for (const { status, text } of answers) if (status !== 200) throw new Error(text)
-      const [sessions, runs, documents, knowledge, history] = answers.map(({ json }) => json)
-      return { sessions, runs, documents, knowledge, history }
+      const [sessions, runs, documents, knowledge, history, tests] = answers.map(({ json }) => json)
+      return { sessions, runs, documents, knowledge, history, tests }
     },
   }
 }

@@ -139,6 +139,12 @@ const operations: Record<string, ((subjects: Subjects) => Promise<unknown>)[]> =
   getChunk: [async ({ client, chunk }) => client.knowledge.chunk(await chunk(), { context: 1 })],
   listChunks: [async ({ client, document }) => client.knowledge.chunks(await document(), { limit: 2 })],
   deleteDocument: [async ({ client, document }) => client.knowledge.documents.delete(await document())],
+  getSessionTest: [async ({ client, session }) => client.sessions.test(await session())],
+  listProjectTests: [({ client }) => client.tests.list()],
+  saveProjectTest: [
+    async ({ client, session }) => client.tests.save({ session_id: await session(), name: `saved-${++contents}` }),
+  ],
+  runProjectTests: [async ({ client }) => collect(await client.tests.run([]))],
   sendMessage: [({ client }) => client.a2a.send({ agentId: 'echo', content: 'hello' })],
   streamMessage: [async ({ client }) => collect(await client.a2a.stream({ agentId: 'echo', content: 'hello' }))],
   exportUser: [async ({ client }) => collect(await client.users.export('nobody'))],
@@ -169,7 +175,7 @@ beforeAll(async () => {
     },
   })
   const summaryManager = { summarizer: offlineSummarizer(), timeoutMs: 30_000 }
-  server = await startServer({ summaryManager }, { asks, waits })
+  server = await startServer({ summaryManager }, { asks, waits }, { withTests: true })
   const { json } = await server.call('GET', '/openapi.json')
   described = new Map(
     Object.entries(json.paths as Record<string, Record<string, { operationId: string }>>).flatMap(([path, methods]) =>

@@ -1,10 +1,12 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { ServerConfig } from '../../src/config/types.ts'
+import { resolveConfig } from '../../src/config/resolve.ts'
+import type { ServerConfig, UserConfig } from '../../src/config/types.ts'
 import { silentLogger } from '../../src/core/logger.ts'
 import { agent } from '../../src/runnables/agent/agent.ts'
-import { createServer, type Server } from '../../src/server.ts'
+import { composeServer } from '../../src/server/server.ts'
+import { configParts, type Server } from '../../src/server.ts'
 import { emptyDatabase } from './empty-database.ts'
 
 export interface RunningTestServer {
@@ -25,21 +27,32 @@ export interface Answer {
   json: any
 }
 
-/** The whole server in this process: real SQLite and LanceDB files in a temporary folder, a real socket. */
+/**
+ * The whole server in this process: real SQLite and LanceDB files in a temporary folder, a real socket. `withTests`: it
+ * has the routes for saved tests of `dev`; the temporary folder is the project.
+ */
 export async function startServer(
   config: ServerConfig = {},
   entities: Record<string, object> = {},
+  { withTests = false } = {},
 ): Promise<RunningTestServer> {
   const folder = await mkdtemp(join(tmpdir(), 'agentserve-'))
   if (config.sessionStorage === undefined) await emptyDatabase('sessions', join(folder, 'agentserve.db'))
   if (config.vectorDb === undefined) await emptyDatabase('documents', join(folder, 'knowledge/knowledge.db'))
-  const server = createServer({
+  const settings: ServerConfig = {
     address: '127.0.0.1:0',
     logger: silentLogger,
     // No test cuts the power, so no commit has to wait for the disk.
     sessionStorage: { type: 'sqlite', path: join(folder, 'agentserve.db'), synchronous: 'NORMAL' },
     vectorDb: { type: 'lancedb', baseUrl: join(folder, 'knowledge') },
     ...config,
+  }
+  const user = { server: settings, agents: {} }
+  const root = withTests ? folder : process.cwd()
+  const loadConfig = async () => ({ root, file: undefined, user: { agents: all } as UserConfig })
+  const server = composeServer(resolveConfig({ user, root, purpose: 'library', parts: configParts }), {
+    mode: 'embedded',
+    ...(withTests && { loadConfig }),
   })
   const echo = agent({
     sideEffects: false,
@@ -47,9 +60,8 @@ export async function startServer(
       for (const word of text.split(/(?<=\s)/)) yield word
     },
   })
-  for (const [id, entity] of Object.entries({ echo, docs: agent({ knowledge: true }), ...entities })) {
-    server.registerAgent(id, entity)
-  }
+  const all = { echo, docs: agent({ knowledge: true }), ...entities }
+  for (const [id, entity] of Object.entries(all)) server.registerAgent(id, entity)
   const ended = server.start()
   const { url } = await server.ready
   return {

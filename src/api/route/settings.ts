@@ -1,8 +1,19 @@
 import type { Clock } from '../../core/time.ts'
 import type { Live } from '../../service/live/live.ts'
+import type { Services } from '../../service/services.ts'
 import type { RouteDoc } from '../../wire/document/route-doc.ts'
 import type { Readiness } from '../../wire/health.ts'
 import type { ServerMode } from '../../wire/me.ts'
+import type { ProjectTest, SavedTest, TestEvent } from '../../wire/saved-test.ts'
+
+/** The saved tests in the project's folder. */
+export interface ProjectTests {
+  list(): Promise<ProjectTest[]>
+  /** Writes `test/<name>.session.json`; the name is no path. Throws `conflict` if it is there. */
+  save(name: string, test: SavedTest): Promise<ProjectTest>
+  /** All, or those with these names. Throws `invalid_request` for an unknown name, `conflict` while tests are running. */
+  run(names: readonly string[] | undefined, signal: AbortSignal): AsyncIterable<TestEvent>
+}
 
 export interface ApiSettings {
   /** Without a trailing slash; `''` for `/`. */
@@ -25,6 +36,10 @@ export interface ApiSettings {
   root: string
   /** Operators may repeat runs with edits. */
   again: boolean
+  /** A session as a test, as its caller may see it. Throws `session_not_found`, and `invalid_request` for one that can't be played. */
+  savedTest: (services: Services, sessionId: string) => Promise<SavedTest>
+  /** Only in `dev`. */
+  projectTests?: ProjectTests | undefined
   clock: Clock
   /** Whether routes that are not open need a key; for the OpenAPI document. */
   authRequired: boolean

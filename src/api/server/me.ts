@@ -40,13 +40,13 @@ function toMe(request: HttpRequest, knowledge: Knowledge | undefined, settings: 
 export function whatCan(
   request: HttpRequest,
   knowledge: Knowledge | undefined,
-  { mode, again, knowledgeApi }: ApiSettings,
+  { again, knowledgeApi, projectTests }: ApiSettings,
 ): Me['can'] {
   const isOperator = request.scopes === undefined
   const writesKnowledge = knowledge !== undefined && (knowledgeApi.content || knowledgeApi.documents)
   return {
     again: isOperator && again,
-    tests: isOperator && mode === 'dev',
+    tests: isOperator && projectTests !== undefined,
     config: isOperator,
     knowledge: writesKnowledge && request.scopes?.has('knowledge:write') !== false,
     prompts: maySeePrompts(request),

@@ -1,10 +1,10 @@
-import { glob, readFile, writeFile } from 'node:fs/promises'
-import type { UserConfig } from '../../config/types.ts'
+import { readFile, writeFile } from 'node:fs/promises'
 import { disposeWithin } from '../../config/unsettled.ts'
 import type { Difference, PlayedTest } from '../../testing/play.ts'
 import { UsageError } from '../command/exit.ts'
 import { exit } from '../command/exit-codes.ts'
 import type { CommandModule } from '../command/module.ts'
+import { loadUserConfig } from '../connect/user-config.ts'
 import { print, printJson, say } from '../terminal/output.ts'
 import { terminalLine } from '../terminal/text.ts'
 
@@ -24,11 +24,13 @@ export const command: CommandModule<TestOptions> = {
       .option('--update', 'update the files with the new answers')
       .option('--json', 'print the result of each file as JSON, one per line'),
   async run({ signal }, { config: configFile, json, liveTools, update }, ...named) {
-    const files = named.length > 0 ? named : await findTests()
+    const { findTestFiles, toFileText } = await import('../../testing/test-files.ts')
+    const files = named.length > 0 ? named : await findTestFiles(process.cwd())
     if (files.length === 0) {
       throw new UsageError('No *.session.json found here. `agentserve sessions save-test <session>` writes one.')
     }
-    const { config, root, file } = await load(configFile, signal)
+    const { user, root, file } = await loadUserConfig(configFile, signal)
+    const { dispose, ...config } = user
     let failed = 0
     try {
       const { parseSavedTest } = await import('../../testing/saved-test.ts')
@@ -36,35 +38,19 @@ export const command: CommandModule<TestOptions> = {
       for (const file of files) {
         signal.throwIfAborted()
         const saved = parseSavedTest(await readText(file), file)
-        const played = await playSavedTest(config.user, saved, { root, tools: liveTools ? 'live' : undefined })
+        const played = await playSavedTest(config, saved, { root, tools: liveTools ? 'live' : undefined })
         const accepted = update === true && !played.passed
-        if (accepted) await writeFile(file, `${JSON.stringify(played.updated, undefined, 2)}\n`)
+        if (accepted) await writeFile(file, toFileText(played.updated))
         else if (!played.passed) failed++
         if (json) printJson({ file, passed: played.passed, updated: accepted, ...told(played) })
         else report(file, saved.turns.length, played, accepted)
       }
     } finally {
-      await disposeWithin(config.dispose, file)
+      await disposeWithin(dispose, file)
     }
     if (!json) say(`${files.length - failed} of ${files.length} passed.`)
     return failed === 0 ? exit.ok : exit.failure
   },
-}
-
-async function findTests(): Promise<string[]> {
-  const files: string[] = []
-  const exclude = (name: string) => name === 'node_modules' || (name.startsWith('.') && name !== '.')
-  for await (const file of glob('**/*.session.json', { exclude })) files.push(file)
-  return files.sort()
-}
-
-async function load(named: string | undefined, signal: AbortSignal) {
-  const { loadConfig } = await import('../../config/load/load.ts')
-  const { configParts } = await import('../../server.ts')
-  const { builtInConfig } = await import('../../config/built-in.ts')
-  const { user, root, file } = await loadConfig({ folder: process.cwd(), file: named, signal })
-  const { dispose, ...rest }: UserConfig = user ?? builtInConfig(configParts, root)
-  return { root, file, config: { user: rest, dispose } }
 }
 
 async function readText(file: string): Promise<string> {

@@ -6,6 +6,7 @@ import { type ServeOptions, toConfigFlags } from '../command/flags.ts'
 import type { CommandContext } from '../command/module.ts'
 import { loadProject, type Project } from '../connect/project.ts'
 import { findRunningServer } from '../connect/running-server.ts'
+import { loadUserConfig } from '../connect/user-config.ts'
 import { waitForFolder } from '../connect/wait-for-folder.ts'
 import { say } from '../terminal/output.ts'
 import { paintFor } from '../terminal/paint.ts'
@@ -39,7 +40,11 @@ async function serveUntilStopped(context: CommandContext, options: ServeOptions,
     loadProject(options, toConfigFlags(options), terminal?.logger, { onLateFile, signal })
   const project = await load(context.signal)
   const { config } = project
-  const { server, ended } = await open(project, context, { mode: dev ? 'dev' : 'start', onRunEnd: terminal?.onRunEnd })
+  const { server, ended } = await open(project, context, {
+    mode: dev ? 'dev' : 'start',
+    onRunEnd: terminal?.onRunEnd,
+    ...(dev && { loadConfig: (signal) => loadUserConfig(options.config, signal) }),
+  })
   // An unhandled rejection in agent code must not end other conversations.
   const onStray = (error: unknown) => server.services.logger.error({ error }, 'unhandled rejection in agent code')
   process.on('unhandledRejection', onStray)

@@ -254,6 +254,32 @@ export const examples: Readonly<Record<string, unknown>> = {
   },
   AgentList: { agents: [agent], count: 1 },
   ...knowledgeExamples,
+  SavedTest: {
+    agentserve: 'session-test/1',
+    entity: 'docs',
+    tools: 'recorded',
+    turns: [
+      {
+        input: [{ type: 'text', text: question }],
+        model_calls: [{ prompt_hash: 'q0m3Yb1f2cX9sKp7Vd5nTw', text: answer, finish_reason: 'stop', usage }],
+        expect: { status: 'completed', content: answer, tool_calls: [] },
+      },
+    ],
+  },
+  SaveTestRequest: { session_id: sessionId, name: 'request-size' },
+  ProjectTest: { name: 'test/request-size', entity: 'docs', turns: 1, problem: null },
+  ProjectTestList: { tests: [{ name: 'test/request-size', entity: 'docs', turns: 1, problem: null }] },
+  RunTestsRequest: { names: ['test/request-size'] },
+  TestEvent: {
+    type: 'result',
+    name: 'test/request-size',
+    passed: true,
+    differences: [],
+    notes: [],
+    problem: null,
+    duration_ms: 41,
+    usage,
+  },
   Me: {
     user_id: 'ann',
     key_id: 'ann-laptop',

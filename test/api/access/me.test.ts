@@ -83,11 +83,16 @@ test('documents can be changed only where there are routes for it', async () => 
   }
 })
 
+const never = () => {
+  throw new Error('nothing is called')
+}
+const projectTests = { list: never, save: never, run: never }
+
 test.each<[ServerMode, boolean]>([
   ['dev', true],
   ['start', false],
 ])('in %s the folder of the project is told or not, and tests can be run or not', async (mode, is) => {
-  const server = await openTestServer({ settings: { mode, root: '/home/ann/project' } })
+  const server = await openTestServer({ settings: { mode, root: '/home/ann/project', ...(is && { projectTests }) } })
   try {
     const { body } = await server.call('GET', '/api/v1/me')
     expect([body.mode, body.can.tests, 'root' in body]).toEqual([mode, is, is])

@@ -39,6 +39,7 @@ export async function withPeople(
       pair: team({ members: ['echo'], mode: 'sequence' }),
       ...entities,
     },
+    { withTests: true },
   )
   const as =
     (who: string): As =>

@@ -36,6 +36,8 @@ export function mountedRoutes(): MountedRoute[] {
     mode: 'dev',
     root: '/project',
     again: true,
+    savedTest: never,
+    projectTests: { list: never, save: never, run: never },
     clock: Date.now,
     authRequired: true,
     live: {} as Live,

@@ -1,0 +1,78 @@
+import { toAppError } from '../../core/error.ts'
+import { encodeEvent } from '../../core/sse.ts'
+import { json, sse } from '../../http/reply.ts'
+import type { HttpRequest } from '../../http/request.ts'
+import { jsonAnswer } from '../../wire/document/route-doc.ts'
+import { parseBody } from '../../wire/parse.ts'
+import { ProjectTest, ProjectTestList, RunTestsRequest, SaveTestRequest, TestEvent } from '../../wire/saved-test.ts'
+import { type DocumentedRoute, routesAbout } from '../route/documented.ts'
+import type { ApiSettings } from '../route/settings.ts'
+
+const route = routesAbout('Tests', 'operator')
+const onlyInDev = 'Only in `agentserve dev`.'
+
+/** None unless the server knows its project's tests. */
+export function projectTestRoutes({ prefix, savedTest, projectTests: tests }: ApiSettings): DocumentedRoute[] {
+  if (tests === undefined) return []
+  const path = `${prefix}/dev/tests`
+  return [
+    route('GET', path, 'listProjectTests', {
+      summary: 'List the saved tests of the project',
+      description: `${onlyInDev} Every \`*.session.json\` under the project's folder.`,
+      responses: { 200: jsonAnswer('The tests, by name.', ProjectTestList) },
+      errors: [],
+      handle: async () => json({ tests: await tests.list() }),
+    }),
+    route('POST', path, 'saveProjectTest', {
+      summary: 'Save a session as a test of the project',
+      description: `${onlyInDev} Writes \`test/<name>.session.json\`, never over a file that is there (409).`,
+      body: { required: true, content: { 'application/json': SaveTestRequest } },
+      responses: { 201: jsonAnswer('The test.', ProjectTest) },
+      errors: ['session_not_found', 'conflict'],
+      takesLong: true,
+      handle: async (request, services) => {
+        const { session_id: sessionId, name } = parseBody(SaveTestRequest, await request.body.json())
+        return json(await tests.save(name, await savedTest(services, sessionId)), 201)
+      },
+    }),
+    route('POST', `${path}/run`, 'runProjectTests', {
+      summary: 'Run saved tests of the project',
+      description:
+        `${onlyInDev} All tests, or those in \`names\`, with the config as it is on disk. Models give their recorded answers; so do ` +
+        'tools, unless the test says `live`. A `result` for each test, then `end`. One run of tests at a time (409).',
+      body: { required: false, content: { 'application/json': RunTestsRequest } },
+      responses: {
+        200: { description: 'Server-sent events.', content: { 'text/event-stream': TestEvent } },
+      },
+      errors: ['conflict', 'invalid_request'],
+      handle: async (request) => {
+        const { names } = await readNames(request)
+        return sse(toFrames(tests.run(names, request.signal)))
+      },
+    }),
+  ]
+}
+
+async function readNames(request: HttpRequest) {
+  return parseBody(RunTestsRequest, (await request.body.json()) ?? {})
+}
+
+/** What fails before the first result is the answer of the request; afterwards it is the last event. */
+async function* toFrames(events: AsyncIterable<TestEvent>): AsyncGenerator<string> {
+  let hasBegun = false
+  try {
+    for await (const event of events) {
+      hasBegun = true
+      yield toFrame(event)
+    }
+  } catch (error) {
+    if (!hasBegun) throw error
+    const { code, message } = toAppError(error)
+    yield toFrame({ type: 'error', error: { code, message } })
+    if (code === 'internal') throw error
+  }
+}
+
+function toFrame(event: TestEvent): string {
+  return encodeEvent({ event: event.type, data: event })
+}
