@@ -1,9 +1,10 @@
 import type { Client } from '../../client/client.ts'
 import { isAppError } from '../../core/error.ts'
 import { createId } from '../../core/id.ts'
-import type { EntityKind, Usage } from '../../core/run.ts'
+import type { Cost, EntityKind, Usage } from '../../core/run.ts'
 import { describeError } from '../command/exit.ts'
 import { type Question, type TurnEnd, type TurnEvent, toQuestion } from '../runs/activity.ts'
+import { formatCost } from '../runs/cost.ts'
 import { formatSource } from '../runs/source-line.ts'
 import { hint } from '../terminal/called-as.ts'
 import { formatDuration } from '../terminal/duration.ts'
@@ -163,9 +164,18 @@ export class Conversation {
     if (end === undefined) return failure
     this.begun = true
     this.sessionId = end.sessionId ?? this.sessionId
-    this.note(summarise(Date.now() - since, end.usage))
+    this.note(summarise(Date.now() - since, end.usage, await this.#costOf(end)))
     this.#wait(end, questions)
     return failure
+  }
+
+  /** Null without a record that can be read. */
+  async #costOf({ runId, usage }: TurnEnd): Promise<Cost | null> {
+    if (usage === null || runId === undefined) return null
+    return this.client.runs.get(runId).then(
+      ({ cost }) => cost,
+      () => null,
+    )
   }
 
   async #show(event: Exclude<TurnEvent, { type: 'question' | 'end' }>): Promise<void> {
@@ -255,7 +265,8 @@ export class Conversation {
   }
 }
 
-function summarise(durationMs: number, usage: Usage | null): string {
-  const tokens = usage === null ? '' : ` · ${usage.input_tokens} tokens in, ${usage.output_tokens} out`
+function summarise(durationMs: number, usage: Usage | null, cost: Cost | null): string {
+  const tokens =
+    usage === null ? '' : ` · ${usage.input_tokens} tokens in, ${usage.output_tokens} out · ${formatCost(cost)}`
   return `${formatDuration(durationMs)}${tokens}`
 }

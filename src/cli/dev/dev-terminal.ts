@@ -58,8 +58,8 @@ export function createDevTerminal(options: DevTerminalOptions): DevTerminal {
       if (logLimit.take(level)) say(level === 'info' ? text : level === 'error' ? paint.red(text) : paint.yellow(text))
     },
   })
-  const runs = () => (serving as Serving).server.services.runs
-  const lines = createRunLines(runs, say, () => ({ paint, columns: stderr.isTTY ? stderr.columns : undefined }))
+  const services = () => (serving as Serving).server.services
+  const lines = createRunLines(services, say, () => ({ paint, columns: stderr.isTTY ? stderr.columns : undefined }))
 
   async function showKnowledge({ server }: Serving): Promise<void> {
     const state = await knowledgeState(server).catch(() => undefined)
@@ -98,7 +98,7 @@ export function createDevTerminal(options: DevTerminalOptions): DevTerminal {
     begin(now) {
       serving = now
       if (!options.json) announce(now.config, now.bound, say, paint)
-      again = createAskAgain({ runs: runs(), lines, print: say, paint, on: options.again })
+      again = createAskAgain({ runs: services().runs, lines, print: say, paint, on: options.again })
       stopKeys = readKeys((key) => onKey(key, now))
       if (stopKeys !== undefined) say(paint.dim(keyHelp))
       else if (now.watching && !options.json) say('Watching the config; Ctrl-C stops.')

@@ -4,7 +4,7 @@ import type { OpenServer } from '../../server.ts'
 import { between, formatRun, type LineStyle, type RunFacts } from '../runs/line.ts'
 import { limitLines } from '../terminal/line-limit.ts'
 
-type Runs = OpenServer['services']['runs']
+type Services = Pick<OpenServer['services'], 'runs' | 'costs'>
 
 const linesPerSecond = 10
 /** Only this many events of a run are read. */
@@ -19,7 +19,11 @@ export interface RunLines {
 }
 
 /** Prints one line per ended run, in order, at a rate that a person can read. */
-export function createRunLines(runs: () => Runs, print: (text: string) => void, style: () => LineStyle): RunLines {
+export function createRunLines(
+  services: () => Services,
+  print: (text: string) => void,
+  style: () => LineStyle,
+): RunLines {
   const printing = createSerial()
   const limit = limitLines(linesPerSecond, (counts) => {
     const all = [...counts.values()].reduce((sum, count) => sum + count, 0)
@@ -34,8 +38,8 @@ export function createRunLines(runs: () => Runs, print: (text: string) => void, 
       if (!limit.take(run.status)) return
       after(async () => {
         // A closing server rejects reads; the line is printed without the facts.
-        const facts = await readFacts(runs, run).catch(() => noFacts)
-        print(formatRun(run, facts, style()))
+        const facts = await readFacts(services().runs, run).catch(() => noFacts)
+        print(formatRun(run, { ...facts, cost: services().costs.ofRun(run) }, style()))
       })
     },
     after,
@@ -46,14 +50,16 @@ export function createRunLines(runs: () => Runs, print: (text: string) => void, 
   }
 }
 
-const noFacts: RunFacts = { firstTokenMs: undefined, tools: new Map(), toolErrors: [] }
+type Told = Omit<RunFacts, 'cost'>
 
-async function readFacts(runs: () => Runs, run: RunRecord): Promise<RunFacts> {
+const noFacts: Told = { firstTokenMs: undefined, tools: new Map(), toolErrors: [] }
+
+async function readFacts(runs: Services['runs'], run: RunRecord): Promise<Told> {
   const tools = new Map<string, number>()
   const toolErrors: string[] = []
   let firstTokenMs: number | undefined
   let count = 0
-  for await (const events of await runs().events(run.run_id, 0)) {
+  for await (const events of await runs.events(run.run_id, 0)) {
     for (const event of events) {
       if (event.type === 'text_delta') firstTokenMs ??= between(run.started_at ?? run.created_at, event.at)
       else if (event.type === 'tool_call') tools.set(event.name, (tools.get(event.name) ?? 0) + 1)

@@ -1,8 +1,9 @@
 import type { Client } from '../../client/client.ts'
 import type { RunEvent } from '../../core/event.ts'
-import { isEnded, type Run } from '../../core/run.ts'
+import { type Cost, isEnded, type Run } from '../../core/run.ts'
 import { formatDuration } from '../terminal/duration.ts'
 import { terminalLine } from '../terminal/text.ts'
+import { formatCost } from './cost.ts'
 import { between } from './line.ts'
 import { formatCounts } from './retrieval.ts'
 import { formatUsage, inShort } from './writer.ts'
@@ -52,15 +53,15 @@ export function replacedBy({ replaced_by: by }: { replaced_by?: string | null })
   return by === undefined || by === null ? [] : [`replaced by ${terminalLine(by)}`]
 }
 
-/** The facts of a run record: status, start, duration, tokens, reason of the end, the run in its place. */
-export function factsOf(run: Run): string[] {
+/** The facts of a run record: status, start, duration, tokens and their cost, reason of the end, the run in its place. */
+export function factsOf(run: Run & { cost?: Cost | null }): string[] {
   const began = run.started_at ?? run.created_at
   const took = run.completed_at === null ? [] : [`took ${formatDuration(between(began, run.completed_at))}`]
   return [
     run.cancellation_reason === null ? run.status : `${run.status} (${terminalLine(run.cancellation_reason)})`,
     run.created_at,
     ...took,
-    ...(run.usage === null ? [] : [formatUsage(run.usage)]),
+    ...(run.usage === null ? [] : [formatUsage(run.usage), formatCost(run.cost)]),
     ...(run.cache_hit ? ['from the cache'] : []),
     ...replacedBy(run),
   ]

@@ -1,15 +1,17 @@
-import type { RunRecord } from '../../core/run.ts'
+import type { Cost, RunRecord } from '../../core/run.ts'
 import { formatDuration } from '../terminal/duration.ts'
 import type { Paint } from '../terminal/paint.ts'
 import { terminalLine } from '../terminal/text.ts'
+import { formatCost } from './cost.ts'
 
-/** Facts that only the run's events have. */
+/** What the run's record does not say by itself. */
 export interface RunFacts {
   /** Undefined when there was no text. */
   firstTokenMs: number | undefined
   tools: ReadonlyMap<string, number>
   /** Errors that tools threw and the model was told. */
   toolErrors: readonly string[]
+  cost: Cost | null
 }
 
 export interface LineStyle {
@@ -28,7 +30,9 @@ export function formatRun(run: RunRecord, facts: RunFacts, { paint, columns }: L
       session,
       ...(facts.firstTokenMs === undefined ? [] : [`first ${formatDuration(facts.firstTokenMs)}`]),
       `total ${formatDuration(between(run.started_at ?? run.created_at, run.completed_at))}`,
-      ...(run.usage === null ? [] : [`${run.usage.input_tokens} + ${run.usage.output_tokens} tokens`]),
+      ...(run.usage === null
+        ? []
+        : [`${run.usage.input_tokens} + ${run.usage.output_tokens} tokens`, formatCost(facts.cost)]),
       ...[...facts.tools].map(([name, times]) => terminalLine(name) + (times > 1 ? ` ×${times}` : '')),
       ...(run.cache_hit ? ['from the cache'] : []),
       ...(run.cancellation_reason === null ? [] : [terminalLine(run.cancellation_reason)]),

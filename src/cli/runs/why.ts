@@ -1,10 +1,12 @@
 import type { Client } from '../../client/client.ts'
 import type { Json } from '../../core/json.ts'
+import type { Cost } from '../../core/run.ts'
 import type { RunTrace, TracedCall, TracedToolCall } from '../../core/trace.ts'
 import { hint } from '../terminal/called-as.ts'
 import { formatDuration } from '../terminal/duration.ts'
 import { say, write } from '../terminal/output.ts'
 import { terminalJson, terminalLine, terminalText } from '../terminal/text.ts'
+import { formatCost } from './cost.ts'
 import { formatRetrieval } from './retrieval.ts'
 import { formatUsage } from './writer.ts'
 
@@ -49,11 +51,11 @@ function countSame(messages: readonly string[], before: readonly string[]): numb
   return count
 }
 
-function formatCall(call: TracedCall, number: number, same: number): string {
-  const { model, finish_reason: reason, usage, duration_ms: ms } = call
+function formatCall(call: TracedCall & { cost?: Cost | null }, number: number, same: number): string {
+  const { model, finish_reason: reason, usage, cost, duration_ms: ms } = call
   const facts = [
     reason ?? 'still running',
-    ...(usage === null ? [] : [formatUsage(usage)]),
+    ...(usage === null ? [] : [formatUsage(usage), formatCost(cost)]),
     ...(ms === null ? [] : [formatDuration(ms)]),
   ]
   const messages = Array.isArray(call.messages) ? call.messages.slice(same) : undefined

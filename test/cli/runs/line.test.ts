@@ -4,7 +4,12 @@ import { paintFor } from '../../../src/cli/terminal/paint.ts'
 import type { RunRecord } from '../../../src/core/run.ts'
 
 const paint = paintFor({ isTTY: false })
-const facts: RunFacts = { firstTokenMs: 212, tools: new Map([['search', 2]]), toolErrors: [] }
+const facts: RunFacts = {
+  firstTokenMs: 212,
+  tools: new Map([['search', 2]]),
+  toolErrors: [],
+  cost: { usd: 0.00412, as_of: null },
+}
 
 function run(change: Partial<RunRecord> = {}): RunRecord {
   return {
@@ -41,7 +46,9 @@ const line = (change: Partial<RunRecord> = {}, columns?: number, of = facts) =>
   formatRun(run(change), of, { paint, columns })
 
 it('tells agent, session, time to the first token and in all, tokens, tools and status', () => {
-  expect(line()).toBe('completed  docs  ses_0123456789abcdef  first 212 ms  total 1.4 s  812 + 96 tokens  search ×2')
+  expect(line()).toBe(
+    'completed  docs  ses_0123456789abcdef  first 212 ms  total 1.4 s  812 + 96 tokens  $0.0041  search ×2',
+  )
 })
 
 it('shortens the session where the terminal is narrow', () => {
@@ -78,7 +85,7 @@ it('lets nothing through that a terminal obeys', () => {
   const shown = line(
     { entity_id: hostile, cancellation_reason: hostile, status: 'failed', error: { code: 'x', message: hostile } },
     undefined,
-    { firstTokenMs: undefined, tools: new Map([[hostile, 1]]), toolErrors: [hostile] },
+    { cost: null, firstTokenMs: undefined, tools: new Map([[hostile, 1]]), toolErrors: [hostile] },
   )
   expect([...shown].filter((character) => character < ' ' && character !== '\n')).toEqual([])
   expect(shown).not.toContain('\u202e')

@@ -1,4 +1,5 @@
-import type { Run } from '../../../core/run.ts'
+import type { RunsClient } from '../../../client/runs.ts'
+import { formatCost } from '../../runs/cost.ts'
 import { replacedBy } from '../../runs/facts.ts'
 import { between } from '../../runs/line.ts'
 import { resumeHint, waitingLines } from '../../runs/waiting.ts'
@@ -7,6 +8,8 @@ import { print, printJson, say } from '../../terminal/output.ts'
 import { formatTable } from '../../terminal/table.ts'
 import { terminalLine } from '../../terminal/text.ts'
 import type { RunsAction } from './action.ts'
+
+type Run = Awaited<ReturnType<RunsClient['list']>>['runs'][number]
 
 const defaultLimit = 20
 const pageLimit = 100
@@ -26,7 +29,7 @@ export const listRuns: RunsAction = async ({ client, options, json, signal }) =>
   } while (cursor !== null && runs.length < limit)
   if (!json) {
     if (runs.length === 0) say('No runs found.')
-    else print(formatTable(['RUN', 'AGENT', 'STATUS', 'TOOK', 'TOKENS', 'CREATED', 'SESSION'], runs.map(toRow)))
+    else print(formatTable(['RUN', 'AGENT', 'STATUS', 'TOOK', 'TOKENS', 'COST', 'CREATED', 'SESSION'], runs.map(toRow)))
     for (const run of runs) sayWaiting(run)
   }
   if (cursor !== null) say(`There are more runs. To see them, add --cursor ${terminalLine(cursor)}`)
@@ -45,6 +48,7 @@ function toRow(run: Run): string[] {
     [run.status, ...replacedBy(run)].join(', '),
     run.completed_at === null ? '-' : formatDuration(between(run.started_at ?? run.created_at, run.completed_at)),
     run.usage === null ? '-' : `${run.usage.input_tokens} + ${run.usage.output_tokens}`,
+    run.usage === null ? '-' : formatCost(run.cost),
     run.created_at,
     run.session_id,
   ]
