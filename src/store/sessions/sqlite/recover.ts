@@ -81,5 +81,5 @@ async function interrupt(
     messages.length === 0 ? null : messagesOf(messages),
     runId,
   ])
-  return { isSilent: messages.length === 0, used: usageOf(fold) }
+  return { isSilent: messages.length === 0, used: usageOf(fold.used()) }
 }
