@@ -176,6 +176,19 @@ describe('the document store', () => {
     expect((await store.keyword(1, ['anchor'], {}, 10)).map((hit) => hit.chunk)).toEqual([1])
     expect(await store.similarWords(1, 'anchr', 3)).toEqual(['anchor'])
     expect((await store.current(1, [1]))[0]).not.toHaveProperty('page')
+    expect(await store.chunksAround('chk_1', 5, 1_000)).toMatchObject([{ id: 'chk_1', documentId: 'doc_1' }])
+    expect(await store.places(1, [1, 2])).toMatchObject([{ key: 1, chunk_id: 'chk_1', source: 's', line_end: 1 }])
+  })
+
+  it('looks a chunk up by its id without reading the others', async () => {
+    const path = join(folder, 'by-id.db')
+    const store = createDocumentStore({ path })
+    await store.open()
+    stores.push(store)
+    const connection = await Connection.open({ path, readonly: true, busyTimeoutMs: 0 })
+    const plan = await connection.all("EXPLAIN QUERY PLAN SELECT * FROM chunk WHERE chunk_id = 'chk_1'")
+    await connection.close()
+    expect(String(plan[0]?.detail)).toContain('USING INDEX chunk_by_id')
   })
 
   it('refuses a file of a newer version and leaves it as it is', async () => {
