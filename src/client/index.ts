@@ -35,6 +35,7 @@ export type {
   Session,
   SessionDeleted,
   SessionHead,
+  SessionHeadList,
   SessionList,
   SessionsPruned,
   UpdateSessionRequest,

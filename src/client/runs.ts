@@ -23,6 +23,8 @@ export interface RunsClient {
       agent_id?: string | undefined
       session_id?: string | undefined
       parent_run_id?: string | undefined
+      /** Include runs that only try another one again. */
+      again?: boolean | undefined
     },
     options?: PageOptions,
   ): Promise<RunList>

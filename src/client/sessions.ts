@@ -10,6 +10,7 @@ import type {
   ReuseSessionRequest,
   Session,
   SessionDeleted,
+  SessionHeadList,
   SessionList,
   SessionsPruned,
   UpdateSessionRequest,
@@ -32,6 +33,10 @@ export interface MessageFilter extends SessionFilter {
 export interface SessionListFilter extends SessionFilter {
   /** Only sessions that have not changed since this time (RFC 3339 in UTC with milliseconds). */
   updated_before?: string | undefined
+  /** The status of the last turn. */
+  status?: RunStatus | undefined
+  /** Count the sessions of all pages. */
+  total?: boolean | undefined
 }
 
 /** A file of a session. */
@@ -58,7 +63,8 @@ export interface SessionsClient extends SessionCopiesClient {
   ): Promise<Session>
   /** Deletes the session with its runs and messages. Active runs are cancelled first. */
   delete(sessionId: string, options?: CallOptions): Promise<SessionDeleted>
-  /** Last updated first. */
+  /** Last updated first. With `view: 'head'` what a list shows of each, which costs much less. */
+  list(filter: SessionListFilter & { view: 'head' }, options?: PageOptions): Promise<SessionHeadList>
   list(filter?: SessionListFilter, options?: PageOptions): Promise<SessionList>
   /** Gives the session new owners. Filters still find it under its earlier owners. */
   reuse(sessionId: string, owners: ReuseSessionRequest, options?: CallOptions): Promise<Session>
@@ -97,7 +103,7 @@ export interface SessionsClient extends SessionCopiesClient {
   /** Newest first. */
   runs(
     sessionId: string,
-    filter?: { status?: RunStatus | undefined; agent_id?: string | undefined },
+    filter?: { status?: RunStatus | undefined; agent_id?: string | undefined; again?: boolean | undefined },
     options?: PageOptions,
   ): Promise<RunList>
   /** The session as a test for `agentserve test`. Throws `invalid_request` for one that can't be played. */
@@ -138,7 +144,8 @@ export function createSessionsClient(connection: Connection, prefix: string): Se
       }),
     delete: (sessionId, options) =>
       connection.json({ ...options, method: 'DELETE', path: path(sessionId), repeat: 'never' }),
-    list: (filter, options) => connection.list(`${prefix}/sessions`, filter, options),
+    list: (filter?: SessionListFilter, options?: PageOptions) =>
+      connection.list<SessionList & SessionHeadList>(`${prefix}/sessions`, filter, options),
     reuse: (sessionId, owners, options) => connection.post(path(sessionId, '/reuse'), owners, 'safe', options),
     unshare: async (sessionId, kind, ownerId, options) => {
       const place = path(sessionId, `/shared/${kind}/${encodeURIComponent(ownerId)}`)

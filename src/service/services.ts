@@ -210,6 +210,10 @@ export interface Sessions {
   /** First cancels the session's runs (`session_deleted`). */
   delete(sessionId: string): Promise<void>
   list(filter: SessionListFilter, page: PageRequest): Promise<Page<Session>>
+  /** The same list with what it shows of each session. */
+  heads(filter: SessionListFilter, page: PageRequest): Promise<Page<SessionOverview>>
+  /** How many sessions the list has. */
+  count(filter: SessionListFilter): Promise<number>
   reuse(sessionId: string, owners: Partial<SessionOwners>): Promise<SessionRecord>
   /** Removes a name from `shared_with`. Throws `session_not_found`, `owner_not_found`. */
   unshare(sessionId: string, kind: OwnerKind, ownerId: string): Promise<void>

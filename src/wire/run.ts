@@ -235,7 +235,11 @@ export type Run = z.infer<typeof Run>
 export const RunList = component('RunList', listOf('runs', Run))
 export type RunList = z.infer<typeof RunList>
 
-const filter = { status: oneOf(runStatuses).optional(), agent_id: text().optional() }
+const filter = {
+  status: oneOf(runStatuses).optional(),
+  agent_id: text().optional(),
+  again: flag().optional().describe("Include runs that only try another one again (`again_of.keep: 'no'`)."),
+}
 export const SessionRunsQuery = z.object({ ...filter, ...pageQuery })
 export const RunsQuery = z.object({
   ...filter,

@@ -1,7 +1,8 @@
 import { z } from 'zod'
 import { isSessionId } from '../core/id.ts'
+import { runStatuses } from '../core/run.ts'
 import type { Session as CoreSession, SessionOverview } from '../core/session.ts'
-import { id, jsonObject, moment, said, text, timestamp } from '../schema/request-field.ts'
+import { flag, id, jsonObject, moment, oneOf, said, text, timestamp } from '../schema/request-field.ts'
 import { component } from './document/component.ts'
 import { EntityKind, ModelUsage, RunStatus, Usage } from './event.ts'
 import { listOf, pageQuery } from './list.ts'
@@ -98,8 +99,14 @@ export const SessionHead = component(
 ) satisfies z.ZodType<SessionOverview>
 export type SessionHead = z.infer<typeof SessionHead>
 
-export const SessionList = component('SessionList', listOf('sessions', Session))
+const total = z.int().exactOptional().describe('The number of sessions on all pages. With `total=true`.')
+export const SessionList = component('SessionList', listOf('sessions', Session).extend({ total }))
 export type SessionList = z.infer<typeof SessionList>
+
+export const SessionHeadList = component('SessionHeadList', listOf('sessions', SessionHead).extend({ total }))
+export type SessionHeadList = z.infer<typeof SessionHeadList>
+
+export const ListedSessions = z.union([SessionList, SessionHeadList])
 
 export const SessionDeleted = component(
   'SessionDeleted',
@@ -112,7 +119,10 @@ export const SessionsQuery = z.object({
   team_id: text().optional(),
   workflow_id: text().optional(),
   user_id: text().optional(),
+  status: oneOf(runStatuses).optional().describe('The status of the last turn.'),
   updated_before: moment.optional().describe('Only sessions that have not changed since this time (RFC 3339, UTC).'),
+  view: oneOf(['head']).optional().describe('`head`: what a list shows, without runs, state and metadata.'),
+  total: flag().default(false).describe('Count the sessions on all pages.'),
   ...pageQuery,
 })
 

@@ -28,7 +28,10 @@ const operations: Record<string, ((subjects: Subjects) => Promise<unknown>)[]> =
   ],
   getMe: [({ client }) => client.me()],
   createSession: [({ client }) => client.sessions.create({ name: 'new' })],
-  listSessions: [({ client }) => client.sessions.list({ agent_id: 'echo' }, { limit: 2 })],
+  listSessions: [
+    ({ client }) => client.sessions.list({ agent_id: 'echo' }, { limit: 2 }),
+    ({ client }) => client.sessions.list({ view: 'head', status: 'completed', total: true }, { limit: 2 }),
+  ],
   getSession: [
     async ({ client, session }) => client.sessions.get(await session()),
     async ({ client, session }) => client.sessions.getTagged(await session()),

@@ -8,11 +8,11 @@ import { parseBody, parseQuery } from '../../wire/parse.ts'
 import { RunList, SessionRunsQuery } from '../../wire/run.ts'
 import {
   CreateSessionRequest,
+  ListedSessions,
   PruneSessionsRequest,
   ReuseSessionRequest,
   Session,
   SessionDeleted,
-  SessionList,
   SessionsPruned,
   SessionsQuery,
   UpdateSessionRequest,
@@ -49,14 +49,19 @@ export function sessionRoutes({ prefix }: ApiSettings): DocumentedRoute[] {
     }),
     route('GET', path, 'listSessions', {
       summary: 'List sessions, last changed first',
-      description: 'The filters match the current owners of a session and its earlier owners (see `reuse`).',
+      description:
+        'The filters match the current owners of a session and its earlier owners (see `reuse`). With `view=head` the items are `SessionHead`, ' +
+        'which costs much less.',
       query: SessionsQuery,
-      responses: { 200: jsonAnswer('A page of sessions.', SessionList) },
+      responses: { 200: jsonAnswer('A page of sessions.', ListedSessions) },
       errors: [],
       handle: async (request, { sessions, costs }) => {
-        const { limit, cursor, ...filter } = parseQuery(SessionsQuery, request.query)
-        const { items, next } = await sessions.list(filter, { limit, cursor })
-        return json(toList('sessions', { items: items.map((session) => toSession(session, costs)), next }))
+        const { limit, cursor, view, total, ...filter } = parseQuery(SessionsQuery, request.query)
+        const page = { limit, cursor }
+        const counted = total && { total: await sessions.count(filter) }
+        if (view === 'head') return json({ ...toList('sessions', await sessions.heads(filter, page)), ...counted })
+        const { items, next } = await sessions.list(filter, page)
+        return json({ ...toList('sessions', { items: items.map((one) => toSession(one, costs)), next }), ...counted })
       },
     }),
     route('GET', `${path}/:id`, 'getSession', {

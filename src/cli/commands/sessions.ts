@@ -1,4 +1,5 @@
 import { Argument, Option } from 'commander'
+import { runStatuses } from '../../core/run.ts'
 import { UsageError } from '../command/exit.ts'
 import { addConnectFlags, integerBetween } from '../command/flags.ts'
 import type { CommandModule } from '../command/module.ts'
@@ -46,6 +47,9 @@ export const command: CommandModule<SessionsOptions> = {
       .option('--team <id>', 'the same for a team')
       .option('--workflow <id>', 'the same for a workflow')
       .option('--user <id>', 'the same for a user')
+      .addOption(
+        new Option('--status <status>', 'with list: only sessions whose last run has this status').choices(runStatuses),
+      )
       .option('--older-than <time>', 'with list and prune: only sessions unchanged for this long, such as 12h or 30d')
       .option('--dry-run', 'with prune: show what would be deleted, without deleting it')
       .option('--yes', "with prune: don't ask for confirmation")
@@ -87,6 +91,7 @@ export const command: CommandModule<SessionsOptions> = {
 /** Flags that most actions reject: an ignored flag could make a deletion larger than intended. */
 const flagActions: Record<string, readonly string[]> = {
   olderThan: ['list', 'prune'],
+  status: ['list'],
   dryRun: ['prune'],
   yes: ['prune'],
   replaced: ['show'],

@@ -1,7 +1,7 @@
 import { AppError, isAppError, notFound } from '../../core/error.ts'
 import type { RunHead } from '../../core/run.ts'
 import type { Session } from '../../core/session.ts'
-import type { SessionStore } from '../../core/store.ts'
+import type { SessionListFilter, SessionStore } from '../../core/store.ts'
 import type { Services } from '../services.ts'
 import { createReading } from '../sessions/shared-reading.ts'
 import { noSummary } from '../sessions/summaries.ts'
@@ -58,6 +58,9 @@ export function scopeToUser(
     }
   }
 
+  const isForeign = ({ user_id }: SessionListFilter) => user_id !== undefined && user_id !== userId
+  const asSeen = (filter: SessionListFilter) => ({ ...filter, user_id: userId, as_user: true })
+
   function refuseAdmin(): never {
     throw new AppError('forbidden', `This key belongs to the user '${userId}' and can't act for all users.`)
   }
@@ -84,9 +87,15 @@ export function scopeToUser(
         return sessions.delete(sessionId)
       },
       async list(filter, page) {
-        if (filter.user_id !== undefined && filter.user_id !== userId) return { items: [], next: null }
-        const found = await sessions.list({ ...filter, user_id: userId }, page)
+        if (isForeign(filter)) return { items: [], next: null }
+        const found = await sessions.list(asSeen(filter), page)
         return { ...found, items: await reading.listed(found.items) }
+      },
+      async heads(filter, page) {
+        return isForeign(filter) ? { items: [], next: null } : sessions.heads(asSeen(filter), page)
+      },
+      async count(filter) {
+        return isForeign(filter) ? 0 : sessions.count(asSeen(filter))
       },
       async reuse(sessionId, owners) {
         await ownSession(sessionId)

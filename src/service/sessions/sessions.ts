@@ -77,6 +77,8 @@ export function createSessions(
       await runs.cancelSession(sessionId, 'session_deleted')
     },
     list: (filter, page) => store.listSessions(filter, page),
+    heads: (filter, page) => store.listOverviews(filter, page),
+    count: (filter) => store.countSessions(filter),
     fork: async (sessionId, fork) => copies.fork(await get(sessionId), fork),
     export: async (sessionId, withEvents, part) => copies.export(await get(sessionId), withEvents, part),
     async file(sessionId, fileId) {

@@ -154,6 +154,7 @@ export const examples: Readonly<Record<string, unknown>> = {
   UpdateSessionRequest: { name: 'Limits of requests', metadata: null },
   ReuseSessionRequest: { agent_id: 'echo' },
   Session: session,
+  SessionHeadList: { sessions: [sessionHead], count: 1, next_cursor: null, total: 1 },
   SessionList: { sessions: [session], count: 1, next_cursor: null },
   ForkSessionRequest: { session_id: 'limits-again' },
   PruneSessionsRequest: { updated_before: at, agent_id: 'docs' },

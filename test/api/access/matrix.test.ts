@@ -125,6 +125,9 @@ const cases: Cases = {
   listSessions: (bob) => ({
     ...only(filters(bob), 'agent_id', 'team_id', 'workflow_id', 'user_id'),
     'query.updated_before': { query: { updated_before: later } },
+    'query.view': ['', 'bob'].map((user_id) => ({
+      query: { view: 'head', total: 'true', ...(user_id && { user_id }) },
+    })),
     'query.cursor': { query: { cursor: bob.cursors.sessions ?? '' }, status: 200 },
   }),
   getSession: (bob) => ({
@@ -291,7 +294,7 @@ const ofEverybody = new Set([
 
 /** Says something of the request or of what is made by it, and names nothing that is there. */
 const namesNothing = new Set([
-  ...['limit', 'status', 'events', 'new_ids', 'include', 'replaced'].map((name) => `query.${name}`),
+  ...['limit', 'status', 'total', 'again', 'events', 'new_ids', 'include', 'replaced'].map((name) => `query.${name}`),
   ...['name', 'metadata', 'state', 'reason', 'approved', 'input', 'stream', 'background', 'on_disconnect'],
   ...['multitask_strategy', 'parts', 'type', 'text', 'data', 'content', 'jsonrpc', 'method', 'id', 'params', 'message'],
   ...['onDisconnect', 'markData', 'role', 'agentId', 'media_type', 'url', 'size', 'file', 'files', 'request'],

@@ -77,7 +77,9 @@ test.each(names)(
       recorded.filter((run) => run !== wrong).map((run) => run.run_id),
     )
     const listed = await command(project, ['sessions', 'list', '--user', 'ann', '--json', ...at(name)])
-    expect(JSON.parse(listed.stdout)).toMatchObject({ session_id: 'kept', user_id: 'bob', state: { count: 1 } })
+    expect(JSON.parse(listed.stdout)).toMatchObject({ session_id: 'kept', user_id: 'bob', usage: null })
+    const exported = await command(project, ['sessions', 'export', 'kept', ...at(name)])
+    expect(JSON.parse(exported.stdout.split('\n')[0] ?? '').session.state).toEqual({ count: 1 })
     const found = await command(project, ['sessions', 'search', 'heron', ...at(name)])
     expect(found.stdout).toContain('kept')
     const passages = await command(project, ['search', 'burrows of wombats', '--json', ...at(name)])

@@ -1,4 +1,5 @@
 import type { Client } from '../../../client/client.ts'
+import type { RunStatus } from '../../../core/run.ts'
 import { UsageError } from '../../command/exit.ts'
 import type { ConnectOptions } from '../../command/flags.ts'
 
@@ -15,6 +16,7 @@ export interface SessionsOptions extends ConnectOptions {
   why?: string
   replaced?: boolean
   olderThan?: string
+  status?: RunStatus
   dryRun?: boolean
   yes?: boolean
   at?: string

@@ -1,5 +1,6 @@
 import type { SessionFilter, SessionsClient } from '../../../client/sessions.ts'
 import { parseDuration } from '../../../core/duration.ts'
+import type { SessionOverview } from '../../../core/session.ts'
 import { UsageError } from '../../command/exit.ts'
 import type { SessionsOptions } from './action.ts'
 
@@ -46,6 +47,37 @@ export function updatedBefore({ olderThan }: SessionsOptions): string | undefine
 }
 
 type ListedSession = Awaited<ReturnType<SessionsClient['list']>>['sessions'][number]
+
+export const headColumns = ['SESSION', 'AGENT', 'USER', 'RUNS', 'LAST RUN', 'TOKENS', 'UPDATED', 'TITLE'] as const
+
+type ListedHead = Pick<
+  SessionOverview,
+  | 'session_id'
+  | 'entity_id'
+  | 'user_id'
+  | 'run_count'
+  | 'status'
+  | 'waiting'
+  | 'usage'
+  | 'updated_at'
+  | 'name'
+  | 'title'
+>
+
+export function toHeadRow(head: ListedHead): string[] {
+  const { waiting } = head
+  const waits = waiting === 0 ? '' : ` (${waiting} ${waiting === 1 ? 'request' : 'requests'})`
+  return [
+    head.session_id,
+    head.entity_id ?? '-',
+    head.user_id ?? '-',
+    String(head.run_count),
+    (head.status ?? '-') + waits,
+    head.usage === null ? '-' : String(head.usage.total_tokens),
+    head.updated_at,
+    head.name ?? head.title ?? '',
+  ]
+}
 
 export const tableHead = ['SESSION', 'AGENT', 'USER', 'RUNS', 'LAST RUN', 'UPDATED', 'NAME'] as const
 
