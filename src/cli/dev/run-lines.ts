@@ -52,21 +52,33 @@ export function createRunLines(
 
 type Told = Omit<RunFacts, 'cost'>
 
-const noFacts: Told = { firstTokenMs: undefined, tools: new Map(), toolErrors: [] }
+const noFacts: Told = {
+  firstTokenMs: undefined,
+  tools: new Map(),
+  denied: 0,
+  searches: { count: 0, ms: undefined },
+  toolErrors: [],
+}
 
 async function readFacts(runs: Services['runs'], run: RunRecord): Promise<Told> {
   const tools = new Map<string, number>()
   const toolErrors: string[] = []
+  const searches: RunFacts['searches'] = { count: 0, ms: undefined }
+  let denied = 0
   let firstTokenMs: number | undefined
   let count = 0
   for await (const events of await runs.events(run.run_id, 0)) {
     for (const event of events) {
       if (event.type === 'text_delta') firstTokenMs ??= between(run.started_at ?? run.created_at, event.at)
       else if (event.type === 'tool_call') tools.set(event.name, (tools.get(event.name) ?? 0) + 1)
+      else if (event.type === 'retrieval') {
+        searches.count++
+        if (event.duration_ms !== undefined) searches.ms = (searches.ms ?? 0) + event.duration_ms
+      } else if (event.type === 'tool_result' && event.denied) denied++
       else if (event.type === 'tool_result' && event.error) toolErrors.push(`${event.name}: ${event.error.message}`)
     }
     count += events.length
     if (count >= eventLimit) break
   }
-  return { firstTokenMs, tools, toolErrors }
+  return { firstTokenMs, tools, denied, searches, toolErrors }
 }

@@ -15,7 +15,7 @@ Saving the configuration, or any file it imports, reloads it without a restart. 
 CommonJS files and \`.env\`. Active runs keep the configuration they started with. If an edit is broken, the error is
 shown with file, line and the surrounding lines, and the last good configuration stays in use.
 
-Each run prints one line when it ends: status, agent, session, time to first text, total time, tokens and tools. If more
+Each run prints one line when it ends: status, agent, session, time to first text, total time, tokens, cost, searches and tools. If more
 than ten runs end within a second, the rest are only counted.
 
 Keys in a terminal: \`o\` opens the API documentation, \`r\` reloads, \`c\` clears, \`q\` quits. \`a\` asks the last question

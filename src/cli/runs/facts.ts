@@ -6,30 +6,34 @@ import { terminalLine } from '../terminal/text.ts'
 import { formatCost } from './cost.ts'
 import { between } from './line.ts'
 import { formatCounts } from './retrieval.ts'
-import { formatUsage, inShort } from './writer.ts'
+import { formatUsage, formatUsageDetails, inShort } from './writer.ts'
 
 /** Only this many events of a run are read. */
 const eventLimit = 20_000
+
+interface Activity {
+  tools: string[]
+  searches: string[]
+  firstTextMs: number | undefined
+}
 
 /**
  * Lines about an ended run's tools: `weather ×2  14 ms`, and their errors; and about its searches:
  * `"opening hours"  3 of 20 passages  12 ms`.
  */
-export async function activityLines(
-  client: Client,
-  run: Run,
-  signal: AbortSignal,
-): Promise<{ tools: string[]; searches: string[] }> {
-  if (!isEnded(run.status)) return { tools: [], searches: [] }
+export async function activityLines(client: Client, run: Run, signal: AbortSignal): Promise<Activity> {
+  if (!isEnded(run.status)) return { tools: [], searches: [], firstTextMs: undefined }
   const stop = new AbortController()
   let count = 0
   const calls = new Map<string, { times: number; ms: number }>()
   const failures: string[] = []
   const searches: string[] = []
+  let firstTextMs: number | undefined
   const events = await client.runs.events(run.run_id, { signal: AbortSignal.any([signal, stop.signal]) })
   for await (const event of events) {
     if (++count > eventLimit) break
     if (event.type === 'tool_result') addResult(event)
+    else if (event.type === 'text_delta') firstTextMs ??= between(run.started_at ?? run.created_at, event.at)
     else if (event.type === 'retrieval')
       searches.push(`${inShort(event.query)}  ${formatCounts(event.results, event.duration_ms)}`)
   }
@@ -38,14 +42,30 @@ export async function activityLines(
     ...[...calls].map(([name, { times, ms }]) => `${name}${times > 1 ? ` ×${times}` : ''}  ${formatDuration(ms)}`),
     ...failures.map((text) => `✗ ${text}`),
   ]
-  return { tools, searches }
+  return { tools, searches, firstTextMs }
 
-  function addResult({ name, duration_ms, error }: Extract<RunEvent, { type: 'tool_result' }>): void {
+  function addResult({ name, duration_ms, error, denied }: Extract<RunEvent, { type: 'tool_result' }>): void {
     const shown = terminalLine(name)
     const { times, ms } = calls.get(shown) ?? { times: 0, ms: 0 }
     calls.set(shown, { times: times + 1, ms: ms + duration_ms })
-    if (error !== undefined) failures.push(terminalLine(`${name}: ${error.message}`))
+    if (denied) failures.push(`${shown}: denied`)
+    else if (error !== undefined) failures.push(terminalLine(`${name}: ${error.message}`))
   }
+}
+
+/** What each model used, where there are several or the provider reports more than two numbers. */
+export function usageLines({ usage, usage_by_model: byModel = [] }: Pick<Run, 'usage' | 'usage_by_model'>): string[] {
+  if (byModel.length > 1)
+    return byModel.map((one) => `${terminalLine(one.model ?? 'unknown model')}  ${formatUsageDetails(one)}`)
+  const details = usage === null ? '' : formatUsageDetails(usage)
+  return usage === null || details === formatUsage(usage) ? [] : [details]
+}
+
+/** `run_1  from event 12  in a fork`, for a run that repeats another. */
+export function againLines({ again_of: of }: { again_of?: Run['again_of'] }): string[] {
+  if (of === undefined || of === null) return []
+  const kept = { no: 'not kept', fork: 'in a fork', replace: 'in its place' }[of.keep]
+  return [`${terminalLine(of.run_id)}  from ${of.from === null ? 'its beginning' : `event ${of.from}`}  ${kept}`]
 }
 
 /** Nothing for a run that is part of its conversation. An older server says nothing of it. */

@@ -52,8 +52,26 @@ export function exitCodeOfEnd(event: RunEvent): number {
   return event.type === 'run_end' && event.status === 'completed' ? exit.ok : exit.failure
 }
 
-export function formatUsage({ input_tokens, output_tokens }: Usage): string {
-  return `${input_tokens} + ${output_tokens} tokens`
+/** `812 (600 cached) + 96 tokens`. */
+export function formatUsage({ input_tokens, output_tokens, cached_input_tokens: cached = 0 }: Usage): string {
+  return `${input_tokens}${cached > 0 ? ` (${cached} cached)` : ''} + ${output_tokens} tokens`
+}
+
+/** With all that the provider reports. */
+export function formatUsageDetails(usage: Usage): string {
+  const {
+    input_tokens,
+    output_tokens,
+    cached_input_tokens: cached,
+    cache_write_tokens: written,
+    reasoning_tokens,
+  } = usage
+  const inputs = [
+    ...(cached === undefined ? [] : [`${cached} cached`]),
+    ...(written === undefined ? [] : [`${written} written to the cache`]),
+  ]
+  const input = inputs.length === 0 ? '' : ` (${inputs.join(', ')})`
+  return `${input_tokens}${input} + ${output_tokens}${reasoning_tokens === undefined ? '' : ` (${reasoning_tokens} reasoning)`} tokens`
 }
 
 /** A value as JSON on one line, cut at `characters`. */

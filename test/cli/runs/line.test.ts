@@ -7,6 +7,8 @@ const paint = paintFor({ isTTY: false })
 const facts: RunFacts = {
   firstTokenMs: 212,
   tools: new Map([['search', 2]]),
+  denied: 0,
+  searches: { count: 0, ms: undefined },
   toolErrors: [],
   cost: { usd: 0.00412, as_of: null },
 }
@@ -65,10 +67,10 @@ it.each<[string, Partial<RunRecord>, RegExp]>([
   [
     'cancelled',
     { status: 'cancelled', cancellation_reason: 'client_disconnected' },
-    /^cancelled .* client_disconnected$/,
+    /^cancelled .* {2}client_disconnected {2}search ×2$/,
   ],
   ['paused', { status: 'input_required', completed_at: null }, /^waits {6}docs/],
-  ['cached', { cache_hit: true }, / from the cache$/],
+  ['cached', { cache_hit: true }, / {2}from the cache {2}search ×2$/],
   ['a member of a team', { parent_run_id: 'run_0' }, /^completed {2}↳ docs/],
   ['long', { completed_at: '2026-01-01T00:02:05.000Z' }, /total 2 min 4 s/],
 ])('tells of a run that is %s', (_, change, expected) => {
@@ -85,8 +87,24 @@ it('lets nothing through that a terminal obeys', () => {
   const shown = line(
     { entity_id: hostile, cancellation_reason: hostile, status: 'failed', error: { code: 'x', message: hostile } },
     undefined,
-    { cost: null, firstTokenMs: undefined, tools: new Map([[hostile, 1]]), toolErrors: [hostile] },
+    { ...facts, cost: null, tools: new Map([[hostile, 1]]), toolErrors: [hostile] },
   )
   expect([...shown].filter((character) => character < ' ' && character !== '\n')).toEqual([])
   expect(shown).not.toContain('\u202e')
+})
+
+it('tells cached tokens, denied calls and searches with their time', () => {
+  const usage = { input_tokens: 812, output_tokens: 96, total_tokens: 908, cached_input_tokens: 600 }
+  const shown = line({ usage }, undefined, { ...facts, denied: 1, searches: { count: 2, ms: 41 } })
+  expect(shown).toContain('  812 (600 cached) + 96 tokens')
+  expect(shown).toMatch(/ {2}1 denied {2}2 searches 41 ms {2}search ×2$/)
+  expect(line({}, undefined, { ...facts, searches: { count: 1, ms: undefined } })).toContain('  1 search  search ×2')
+})
+
+it('is one line of a terminal of 80 columns, and leaves out the last of it', () => {
+  const many = new Map(Array.from({ length: 9 }, (_, index) => [`a_tool_with_a_name_${index}`, 1]))
+  const usage = { input_tokens: 81_200, output_tokens: 9_600, total_tokens: 90_800, cached_input_tokens: 60_000 }
+  const shown = line({ usage }, 80, { ...facts, tools: many, denied: 2, searches: { count: 2, ms: 41 } })
+  expect(shown).toHaveLength(80)
+  expect(shown).toMatch(/81200 \(60000 cached\).*…$/)
 })

@@ -3,7 +3,7 @@ import type { RunsClient } from '../../../client/runs.ts'
 import type { RunEvent } from '../../../core/event.ts'
 import type { Role } from '../../../core/message.ts'
 import { citedFirst } from '../../../core/text/citations.ts'
-import { activityLines, factsOf } from '../../runs/facts.ts'
+import { activityLines, againLines, factsOf, usageLines } from '../../runs/facts.ts'
 import { formatSource } from '../../runs/source-line.ts'
 import { readPause, resumeHint, waitingLines } from '../../runs/waiting.ts'
 import { printWhy } from '../../runs/why.ts'
@@ -50,7 +50,8 @@ function eventLine({ run_id: _run, seq, at, type, ...rest }: RunEvent, begunAt: 
   return `${String(seq).padStart(5)} ${since.padStart(9)}  ${type.padEnd(16)} ${inShort(rest, 400)}\n`
 }
 
-function formatRunDetail(run: RunDetail, { tools, searches }: Awaited<ReturnType<typeof activityLines>>): string {
+function formatRunDetail(run: RunDetail, activity: Awaited<ReturnType<typeof activityLines>>): string {
+  const { tools, searches, firstTextMs } = activity
   const names = [run.session_id, ...(run.parent_run_id === null ? [] : [`part of ${run.parent_run_id}`])]
   const saidBy = (role: Role) =>
     run.messages
@@ -62,8 +63,11 @@ function formatRunDetail(run: RunDetail, { tools, searches }: Awaited<ReturnType
     `${run.run_id}  ${run.entity_kind} ${terminalLine(run.entity_id)}`,
     `session  ${names.map(terminalLine).join('  ')}`,
     `status   ${factsOf(run).join('  ')}${run.truncated ? '  the last moments may be missing' : ''}`,
-    ...tools.map((line, place) => `${place === 0 ? 'tools    ' : '         '}${line}`),
-    ...searches.map((line, place) => `${place === 0 ? 'searched ' : '         '}${line}`),
+    ...titled('repeats', againLines(run)),
+    ...titled('first', firstTextMs === undefined ? [] : [`text after ${formatDuration(firstTextMs)}`]),
+    ...titled('tokens', usageLines(run)),
+    ...titled('tools', tools),
+    ...titled('searched', searches),
     ...error,
     ...waitsFor(run),
     '',
@@ -73,13 +77,14 @@ function formatRunDetail(run: RunDetail, { tools, searches }: Awaited<ReturnType
   ].join('\n')
 }
 
+function titled(title: string, lines: readonly string[]): string[] {
+  return lines.map((line, place) => `${(place === 0 ? title : '').padEnd(9)}${line}`)
+}
+
 function waitsFor(run: RunDetail): string[] {
   const lines = waitingLines(run)
   if (lines.length === 0) return []
-  return [
-    ...lines.map((line, place) => `${place === 0 ? 'waits    ' : '         '}${line}`),
-    `resume   ${resumeHint(run)}`,
-  ]
+  return [...titled('waits', lines), `resume   ${resumeHint(run)}`]
 }
 
 function said(title: string, text: string): string[] {
