@@ -4,7 +4,7 @@ import { runStatuses } from '../core/run.ts'
 import type { Session as CoreSession, SessionOverview } from '../core/session.ts'
 import { flag, id, jsonObject, moment, oneOf, said, text, timestamp } from '../schema/request-field.ts'
 import { component } from './document/component.ts'
-import { EntityKind, ModelUsage, RunStatus, Usage } from './event.ts'
+import { Cost, EntityKind, ModelUsage, RunStatus, Usage } from './event.ts'
 import { listOf, pageQuery } from './list.ts'
 import { Run } from './run.ts'
 import { Summary } from './summary.ts'
@@ -92,6 +92,7 @@ export const SessionHead = component(
     waiting: z.int().describe('How many requests the last turn waits for.'),
     usage: Usage.nullable().describe('The sum over all turns.'),
     usage_by_model: z.array(ModelUsage),
+    cost: Cost.nullable().describe('What `usage_by_model` costs by the prices of now. Null: a part is not known.'),
     forked_from: z.object({ session_id: z.string(), run_id: z.string().nullable() }).nullable(),
     created_at: timestamp(),
     updated_at: timestamp(),

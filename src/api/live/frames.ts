@@ -5,7 +5,7 @@ import { mapBatches } from '../../service/events/map-batches.ts'
 import type { LiveBatch, LiveItem } from '../../service/live/reader.ts'
 import type { Costs } from '../../service/services.ts'
 import type { LiveEvent } from '../../wire/live.ts'
-import { toRun } from '../runs/answer.ts'
+import { toHead, toRun } from '../runs/answer.ts'
 import { toSentEvent } from '../runs/stream.ts'
 
 export interface LiveFrameOptions {
@@ -38,7 +38,7 @@ function encodeItem(item: LiveItem, options: LiveFrameOptions): string | Promise
     case 'hello':
       return encode(hello)
     case 'session':
-      return encodeOnce(item.head, item)
+      return encodeOnce(item.head, { type: 'session', head: toHead(item.head, costs) })
     case 'run':
       return encodeOnce(item.run, { type: 'run', run: toRun(item.run, costs) })
     case 'run_event':

@@ -1,15 +1,20 @@
 import { AppError } from '../../core/error.ts'
 import { contentOf } from '../../core/message.ts'
 import type { Cost, Run as RecordedRun, RunRecord } from '../../core/run.ts'
-import type { Session as RecordedSession } from '../../core/session.ts'
+import type { Session as RecordedSession, SessionOverview } from '../../core/session.ts'
 import { markCited } from '../../core/text/citations.ts'
 import type { Costs } from '../../service/services.ts'
 import type { Run, RunDetail, RunResult } from '../../wire/run.ts'
-import type { Session } from '../../wire/session.ts'
+import type { Session, SessionHead } from '../../wire/session.ts'
 
 /** A run as the store has it, with what it costs. */
 export function withCost<RUN extends RecordedRun>(run: RUN, costs: Costs): RUN & { cost: Cost | null } {
   return { ...run, cost: costs.ofRun(run) }
+}
+
+/** A session as in lists of heads. */
+export function toHead(session: SessionOverview, costs: Costs): SessionHead {
+  return { ...session, cost: costs.ofSession(session) }
 }
 
 export function toSession(session: RecordedSession, costs: Costs): Session {

@@ -43,6 +43,7 @@ const sessionHead = {
   waiting: 0,
   usage,
   usage_by_model: [{ model: 'openai/gpt-5.2', ...usage }],
+  cost: { usd: 0.001253, as_of: '2026-09-23' },
   forked_from: null,
   created_at: at,
   updated_at: later,
