@@ -63,7 +63,7 @@ export function createLive({ serverId, changes, heads, runs, timers, clock }: Li
 
   function note(kind: Change['kind'], id: string, users?: readonly string[]): void {
     const key = kind === 'lists' ? `${kind} ${id} ${users?.join(' ')}` : `${kind} ${id}`
-    changed.delete(key)
+    if (changed.has(key)) return
     changed.set(key, { kind, id, users })
     schedule()
   }

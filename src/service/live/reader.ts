@@ -10,7 +10,8 @@ import type { Change } from './ring.ts'
 
 /** A reader with more changes ahead of it is told to read the lists again. */
 const maxPending = 1_000
-const headsAtOnce = 100
+/** Per tick; bounds what a reader costs the runs when very much changes. */
+const headsAtOnce = 25
 const resetMs = 1_000
 const tick = Symbol('tick')
 
