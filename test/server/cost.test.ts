@@ -35,6 +35,11 @@ test('a run with others inside it costs what they cost together, or nothing is k
   expect(await costOf('unknown')).toBeNull()
   expect(await costOf('mixed')).toBeNull()
   expect(await costOf('echo')).toBeNull()
+  const { sessions } = (await server.call('GET', '/api/v1/sessions?view=head')).json
+  const heads = Object.fromEntries(
+    sessions.map((head: { entity_id: string; cost: unknown }) => [head.entity_id, head.cost]),
+  )
+  expect(heads).toMatchObject({ both: { usd: 0.15 }, mixed: null, local: { local: true } })
 })
 
 test('a stream that begins in the middle of a call tells its cost, and no copy of the record has it', async () => {

@@ -22,7 +22,7 @@ import { etagOf, matches, requiredRevision } from '../route/etag.ts'
 import { readIdempotency } from '../route/idempotency.ts'
 import { pathId } from '../route/path-id.ts'
 import type { ApiSettings } from '../route/settings.ts'
-import { toSession, withCost } from '../runs/answer.ts'
+import { toHead, toSession, withCost } from '../runs/answer.ts'
 
 const route = routesAbout('Sessions', 'sessions')
 
@@ -59,7 +59,10 @@ export function sessionRoutes({ prefix }: ApiSettings): DocumentedRoute[] {
         const { limit, cursor, view, total, ...filter } = parseQuery(SessionsQuery, request.query)
         const page = { limit, cursor }
         const counted = total && { total: await sessions.count(filter) }
-        if (view === 'head') return json({ ...toList('sessions', await sessions.heads(filter, page)), ...counted })
+        if (view === 'head') {
+          const { items, next } = await sessions.heads(filter, page)
+          return json({ ...toList('sessions', { items: items.map((head) => toHead(head, costs)), next }), ...counted })
+        }
         const { items, next } = await sessions.list(filter, page)
         return json({ ...toList('sessions', { items: items.map((one) => toSession(one, costs)), next }), ...counted })
       },
