@@ -5,6 +5,7 @@ import { liveRoutes } from './live/live.ts'
 import { openApiRoutes } from './openapi/openapi.ts'
 import { bindRoute, type DocumentedRoute, type ServicesOf } from './route/documented.ts'
 import type { ApiSettings } from './route/settings.ts'
+import { againRoutes } from './runs/again.ts'
 import { agentRoutes } from './runs/agents.ts'
 import { runRoutes } from './runs/runs.ts'
 import { backupRoutes } from './server/backup.ts'
@@ -37,6 +38,7 @@ export function apiRoutes(services: Services, settings: ApiSettings, servicesOf:
     ...messageRoutes(settings),
     ...fileRoutes(settings),
     ...runRoutes(settings),
+    ...againRoutes(settings),
     ...agentRoutes(settings, services.registry.ids()),
     ...knowledgeRoutes(services.knowledge, settings),
     ...liveRoutes(settings),

@@ -1,5 +1,6 @@
 import { AppError } from '../core/error.ts'
 import type { RunStatus } from '../core/run.ts'
+import type { AgainRequest, AgainStarted } from '../wire/again.ts'
 import type { ResumeRequest, RunDetail, RunList } from '../wire/run.ts'
 import type { RunTrace } from '../wire/run-trace.ts'
 import type { RunStream } from './run-result.ts'
@@ -33,6 +34,11 @@ export interface RunsClient {
   /** Makes a replaced run part of the conversation again. Throws `conflict` if it is, or if a run of the session is active. */
   restore(runId: string, options?: CallOptions): Promise<RunDetail>
   /**
+   * Runs a run again, from its beginning or from one of its events, with edits. Returns once the new runs are under way. Only for
+   * operators; outside `dev` the server's `server.studio.again` allows it.
+   */
+  again(runId: string, request?: AgainRequest, options?: CallOptions): Promise<AgainStarted>
+  /**
    * Resumes a paused run and waits for its end or its next pause. With `background`, or if the run was started in the
    * background, it returns once the run continues. Throws `conflict` if
    * the run is not paused and this answer is not the one that resumed it.
@@ -52,6 +58,7 @@ export function createRunsClient(connection: Connection, prefix: string, streams
     cancel: (runId, reason, options) =>
       connection.post(`${runPath(runId)}/cancel`, reason === undefined ? {} : { reason }, 'never', options),
     restore: (runId, options) => connection.post(`${runPath(runId)}/restore`, {}, 'never', options),
+    again: (runId, request = {}, options) => connection.post(`${runPath(runId)}/again`, request, 'keyed', options),
     resume: (runId, answer = {}, options) =>
       connection.post(`${runPath(runId)}/resume`, answer, 'never', { ...options, long: true }),
     events: (runId, options = {}) => streams.follow(runId, options.after ?? 0, options),

@@ -99,11 +99,16 @@ export interface Cost {
 export const againKeeps = ['no', 'fork', 'replace'] as const
 export type AgainKeep = (typeof againKeeps)[number]
 
+/** Who answers what could act on the world, from there on: a person allows it, the record answers it, or it is done. */
+export const againAfters = ['ask', 'recorded', 'live'] as const
+export type AgainAfter = (typeof againAfters)[number]
+
 /** The run that this run repeats. What was changed is in the record (`RunGiven.edit`). */
 export interface AgainOf {
   run_id: string
   /** The number of the event from which it runs; what lies before is answered from the record. Null: from its beginning. */
   from: number | null
+  after: AgainAfter
   keep: AgainKeep
 }
 

@@ -1,3 +1,5 @@
+import type { Again } from './again/again.ts'
+import type { RepeatedEvent } from './again/plan.ts'
 import type { EmittedEvent, InputRequired, RunEvent } from './event.ts'
 import type { Json, JsonObject } from './json.ts'
 import type { Knowledge } from './knowledge/knowledge.ts'
@@ -128,8 +130,12 @@ export interface RunContext<STATE extends object = JsonObject> extends Omit<Agen
   entity(id: string): Runnable
   /** What the caller gave besides the input. */
   readonly given?: RunGiven | undefined
-  /** Absent until the run is resumed. */
+  /** Absent until the run is resumed. A run that repeats another begins with what it repeats. */
   readonly resumed?: Resumption | undefined
+  /** In a run that repeats another. */
+  readonly again?: Again | undefined
+  /** Records what another run's record has as this run's. Resolves when it is durable. Only with `again`. */
+  repeat?(events: readonly RepeatedEvent[]): Promise<void>
   /** Resolves when everything emitted so far is durable. */
   recorded(): Promise<void>
   readonly [inputCheck]?: InputCheck | undefined
@@ -232,6 +238,8 @@ export interface Runnable<KIND extends EntityKind = EntityKind> {
   readonly cache?: AnswerCache | undefined
   /** Hides the input from readers until `inputCheck` has accepted it. */
   readonly checksInput?: boolean | undefined
+  /** `steps`: a run of it can be repeated from any step, and asks before it acts. Default: only as a whole. */
+  readonly repeats?: 'steps' | undefined
   /** What a caller may give a run of it besides input and history. */
   readonly takes?: readonly Exclude<keyof RunGiven, 'history'>[] | undefined
   /** Called before a run exists; throws `invalid_request` for an input or a history that the run would refuse. */

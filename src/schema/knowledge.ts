@@ -18,7 +18,7 @@ export function notBlank(max?: number): z.ZodString {
 }
 
 const filterValues = [{ type: 'string' }, { type: 'number' }, { type: 'boolean' }]
-const filters = z
+export const filters = z
   .custom<Filters>()
   .superRefine((value, context) => {
     const problem = filterProblem(value)

@@ -6,6 +6,7 @@ import type { Clock } from '../core/time.ts'
 import { createCosts, type PricedCosts } from '../models/prices/costs.ts'
 import { systemTimers } from '../runtime/timers.ts'
 import { createUsers } from '../service/access/user-data.ts'
+import { createAgain } from '../service/again/again.ts'
 import { createOnce } from '../service/idempotency.ts'
 import type { OpenableKnowledge } from '../service/knowledge/knowledge.ts'
 import { watchStore } from '../service/live/changes.ts'
@@ -92,6 +93,7 @@ export function composeServices(
   const users = createUsers({ store, sessions, runs, clock })
   const backup = composeBackup(config, composed?.documentsPath, clock)
   const costs = createCosts(config.prices)
-  const services = { registry, costs, runs, sessions, summaries, knowledge, users, logger, once, backup }
+  const again = createAgain({ store, registry, runs, sessions, bounds })
+  const services = { registry, costs, runs, again, sessions, summaries, knowledge, users, logger, once, backup }
   return { services, store, registry, costs, knowledge, runs, summaries, retention, live }
 }

@@ -5,8 +5,10 @@ import type { Knowledge } from '../core/knowledge/knowledge.ts'
 import type { Logger } from '../core/logger.ts'
 import type { GivenPart, Role } from '../core/message.ts'
 import type { Page, PageRequest } from '../core/page.ts'
-import type { CallAnswer, Cost, EntityKind, Run, RunGiven, RunHead, RunRecord, Usage } from '../core/run.ts'
+
+import type { AgainOf, CallAnswer, Cost, EntityKind, Run, RunGiven, RunHead, RunRecord, Usage } from '../core/run.ts'
 import type { EntityInfo, Runnable, SourcedConfig } from '../core/runnable.ts'
+
 import type {
   CopiedFile,
   OwnerKind,
@@ -23,6 +25,8 @@ import type { History, HistoryView, RunFilter, SessionFilter, SessionListFilter 
 import type { Summary } from '../core/summary.ts'
 import type { MessageHit, MessageSearch } from '../core/text/message-search.ts'
 import type { RunTrace, TraceRequest } from '../core/trace.ts'
+import type { AgainRequest, StartedRun } from './again/request.ts'
+import type { Repeats } from './repeating/context.ts'
 
 /** What the server offers to api and protocols. Every error is an AppError. */
 
@@ -79,6 +83,9 @@ export interface StartRun {
   keyHasUser?: boolean | undefined
   /** A turn of the session: this run takes its place and that of all later ones. */
   replaces?: string | undefined
+  /** It repeats another run. */
+  againOf?: AgainOf | undefined
+  repeats?: Repeats | undefined
   strategy?: MultitaskStrategy | undefined
   /** `plain` waits for the end, `stream` reads events, `background` outlives the request. RequestTimeout binds the first two. */
   mode: 'plain' | 'stream' | 'background'
@@ -286,6 +293,8 @@ export interface Services {
   sessions: Sessions
   summaries: Summaries
   users: Users
+  /** Starts runs that repeat a run. Throws `conflict` for one that has not ended or whose content is gone. */
+  again(runId: string, request: AgainRequest): Promise<StartedRun[]>
   /** Absent unless knowledge is configured. */
   knowledge?: Knowledge | undefined
   /**

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import type { JsonObject } from '../core/json.ts'
 import type { GivenPart as CoreGivenPart, Role } from '../core/message.ts'
 import {
+  againAfters,
   againKeeps,
   type AgainOf as CoreAgainOf,
   type Run as CoreRun,
@@ -17,7 +18,7 @@ import { InputPart, Message, Part } from './message.ts'
 const inputWords = 'must be text, a JSON object or {"parts": [...]}'
 const MessageInput = z.strictObject({ parts: z.array(InputPart).min(1, { error: 'must not be empty' }) })
 const DataInput = jsonObject().refine((value) => !isMessage(value), { abort: true })
-const Input = z
+export const Input = z
   .union([text(), MessageInput, DataInput], said(inputWords))
   .describe('Text, `{"parts": [...]}`, or any other object, which is one data part.')
 
@@ -149,6 +150,7 @@ export const AgainOf = component(
   z.object({
     run_id: z.string(),
     from: z.int().nullable().describe('The event from which it runs; earlier ones are answered from the record.'),
+    after: z.enum(againAfters),
     keep: z.enum(againKeeps),
   }),
 ) satisfies z.ZodType<CoreAgainOf>

@@ -40,7 +40,7 @@ export const jsonType = { 'content-type': 'application/json' }
 export async function openTestServer(options: TestServerOptions = {}) {
   const requestTimeoutMs = options.requestTimeoutMs ?? 30_000
   const watched = watchStore(memoryStore())
-  const { store, registry, costs, runs, sessions } = await openServices(
+  const { store, registry, costs, runs, again, sessions } = await openServices(
     options.entities ?? {},
     watched.store,
     requestTimeoutMs,
@@ -52,6 +52,7 @@ export async function openTestServer(options: TestServerOptions = {}) {
     registry,
     costs,
     runs,
+    again,
     sessions,
     summaries,
     knowledge: options.knowledge,

@@ -29,6 +29,7 @@ const bodies: Record<string, unknown> = {
   pruneSessions: { updated_before: '2000-01-01T00:00:00.000Z', ignored: 'WAY' },
   createSummary: { ignored: 'WAY' },
   cancelRun: { reason: 'WAY' },
+  repeatRun: { after: 'live', ignored: 'WAY' },
   restoreRun: { ignored: 'WAY' },
   resumeRun: { input: 'WAY' },
   runAgent: { input: 'WAY' },
@@ -72,7 +73,7 @@ export async function startVictim(config: { allowOrigins?: string[]; allowHosts?
     },
   })
   const server = await startServer(
-    { ...config, logger, summaryManager: { summarizer, timeoutMs: 5_000 } },
+    { studio: { again: true }, ...config, logger, summaryManager: { summarizer, timeoutMs: 5_000 } },
     { waits },
     { withTests: true },
   )
@@ -111,7 +112,9 @@ export async function startVictim(config: { allowOrigins?: string[]; allowHosts?
             ? finished
             : operationId === 'restoreRun'
               ? replaced
-              : running
+              : operationId === 'repeatRun'
+                ? finished
+                : running
           : template.includes('/agents/')
             ? 'echo'
             : template.includes('/chunks/')

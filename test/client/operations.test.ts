@@ -106,6 +106,7 @@ const operations: Record<string, ((subjects: Subjects) => Promise<unknown>)[]> =
       return client.runs.restore(replaces)
     },
   ],
+  repeatRun: [async ({ client, run }) => client.runs.again(await run(), { after: 'live' })],
   resumeRun: [async ({ client, run }) => client.runs.resume(await run('asks'), { approved: true })],
   followRun: [async ({ client, run }) => collect(await client.runs.events(await run(), { after: 1 }))],
   traceRun: [
@@ -178,7 +179,7 @@ beforeAll(async () => {
     },
   })
   const summaryManager = { summarizer: offlineSummarizer(), timeoutMs: 30_000 }
-  server = await startServer({ summaryManager }, { asks, waits }, { withTests: true })
+  server = await startServer({ summaryManager, studio: { again: true } }, { asks, waits }, { withTests: true })
   const { json } = await server.call('GET', '/openapi.json')
   described = new Map(
     Object.entries(json.paths as Record<string, Record<string, { operationId: string }>>).flatMap(([path, methods]) =>

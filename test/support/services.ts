@@ -6,6 +6,7 @@ import type { SessionStore } from '../../src/core/store.ts'
 import type { Timers } from '../../src/core/time.ts'
 import { createCosts } from '../../src/models/prices/costs.ts'
 import { systemTimers } from '../../src/runtime/timers.ts'
+import { createAgain } from '../../src/service/again/again.ts'
 import type { RunBounds } from '../../src/service/limits/run-budget.ts'
 import { createRegistry } from '../../src/service/registry.ts'
 import { createRuns } from '../../src/service/runs/runs.ts'
@@ -76,7 +77,8 @@ export async function openServices(
     owner: 'own_test',
   })
   const sessions = createSessions(store, runs, Date.now, bounds)
-  return { store, registry, costs: createCosts({}), runs, sessions }
+  const again = createAgain({ store, registry, runs, sessions, bounds })
+  return { store, registry, costs: createCosts({}), runs, again, sessions }
 }
 
 export function request(entityId: string, text: string, more: Partial<StartRun> = {}): StartRun {

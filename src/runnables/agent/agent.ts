@@ -1,4 +1,5 @@
 import type { OutputInterface, ToolSet } from 'ai'
+import { searchToolName } from '../../core/again/plan.ts'
 import type { InputRequired } from '../../core/event.ts'
 import type { ModelSetting } from '../../core/model.ts'
 import { type AnswerCache, markRunnable, type Runnable } from '../../core/runnable.ts'
@@ -19,7 +20,7 @@ import { checkAgentSettings } from './check.ts'
 import { agentConfig } from './describe.ts'
 import { fingerprint } from './fingerprint.ts'
 import { checksInput, guarded } from './guardrails.ts'
-import { modelAnswer, searchToolName } from './model-answer.ts'
+import { modelAnswer } from './model-answer.ts'
 import { offlineAnswering } from './offline-answer.ts'
 import { ownAnswer } from './own-answer.ts'
 import { hookedRun } from './run-hook.ts'
@@ -53,6 +54,7 @@ function build(settings: CheckedAgent, defaults: Defaults): Entity<'agent'> {
     tools: listTools(settings),
     knowledge: knowledge !== undefined,
     sideEffects,
+    ...(own === undefined ? { repeats: 'steps' } : {}),
     takes: takesOf(settings, model),
     cache: toCache(settings, model),
     timeoutMs,

@@ -1,6 +1,6 @@
+import { searchToolName } from '../../core/again/plan.ts'
 import { checkSettings, wrong } from '../../schema/check.ts'
 import { checkApprovalNames } from '../tools/approvals.ts'
-import { searchToolName } from './model-answer.ts'
 import { agentSettings, type CheckedAgent } from './schema.ts'
 import type { AnyAgentSettings } from './settings.ts'
 

@@ -1,11 +1,12 @@
 import type { OutputInterface } from 'ai'
+import { searchToolName } from '../../core/again/plan.ts'
 import type { JsonObject } from '../../core/json.ts'
 import { type EntityConfig, noConfig } from '../../core/runnable.ts'
 import type { Defaults } from '../base/defaults.ts'
 import { isStructured } from '../model/structured.ts'
 import { toolConfigs } from '../tools/describe.ts'
 import { fingerprint } from './fingerprint.ts'
-import { searchToolLook, searchToolName } from './model-answer.ts'
+import { searchToolLook } from './model-answer.ts'
 import type { CheckedAgent, CheckedKnowledge } from './schema.ts'
 import type { AnyAgentSettings } from './settings.ts'
 

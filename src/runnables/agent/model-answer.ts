@@ -1,4 +1,5 @@
 import type { ModelMessage, ToolSet } from 'ai'
+import { searchToolName } from '../../core/again/plan.ts'
 import { AppError, messageOf } from '../../core/error.ts'
 import type { EmittedEvent } from '../../core/event.ts'
 import type { ModelObject, ModelSetting } from '../../core/model.ts'
@@ -7,6 +8,9 @@ import type { RunContext, RunInput } from '../../core/runnable.ts'
 import { describeModel } from '../../models/name.ts'
 import { resolveModel } from '../../models/resolve.ts'
 import { Channel } from '../../runtime/channel.ts'
+import { withCallSettings } from '../again/edited-model.ts'
+import { answeredTools, createGate } from '../again/gate.ts'
+import { editedInstructions } from '../again/messages.ts'
 import { askingOf } from '../base/ask-scope.ts'
 import type { Defaults } from '../base/defaults.ts'
 import { contextHere } from '../base/run-context.ts'
@@ -25,6 +29,7 @@ import { promptContent } from '../model/prompt.ts'
 import { runAgent } from '../model/run.ts'
 import { type Approve, sdkAgents } from '../model/sdk-agent.ts'
 import { callersOutput, isStructured, structured, wholeOutput } from '../model/structured.ts'
+import { takeUp } from '../model/take-up.ts'
 import { equipTools } from '../model/tool-calls.ts'
 import { decideApprovals } from '../tools/approvals.ts'
 import { assertNotReplaced, clientResults, clientToolNames, withClientTools } from '../tools/client-tools.ts'
@@ -35,8 +40,6 @@ import { callOf } from './call.ts'
 import { remember } from './memory.ts'
 import { passagesText, retrieve, sourceEvent } from './passages.ts'
 import type { CheckedAgent, CheckedKnowledge } from './schema.ts'
-
-export const searchToolName = 'search_knowledge'
 
 export async function searchToolLook() {
   return {
@@ -55,11 +58,15 @@ export function modelAnswer(settings: CheckedAgent, setting: ModelSetting, defau
   const createAgent = sdkAgents(settings, root)
   const fetching = fetchingOf(defaults)
   let resolving: Promise<ModelObject> | undefined
-  const resolve = () => {
-    resolving ??= resolveModel(setting, { root }).catch((error: unknown) => {
-      resolving = undefined
-      // A missing package or key of the server is no fault of the request.
+  // A missing package or key of the server is no fault of the request.
+  const resolveFor = (wanted: ModelSetting) =>
+    resolveModel(wanted, { root }).catch((error: unknown) => {
       throw new AppError('run_failed', messageOf(error), { cause: error })
+    })
+  const resolve = () => {
+    resolving ??= resolveFor(setting).catch((error: unknown) => {
+      resolving = undefined
+      throw error
     })
     return resolving
   }
@@ -93,18 +100,30 @@ export function modelAnswer(settings: CheckedAgent, setting: ModelSetting, defau
     const opened = await withClientTools(own, context.given?.client_tools)
     const clientTools = clientToolNames(opened)
     const tools = toToolSet(opened)
+    const { again } = context
+    const gate = again && createGate(again, opened)
     const approve: Approve = (approval, present = {}) => {
       assertNotReplaced(opened, tools, present)
-      return decideApprovals(approval, opened, configured, Object.keys(present))
+      const decided = decideApprovals(approval, opened, configured, Object.keys(present))
+      return gate === undefined ? decided : gate.approval(decided)
     }
     if (settings.prepareCall === undefined) approve(settings.toolApproval)
     const files = new ModelFiles(context, fetching)
     const here = () => callOf(input, contextHere(context))
-    const equipped = equipTools(tools, settings, here, limits, files, (event) => void queue.offer(event))
+    const made = equipTools(tools, settings, here, limits, files, (event) => void queue.offer(event))
+    const equipped = answeredTools(made, opened, again)
     const results = clientResults(context.resumed, limits.toolResult)
-    const resumed = await resumedMessages(context, opened, files, results.parts)
+    const start = again?.start
+    const resumed = start === undefined ? await resumedMessages(context, opened, files, results.parts) : undefined
     yield* results.events
-    let messages = resumed?.messages ?? (yield* firstMessages(input, context, files))
+    let continued: ModelMessage[] | 'paused' | undefined
+    if (start !== undefined && again !== undefined && gate !== undefined) {
+      const approval = decideApprovals(settings.toolApproval, opened, configured)
+      const options = { again, start, gate, opened, files, limits: limits.toolResult, approval }
+      continued = yield* takeUp(options, input, context)
+    }
+    if (continued === 'paused') return
+    let messages = resumed?.messages ?? continued ?? (yield* firstMessages(input, context, files))
     if (resumed !== undefined && resumed.again.length > 0) {
       const { toolsContext } = settings
       const { again, hashes } = resumed
@@ -114,16 +133,19 @@ export function modelAnswer(settings: CheckedAgent, setting: ModelSetting, defau
       messages = now
     }
     const observer = new ModelObserver()
-    const equip = async (model: ModelObject, name: string) => {
-      const watched = await observer.watch(model, name)
+    const edited = again?.edit.model as ModelSetting | undefined
+    const equip = async (given: ModelObject, givenName: string) => {
+      const model = edited === undefined ? given : await resolveFor(edited)
+      const name = edited === undefined ? givenName : describeModel(edited)
+      const watched = await withCallSettings(await observer.watch(model, name), again?.edit.settings)
       return hook === undefined ? watched : hookedModel(watched, { name, hook, run: callOf(input, context) })
     }
     const steps = stopWhen.length === 0 ? new StepLimit(limits.run.steps, context.resumed) : undefined
     const schema = context.given?.output_schema
     const asked = schema && (await callersOutput(schema))
-    if (resumed !== undefined) steps?.assertStepLeft()
+    if (resumed !== undefined || continued !== undefined) steps?.assertStepLeft()
     const agent = await createAgent({
-      model: await equip(await resolve(), label),
+      model: await equip(edited === undefined ? await resolve() : await resolveFor(edited), label),
       tools: askingTools(
         equipped,
         askingOf(context, (event) => queue.push(event)),
@@ -134,11 +156,23 @@ export function modelAnswer(settings: CheckedAgent, setting: ModelSetting, defau
       download: files.download,
       stopWhen: [...stopWhen, waitsInside, ...(steps === undefined ? [] : [steps.stop])],
       instructions: context.given?.instructions,
+      instead: again && editedInstructions(again),
       output: asked && wholeOutput(asked),
     })
     const { signal } = context
     const denied = resumed?.denied
-    const told = { queue, files, observer, label, setting, steps, tools: opened, clientTools, denied }
+    const name = edited === undefined ? label : describeModel(edited)
+    const told = {
+      queue,
+      files,
+      observer,
+      label: name,
+      setting: edited ?? setting,
+      steps,
+      tools: opened,
+      clientTools,
+      denied,
+    }
     const events = runAgent({ agent, messages, signal, ...told })
     if (asked !== undefined) yield* structured(bounded(events, limits), asked, '`output_schema`')
     else yield* isStructured(settings.output) ? structured(bounded(events, limits), settings.output) : events

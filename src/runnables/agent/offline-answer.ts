@@ -20,7 +20,7 @@ export function offlineAnswering({ knowledge }: Pick<CheckedAgent, 'knowledge'>)
       return
     }
     const retrieved = text.trim() === '' ? undefined : await retrieve(knowledge, text, context)
-    const { quotes, abstained } = findQuotes(text, retrieved?.hits ?? [])
+    const { quotes, abstained } = findQuotes(text, (retrieved?.hits ?? []) as SearchHit[])
     if (retrieved !== undefined) {
       const told = withTold(
         retrieved.event,

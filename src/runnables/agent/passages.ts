@@ -1,6 +1,8 @@
+import type { Again } from '../../core/again/again.ts'
+import type { RecordedPassage } from '../../core/again/passages.ts'
 import { AppError } from '../../core/error.ts'
 import type { Retrieval, SourceEvent } from '../../core/event.ts'
-import type { SearchHit } from '../../core/knowledge/knowledge.ts'
+import type { SearchHit, SearchMode } from '../../core/knowledge/knowledge.ts'
 import type { RunContext } from '../../core/runnable.ts'
 import { clip } from '../../models/sentence.ts'
 import type { CheckedKnowledge } from './schema.ts'
@@ -8,14 +10,43 @@ import type { CheckedKnowledge } from './schema.ts'
 /** Longer input is cut: a search needs a question, not a document. */
 const maxQueryLength = 1_000
 
-export interface Retrieved {
-  hits: SearchHit[]
+/** What the model is told of a hit. */
+export type Passage = Pick<SearchHit, Exclude<keyof RecordedPassage, 'type'>>
+
+export interface Retrieved<HIT extends Passage = Passage> {
+  hits: HIT[]
   /** Says that the model was given every hit. */
   event: Retrieval
 }
 
-/** Searches with the agent's settings. Throws `run_failed` when the server has no knowledge base. */
+/** The repeated runs that have made their first search. */
+const searched = new WeakSet<Again>()
+
+/**
+ * Searches with the agent's settings; a run that repeats another, with its edits in the first search. Throws `run_failed` when
+ * the server has no knowledge base.
+ */
 export async function retrieve(settings: CheckedKnowledge, text: string, context: RunContext): Promise<Retrieved> {
+  const { again } = context
+  if (again?.edit.passages === undefined || searched.has(again)) return search(settings, text, context)
+  searched.add(again)
+  const { drop = [], ...anew } = again.edit.passages
+  const recorded = again.start?.retrieval
+  const isTold = recorded !== undefined && recorded.passages.length > 0 && Object.keys(anew).length === 0
+  const { mode, ...rest } = anew
+  const found = isTold
+    ? { hits: recorded.passages, event: recorded.event }
+    : await search({ ...settings, ...rest }, text, context, mode)
+  const hits = (found.hits as Passage[]).filter(({ chunk_id }) => !drop.includes(chunk_id))
+  return { hits, event: withTold(found.event, hits) }
+}
+
+async function search(
+  settings: CheckedKnowledge,
+  text: string,
+  context: RunContext,
+  wanted?: SearchMode,
+): Promise<Retrieved> {
   if (context.knowledge === undefined) {
     throw new AppError(
       'run_failed',
@@ -25,7 +56,10 @@ export async function retrieve(settings: CheckedKnowledge, text: string, context
   const query = clip(text.trim(), maxQueryLength)
   const { limit, filters, collection } = settings
   const startedAt = performance.now()
-  const found = await context.knowledge.search({ query, limit, filters, collection, trace: true }, context.signal)
+  const found = await context.knowledge.search(
+    { query, limit, filters, collection, mode: wanted, trace: true },
+    context.signal,
+  )
   const duration_ms = Math.round((performance.now() - startedAt) * 10) / 10
   const { results: hits, mode, trace } = found
   const about = { mode, limit, ...(filters === undefined ? {} : { filters }), duration_ms }
@@ -35,14 +69,14 @@ export async function retrieve(settings: CheckedKnowledge, text: string, context
 }
 
 /** The event, with `told` for these hits only. */
-export function withTold(event: Retrieval, hits: readonly SearchHit[]): Retrieval {
+export function withTold(event: Retrieval, hits: readonly Passage[]): Retrieval {
   const told = new Set(hits.map(({ chunk_id }) => chunk_id))
   return { ...event, results: event.results.map((result) => ({ ...result, told: told.has(result.chunk_id) })) }
 }
 
 /** `index` is the number by which the answer cites the passage. */
 export function sourceEvent(
-  { source, document_id, chunk_id, line_start, line_end, page }: SearchHit,
+  { source, document_id, chunk_id, line_start, line_end, page }: Omit<Passage, 'content'>,
   index: number,
 ): SourceEvent {
   return {
@@ -58,7 +92,7 @@ export function sourceEvent(
 }
 
 /** Passages for a prompt, numbered from `first` and marked as data; a passage can't close its own mark. */
-export function passagesText(hits: readonly SearchHit[], first = 1): string {
+export function passagesText(hits: readonly Passage[], first = 1): string {
   const passages = hits.map((hit, place) => {
     const lines = hit.line_start === undefined ? '' : ` lines="${hit.line_start}-${hit.line_end ?? hit.line_start}"`
     const page = hit.page === undefined ? '' : ` page="${hit.page}"`

@@ -10,15 +10,19 @@ interface Prepared {
 export class CallerParts {
   readonly #instructions: string | undefined
   readonly #output: OutputInterface | undefined
+  readonly #instead: string | undefined
 
-  constructor(instructions: string | undefined, output: OutputInterface | undefined) {
+  /** `instead`: takes the place of the agent's own instructions. */
+  constructor(instructions: string | undefined, output: OutputInterface | undefined, instead?: string) {
     this.#instructions = instructions
     this.#output = output
+    this.#instead = instead
   }
 
   aroundCall(prepareCall: ((options: never) => Promise<object | undefined>) | undefined) {
     return async (options: Prepared): Promise<Prepared> => {
-      const prepared: Prepared = (await prepareCall?.(options as never)) ?? options
+      const called: Prepared = (await prepareCall?.(options as never)) ?? options
+      const prepared = this.#instead === undefined ? called : { ...called, instructions: this.#instead }
       return {
         ...prepared,
         ...(this.#instructions !== undefined && { instructions: this.#append(prepared.instructions) }),

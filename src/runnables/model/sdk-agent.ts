@@ -20,6 +20,8 @@ export interface RunParts {
   approve: Approve
   /** The caller's, after the agent's own. */
   instructions?: string | undefined
+  /** In place of the agent's own. */
+  instead?: string | undefined
   /** The caller's, instead of the agent's own. */
   output?: OutputInterface | undefined
   /** Names of the client tools; they are active whatever `activeTools` names. */
@@ -44,12 +46,14 @@ export function sdkAgents(settings: CheckedAgent, root: string | undefined) {
     ...(typeof timeout === 'object' ? { timeout: withoutTools(timeout) } : {}),
   }
   return async (parts: RunParts): Promise<SdkAgent> => {
-    const { model, tools, equip, approve, download, clientTools = [], stopWhen, instructions, output } = parts
+    const { model, tools, equip, approve, download, clientTools = [], stopWhen, instructions, instead, output } = parts
     const { ToolLoopAgent } = await loadSdk()
     const stepped = prepareStep && withResolvedModel(prepareStep, root, equip)
     const called = prepareCall && prepared(withResolvedModel(prepareCall, root, equip), approve, download)
     const caller =
-      instructions === undefined && output === undefined ? undefined : new CallerParts(instructions, output)
+      instructions === undefined && output === undefined && instead === undefined
+        ? undefined
+        : new CallerParts(instructions, output, instead)
     const whole = {
       ...common,
       model,

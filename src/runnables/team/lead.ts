@@ -1,4 +1,5 @@
 import type { ToolSet } from 'ai'
+import { memberToolName } from '../../core/again/plan.ts'
 import { AppError, messageOf } from '../../core/error.ts'
 import type { FilePart } from '../../core/message.ts'
 import type { RunContext, RunInput, Runnable } from '../../core/runnable.ts'
@@ -70,7 +71,7 @@ export async function route(
   { limits = noLimits }: Defaults,
 ): Promise<MemberOutcome> {
   const { context, emit } = run
-  let chosen = childOf(context, () => true)?.name
+  let chosen = childOf(context, () => true)?.name ?? context.again?.start?.step
   if (chosen === undefined) {
     runs.set(context.signal, run)
     for await (const emission of bounded(router.run(input, context), limits)) {
@@ -114,7 +115,9 @@ function memberTools(members: readonly Member[], execute: boolean) {
           const about = { description: description ?? `Asks '${member.name}'.`, inputSchema }
           return execute ? tool({ ...about, execute: ({ task }) => delegate(context, member, task) }) : tool(about)
         }
-        return members.map((member) => ({ name: toolName(member), own: member.name, tool: toTool(member) }))
+        return members.map((member) => {
+          return { name: toolName(member), own: member.name, isInside: true, tool: toTool(member) }
+        })
       },
     },
   )
@@ -129,7 +132,7 @@ async function delegate(context: RunContext, member: Member, task: string): Prom
 }
 
 function toolName({ name }: Member): string {
-  return `ask_${name.replace(/[^A-Za-z0-9_-]+/g, '_')}`.slice(0, 64)
+  return memberToolName(name)
 }
 
 /** Resumes the waiting members. Undefined when one of them waits again: the run then pauses too. */

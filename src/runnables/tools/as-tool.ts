@@ -64,7 +64,7 @@ function entitySource(entity: string | Runnable, description?: string): ToolSour
     async open(key, context, defaults) {
       const asked = typeof entity === 'string' ? context.entity(entity) : bind(entity, defaults)
       const name = typeof entity === 'string' ? entity : (entity.name ?? key)
-      return [{ name: key, own: key, tool: await toTool(name, asked, context, description) }]
+      return [{ name: key, own: key, isInside: true, tool: await toTool(name, asked, context, description) }]
     },
   }
 }

@@ -13,6 +13,8 @@ export interface SourceTool {
   hash?: string | undefined
   /** Why every call needs an approval, whatever the agent's settings say. */
   asks?: string | undefined
+  /** It only searches, or acts in a run of its own, which has the rules of the run around it. */
+  isInside?: boolean | undefined
 }
 
 /** A tool that is described, and not called. */
@@ -93,15 +95,16 @@ export async function openTools(
   context: RunContext,
   defaults: Defaults,
 ): Promise<OpenedTools> {
-  const opening = [...Object.entries(tools), ...Object.entries(own ?? {})].map(
-    async ([entry, tool]): Promise<OpenedTool[]> => {
-      const source = sourceOf(tool)
-      if (source === undefined) return [{ name: entry, own: entry, entry, tool }]
-      const opened = await source.open(entry, context, defaults)
-      return opened.map((one) => ({ ...one, entry, name: toToolName(one.name) }))
-    },
+  const inside = Object.entries(own ?? {}).map(
+    ([entry, tool]): OpenedTool => ({ name: entry, own: entry, entry, tool, isInside: true }),
   )
-  return byName((await Promise.all(opening)).flat())
+  const opening = Object.entries(tools).map(async ([entry, tool]): Promise<OpenedTool[]> => {
+    const source = sourceOf(tool)
+    if (source === undefined) return [{ name: entry, own: entry, entry, tool }]
+    const opened = await source.open(entry, context, defaults)
+    return opened.map((one) => ({ ...one, entry, name: toToolName(one.name) }))
+  })
+  return byName([...(await Promise.all(opening)).flat(), ...inside])
 }
 
 /** Throws `run_failed` when two have the same name. */

@@ -68,6 +68,7 @@ export function scopeToUser(
   return {
     ...services,
     backup: () => refuseAdmin(),
+    again: async () => refuseAdmin(),
     users: { export: () => refuseAdmin(), erase: async () => refuseAdmin() },
     sessions: {
       async create(seed, idempotency) {

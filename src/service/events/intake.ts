@@ -1,3 +1,4 @@
+import type { RepeatedEvent } from '../../core/again/plan.ts'
 import { AppError, toAppError } from '../../core/error.ts'
 import type { DataDelta, EmittedEvent, InputRequired, ModelCallEnd, ModelCallStart } from '../../core/event.ts'
 import type { RunFold } from '../../core/fold.ts'
@@ -53,6 +54,22 @@ export class RunIntake {
     }
     if (isFile(emission)) return this.#addFile(emission)
     return this.#addEvent(emission)
+  }
+
+  /** Adds what the record of another run has. It was checked there, and nothing waits for its answer. */
+  async repeat(events: readonly RepeatedEvent[]): Promise<void> {
+    const { fold, recorder, prompts, isOver, onEvent } = this.#options
+    for (const given of events) {
+      if (isOver()) return
+      if (given.type === 'data_delta') continue
+      const event = given.type === 'model_call_start' ? await prompts.record(given) : given
+      if (event.type === 'run_resumed') fold.requests = []
+      else fold.add(event)
+      const wait = recorder.add(event, JSON.stringify(event).length)
+      onEvent()
+      await (wait ?? this.#yieldNowAndThen())
+    }
+    await recorder.recorded()
   }
 
   #addEvent(emission: Emission): Promise<void> | undefined {

@@ -2,7 +2,7 @@ import { notFound } from '../../core/error.ts'
 import type { InputRequired, RunEvent } from '../../core/event.ts'
 import type { JsonObject } from '../../core/json.ts'
 import { isWithheld } from '../../core/refusal.ts'
-import type { RunHead, RunRecord } from '../../core/run.ts'
+import { isTry, type RunHead, type RunRecord } from '../../core/run.ts'
 import type { History, SessionStore } from '../../core/store.ts'
 import { openRequests } from '../../core/waiting.ts'
 import { nextLimit } from './pages.ts'
@@ -10,6 +10,8 @@ import { sharePages } from './shared-pages.ts'
 
 const historyLimit = 2000
 const eventPage = 500
+
+export type PartOfTurn = Pick<RunHead, 'run_id' | 'parent_run_id' | 'again_of'>
 
 export interface RecordedRuns {
   /** Throws `run_not_found`. */
@@ -26,6 +28,8 @@ export interface RecordedRuns {
   runsBefore(run: RunRecord, count: number, queued: number): Promise<RunRecord[]>
   /** The same for any run, live or recorded. */
   recordedBefore(runId: string, sessionId: string, count: number): Promise<RunRecord[]>
+  /** The turn of which the run is a part; of a try, the turn that it tries again. */
+  turnOf(run: PartOfTurn): Promise<string>
   /** The session's state, which the caller may change, and its user. */
   basis(sessionId: string): Promise<{ state: JsonObject; userId: string | null }>
 }
@@ -89,6 +93,14 @@ export function createRecordedRuns(store: SessionStore): RecordedRuns {
         const history = await store.readHistory(sessionId, limit, { before: runId })
         const begun = history.runs.filter((other) => other.status !== 'queued' && !isWithheld(other))
         if (begun.length >= count || isAll(history, limit)) return begun.slice(-count)
+      }
+    },
+    async turnOf(run) {
+      let part = run
+      while (true) {
+        const outer = part.parent_run_id ?? (isTry(part) ? part.again_of?.run_id : undefined)
+        if (outer === undefined) return part.run_id
+        part = await this.head(outer)
       }
     },
     async basis(sessionId) {

@@ -82,7 +82,7 @@ export class RunRecorder {
   }
 
   /** Gives a promise when the run has to wait for the store. `characters`: length of the event's JSON, or of its text. */
-  add(body: Exclude<EmittedEvent, DataDelta>, characters: number): Promise<void> | undefined {
+  add(body: Exclude<EmittedEvent | RunResumedEvent, DataDelta>, characters: number): Promise<void> | undefined {
     const { run_id: runId } = this.#run
     const seq = ++this.#seq
     const at = timestamp(this.#services.clock())

@@ -1,6 +1,6 @@
 import type { ModelCallStart, RunEvent, Stamp } from '../../core/event.ts'
 import type { RunHead } from '../../core/run.ts'
-import type { RecordedRuns } from '../events/reader.ts'
+import type { PartOfTurn, RecordedRuns } from '../events/reader.ts'
 import {
   fromPromptRecord,
   isIndependent,
@@ -14,7 +14,7 @@ import {
 
 /** Restores the prompts of one run's model calls. Read the calls in order, from the first or after `last`. */
 export class PromptReader {
-  readonly #run: Pick<RunHead, 'run_id' | 'session_id' | 'parent_run_id'>
+  readonly #run: PartOfTurn & Pick<RunHead, 'session_id'>
   readonly #recorded: RecordedRuns
   #earlier: RunTexts[] = []
   #all = false
@@ -23,12 +23,7 @@ export class PromptReader {
   /** Number of the latest call that refers to no earlier call; 0 before the first is read. */
   independent: number
 
-  constructor(
-    run: Pick<RunHead, 'run_id' | 'session_id' | 'parent_run_id'>,
-    recorded: RecordedRuns,
-    last?: ToldCall,
-    independent = 0,
-  ) {
+  constructor(run: PartOfTurn & Pick<RunHead, 'session_id'>, recorded: RecordedRuns, last?: ToldCall, independent = 0) {
     this.#run = run
     this.#recorded = recorded
     this.last = last
@@ -56,18 +51,12 @@ export class PromptReader {
 
   async #readEarlier(count: number): Promise<void> {
     if (count <= this.#earlier.length || this.#all) return
-    const runs = await this.#recorded.recordedBefore(await this.#rootRunId(), this.#run.session_id, count)
+    const runs = await this.#recorded.recordedBefore(
+      await this.#recorded.turnOf(this.#run),
+      this.#run.session_id,
+      count,
+    )
     this.#all = runs.length < count
     this.#earlier = runs.map(runTexts).reverse()
-  }
-
-  /** The outermost run around this one. */
-  async #rootRunId(): Promise<string> {
-    let { run_id: runId, parent_run_id: parent } = this.#run
-    while (parent !== null) {
-      runId = parent
-      parent = (await this.#recorded.head(runId)).parent_run_id
-    }
-    return runId
   }
 }

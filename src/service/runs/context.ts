@@ -23,7 +23,7 @@ export function contextOf(
     execution.pause()
   }
 
-  return {
+  const whole: RunContext = {
     ...context,
     userId: run.user_id,
     signal,
@@ -45,6 +45,8 @@ export function contextOf(
       }
     },
   }
+  if (context.again !== undefined) whole.repeat = (events) => intake.repeat(events)
+  return whole
 }
 
 function twoKinds(): AppError {

@@ -1,5 +1,5 @@
 import { AppError } from '../../core/error.ts'
-import { isEnded, type RunRecord } from '../../core/run.ts'
+import { isEnded, isTry, type RunRecord } from '../../core/run.ts'
 import type { ClaimRecord, RunResumed, RunStarted } from '../../core/run-write.ts'
 import { timestamp } from '../../core/time.ts'
 import { DenseMap } from '../../runtime/dense-map.ts'
@@ -110,13 +110,16 @@ export class LiveRuns {
   readonly leave = (execution: RunExecution): void => {
     this.#runs.delete(execution.run.run_id)
     if (execution.parent !== undefined) return
-    this.queues.leave(execution)
+    if (!isTry(execution.run)) this.queues.leave(execution)
     if (isEnded(execution.run.status)) this.#onRunEnd?.(execution.run)
   }
 
   /** Cancels all runs of a session; resolves when that is recorded. */
   async cancelSession(sessionId: string, reason: string): Promise<void> {
-    const executions = this.queues.of(sessionId)
+    const tries = this.#runs.values().filter(({ run, parent }) => {
+      return run.session_id === sessionId && parent === undefined && isTry(run)
+    })
+    const executions = [...this.queues.of(sessionId), ...tries]
     for (const execution of executions.toReversed()) execution.cancel(reason)
     await Promise.allSettled(executions.map(({ done }) => done))
   }

@@ -17,7 +17,10 @@ export interface ExecutionOptions {
   input: RunInput
   times: RunTimes
   /** The context without what the execution itself provides. */
-  context: Omit<RunContext, 'userId' | 'signal' | 'state' | 'recorded' | 'emit' | 'pause' | keyof ChildContext>
+  context: Omit<
+    RunContext,
+    'userId' | 'signal' | 'state' | 'recorded' | 'emit' | 'pause' | 'repeat' | keyof ChildContext
+  >
   /** The latest runs of its session before it, oldest first. */
   earlierRuns: (count: number) => Promise<readonly RunRecord[]>
   prompts: PromptLog

@@ -1,14 +1,20 @@
+import type { Again } from '../../core/again/again.ts'
 import type { RunEvent } from '../../core/event.ts'
 import { freeze, type JsonObject } from '../../core/json.ts'
 import { textOf } from '../../core/message.ts'
-import type { RunRecord } from '../../core/run.ts'
+import { isTry, type RunRecord } from '../../core/run.ts'
 import { defaultHistoryRuns, type MemberAnswer, type Resumption, type Runnable } from '../../core/runnable.ts'
+import type { Summary } from '../../core/summary.ts'
 import { bringsFiles } from '../files/input.ts'
 import { RunFiles } from '../files/run-files.ts'
 import type { RunTimes } from '../limits/run-timers.ts'
 import { workedMs } from '../limits/worked-time.ts'
 import { PromptLog } from '../prompts/log.ts'
 import { PromptReader } from '../prompts/reader.ts'
+import { againOf, type Repeats, repeatedPart, repeatedState } from '../repeating/context.ts'
+import { gated } from '../repeating/gated.ts'
+import { readRecord as readRecordOf } from '../repeating/record.ts'
+import { repeating } from '../repeating/runnable.ts'
 import type { StartRun } from '../services.ts'
 import { leaveNothingInside } from './cancel.ts'
 import { RunExecution } from './execution.ts'
@@ -39,6 +45,8 @@ export interface PreparedRun {
   isFirst?: boolean | undefined
   /** Its input was recorded as unchecked. */
   unchecked?: boolean | undefined
+  /** It repeats another run. */
+  repeats?: Repeats | undefined
   /** A child run: the run that contains it, the state that both share, and the answers of earlier members of its team. */
   inside?: { parent: RunExecution; state: JsonObject; answers?: readonly MemberAnswer[] | undefined } | undefined
 }
@@ -50,18 +58,18 @@ export function prepareExecution(services: RunServices, prepared: PreparedRun): 
   const parts = run.messages[0]?.parts ?? []
   const given = inside === undefined ? (run.given ?? undefined) : sharedGiven(inside.parent.options.context.given)
   const told = given?.history && toldMessages(run, given.history)
+  const again = againOf(run, prepared.repeats, inside?.parent.options.context.again)
   const earlierRuns =
     inside?.parent.options.earlierRuns ??
-    ((count: number) => recorded.runsBefore(run, count, live.queues.of(run.session_id).length))
+    (isTry(run)
+      ? triedBefore(services, run)
+      : (count: number) => recorded.runsBefore(run, count, live.queues.of(run.session_id).length))
   const prompts = new PromptLog(before && { events: before, reader: () => new PromptReader(run, recorded) })
   const files = new RunFiles(store, services.bounds, run)
   const execution = new RunExecution(services, {
     run,
     entity: runnable,
-    runnable:
-      runnable.cache === undefined || before !== undefined
-        ? runnable
-        : answerFromCache(runnable, runnable.cache, services, run),
+    runnable: again === undefined ? answering(services, prepared) : repeatingRunnable(services, prepared, again),
     input: { parts, text: textOf(parts) },
     times: timesOf(services, prepared),
     before,
@@ -73,7 +81,10 @@ export function prepareExecution(services: RunServices, prepared: PreparedRun): 
     replaces: prepared.replaces,
     isAdopted: prepared.isAdopted,
     readUser: userSource(services, prepared),
-    unchecked: before === undefined && (prepared.unchecked === true || runnable.checksInput === true),
+    unchecked:
+      before === undefined &&
+      prepared.repeats?.plan === undefined &&
+      (prepared.unchecked === true || runnable.checksInput === true),
     state: stateSource(services, prepared),
     context: {
       runId: run.run_id,
@@ -86,7 +97,8 @@ export function prepareExecution(services: RunServices, prepared: PreparedRun): 
       logger,
       knowledge,
       answers: inside?.answers ?? noAnswers,
-      resumed: before && toResumption(before),
+      resumed: before === undefined ? behind(prepared) : toResumption(before),
+      again,
       async history(count = defaultHistoryRuns) {
         if (told !== undefined) return newestTurns(told, count)
         const earlier = await earlierRuns(count)
@@ -94,7 +106,7 @@ export function prepareExecution(services: RunServices, prepared: PreparedRun): 
         return earlier.flatMap(({ messages }) => messages.map(freeze))
       },
       // The summary is of the history that the caller's replaces.
-      summary: async () => (told === undefined ? store.findSummary(run.session_id) : undefined),
+      summary: async () => (told === undefined ? summaryFor(services, run) : undefined),
       entity: registry.current(),
       maxAsks: bounds.run.asks,
     },
@@ -102,6 +114,42 @@ export function prepareExecution(services: RunServices, prepared: PreparedRun): 
   })
   if (before !== undefined) endWhatWaits(services, execution, before)
   return execution
+}
+
+function answering(services: RunServices, { run, runnable, before }: PreparedRun): Runnable {
+  const { cache } = runnable
+  return cache === undefined || before !== undefined ? runnable : answerFromCache(runnable, cache, services, run)
+}
+
+/** A run that repeats another neither uses nor fills the response cache. */
+function repeatingRunnable(
+  services: RunServices,
+  { run, runnable, repeats, inside }: PreparedRun,
+  again: Again,
+): Runnable {
+  const { store, recorded } = services
+  const of = run.again_of?.run_id
+  const isRead = again.after === 'recorded' && of !== undefined
+  const readRecord = isRead ? () => readRecordOf(store, recorded, of) : undefined
+  const entity = inside === undefined ? runnable : gated(runnable, run.entity_id, again)
+  return repeating(entity, { again, plan: repeats?.plan, readRecord })
+}
+
+function behind({ run, repeats }: PreparedRun): Resumption | undefined {
+  return repeats?.plan && repeatedPart(run, repeats.plan)
+}
+
+/** A try sees what the turn saw that it tries again. */
+function triedBefore({ recorded }: RunServices, run: RunRecord) {
+  return async (count: number) => recorded.recordedBefore(await recorded.turnOf(run), run.session_id, count)
+}
+
+/** A later summary covers the turn that a try tries again. */
+async function summaryFor({ store, recorded }: RunServices, run: RunRecord): Promise<Summary | undefined> {
+  const summary = await store.findSummary(run.session_id)
+  if (summary === undefined || !isTry(run)) return summary
+  const turn = await recorded.head(await recorded.turnOf(run))
+  return summary.created_at < turn.created_at ? summary : undefined
 }
 
 /** The code of a resumed run may end without what it waited for. A function of its own: closures keep what is beside them. */
@@ -126,16 +174,19 @@ function timesOf({ requestTimeoutMs, bounds }: RunServices, prepared: PreparedRu
   }
 }
 
-function stateSource({ recorded }: RunServices, prepared: PreparedRun): StateSource | undefined {
+function stateSource({ store, recorded }: RunServices, prepared: PreparedRun): StateSource | undefined {
   const { run, runnable, before, inside } = prepared
   if (inside !== undefined) return { shared: inside.state }
   if (beginsEarly(runnable)) return undefined
   const read = async () => {
     const { state, userId } = await recorded.basis(run.session_id)
     run.user_id ??= userId
-    return state
+    return isTry(run) ? { ...(await store.findStateBefore(await recorded.turnOf(run))) } : state
   }
-  return { read, unsaved: before && unsavedState(before) }
+  return {
+    read,
+    unsaved: before === undefined ? repeatedState(prepared.repeats?.plan?.repeated) : unsavedState(run, before),
+  }
 }
 
 /** A run that begins before its start is durable reads the user of an existing session by itself. */

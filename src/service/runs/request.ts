@@ -84,10 +84,12 @@ export function createSeed(run: RunRecord, request: StartRun): SessionSeed {
 /** The start of a run as the store takes it. The record is copied, so the run may change while the store writes. */
 export function toStart(
   run: RunRecord,
-  { checksInput: unchecked }: Runnable,
+  { checksInput }: Runnable,
   owner: string,
   more: Partial<Pick<RunStart, 'session' | 'state' | 'claim' | 'replaces'>> = {},
 ): RunStart {
+  // A run that goes on within a record has an input that was accepted.
+  const unchecked = run.again_of === null || run.again_of.from === null ? checksInput : undefined
   const { session = null, state = null, claim = null, replaces } = more
   return { run: { ...run }, message: run.messages[0] as Message, session, state, claim, owner, unchecked, replaces }
 }

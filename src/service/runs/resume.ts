@@ -1,12 +1,13 @@
 import { AppError } from '../../core/error.ts'
 import type { RunEvent, RunResumedEvent, Stamp } from '../../core/event.ts'
 import type { JsonObject } from '../../core/json.ts'
-import { isResumable, type RunRecord } from '../../core/run.ts'
+import { isResumable, isTry, type RunRecord } from '../../core/run.ts'
 import type { RunResume } from '../../core/run-write.ts'
 import { timestamp } from '../../core/time.ts'
 import { type Answer, openRequests } from '../../core/waiting.ts'
 import { reserve } from '../events/recorder.ts'
 import { checkClientResults } from '../limits/client-tools.ts'
+import { assertRepeated } from '../repeating/source.ts'
 import { answerOnlyTo, checkAnswer, resumptionWith } from './answers.ts'
 import type { RunServices } from './run-services.ts'
 
@@ -30,6 +31,7 @@ export async function prepareResume(
   // The end event of the pause is not part of the record of a resumed run.
   before.pop()
   const requests = openRequests(before)
+  if (paused.status === 'interrupted') await assertRepeated(recorded, paused, before)
   const own = paused.parent_run_id === null ? answer : answerOnlyTo(requests, answer)
   const from = paused.status === 'interrupted' ? 'interrupted' : 'input_required'
   const at = timestamp(clock())
@@ -65,9 +67,11 @@ export function notWaiting(run: RunRecord): AppError {
   return new AppError('conflict', `The run is not waiting for input (status: ${run.status}).`, about)
 }
 
-/** The session's state after the last recorded step, if the process died before the run's end could save it. */
-export function unsavedState(before: readonly RunEvent[]): JsonObject | undefined {
-  const kept = before.findLastIndex((event) => event.type === 'run_resumed' && event.from === 'input_required')
+/** The session's state after the last recorded step, if the process died before the run's end could save it. A try saves none. */
+export function unsavedState(run: Pick<RunRecord, 'again_of'>, before: readonly RunEvent[]): JsonObject | undefined {
+  const kept = isTry(run)
+    ? -1
+    : before.findLastIndex((event) => event.type === 'run_resumed' && event.from === 'input_required')
   const last = before.findLast((event, index) => index > kept && event.type === 'step_end' && event.state !== undefined)
   return last?.type === 'step_end' ? last.state : undefined
 }

@@ -1,6 +1,6 @@
 import { AppError, invalid, toAppError } from '../../core/error.ts'
 import type { RunEvent } from '../../core/event.ts'
-import { isEnded, isResumable, type RunHead, type RunRecord } from '../../core/run.ts'
+import { isEnded, isResumable, isTry, type RunHead, type RunRecord } from '../../core/run.ts'
 import type { Runnable } from '../../core/runnable.ts'
 import type { Recovered } from '../../core/store.ts'
 import { toWaiting } from '../../core/waiting.ts'
@@ -12,21 +12,21 @@ import { checkCallersGiven, checkGiven, checkMerged } from '../limits/given.ts'
 import { withPrompts } from '../prompts/expand.ts'
 import { PromptReader } from '../prompts/reader.ts'
 import { createTraces } from '../prompts/trace.ts'
-import type { ResumeAnswer, RunHandle, Runs } from '../services.ts'
+import type { ResumeAnswer, RunHandle, Runs, StartRun } from '../services.ts'
 import { cancelPaused } from './cancel.ts'
 import { createChildren } from './children.ts'
 import type { RunExecution } from './execution.ts'
-import { followAnswered } from './follow.ts'
 import { checkInput, takeGiven } from './given.ts'
 import { ownHandle } from './handle.ts'
 import { LiveRuns } from './live.ts'
 import { beginsEarly, type PreparedRun, prepareExecution } from './prepare.ts'
 import { prepareReplacement, restoreTurn } from './replacing.ts'
-import { createReplay } from './replay.ts'
+import { createReplay, followAnswered } from './replay.ts'
 import { alreadyReplaced, createRun, createSeed, toStart } from './request.ts'
 import { notWaiting, prepareResume } from './resume.ts'
 import type { RunServices } from './run-services.ts'
 import { type StoredIds, type StoredStart, withStoredFiles } from './stored-start.ts'
+import { startTry, type TryRequest } from './try.ts'
 
 /** A queued run of an earlier process. */
 type QueuedRun = Recovered['queued'][number]
@@ -50,6 +50,8 @@ export interface RunService extends Runs {
   shutdown(deadlineMs: number): Promise<void>
   /** Resolves when the runs that are live now have ended. */
   idle(): Promise<void>
+  /** Starts a run that only tries another one again, beside the session's queue. */
+  startTry(request: TryRequest): Promise<RunHandle>
   /** Number of live runs, queued ones included. */
   readonly active: number
   /** Their ids. */
@@ -96,9 +98,10 @@ export function createRuns({ onRunEnd, onTurnsReplaced, ...options }: RunsOption
       const runnable = registry.get(run.entity_id)
       live.assertOpen()
       if (live.get(runId) !== undefined) throw notWaiting({ ...paused, status: 'running' })
-      live.queues.assertRoom(sessionId, 'reject')
+      const isApart = isTry(run)
+      if (!isApart) live.queues.assertRoom(sessionId, 'reject')
       const execution = prepare({ run, runnable, mode: answer.mode, before })
-      live.queues.enter(execution, 'reject')
+      if (!isApart) live.queues.enter(execution, 'reject')
       await live.admit(execution, () => store.resumeRun(resume), 'durable')
       return ownHandle(execution, answer)
     } catch (error) {
@@ -112,19 +115,16 @@ export function createRuns({ onRunEnd, onTurnsReplaced, ...options }: RunsOption
     }
   }
 
-  const start = withStoredFiles(
-    services,
-    ({ entityId }) => {
-      live.assertOpen()
-      registry.get(entityId)
-    },
-    startStored,
-  )
+  const check = ({ entityId }: StartRun) => {
+    live.assertOpen()
+    registry.get(entityId)
+  }
+  const start = withStoredFiles(services, check, startStored)
 
   async function startStored(request: StoredStart, ids?: StoredIds): Promise<RunHandle> {
     live.assertOpen()
     const runnable = registry.get(request.entityId)
-    const { sessionId, state = null, strategy = 'enqueue', replaces, idempotency, mode } = request
+    const { sessionId, state = null, strategy = 'enqueue', replaces, idempotency, mode, repeats } = request
     checkGiven(request, bounds)
     if (request.given !== undefined) checkCallersGiven(request.given, bounds)
     const { given, ignored } = takeGiven(request, runnable, options.clientInstructions)
@@ -155,7 +155,7 @@ export function createRuns({ onRunEnd, onTurnsReplaced, ...options }: RunsOption
       clock(),
     )
     live.queues.assertRoom(run.session_id, strategy)
-    const execution = prepare({ run, runnable, mode, replaces, isFirst: sessionId === undefined })
+    const execution = prepare({ run, runnable, mode, replaces, repeats, isFirst: sessionId === undefined })
     const others = replaces !== undefined && strategy === 'interrupt' ? live.queues.of(run.session_id) : []
     // A replaced run ends only after the mark is durable: otherwise its own end could bring back what it had replaced.
     const isFirst = live.queues.enter(execution, replaces === undefined ? strategy : 'enqueue')
@@ -175,7 +175,11 @@ export function createRuns({ onRunEnd, onTurnsReplaced, ...options }: RunsOption
     const earlier = await live.admit(
       execution,
       replaces === undefined ? commit : replace,
-      !isFirst ? 'queued' : beginsEarly(runnable, request) && replaces === undefined ? 'early' : 'durable',
+      !isFirst
+        ? 'queued'
+        : beginsEarly(runnable, request) && replaces === undefined && repeats === undefined
+          ? 'early'
+          : 'durable',
     )
     if (replaces !== undefined && earlier === undefined) {
       for (const runId of superseded) supersede(runId)
@@ -283,6 +287,7 @@ export function createRuns({ onRunEnd, onTurnsReplaced, ...options }: RunsOption
     cancelSession: (sessionId, reason) => live.cancelSession(sessionId, reason),
     shutdown: (deadlineMs) => live.shutdown(deadlineMs),
     idle: () => live.idle(),
+    startTry: (request) => startTry(services, { live, children }, request),
     ids: () => live.ids(),
     get active() {
       return live.size

@@ -28,7 +28,7 @@ export function withStoredFiles(
 
   return async (request) => {
     // Everything before a run without files is synchronous: runs of a session keep the order of their calls.
-    if (!bringsFiles(request)) return startStored(request as StoredStart)
+    if (!bringsFiles(request) || request.repeats?.keepsInput) return startStored(request as StoredStart)
     check(request)
     const now = clock()
     const ids = { run_id: createId('run', now), session_id: request.sessionId ?? createId('ses', now) }

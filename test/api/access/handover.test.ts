@@ -132,7 +132,7 @@ describe.each(ways)('with %s', (_way, config) => {
       ({ method, path }) => method !== 'GET' && /\/(?:runs|sessions)\/\{id\}/.test(path),
     )
     expect(changes.map(({ doc }) => doc.operationId).sort()).toEqual(
-      'cancelRun createSummary deleteSession forkSession restoreRun resumeRun reuseSession unshareSession updateSession'.split(
+      'cancelRun createSummary deleteSession forkSession repeatRun restoreRun resumeRun reuseSession unshareSession updateSession'.split(
         ' ',
       ),
     )
@@ -141,8 +141,9 @@ describe.each(ways)('with %s', (_way, config) => {
         .replace('{id}', path.includes('/runs/') ? own.waiting : session)
         .replace('{kind}/{owner_id}', 'user/ann')
       const answer = await ann(method, target, bodies[doc.operationId] ?? {})
-      const code = path.includes('/runs/') ? 'run_not_found' : 'session_not_found'
-      expect([doc.operationId, answer.status, answer.json.error.code]).toEqual([doc.operationId, 404, code])
+      const missing = path.includes('/runs/') ? 'run_not_found' : 'session_not_found'
+      const [status, code] = doc.scope === 'operator' ? [403, 'forbidden'] : [404, missing]
+      expect([doc.operationId, answer.status, answer.json.error.code]).toEqual([doc.operationId, status, code])
     }
     for (const way of ['run', 'run/stream']) {
       const run = await ann('POST', `${api}/agents/echo/${way}`, { input: 'x', session_id: session }, key)

@@ -295,7 +295,7 @@ const ofEverybody = new Set([
 /** Says something of the request or of what is made by it, and names nothing that is there. */
 const namesNothing = new Set([
   ...['limit', 'status', 'total', 'again', 'events', 'new_ids', 'include', 'replaced'].map((name) => `query.${name}`),
-  ...['name', 'metadata', 'state', 'reason', 'approved', 'input', 'stream', 'background', 'on_disconnect'],
+  ...['name', 'metadata', 'state', 'reason', 'approved', 'after', 'input', 'stream', 'background', 'on_disconnect'],
   ...['multitask_strategy', 'parts', 'type', 'text', 'data', 'content', 'jsonrpc', 'method', 'id', 'params', 'message'],
   ...['onDisconnect', 'markData', 'role', 'agentId', 'media_type', 'url', 'size', 'file', 'files', 'request'],
   // Of an import: what is in a copy is the caller's from then on, whatever it says.

@@ -72,7 +72,11 @@ describe('the server lets each kind of key do what the table says', () => {
   let server: RunningTestServer
 
   beforeAll(async () => {
-    server = await startServer({ auth: { keys: kinds.flatMap(({ key }) => key ?? []) } }, {}, { withTests: true })
+    server = await startServer(
+      { studio: { again: true }, auth: { keys: kinds.flatMap(({ key }) => key ?? []) } },
+      {},
+      { withTests: true },
+    )
   })
   afterAll(() => server.close())
 

@@ -29,10 +29,10 @@ test('each of several models has a line, and its name no codes for the terminal'
 test('a run that repeats another names it, and where it began', () => {
   expect(againLines({ again_of: null })).toEqual([])
   expect(againLines({})).toEqual([])
-  expect(againLines({ again_of: { run_id: 'run_1', from: 12, keep: 'fork' } })).toEqual([
+  expect(againLines({ again_of: { run_id: 'run_1', from: 12, after: 'ask', keep: 'fork' } })).toEqual([
     'run_1  from event 12  in a fork',
   ])
-  expect(againLines({ again_of: { run_id: 'run_1', from: null, keep: 'no' } })).toEqual([
+  expect(againLines({ again_of: { run_id: 'run_1', from: null, after: 'ask', keep: 'no' } })).toEqual([
     'run_1  from its beginning  not kept',
   ])
 })

@@ -31,7 +31,7 @@ const ids: Record<string, string> = {}
 
 beforeAll(async () => {
   server = await startServer(
-    { summaryManager: { summarizer: offlineSummarizer(), timeoutMs: 30_000 } },
+    { studio: { again: true }, summaryManager: { summarizer: offlineSummarizer(), timeoutMs: 30_000 } },
     {
       asking: agent({
         async *run() {

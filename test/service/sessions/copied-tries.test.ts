@@ -5,7 +5,7 @@ import { createReading } from '../../../src/service/sessions/shared-reading.ts'
 import { at, endOf, seedOf, started, startOf } from '../../contract/session-store/builders.ts'
 import { echo, openServices } from '../../support/services.ts'
 
-const again = (runId: string, keep: AgainOf['keep']): AgainOf => ({ run_id: runId, from: null, keep })
+const again = (runId: string, keep: AgainOf['keep']): AgainOf => ({ run_id: runId, from: null, after: 'ask', keep })
 
 /** A turn, a try of it with a child run, and a turn that took its place. */
 async function opened() {

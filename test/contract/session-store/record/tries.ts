@@ -9,7 +9,12 @@ const sessionId = 's'
 
 export function testTries(store: () => SessionStore): void {
   const { say, open } = turnsIn(store)
-  const again = (runId: string, keep: AgainOf['keep'] = 'no'): AgainOf => ({ run_id: runId, from: 3, keep })
+  const again = (runId: string, keep: AgainOf['keep'] = 'no'): AgainOf => ({
+    run_id: runId,
+    from: 3,
+    after: 'ask',
+    keep,
+  })
 
   /** A try of the turn with a child run, both running. */
   async function tryAgain(of: string, second = 5): Promise<{ runId: string; childId: string }> {

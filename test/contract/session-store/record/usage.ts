@@ -53,7 +53,7 @@ export function testUsage(store: () => SessionStore): void {
     (await started(store(), { run: { session_id: sessionId, ...run }, session: null })).runId
   const finish = (runId: string, more: Partial<RunEnd>) => store().finishRun(endOf(runId, more))
   const open = () => store().createSession(seedOf({ session_id: sessionId }))
-  const again: AgainOf = { run_id: 'run_x', from: null, keep: 'no' }
+  const again: AgainOf = { run_id: 'run_x', from: null, after: 'ask', keep: 'no' }
 
   async function copyTo(id: string): Promise<void> {
     const found = await store().findSession(sessionId)
