@@ -21,6 +21,8 @@ export interface TracedToolCall {
   input: Json
   output?: Json
   error?: { message: string }
+  /** The call was not approved and not made. Absent in records of earlier versions. */
+  denied?: true
   /** Null while it has no result. */
   duration_ms: number | null
 }
@@ -44,6 +46,8 @@ export interface TracedCall {
   finish_reason: string | null
   usage: Usage | null
   duration_ms: number | null
+  /** From the call to the first text or reasoning of the answer; absent when it had none. */
+  first_text_ms?: number
 }
 
 /** `call`: only the model call with this id, instead of a page. */

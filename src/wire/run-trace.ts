@@ -24,6 +24,7 @@ const TracedToolCall = z.object({
   input: json(),
   output: json().exactOptional(),
   error: z.object({ message: z.string() }).exactOptional(),
+  denied: z.literal(true).exactOptional().describe('The call was not approved and not made.'),
   duration_ms: z.number().nullable().describe('Null while there is no result.'),
 })
 
@@ -45,6 +46,10 @@ const TracedCall = z.object({
   usage: Usage.nullable(),
   cost: Cost.nullable().describe('By the prices of now. Null: not known.'),
   duration_ms: z.number().nullable(),
+  first_text_ms: z
+    .number()
+    .exactOptional()
+    .describe('From the call to the first text or reasoning of the answer. Absent when it had none.'),
 })
 
 export const RunTrace = component(

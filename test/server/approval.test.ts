@@ -150,6 +150,12 @@ describe('a tool that needs approval', () => {
     expect(JSON.stringify(prompts[1])).toContain('too risky')
     const result = (await events(json.run_id)).find(({ type }) => type === 'tool_result')
     expect(result).toMatchObject({ error: { message: 'The call was not approved.' }, denied: true })
+    const { calls } = (await server.call('GET', `/api/v1/runs/${json.run_id}/trace`)).json
+    expect(calls[0].tool_calls).toMatchObject([{ name: 'wipe', denied: true }])
+    expect(calls[0]).not.toHaveProperty('first_text_ms')
+    const last = (await events(json.run_id)).findLast(({ type }) => type === 'model_call_end')
+    expect(calls[1].first_text_ms).toBe(last?.first_text_ms)
+    expect(calls[1].first_text_ms).toBeGreaterThanOrEqual(0)
   })
 
   it('decides each call by itself, and asks again for what is left open', async () => {

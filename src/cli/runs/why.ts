@@ -52,11 +52,12 @@ function countSame(messages: readonly string[], before: readonly string[]): numb
 }
 
 function formatCall(call: TracedCall & { cost?: Cost | null }, number: number, same: number): string {
-  const { model, finish_reason: reason, usage, cost, duration_ms: ms } = call
+  const { model, finish_reason: reason, usage, cost, duration_ms: ms, first_text_ms: firstMs } = call
   const facts = [
     reason ?? 'still running',
     ...(usage === null ? [] : [formatUsage(usage), formatCost(cost)]),
     ...(ms === null ? [] : [formatDuration(ms)]),
+    ...(firstMs === undefined ? [] : [`first text ${formatDuration(firstMs)}`]),
   ]
   const messages = Array.isArray(call.messages) ? call.messages.slice(same) : undefined
   return [
@@ -74,10 +75,10 @@ function formatCall(call: TracedCall & { cost?: Cost | null }, number: number, s
   ].join('\n')
 }
 
-function formatToolCall({ name, input, output, error, duration_ms: ms }: TracedToolCall): string[] {
+function formatToolCall({ name, input, output, error, denied, duration_ms: ms }: TracedToolCall): string[] {
   const outcome =
     error !== undefined
-      ? [`      ✗ ${terminalLine(error.message)}`]
+      ? [`      ✗ ${denied ? 'denied: ' : ''}${terminalLine(error.message)}`]
       : output === undefined
         ? []
         : indented(textOf(output), '      ← ')

@@ -159,6 +159,7 @@ class Tracer {
         this.#open.finish_reason = event.finish_reason
         this.#open.usage = event.usage
         this.#open.duration_ms = event.duration_ms
+        if (event.first_text_ms !== undefined) this.#open.first_text_ms = event.first_text_ms
         return
       case 'text_delta':
         if (this.#open?.finish_reason === null) this.#open.text += event.text
@@ -174,6 +175,7 @@ class Tracer {
         if (call === undefined) return
         if (event.output !== undefined) call.output = event.output
         if (event.error !== undefined) call.error = event.error
+        if (event.denied) call.denied = true
         call.duration_ms = event.duration_ms
         return
       }

@@ -132,6 +132,7 @@ describe('sessions show', () => {
       '→ weather {"city":"Bern"}',
       '← Bern: 21',
       'call 2  ',
+      '  first text ',
       '(the first 2 messages as in the call before)',
       '    Warm.',
     ])
