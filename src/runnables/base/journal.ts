@@ -10,6 +10,9 @@ export interface Decision {
   reason?: string | undefined
 }
 
+/** The place of what is asked before a step, which is no part of the code's order: a finished step asks no more. */
+export const beside = 'again'
+
 type End = StepEnd | Decision
 
 interface Recorded {
@@ -144,7 +147,8 @@ export class Journal {
         if (event.status !== 'cancelled') end(event.step_id, event)
       } else if (event.type === 'input_required' && event.call_id !== undefined && event.child_run_id === undefined) {
         const { call_id: id, after } = event
-        begin('approval', { name: id.slice(0, id.lastIndexOf('#')), id, parent: undefined, after })
+        const name = id.slice(0, id.lastIndexOf('#'))
+        begin('approval', { name, id, parent: undefined, after, isBack: after === beside })
         open.push(id)
       } else if (event.type === 'run_resumed') {
         for (const id of open.splice(0)) {

@@ -97,6 +97,7 @@ function build(settings: CheckedTeam, members: readonly Member[], defaults: Defa
     tools: [],
     knowledge: false,
     sideEffects: true,
+    repeats: 'steps',
     memberIds: members.flatMap(({ entity }) =>
       typeof entity === 'string' ? [entity] : isTeam(entity) ? entity.memberIds : [],
     ),

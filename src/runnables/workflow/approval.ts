@@ -43,7 +43,8 @@ export function createApprove(
   }
 }
 
-function decided(name: string, { approved, input, reason }: Decision): Json | undefined {
+/** Throws `run_cancelled` when it was refused. */
+export function decided(name: string, { approved, input, reason }: Decision): Json | undefined {
   if (approved) return input
   const why = reason ?? (typeof input === 'string' ? input : '')
   throw new AppError('run_cancelled', `'${name}' was not approved${why === '' ? '.' : `: ${why}`}`)

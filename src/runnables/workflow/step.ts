@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { z } from 'zod'
 import { AppError, messageOf } from '../../core/error.ts'
-import type { EmittedEvent, StepEnd, StepStart } from '../../core/event.ts'
+import type { EmittedEvent, Stamp, StepEnd, StepStart } from '../../core/event.ts'
 import { createId } from '../../core/id.ts'
 import type { Json, JsonObject } from '../../core/json.ts'
 import { pause, within } from '../../runtime/abort.ts'
@@ -52,6 +52,8 @@ export interface StepSurroundings {
   changedState: (step: string) => JsonObject | undefined
   /** Called when a step begins; the returned function, when it ends. */
   enter: () => () => void
+  /** In a run that repeats another: the recorded end of a step, or once it may be made. Never, while that is asked. */
+  gate?: ((name: string, occurrence: number, leave: () => void) => Promise<StepEnd | undefined>) | undefined
 }
 
 const longestPauseMs = 10_000
@@ -82,7 +84,7 @@ export function isInsideStep(): boolean {
 }
 
 export function createStep(surroundings: StepSurroundings): Step {
-  const { runId, emit, recorded, signal, journal, changedState, enter } = surroundings
+  const { runId, emit, recorded, signal, journal, changedState, enter, gate } = surroundings
 
   const step = (name: string, ...rest: unknown[]): Promise<unknown> => {
     const work = rest.pop() as Work<unknown>
@@ -92,12 +94,18 @@ export function createStep(surroundings: StepSurroundings): Step {
     const outer = places.getStore()?.outer
     const { key, number, id = createId('step') } = journal.next('step', name, outer?.id)
     const { after } = moveTo(id)
-    const leave = enter()
+    const end = enter()
+    let hasLeft = false
+    const leave = () => {
+      if (!hasLeft) end()
+      hasLeft = true
+    }
     const idempotencyKey = `${outer?.key ?? runId}/${encodeURIComponent(name)}#${number}`
     const start: StepStart = { type: 'step_start', step_id: id, name }
     if (outer !== undefined) start.parent_id = outer.id
     if (after !== undefined) start.after = after
-    const done = run(start, key, idempotencyKey, options, work).finally(leave)
+    const allow = outer === undefined && gate !== undefined ? () => gate(name, number, leave) : undefined
+    const done = run(start, key, idempotencyKey, options, work, allow).finally(leave)
     // A step that is not awaited may fail after the run has ended; the error is in its step_end.
     done.catch(() => {})
     return done
@@ -109,12 +117,21 @@ export function createStep(surroundings: StepSurroundings): Step {
     idempotencyKey: string,
     options: CheckedOptions,
     work: Work<unknown>,
+    allow: (() => Promise<StepEnd | undefined>) | undefined,
   ): Promise<unknown> {
     signal.throwIfAborted()
     const { step_id: id, name, after, parent_id } = start
     const known = await journal.enter(key, name, after, parent_id)
     if (known !== undefined) return resultOf(known as StepEnd)
+    const answered = await allow?.()
     signal.throwIfAborted()
+    if (answered !== undefined) {
+      const { step_id: _id, run_id: _run, seq: _seq, at: _at, ...end } = answered as StepEnd & Stamp
+      await emit(start)
+      await emit({ ...end, step_id: id })
+      await recorded()
+      return resultOf(answered)
+    }
     const startedAt = Date.now()
     const end = async (rest: Pick<StepEnd, 'status' | 'output' | 'error'>) => {
       const state = changedState(name)

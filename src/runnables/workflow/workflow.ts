@@ -24,6 +24,7 @@ import { type Entity, withToolLook } from '../tools/as-tool.ts'
 import { toJsonSchema } from '../tools/describe.ts'
 import { type Approve, createApprove } from './approval.ts'
 import { createAsk } from './ask.ts'
+import { createGate } from './gate.ts'
 import { checkInput, type InputSchema, isInputSchema, readInput, readState } from './input.ts'
 import { beginAt, createStep, type Step } from './step.ts'
 
@@ -75,6 +76,7 @@ export function workflow<INPUT = string, STATE extends object = JsonObject>(
     knowledge: false,
     sideEffects: true,
     timeoutMs: timeout,
+    repeats: 'steps',
     takes: ['instructions'],
     describe: async () => ({ ...noConfig, input_schema: await toJsonSchema(settings.input) }),
     ...(settings.input !== undefined && { checkInput: (input: RunInput) => checkInput(settings.input, input) }),
@@ -117,7 +119,9 @@ async function* execute<INPUT, STATE extends object>(
     return new Promise<never>(() => {})
   }
   const changedState = watchState(context.state)
-  const step = createStep({ runId, emit, recorded: () => context.recorded(), signal, journal, changedState, enter })
+  const gate = context.again && createGate(context.again, { journal, state: context.state, emit, wait })
+  const recorded = () => context.recorded()
+  const step = createStep({ runId, emit, recorded, signal, journal, changedState, enter, gate })
   const approve = createApprove(journal, emit, wait)
   const asking = { ...askingOf(context, emit), context: deriveContext(context, { signal }) }
   const ask = createAsk({ asking, journal, enter, wait })

@@ -2,7 +2,7 @@ import { AppError, notFound } from '../../core/error.ts'
 import type { RunEvent } from '../../core/event.ts'
 import { createId } from '../../core/id.ts'
 import type { GivenPart, Part } from '../../core/message.ts'
-import { finalStatuses, isResumable, isTry, type RunRecord, type RunStatus } from '../../core/run.ts'
+import { finalStatuses, isResumable, isTry, type RunHead, type RunRecord, type RunStatus } from '../../core/run.ts'
 import type { ChildCall, ChildInput, Runnable } from '../../core/runnable.ts'
 import { type Answer, answerForChild, openRequests } from '../../core/waiting.ts'
 import { RunFiles } from '../files/run-files.ts'
@@ -72,9 +72,9 @@ export function createChildren(services: RunServices, live: LiveRuns): Children 
       }
     },
 
-    async find({ run_id: parentId }, runId) {
+    async find(parent, runId) {
       const run = await store.findRun(runId)
-      if (run === undefined || run.parent_run_id !== parentId) return undefined
+      if (run === undefined || !(await isInside(run, parent))) return undefined
       if (run.status !== 'input_required') return { run, requests: [] }
       const events: RunEvent[] = []
       for await (const batch of recorded.events(run, 0)) events.push(...batch)
@@ -84,6 +84,15 @@ export function createChildren(services: RunServices, live: LiveRuns): Children 
     async cancel(run) {
       await (isResumable(run) ? cancelPaused : cancelInside)(services, run, 'parent_ended')
     },
+  }
+
+  /** Also in a run that the parent repeats. */
+  async function isInside(run: RunRecord, parent: RunHead): Promise<boolean> {
+    if (run.parent_run_id === parent.run_id) return true
+    const { again_of: of } = parent
+    if (of === null || of.from === null) return false
+    const repeated = await store.findRun(of.run_id)
+    return repeated !== undefined && isInside(run, repeated)
   }
 
   /** A child ends with its parent. One that waits stays as it is while its parent waits too. */
