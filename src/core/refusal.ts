@@ -45,11 +45,16 @@ export function isWithheld({ messages }: { messages: readonly Message[] }): bool
   return entries.length === 1 && marks.includes(entries[0]?.[0] ?? '') && entries[0]?.[1] === true
 }
 
+/** What says nothing of an input. */
+const keptEdits: readonly string[] = ['model', 'settings']
+
 /** What remains of what a caller gave with a refused input. `goesOn`: keeps what a paused run needs to resume. */
 export function refuseGiven(given: RunGiven | null, goesOn: boolean): RunGiven | null {
   if (given === null || !goesOn) return null
-  const { history: _history, instructions: _instructions, ...rest } = given
-  return Object.keys(rest).length === 0 ? null : rest
+  const { history: _history, instructions: _instructions, edit, ...rest } = given
+  const kept = Object.fromEntries(Object.entries(edit ?? {}).filter(([key]) => keptEdits.includes(key)))
+  const left: RunGiven = Object.keys(kept).length === 0 ? rest : { ...rest, edit: kept }
+  return Object.keys(left).length === 0 ? null : left
 }
 
 type Recorded = Omit<RunEvent, 'run_id'>
@@ -69,6 +74,7 @@ export function withoutInput<T extends Recorded>(event: T, goesOn: boolean): T {
     return { ...rest, query: JSON.stringify(refusedData) } as unknown as T
   }
   if (type === 'tool_call') return { ...event, input: refusedData }
+  if (type === 'tool_input_delta') return { ...event, text: '' }
   if (type !== 'input_required' || goesOn) return event
   const { messages: _messages, ...rest } = event as T & { messages?: Json; data?: Json }
   return (rest.data === undefined ? rest : { ...rest, data: refusedData }) as unknown as T

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { RunEvent } from '../../src/core/event.ts'
 import type { Message, Part } from '../../src/core/message.ts'
-import { hideMessage, isWithheld, refuseMessage, withoutInput } from '../../src/core/refusal.ts'
+import { hideMessage, isWithheld, refuseGiven, refuseMessage, withoutInput } from '../../src/core/refusal.ts'
 
 const message = (parts: Part[]): Message => ({
   message_id: 'msg_1',
@@ -35,10 +35,24 @@ describe('a message that is withheld', () => {
   })
 })
 
+test('what was changed of a repeated run goes with its input, except its model and settings', () => {
+  const edit = {
+    model: 'openai/gpt-5',
+    settings: { seed: 1 },
+    messages: ['secret'],
+    instructions: 'secret',
+    tool_output: 'secret',
+  }
+  expect(refuseGiven({ edit }, false)).toBeNull()
+  expect(refuseGiven({ edit }, true)).toEqual({ edit: { model: 'openai/gpt-5', settings: { seed: 1 } } })
+  expect(refuseGiven({ edit: { messages: ['secret'] }, instructions: 'secret' }, true)).toBeNull()
+})
+
 describe('the events of a run whose input was refused', () => {
   const events: RunEvent[] = [
     { ...stamp, type: 'retrieval', query: 'secret', results: [], words: ['secret'], duration_ms: 1 },
     { ...stamp, type: 'tool_call', call_id: 'call_1', name: 'find', input: { text: 'secret' } },
+    { ...stamp, type: 'tool_input_delta', call_id: 'call_1', name: 'find', text: '{"text":"secret' },
   ] as RunEvent[]
 
   test.each(events)('keep nothing of it: $type', (event) => {

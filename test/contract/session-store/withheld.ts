@@ -53,13 +53,14 @@ export function testWithheld(store: () => SessionStore): void {
       const call: EmittedEvent = { type: 'tool_call', call_id: 'c', name: 't', input: { q: 'secret' } }
       const prompt: EmittedEvent = { type: 'model_call_start', call_id: 'm', model: 'm', messages: ['secret'] }
       const query: EmittedEvent = { type: 'retrieval', query: 'secret', results: [] }
+      const piece: EmittedEvent = { type: 'tool_input_delta', call_id: 'c', name: 't', text: '{"q":"secret' }
       const first = [eventOf(runId, 2, call), ...textEvents(runId, 3, ['No', '.'])]
       await store().appendEvents({ run_id: runId, fence: 1, events: first, reserve_until: 1004 })
       await store().cacheAnswer({ key: 'k', run_id: runId, expires_at: at(86_400 * 365 * 50) })
       await find()
-      const events = [eventOf(runId, 5, prompt), eventOf(runId, 6, query)]
+      const events = [eventOf(runId, 5, prompt), eventOf(runId, 6, query), eventOf(runId, 7, piece)]
       const messages = [messageOf(runId, 'assistant', 'No.', at(1))]
-      expect(await store().finishRun(endOf(runId, { end_seq: 7, events, messages, refused: [runId] }))).toBe('ok')
+      expect(await store().finishRun(endOf(runId, { end_seq: 8, events, messages, refused: [runId] }))).toBe('ok')
       expect((await store().findRun(runId))?.messages).toMatchObject([
         { parts: refused, content: '{"refused":true}' },
         { content: 'No.' },
@@ -72,6 +73,7 @@ export function testWithheld(store: () => SessionStore): void {
         'text_delta',
         'model_call_start',
         'retrieval',
+        'tool_input_delta',
         'run_end',
       ])
       expect(await store().findCached('k')).toBeUndefined()

@@ -1,8 +1,8 @@
 import { filesIn, type Part } from '../../../../core/message.ts'
-import { refusedData, refusedParts, withoutInput } from '../../../../core/refusal.ts'
+import { refusedData, refusedParts, refuseGiven, withoutInput } from '../../../../core/refusal.ts'
 import { isEnded, type RunGiven, type RunStatus } from '../../../../core/run.ts'
 import type { RunEnd, RunFinished } from '../../../../core/run-write.ts'
-import type { Connection, SqlValue } from '../../../sqlite/connection.ts'
+import type { Connection } from '../../../sqlite/connection.ts'
 import { deleteInputFiles } from '../files/delete.ts'
 import { fromJson, type MessageRow } from '../schema/rows.ts'
 import { writeSingly } from './single-write.ts'
@@ -12,10 +12,6 @@ const batchesAtOnce = 16
 const selectRefused = `WITH RECURSIVE refused(refused_id) AS (
     SELECT value FROM json_each(?) UNION SELECT run_id FROM refused CROSS JOIN runs ON parent_run_id = refused_id)
   SELECT run_id, run_number, status, input, last_batch, given FROM refused CROSS JOIN runs ON run_id = refused_id`
-
-/** As in core/refusal.ts. */
-const refuseGiven = `UPDATE runs SET given = iif(?, nullif(json_remove(given, '$.history', '$.instructions'), '{}'), NULL)
-  WHERE run_number = ? AND given IS NOT NULL`
 
 const refuseWaiting = `UPDATE runs SET ended = json_set(ended, '$.waiting',
     (SELECT json_group_array(json(iif(value -> '$.data' IS NULL, value, json_set(value, '$.data', json(?)))))
@@ -40,20 +36,22 @@ export async function refuseRuns(writer: Connection, runIds: readonly string[]):
     const status = row.status as RunStatus
     const goesOn = !isEnded(status) || status === 'input_required'
     const messages = JSON.parse(row.input as string) as MessageRow[]
+    const given = fromJson<RunGiven>(row.given)
     await deleteInputFiles(
       writer,
       row.run_id as string,
-      [...messages.map(([, , parts]) => parts), ...historyOf(row.given)].flatMap(filesIn),
+      [...messages.map(([, , parts]) => parts), ...historyOf(given)].flatMap(filesIn),
     )
     const input = messages.map(([id, role, , createdAt]): MessageRow => [id, role, refusedParts(), createdAt])
     const batch = row.last_batch as string | null
     const last = batch === null ? null : (redact(batch, goesOn) ?? batch)
-    await writer.run('UPDATE runs SET input = ?, last_batch = ? WHERE run_number = ?', [
+    const kept = refuseGiven(given, goesOn)
+    await writer.run('UPDATE runs SET input = ?, last_batch = ?, given = ? WHERE run_number = ?', [
       JSON.stringify(input),
       last,
+      kept === null ? null : JSON.stringify(kept),
       number,
     ])
-    await writer.run(refuseGiven, [goesOn ? 1 : 0, number])
     await writer.run(refuseWaiting, [JSON.stringify(refusedData), number])
     await redactEvents(writer, number, goesOn)
     await writer.run('DELETE FROM cached_answers WHERE answer_run_id = ?', [row.run_id as string])
@@ -62,8 +60,8 @@ export async function refuseRuns(writer: Connection, runIds: readonly string[]):
   return numbers
 }
 
-function historyOf(given: SqlValue | undefined): Part[][] {
-  return fromJson<RunGiven>(given)?.history?.map(({ parts }) => parts) ?? []
+function historyOf(given: RunGiven | null): Part[][] {
+  return given?.history?.map(({ parts }) => parts) ?? []
 }
 
 async function redactEvents(writer: Connection, number: number, goesOn: boolean): Promise<void> {
