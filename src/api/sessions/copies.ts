@@ -1,6 +1,7 @@
 import { AppError, isAppError } from '../../core/error.ts'
 import type { RunEvent } from '../../core/event.ts'
 import type { Json } from '../../core/json.ts'
+import type { RunRecord } from '../../core/run.ts'
 import type { RunPiece, SessionCopy, SessionHead, SessionRecord } from '../../core/session.ts'
 import { parseJson, parseLarge } from '../../http/body/json-guard.ts'
 import { json, stream } from '../../http/reply.ts'
@@ -122,13 +123,20 @@ export function toCopyEvents(events: readonly RunEvent[], prompts: boolean): rea
   return prompts ? events : events.map((event) => toWireEvent(event, false))
 }
 
+/** The recorded run; without `prompts`, what an operator changed of a repeated one is left out. */
+export function toCopyRun(run: RunRecord, prompts: boolean): RunRecord {
+  if (prompts || run.given?.edit === undefined) return run
+  const { edit: _edit, ...given } = run.given
+  return { ...run, given: Object.keys(given).length === 0 ? null : given }
+}
+
 export async function* toCopyLines(pieces: AsyncIterable<SessionPiece>, prompts: boolean): AsyncGenerator<Uint8Array> {
   const writer = new CopyWriter()
   for await (const piece of pieces) {
     if ('session' in piece) yield* toLine(writer.session(piece))
     else if ('events' in piece) yield* toLine(writer.events(piece.run_id, toCopyEvents(piece.events, prompts)))
     else if ('file' in piece) yield* toLine(writer.file(piece.run_id, piece.file))
-    else yield* toLine(writer.run(piece.run))
+    else yield* toLine(writer.run(toCopyRun(piece.run, prompts)))
   }
   yield* toLine(writer.end())
 }

@@ -6,7 +6,7 @@ import { type DocumentedRoute, routesAbout } from '../route/documented.ts'
 import { maySeePrompts } from '../route/included-prompts.ts'
 import { pathId } from '../route/path-id.ts'
 import type { ApiSettings } from '../route/settings.ts'
-import { toCopyEvents, toCopyLines, toLine } from './copies.ts'
+import { toCopyEvents, toCopyLines, toCopyRun, toLine } from './copies.ts'
 
 const route = routesAbout('Users', 'admin')
 
@@ -48,7 +48,7 @@ async function* toLines(pieces: AsyncIterable<UserPiece>, prompts: boolean): Asy
   for await (const piece of pieces) {
     if ('session' in piece) yield* toCopyLines(piece.session, prompts)
     else if ('shared' in piece) yield userLine({ type: 'shared', session_id: piece.shared })
-    else if ('run' in piece) yield* toLine(writer.run(piece.run))
+    else if ('run' in piece) yield* toLine(writer.run(toCopyRun(piece.run, prompts)))
     else if ('events' in piece) yield* toLine(writer.events(piece.run_id, toCopyEvents(piece.events, prompts)))
     else if ('file' in piece) yield* toLine(writer.file(piece.run_id, piece.file))
     else if ('user_id' in piece) yield userLine({ type: 'user', ...piece })

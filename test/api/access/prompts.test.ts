@@ -57,7 +57,7 @@ describe('the table of who sees prompts', () => {
     ]
     servers = {
       open: await startServer({}, { one: one() }),
-      keyed: await startServer({ auth: { keys } } as never, { one: one() }),
+      keyed: await startServer({ auth: { keys }, studio: { again: true } } as never, { one: one() }),
     }
   })
   afterAll(() => Promise.all(Object.values(servers).map((server) => server.close())))
@@ -85,5 +85,24 @@ describe('the table of who sees prompts', () => {
       const seen = text.includes(secret) ? 'yes' : status === 403 ? 'refused' : 'left out'
       expect([name, column, seen]).toEqual([name, column, cells[place]])
     }
+  })
+
+  test('counts what an operator changed of a repeated run as a prompt', async () => {
+    const ask = (key: string, method: string, path: string, body?: unknown) =>
+      servers.keyed.call(method, `/api/v1${path}`, body, { authorization: `Bearer the-key-of-${key}` })
+    const { json: first } = await ask('user', 'POST', '/agents/one/run', input)
+    const edit = { instructions: 'an instruction of the operator' }
+    const { json } = await ask('operator', 'POST', `/runs/${first.run_id}/again`, {
+      edit,
+      after: 'live',
+      keep: 'replace',
+    })
+    await ask('operator', 'GET', `/runs/${json.runs[0].run_id}/events`)
+    const exported = async (key: string) => (await ask(key, 'GET', `/sessions/${first.session_id}/export`)).text
+    const user = await exported('user')
+    expect(user).toContain(json.runs[0].run_id)
+    expect(user).not.toContain(edit.instructions)
+    expect(await exported('seer')).toContain(edit.instructions)
+    expect((await ask('clerk', 'GET', '/users/ann/export')).text).not.toContain(edit.instructions)
   })
 })
