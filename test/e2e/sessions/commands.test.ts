@@ -188,7 +188,7 @@ describe.each(['a running server', 'no server'])('with %s', (way) => {
     const [{ session_id: id } = {}] = valuesOf(stdout)
     expect((await sessions('reuse', String(id), '--user', 'bob', '--agent', 'other')).code).toBe(0)
     const [listed] = valuesOf((await sessions('list', '--user', 'bob', '--json')).stdout)
-    expect(listed).toMatchObject({ session_id: id, user_id: 'bob', run_count: 1 })
+    expect(listed).toMatchObject({ session_id: id, user_id: 'bob', run_count: 3 })
     const summary = await sessions('summary', String(id))
     expect([summary.code, summary.stdout]).toEqual([0, expect.stringContaining('apple')])
     const again = valuesOf((await sessions('summary', String(id), '--json')).stdout)

@@ -80,7 +80,7 @@ describe('sessions show', () => {
     const { stdout, code, stderr } = await sessions('show', session)
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
     expect(stdout).toMatch(
-      new RegExp(`^${first}  asks  completed  \\d{4}-.*  took \\d.*  \\d+ \\+ \\d+ tokens\\n  weather  \\d`),
+      new RegExp(`^${first}  asks  completed  \\d{4}-.*  took \\d.*  \\d+ \\+ \\d+ tokens  –\\n  weather  \\d`),
     )
     expect(stdout).toContain('user\n  Weather?\nassistant\n  Warm.\n\n')
     expect(stdout).toMatch(new RegExp(`${failed.run_id}  fails  failed`))
