@@ -38,9 +38,9 @@ function encodeItem(item: LiveItem, options: LiveFrameOptions): string | Promise
     case 'hello':
       return encode(hello)
     case 'session':
-      return encodeOnce(item.head, { type: 'session', head: toHead(item.head, costs) })
+      return encodeOnce(item.head, () => ({ type: 'session', head: toHead(item.head, costs) }))
     case 'run':
-      return encodeOnce(item.run, { type: 'run', run: toRun(item.run, costs) })
+      return encodeOnce(item.run, () => ({ type: 'run', run: toRun(item.run, costs) }))
     case 'run_event':
       return encode({ type: 'run_event', event: toSentEvent(item.event, prompts, costs) } as LiveEvent)
     case 'agents':
@@ -53,10 +53,10 @@ function encodeItem(item: LiveItem, options: LiveFrameOptions): string | Promise
   }
 }
 
-function encodeOnce(head: object, event: LiveEvent): string {
+function encodeOnce(head: object, toEvent: () => LiveEvent): string {
   let frame = encoded.get(head)
   if (frame === undefined) {
-    frame = encode(event)
+    frame = encode(toEvent())
     encoded.set(head, frame)
   }
   return frame

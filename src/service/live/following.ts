@@ -30,6 +30,8 @@ interface Place {
   /** Set while it is read. */
   events: AsyncIterator<readonly RunEvent[]> | undefined
   isReading: boolean
+  /** It has changed since it is read: what is read may end at a pause that is over. */
+  again: boolean
 }
 
 /** The followed runs of one reader. Holds at most one batch of each. */
@@ -45,7 +47,7 @@ export class Following {
   }
 
   begin(follow: ReadonlyMap<string, number>): void {
-    for (const [runId, after] of follow) this.#places.set(runId, { after, events: undefined, isReading: false })
+    for (const [runId, after] of follow) this.#places.set(runId, placeAfter(after))
     for (const runId of follow.keys()) this.#read(runId)
   }
 
@@ -71,13 +73,17 @@ export class Following {
   #addChild(parent: string | null, runId: string): void {
     if (!this.#options.children || parent === null || this.#closed) return
     if (!this.#places.has(parent) || this.#places.has(runId)) return
-    this.#places.set(runId, { after: 0, events: undefined, isReading: false })
+    this.#places.set(runId, placeAfter(0))
     this.#read(runId)
   }
 
   #read(runId: string): void {
     const place = this.#places.get(runId)
-    if (place === undefined || place.isReading) return
+    if (place === undefined) return
+    if (place.isReading) {
+      place.again = true
+      return
+    }
     if (this.#reading >= runsAtOnce) {
       this.#waiting.add(runId)
       return
@@ -85,6 +91,7 @@ export class Following {
     this.#waiting.delete(runId)
     this.#reading++
     place.isReading = true
+    place.again = false
     this.#readEvents(runId, place)
       .catch((error: unknown) => {
         // It does not exist, or not any more.
@@ -94,6 +101,7 @@ export class Following {
         place.events = undefined
         place.isReading = false
         this.#reading--
+        if (place.again && this.#places.get(runId) === place) this.#read(runId)
         const [next] = this.#waiting
         if (next !== undefined) this.#read(next)
       })
@@ -118,4 +126,8 @@ export class Following {
       place.after = value.at(-1)?.seq ?? place.after
     }
   }
+}
+
+function placeAfter(after: number): Place {
+  return { after, events: undefined, isReading: false, again: false }
 }

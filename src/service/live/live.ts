@@ -140,6 +140,7 @@ export function createLive({ serverId, changes, heads, runs, timers, clock }: Li
       const reader = new LiveReader({
         ...options,
         heads: shared,
+        stored: heads,
         runs,
         clock,
         loaded: () => loaded,

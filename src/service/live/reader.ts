@@ -59,8 +59,10 @@ export interface LiveAudience {
   operator: boolean
 }
 
-export interface ReaderOptions extends LiveAudience, Omit<FollowOptions, 'give' | 'fail' | 'sees'> {
+export interface ReaderOptions extends LiveAudience, Omit<FollowOptions, 'give' | 'fail' | 'sees' | 'heads'> {
   heads: LiveHeads
+  /** The same, read anew each time. */
+  stored: FollowOptions['heads']
   loaded: () => AgentsLoaded | undefined
   last: () => number
   clock: Clock
@@ -84,6 +86,7 @@ export class LiveReader implements AsyncIterable<LiveBatch>, AsyncIterator<LiveB
     this.#options = options
     this.#following = new Following({
       ...options,
+      heads: options.stored,
       sees: (run) => this.#sees(run),
       give: (followed) => this.#incoming.push(followed),
       fail: (error) => this.#incoming.close({ error }),
