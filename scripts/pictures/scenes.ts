@@ -29,6 +29,7 @@ export async function terminalPictures(): Promise<Record<string, string>> {
     [/(?<=chunks, |Reloaded .*)1\.4 s/, '12 ms'],
     [/\d{4}-\d\d-\d\d \d\d:\d\d:\d\d/g, '2026-11-21 10:00:00'],
     [/\bses_\w{26}\b/g, 'ses_01m8y3c9ph8r1d3m5n7p9s2t4v'],
+    [/…\w{6}(?= )/g, '…9s2t4v'],
   ]
   const opened: Pty[] = []
   const scene: Scene = {
@@ -104,7 +105,8 @@ async function chatFrames({ open, see }: Scene, next: () => Promise<void>): Prom
     take(0.8)
     await next()
   }
-  await pty.until((now) => now.screen().some((line) => line.startsWith('Enter sends')))
+  // What the answer took comes after its end.
+  await pty.until((now) => /tokens in, [\s\S]*\nEnter sends/.test(now.screen().join('\n')))
   take(6)
   return frames
 }

@@ -21,7 +21,7 @@ function reading(url) {
 }
 
 function changing(url, { method, body, type }) {
-  const words = (way) => body.replaceAll('WAY', way)
+  const words = (way) => body.replaceAll('WAY-NAME', way.replaceAll(/[ /]/g, '-')).replaceAll('WAY', way)
   const file = (way) => new File([words(way)], `${way}.txt`.replaceAll(/[ /]/g, '-'), { type: 'text/plain' })
   const upload = (way) => {
     const data = new FormData()

@@ -2,7 +2,7 @@ import { silentLogger } from '../../src/core/logger.ts'
 import { agent } from '../../src/runnables/agent/agent.ts'
 import { startServer } from '../support/server.ts'
 
-/** As the hostile page gets it; `WAY` in the body becomes the way that it goes. */
+/** As the hostile page gets it; `WAY` in the body becomes the way that it goes, `WAY-NAME` that as a file's name. */
 export interface Operation {
   id: string
   method: string
@@ -40,7 +40,7 @@ const bodies: Record<string, unknown> = {
   deleteDocument: { ignored: 'WAY' },
   eraseUser: { ignored: 'WAY' },
   reindexKnowledge: { collection: 'default' },
-  saveProjectTest: { session_id: 'kept', name: 'brought-by-WAY' },
+  saveProjectTest: { session_id: 'kept', name: 'brought-by-WAY-NAME' },
   runProjectTests: { names: [] },
   sendMessage: message('sendMessage'),
   streamMessage: message('streamMessage'),

@@ -7,7 +7,7 @@ test('docs/client.md is what the source says', { timeout: 120_000 }, async () =>
   // Every type that a signature names can be looked up.
   const headings = new Set([...document.matchAll(/^### (\w+)$/gm)].map(([, name]) => name))
   const signatures = [...document.matchAll(/^- `((?:[^`\\]|\\.)*)`/gm)].map(([, text = '']) =>
-    text.replace(/'[^']*'/g, ''),
+    text.replace(/'[^']*'|\/\*.*?\*\//g, ''),
   )
   const named = new Set(signatures.flatMap((text) => text.match(/\b[A-Z]\w+/g) ?? []))
   expect([...named].filter((name) => !headings.has(name)).sort()).toEqual(builtIn)
@@ -20,6 +20,7 @@ const builtIn = [
   'Blob',
   'Omit',
   'Promise',
+  'Readonly',
   'Record',
   'Uint8Array',
 ]

@@ -132,11 +132,11 @@ test('every configuration loads without a complaint', async () => {
   }
 }, 120_000)
 
-test.each(programs)('the program of $place serves and stops', async ({ text }) => {
+test.each(programs)('the program of $place runs, and stops serving', async ({ text }) => {
   const own = await createProject()
   try {
     const free = text.replace(/createServer\(\{ (?:address: '[^']*', )?/, "createServer({ address: '127.0.0.1:0', ")
-    await own.write('program.ts', `${free}\nawait server.close()\n`)
+    await own.write('program.ts', !text.includes('createServer') ? text : `${free}\nawait server.close()\n`)
     const run = promisify(execFile)(process.execPath, ['program.ts'], { cwd: own.folder })
     await expect(run).resolves.toMatchObject({ stdout: expect.stringMatching(/^(Listening on http:.*\n)?$/) })
   } finally {
