@@ -53,6 +53,7 @@ describe.each(ways)('heads of sessions, with %s', (_way, config) => {
       waiting: 1,
       usage: null,
       usage_by_model: [],
+      cost: null,
       forked_from: null,
       created_at: expect.any(String),
       updated_at: expect.any(String),
