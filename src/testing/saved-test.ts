@@ -40,17 +40,21 @@ export interface RunToSave {
 
 /** Makes a test of a session's runs, in order. Throws `invalid_request` for a run that can't be replayed. */
 export function toSavedTest(runs: readonly RunToSave[], tools: SavedTest['tools'] = 'recorded'): SavedTest {
-  const first = runs[0]
-  if (first === undefined) throw new AppError('invalid_request', 'The session has no runs to save as a test.')
-  const other = runs.find(({ run }) => run.entity_id !== first.run.entity_id)
-  if (other !== undefined) {
-    const names = `'${first.run.entity_id}' and '${other.run.entity_id}'`
-    throw new AppError('invalid_request', `The session has runs of ${names}. A test can only have runs of one of them.`)
-  }
-  return { agentserve: 'session-test/1', entity: first.run.entity_id, tools, turns: runs.map(toTurn) }
+  const entity = entityOf(runs.map(({ run }) => run))
+  return { agentserve: 'session-test/1', entity, tools, turns: runs.map(toTurn) }
 }
 
-function toTurn({ run, events, members }: RunToSave): SavedTurn {
+/** The one entity of all these runs. Throws `invalid_request` without one. */
+export function entityOf(runs: readonly Pick<RunRecord, 'entity_id'>[]): string {
+  const first = runs[0]
+  if (first === undefined) throw new AppError('invalid_request', 'The session has no runs to save as a test.')
+  const other = runs.find(({ entity_id }) => entity_id !== first.entity_id)
+  if (other === undefined) return first.entity_id
+  const names = `'${first.entity_id}' and '${other.entity_id}'`
+  throw new AppError('invalid_request', `The session has runs of ${names}. A test can only have runs of one of them.`)
+}
+
+export function toTurn({ run, events, members }: RunToSave): SavedTurn {
   if (run.status !== 'completed' && run.status !== 'failed') {
     throw new AppError(
       'invalid_request',

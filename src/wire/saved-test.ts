@@ -41,7 +41,8 @@ export const SavedTest = component(
 )
 export type SavedTest = z.infer<typeof SavedTest>
 
-const fileName = /^[A-Za-z0-9][\w.-]{0,99}$/
+/** Not the name of a device of Windows, which has every ending. */
+const fileName = /^(?!(?:con|prn|aux|nul|com\d|lpt\d)(?:\.|$))[A-Za-z0-9][\w.-]{0,99}$/i
 
 export const SaveTestRequest = component(
   'SaveTestRequest',
@@ -50,7 +51,8 @@ export const SaveTestRequest = component(
     name: z
       .string()
       .regex(fileName, {
-        error: 'must be 1 to 100 letters, digits, dots, hyphens or underscores, a letter or digit first',
+        error:
+          'must be 1 to 100 letters, digits, dots, hyphens or underscores, a letter or digit first, and no device of Windows',
       })
       .describe('The file is `test/<name>.session.json`.'),
   }),

@@ -136,6 +136,9 @@ describe('the tests of a project', () => {
     expect(await readFile(join(server.folder, 'test/one.session.json'), 'utf8')).toBe(text)
     const all = await readdir(server.folder)
     for (const name of [
+      'con',
+      'Nul.x',
+      'lpt1',
       '../out',
       'a/b',
       'a\\b',
