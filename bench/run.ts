@@ -5,6 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { compareBuilds } from './against/compare.ts'
 import { commitDelayP99Ms } from './commit-delay.ts'
+import { measureLive } from './live.ts'
 import { startLoad } from './load-process.ts'
 import { type MeasuredProcess, startMeasured } from './measured-process.ts'
 import { errorsOf, type Measured, toMarkdown } from './report.ts'
@@ -15,7 +16,7 @@ import { bin, measureStartUp, startArgs } from './start-up.ts'
  * What a run costs, beside what bare node:http and the A2A SDK cost on the same machine at the same time: ratios count, since
  * the figures themselves change with the machine. `--quick`: a second for each row. `--write`: into docs/benchmarks.md.
  * `--against` a built checkout of another commit: this build beside that one instead, in `--pairs` turns (10 at least), or
- * only the rows whose name has the text of `--only`.
+ * only the rows whose name has the text of `--only`. `--only live` alone: what a reader of `GET /live` costs, in `--pairs` turns.
  */
 
 const { values: options } = parseArgs({
@@ -30,6 +31,10 @@ const { values: options } = parseArgs({
 if (options.against !== undefined) {
   const { against, quick, only } = options
   console.log(await compareBuilds({ against, quick, only, pairs: Number(options.pairs) }))
+  process.exit()
+}
+if (options.only === 'live') {
+  console.log(await measureLive({ pairs: Number(options.pairs), measureMs: options.quick ? 500 : 2_000 }))
   process.exit()
 }
 const times = options.quick ? { warmUpMs: 500, measureMs: 1000 } : { warmUpMs: 1000, measureMs: 3000 }

@@ -58,6 +58,24 @@ export class Following {
     else if (!isEnded(status) || (end ?? 0) > place.after) this.#read(runId)
   }
 
+  /** After changes that were not told: looks for what they may have been. */
+  catchUp(): void {
+    for (const [runId, place] of this.#places) {
+      if (place.isReading) place.again = true
+      if (!place.isReading || this.#options.children) this.#look(runId, place).catch(this.#options.fail)
+    }
+  }
+
+  async #look(runId: string, { isReading }: Place): Promise<void> {
+    const { heads } = this.#options
+    if (isReading) {
+      for (const child of (await heads.children(runId)).items) this.#addChild(runId, child.run_id)
+      return
+    }
+    const run = await heads.run(runId)
+    if (run !== undefined) this.changed(run)
+  }
+
   leave(runId: string): void {
     const place = this.#places.get(runId)
     this.#places.delete(runId)

@@ -4,14 +4,12 @@ import { Throttle } from '../../runtime/throttle.ts'
 import type { Runs } from '../services.ts'
 import type { ChangeListener, Changes } from './changes.ts'
 import { type LiveHeads, shareHeads } from './heads.ts'
+import { Pace } from './pace.ts'
 import { type AgentsLoaded, type LiveAudience, LiveReader, tooManyStreams } from './reader.ts'
 import { type Change, ChangeRing } from './ring.ts'
 
 const ringSize = 1_000
 const streamsPerCaller = 5
-/** How often the heads of one thing are sent at most. */
-const headsMs = 100
-const firstHeadsMs = 10
 const knowledgeMs = 500
 /** How long changes are noted without a reader, so that one that comes back misses none. */
 const lingerMs = 30_000
@@ -57,25 +55,45 @@ export function createLive({ serverId, changes, heads, runs, timers, clock }: Li
   let timer: Timer | undefined
   let lingering: Timer | undefined
   const knowledge = new Throttle<object>(timers, knowledgeMs, () => note('knowledge', ''))
-  let tickedAtMs = Number.NEGATIVE_INFINITY
+  const pace = new Pace(clock, () => {
+    // The work took longer than was known when the timer was set.
+    if (timer === undefined) return
+    timers.clear(timer)
+    timer = undefined
+    schedule()
+  })
+  /** More has changed since the last tick than names are kept. */
+  let isTooMuch = false
   let loaded: AgentsLoaded | undefined
   let closed = false
 
   function note(kind: Change['kind'], id: string, users?: readonly string[]): void {
+    if (isTooMuch && !isOfServer(kind)) return
     const key = kind === 'lists' ? `${kind} ${id} ${users?.join(' ')}` : `${kind} ${id}`
     if (changed.has(key)) return
     changed.set(key, { kind, id, users })
+    if (changed.size > ringSize) dropNames()
     schedule()
   }
 
+  function dropNames(): void {
+    isTooMuch = true
+    for (const [key, { kind }] of changed) if (!isOfServer(kind)) changed.delete(key)
+  }
+
   function schedule(): void {
-    timer ??= timers.set(tick, clamp(tickedAtMs + headsMs - clock(), firstHeadsMs, headsMs))
+    timer ??= timers.set(tick, pace.restMs)
   }
 
   function tick(): void {
     timer = undefined
-    tickedAtMs = clock()
+    pace.step()
     shared.forget()
+    if (isTooMuch) {
+      isTooMuch = false
+      ring.interrupt()
+      for (const reader of readers.keys()) reader.reset('behind')
+    }
     for (const change of changed.values()) {
       const numbered = ring.add(change)
       for (const reader of readers.keys()) reader.offer(numbered)
@@ -108,6 +126,7 @@ export function createLive({ serverId, changes, heads, runs, timers, clock }: Li
     for (const one of [timer, lingering]) timers.clear(one)
     timer = undefined
     lingering = undefined
+    isTooMuch = false
     changed.clear()
     shared.forget()
     ring.interrupt()
@@ -139,10 +158,12 @@ export function createLive({ serverId, changes, heads, runs, timers, clock }: Li
       lingering = undefined
       const reader = new LiveReader({
         ...options,
-        heads: shared,
+        // Whose a session is may have changed since another reader's read.
+        heads: options.user === undefined ? shared : { ...shared, session: heads.session },
         stored: heads,
         runs,
         clock,
+        pace,
         loaded: () => loaded,
         last: () => ring.last,
         onClose: left,
@@ -171,7 +192,7 @@ export function createLive({ serverId, changes, heads, runs, timers, clock }: Li
   }
 }
 
-/** Also for a clock that has been set back. */
-function clamp(value: number, least: number, most: number): number {
-  return Math.min(most, Math.max(least, value))
+/** Changes of the server itself, which are few and in no list. */
+function isOfServer(kind: Change['kind']): boolean {
+  return kind === 'agents' || kind === 'knowledge'
 }

@@ -6,12 +6,13 @@ import type { Clock } from '../../core/time.ts'
 import { Channel } from '../../runtime/channel.ts'
 import { type Followed, Following, type FollowOptions } from './following.ts'
 import type { LiveHeads } from './heads.ts'
+import type { Pace } from './pace.ts'
 import type { Change } from './ring.ts'
 
 /** A reader with more changes ahead of it is told to read the lists again. */
 const maxPending = 1_000
-/** Per tick; bounds what a reader costs the runs when very much changes. */
-const headsAtOnce = 25
+/** Per tick, in one or two statements. */
+const headsAtOnce = 100
 const resetMs = 1_000
 const tick = Symbol('tick')
 
@@ -66,6 +67,8 @@ export interface ReaderOptions extends LiveAudience, Omit<FollowOptions, 'give' 
   loaded: () => AgentsLoaded | undefined
   last: () => number
   clock: Clock
+  /** Is told when the reader begins to work and when it rests. */
+  pace: Pick<Pace, 'begin' | 'end'>
   onClose: (reader: LiveReader) => void
 }
 
@@ -192,7 +195,13 @@ export class LiveReader implements AsyncIterable<LiveBatch>, AsyncIterator<LiveB
     if (this.#behind !== undefined) return this.#resetNow(this.#behind)
     const taken = [...this.#pending.values()].slice(0, headsAtOnce)
     for (const { kind, id } of taken) this.#pending.delete(`${kind} ${id}`)
-    return { id: taken.at(-1)?.n, items: await this.#read(taken) }
+    const { pace } = this.#options
+    pace.begin()
+    try {
+      return { id: taken.at(-1)?.n, items: await this.#read(taken) }
+    } finally {
+      pace.end()
+    }
   }
 
   #resetNow(reason: ResetReason): LiveBatch {
@@ -200,12 +209,13 @@ export class LiveReader implements AsyncIterable<LiveBatch>, AsyncIterator<LiveB
     if (Math.abs(clock() - this.#resetAtMs) < resetMs) return { id: undefined, items: [] }
     this.#resetAtMs = clock()
     this.#behind = undefined
+    this.#following.catchUp()
     return { id: last(), items: [{ type: 'reset', reason }] }
   }
 
   /** What the changed things are now, as far as the reader may see them. */
   async #read(taken: readonly Change[]): Promise<LiveItem[]> {
-    const { heads, user, loaded } = this.#options
+    const { heads, loaded } = this.#options
     const items: LiveItem[] = []
     const sessions = new Set<string>()
     const runs = new Set<string>()
@@ -219,15 +229,17 @@ export class LiveReader implements AsyncIterable<LiveBatch>, AsyncIterator<LiveB
       if (kind === 'runs' || kind === 'turns') await this.#addRuns(kind, id, runs)
     }
     const found = await Promise.all([...runs].map((runId) => heads.run(runId)))
+    for (const run of found) if (run !== undefined) sessions.add(run.session_id)
+    // Read after the runs, so that a handover in between counts.
+    const read = await Promise.all([...sessions].map((sessionId) => heads.session(sessionId)))
+    const owners = new Map(read.map((head) => [head?.session_id, head?.user_id]))
     for (const run of found) {
-      if (run === undefined) continue
-      sessions.add(run.session_id)
-      if (!(await this.#sees(run))) continue
+      if (run === undefined || !this.#isOwn(owners.get(run.session_id), run.user_id)) continue
       items.push({ type: 'run', run })
       this.#following.changed(run)
     }
-    for (const head of await Promise.all([...sessions].map((sessionId) => heads.session(sessionId)))) {
-      if (head !== undefined && (user === undefined || head.user_id === user)) items.push({ type: 'session', head })
+    for (const head of read) {
+      if (head !== undefined && this.#isOwn(head.user_id, null)) items.push({ type: 'session', head })
     }
     return items
   }
@@ -252,9 +264,13 @@ export class LiveReader implements AsyncIterable<LiveBatch>, AsyncIterator<LiveB
   /** The run belongs to the reader's user now. It is read after the run, so that a handover in between counts. */
   async #sees({ session_id: sessionId, user_id: runUser }: RunHead): Promise<boolean> {
     const { user, heads } = this.#options
-    if (user === undefined) return true
-    const owner = await heads.userOf(sessionId)
-    return owner === user || (owner === null && runUser === user)
+    return user === undefined || this.#isOwn(await heads.userOf(sessionId), runUser)
+  }
+
+  /** `owner`: of the session, undefined when there is none any more. */
+  #isOwn(owner: string | null | undefined, runUser: string | null): boolean {
+    const { user } = this.#options
+    return user === undefined || owner === user || (owner === null && runUser === user)
   }
 }
 

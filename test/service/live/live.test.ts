@@ -41,7 +41,8 @@ test('sends the newest state only, at most ten times a second', async () => {
     pass(20)
     await Promise.resolve()
   }
-  pass(100)
+  // A read during which the time passed is followed by a rest.
+  pass(2_000)
   await reader.until((items) => items.some((item) => item.type === 'session' && item.head.name === 'name 50'))
   expect(read.length).toBeLessThanOrEqual(12)
   live.close()
@@ -151,6 +152,91 @@ test('keeps the names of at most 1,000 things for a stalled reader, then tells i
   pass(100)
   expect((await stalled.next()).value?.items).toMatchObject([{ type: 'session', head: { session_id: 'later' } }])
   live.close()
+})
+
+test('drops the names of more changes than are kept between two steps, says so, and goes on', async () => {
+  const { live, sessions, pass, read } = await openLive()
+  const reader = reading(await live.open(anyone))
+  await reader.until(has('hello'))
+  await sessions.create({ session_id: 'first' })
+  pass(100)
+  await reader.until(has('session'))
+  const { last: after } = reader
+  live.agentsLoaded({ ok: true })
+  for (let count = 0; count < 1_001; count++) await sessions.create({ session_id: `s${count}` })
+  pass(2_000)
+  await reader.until(has('reset'))
+  pass(2_000)
+  await reader.until(has('agents'))
+  expect(reader.items.slice(2)).toEqual([
+    { type: 'reset', reason: 'behind' },
+    { type: 'agents', agents: { version: 2, ok: true } },
+  ])
+  expect(read).toEqual(['first'])
+  const returned = reading(await live.open({ ...anyone, after }))
+  pass(100)
+  await returned.until(has('reset'))
+  expect(returned.items[1]).toEqual({ type: 'reset', reason: 'missed' })
+  await sessions.create({ session_id: 'later' })
+  pass(2_000)
+  for (const one of [reader, returned]) {
+    await one.until((items) => items.some((item) => item.type === 'session' && item.head.session_id === 'later'))
+  }
+  live.close()
+  await Promise.all([reader.done, returned.done])
+})
+
+test('reads that take long rest the longer, and events of followed runs do not wait for them', async () => {
+  const opened = await openLive()
+  const { live, sessions, runs, waiting, pass, timers, read } = opened
+  const handle = await runs.start(request('waiting', 'hello', { sessionId: 'b' }))
+  await waiting.begun(0)
+  const slow = reading(await live.open({ ...anyone, follow: new Map([[handle.runId, 0]]) }))
+  await slow.until(has('run_event'))
+  opened.onRead = () => pass(50)
+  await sessions.create({ session_id: 'one' })
+  pass(100)
+  await slow.until(has('session'))
+  opened.onRead = undefined
+  await sessions.create({ session_id: 'two' })
+  pass(1_400)
+  expect([timers.size, read.includes('two')]).toEqual([1, false])
+  waiting.open(0)
+  await slow.until((items) => items.some((item) => item.type === 'run_event' && item.event.type === 'run_end'))
+  expect(read.includes('two')).toBe(false)
+  pass(100)
+  await slow.until((items) => items.some((item) => item.type === 'session' && item.head.session_id === 'two'))
+  live.close()
+  await slow.done
+})
+
+test('tells each load of the agents to operators only, the latest also to one that comes later', async () => {
+  const { live, sessions, pass } = await openLive()
+  const operator = reading(await live.open(anyone))
+  const user = reading(await live.open({ ...anyone, caller: 'ann', user: 'ann', operator: false }))
+  const failed = { ok: false, error: { message: 'no such file', file: 'agents/a.ts', line: 3 } }
+  live.agentsLoaded(failed)
+  pass(100)
+  await operator.until(has('agents'))
+  live.agentsLoaded({ ok: true })
+  pass(100)
+  await operator.until(has('agents', 2))
+  expect(operator.items.slice(1)).toEqual([
+    { type: 'agents', agents: { version: 2, ...failed } },
+    { type: 'agents', agents: { version: 3, ok: true } },
+  ])
+  const later = reading(await live.open(anyone))
+  const laterUser = reading(await live.open({ ...anyone, caller: 'ann', user: 'ann', operator: false }))
+  await sessions.create({ session_id: 's', user_id: 'ann' })
+  pass(100)
+  for (const one of [user, laterUser, later]) await one.until(has('session'))
+  expect(types(later.items)).toEqual(['hello', 'agents', 'session'])
+  expect([types(user.items), types(laterUser.items)]).toEqual([
+    ['hello', 'session'],
+    ['hello', 'session'],
+  ])
+  live.close()
+  await Promise.all([operator, user, later, laterUser].map(({ done }) => done))
 })
 
 test('opens at most five streams for one caller', async () => {

@@ -24,12 +24,14 @@ export async function openLive(inner: SessionStore = memoryStore()) {
   const timers = manualTimers()
   let nowMs = 0
   const read: string[] = []
+  const hooks: { onRead?: (() => void) | undefined } = {}
   const live = createLive({
     serverId: 'srv_one',
     changes,
     heads: {
       async session(sessionId) {
         read.push(sessionId)
+        hooks.onRead?.()
         return store.findOverview(sessionId)
       },
       async run(runId) {
@@ -44,7 +46,7 @@ export async function openLive(inner: SessionStore = memoryStore()) {
     timers,
     clock: () => nowMs,
   })
-  return {
+  return Object.assign(hooks, {
     ...services,
     waiting,
     live,
@@ -55,7 +57,7 @@ export async function openLive(inner: SessionStore = memoryStore()) {
       nowMs += ms
       timers.advance(ms)
     },
-  }
+  })
 }
 
 /** What has come, one after the other. */

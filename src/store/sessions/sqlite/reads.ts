@@ -18,7 +18,7 @@ import { readBatchesWith, readEventPage } from './reading/events.ts'
 import { findHandover, isBefore, listHandovers } from './reading/handovers.ts'
 import { countSessions as countListed, listKeys } from './reading/keys.ts'
 import { runPage } from './reading/lists.ts'
-import { readOverviews } from './reading/overviews.ts'
+import { readOverviews, selectOverviews, toOverview } from './reading/overviews.ts'
 import {
   selectAllTurns,
   selectAllTurnsBefore,
@@ -48,6 +48,7 @@ export class Reads {
   /** By limit, because each limit has its own statement. */
   readonly #histories = new Map<number, BatchedReads>()
   readonly #sessions: BatchedReads
+  readonly #overviews: BatchedReads
   #turn = 0
 
   constructor(readers: readonly Connection[], hidden: HiddenSessions, maxBytes = usualReadBytes) {
@@ -56,6 +57,7 @@ export class Reads {
     this.#maxBytes = maxBytes
     this.#runs = new BatchedReads((requests, count) => this.#all(selectRuns, [rowBytes(maxBytes, count, 1), requests]))
     this.#runHeads = new BatchedReads((requests) => this.#all(selectRunHeads, [requests]))
+    this.#overviews = new BatchedReads((requests) => this.#all(selectOverviews, [requests]))
     this.#sessions = new BatchedReads((requests, count) => readSessions(this.#all, requests, count, maxBytes))
   }
 
@@ -152,7 +154,9 @@ export class Reads {
   }
 
   async findOverview(sessionId: string, userId?: string): Promise<SessionOverview | undefined> {
-    return (await readOverviews(this.#all, [sessionId], userId))[0]
+    if (userId !== undefined) return (await readOverviews(this.#all, [sessionId], userId))[0]
+    const [row] = await this.#overviews.read(sessionId)
+    return row && toOverview(row)
   }
 
   countSessions(filter: SessionListFilter): Promise<number> {

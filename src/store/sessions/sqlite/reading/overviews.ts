@@ -63,7 +63,7 @@ const ownFields = 'session_id, name, agent_id, team_id, workflow_id, user_id, ru
 const fork = `iif(instr(metadata, '"forked_from"') > 0, metadata -> '$.forked_from', NULL) AS fork`
 
 /** Parameter: the ids, as JSON. */
-const selectOverviews = `SELECT ${ownFields}, ${fork}, ${lastTurn(turnFields)} AS last_turn,
+export const selectOverviews = `SELECT request.key AS request_key, ${ownFields}, ${fork}, ${lastTurn(turnFields)} AS last_turn,
     ${turnOf(inputFields, 'session_id', 'replaced_by IS NULL', 'ASC')} AS first_input, ${storedSums} AS sums
   FROM json_each(?) AS request CROSS JOIN sessions ON session_id = request.value ORDER BY request.key`
 
@@ -79,7 +79,7 @@ export async function readOverviews(all: All, ids: readonly string[], userId?: s
   const overviews: SessionOverview[] = []
   for (const row of await all(selectOverviews, [JSON.stringify(ids)])) {
     if (userId === undefined || row.user_id === userId) {
-      overviews.push({ ...common(row), name: row.name as string | null, forked_from: forkedFrom(parsed(row.fork)) })
+      overviews.push(toOverview(row))
       continue
     }
     const reach = await reachOf(all, row.session_id as string, userId)
@@ -89,6 +89,11 @@ export async function readOverviews(all: All, ids: readonly string[], userId?: s
     overviews.push({ ...common({ ...row, ...part }), updated_at: completedAt ?? createdAt })
   }
   return overviews
+}
+
+/** The whole session, from a row of `selectOverviews`. */
+export function toOverview(row: SqlRow): SessionOverview {
+  return { ...common(row), name: row.name as string | null, forked_from: forkedFrom(parsed(row.fork)) }
 }
 
 /** What present and earlier users see alike. */
