@@ -1,5 +1,5 @@
 import { Argument, Option } from 'commander'
-import { runStatuses } from '../../core/run.ts'
+import { againAfters, againKeeps, runStatuses } from '../../core/run.ts'
 import { addConnectFlags, integerBetween } from '../command/flags.ts'
 import type { CommandModule } from '../command/module.ts'
 import { withClient } from '../connect/connect.ts'
@@ -10,6 +10,7 @@ const actions: Record<string, () => Promise<RunsAction>> = {
   show: async () => (await import('./runs/show.ts')).showRun,
   tail: async () => (await import('./runs/tail.ts')).tailRun,
   resume: async () => (await import('./runs/resume.ts')).resumeRun,
+  again: async () => (await import('./runs/again.ts')).againRun,
   cancel: async () => (await import('./runs/cancel.ts')).cancelRun,
 }
 
@@ -29,12 +30,30 @@ export const command: CommandModule<RunsOptions> = {
       .option('--why', 'with show: print the prompt and the answer of each model call')
       .option('--approve', 'with resume: approve everything that waits')
       .option('--deny [reason]', 'with resume: deny everything that waits')
-      .option('--input <json>', 'with resume: the input, or the output of the tool, that the run waits for')
+      .option(
+        '--input <input>',
+        'with resume: the input, or the output of the tool, that the run waits for, as JSON; with again: another message',
+      )
       .option(
         '--call <answer>',
         'with resume: <call_id>=approve, =deny[:reason], =<json> or =error:<text>; repeatable',
         collect,
       )
+      .option(
+        '--from <number>',
+        'with again: the number of the event that it runs from',
+        integerBetween(1, 999_999_999),
+      )
+      .option('--instructions <text>', "with again: instructions instead of the agent's own")
+      .option('--model <model>', 'with again: another model, as provider/model')
+      .addOption(
+        new Option(
+          '--after <how>',
+          'with again: what answers tool calls and steps from there on (default: ask)',
+        ).choices(againAfters),
+      )
+      .option('--times <number>', 'with again: the number of runs, 1 to 5 (default: 1)', integerBetween(1, 5))
+      .addOption(new Option('--keep <what>', 'with again: what becomes of the run (default: no)').choices(againKeeps))
       .option('--reason <text>', 'with cancel: a reason to record'),
   async run(context, options, name = 'list', ...args) {
     checkCall(name, args, options)

@@ -145,7 +145,13 @@ end, and retries a lost connection. Its exit code is 0 if the run completed, 1 i
 does not cancel the run. \`resume\` answers a run that waits, or takes up an interrupted workflow, and then prints and exits as
 \`tail\` does. \`--approve\`, \`--deny\` and \`--input\` answer everything that waits; \`--call\` answers one call, and is needed
 when a run waits for several kinds of answers. \`show\` and \`list\` print what a run waits for, and the command that answers it.
-\`cancel\` cancels a run that is queued, running or waiting for input.`,
+\`cancel\` cancels a run that is queued, running or waiting for input.
+
+\`again\` repeats a run that has ended, and prints the new one as \`tail\` does. With \`--from\` all before that event is taken over
+from the record; \`show --events\` prints the numbers. \`--input\`, \`--instructions\` and \`--model\` change what is made anew. Each tool
+call and each step of a workflow then waits for \`resume --approve\`; with \`--after recorded\` the record answers those that it has,
+and with \`--after live\` they are made. The session stays as it is, unless \`--keep\` says \`fork\` (a new session) or \`replace\`.
+\`--times\` starts several, which are printed one after the other.`,
     examples: [
       'agentserve runs list',
       'agentserve runs list --status failed --agent echo',
@@ -153,6 +159,7 @@ when a run waits for several kinds of answers. \`show\` and \`list\` print what 
       `agentserve runs show ${run} --why`,
       `agentserve runs tail ${run}`,
       `agentserve runs resume ${run} --approve`,
+      `agentserve runs again ${run} --from 9 --instructions "Answer in one sentence."`,
       `agentserve runs cancel ${run} --reason "asked twice"`,
     ],
     page: 'runs-and-sessions',

@@ -1,5 +1,5 @@
 import type { Client } from '../../../client/client.ts'
-import type { RunStatus } from '../../../core/run.ts'
+import type { AgainAfter, AgainKeep, RunStatus } from '../../../core/run.ts'
 import { UsageError } from '../../command/exit.ts'
 import type { ConnectOptions } from '../../command/flags.ts'
 
@@ -20,6 +20,12 @@ export interface RunsOptions extends ConnectOptions {
   deny?: string | true
   input?: string
   call?: string[]
+  from?: number
+  instructions?: string
+  model?: string
+  after?: AgainAfter
+  times?: number
+  keep?: AgainKeep
 }
 
 export interface RunsCall {
@@ -41,7 +47,7 @@ export function checkCall(action: string, args: readonly string[], options: Runs
     throw new UsageError(`runs ${action} needs the id of a run. agentserve runs list shows the ids.`)
   if (args.length > wanted) throw new UsageError(`runs ${action} takes ${wanted === 0 ? 'no id' : 'one run'}.`)
   for (const [name, of] of Object.entries(flags)) {
-    if (options[name as keyof RunsOptions] !== undefined && of !== action)
+    if (options[name as keyof RunsOptions] !== undefined && !of.split(' or ').includes(action))
       throw new UsageError(`--${name} can only be used with ${of}.`)
   }
 }
@@ -59,6 +65,12 @@ const flags: Readonly<Record<string, string>> = {
   why: 'show',
   approve: 'resume',
   deny: 'resume',
-  input: 'resume',
+  input: 'resume or again',
   call: 'resume',
+  from: 'again',
+  instructions: 'again',
+  model: 'again',
+  after: 'again',
+  times: 'again',
+  keep: 'again',
 }
