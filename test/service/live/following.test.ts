@@ -2,95 +2,61 @@ import { expect, test } from 'vitest'
 import type { RunEvent } from '../../../src/core/event.ts'
 import type { RunHead } from '../../../src/core/run.ts'
 import { Following } from '../../../src/service/live/following.ts'
+import { anyone, openLive } from './open.ts'
 
-const headOf = (run_id: string, parent: string | null, status = 'running', end_seq: number | null = null) =>
-  ({ run_id, parent_run_id: parent, session_id: 's', user_id: null, status, end_seq }) as RunHead
+const head = { run_id: 'run_1', parent_run_id: null, status: 'running', end_seq: null } as RunHead
+const text = (seq: number) => ({ type: 'text_delta', run_id: 'run_1', seq, at: '', text: `${seq}` }) as RunEvent
 
-/** Runs whose events are given by hand. */
-function openFollowing(children: boolean) {
-  const runs = new Map<string, RunHead>()
-  const ends = new Map<string, PromiseWithResolvers<void>>()
-  const reads: string[] = []
-  const given: string[] = []
-  let wake = () => {}
+test('reads on when a run is resumed before the reader has taken what came before its pause', async () => {
+  const parts = [[text(1)], [text(2)]]
+  const reads: number[] = []
+  const taken = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  const given = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  const seen: number[] = []
   const following = new Following({
-    children,
-    prompts: false,
-    heads: {
-      run: async (runId) => runs.get(runId),
-      children: async (runId) => ({
-        items: [...runs.values()].filter(({ parent_run_id: parent }) => parent === runId) as never[],
-        next: null,
-      }),
-    },
     runs: {
-      events: async (runId, after) => {
-        reads.push(`${runId}:${after}`)
-        const end = Promise.withResolvers<void>()
-        ends.set(runId, end)
+      async events(_runId, after) {
+        reads.push(after)
+        const part = parts.shift() ?? []
         return (async function* () {
-          yield [{ type: 'text_delta', run_id: runId, seq: (after ?? 0) + 1 } as RunEvent]
-          await end.promise
+          if (part.length > 0) yield part
         })()
       },
-      withPrompts: (_, events) => events,
+      withPrompts: (_runId, events) => events,
     },
+    heads: { run: async () => head, children: async () => ({ items: [], next: null }) },
+    children: false,
+    prompts: false,
     sees: async () => true,
-    give: async ({ run, events }) => {
-      given.push(...events.map(({ seq }) => `${run.run_id} ${seq}`))
-      wake()
+    give: ({ events }) => {
+      const place = seen.push(...events.map(({ seq }) => seq)) - 1
+      given[place]?.resolve()
+      return taken[place]?.promise ?? Promise.resolve()
     },
     fail: (error) => {
       throw error
     },
   })
-  return {
-    runs,
-    ends,
-    reads,
-    following,
-    async until(what: string) {
-      while (!given.includes(what)) {
-        await new Promise<void>((resolve) => {
-          wake = resolve
-        })
-      }
-    },
-  }
-}
-
-test('finds the new child and the resumed run whose changes were dropped', async () => {
-  const { runs, ends, following, until, reads } = openFollowing(true)
-  runs.set('team', headOf('team', null))
-  runs.set('paused', headOf('paused', null, 'input_required', 1))
-  following.begin(
-    new Map([
-      ['team', 0],
-      ['paused', 0],
-    ]),
-  )
-  await until('team 1')
-  await until('paused 1')
-  ends.get('paused')?.resolve()
-  await new Promise(setImmediate)
-  runs.set('member', headOf('member', 'team'))
-  runs.set('paused', headOf('paused', null, 'running'))
-  following.catchUp()
-  await until('member 1')
-  await until('paused 2')
-  expect(reads.toSorted()).toEqual(['member:0', 'paused:0', 'paused:1', 'team:0'])
+  following.begin(new Map([['run_1', 0]]))
+  await given[0]?.promise
+  // It paused after event 1 and was resumed; the reader has yet to take that event.
+  following.changed(head)
+  taken[0]?.resolve()
+  await given[1]?.promise
+  expect([seen, reads]).toEqual([
+    [1, 2],
+    [0, 1],
+  ])
   following.close()
 })
 
-test('reads an ended run that has not changed no second time', async () => {
-  const { runs, ends, following, until, reads } = openFollowing(false)
-  runs.set('ended', headOf('ended', null, 'completed', 1))
-  following.begin(new Map([['ended', 0]]))
-  await until('ended 1')
-  ends.get('ended')?.resolve()
-  await new Promise(setImmediate)
-  following.catchUp()
-  await new Promise(setImmediate)
-  expect(reads).toEqual(['ended:0'])
-  following.close()
+test('keeps nothing of followed runs that do not exist', async () => {
+  const { live, read } = await openLive()
+  for (let count = 0; count < 2; count++) {
+    const reader = await live.open({ ...anyone, follow: new Map([['run_none', 0]]) })
+    await reader.next()
+    await reader.return()
+  }
+  expect(read).toEqual(['run_none', 'run_none'])
+  live.close()
 })
