@@ -60,6 +60,8 @@ export interface ModelCallEnd {
   model?: string
   usage: Usage | null
   finish_reason: string
+  /** The provider refused the call before it generated anything, and bills nothing for it. */
+  refused?: true
   duration_ms: number
   /** From the call to the first text or reasoning of the answer; absent when it had none. */
   first_text_ms?: number

@@ -11,7 +11,7 @@ import {
   type TextDelta,
 } from './event.ts'
 import { addToParts, contentOf, type Message, type Part } from './message.ts'
-import { addModelUsage, addUsage, type ModelUsage, modelUsageOf, type Run, type Usage } from './run.ts'
+import { addModelUsage, addUnreported, addUsage, type ModelUsage, modelUsageOf, type Run, type Usage } from './run.ts'
 
 /** A run's output built from its events, live or after its process died. */
 export class RunFold {
@@ -19,10 +19,12 @@ export class RunFold {
   /** What it asked for since it started or was last resumed. */
   requests: InputRequired[] = []
   usage: Usage | null = null
-  /** Amounts to `usage`; undefined without it. */
-  usageByModel: ModelUsage[] | undefined
-  /** The models of recorded calls under way. */
+  /** Amounts to `usage`; undefined without ended calls. */
+  #byModel: ModelUsage[] | undefined
+  /** The models of the calls under way. */
   #models: Map<string, string> | undefined
+  /** The steps under way that have a run of their own. */
+  #children: Set<string> | undefined
   readonly #parts: Part[] = []
   readonly #maxCharacters: number
   #characters = 0
@@ -38,23 +40,33 @@ export class RunFold {
     } else if (event.type === 'file') addToParts(this.#parts, event)
     else if (event.type === 'source') this.sources.push(event)
     else if (event.type === 'input_required') this.requests.push(event)
-    else if (event.type === 'model_call_end' && event.usage !== null) this.#addCall(event, event.usage)
-    else if (event.type === 'step_end' && event.usage !== undefined) this.#addChild(event, event.usage)
+    else if (event.type === 'model_call_start') this.#beginCall(event)
+    else if (event.type === 'model_call_end') this.#endCall(event)
+    else if (event.type === 'step_start') {
+      if (event.child_run_id !== undefined) this.#children = (this.#children ?? new Set()).add(event.step_id)
+    } else if (event.type === 'step_end') this.#endStep(event)
   }
 
   /** Adds recorded events. The first and the last event of a run are ignored. */
   addRecorded(events: readonly RunEvent[]): void {
     for (const { run_id: _run, seq: _seq, at: _at, ...event } of events) {
       if (event.type === 'run_resumed') this.requests = []
-      else if (event.type === 'model_call_start') this.#keepModel(event)
       else if (event.type !== 'run_start' && !isFinalEvent(event)) this.add(event)
     }
   }
 
-  /** As a run has it. */
+  /** The model of a call under way. */
+  modelOf(callId: string): string | undefined {
+    return this.#models?.get(callId)
+  }
+
+  /** As a run has it that ends now: what is under way is cut off. */
   used(): Pick<Run, 'usage' | 'usage_by_model'> {
-    const { usage, usageByModel: usage_by_model } = this
-    return usage_by_model === undefined ? { usage } : { usage, usage_by_model }
+    const { usage } = this
+    let sums = this.#byModel
+    for (const model of this.#models?.values() ?? []) sums = addUnreported(sums ?? [], model)
+    for (const _step of this.#children ?? []) sums = addUnreported(sums ?? [], null)
+    return sums === undefined ? { usage } : { usage, usage_by_model: sums }
   }
 
   /** The answer as one message; empty without text, data and files. */
@@ -73,22 +85,27 @@ export class RunFold {
     ]
   }
 
-  #keepModel({ call_id: callId, model }: ModelCallStart): void {
+  #beginCall({ call_id: callId, model }: ModelCallStart): void {
     this.#models ??= new Map()
     this.#models.set(callId, model)
   }
 
   /** The ends of calls in records of earlier versions don't name the model. */
-  #addCall({ call_id: callId, model = this.#models?.get(callId) }: ModelCallEnd, usage: Usage): void {
+  #endCall({ call_id: callId, model: named, usage, refused }: ModelCallEnd): void {
+    const model = named ?? this.modelOf(callId) ?? null
     this.#models?.delete(callId)
-    this.usage = addUsage(this.usage, usage)
-    this.usageByModel = addModelUsage(this.usageByModel ?? [], model ?? null, usage)
+    if (usage !== null) {
+      this.usage = addUsage(this.usage, usage)
+      this.#byModel = addModelUsage(this.#byModel ?? [], model, usage)
+    } else if (refused !== true) this.#byModel = addUnreported(this.#byModel ?? [], model)
   }
 
-  #addChild({ usage_by_model: byModel }: StepEnd, usage: Usage): void {
-    this.usage = addUsage(this.usage, usage)
-    for (const sum of modelUsageOf(usage, byModel)) {
-      this.usageByModel = addModelUsage(this.usageByModel ?? [], sum.model, sum)
+  #endStep({ step_id: stepId, usage, usage_by_model: byModel }: StepEnd): void {
+    this.#children?.delete(stepId)
+    if (usage !== undefined) this.usage = addUsage(this.usage, usage)
+    else if (byModel === undefined) return
+    for (const sum of modelUsageOf(usage ?? null, byModel)) {
+      this.#byModel = addModelUsage(this.#byModel ?? [], sum.model, sum)
     }
   }
 

@@ -63,23 +63,43 @@ export interface ModelUsage extends Usage {
   model: string | null
   /** The input of the largest call: above a limit, a provider may bill the whole call at a higher price. */
   largest_input_tokens?: number
+  /** Calls that are in no count: their usage was not reported, or they were cut off. A child run without an end is one, of no model. */
+  unreported_calls?: number
 }
+
+const nothing: Usage = { input_tokens: 0, output_tokens: 0, total_tokens: 0 }
 
 /** Adds a call, or the sum of other calls, to the entry of this model. */
 export function addModelUsage(
   sums: readonly ModelUsage[],
   model: string | null,
-  usage: Usage & Pick<ModelUsage, 'largest_input_tokens'>,
+  usage: Usage & Pick<ModelUsage, 'largest_input_tokens' | 'unreported_calls'>,
 ): ModelUsage[] {
   const place = sums.findIndex((sum) => sum.model === model)
   const before = sums[place]
-  const largest = Math.max(before?.largest_input_tokens ?? 0, usage.largest_input_tokens ?? usage.input_tokens)
-  const sum = { model, ...addUsage(before ?? null, usage), largest_input_tokens: largest }
+  const sum: ModelUsage = { model, ...addUsage(before ?? null, usage) }
+  const largest = usage.largest_input_tokens ?? (usage.unreported_calls === undefined ? usage.input_tokens : undefined)
+  if ((largest ?? before?.largest_input_tokens) !== undefined) {
+    sum.largest_input_tokens = Math.max(before?.largest_input_tokens ?? 0, largest ?? 0)
+  }
+  const unreported = (before?.unreported_calls ?? 0) + (usage.unreported_calls ?? 0)
+  if (unreported > 0) sum.unreported_calls = unreported
   return place < 0 ? [...sums, sum] : sums.with(place, sum)
 }
 
+/** Adds a call of which no usage is known. */
+export function addUnreported(sums: readonly ModelUsage[], model: string | null): ModelUsage[] {
+  return addModelUsage(sums, model, { ...nothing, unreported_calls: 1 })
+}
+
+/** False for the sum of calls that reported nothing: its zeros stand for what is not known. */
+export function isReported(sum: Usage & Pick<ModelUsage, 'unreported_calls'>): boolean {
+  return sum.unreported_calls === undefined || totals.some((field) => sum[field] !== 0)
+}
+
 /** A sum by model that amounts to `usage`. What is not told by model, or amounts to something else, has no model. */
-export function modelUsageOf(usage: Usage, byModel: readonly ModelUsage[] = []): readonly ModelUsage[] {
+export function modelUsageOf(usage: Usage | null, byModel: readonly ModelUsage[] = []): readonly ModelUsage[] {
+  if (usage === null) return byModel.filter((sum) => !isReported(sum))
   const sum = byModel.reduce<Usage | null>(addUsage, null)
   const isWhole =
     sum !== null && ([...totals, ...usageDetails] as const).every((field) => (sum[field] ?? 0) === (usage[field] ?? 0))
@@ -205,7 +225,7 @@ export interface Run {
   error: RunError | null
   cache_hit: boolean
   usage: Usage | null
-  /** `usage`, child runs included, by model. Absent without usage, and in records of earlier versions. */
+  /** `usage`, child runs included, by model, and calls without usage. Absent without calls, and in records of earlier versions. */
   usage_by_model?: ModelUsage[]
   /** Empty unless the status is `input_required`. */
   waiting: Waiting[]

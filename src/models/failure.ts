@@ -21,6 +21,15 @@ export function modelFailure(error: unknown, label: string, setting?: ModelSetti
   return new AppError('run_failed', `The model '${label}' failed${status}: ${said}`, { cause: error })
 }
 
+/** A request that took too long: the model may have been at work. */
+const timeouts: readonly unknown[] = [408, 499, 504, 524]
+
+/** Whether the provider answered with an HTTP error, so that it generated nothing. */
+export function isRefusal(error: unknown): boolean {
+  const { statusCode } = innermost(error)
+  return typeof statusCode === 'number' && statusCode >= 400 && !timeouts.includes(statusCode)
+}
+
 /** After retries the AI SDK throws a wrapper; the real error is its `lastError`. */
 function innermost(error: unknown): ProviderFailure {
   let failure = error

@@ -35,6 +35,11 @@ export const ModelUsage = component(
       .int()
       .exactOptional()
       .describe('The input of the largest call. Its size may set the price.'),
+    unreported_calls: z
+      .int()
+      .min(1)
+      .exactOptional()
+      .describe('Calls that are in no count: their usage was not reported, or they were cut off.'),
   }),
 ) satisfies z.ZodType<CoreModelUsage>
 /** What it costs, by the prices of now. */
@@ -183,6 +188,7 @@ export const RunEvent = component(
       model: z.string().exactOptional(),
       usage: Usage.nullable(),
       finish_reason: z.string(),
+      refused: z.literal(true).exactOptional().describe('The provider refused the call and generated nothing.'),
       duration_ms: milliseconds,
       first_text_ms: milliseconds.exactOptional().describe('From the call to the first text or reasoning.'),
       cost: Cost.nullable().exactOptional().describe('Null: not known. Absent in copies of sessions.'),

@@ -52,6 +52,7 @@ function costOfModel(sum: ModelUsage, times: CallTimes, { given, table }: PriceS
   if (model === null) return null
   const own = findGiven(given, model)
   if (own === 'local' || (own === undefined && isLocalModel(model))) return { usd: 0, as_of: null, local: true }
+  if (sum.unreported_calls !== undefined) return null
   if (own !== undefined) return toCost(billed(sum, own), null)
   const listed = table()
   const prices = listedPrices(sum, times, listed)

@@ -6,9 +6,9 @@ export function usageOfRuns(runs: readonly (Run | null)[]): Pick<StepEnd, 'usage
   let usage: Usage | null = null
   let byModel: ModelUsage[] = []
   for (const run of runs) {
-    if (run === null || run.usage === null) continue
-    usage = addUsage(usage, run.usage)
+    if (run === null) continue
+    if (run.usage !== null) usage = addUsage(usage, run.usage)
     for (const sum of modelUsageOf(run.usage, run.usage_by_model)) byModel = addModelUsage(byModel, sum.model, sum)
   }
-  return usage === null ? {} : { usage, usage_by_model: byModel }
+  return { ...(usage && { usage }), ...(byModel.length > 0 && { usage_by_model: byModel }) }
 }

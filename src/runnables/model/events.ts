@@ -4,6 +4,7 @@ import type { EmittedEvent, ModelCallEnd, ModelCallStart, ToolInputDelta, ToolRe
 import { createId } from '../../core/id.ts'
 import type { JsonObject } from '../../core/json.ts'
 import type { Usage } from '../../core/run.ts'
+import { isRefusal } from '../../models/failure.ts'
 import { toJson } from '../base/json-value.ts'
 import { describeFiles } from '../files/inline.ts'
 import { ToolInputs } from './tool-inputs.ts'
@@ -11,7 +12,7 @@ import { toUsage } from './usage.ts'
 
 /** Converts the AI SDK's stream to events. One per run: it knows the open model call and tool call starts. */
 export class ModelEvents {
-  #call: { id: string; startedAt: number; firstTextAt?: number } | undefined
+  #call: { id: string; startedAt: number; firstTextAt?: number; isRefused?: boolean } | undefined
   /** Whether the open call has said nothing yet. */
   #isSilent = false
   readonly #toolCalls = new Map<string, number>()
@@ -46,11 +47,16 @@ export class ModelEvents {
     }
   }
 
+  /** Why the open call has failed; its end follows. */
+  failCall(error: unknown): void {
+    if (this.#call !== undefined && this.#isSilent) this.#call.isRefused = isRefusal(error)
+  }
+
   endCall(usage: Usage | null, finishReason: string): (ToolInputDelta | ModelCallEnd)[] {
     const call = this.#call
     if (call === undefined) return []
     this.#call = undefined
-    const { id: call_id, startedAt, firstTextAt } = call
+    const { id: call_id, startedAt, firstTextAt, isRefused } = call
     const duration_ms = this.#now() - startedAt
     const end: ModelCallEnd = {
       type: 'model_call_end',
@@ -59,6 +65,7 @@ export class ModelEvents {
       finish_reason: finishReason,
       duration_ms,
     }
+    if (isRefused === true) end.refused = true
     if (firstTextAt !== undefined) end.first_text_ms = firstTextAt - startedAt
     const inputs = this.#inputs?.endAll() ?? []
     return [...inputs, end]

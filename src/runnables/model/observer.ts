@@ -7,6 +7,8 @@ type Model = Extract<ModelObject, { specificationVersion: 'v4' }>
 /** Called before every attempt of a model call, with the model's name and the provider's parameters. */
 export class ModelObserver {
   onCall: (name: string, params: ModelParams) => Promise<void> | undefined = () => undefined
+  /** Called when an attempt fails before its stream begins. */
+  onFailure: (error: unknown) => void = () => {}
 
   /** The model with this observer inside all hooks, so that it sees their changes. */
   async watch(model: ModelObject, name: string): Promise<ModelObject> {
@@ -17,7 +19,12 @@ export class ModelObserver {
         specificationVersion: 'v4',
         wrapStream: async ({ params, doStream }) => {
           await this.onCall(name, params)
-          return doStream()
+          try {
+            return await doStream()
+          } catch (error) {
+            this.onFailure(error)
+            throw error
+          }
         },
       },
     })

@@ -99,6 +99,7 @@ async function pump(run: ModelRun, queue: Channel<EmittedEvent>, abortSignal: Ab
         const told = { tools: toolsOf(params.tools), settings: settingsOf(params) }
         return queue.offer(events.startCall(label, params.prompt, told))
       }
+      run.observer.onFailure = (error) => events.failCall(error)
     }
     const waiting = new Map<string, WaitingCall>()
     const clientTools = new Set(run.clientTools)
@@ -156,6 +157,7 @@ async function pump(run: ModelRun, queue: Channel<EmittedEvent>, abortSignal: Ab
     } else if (run.steps?.failure !== undefined) throw run.steps.failure
     queue.close()
   } catch (error) {
+    if (run.observer === undefined) events.failCall(error)
     for (const event of events.endCall(null, 'error')) await queue.push(event)
     queue.close({ error: isAppError(error) ? error : modelFailure(error, label, run.setting) })
   } finally {

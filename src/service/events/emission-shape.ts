@@ -55,6 +55,7 @@ const fields: { [TYPE in EmittedEvent['type']]: Record<string, Field> } = {
     model: maybe('text'),
     usage: { kind: 'usage', nullable: true },
     finish_reason: text,
+    refused: maybe('true'),
     duration_ms: duration,
     first_text_ms: maybe('number'),
   },
@@ -133,8 +134,8 @@ function isUsage(value: unknown): value is Record<string, unknown> {
 
 function isModelUsage(value: unknown): boolean {
   if (!isUsage(value)) return false
-  const { model, largest_input_tokens: largest = 0 } = value
-  return (model === null || isText(model)) && Number.isSafeInteger(largest)
+  const { model, largest_input_tokens: largest = 0, unreported_calls: unreported = 0 } = value
+  return (model === null || isText(model)) && [largest, unreported].every(Number.isSafeInteger)
 }
 
 const isAbsentOr = (fits: (value: unknown) => boolean, value: unknown) => value === undefined || fits(value)

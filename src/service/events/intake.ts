@@ -31,8 +31,6 @@ export interface IntakeOptions {
 export class RunIntake {
   readonly #options: IntakeOptions
   readonly #budget: RunBudget
-  /** The models of the calls under way. */
-  #models: Map<string, string> | undefined
   #emitted = 0
   #asked = false
 
@@ -100,14 +98,16 @@ export class RunIntake {
   }
 
   async #addCall(call: ModelCallStart, characters: number): Promise<void> {
-    this.#models ??= new Map()
-    this.#models.set(call.call_id, call.model)
-    await this.#add(await this.#options.prompts.record(call), characters)
+    const { fold, isOver, prompts } = this.#options
+    if (isOver()) return
+    // Before its end can come.
+    fold.add(call)
+    const recorded = await prompts.record(call)
+    if (!isOver()) await this.#record(recorded, characters)
   }
 
   #endCall(call: ModelCallEnd): void {
-    const model = this.#models?.get(call.call_id)
-    this.#models?.delete(call.call_id)
+    const model = this.#options.fold.modelOf(call.call_id)
     if (model !== undefined) call.model = model
     // Computed when it is read.
     delete call.cost
@@ -122,10 +122,15 @@ export class RunIntake {
   }
 
   #add(event: Exclude<EmittedEvent, DataDelta>, characters: number): Promise<void> | undefined {
-    const { fold, recorder, isOver, onEvent } = this.#options
+    const { fold, isOver } = this.#options
     if (isOver()) return undefined
     if (event.type === 'input_required') this.#asked = true
     fold.add(event)
+    return this.#record(event, characters)
+  }
+
+  #record(event: Exclude<EmittedEvent, DataDelta>, characters: number): Promise<void> | undefined {
+    const { recorder, onEvent } = this.#options
     const wait = recorder.add(event, characters)
     onEvent()
     return wait ?? this.#yieldNowAndThen()

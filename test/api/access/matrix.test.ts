@@ -308,6 +308,7 @@ const namesNothing = new Set([
   ...['waiting', 'call_id', 'child_run_id', 'kind', 'tool', 'prompt', 'schema', 'answers', 'output'],
   ...['given', 'history', 'instructions', 'output_schema', 'client_tools', 'description', 'parameters', 'edit'],
   ...['usage_by_model', 'cached_input_tokens', 'cache_write_tokens', 'reasoning_tokens', 'largest_input_tokens'],
+  ...['unreported_calls', 'refused'],
   ...['again_of', 'from', 'keep'],
 ])
 const isNothing = (field: string) => namesNothing.has(field) || namesNothing.has(field.replace(/^body\./, ''))

@@ -47,6 +47,19 @@ describe('what calls cost', () => {
     expect(usd(call('openai/plain', 1, 0))).toBe(0.000002)
   })
 
+  it('is not known with a call that reported nothing, unless its model is local', () => {
+    const unreported = (model: string): ModelUsage => ({ model, ...usage(0, 0), unreported_calls: 1 })
+    const partly = { ...call('openai/plain', 1, 1), unreported_calls: 2 }
+    for (const sum of [unreported('openai/plain'), partly, unreported('own/model')]) {
+      expect(cost([sum], { 'own/model': { input: 1, output: 1 } })).toBeNull()
+      expect(cost([call('openai/plain', 1, 1), sum])).toBeNull()
+    }
+    expect(cost([unreported('offline')])).toEqual({ usd: 0, as_of: null, local: true })
+    expect(cost([unreported('ollama/llama')])).toEqual({ usd: 0, as_of: null, local: true })
+    expect(usd(partly, { 'openai/plain': 'local' })).toBe(0)
+    expect(cost([call('openai/plain', 1_000_000, 0), unreported('offline')])).toEqual({ usd: 2, as_of: '2026-01-31' })
+  })
+
   it('bills cached and written input at their own price, and once', () => {
     const details = { cached_input_tokens: 600_000, cache_write_tokens: 100_000 }
     expect(usd(call('openai/cached', 1_000_000, 0, details))).toBe(0.3 * 2 + 0.6 * 0.5 + 0.1 * 2.5)

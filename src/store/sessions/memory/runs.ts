@@ -282,8 +282,9 @@ function interrupt(state: MemoryState, row: RunRow, at: string): void {
   record.end_seq = row.reserveUntil + 1
   record.messages.push(...fold.messages(record.run_id, createId('msg'), at))
   record.sources = fold.sources
-  record.usage = fold.usage
-  setModelUsage(record, fold.usageByModel)
+  const { usage, usage_by_model: byModel } = fold.used()
+  record.usage = usage
+  setModelUsage(record, byModel)
   const session = getSession(state, record.session_id)
   if (record.messages.length < 2) bringBack(state, session, record.run_id, at)
   touchFor(row, session, at)

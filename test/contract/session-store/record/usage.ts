@@ -13,6 +13,8 @@ const usage = (input_tokens: number, more: Partial<Usage> = {}): Usage => ({
   ...more,
 })
 
+const nothing: Usage = { input_tokens: 0, output_tokens: 0, total_tokens: 0 }
+
 type Counts = Record<string, number | null>
 
 /** What the records of the turns add up to, by model. */
@@ -132,6 +134,39 @@ export function testUsage(store: () => SessionStore): void {
       expect(shown(await store().findOverview(sessionId))).toEqual(summed(await records(sessionId)))
     })
 
+    it('says how many calls reported nothing, and is null while no call reported anything', async () => {
+      await open()
+      const unreported = (count: number): ModelUsage => ({ model: 'a', ...nothing, unreported_calls: count })
+      await finish(await begin(), { usage_by_model: [unreported(2)] })
+      await finish(await begin(), { usage_by_model: [unreported(1), { ...unreported(1), model: null }] })
+      const overview = await store().findOverview(sessionId)
+      expect(overview?.usage).toBeNull()
+      expect(overview?.usage_by_model).toStrictEqual([{ ...unreported(1), model: null }, unreported(3)])
+      const runId = await begin()
+      const paused = { ...unreported(1), ...usage(4), largest_input_tokens: 4 }
+      await finish(runId, { status: 'input_required', end_seq: 4, usage: usage(4), usage_by_model: [paused] })
+      expect(await store().findOverview(sessionId)).toMatchObject({
+        usage: usage(4),
+        usage_by_model: [{ model: null }, { model: 'a', input_tokens: 4, unreported_calls: 4 }],
+      })
+      await store().resumeRun({ run_id: runId, owner: 'one', at: at(3), events: [], reserve_until: 2_000, end_seq: 4 })
+      const taken = await store().findOverview(sessionId)
+      expect(taken?.usage).toBeNull()
+      expect(taken?.usage_by_model).toMatchObject([{ model: null }, { model: 'a', unreported_calls: 3 }])
+    })
+
+    it('counts the call that its process did not live to end', async () => {
+      await open()
+      const runId = await begin()
+      const call = { type: 'model_call_start', call_id: 'c', model: 'a' } as const
+      const events = [eventOf(runId, 2, call as never)]
+      await store().appendEvents({ run_id: runId, fence: 1, events, reserve_until: 2_000 })
+      await store().recover('two', at(9))
+      const unreported = [{ model: 'a', ...nothing, unreported_calls: 1 }]
+      expect(await store().findOverview(sessionId)).toMatchObject({ usage: null, usage_by_model: unreported })
+      expect(await store().findRun(runId)).toMatchObject({ usage: null, usage_by_model: unreported })
+    })
+
     it('has a run that its process left, and nothing once the session is deleted', async () => {
       await open()
       const runId = await begin()
@@ -163,7 +198,15 @@ export function testUsage(store: () => SessionStore): void {
         if (random(5) === 0) return {}
         if (random(4) === 0) return { usage: usage(random(9), details) }
         const models = ['a', 'b', 'a b'].slice(0, 1 + random(3))
-        return { usage: usage(9), usage_by_model: models.map((model) => ({ model, ...usage(random(50), details) })) }
+        if (random(4) === 0) {
+          const unreported_calls = 1 + random(3)
+          return { usage_by_model: models.map((model) => ({ model, ...nothing, unreported_calls })) }
+        }
+        const by = (model: string): ModelUsage => {
+          const more = random(3) === 0 ? { unreported_calls: 1 + random(3) } : {}
+          return { model, ...usage(random(50), details), ...more }
+        }
+        return { usage: usage(9), usage_by_model: models.map(by) }
       }
       const pick = <T>(items: Iterable<T>): T | undefined => [...items][random([...items].length)]
       await open()

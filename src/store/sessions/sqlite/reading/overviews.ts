@@ -29,7 +29,7 @@ type InputFields = [begin: string, isCut: 0 | 1, isUnchecked: 0 | 1]
 /** Sums in the order of `UsageFields`. */
 const storedSums = `(SELECT json_group_array(json_array(nullif(usage_model, ''), input_tokens, output_tokens, total_tokens,
     iif(cached_input_runs > 0, cached_input_tokens, NULL), iif(cache_write_runs > 0, cache_write_tokens, NULL),
-    iif(reasoning_runs > 0, reasoning_tokens, NULL), largest_input_tokens) ORDER BY usage_model)
+    iif(reasoning_runs > 0, reasoning_tokens, NULL), largest_input_tokens, nullif(unreported_calls, 0)) ORDER BY usage_model)
   FROM session_usage WHERE usage_session_id = session_id)`
 type UsageFields = [
   model: string | null,
@@ -40,6 +40,7 @@ type UsageFields = [
   written: number | null,
   reasoning: number | null,
   largest: number | null,
+  unreported: number | null,
 ]
 
 const used = (field: string) => `value ->> '$.${field}'`
@@ -53,7 +54,8 @@ export const countedSums = (which: string) => `(SELECT json_group_array(json(sum
   ]
     .map((name) => `sum(${used(`${name}_tokens`)})`)
     .join(', ')}, sum(${used('cache_write_tokens')}), sum(${used('reasoning_tokens')}),
-    max(iif(${used('model')} IS NULL, NULL, ifnull(${used('largest_input_tokens')}, ${used('input_tokens')})))) AS sums
+    max(iif(${used('model')} IS NULL, NULL, ifnull(${used('largest_input_tokens')},
+      iif(${used('unreported_calls')} IS NULL, ${used('input_tokens')}, NULL)))), sum(${used('unreported_calls')})) AS sums
   FROM runs CROSS JOIN json_each(iif(json_array_length(ended, '$.usage_by_model') > 0, ended -> '$.usage_by_model',
     iif(ended -> '$.usage' IS NULL, '[]', json_array(ended -> '$.usage'))))
   WHERE parent_run_id IS NULL AND ended IS NOT NULL AND ${which} GROUP BY used_model))`
@@ -133,7 +135,17 @@ function titleIn(input: InputFields | null): string | null {
   return isUnchecked === 1 ? null : titleOfJson(begin, isCut === 0)
 }
 
-function toUsage([model, input, output, total, cached, written, reasoning, largest]: UsageFields): ModelUsage {
+function toUsage([
+  model,
+  input,
+  output,
+  total,
+  cached,
+  written,
+  reasoning,
+  largest,
+  unreported,
+]: UsageFields): ModelUsage {
   return {
     model,
     input_tokens: input,
@@ -143,6 +155,7 @@ function toUsage([model, input, output, total, cached, written, reasoning, large
     ...(written !== null && { cache_write_tokens: written }),
     ...(reasoning !== null && { reasoning_tokens: reasoning }),
     ...(largest !== null && { largest_input_tokens: largest }),
+    ...(unreported !== null && { unreported_calls: unreported }),
   }
 }
 

@@ -58,6 +58,7 @@ export const sessionUsage = sqliteTable(
     cacheWriteRuns: integer('cache_write_runs').notNull(),
     reasoningTokens: integer('reasoning_tokens').notNull(),
     reasoningRuns: integer('reasoning_runs').notNull(),
+    unreportedCalls: integer('unreported_calls').notNull(),
     /** Of all runs so far, also of one that was resumed. */
     largestInputTokens: integer('largest_input_tokens'),
   },

@@ -17,6 +17,7 @@ const counted = [
   'cacheWriteRuns',
   'reasoningTokens',
   'reasoningRuns',
+  'unreportedCalls',
 ] as const satisfies (keyof typeof sessionUsage.$inferSelect)[]
 const counts = namesOf(sessionUsage, counted)
 const columns = [...namesOf(sessionUsage, ['sessionId', 'model']), ...counts, 'largest_input_tokens']
@@ -33,7 +34,7 @@ export function usageRow(key: string, used: ModelUsage, sign: 1 | -1 = 1): Usage
     if (tokens === undefined) row.push(0, 0)
     else row.push(sign * tokens, sign)
   }
-  row.push(sign === 1 ? largestOf(used) : null)
+  row.push(sign * (used.unreported_calls ?? 0), sign === 1 ? largestOf(used) : null)
   return row
 }
 
@@ -83,7 +84,7 @@ export class UsageSums {
   }
 }
 
-/** Before a run that reported usage runs again or ends otherwise. */
+/** Before a run that called models runs again or ends otherwise. */
 export async function takeBackUsage(writer: Connection, run: RunRecord): Promise<void> {
   const used = isTurn(run) ? usageOf(run) : []
   if (used.length === 0) return
