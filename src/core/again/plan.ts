@@ -271,9 +271,20 @@ function isRepeated({ type }: RunEvent): boolean {
   return type !== 'run_start' && type !== 'run_end' && type !== 'run_error'
 }
 
-/** Without the stamp; a resumption also without the place of its pause, which is another run's. */
+/** Without the stamp and what it used, which is the other run's; a resumption also without the place of its pause. */
 function bodyOf({ run_id: _run, seq: _seq, at: _at, ...body }: RunEvent): RepeatedEvent {
-  if (body.type !== 'run_resumed') return body as RepeatedEvent
-  const { paused: _paused, ...answer } = body
-  return answer
+  switch (body.type) {
+    case 'model_call_end':
+      return { ...body, usage: null }
+    case 'step_end': {
+      const { usage: _usage, usage_by_model: _byModel, ...step } = body
+      return step
+    }
+    case 'run_resumed': {
+      const { paused: _paused, ...answer } = body
+      return answer
+    }
+    default:
+      return body as RepeatedEvent
+  }
 }

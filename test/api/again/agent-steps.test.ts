@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { RunEvent } from '../../../src/core/event.ts'
-import { bodiesOf, office, serveAgain } from './fixture.ts'
+import { bodiesOf, office, serveAgain, takenOver } from './fixture.ts'
 
 async function opened() {
   const { entity, model, made } = office()
@@ -13,7 +13,7 @@ async function opened() {
   const asked = model.calls.length
   made.length = 0
   const place = (type: RunEvent['type'], nth = 0) => events.filter((event) => event.type === type)[nth]?.seq ?? 0
-  const before = (seq: number) => bodiesOf(events.filter((event) => event.seq < seq))
+  const before = (seq: number) => takenOver(events.filter((event) => event.seq < seq))
   return { server, model, made, events, runId, sessionId: json.session_id as string, asked, place, before, json }
 }
 
@@ -177,6 +177,20 @@ test('a try of an earlier turn sees what that turn saw', async () => {
   const { id } = await server.again(runId, { after: 'recorded' })
   await server.ended(id)
   expect(JSON.stringify(model.calls.at(-1)?.prompt)).not.toContain('A later question.')
+})
+
+test('what the record answers is used once: by the run that made it', async () => {
+  const { server, runId, place, sessionId } = await opened()
+  await using _ = server
+  const used = async () => {
+    const { json } = await server.call('GET', '/api/v1/sessions?view=head')
+    return json.sessions.find((head: { session_id: string }) => head.session_id === sessionId).usage.total_tokens
+  }
+  expect(await used()).toBe(60)
+  const { id } = await server.again(runId, { from: place('model_call_start', 2), after: 'live', keep: 'replace' })
+  const { run } = await server.ended(id)
+  expect(run.usage.total_tokens).toBe(20)
+  expect(await used()).toBe(80)
 })
 
 test('fork and replace make it a turn', async () => {

@@ -82,4 +82,14 @@ export function bodiesOf(events: readonly RunEvent[]) {
     .map(({ run_id: _run, seq: _seq, at: _at, ...body }) => body)
 }
 
+/** The same as a run that repeats it has them: it used nothing for them. */
+export function takenOver(events: readonly RunEvent[]) {
+  return bodiesOf(events).map((event) => {
+    if (event.type === 'model_call_end') return { ...event, usage: null, cost: null }
+    if (event.type !== 'step_end') return event
+    const { usage: _usage, usage_by_model: _byModel, ...step } = event
+    return step
+  })
+}
+
 export { parseEvents }

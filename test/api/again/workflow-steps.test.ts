@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { agent } from '../../../src/runnables/agent/agent.ts'
 import { team } from '../../../src/runnables/team/team.ts'
 import { workflow } from '../../../src/runnables/workflow/workflow.ts'
-import { bodiesOf, office, serveAgain } from './fixture.ts'
+import { bodiesOf, office, serveAgain, takenOver } from './fixture.ts'
 
 async function opened() {
   const made: string[] = []
@@ -25,7 +25,7 @@ async function opened() {
     made.length = 0
     tools.length = 0
     const place = (name: string) => events.find((event) => event.type === 'step_start' && event.name === name)?.seq ?? 0
-    return { json, runId, events, place, before: (seq: number) => bodiesOf(events.filter((event) => event.seq < seq)) }
+    return { json, runId, events, place, before: (seq: number) => takenOver(events.filter((event) => event.seq < seq)) }
   }
   return { server, made, tools, run }
 }
