@@ -62,6 +62,8 @@ export interface ModelCallEnd {
   finish_reason: string
   /** The provider refused the call before it generated anything, and bills nothing for it. */
   refused?: true
+  /** Taken over from the record of another run, which used what the call took. */
+  repeated?: true
   duration_ms: number
   /** From the call to the first text or reasoning of the answer; absent when it had none. */
   first_text_ms?: number

@@ -91,13 +91,13 @@ export class RunFold {
   }
 
   /** The ends of calls in records of earlier versions don't name the model. */
-  #endCall({ call_id: callId, model: named, usage, refused }: ModelCallEnd): void {
+  #endCall({ call_id: callId, model: named, usage, refused, repeated }: ModelCallEnd): void {
     const model = named ?? this.modelOf(callId) ?? null
     this.#models?.delete(callId)
     if (usage !== null) {
       this.usage = addUsage(this.usage, usage)
       this.#byModel = addModelUsage(this.#byModel ?? [], model, usage)
-    } else if (refused !== true) this.#byModel = addUnreported(this.#byModel ?? [], model)
+    } else if (refused !== true && repeated !== true) this.#byModel = addUnreported(this.#byModel ?? [], model)
   }
 
   #endStep({ step_id: stepId, usage, usage_by_model: byModel }: StepEnd): void {

@@ -189,6 +189,10 @@ export const RunEvent = component(
       usage: Usage.nullable(),
       finish_reason: z.string(),
       refused: z.literal(true).exactOptional().describe('The provider refused the call and generated nothing.'),
+      repeated: z
+        .literal(true)
+        .exactOptional()
+        .describe('Taken over from the record of another run, which used what it took.'),
       duration_ms: milliseconds,
       first_text_ms: milliseconds.exactOptional().describe('From the call to the first text or reasoning.'),
       cost: Cost.nullable().exactOptional().describe('Null: not known. Absent in copies of sessions.'),

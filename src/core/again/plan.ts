@@ -275,7 +275,7 @@ function isRepeated({ type }: RunEvent): boolean {
 function bodyOf({ run_id: _run, seq: _seq, at: _at, ...body }: RunEvent): RepeatedEvent {
   switch (body.type) {
     case 'model_call_end':
-      return { ...body, usage: null }
+      return { ...body, usage: null, repeated: true }
     case 'step_end': {
       const { usage: _usage, usage_by_model: _byModel, ...step } = body
       return step

@@ -190,6 +190,7 @@ test('what the record answers is used once: by the run that made it', async () =
   const { id } = await server.again(runId, { from: place('model_call_start', 2), after: 'live', keep: 'replace' })
   const { run } = await server.ended(id)
   expect(run.usage.total_tokens).toBe(20)
+  expect(run.usage_by_model).toEqual([expect.not.objectContaining({ unreported_calls: expect.anything() })])
   expect(await used()).toBe(80)
 })
 

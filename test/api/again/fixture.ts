@@ -85,7 +85,7 @@ export function bodiesOf(events: readonly RunEvent[]) {
 /** The same as a run that repeats it has them: it used nothing for them. */
 export function takenOver(events: readonly RunEvent[]) {
   return bodiesOf(events).map((event) => {
-    if (event.type === 'model_call_end') return { ...event, usage: null, cost: null }
+    if (event.type === 'model_call_end') return { ...event, usage: null, cost: null, repeated: true }
     if (event.type !== 'step_end') return event
     const { usage: _usage, usage_by_model: _byModel, ...step } = event
     return step
