@@ -15,7 +15,12 @@ const project = {
   ...(await createProject({ 'docs/wombat.md': '# Wombats\n\nWombats dig burrows in the evening.\n' })),
   bin: join(resolve(checkout), 'bin/agentserve.js'),
 }
-const config = ['--config', join(resolve(checkout), 'bench/agent.config.ts'), '--data', join(project.folder, 'data')]
+const config = [
+  '--config',
+  join(resolve(checkout), 'test/support/data-folder/agent.config.ts'),
+  '--data',
+  join(project.folder, 'data'),
+]
 await command(project, ['ingest', 'docs', ...config])
 const server = await serve(project, 'start', config)
 
@@ -42,6 +47,15 @@ await post('/sessions/kept/summary', {})
 await post('/sessions/kept/reuse', { user_id: 'bob' })
 await post('/agents/slow/run', { input: 'cut short', background: true })
 await fetch(`${server.url}/api/v1/messages?q=heron`)
+await post('/sessions', { session_id: 'watched', user_id: 'eve', agent_id: 'watched' })
+const question = { input: 'When do wombats dig burrows?', session_id: 'watched', user_id: 'eve' }
+const watched = await post('/agents/watched/run', question)
+await post(`/runs/${watched.run_id}/resume`, { approved: false, input: 'not that disk' })
+await post(`/runs/${watched.run_id}/again`, { after: 'recorded', keep: 'no' })
+for (let running = 1; running > 0; ) {
+  const tries = await fetch(`${server.url}/api/v1/runs?session_id=watched&again=true&status=running`)
+  running = ((await tries.json()) as { count: number }).count
+}
 await server.stop()
 await rm(resolve(to), { recursive: true, force: true })
 await mkdir(resolve(to, '..'), { recursive: true })
