@@ -6,12 +6,13 @@ import type { ServerConfig, UserConfig } from '../../src/config/types.ts'
 import { silentLogger } from '../../src/core/logger.ts'
 import { agent } from '../../src/runnables/agent/agent.ts'
 import { composeServer } from '../../src/server/server.ts'
-import { configParts, type Server } from '../../src/server.ts'
+import type { OpenServer } from '../../src/server/types.ts'
+import { configParts } from '../../src/server.ts'
 import { emptyDatabase } from './empty-database.ts'
 
 export interface RunningTestServer {
   url: string
-  server: Server
+  server: OpenServer
   folder: string
   /** Relative to the server; a body that is an object is sent as JSON. */
   call(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer>

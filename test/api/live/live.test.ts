@@ -79,6 +79,26 @@ test('each user sees the own sessions and runs, an operator all, and only an ope
   await Promise.all([ann.stop(), bob.stop(), operator.stop()])
 })
 
+test('a load of the agents that failed is told to an operator, not to the key of a user', async () => {
+  const [ann, operator] = ['ann', 'operator'].map((who) => read(clientOf(who)))
+  if (!ann || !operator) throw new Error('none')
+  await Promise.all([ann, operator].map((one) => one.until(has('hello'))))
+  const error = { message: 'no such file', file: 'agents/a.ts', line: 3, excerpt: 'import x' }
+  people.server.server.reloadFailed(error)
+  await operator.until(has('agents'))
+  expect(operator.events.find(({ type }) => type === 'agents')).toEqual({
+    ...{ type: 'agents', version: 2, ok: false, error },
+  })
+  await people.as('ann')('POST', '/api/v1/sessions', { session_id: 'after-the-load' })
+  await ann.until(about('after-the-load'))
+  const later = read(clientOf('ann'))
+  await later.until(has('hello'))
+  await people.as('ann')('PUT', '/api/v1/sessions/after-the-load', { name: 'told' })
+  await later.until(about('told'))
+  for (const one of [ann, later]) expect(has('agents')(one.events)).toBe(false)
+  await Promise.all([ann.stop(), later.stop(), operator.stop()])
+})
+
 test('a session that is handed over in the middle of a run stops at once for the user before', async () => {
   const ann = people.as('ann')
   const { run_id, session_id } = (await ann('POST', '/api/v1/agents/waits/run', { input: 'x', background: true })).json
