@@ -74,6 +74,27 @@ export function testUsage(store: () => SessionStore): void {
   }
 
   describe('what a session used', () => {
+    it('has what an interrupted turn used, and nothing of an interrupted try', async () => {
+      await open()
+      const call = (runId: string, tokens: number) => {
+        const end = {
+          type: 'model_call_end',
+          call_id: 'c',
+          model: 'a',
+          usage: usage(tokens),
+          finish_reason: 'stop',
+        } as const
+        const events = [eventOf(runId, 2, { ...end, duration_ms: 1 })]
+        return store().appendEvents({ run_id: runId, fence: 1, events, reserve_until: 2_000 })
+      }
+      const turn = await begin()
+      const tried = await begin({ again_of: again })
+      expect([await call(turn, 5), await call(tried, 50)]).toEqual([true, true])
+      await store().recover('two', at(20))
+      expect(await store().findRun(tried)).toMatchObject({ status: 'interrupted', usage: usage(50) })
+      expect((await store().findOverview(sessionId))?.usage).toEqual(usage(5))
+    })
+
     it('is the sum of its turns by model, with the details that were reported', async () => {
       await open()
       expect(await store().findOverview(sessionId)).toMatchObject({ usage: null, usage_by_model: [] })
