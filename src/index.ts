@@ -54,4 +54,11 @@ export { type WorkflowContext, type WorkflowSettings, workflow } from './runnabl
 /** Renamed: what is annotated with it does not compile, and the compiler shows the new word. */
 export type RunContext = 'RunContext is now called AgentContext: rename it'
 
-export { createA2A, createServer, type HealthRouter, type Server, type ShutdownOptions } from './server.ts'
+export {
+  createA2A,
+  createServer,
+  type EmbeddedConfig,
+  type HealthRouter,
+  type Server,
+  type ShutdownOptions,
+} from './server.ts'

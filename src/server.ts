@@ -22,15 +22,25 @@ export { configParts } from './server/parts.ts'
 export type { HealthRouter, OpenServer, Server, ServerPurpose, ShutdownOptions } from './server/types.ts'
 export type { ConfigFlags }
 
+/** What a config has in `server`, and its prices. */
+export interface EmbeddedConfig extends ServerConfig, Pick<UserConfig, 'prices'> {}
+
 /** Creates a server from a configuration. Throws for an invalid field, with the key and the allowed values. */
-export function createServer(server: ServerConfig = {}): Server {
+export function createServer(given: EmbeddedConfig = {}): Server {
   const config = resolveConfig({
-    user: { server, agents: {} },
+    user: { ...partsOf(given), agents: {} },
     root: process.cwd(),
     purpose: 'library',
     parts: configParts,
   })
   return composeServer(config, { mode: 'embedded' })
+}
+
+/** A value that is no object goes to the check as it is. */
+function partsOf(given: EmbeddedConfig): Pick<UserConfig, 'server' | 'prices'> {
+  if (typeof given !== 'object' || given === null || !('prices' in given)) return { server: given }
+  const { prices, ...server } = given
+  return { server, prices }
 }
 
 /** The server of a config for tests: nothing is durable, and it does not use the network. */

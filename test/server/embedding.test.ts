@@ -3,6 +3,7 @@ import { createServer as createHttpServer, type Server as HttpServer, type Incom
 import type { AddressInfo } from 'node:net'
 import { json as readJson } from 'node:stream/consumers'
 import { expect, onTestFinished, test } from 'vitest'
+import type { EmittedEvent } from '../../src/core/event.ts'
 import { silentLogger } from '../../src/core/logger.ts'
 import type { HttpRequest } from '../../src/http/request.ts'
 import type { Route } from '../../src/http/router.ts'
@@ -105,6 +106,38 @@ test('drops no request and no stream while routes and documentation are mounted 
   expect([...statuses.keys()]).toEqual([200])
   expect(streams.length).toBeGreaterThan(0)
   for (const stream of streams) expect(stream).toContain('event: run_end')
+})
+
+test('prices of createServer are those of a config', async () => {
+  const server = createServer({
+    logger: silentLogger,
+    prices: { 'own/model': { input: 2, output: 3 }, 'own/free': 'local' },
+  })
+  onTestFinished(() => server.shutdown({ deadline: 0 }))
+  const calling = (model: string) =>
+    agent({
+      async *run(): AsyncGenerator<EmittedEvent> {
+        const usage = { input_tokens: 500_000, output_tokens: 1_000_000, total_tokens: 1_500_000 }
+        yield { type: 'model_call_start', call_id: 'c', model }
+        yield { type: 'model_call_end', call_id: 'c', usage, finish_reason: 'stop', duration_ms: 1 }
+      },
+    })
+  server.registerAgent('own', calling('own/model'))
+  server.registerAgent('free', calling('own/free'))
+  const ask = async (id: string) => {
+    const answer = await server.inject({
+      method: 'POST',
+      url: `/api/v1/agents/${id}/run`,
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ input: 'x' }),
+    })
+    return JSON.parse(await answer.text())
+  }
+  expect((await ask('own')).cost).toEqual({ usd: 4, as_of: null })
+  expect((await ask('free')).cost).toEqual({ usd: 0, as_of: null, local: true })
+  expect(() => createServer({ prices: { model: 'local' } })).toThrow('prices.model must be named as in the record')
+  expect(() => createServer({ price: {} } as never)).toThrow('server.price is not a setting')
+  expect(() => createServer(5 as never)).toThrow('server must be')
 })
 
 test('a health router puts handlers where it is told to, and ours stays where it was', async () => {

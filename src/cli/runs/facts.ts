@@ -81,7 +81,8 @@ export function factsOf(run: Run & { cost?: Cost | null }): string[] {
     run.cancellation_reason === null ? run.status : `${run.status} (${terminalLine(run.cancellation_reason)})`,
     run.created_at,
     ...took,
-    ...(run.usage === null ? [] : [formatUsage(run.usage), formatCost(run.cost)]),
+    ...(run.usage === null ? [] : [formatUsage(run.usage)]),
+    ...(run.usage === null && !run.cost ? [] : [formatCost(run.cost)]),
     ...(run.cache_hit ? ['from the cache'] : []),
     ...replacedBy(run),
   ]

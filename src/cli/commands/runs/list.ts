@@ -48,7 +48,7 @@ function toRow(run: Run): string[] {
     [run.status, ...replacedBy(run)].join(', '),
     run.completed_at === null ? '-' : formatDuration(between(run.started_at ?? run.created_at, run.completed_at)),
     run.usage === null ? '-' : `${run.usage.input_tokens} + ${run.usage.output_tokens}`,
-    run.usage === null ? '-' : formatCost(run.cost),
+    run.usage === null && !run.cost ? '-' : formatCost(run.cost),
     run.created_at,
     run.session_id,
   ]

@@ -1,7 +1,9 @@
 import type { SessionFilter, SessionsClient } from '../../../client/sessions.ts'
 import { parseDuration } from '../../../core/duration.ts'
+import type { Cost } from '../../../core/run.ts'
 import type { SessionOverview } from '../../../core/session.ts'
 import { UsageError } from '../../command/exit.ts'
+import { formatCost } from '../../runs/cost.ts'
 import type { SessionsOptions } from './action.ts'
 
 const maxAPage = 100
@@ -48,7 +50,17 @@ export function updatedBefore({ olderThan }: SessionsOptions): string | undefine
 
 type ListedSession = Awaited<ReturnType<SessionsClient['list']>>['sessions'][number]
 
-export const headColumns = ['SESSION', 'AGENT', 'USER', 'RUNS', 'LAST RUN', 'TOKENS', 'UPDATED', 'TITLE'] as const
+export const headColumns = [
+  'SESSION',
+  'AGENT',
+  'USER',
+  'RUNS',
+  'LAST RUN',
+  'TOKENS',
+  'COST',
+  'UPDATED',
+  'TITLE',
+] as const
 
 type ListedHead = Pick<
   SessionOverview,
@@ -62,7 +74,7 @@ type ListedHead = Pick<
   | 'updated_at'
   | 'name'
   | 'title'
->
+> & { cost: Cost | null }
 
 export function toHeadRow(head: ListedHead): string[] {
   const { waiting } = head
@@ -74,6 +86,7 @@ export function toHeadRow(head: ListedHead): string[] {
     String(head.run_count),
     (head.status ?? '-') + waits,
     head.usage === null ? '-' : String(head.usage.total_tokens),
+    head.usage === null && !head.cost ? '-' : formatCost(head.cost),
     head.updated_at,
     head.name ?? head.title ?? '',
   ]
