@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { createClient, type LiveEvent } from '../../src/client/index.ts'
 import type { EmittedEvent } from '../../src/core/event.ts'
 import { agent } from '../../src/runnables/agent/agent.ts'
 import { team } from '../../src/runnables/team/team.ts'
@@ -52,4 +53,28 @@ test('a stream that begins in the middle of a call tells its cost, and no copy o
   const copy = (await server.call('GET', `/api/v1/sessions/${json.session_id}/export`)).text
   expect(copy).toContain('model_call_end')
   expect(copy).not.toContain('cost')
+})
+
+test('live readers are told the same cost as the lists, of runs, sessions and calls', async () => {
+  await using server = await open()
+  const first = (await server.ask('mini', 'x')).json
+  const client = createClient({ url: server.url })
+  const told = new Map<string, LiveEvent>()
+  let next: Promise<unknown> | undefined
+  for await (const event of client.live({ follow: [first.run_id] })) {
+    if (event.type === 'hello') next = server.ask('mini', 'y', { session_id: first.session_id })
+    if (event.type === 'run_event' && event.event.type === 'model_call_end') told.set('call', event)
+    if (event.type === 'run' && event.run.status === 'completed') told.set('run', event)
+    if (event.type === 'session' && event.head.run_count === 2 && event.head.status === 'completed')
+      told.set('session', event)
+    if (told.size === 3) break
+  }
+  await next
+  const cost = { usd: 0.15, as_of: expect.any(String) }
+  const [head] = (await server.call('GET', '/api/v1/sessions?view=head')).json.sessions
+  expect(told.get('session')).toEqual({ type: 'session', head })
+  expect(head.cost).toMatchObject({ usd: 0.3 })
+  expect(told.get('run')).toMatchObject({ run: { cost } })
+  expect(told.get('call')).toMatchObject({ event: { cost } })
+  await client.close()
 })
