@@ -1,5 +1,5 @@
-import type { Retrieval, RetrievalHit } from './event.ts'
 import type { Json, JsonObject } from './json.ts'
+import type { Retrieval, RetrievalHit } from './knowledge/retrieval.ts'
 import type { PageRequest } from './page.ts'
 import type { Run, Usage } from './run.ts'
 

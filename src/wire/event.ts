@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import type { RetrievalHit as CoreRetrievalHit, RunEvent as CoreRunEvent, SourceEvent } from '../core/event.ts'
+import type { RunEvent as CoreRunEvent, SourceEvent } from '../core/event.ts'
+import type { RetrievalHit as CoreRetrievalHit } from '../core/knowledge/retrieval.ts'
 import {
   type CallAnswer as CoreCallAnswer,
   type Cost as CoreCost,

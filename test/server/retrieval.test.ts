@@ -1,6 +1,7 @@
 import { MockLanguageModelV4 } from 'ai/test'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { Retrieval, RunEvent } from '../../src/core/event.ts'
+import type { RunEvent } from '../../src/core/event.ts'
+import type { Retrieval } from '../../src/core/knowledge/retrieval.ts'
 import type { RunTrace } from '../../src/core/trace.ts'
 import { agent } from '../../src/runnables/agent/agent.ts'
 import { answer, callTool, scripted } from '../runnables/fixture.ts'

@@ -1,4 +1,4 @@
-import type { Retrieval, RetrievalHit } from '../../core/event.ts'
+import type { Retrieval, RetrievalHit } from '../../core/knowledge/retrieval.ts'
 import type { TracedPassage, TracedRetrieval } from '../../core/trace.ts'
 import { formatDuration } from '../terminal/duration.ts'
 import { formatTable, tableColumns } from '../terminal/table.ts'

@@ -1,14 +1,7 @@
 import { invalid } from '../error.ts'
-import type {
-  EmittedEvent,
-  ModelCallStart,
-  Retrieval,
-  RunEvent,
-  RunResumedEvent,
-  SourceEvent,
-  Stamp,
-} from '../event.ts'
+import type { EmittedEvent, ModelCallStart, RunEvent, RunResumedEvent, SourceEvent, Stamp } from '../event.ts'
 import type { Json, JsonObject } from '../json.ts'
+import type { Retrieval } from '../knowledge/retrieval.ts'
 import type { EntityKind } from '../run.ts'
 import { type RecordedPassage, toHits } from './passages.ts'
 

@@ -1,4 +1,5 @@
 import type { EmittedEvent } from '../../core/event.ts'
+import { searchModes } from '../../core/knowledge/knowledge.ts'
 import { usageDetails, waitingKinds } from '../../core/run.ts'
 
 type Kind =
@@ -173,7 +174,7 @@ const kinds: { [KIND in Kind]: readonly [words: string, fits: (value: unknown) =
     'a list of { chunk_id, source, score } with valid `rank`, `lists`, `weight`, `told` and place',
     (value) => Array.isArray(value) && value.every(isHit),
   ],
-  mode: ["'hybrid', 'vector' or 'keyword'", (value) => value === 'hybrid' || value === 'vector' || value === 'keyword'],
+  mode: ["'hybrid', 'vector' or 'keyword'", (value) => searchModes.some((mode) => mode === value)],
   abstained: [
     '{ reason, score, threshold }',
     (value) =>
