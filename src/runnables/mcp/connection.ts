@@ -21,17 +21,21 @@ const farewellMs = 1_000
 
 export type McpToolDefinition = ListToolsResult['tools'][number]
 
-interface Live {
+class Live {
   /** Set once the server has answered `initialize`. */
   client: MCPClient | undefined
-  startedAt: number
+  readonly startedAt = performance.now()
   tools: Promise<McpToolDefinition[]> | undefined
   known: McpToolDefinition[] | undefined
-  calls: number
-  ready: boolean
+  calls = 0
+  ready = false
   /** Why the connection is no longer usable. */
   lost: string | undefined
-  close(): Promise<void>
+  readonly close: () => Promise<void>
+
+  constructor(close: () => Promise<void>) {
+    this.close = close
+  }
 }
 
 /**
@@ -165,7 +169,7 @@ export class McpConnection {
     const { createMCPClient } = await import('@ai-sdk/mcp')
     const common = { clientName: 'agentserve', version, initializationOptions: { signal } }
     if (isEndpoint(this.#server)) {
-      const live: Live = this.#prepare(() => line.close())
+      const live: Live = new Live(() => line.close())
       const onBreak = (why: string) => this.#lose(live, `the connection broke: ${this.#say(why)}`)
       const line = await openHttp(this.#server, this.#messageBytes, onBreak)
       try {
@@ -178,7 +182,7 @@ export class McpConnection {
     }
     const folder = resolve(this.#root, this.#server.cwd ?? '.')
     const child = await McpChild.start(this.#server, folder, (line) => this.#log(line))
-    const live = this.#prepare(() => child.close())
+    const live = new Live(() => child.close())
     const transport = new StdioTransport(child, {
       messageBytes: this.#messageBytes,
       onNotification: (method) => {
@@ -194,20 +198,6 @@ export class McpConnection {
     } catch (error) {
       await child.close()
       throw live.lost === undefined ? error : new Error(live.lost)
-    }
-  }
-
-  #prepare(close: () => Promise<void>): Live {
-    const startedAt = performance.now()
-    return {
-      client: undefined,
-      startedAt,
-      tools: undefined,
-      known: undefined,
-      calls: 0,
-      ready: false,
-      lost: undefined,
-      close,
     }
   }
 
