@@ -216,7 +216,7 @@ describe('without a running server', () => {
       stderr: '',
     })
     const { stdout } = await run('sessions', '--json')
-    expect(JSON.parse(stdout)).toMatchObject({ session_id: 's1', agent_id: 'echo', run_count: 1 })
+    expect(JSON.parse(stdout)).toMatchObject({ session_id: 's1', entity_id: 'echo', run_count: 1 })
     expect(await readdir(join(folder, '.agentserve'))).not.toContain('server.json')
   })
 
@@ -233,7 +233,7 @@ describe('without a running server', () => {
     child.kill('SIGINT')
     expect(await finish(child)).toEqual({ code: 130, stdout: '', stderr: '' })
     const { stdout } = await run('sessions', '--json')
-    expect(JSON.parse(stdout).runs).toMatchObject([{ status: 'cancelled' }])
+    expect(JSON.parse(stdout)).toMatchObject({ run_count: 1, status: 'cancelled' })
   })
 
   it('ingests files, tells what became of each, and finds them', async () => {
