@@ -2,8 +2,8 @@ import type { Clock } from '../../core/time.ts'
 
 const stepMs = 100
 const firstStepMs = 10
-/** Work rests so many times as long as it took: it gets at most about 3 % of the event loop. */
-const restPerWork = 30
+/** Work rests so many times as long as it took: it gets at most 2 % of the event loop, and of a thread that reads. */
+const restPerWork = 60
 const mostRestMs = 2_000
 
 /** When the next step of readers' work may begin. */

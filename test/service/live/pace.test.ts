@@ -28,15 +28,15 @@ test('the first change waits 10 ms, the next step 100 ms, and after a pause 10 m
   expect(pace.restMs).toBe(10)
 })
 
-test('rests thirty times as long as it worked, at most two seconds, and says so', () => {
+test('rests sixty times as long as it worked, at most two seconds, and says so', () => {
   const { state, pace, work } = openPace()
   pace.step()
-  work(3)
-  expect([pace.restMs, state.longer]).toEqual([97, 0])
+  work(1)
+  expect([pace.restMs, state.longer]).toEqual([99, 0])
   work(17)
-  expect([pace.restMs, state.longer]).toEqual([580, 1])
+  expect([pace.restMs, state.longer]).toEqual([1_062, 1])
   work(500)
-  expect(pace.restMs).toBe(2_000 - 520)
+  expect(pace.restMs).toBe(2_000 - 518)
   pace.step()
   expect(pace.restMs).toBe(100)
 })
@@ -47,7 +47,7 @@ test('readers that work at the same time count once', () => {
   for (let count = 0; count < 5; count++) pace.begin()
   state.nowMs += 10
   for (let count = 0; count < 5; count++) pace.end()
-  expect([pace.restMs, state.longer]).toEqual([290, 1])
+  expect([pace.restMs, state.longer]).toEqual([590, 1])
 })
 
 test('a clock that is set back or ahead neither stops the work nor hurries it', () => {
