@@ -108,8 +108,8 @@ the last message of each. Enter opens a session with its runs, tools, errors, ti
 live. \`/\` searches all conversations, \`c\` continues a session in chat, \`d\` deletes it after a confirmation, \`?\` shows the
 keys, and \`q\`, Esc or Ctrl-C (exit code 130) quit. NO_COLOR turns colours off. A lost connection is retried.
 
-Without a terminal, or with \`--json\` or a flag of the list, it is \`sessions list\`: each session with its number of runs
-and the status of the last one. \`show\` prints a conversation with its runs, their times, tokens, tools and errors, and the
+Without a terminal, or with \`--json\` or a flag of the list, it is \`sessions list\`: each session with its number of runs,
+its tokens and cost, and the status of the last one. \`show\` prints a conversation with its runs, their times, tokens, tools and errors, and the
 sources that an answer does not cite. \`show --events\` prints every recorded event. \`show --why <run>\` prints what each
 model call of the run received: the exact prompt, passages with their ranks, tool inputs and outputs. \`tail\` follows each
 new run of a session until Ctrl-C (exit code 130).
