@@ -1,4 +1,4 @@
-import { invalid } from '../../core/error.ts'
+import { AppError, invalid } from '../../core/error.ts'
 import { sse } from '../../http/reply.ts'
 import type { HttpRequest } from '../../http/request.ts'
 import { networkOf } from '../../http/security/address.ts'
@@ -30,6 +30,7 @@ export function liveRoutes(settings: ApiSettings): DocumentedRoute[] {
       },
       errors: ['rate_limited'],
       handle: async (request, { knowledge, costs }) => {
+        refuseForeignPage(request)
         const { follow, children = false, include } = parseQuery(LiveQuery, request.query)
         if (follow !== undefined) assertScopes(request.scopes, 'run')
         const prompts = wantsPrompts(request, include)
@@ -53,6 +54,14 @@ export function liveRoutes(settings: ApiSettings): DocumentedRoute[] {
       },
     }),
   ]
+}
+
+/** A page of another site could read nothing, but hold all streams of the user's address. */
+function refuseForeignPage({ headers }: HttpRequest): void {
+  const site = headers['sec-fetch-site']
+  if (headers.origin === undefined && (site === 'cross-site' || site === 'same-site')) {
+    throw new AppError('forbidden', 'A page of another site may not follow what changes here.')
+  }
 }
 
 /** Without keys, streams are counted per address. */

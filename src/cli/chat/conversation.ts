@@ -159,20 +159,23 @@ export class Conversation {
       if (running.signal.aborted) this.note('Cancelled.')
       else this.#fail(error)
     }
+    const took = Date.now() - since
+    // While it is still running, so that what is typed now is no answer to a question that is not shown yet.
+    const cost = end === undefined ? null : await this.#costOf(end, running.signal)
     this.#running = undefined
     this.screen.end()
     if (end === undefined) return failure
     this.begun = true
     this.sessionId = end.sessionId ?? this.sessionId
-    this.note(summarise(Date.now() - since, end.usage, await this.#costOf(end)))
+    this.note(summarise(took, end.usage, cost))
     this.#wait(end, questions)
     return failure
   }
 
   /** Null without a record that can be read. */
-  async #costOf({ runId, usage }: TurnEnd): Promise<Cost | null> {
+  async #costOf({ runId, usage }: TurnEnd, signal: AbortSignal): Promise<Cost | null> {
     if (usage === null || runId === undefined) return null
-    return this.client.runs.get(runId).then(
+    return this.client.runs.get(runId, { signal }).then(
       ({ cost }) => cost,
       () => null,
     )

@@ -150,6 +150,17 @@ test('needs the scopes of what it is asked for, and refuses what it can not read
   expect((await people.server.call('GET', '/api/v1/live')).status).toBe(401)
 })
 
+test('refuses a page of another site, which could read nothing but hold all streams of an address', async () => {
+  const ask = (headers: Record<string, string>) => fetch(`${people.server.url}/api/v1/live`, { headers })
+  const key = { authorization: 'Bearer key-of-ann' }
+  for (const site of ['cross-site', 'same-site']) {
+    expect((await ask({ ...key, 'sec-fetch-site': site, 'sec-fetch-mode': 'no-cors' })).status).toBe(403)
+  }
+  const own = await ask({ ...key, 'sec-fetch-site': 'same-origin' })
+  expect(own.status).toBe(200)
+  await own.body?.cancel()
+})
+
 test('gives a key five streams, and another one when one of them is left', async () => {
   const client = clientOf('bob')
   const open = [1, 2, 3, 4, 5].map(() => read(client))
