@@ -80,7 +80,8 @@ beforeAll(async () => {
 
 /** What this repository serves, the workflow of the guides, a run that goes on until it is cancelled, one that asks, and tools of a server. */
 const served = `
-import { agent, mcp } from 'agentserve'
+import { agent, mcp, tool } from 'agentserve'
+import { z } from 'zod'
 import { scriptedModel } from 'agentserve/testing'
 import example from './example.ts'
 import report from './report.ts'
@@ -89,7 +90,10 @@ const asks = agent({ *run({ resumed }) { yield resumed ? 'thanks' : { type: 'inp
 const server = { command: ${JSON.stringify(process.execPath)}, args: [${JSON.stringify(join(root, 'test/fixtures/mcp-server.ts'))}] }
 const keeper = agent({ tools: { files: mcp(server) } })
 const helper = agent({ model: scriptedModel(() => '{"city":"Bern"}') })
-export default { ...example, agents: { ...example.agents, waits, asks, keeper, helper }, workflows: report.workflows }
+const look = tool({ inputSchema: z.object({ day: z.number() }), execute: async ({ day }) => day })
+const threeDays = { tool_calls: [1, 2, 3].map((day) => ({ name: 'look', input: { day }, call_id: 'day' + day })) }
+const looks = agent({ tools: { look }, model: scriptedModel(({ prompt }) => (prompt.at(-1).role === 'tool' ? 'Three days.' : threeDays)) })
+export default { ...example, agents: { ...example.agents, waits, asks, keeper, helper, looks }, workflows: report.workflows }
 `
 
 afterAll(async () => {
@@ -210,7 +214,8 @@ async function withRealIds(line: string): Promise<string> {
     const note = { type: 'file', media_type: 'text/plain', name: 'note.txt', data: 'QSBub3RlLgo=' }
     const withFile = /\bfile_\w{26}/.test(line) && { parts: [{ type: 'text', text: 'hello there' }, note] }
     const input = { input: withFile || 'hello there', background: cancels }
-    const agentId = cancels ? 'waits' : /[/ ]resume\b/.test(line) ? 'asks' : 'echo'
+    const action = /[/ ](resume|again)\b/.exec(line)?.[1]
+    const agentId = cancels ? 'waits' : action === 'resume' ? 'asks' : action === 'again' ? 'looks' : 'echo'
     const run = await post(`/api/v1/agents/${agentId}/run`, input)
     real = real.replace(/\bses_\w+/, String(run.session_id)).replace(/\brun_\w+/, String(run.run_id))
     const fileId = /"file_id":"(\w+)"/.exec(JSON.stringify(run))?.[1]
