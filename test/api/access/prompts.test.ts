@@ -22,13 +22,18 @@ interface Made {
   run: string
   session: string
 }
-type Ask = (method: string, path: string, body?: unknown) => Promise<{ status: number; text: string }>
+interface Ask {
+  (method: string, path: string, body?: unknown): Promise<{ status: number; text: string }>
+  /** Reads a stream until it has this text. */
+  until(path: string, text: string): Promise<{ status: number; text: string }>
+}
 
 const input = { input: 'hello' }
 /** By the name in the table. */
 const places: Record<string, (ask: Ask, made: Made) => Promise<{ status: number; text: string }>> = {
   '`include=prompts` of a started run': (ask) => ask('POST', '/agents/one/run/stream?include=prompts', input),
   '`include=prompts` of `GET /runs/{id}/events`': (ask, { run }) => ask('GET', `/runs/${run}/events?include=prompts`),
+  '`include=prompts` of `GET /live`': (ask, { run }) => ask.until(`/live?include=prompts&follow=${run}`, '"run_end"'),
   '`GET /runs/{id}/trace`': (ask, { run }) => ask('GET', `/runs/${run}/trace`),
   '`GET /sessions/{id}/export`': (ask, { session }) => ask('GET', `/sessions/${session}/export`),
   '`include=config` of `GET /agents/{id}`': (ask) => ask('GET', '/agents/one?include=config'),
@@ -43,6 +48,18 @@ const places: Record<string, (ask: Ask, made: Made) => Promise<{ status: number;
     const streamed = await ask('POST', '/agents/one/run/stream', input)
     return { status: 200, text: [...answers, streamed].map(({ text }) => text).join('\n') }
   },
+}
+
+async function readUntil(url: string, headers: Record<string, string>, last: string) {
+  const controller = new AbortController()
+  const { status, body } = await fetch(url, { headers, signal: controller.signal })
+  let text = ''
+  for await (const piece of body?.pipeThrough(new TextDecoderStream()) ?? []) {
+    text += piece
+    if (text.includes(last)) break
+  }
+  controller.abort()
+  return { status, text }
 }
 
 describe('the table of who sees prompts', () => {
@@ -70,7 +87,11 @@ describe('the table of who sees prompts', () => {
     const server = column === 'open' ? servers.open : servers.keyed
     const as = (key: string): Ask => {
       const headers: Record<string, string> = column === 'open' ? {} : { authorization: `Bearer the-key-of-${key}` }
-      return (method, path, body) => server.call(method, `/api/v1${path}`, body, headers)
+      const call = (method: string, path: string, body?: unknown) =>
+        server.call(method, `/api/v1${path}`, body, headers)
+      return Object.assign(call, {
+        until: (path: string, text: string) => readUntil(`${server.url}/api/v1${path}`, headers, text),
+      })
     }
     const { json } = await server.call(
       'POST',
