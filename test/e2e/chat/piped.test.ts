@@ -134,8 +134,8 @@ test('ends quietly when nobody reads any more, and so does the run', async () =>
   const { code, stderr } = await running.finished
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
   const client = async () => {
-    const { stdout } = await command(project, ['sessions', '--json', '--limit', '1'], '', key)
-    return JSON.parse(stdout).runs.at(-1)
+    const { stdout } = await command(project, ['runs', '--json', '--limit', '1'], '', key)
+    return JSON.parse(stdout)
   }
   let run = await client()
   while (run.status === 'running') run = await client()

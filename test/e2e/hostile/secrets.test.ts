@@ -62,6 +62,12 @@ export default defineConfig({
 })
 `
 
+/** Of a stream that does not end by itself. */
+async function beginningOf({ body }: Response): Promise<string> {
+  for await (const piece of body ?? []) return new TextDecoder().decode(piece)
+  return ''
+}
+
 test('no secret is in any answer, in the log, or in a file of the data folder', { timeout: 120_000 }, async () => {
   expect(all.length).toBeGreaterThanOrEqual(20)
   const project = await createProject({ 'agent.config.ts': config, '.env': `FROM_FILE=${canary('dotenv')}\n` })
@@ -74,7 +80,7 @@ test('no secret is in any answer, in the log, or in a file of the data folder', 
         headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
         ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       })
-      const text = await answer.text()
+      const text = path.endsWith('/live') ? await beginningOf(answer) : await answer.text()
       answers.push(`${method} ${path} ${answer.status} ${JSON.stringify([...answer.headers])} ${text}`)
       return { status: answer.status, text }
     }
