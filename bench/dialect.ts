@@ -1,6 +1,6 @@
 /* How each server of the benchmark is asked for a run, and how one tells that its answer is right. */
 
-export type Dialect = 'agentserve' | 'sdk'
+export type Dialect = 'agentserve' | 'sdk' | 'rest' | 'chat' | 'official' | 'official-0.3' | 'official-http'
 export type Method = 'send' | 'stream'
 
 export interface Ask {
@@ -10,30 +10,88 @@ export interface Ask {
   text: string
 }
 
-export function pathOf({ dialect, method }: Ask): string {
-  return dialect === 'sdk' ? '/' : `/api/v1/a2a/${method}Message`
+interface Way {
+  path(ask: Ask): string
+  body(ask: Ask, messageId: string, contextId: string | undefined): object
+  isRight(body: string, method: Method): boolean
+}
+
+/** A protocol that is measured is a row. */
+const ways: Record<Dialect, Way> = {
+  agentserve: {
+    path: ({ method }) => `/api/v1/a2a/${method}Message`,
+    body: ({ method, agentId, text }, messageId, contextId) => {
+      const message = {
+        messageId,
+        role: 'user',
+        agentId,
+        ...context(contextId),
+        parts: [{ type: 'text', content: text }],
+      }
+      return { jsonrpc: '2.0', method: `${method}Message`, id: messageId, params: { message } }
+    },
+    isRight: (body, method) =>
+      method === 'send'
+        ? body.includes('"status":"completed"') && !body.includes('"error":')
+        : body.includes('data: {"type":"done"}') && !body.includes('data: {"type":"error"'),
+  },
+  sdk: { path: () => '/', body: officialBody, isRight: isCompleted },
+  official: { path: ({ agentId }) => `/api/v1/a2a/agents/${agentId}`, body: officialBody, isRight: isCompleted },
+  'official-0.3': {
+    path: ({ agentId }) => `/api/v1/a2a/agents/${agentId}`,
+    body: ({ method, text }, messageId, contextId) => {
+      const parts = [{ kind: 'text', text }]
+      const message = { kind: 'message', messageId, role: 'user', ...context(contextId), parts }
+      return { jsonrpc: '2.0', method: `message/${method}`, id: messageId, params: { message } }
+    },
+    isRight: (body) => body.includes('"state":"completed"'),
+  },
+  'official-http': {
+    path: ({ agentId, method }) => `/api/v1/a2a/agents/${agentId}/message:${method}`,
+    body: (ask, messageId, contextId) => officialBody(ask, messageId, contextId).params,
+    isRight: isCompleted,
+  },
+  rest: {
+    path: ({ agentId, method }) => `/api/v1/agents/${agentId}/run${method === 'send' ? '' : '/stream'}`,
+    body: ({ text }, _messageId, session_id) => ({ input: text, ...(session_id !== undefined && { session_id }) }),
+    isRight: (body) => body.includes('"status":"completed"'),
+  },
+  /** Streams only. */
+  chat: {
+    path: ({ agentId }) => `/api/v1/chat/${agentId}`,
+    body: ({ text }, messageId, contextId) => {
+      const message = { id: messageId, role: 'user', parts: [{ type: 'text', text }] }
+      return { id: contextId ?? messageId, messages: [message], trigger: 'submit-message' }
+    },
+    isRight: (body) => body.includes('"finishReason":"stop"') && body.includes('data: [DONE]'),
+  },
+}
+
+/** A2A 1.0 over JSON-RPC. */
+function officialBody({ method, text }: Ask, messageId: string, contextId: string | undefined) {
+  const message = { messageId, role: 'ROLE_USER', ...context(contextId), parts: [{ text }] }
+  const name = method === 'send' ? 'SendMessage' : 'SendStreamingMessage'
+  return { jsonrpc: '2.0', method: name, id: messageId, params: { message } }
+}
+
+function isCompleted(body: string): boolean {
+  return body.includes('"TASK_STATE_COMPLETED"')
+}
+
+function context(contextId: string | undefined): { contextId?: string } {
+  return contextId === undefined ? {} : { contextId }
+}
+
+export function pathOf(ask: Ask): string {
+  return ways[ask.dialect].path(ask)
 }
 
 /** Ids have to be unique: the same message again is no new run. */
-export function bodyOf(
-  { dialect, method, agentId, text }: Ask,
-  messageId: string,
-  contextId: string | undefined,
-): string {
-  const context = contextId === undefined ? {} : { contextId }
-  if (dialect === 'sdk') {
-    const message = { messageId, role: 'ROLE_USER', ...context, parts: [{ text }] }
-    const name = method === 'send' ? 'SendMessage' : 'SendStreamingMessage'
-    return JSON.stringify({ jsonrpc: '2.0', method: name, id: messageId, params: { message } })
-  }
-  const message = { messageId, role: 'user', agentId, ...context, parts: [{ type: 'text', content: text }] }
-  return JSON.stringify({ jsonrpc: '2.0', method: `${method}Message`, id: messageId, params: { message } })
+export function bodyOf(ask: Ask, messageId: string, contextId: string | undefined): string {
+  return JSON.stringify(ways[ask.dialect].body(ask, messageId, contextId))
 }
 
 /** Whether the run completed, and for a stream, whether it was told to the end. */
 export function isRight({ dialect, method }: Ask, status: number, body: string): boolean {
-  if (status !== 200) return false
-  if (dialect === 'sdk') return body.includes('"TASK_STATE_COMPLETED"')
-  if (method === 'send') return body.includes('"status":"completed"') && !body.includes('"error":')
-  return body.includes('data: {"type":"done"}') && !body.includes('data: {"type":"error"')
+  return status === 200 && ways[dialect].isRight(body, method)
 }

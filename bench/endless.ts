@@ -1,8 +1,10 @@
 import { join } from 'node:path'
 import { memoryStore } from '../src/store/sessions/memory/store.ts'
+import { postgresStore } from '../src/store/sessions/postgres/store.ts'
 import { sqliteStore } from '../src/store/sessions/sqlite/store.ts'
 import { endlessEnds, playEndless } from '../test/support/hostile/endless.ts'
 import { playHostileRuns } from '../test/support/hostile/runs.ts'
+import { startPostgres } from '../test/support/postgres/server.ts'
 import { temporaryFolder } from '../test/support/temporary-folder.ts'
 
 /** After each case. */
@@ -13,7 +15,12 @@ const mostMegabytes = 600
 export async function hostileValues(runs: number): Promise<boolean> {
   if (runs === 0) return true
   await using folder = await temporaryFolder()
-  const stores = { memory: memoryStore(), sqlite: sqliteStore({ path: join(folder.path, 'sessions.db') }) }
+  await using postgres = await startPostgres()
+  const stores = {
+    memory: memoryStore(),
+    sqlite: sqliteStore({ path: join(folder.path, 'sessions.db') }),
+    postgres: postgresStore({ url: postgres.url }),
+  }
   let ok = true
   for (const [name, store] of Object.entries(stores)) {
     try {

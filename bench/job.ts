@@ -3,6 +3,8 @@ import type { Ask } from './dialect.ts'
 /** What the load process is told to do. */
 export interface Job {
   url: string
+  /** Each connection asks these and the first in turns. */
+  others?: readonly string[]
   ask: Ask
   connections: number
   warmUpMs: number

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import type { Job, LoadMessage, Outcome } from './job.ts'
 
 export interface LoadProcess {
+  readonly pid: number
   /** `onBegun` and `onMeasured` mark the measured time. */
   run(job: Job, onBegun?: () => void, onMeasured?: () => void): Promise<Outcome>
   stop(): Promise<void>
@@ -13,6 +14,7 @@ export interface LoadProcess {
 export function startLoad(): LoadProcess {
   const child: ChildProcess = fork(join(import.meta.dirname, 'load.ts'))
   return {
+    pid: child.pid ?? 0,
     run(job, onBegun, onMeasured) {
       return new Promise((resolve, reject) => {
         const failed = () => reject(new Error('the load process ended'))

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { Connection } from './connection.ts'
+import { Caller } from './caller.ts'
 import { bodyOf, isRight, pathOf } from './dialect.ts'
 import type { Job, LoadMessage, Outcome } from './job.ts'
 
@@ -19,13 +19,13 @@ process.on('message', (job: Job) => {
 process.on('disconnect', () => process.exit())
 
 async function run(job: Job): Promise<Outcome> {
-  const url = new URL(job.url)
-  const connections = Array.from({ length: job.connections }, () => new Connection(url, pathOf(job.ask)))
+  const connect = (index: number) => new Caller([job.url, ...(job.others ?? [])], pathOf(job.ask), index)
+  const connections = Array.from({ length: job.connections }, (_, index) => connect(index))
   const tally = new Tally()
   const stopped = { value: false }
   const one = async (index: number, dueAt?: number): Promise<void> => {
     const context = job.sessions === undefined ? undefined : `${job.sessions}-${index}`
-    const connection = connections[index] as Connection
+    const connection = connections[index] as Caller
     const beganAt = performance.now()
     try {
       const { status, text, ms, firstMs } = await connection.post(
@@ -36,7 +36,8 @@ async function run(job: Job): Promise<Outcome> {
       tally.right(ms + late, firstMs + late)
     } catch (error) {
       tally.wrong(String(error))
-      connections[index] = new Connection(url, pathOf(job.ask))
+      connection.close()
+      connections[index] = connect(index)
     }
   }
   const working =

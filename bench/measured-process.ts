@@ -36,9 +36,11 @@ export async function startMeasured(
   script: string,
   args: string[] = [],
   nodeArgs: string[] = [],
+  environment: Record<string, string> = {},
 ): Promise<MeasuredProcess> {
   const child = spawn(process.execPath, [...nodeArgs, '--import', probeUrl, script, ...args], {
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+    env: { ...process.env, ...environment },
   })
   let errors = ''
   child.stderr?.setEncoding('utf8').on('data', (text: string) => {

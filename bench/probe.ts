@@ -5,7 +5,7 @@ import { runInNewContext } from 'node:vm'
 /*
  * Loaded into every server that is measured (`--import`), the bare ones included. It answers each message of its parent with
  * what the process has cost so far; `start` and `stop` switch the watch over the event loop, so that nothing runs between
- * measurements.
+ * measurements. A server ends with its parent.
  */
 
 /** What a process has used, all its threads together, and what its main thread made others wait. */
@@ -39,6 +39,8 @@ process.on('message', (request: ProbeRequest) => {
   process.send?.(answer)
 })
 process.channel?.unref()
+// Its parent is gone: nobody else ends it.
+process.once('disconnect', () => process.kill(process.pid, 'SIGTERM'))
 
 function collectedHeap(): number {
   setFlagsFromString('--expose-gc')

@@ -8,6 +8,8 @@ import { commitDelayP99Ms } from './commit-delay.ts'
 import { measureLive } from './live.ts'
 import { startLoad } from './load-process.ts'
 import { type MeasuredProcess, startMeasured } from './measured-process.ts'
+import { measurePostgres } from './postgres.ts'
+import { measureProtocols } from './protocols.ts'
 import { errorsOf, type Measured, toMarkdown } from './report.ts'
 import { Scenarios, type Servers } from './scenarios.ts'
 import { bin, measureStartUp, startArgs } from './start-up.ts'
@@ -17,6 +19,9 @@ import { bin, measureStartUp, startArgs } from './start-up.ts'
  * the figures themselves change with the machine. `--quick`: a second for each row. `--write`: into docs/benchmarks.md.
  * `--against` a built checkout of another commit: this build beside that one instead, in `--pairs` turns (10 at least), or
  * only the rows whose name has the text of `--only`. `--only live` alone: what a reader of `GET /live` costs, in `--pairs` turns.
+ * `--only protocols` alone: what a stream costs in each protocol, in `--pairs` turns.
+ * `--only postgres` alone: runs on Postgres beside SQLite; `postgres:send`, `history`, `instances` or `tails`: one part of it.
+ * With `--write` these go into docs/benchmarks.md too, in place of all parts that were there.
  */
 
 const { values: options } = parseArgs({
@@ -37,8 +42,19 @@ if (options.only === 'live') {
   console.log(await measureLive({ pairs: Number(options.pairs), measureMs: options.quick ? 500 : 2_000 }))
   process.exit()
 }
-const times = options.quick ? { warmUpMs: 500, measureMs: 1000 } : { warmUpMs: 1000, measureMs: 3000 }
 const document = join(import.meta.dirname, '../docs/benchmarks.md')
+if (options.only === 'protocols') {
+  console.log(await measureProtocols({ pairs: Number(options.pairs), measureMs: options.quick ? 500 : 2_000 }))
+  process.exit()
+}
+const [only, part] = options.only.split(':')
+if (only === 'postgres') {
+  const markdown = await measurePostgres({ quick: options.quick, part })
+  console.log(markdown)
+  if (options.write) await writeInto(document, 'measured on Postgres', markdown)
+  process.exit()
+}
+const times = options.quick ? { warmUpMs: 500, measureMs: 1000 } : { warmUpMs: 1000, measureMs: 3000 }
 const folder = await mkdtemp(join(tmpdir(), 'agentserve-bench-'))
 
 const names: Record<string, string> = {
@@ -81,7 +97,7 @@ try {
   }
   const markdown = toMarkdown(measured)
   console.log(markdown)
-  if (options.write) await writeInto(document, markdown)
+  if (options.write) await writeInto(document, 'measured', markdown)
   const errors = errorsOf(measured)
   for (const error of errors) console.error(error)
   if (errors.length > 0) process.exitCode = 1
@@ -95,9 +111,9 @@ async function residentBytes(): Promise<number[]> {
   return Promise.all(Object.values(servers).map(async (server) => (await server.ask('look')).rssBytes))
 }
 
-/** Replaces what stands between the marks. */
-async function writeInto(path: string, markdown: string): Promise<void> {
-  const [begin, end] = ['<!-- measured: begin -->', '<!-- measured: end -->']
+/** Replaces what stands between the marks of this name. */
+async function writeInto(path: string, name: string, markdown: string): Promise<void> {
+  const [begin, end] = [`<!-- ${name}: begin -->`, `<!-- ${name}: end -->`]
   const text = await readFile(path, 'utf8')
   const [before, after] = [text.indexOf(begin), text.indexOf(end)]
   if (before < 0 || after < before) throw new Error(`${path} has lost its marks`)

@@ -5,6 +5,7 @@ import { parseArgs } from 'node:util'
 import { type Guard, outliveHostile } from '../test/support/hostile/server.ts'
 import { type Asked, ask, type Findings, startMixedLoad, verify } from '../test/support/mixed-load.ts'
 import { createProject, type Project, type RunningServer, serve } from '../test/support/program.ts'
+import { soakClusterFor } from './cluster-soak.ts'
 import { slowClients, stalledReaders, worstBodies } from './crowd.ts'
 import { cutStreams } from './cut-streams.ts'
 import { endlessRuns, hostileValues } from './endless.ts'
@@ -20,7 +21,8 @@ import { configFile } from './start-up.ts'
  * config, half as many of them under load (200), `--runs` through one server whose memory must not grow (500,000), `--slow` clients of headers and as many of
  * bodies (1,000), `--readers` of one run, half of them stalled (1,000), the worst `--bodies` so many times over (1), `--ingestions` that are killed (100), `--filters` compared with the reference
  * (100,000), broken `--uploads` (5,000), runs with `--values` that nobody expects, on each store (20,000), the runs that never stop
- * so many times over against the limits as they are, with less than 600 MB (`--endless`, 1). a session of so many `--large` runs (60). `--break` takes the write-ahead log away after each kill, to show that loss
+ * so many times over against the limits as they are, with less than 600 MB (`--endless`, 1), a session of so many `--large` runs (60), and `--cluster` minutes
+ * in which everything goes wrong around three instances on Postgres (15). `--break` takes the write-ahead log away after each kill, to show that loss
  * would be found. 0 leaves one out.
  */
 
@@ -41,6 +43,7 @@ const { values: options } = parseArgs({
     values: { type: 'string', default: '20000' },
     endless: { type: 'string', default: '1' },
     large: { type: 'string', default: '60' },
+    cluster: { type: 'string', default: '15' },
     break: { type: 'boolean', default: false },
   },
 })
@@ -67,6 +70,7 @@ try {
   ok = (await brokenUploads(Number(options.uploads))) && ok
   ok = (await hostileValues(Number(options.values))) && ok
   ok = (await endlessRuns(Number(options.endless))) && ok
+  ok = (await soakClusterFor(Number(options.cluster))) && ok
 } finally {
   await project.remove()
 }

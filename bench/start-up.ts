@@ -80,7 +80,11 @@ async function untilServed(
 }
 
 /** `agentserve start`, or `dev`, with the benchmark's agents, its data in `folder`. */
-export function startArgs(folder: string, command: 'start' | 'dev' = 'start', build = thisBuild): string[] {
-  const config = join(build, 'bench/agent.config.ts')
+export function startArgs(
+  folder: string,
+  command: 'start' | 'dev' = 'start',
+  build = thisBuild,
+  config = join(build, 'bench/agent.config.ts'),
+): string[] {
   return [command, '--port', '0', '--json', '--config', config, '--data', folder]
 }

@@ -29,6 +29,10 @@ const entries: Record<CommandName, Omit<CommandEntry, 'name'>> = {
     load: () => import('./commands/backup.ts'),
   },
   restore: { summary: 'restore a backup into a new data folder', load: () => import('./commands/restore.ts') },
+  storage: {
+    summary: 'prepare the Postgres database of several servers, and show its state',
+    load: () => import('./commands/storage.ts'),
+  },
   init: { summary: 'create a new project', load: () => import('./commands/init.ts') },
   doctor: { summary: 'find problems in this project and suggest fixes', load: () => import('./commands/doctor.ts') },
   completion: { summary: 'print a shell completion script', load: () => import('./commands/completion.ts') },

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 
-/** The line and two around it, numbered, the line marked; undefined if the file or the line does not exist. */
+/** The line and two around it, numbered, the line marked, without passwords; undefined if the file or the line does not exist. */
 export function excerptOf(file: string, line: number, column?: number): string | undefined {
   let lines: string[]
   try {
@@ -14,9 +14,16 @@ export function excerptOf(file: string, line: number, column?: number): string |
   const width = String(last).length
   const shown: string[] = []
   for (let number = first; number <= last; number++) {
-    const text = (lines[number - 1] ?? '').slice(0, 200)
+    const text = withoutPasswords(lines[number - 1] ?? '').slice(0, 200)
     shown.push(`${number === line ? '>' : ' '} ${String(number).padStart(width)} | ${text}`)
     if (number === line && column !== undefined) shown.push(`  ${' '.repeat(width)} | ${' '.repeat(column - 1)}^`)
   }
   return shown.join('\n')
+}
+
+/** Those in addresses; the columns stay. */
+function withoutPasswords(text: string): string {
+  return text.replace(/(\b[a-z]+:\/\/[^\s'"`:@/]*:)([^\s'"`]+)(?=@)/gi, (_, before: string, password: string) => {
+    return before + '*'.repeat(password.length)
+  })
 }

@@ -4,6 +4,7 @@ import { is } from '../schema/field.ts'
 import type { Environment } from './environment.ts'
 import { isHost } from './settings/address.ts'
 import { authKeys, type ResolvedKey } from './settings/keys.ts'
+import { databaseUrl } from './settings/postgres.ts'
 
 /** Command line flags: they override the environment, which overrides the file. */
 export interface ConfigFlags {
@@ -17,6 +18,8 @@ export interface ConfigFlags {
 export interface Overrides extends ConfigFlags {
   keys?: ResolvedKey[] | undefined
   debug?: boolean | undefined
+  /** The address of the database, where the storage is one. */
+  databaseUrl?: string | undefined
 }
 
 const port = is<string | number>('a port from 0 to 65535', isPort).transform(Number)
@@ -48,6 +51,7 @@ export function readOverrides(
     allowUnauthenticated: flags.allowUnauthenticated ?? inEnvironment(flag, 'ALLOW_UNAUTHENTICATED'),
     keys: read(authKeys, words(variable('API_KEYS')), 'AGENTSERVE_API_KEYS'),
     debug: inEnvironment(flag, 'DEBUG'),
+    databaseUrl: inEnvironment(databaseUrl(), 'DATABASE_URL'),
   }
 }
 

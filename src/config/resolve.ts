@@ -42,7 +42,7 @@ export function resolveConfig(options: ResolveOptions): ResolvedConfig {
   const overrides = readOverrides(options.flags ?? {}, options.environment ?? {}, complain)
   if (user === undefined || complaints.length > 0) throw refusal(complaints, options)
   const dataFolder = resolveDataFolder(root, overrides.data)
-  const server = resolveServer(user.server, overrides, { purpose, root, dataFolder }, parts)
+  const server = resolveServer(user.server, overrides, { purpose, root, dataFolder }, parts, complain)
   const { sessionStorage: storage, limits } = server
   const fileFolder = typeof storage === 'object' && 'path' in storage ? dirname(storage.path) : undefined
   const mcp = resolveMcpServers(user, root, limits, purpose === 'program' ? dataFolder : fileFolder, parts, complain)

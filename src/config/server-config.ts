@@ -2,6 +2,7 @@ import { isAbsolute, join, resolve } from 'node:path'
 import type { Overrides } from './overrides.ts'
 import type { ConfigParts } from './parts.ts'
 import type { Address } from './settings/address.ts'
+import { resolvePostgres } from './settings/postgres.ts'
 import type { CheckedServer } from './settings/server.ts'
 import type { ResolvedServerConfig } from './types.ts'
 
@@ -16,19 +17,22 @@ export interface ServerPlace {
   dataFolder: string
 }
 
-/** Resolves the fields that depend on flags, environment and purpose; `server` has been checked. */
+/** Resolves the fields that depend on flags, environment and purpose, and on each other; `server` has been checked. */
 export function resolveServer(
   server: CheckedServer,
   overrides: Overrides,
   place: ServerPlace,
   parts: Pick<ConfigParts, 'summaryManager'>,
+  complain: (path: string, message: string) => void,
 ): ResolvedServerConfig {
   const program = place.purpose === 'program'
-  const { requestTimeout, maxRequestSize, a2a, auth, retention, ...same } = server
+  const { requestTimeout, maxRequestSize, auth, retention, storage, ...same } = server
   return {
     ...same,
     address: resolveAddress(server.address, overrides, program),
-    sessionStorage: resolveStorage(server.sessionStorage, place),
+    sessionStorage: resolveStorage(storage ?? server.sessionStorage, place, overrides.databaseUrl, (field, message) =>
+      complain(`server.${storage === undefined ? 'sessionStorage' : 'storage'}.${field}`, message),
+    ),
     debug: overrides.debug ?? server.debug,
     allowHosts: overrides.allowHosts ?? server.allowHosts,
     requestTimeoutMs: requestTimeout ?? usualTimeoutMs,
@@ -37,7 +41,6 @@ export function resolveServer(
     maxRequestBytes: maxRequestSize,
     vectorDb: resolveVectorDb(server.vectorDb, place),
     summaryManager: server.summaryManager ?? (program ? parts.summaryManager() : undefined),
-    a2aPrefix: a2a.prefix,
     authKeys: overrides.keys ?? auth.keys,
     allowUnauthenticated: overrides.allowUnauthenticated ?? server.allowUnauthenticated,
     retention: { maxAgeMs: retention.maxAge, maxSessions: retention.maxSessions },
@@ -61,13 +64,16 @@ function resolveAddress(
 function resolveStorage(
   storage: CheckedServer['sessionStorage'],
   { purpose, root, dataFolder }: ServerPlace,
+  url: string | undefined,
+  complain: (field: string, message: string) => void,
 ): ResolvedServerConfig['sessionStorage'] {
   if (storage === undefined) {
     if (purpose === 'library') return 'memory'
     return { type: 'sqlite', path: join(dataFolder, 'agentserve.db'), synchronous: 'FULL' }
   }
   if (storage === 'memory' || !('type' in storage)) return storage
-  return { ...storage, path: resolve(root, storage.path) }
+  if (storage.type === 'sqlite') return { ...storage, path: resolve(root, storage.path) }
+  return resolvePostgres(storage, { url, root }, complain) ?? 'memory'
 }
 
 function resolveVectorDb(given: CheckedServer['vectorDb'], place: ServerPlace): ResolvedServerConfig['vectorDb'] {

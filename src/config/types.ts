@@ -6,6 +6,7 @@ import type { TestDoubles } from '../runnables/base/defaults.ts'
 import type { McpServers } from '../runnables/mcp/mcp.ts'
 import type { Address } from './settings/address.ts'
 import type { ResolvedKey } from './settings/keys.ts'
+import type { PostgresStorage } from './settings/postgres.ts'
 import type { CheckedServer, SqliteStorage, SummaryManagerLike } from './settings/server.ts'
 import type { CheckedConfig, UserConfig } from './settings/user.ts'
 
@@ -25,19 +26,25 @@ export type EntityId<CONFIG extends UserConfig> = {
 export interface ResolvedServerConfig
   extends Omit<
     CheckedServer,
-    'address' | 'sessionStorage' | 'requestTimeout' | 'maxRequestSize' | 'summaryManager' | 'a2a' | 'auth' | 'retention'
+    | 'address'
+    | 'storage'
+    | 'sessionStorage'
+    | 'requestTimeout'
+    | 'maxRequestSize'
+    | 'summaryManager'
+    | 'auth'
+    | 'retention'
   > {
   address: Address & {
     /** The user set the port, so no other one is tried. */
     named: boolean
   }
-  sessionStorage: 'memory' | SqliteStorage | SessionStore
+  sessionStorage: 'memory' | SqliteStorage | PostgresStorage | SessionStore
   requestTimeoutMs: number
   /** `requestTimeout` of routes that wait for a run. */
   runTimeoutMs: number
   maxRequestBytes: number
   summaryManager: SummaryManagerLike | undefined
-  a2aPrefix: string
   authKeys: ResolvedKey[]
   retention: { maxAgeMs: number | undefined; maxSessions: number | undefined }
 }

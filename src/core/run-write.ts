@@ -41,14 +41,33 @@ export interface RunStart {
    * and its job scheduled.
    */
   replaces?: string | undefined
+  /**
+   * What a start in `running` becomes when another run of the session is active: `busy` (default), or a run in `queued`. With
+   * `queue`, a start that waits is `full` when too many do. The only process of a store knows the queue by itself.
+   */
+  whenBusy?: 'refuse' | 'queue' | undefined
 }
 
 export type RunStarted =
   /** `superseded`: the replaced turns that have not ended. The caller cancels them. */
-  | { outcome: 'started' | 'queued'; fence: number; created_session: boolean; superseded?: string[] }
+  | {
+      outcome: 'started' | 'queued'
+      fence: number
+      created_session: boolean
+      superseded?: string[]
+      /**
+       * Of the session, after this write. Only from a store that other processes write to, which raises it with each change of
+       * what `readHistory`, `readBasis` and `findSummary` give; of a message that is checked, with the end of its run.
+       */
+      revision?: number
+      /** Tells the session from earlier ones with its id; comes with `revision`. */
+      birth?: number
+    }
   | { outcome: 'session_missing' }
   /** The session already has a run in `running`. */
   | { outcome: 'busy' }
+  /** As many runs of the session wait, those of all processes, as may. */
+  | { outcome: 'full' }
   /** `replaces` is no turn of the session. */
   | { outcome: 'turn_missing' }
   /** Another run has taken the place of that turn. */
@@ -66,6 +85,12 @@ export interface RunBatch {
   /** The message of the run may be seen. */
   checked?: boolean | undefined
 }
+
+/** `gone`: deleted, or ended. `fenced`: another process has taken the run over. In both cases the caller stops. */
+export type EventsAppended = 'ok' | 'gone' | 'fenced'
+
+/** `wait`: the session has another run in `running`, or one that waits and came first. `gone`: it is no longer queued. */
+export type RunBegun = 'begun' | 'wait' | 'gone'
 
 /** Resumes a paused run in one step: a second resume gets `moved_on`. */
 export interface RunResume {

@@ -107,6 +107,11 @@ export interface AgentContext<STATE extends object = JsonObject> {
   readonly state: STATE
   /** Aborts on cancel, deadline, disconnect and shutdown. Pass it to every call that takes a signal. */
   readonly signal: AbortSignal
+  /**
+   * The run and how often it has changed hands: another text after it was resumed or another process took it over. Sent along
+   * with what acts on the outside world, it lets that refuse a process which has lost the run and does not know yet.
+   */
+  readonly fence: string
   readonly files: AgentFiles
   readonly logger: Logger
   /** Absent if the server has no knowledge base. */

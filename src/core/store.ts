@@ -1,12 +1,16 @@
+import type { StoreCluster } from './cluster/cluster.ts'
 import type { RunEvent } from './event.ts'
 import type { FileStore } from './file.ts'
 import type { Json, JsonObject } from './json.ts'
 import type { Page, PageRequest } from './page.ts'
+import type { PushStore } from './push.ts'
 import type { Run, RunHead, RunRecord, RunStatus } from './run.ts'
 import type {
   Claim,
   ClaimRecord,
+  EventsAppended,
   RunBatch,
+  RunBegun,
   RunEnd,
   RunFinished,
   RunResume,
@@ -112,17 +116,29 @@ export interface Recovered {
   queued: { run: RunRecord; fence: number; unchecked?: boolean }[]
 }
 
+/** What a driver counts of the writes of runs since it was opened. */
+export interface WriteNumbers {
+  commits: number
+  writes: number
+  /** Time until the commits were confirmed, altogether. */
+  commitMs: number
+}
+
 /** What a run needs of its session before it begins. */
 export type SessionBasis = Pick<Session, 'state' | 'user_id'>
 
-export interface SessionStore extends FileStore {
+export interface SessionStore extends FileStore, PushStore {
   /** The driver's name: `memory`, `sqlite`. */
   readonly name: string
+  /** Absent: this process is the only one that writes to the store. */
+  readonly cluster?: StoreCluster | undefined
   open(): Promise<void>
   /** Waits for accepted writes. Afterwards every call throws `unavailable`. */
   close(): Promise<void>
   /** Throws when it could not write now. */
   check(): Promise<void>
+  /** Absent: the driver does not count. */
+  numbers?(): WriteNumbers
 
   /** The same commit stores the record as the claim's answer. A taken claim comes back, and nothing is written. A taken id is `conflict`. */
   createSession(seed: SessionSeed, claim?: Claim): Promise<SessionRecord | { claimed: ClaimRecord }>
@@ -144,8 +160,11 @@ export interface SessionStore extends FileStore {
    * a large session are deleted in steps, by the next process if need be.
    */
   deleteSession(sessionId: string): Promise<boolean>
-  /** Only these fields. A driver may leave this out: `findSession` is used then. */
-  readBasis?(sessionId: string): Promise<SessionBasis | undefined>
+  /**
+   * Only these fields. A driver may leave this out: `findSession` is used then. `reader`, here and below: the run that reads. It
+   * may be told what the session had when the run started, with what this process has written since.
+   */
+  readBasis?(sessionId: string, reader?: string): Promise<SessionBasis | undefined>
   /**
    * Newest `updated_at` first, with the newest 10 runs. Finds sessions of present and earlier owners. A page may have fewer
    * than `limit` before the last page. The items
@@ -187,10 +206,9 @@ export interface SessionStore extends FileStore {
 
   /** A run without `user_id` gets that of its session. */
   startRun(start: RunStart): Promise<RunStarted>
-  /** `queued` → `running`; false when it is no longer queued. */
-  beginRun(runId: string, fence: number, at: string): Promise<boolean>
-  /** False when fenced or ended: the caller stops. */
-  appendEvents(batch: RunBatch): Promise<boolean>
+  /** `queued` → `running`. */
+  beginRun(runId: string, fence: number, at: string): Promise<RunBegun>
+  appendEvents(batch: RunBatch): Promise<EventsAppended>
   finishRun(end: RunEnd): Promise<RunFinished>
   /**
    * A paused run (`isResumable`) → `running`, under a new fence. Removes what its end wrote: end event, output messages,
@@ -208,7 +226,7 @@ export interface SessionStore extends FileStore {
    */
   readEvents(runId: string, after: number, limit: number, types?: readonly RunEvent['type'][]): Promise<RunEvent[]>
   /** The newest `limit` turns of a session. Costs the same for a long session. */
-  readHistory(sessionId: string, limit: number, view?: HistoryView): Promise<History>
+  readHistory(sessionId: string, limit: number, view?: HistoryView, reader?: string): Promise<History>
   /**
    * The session's state before a turn: from before the first change by the turn or one after it. Where no change is recorded,
    * also for imported turns, it is the state that they left. Undefined when there is no such turn.
@@ -232,7 +250,7 @@ export interface SessionStore extends FileStore {
 
   /** `last`: the last turn that it covers. False: that turn has been replaced, and nothing was written. */
   saveSummary(summary: Summary, last?: string): Promise<boolean>
-  findSummary(sessionId: string): Promise<Summary | undefined>
+  findSummary(sessionId: string, reader?: string): Promise<Summary | undefined>
   /** A job lasts until it is dropped or a summary is saved. Scheduling it again keeps its place and resets its attempts. */
   scheduleSummary(sessionId: string, at: string): Promise<void>
   /** Counts an attempt before it begins. Gives the number of attempts, this one included; 0 when there is no job. */
@@ -251,7 +269,7 @@ export interface SessionStore extends FileStore {
   /**
    * Called once after `open`, by `owner`. Runs that an earlier process left in `running`, and its foreground runs in
    * `queued`, become `interrupted`, and their unchecked messages are refused. Unfinished claims are released, and expired
-   * claims, answers and files without a run deleted.
+   * claims, answers and files without a run deleted. With a `cluster`, instances that are alive keep theirs.
    */
   recover(owner: string, at: string): Promise<Recovered>
 }

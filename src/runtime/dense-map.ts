@@ -47,6 +47,11 @@ export class DenseMap<Key extends string | number, Value> {
   }
 
   /** A copy: the map may change during the iteration. */
+  keys(): Key[] {
+    return [...this.#keys]
+  }
+
+  /** A copy, too. */
   values(): Value[] {
     return [...this.#values]
   }

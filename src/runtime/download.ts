@@ -1,25 +1,15 @@
-import type { LookupAddress, LookupOptions } from 'node:dns'
-import { lookup } from 'node:dns/promises'
-import type { LookupFunction } from 'node:net'
-import ipaddr from 'ipaddr.js'
 import { AppError, isAppError } from '../core/error.ts'
 import { version } from '../core/version.ts'
 import { acceptedCodings, decoded } from './content-coding.ts'
+import { type AddressRules, checkedLookup, checkedUrl } from './public-network.ts'
 
-export interface DownloadOptions {
-  /** Allow `http:` too, not only `https:`. */
-  allowHttp: boolean
-  /** Allow private addresses too, not only those of the public internet. This also applies to redirects. */
-  allowPrivate: boolean
+/** The rules for addresses also apply to redirects. */
+export interface DownloadOptions extends AddressRules {
   signal: AbortSignal
-  /** Added to the error for an address that these options do not allow. */
-  advice?: { http: string; private: string } | undefined
   /** Refuse an address with a user or a password instead of sending them. */
   refuseCredentials?: boolean | undefined
   /** The value of Accept. Default: web pages first. */
   accept?: string | undefined
-  /** Default: the network of this machine. */
-  network?: Network | undefined
   /** Default 20 MB. */
   maxBytes?: number | undefined
   /** Time limit of the whole download. Default: 30 s. */
@@ -27,15 +17,6 @@ export interface DownloadOptions {
   /** Validators of an earlier answer: the page is sent only if it has changed. */
   known?: Validators | undefined
 }
-
-/** How names become addresses, and addresses connections. */
-export interface Network {
-  lookup(hostname: string, options: LookupOptions & { all: true }): Promise<LookupAddress[]>
-  /** The address to connect to in place of one that has passed the checks. */
-  reach?(address: string): string
-}
-
-const machine: Network = { lookup }
 
 export interface Validators {
   etag?: string | undefined
@@ -115,56 +96,10 @@ export async function download(given: string, options: DownloadOptions): Promise
   }
 }
 
-function checkedUrl(address: string, options: DownloadOptions): URL {
-  const url = URL.parse(address)
-  if (!url || !/^https?:$/.test(url.protocol)) throw refused(`'${address}' is not an https:// address.`)
-  if (url.protocol === 'http:' && !options.allowHttp)
-    throw refused(`${address} is not encrypted.${adviceOf(options, 'http')}`)
-  // There is no DNS look-up for an IP literal.
-  const host = url.hostname.replace(/^\[|\]$/g, '')
-  if (ipaddr.isValid(host)) assertAllowed(host, options)
-  return url
-}
-
 function redirected(location: string, from: URL, address: string, options: DownloadOptions): URL {
   const next = URL.parse(location, from.href)
   if (next === null) throw new AppError('unavailable', `${address} redirects to an invalid address.`)
   return checkedUrl(publicAddress(next.href), options)
-}
-
-function checkedLookup(settings: DownloadOptions): LookupFunction {
-  const { network = machine } = settings
-  return (hostname, options, callback) => {
-    network.lookup(hostname, { ...options, all: true }).then(
-      (found) => {
-        try {
-          for (const { address } of found) assertAllowed(address, settings)
-        } catch (error) {
-          return callback(error as NodeJS.ErrnoException, '')
-        }
-        const places = found.map((one) => ({ ...one, address: network.reach?.(one.address) ?? one.address }))
-        if (options.all) callback(null, places)
-        else callback(null, places[0]?.address ?? '', places[0]?.family)
-      },
-      (error: NodeJS.ErrnoException) => callback(error, ''),
-    )
-  }
-}
-
-function assertAllowed(address: string, options: DownloadOptions): void {
-  if (options.allowPrivate || isPublic(address)) return
-  throw refused(`${address} is not an address on the public internet.${adviceOf(options, 'private')}`)
-}
-
-function isPublic(address: string): boolean {
-  const parsed = ipaddr.process(address)
-  if (parsed.range() !== 'unicast') return false
-  // Other parts of the IPv6 space are not global unicast (RFC 4291), such as ::7f00:1 for 127.0.0.1.
-  return parsed.kind() === 'ipv4' || (parsed.toByteArray()[0] ?? 0) >> 5 === 1
-}
-
-function adviceOf({ advice }: DownloadOptions, kind: 'http' | 'private'): string {
-  return advice === undefined ? '' : ` ${advice[kind]}`
 }
 
 async function readAtMost(body: AsyncIterable<Uint8Array>, maxBytes: number, address: string): Promise<Uint8Array> {

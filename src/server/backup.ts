@@ -1,16 +1,24 @@
 import { dirname, relative, sep } from 'node:path'
 import type { ResolvedConfig } from '../config/types.ts'
+import { AppError } from '../core/error.ts'
 import type { Clock } from '../core/time.ts'
 import { version } from '../core/version.ts'
 import { createBackups } from '../store/backup/archive.ts'
 import { isKnowledgeName, sessionsName } from '../store/backup/manifest.ts'
+import { databaseOf, dumpCommand } from './database/database.ts'
 
-/** Creates archives of the data that the configuration stores in files. Does no I/O. */
+/** Creates archives of the data that the configuration stores in files; throws `conflict` for a database. Does no I/O. */
 export function composeBackup(
   { server: { sessionStorage }, dataFolder }: ResolvedConfig,
   documentsPath: string | undefined,
   clock: Clock,
 ): () => AsyncIterable<Uint8Array> {
+  const database = databaseOf(sessionStorage)
+  if (database !== undefined) {
+    return () => {
+      throw new AppError('conflict', `The sessions are in Postgres. Back them up with ${dumpCommand(database)}.`)
+    }
+  }
   const databases: { name: string; path: string }[] = []
   // Sessions first: then the copy of the documents is newer and has every document that they refer to.
   if (typeof sessionStorage === 'object' && 'path' in sessionStorage)

@@ -22,7 +22,7 @@ export function toHint(server: ResolvedServerConfig, url: string, startedAtMs: n
     version,
     started_at: timestamp(startedAtMs),
     prefix: server.prefix,
-    a2a_prefix: server.a2aPrefix,
+    a2a_prefix: server.a2a.prefix,
     health_path: server.healthPath,
     secret,
     auth: server.authKeys.length > 0 || undefined,

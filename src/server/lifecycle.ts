@@ -2,7 +2,7 @@ import { parseDuration } from '../core/duration.ts'
 import { AppError } from '../core/error.ts'
 import type { Logger } from '../core/logger.ts'
 import type { Bound } from '../http/listen.ts'
-import { within } from '../runtime/abort.ts'
+import { pause, within } from '../runtime/abort.ts'
 import type { ShutdownOptions } from './types.ts'
 
 const defaultDeadlineMs = 10_000
@@ -47,6 +47,7 @@ export class Lifecycle {
   #closed: Promise<void> | undefined
   #failure: { cause: unknown } | undefined
   #isOpen = false
+  #isDraining = false
   #isServing = false
 
   constructor(steps: LifecycleSteps, logger: Logger) {
@@ -57,7 +58,7 @@ export class Lifecycle {
   }
 
   get phase(): 'starting' | 'open' | 'stopping' {
-    if (this.signal.aborted) return 'stopping'
+    if (this.signal.aborted || this.#isDraining) return 'stopping'
     return this.#isOpen ? 'open' : 'starting'
   }
 
@@ -100,7 +101,8 @@ export class Lifecycle {
     else void this.#close(0)
   }
 
-  async shutdown({ deadline, signal }: ShutdownOptions = {}): Promise<void> {
+  async shutdown({ deadline, signal, drain }: ShutdownOptions = {}): Promise<void> {
+    await this.#drain(parseDuration(drain) ?? 0, signal)
     const deadlineMs = signal?.aborted === true ? 0 : (parseDuration(deadline) ?? defaultDeadlineMs)
     if (this.#closed !== undefined && this.#isOpen) void this.#steps.endRuns(deadlineMs)
     const closing = this.#close(deadlineMs)
@@ -108,6 +110,14 @@ export class Lifecycle {
     const hurry = () => void this.#steps.endRuns(0)
     signal.addEventListener('abort', hurry, { once: true })
     await closing.finally(() => signal.removeEventListener('abort', hurry))
+  }
+
+  /** Ends early when the signal aborts, or the server closes otherwise. */
+  async #drain(ms: number, signal: AbortSignal | undefined): Promise<void> {
+    if (ms === 0 || !this.#isOpen || this.#closed !== undefined) return
+    this.#isDraining = true
+    const stopped = signal === undefined ? this.signal : AbortSignal.any([signal, this.signal])
+    await pause(ms, stopped).catch(() => {})
   }
 
   #open(): Promise<void> {

@@ -1,6 +1,8 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import type { RunRecord } from '../core/run.ts'
+import type { WriteNumbers } from '../core/store.ts'
 import type { RequestRecord } from '../http/options.ts'
+import type { PeersState } from '../service/peers/peers.ts'
 
 /*
  * Counters in the text format of Prometheus (version 0.0.4). Not a library, because every request uses them: two map
@@ -10,7 +12,13 @@ import type { RequestRecord } from '../http/options.ts'
 export interface Metrics {
   countRequest(record: RequestRecord): void
   countRun(run: RunRecord): void
-  print(): string
+  print(now?: CurrentNumbers): string
+}
+
+/** Undefined: this server is alone on its store, or the store does not count. */
+export interface CurrentNumbers {
+  peers: PeersState | undefined
+  writes: WriteNumbers | undefined
 }
 
 const requestSeconds = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
@@ -46,9 +54,7 @@ export function createMetrics({ version, startedAtMs }: { version: string; start
     return [
       ...gauge('agentserve_build_info', 'The running version of agentserve.', 1, `{version="${version}"}`),
       ...gauge('process_start_time_seconds', 'Start time of the process in seconds since 1970.', startedAtMs / 1000),
-      '# HELP process_cpu_seconds_total CPU time of the process in seconds.',
-      '# TYPE process_cpu_seconds_total counter',
-      `process_cpu_seconds_total ${(user + system) / 1e6}`,
+      ...total('process_cpu_seconds_total', 'CPU time of the process in seconds.', (user + system) / 1e6),
       ...gauge('process_resident_memory_bytes', 'Resident memory of the process in bytes.', rss),
       ...gauge('nodejs_heap_size_used_bytes', 'Used JavaScript heap in bytes.', heapUsed),
       ...gauge(
@@ -76,11 +82,50 @@ export function createMetrics({ version, startedAtMs }: { version: string; start
       if (started_at === null || completed_at === null) return
       runTimes.observe(`entity="${entity}"`, (Date.parse(completed_at) - Date.parse(started_at)) / 1000)
     },
-    print() {
-      const all = [requests, requestTimes, runs, runTimes, tokens, cacheHits]
-      return `${[...all.flatMap((metric) => metric.print()), ...printProcess()].join('\n')}\n`
+    print({ peers, writes } = { peers: undefined, writes: undefined }) {
+      const all = [requests, requestTimes, runs, runTimes, tokens, cacheHits].flatMap((metric) => metric.print())
+      return `${[...all, ...printProcess(), ...printPeers(peers), ...printWrites(writes)].join('\n')}\n`
     },
   }
+}
+
+function printPeers(state: PeersState | undefined): string[] {
+  if (state === undefined) return []
+  const { lease, ageMs, peers, tails, wakes, takenOver, oldestTransactionSeconds: oldest } = state
+  const seconds = ageMs === undefined ? Number.POSITIVE_INFINITY : ageMs / 1000
+  return [
+    ...gauge(
+      'agentserve_lease_age_seconds',
+      'Time since the store confirmed that this server is alive.',
+      number(seconds),
+    ),
+    ...gauge(
+      'agentserve_lease_fresh',
+      'Whether this server may accept work: 1, or 0 while it holds still.',
+      lease === 'fresh' ? 1 : 0,
+    ),
+    ...gauge('agentserve_peers', 'Other servers on the same store.', peers.length),
+    ...gauge('agentserve_tails', 'Runs of other servers that are followed for readers here.', tails),
+    ...total('agentserve_wakes_total', 'Wake-ups from other servers.', wakes),
+    ...total('agentserve_takeovers_total', 'Runs taken over from servers that are gone.', takenOver),
+    ...(oldest === undefined
+      ? []
+      : gauge(
+          'agentserve_pg_oldest_xmin_seconds',
+          'Age of the oldest transaction that keeps Postgres from removing dead rows.',
+          oldest,
+        )),
+  ]
+}
+
+function printWrites(numbers: WriteNumbers | undefined): string[] {
+  if (numbers === undefined) return []
+  const { commits, writes, commitMs } = numbers
+  return [
+    ...total('agentserve_store_commits_total', 'Groups of writes that the store confirmed.', commits),
+    ...total('agentserve_store_writes_total', 'Writes in these groups.', writes),
+    ...total('agentserve_store_commit_seconds_total', 'Time until the store confirmed them.', commitMs / 1000),
+  ]
 }
 
 class Counter {
@@ -149,8 +194,17 @@ class Histogram {
   }
 }
 
-function gauge(name: string, help: string, value: number, labels = ''): string[] {
+function gauge(name: string, help: string, value: number | string, labels = ''): string[] {
   return [`# HELP ${name} ${help}`, `# TYPE ${name} gauge`, `${name}${labels} ${value}`]
+}
+
+function total(name: string, help: string, value: number): string[] {
+  return [`# HELP ${name} ${help}`, `# TYPE ${name} counter`, `${name} ${value}`]
+}
+
+/** In the words of the format. */
+function number(value: number): string {
+  return Number.isFinite(value) ? String(value) : '+Inf'
 }
 
 function escapeLabel(value: string): string {

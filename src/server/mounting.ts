@@ -6,6 +6,10 @@ import type { Kernel } from '../http/kernel.ts'
 import type { Route } from '../http/router.ts'
 import { a2aRoutes } from '../protocols/a2a/a2a.ts'
 import { a2aDocs } from '../protocols/a2a/docs.ts'
+import { officialDocs } from '../protocols/a2a/official/docs.ts'
+import { officialRoutes } from '../protocols/a2a/official/official.ts'
+import { chatRoutes } from '../protocols/chat/chat.ts'
+import { chatDocs } from '../protocols/chat/docs.ts'
 import type { Services } from '../service/services.ts'
 import { servicesPerCaller } from './caller-services.ts'
 import { savedTestOf } from './project-tests.ts'
@@ -38,28 +42,49 @@ export interface Mounting {
   healthRouter(path?: string): HealthRouter
 }
 
-/** REST, A2A and the user's own routes; the user's win. */
+/** REST, A2A, useChat and the user's own routes; the user's win. */
 export function createMounting({ kernel, services, store, server, ...about }: MountingOptions): Mounting {
   const servicesOf = servicesPerCaller(services, store, server)
-  const { a2aPrefix, runTimeoutMs } = server
+  const { a2a, chat, prefix, limits, runTimeoutMs } = server
+  const needsKey = server.authKeys.length > 0
+  const official = {
+    ...a2a,
+    a2aPrefix: a2a.prefix,
+    prefix,
+    version: about.version,
+    needsKey,
+    pushNotifications: a2a.push !== undefined,
+    fileBytes: limits.fileBytes,
+    timeoutMs: runTimeoutMs,
+  }
   const own: Route[] = []
 
   function mount(): void {
     const settings: ApiSettings = {
       ...about,
-      prefix: server.prefix,
+      prefix,
       savedTest: savedTestOf,
       healthPath: server.healthPath,
       again: about.mode === 'dev' || about.mode === 'command' || server.studio.again,
       knowledgeApi: server.knowledgeApi,
-      a2aPrefix,
+      a2aPrefix: a2a.prefix,
       runTimeoutMs,
       importBytes: server.limits.importBytes,
-      authRequired: server.authKeys.length > 0,
-      extraDocs: a2aDocs(a2aPrefix),
+      authRequired: needsKey,
+      extraDocs: [
+        ...a2aDocs(a2a.prefix),
+        ...officialDocs(a2a.prefix, a2a.publicCard),
+        ...(chat ? chatDocs(prefix, services.registry.ids()) : []),
+      ],
     }
     const api = apiRoutes(services, settings, servicesOf)
-    kernel.setRoutes([...api, ...a2aRoutes(servicesOf, a2aPrefix, server.limits.fileBytes, runTimeoutMs), ...own])
+    kernel.setRoutes([
+      ...api,
+      ...a2aRoutes(servicesOf, a2a.prefix, limits.fileBytes, runTimeoutMs),
+      ...officialRoutes(servicesOf, official),
+      ...(chat ? chatRoutes({ prefix, services: servicesOf, maxFiles: limits.run.files }, runTimeoutMs) : []),
+      ...own,
+    ])
   }
 
   return {

@@ -7,9 +7,11 @@ import type { Recovered } from '../core/store.ts'
 import { timestamp } from '../core/time.ts'
 import { version } from '../core/version.ts'
 import { createKernel } from '../http/kernel.ts'
+import { systemTimers } from '../runtime/timers.ts'
 import { removeLeftCopies } from '../store/backup/archive.ts'
 import { lockDataFolder, removeServerHint, writeServerHint } from '../store/data-folder.ts'
 import { CurrentConfig } from './current-config.ts'
+import { databaseOf, openDatabase, startPatienceMs, untilDone } from './database/database.ts'
 import { configName, foldersOf, toHint } from './folders.ts'
 import { Lifecycle, type OnClose } from './lifecycle.ts'
 import { assertKeysForAnyOrigin, assertMayListen, listenOn } from './listen.ts'
@@ -21,6 +23,8 @@ import { readinessOf } from './readiness.ts'
 import { logRequest } from './request-log.ts'
 import { composeServices } from './services.ts'
 import type { OpenServer, ServerPurpose } from './types.ts'
+
+const nothing: Recovered = { interrupted: [], queued: [] }
 
 /** Puts all parts together; does no I/O before `start` or the first `inject`. */
 export function composeServer(initial: ResolvedConfig, { mode, onRunEnd, loadConfig }: ServerPurpose): OpenServer {
@@ -39,17 +43,22 @@ export function composeServer(initial: ResolvedConfig, { mode, onRunEnd, loadCon
   /** Queued runs of an earlier process. */
   let queued: Recovered['queued'] = []
 
-  const { services, store, registry, costs, knowledge, runs, summaries, retention, live } = composeServices(initial, {
-    logger,
-    clock,
-    owner,
-    serverId,
-    onFatal: (cause) => life.fail(cause),
-    onRunEnd(run) {
-      metrics.countRun(run)
-      onRunEnd?.(run)
-    },
-  })
+  const { services, store, registry, costs, knowledge, runs, peers, summaries, notifications, retention, live } =
+    composeServices(initial, {
+      logger,
+      clock,
+      owner,
+      serverId,
+      mode,
+      onFatal: (cause) => life.fail(cause),
+      onRunEnd(run) {
+        metrics.countRun(run)
+        onRunEnd?.(run)
+      },
+    })
+
+  /** A command is a guest among the servers of a shared store: what others left is theirs. */
+  const isGuest = peers !== undefined && mode === 'command'
 
   const kernel = createKernel({
     ...server,
@@ -68,9 +77,23 @@ export function composeServer(initial: ResolvedConfig, { mode, onRunEnd, loadCon
       onClose(() => lock.release())
       await removeLeftCopies(folder)
     }
-    await store.open()
-    onClose(() => store.close())
-    const recovered = await store.recover(owner, timestamp(clock()))
+    const database = databaseOf(server.sessionStorage)
+    const patienceMs = mode === 'command' ? 0 : startPatienceMs
+    let isOpen = false
+    const enter = async () => {
+      await store.open()
+      if (!isOpen) onClose(() => store.close())
+      isOpen = true
+      await peers?.join(runs)
+    }
+    let recovered = nothing
+    const recover = async () => {
+      recovered = await store.recover(peers?.owner ?? owner, timestamp(clock()))
+    }
+    const options = { patienceMs, signal: life.signal, logger, timers: systemTimers }
+    await (database === undefined ? enter() : openDatabase(enter, database, options))
+    if (peers !== undefined) onClose(() => peers.close())
+    if (!isGuest) await (database === undefined ? recover() : untilDone(recover, database.place, options))
     if (recovered.interrupted.length > 0) {
       logger.warn({ runs: recovered.interrupted.length }, 'runs of an earlier process were interrupted')
     }
@@ -81,6 +104,7 @@ export function composeServer(initial: ResolvedConfig, { mode, onRunEnd, loadCon
     queued = recovered.queued
     onClose(() => summaries.close())
     onClose(() => retention.close())
+    if (notifications !== undefined) onClose(() => notifications.close())
   }
 
   const life = new Lifecycle(
@@ -89,8 +113,12 @@ export function composeServer(initial: ResolvedConfig, { mode, onRunEnd, loadCon
       async takeUp() {
         runs.adopt(queued)
         queued = []
+        peers?.serve()
+        if (isGuest) return
         retention.start()
-        await summaries.recover()
+        if (mode !== 'command') notifications?.takeUp()
+        if (peers === undefined) await summaries.recover()
+        else summaries.takeUp()
       },
       assertMayListen: () => assertMayListen(server, program, logger),
       listen: () => listenOn(kernel, server.address, program, logger),
@@ -122,8 +150,8 @@ export function composeServer(initial: ResolvedConfig, { mode, onRunEnd, loadCon
     root: initial.root,
     projectTests: loadConfig && createProjectTests(initial.root, loadConfig),
     clock,
-    readiness: () => readinessOf(life.phase, store, knowledge),
-    metrics: metrics.print,
+    readiness: () => readinessOf(life.phase, store, knowledge, peers?.state.lease),
+    metrics: () => metrics.print({ peers: peers?.state, writes: store.numbers?.() }),
   })
   mount()
 

@@ -4,6 +4,7 @@ import type { RunRecord } from '../core/run.ts'
 import type { SessionStore } from '../core/store.ts'
 import type { Clock } from '../core/time.ts'
 import { createCosts, type PricedCosts } from '../models/prices/costs.ts'
+import { cancelWaitingTasks } from '../runnables/remote/waiting-tasks.ts'
 import { systemTimers } from '../runtime/timers.ts'
 import { createUsers } from '../service/access/user-data.ts'
 import { createAgain } from '../service/again/again.ts'
@@ -13,15 +14,20 @@ import { watchStore } from '../service/live/changes.ts'
 import { headsOf } from '../service/live/heads.ts'
 import { watchKnowledge } from '../service/live/knowledge.ts'
 import { createLive, type Live } from '../service/live/live.ts'
+import type { NotificationService } from '../service/notifications/notifications.ts'
+import type { Peers } from '../service/peers/peers.ts'
 import { createRegistry } from '../service/registry.ts'
 import { createRuns, type RunService } from '../service/runs/runs.ts'
 import type { Registry, Services } from '../service/services.ts'
 import { createRetention, type Retention } from '../service/sessions/retention.ts'
 import { createSessions } from '../service/sessions/sessions.ts'
 import { createSummaries, type SummaryService } from '../service/sessions/summaries.ts'
+import type { ServerMode } from '../wire/me.ts'
 import { composeBackup } from './backup.ts'
+import { composePeers } from './database/instance.ts'
 import { configName } from './folders.ts'
 import { composeKnowledge } from './knowledge.ts'
+import { composeNotifications } from './notifications.ts'
 import { createStore } from './store.ts'
 
 export interface ServicesOptions {
@@ -31,6 +37,7 @@ export interface ServicesOptions {
   owner: string
   /** Of this process's life, for clients. */
   serverId: string
+  mode: ServerMode
   /** The store has failed and confirms no more writes. */
   onFatal: (error: unknown) => void
   onRunEnd?: ((run: RunRecord) => void) | undefined
@@ -44,14 +51,17 @@ export interface ComposedServices {
   costs: PricedCosts
   knowledge: OpenableKnowledge | undefined
   runs: RunService
+  /** Absent where no other server can write to the store. */
+  peers: Peers | undefined
   summaries: SummaryService
+  notifications: NotificationService | undefined
   retention: Retention
   live: Live
 }
 
 export function composeServices(
   config: ResolvedConfig,
-  { logger, clock, owner, serverId, onFatal, onRunEnd }: ServicesOptions,
+  { logger, clock, owner, serverId, mode, onFatal, onRunEnd }: ServicesOptions,
 ): ComposedServices {
   const {
     sessionStorage,
@@ -65,11 +75,26 @@ export function composeServices(
     logger.error({ error }, 'storage failed; no further writes are acknowledged')
     onFatal(error)
   })
-  const { store, changes } = watchStore(stored)
+  const watched = watchStore(stored)
+  const notifications = composeNotifications(config, {
+    store: watched.store,
+    runs: () => runs,
+    sessions: () => sessions,
+    owner: () => peers?.owner ?? owner,
+    logger,
+    clock,
+  })
+  const store = notifications?.watching(watched.store) ?? watched.store
   const registry = createRegistry()
   registry.replace(config.entities, configName(config))
   const composed = composeKnowledge(config, { clock, logger })
   const knowledge = composed && watchKnowledge(composed.knowledge, () => live.knowledgeChanged())
+  const { port } = config.server.address
+  const onGone = () => {
+    summaries.takeUp()
+    notifications?.takeUp()
+  }
+  const peers = composePeers({ store, storage: sessionStorage, registry, mode, port, owner, logger, clock, onGone })
   const runs = createRuns({
     store,
     registry,
@@ -81,10 +106,19 @@ export function composeServices(
     bounds,
     clientInstructions,
     owner,
+    peers,
+    onWaitCancelled: (requests) => cancelWaitingTasks(requests, logger),
     onRunEnd,
     onTurnsReplaced: (sessionId) => summaries.renew(sessionId),
   })
-  const live = createLive({ serverId, changes, heads: headsOf(store), runs, timers: systemTimers, clock })
+  const live = createLive({
+    serverId,
+    changes: watched.changes,
+    heads: headsOf(store),
+    runs,
+    timers: systemTimers,
+    clock,
+  })
   const sessions = createSessions(store, runs, clock, bounds)
   const { summarizer, timeoutMs = 0 } = summaryManager ?? {}
   const summaries: SummaryService = createSummaries({ store, clock, logger, summarizer, timeoutMs })
@@ -94,6 +128,19 @@ export function composeServices(
   const backup = composeBackup(config, composed?.documentsPath, clock)
   const costs = createCosts(config.prices)
   const again = createAgain({ store, registry, runs, sessions, bounds })
-  const services = { registry, costs, runs, again, sessions, summaries, knowledge, users, logger, once, backup }
-  return { services, store, registry, costs, knowledge, runs, summaries, retention, live }
+  const services = {
+    registry,
+    costs,
+    runs,
+    again,
+    sessions,
+    summaries,
+    notifications,
+    knowledge,
+    users,
+    logger,
+    once,
+    backup,
+  }
+  return { services, store, registry, costs, knowledge, runs, peers, summaries, notifications, retention, live }
 }

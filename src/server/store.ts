@@ -2,8 +2,11 @@ import type { ResolvedServerConfig } from '../config/types.ts'
 import type { Logger } from '../core/logger.ts'
 import type { SessionStore } from '../core/store.ts'
 import { cachedStore } from '../store/cached/cached-store.ts'
+import { validatedStore } from '../store/cached/validated-store.ts'
 import { memoryStore } from '../store/sessions/memory/store.ts'
+import { postgresStore } from '../store/sessions/postgres/store.ts'
 import { sqliteStore } from '../store/sessions/sqlite/store.ts'
+import { databaseOf } from './database/database.ts'
 
 /** `onFatal`: the store confirms no more writes. */
 export function createStore(
@@ -12,7 +15,9 @@ export function createStore(
   onFatal: (error: unknown) => void,
 ): SessionStore {
   if (storage === 'memory') return memoryStore()
-  // A store that was passed in may be shared with other servers.
+  const database = databaseOf(storage)
+  if (database !== undefined) return validatedStore(postgresStore({ ...database, logger }))
   if ('path' in storage) return cachedStore(sqliteStore({ ...storage, logger, onFatal }))
-  return storage
+  // Others may write to a store that was passed in.
+  return storage as SessionStore
 }

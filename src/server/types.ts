@@ -16,6 +16,8 @@ export interface ShutdownOptions {
   deadline?: Duration
   /** Ends the wait at once. */
   signal?: AbortSignal
+  /** Before that, readiness says `stopping` while requests are still answered, so that a proxy can look elsewhere; default 0. */
+  drain?: Duration
 }
 
 /** For a custom health handler, and further routes. */

@@ -43,25 +43,41 @@ interface AnswerToStream<T> {
 
 /** Does the work of each key once. Failed work releases its key, so that a retry does it again. */
 export function createOnce(store: SessionStore, clock: Clock, logger: Logger): Services['once'] {
-  /** Keys without work in progress that could not be released. */
-  const left = new Set<string>()
+  /** Keys without work in progress that are not released yet, with the attempt that is under way. */
+  const left = new Map<string, Promise<void> | undefined>()
+
+  /** One attempt at a time: a late one would release a key that is at work again. */
+  function releaseNow(key: string): Promise<void> {
+    const attempt =
+      left.get(key) ??
+      store.releaseClaim(key).then(
+        () => void left.delete(key),
+        (error: unknown) => {
+          left.set(key, undefined)
+          throw error
+        },
+      )
+    left.set(key, attempt)
+    return attempt
+  }
 
   async function release(key: string): Promise<void> {
-    left.add(key)
     try {
-      await store.releaseClaim(key)
-      left.delete(key)
+      await releaseNow(key)
     } catch (error) {
-      logger.error({ error }, 'an idempotency key could not be released; the next request with it will try again')
+      logger.error({ error }, 'an idempotency key could not be released; the next request with a key will try again')
     }
+  }
+
+  /** Also other keys: the next request with one of them may come to another server. */
+  async function releaseLeft(own: string): Promise<void> {
+    for (const key of left.keys()) if (key !== own) releaseNow(key).catch(() => {})
+    if (left.has(own)) await releaseNow(own)
   }
 
   return async (idempotency, work) => {
     if (idempotency === undefined) return work()
-    if (left.has(idempotency.key)) {
-      await store.releaseClaim(idempotency.key)
-      left.delete(idempotency.key)
-    }
+    if (left.size > 0) await releaseLeft(idempotency.key)
     const earlier = await store.claim(toClaim(idempotency, clock()))
     const { bodyHash } = idempotency
     if (earlier !== undefined) {

@@ -1,14 +1,13 @@
 import type { RunEvent } from '../core/event.ts'
+import type { RunTrace, TraceRequest } from '../core/events/trace.ts'
 import type { StoredFile } from '../core/file.ts'
 import type { Json, JsonObject } from '../core/json.ts'
 import type { Knowledge } from '../core/knowledge/knowledge.ts'
 import type { Logger } from '../core/logger.ts'
 import type { GivenPart, Role } from '../core/message.ts'
 import type { Page, PageRequest } from '../core/page.ts'
-
 import type { AgainOf, CallAnswer, Cost, EntityKind, Run, RunGiven, RunHead, RunRecord, Usage } from '../core/run.ts'
 import type { EntityInfo, Runnable, SourcedConfig } from '../core/runnable.ts'
-
 import type {
   CopiedFile,
   OwnerKind,
@@ -24,8 +23,8 @@ import type {
 import type { History, HistoryView, RunFilter, SessionFilter, SessionListFilter } from '../core/store.ts'
 import type { Summary } from '../core/summary.ts'
 import type { MessageHit, MessageSearch } from '../core/text/message-search.ts'
-import type { RunTrace, TraceRequest } from '../core/trace.ts'
 import type { AgainRequest, StartedRun } from './again/request.ts'
+import type { Notifications } from './notifications/notifications.ts'
 import type { Repeats } from './repeating/context.ts'
 
 /** What the server offers to api and protocols. Every error is an AppError. */
@@ -295,6 +294,8 @@ export interface Services {
   users: Users
   /** Starts runs that repeat a run. Throws `conflict` for one that has not ended or whose content is gone. */
   again(runId: string, request: AgainRequest): Promise<StartedRun[]>
+  /** Absent unless push notifications are configured. */
+  notifications?: Notifications | undefined
   /** Absent unless knowledge is configured. */
   knowledge?: Knowledge | undefined
   /**

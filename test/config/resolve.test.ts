@@ -79,7 +79,8 @@ describe('resolveConfig', () => {
       embedding: { provider: 'auto' },
       knowledgeApi: { search: true, config: true, content: true, documents: true },
       summaryManager: manager,
-      a2aPrefix: '/api/v1/a2a',
+      a2a: { prefix: '/api/v1/a2a', publicCard: false },
+      chat: true,
       authKeys: [],
       limits: {
         connections: 10_000,
@@ -148,7 +149,7 @@ describe('resolveConfig', () => {
       vectorDb: { type: 'lancedb', baseUrl: '/app/vectors', database: 'mine' },
       embedding: { provider: 'openai', model: 'm', apiKey: 'k' },
       knowledgeApi: { search: true, config: true, content: false, documents: true },
-      a2aPrefix: '',
+      a2a: { prefix: '', publicCard: false },
       authKeys: [{ key: 'one', userId: undefined }],
       retention: { maxAgeMs: 30 * 86_400_000, maxSessions: 5 },
     })
@@ -256,7 +257,7 @@ describe('a complaint of resolveConfig', () => {
     [
       'sessionStorage',
       'disk',
-      "must be 'memory', { type: 'sqlite', path }, or an object that implements the store, not 'disk'",
+      "must be 'memory', { type: 'sqlite', path }, { type: 'postgres', url }, or an object that implements the store, not 'disk'",
     ],
     ['logger', {}, 'must be an object with the methods debug, info, warn and error, not an object'],
     ['summaryManager', 5, 'must be new SummaryManager({ model, timeout }), not 5'],
@@ -323,6 +324,16 @@ describe('a complaint of resolveConfig', () => {
     ['server.knowledgeApi.search', { server: { knowledgeApi: { search: 1 } } }, 'must be true or false, not 1'],
     ['server.files.fetchUrls', { server: { files: { fetchUrls: 'no' } } }, "must be true or false, not 'no'"],
     ['server.a2a.prefix', { server: { a2a: { prefix: 1 } } }, "must be a path that begins with '/', not 1"],
+    [
+      'server.a2a.prefix',
+      { server: { prefix: '/api/', a2a: { prefix: '/api' } } },
+      "must differ from server.prefix ('/api'): both have a path /agents",
+    ],
+    [
+      'server.a2a.publicUrl',
+      { server: { a2a: { publicUrl: 'agents.example.org' } } },
+      "must be an http(s) address such as 'https://agents.example.org', not 'agents.example.org'",
+    ],
     [
       'server.retention.maxSessions',
       { server: { retention: { maxSessions: 0.5 } } },

@@ -13,6 +13,7 @@ import { testHistory } from './session-store/history.ts'
 import { testHostile } from './session-store/hostile.ts'
 import { testLifecycle } from './session-store/lifecycle.ts'
 import { testOwners } from './session-store/owners.ts'
+import { testPush } from './session-store/push.ts'
 import { testOverviews } from './session-store/record/overviews.ts'
 import { testTries } from './session-store/record/tries.ts'
 import { testUsage } from './session-store/record/usage.ts'
@@ -46,6 +47,7 @@ export function testSessionStore(name: string, create: () => SessionStore | Prom
     testSummaries(store)
     testAnswers(store)
     testClaims(store)
+    testPush(store)
     testRecovery(store)
     testResume(store)
     testRetention(store)

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { EmittedEvent, RunEvent } from '../../src/core/event.ts'
-import { RunFold } from '../../src/core/fold.ts'
+import { RunFold } from '../../src/core/events/fold.ts'
 
 const usage = { input_tokens: 1, output_tokens: 2, total_tokens: 3 }
 const emitted: EmittedEvent[] = [

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { EmittedEvent, RunEvent } from '../../src/core/event.ts'
-import { RunFold } from '../../src/core/fold.ts'
+import { RunFold } from '../../src/core/events/fold.ts'
 import { addModelUsage, addUsage, isReported, type ModelUsage, type Usage } from '../../src/core/run.ts'
 
 const count = fc.nat(1_000_000)

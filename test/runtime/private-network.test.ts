@@ -1,7 +1,8 @@
 import { createServer, type IncomingMessage, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
-import { type DownloadOptions, download, type Network } from '../../src/runtime/download.ts'
+import { type DownloadOptions, download } from '../../src/runtime/download.ts'
+import type { Network } from '../../src/runtime/public-network.ts'
 
 const publicAddress = '93.184.216.34'
 /** Names of this test; all that is public leads to the test's own server. */

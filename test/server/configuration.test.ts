@@ -9,6 +9,7 @@ import { agent } from '../../src/runnables/agent/agent.ts'
 import { createServer } from '../../src/server.ts'
 import { memoryStore } from '../../src/store/sessions/memory/store.ts'
 import { scriptedModel } from '../../src/testing/scripted-model.ts'
+import { openDoor } from '../support/postgres/tls-proxy.ts'
 import { type RunningTestServer, startServer } from '../support/server.ts'
 
 /* Each field of the server's configuration: set, and seen to make the difference that docs/configuration.md says. */
@@ -68,6 +69,13 @@ const fields: Record<keyof ServerConfig, () => Promise<void>> = {
     await own.call('POST', `${api}/sessions`, { session_id: 'mine' })
     expect((await inner.findSession('mine'))?.session.session_id).toBe('mine')
   },
+  async storage() {
+    const door = await openDoor((socket) => socket.once('data', () => socket.end('N')))
+    onTestFinished(() => door.close())
+    const url = `postgres://127.0.0.1:${door.port}/agents`
+    const server = createServer({ storage: { type: 'postgres', url, tls: true }, logger: silentLogger })
+    await expect(server.start()).rejects.toThrow(`127.0.0.1:${door.port}/agents, schema agentserve offers no TLS`)
+  },
   async logger() {
     const { logger, lines } = recorder()
     const server = await started({ logger })
@@ -123,6 +131,18 @@ const fields: Record<keyof ServerConfig, () => Promise<void>> = {
       ).headers.get('access-control-allow-headers')
     expect(await answer({ allowHeaders: ['X-Own'] })).toBe('X-Own')
     expect(await answer({})).toContain('Idempotency-Key')
+  },
+  async chat() {
+    const message = { id: 'm', role: 'user', parts: [{ type: 'text', text: 'hello' }] }
+    const ask = async (config: ServerConfig) => {
+      const server = await started(config)
+      const { status } = await server.call('POST', `${api}/chat/echo`, { id: 'c', messages: [message] })
+      return [status, (await server.call('GET', '/openapi.json')).text.includes('/chat/{agent}')]
+    }
+    expect([await ask({}), await ask({ chat: false })]).toEqual([
+      [200, true],
+      [404, false],
+    ])
   },
   async allowHosts() {
     const ask = async (config: ServerConfig) => {

@@ -25,7 +25,7 @@ interface Floor {
 
 const ground = ['core', 'runtime']
 const floors: Record<string, Floor> = {
-  core: { rooms: [], folders: ['again knowledge', 'text', 'access', '.'] },
+  core: { rooms: [], folders: ['again knowledge cluster', 'events', 'text', 'access', '.'] },
   runtime: { rooms: ['core'] },
   schema: { rooms: ground },
   wire: { rooms: [...ground, 'schema'], folders: ['.', 'document'] },
@@ -37,12 +37,17 @@ const floors: Record<string, Floor> = {
       'backup',
       'sessions/sqlite',
       'sessions/sqlite/search sessions/sqlite/hidden',
+      'sessions/postgres',
+      'sessions/postgres/search sessions/postgres/cluster sessions/postgres/upkeep',
+      'sessions/postgres/writing',
+      'sessions/postgres/reading sessions/postgres/files',
       'sessions/sqlite/writing',
       'sessions/sqlite/reading sessions/sqlite/files',
       'sessions/memory documents',
       'rules upkeep .',
-      'sessions/sqlite/schema',
-      'sqlite',
+      'sessions/rows',
+      'sessions/sqlite/schema sessions/postgres/schema',
+      'sqlite postgres',
     ],
   },
   knowledge: { rooms: ground, folders: ['.', 'preparing', 'vectors embedders readers', 'chunkers', 'words'] },
@@ -50,7 +55,7 @@ const floors: Record<string, Floor> = {
   sources: { rooms: ground },
   runnables: {
     rooms: [...ground, 'schema', 'models', 'client'],
-    folders: ['team workflow', 'agent mcp', 'model', 'again', 'tools', 'files', 'limits', 'base'],
+    folders: ['team workflow', 'agent mcp', 'model', 'again', 'tools', 'remote', 'files', 'limits', 'base'],
   },
   service: {
     rooms: [...ground, 'schema'],
@@ -58,8 +63,11 @@ const floors: Record<string, Floor> = {
       'live',
       'access',
       'again',
+      'notifications',
       'sessions',
+      'peers',
       'runs',
+      'execution',
       'repeating',
       'prompts',
       'events',
@@ -74,9 +82,9 @@ const floors: Record<string, Floor> = {
     rooms: [...ground, 'wire', 'http', 'service', 'web'],
     folders: ['.', 'live', 'sessions knowledge server openapi', 'runs', 'route'],
   },
-  protocols: { rooms: [...ground, 'wire', 'http', 'service', 'web'], folders: ['a2a', '.'] },
+  protocols: { rooms: [...ground, 'wire', 'http', 'service', 'web'], folders: ['a2a/official', 'a2a chat', '.'] },
   client: { rooms: ground, types: ['wire'], folders: ['.', 'transport'] },
-  server: { rooms: ['*'], except: ['cli', 'client', 'index'] },
+  server: { rooms: ['*'], except: ['cli', 'client', 'index'], folders: ['.', 'database'] },
   cli: {
     rooms: [...ground, 'config', 'sources', 'client', 'server', 'testing'],
     folders: [
@@ -106,6 +114,7 @@ const everywhere = ['']
 const homes: readonly Home[] = [
   { library: 'drizzle-orm', at: ['store/'] },
   { library: 'sqlite3', at: ['store/'] },
+  { library: 'pg', at: ['store/postgres/'] },
   { library: '@lancedb/lancedb', at: ['knowledge/vectors/lancedb.ts'] },
   { library: 'apache-arrow', at: ['knowledge/vectors/lancedb.ts'] },
   { library: 'ai', at: ['models/', 'runnables/', 'knowledge/embedders/', 'testing/'], types: ['core/', 'config/'] },

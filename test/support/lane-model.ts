@@ -241,7 +241,7 @@ function traced(inner: SessionStore, recorded: string[]): SessionStore {
       if (key === 'beginRun') {
         return async (...args: Parameters<SessionStore['beginRun']>) => {
           const begun = await target.beginRun(...args)
-          if (begun) enter(args[0])
+          if (begun === 'begun') enter(args[0])
           return begun
         }
       }

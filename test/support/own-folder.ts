@@ -1,10 +1,11 @@
 import { existsSync } from 'node:fs'
-import { mkdir, mkdtemp, readdir, rm } from 'node:fs/promises'
+import { chmod, mkdir, mkdtemp, readdir, rm } from 'node:fs/promises'
 import { homedir, tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { keepSharedPostgres } from './postgres/shared-server.ts'
 
-/** What all tests of a run share: Node's compiled code, the home folder, and empty databases to copy. No test removes it. */
-const shared = new Set(['node-compile-cache', 'home', 'databases'])
+/** What all tests of a run share: Node's compiled code, the home folder, empty databases to copy, and Postgres. No test removes it. */
+const shared = new Set(['node-compile-cache', 'home', 'databases', 'postgres'])
 
 /**
  * Temporary files of LanceDB, which a program that a test kills at that moment can't remove. That a program which lives
@@ -25,7 +26,11 @@ export default async function setUp(): Promise<() => Promise<void>> {
   if (existsSync(settings)) process.env.NPM_CONFIG_USERCONFIG ??= settings
   process.env.TMPDIR = folder
   process.env.HOME = home
+  // Postgres does not run as root, and must come to its files.
+  if (process.getuid?.() === 0) await chmod(folder, 0o711)
+  const stopPostgres = await keepSharedPostgres(join(folder, 'postgres'))
   return async () => {
+    await stopPostgres()
     const left = (await readdir(folder)).filter((name) => !shared.has(name) && !ofKilled.test(name))
     await rm(folder, { recursive: true, force: true })
     if (left.length > 0) throw new Error(`tests have left files in the temporary folder: ${left.join(', ')}`)

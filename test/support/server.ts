@@ -90,7 +90,7 @@ async function call(
   const payload = body === undefined ? {} : { body: isRaw ? (body as string | FormData) : JSON.stringify(body) }
   const response = await fetch(url + path, { method, headers: { ...type, ...headers }, ...payload })
   const text = path.startsWith('/api/v1/live') && response.ok ? await firstOf(response) : await response.text()
-  const isJson = response.headers.get('content-type')?.startsWith('application/json') === true && text !== ''
+  const isJson = /^application\/(?:[\w.-]+\+)?json/.test(response.headers.get('content-type') ?? '') && text !== ''
   return { status: response.status, headers: response.headers, text, json: isJson ? JSON.parse(text) : undefined }
 }
 

@@ -3,7 +3,7 @@ import { exit } from './exit-codes.ts'
 import type { CommandContext } from './module.ts'
 
 /** Longer than a server takes to stop. */
-const maxMs = 15_000
+const maxMs = 20_000
 
 /** The first SIGINT or SIGTERM aborts the signal. A second one, or the timeout, ends the process at once. */
 export function watchSignals(): { context: Omit<CommandContext, 'defineAll'>; close(): void } {

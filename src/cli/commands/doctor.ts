@@ -11,10 +11,11 @@ import { terminalLogger } from '../terminal/logger.ts'
 import { print, printJson } from '../terminal/output.ts'
 import { paintFor } from '../terminal/paint.ts'
 import { terminalText } from '../terminal/text.ts'
+import { checkDatabase } from './doctor/database.ts'
 import { type Finding, ok, warning, wrong } from './doctor/finding.ts'
 import { checkDisk, checkLibrary, checkNode } from './doctor/machine.ts'
 import { checkModels, checkSentenceModel } from './doctor/models.ts'
-import { checkFolder, checkPort, existing } from './doctor/project.ts'
+import { checkCards, checkChat, checkFolder, checkPort, existing } from './doctor/project.ts'
 import { checkStorage, compactStorage } from './doctor/storage.ts'
 import { acceptTools, checkTools } from './doctor/tools.ts'
 
@@ -67,12 +68,17 @@ async function* withConfig(
 
 async function* checkAll(context: CommandContext, options: ProjectOptions): AsyncGenerator<Finding> {
   let isSound = true
-  for await (const finding of withConfig(context, options, (config) => checkStorage(config, true))) {
+  for await (const finding of withConfig(context, options, (config) => checkAllStorage(config, true))) {
     isSound &&= finding.state !== 'wrong'
     yield finding
   }
   // Opening the knowledge base opens the sessions too.
   if (isSound) yield await checkKnowledge(context, options)
+}
+
+async function* checkAllStorage(config: ResolvedConfig, whole: boolean): AsyncGenerator<Finding> {
+  yield* checkDatabase(config, whole)
+  yield* checkStorage(config, whole)
 }
 
 async function* examine(context: CommandContext, options: ProjectOptions): AsyncGenerator<Finding> {
@@ -91,11 +97,13 @@ async function* examine(context: CommandContext, options: ProjectOptions): Async
   const { config } = project
   yield ok('config', `${config.file ?? 'none'}: ${[...config.entities.keys()].join(', ') || 'no agents yet'}`)
   yield await checkPort(config.server, running?.hint)
+  yield checkCards(config.server, running?.hint)
+  yield checkChat(config.server, running?.hint)
   yield* await checkModels(config)
   yield* await checkSentenceModel(config)
   yield* checkTools(config, context.signal)
   let isSound = true
-  for await (const finding of checkStorage(config, false)) {
+  for await (const finding of checkAllStorage(config, false)) {
     isSound &&= finding.state !== 'wrong'
     yield finding
   }

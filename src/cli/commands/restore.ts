@@ -1,7 +1,10 @@
+import { ConfigError } from '../../config/config-error.ts'
+import { AppError } from '../../core/error.ts'
+import { databaseOf } from '../../server/database/database.ts'
 import { addProjectFlags, type ProjectOptions } from '../command/flags.ts'
 import type { CommandModule } from '../command/module.ts'
 import { toReadError } from '../connect/file-error.ts'
-import { findDataFolder } from '../connect/project.ts'
+import { findDataFolder, withProject } from '../connect/project.ts'
 import { printJson, say } from '../terminal/output.ts'
 import { createProgress } from '../terminal/progress.ts'
 import { terminalLine } from '../terminal/text.ts'
@@ -10,6 +13,7 @@ export const command: CommandModule<ProjectOptions> = {
   define: (command) => void addProjectFlags(command).argument('<file>', 'a file written by agentserve backup'),
   async run({ signal }, options, file = '') {
     const { restoreArchive } = await import('../../server/storage.ts')
+    await assertInFiles(options, signal)
     const dataFolder = await findDataFolder(options)
     const progress = createProgress()
     try {
@@ -25,6 +29,24 @@ export const command: CommandModule<ProjectOptions> = {
     }
     return undefined
   },
+}
+
+/** Throws `invalid_request` when the sessions of the config are in a database: files in the data folder would not be used. */
+async function assertInFiles(options: ProjectOptions, signal: AbortSignal): Promise<void> {
+  const isInDatabase = await withProject(
+    options,
+    signal,
+    async ({ server }) => databaseOf(server.sessionStorage) !== undefined,
+  ).catch((error: unknown) => {
+    // A restore must be possible before the config is in order again.
+    if (error instanceof ConfigError) return false
+    throw error
+  })
+  if (!isInDatabase) return
+  throw new AppError(
+    'invalid_request',
+    'The sessions are in Postgres. Restore a dump with `pg_restore --dbname="$AGENTSERVE_DATABASE_URL" agentserve.dump` while no server runs.',
+  )
 }
 
 function megabytes(bytes: number): number {

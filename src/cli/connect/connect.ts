@@ -43,7 +43,7 @@ export async function withClient<T>(
 async function openInProcess(options: ConnectOptions, signal: AbortSignal): Promise<Connection> {
   const { openServer } = await import('../../server.ts')
   const { config } = await loadProject(options, { data: options.data }, terminalLogger({ quiet: true }), { signal })
-  const { prefix, a2aPrefix, healthPath, authKeys } = config.server
+  const { prefix, a2a, healthPath, authKeys } = config.server
   // Access to the folder is full access, and the texts of hashed keys are unknown here.
   const own = { key: randomBytes(32).toString('base64url'), id: 'key:command', userId: undefined, scopes: undefined }
   const keys = authKeys.length === 0 ? [] : [...authKeys, own]
@@ -52,7 +52,7 @@ async function openInProcess(options: ConnectOptions, signal: AbortSignal): Prom
     transport: (request) => server.inject(request),
     apiKey: own.key,
     prefix,
-    a2aPrefix,
+    a2aPrefix: a2a.prefix,
     healthPath,
   })
   try {

@@ -5,6 +5,7 @@ import { resolveDataFolder } from '../../config/resolve.ts'
 import type { ResolvedConfig } from '../../config/types.ts'
 import type { Logger } from '../../core/logger.ts'
 import type { ProjectOptions } from '../command/flags.ts'
+import { terminalLogger } from '../terminal/logger.ts'
 
 export interface Project {
   config: ResolvedConfig
@@ -36,6 +37,20 @@ export async function loadProject(
   const config = resolveConfig({ user, file, root, purpose: 'program', flags, environment, parts: configParts })
   config.server.logger ??= logger
   return { config, files, readAtMs }
+}
+
+/** Closes the project afterwards. */
+export async function withProject<T>(
+  options: ProjectOptions,
+  signal: AbortSignal,
+  use: (config: ResolvedConfig) => Promise<T>,
+): Promise<T> {
+  const { config } = await loadProject(options, { data: options.data }, terminalLogger({ quiet: true }), { signal })
+  try {
+    return await use(config)
+  } finally {
+    await config.dispose?.()
+  }
 }
 
 /** Finds the data folder without running the config; reads the `.env` beside it. */

@@ -1,6 +1,7 @@
 import { relative } from 'node:path'
 import type { ResolvedConfig } from '../../config/types.ts'
 import { version } from '../../core/version.ts'
+import { databaseOf } from '../../server/database/database.ts'
 import { servedModels } from '../../server/served-models.ts'
 import { hint } from '../terminal/called-as.ts'
 import { printJson } from '../terminal/output.ts'
@@ -17,11 +18,13 @@ export interface Bound {
 export function announceJson(config: ResolvedConfig, { url, host, port }: Bound): void {
   const entities = [...config.entities].map(([id, { kind }]) => ({ id, kind }))
   const { dataFolder: data_folder, file: config_file = null } = config
-  printJson({ url, host, port, pid: process.pid, version, config_file, data_folder, entities })
+  const database = databaseOf(config.server.sessionStorage)
+  const storage = database && { storage: { type: database.type, place: database.place, knowledge: 'local' } }
+  printJson({ url, host, port, pid: process.pid, version, config_file, data_folder, ...storage, entities })
 }
 
 export function announce(config: ResolvedConfig, { url }: Bound, print: (text: string) => void, paint: Paint): void {
-  const { prefix, a2aPrefix, healthPath } = config.server
+  const { a2a, chat, prefix, healthPath } = config.server
   print(`${paint.bold(`agentserve ${version}`)} at ${url}`)
   const row = (name: string, value: string) => print(formatRow(name, value, paint))
   row(
@@ -32,9 +35,14 @@ export function announce(config: ResolvedConfig, { url }: Bound, print: (text: s
   for (const { name, entityIds, reason } of servedModels(config)) {
     row('model', `${name} for ${entityIds.join(', ')}: ${reason}`)
   }
+  const database = databaseOf(config.server.sessionStorage)
+  if (database !== undefined) row('sessions', `Postgres at ${database.place}, shared with other servers`)
+  if (database !== undefined && config.server.vectorDb !== undefined)
+    row('knowledge', 'only on this server: it is not in Postgres yet')
   row('data', here(config.dataFolder))
   row('api', url + prefix)
-  row('a2a', url + a2aPrefix)
+  row('a2a', `${a2a.publicUrl ?? url}${a2a.prefix}/agents`)
+  if (chat) row('usechat', `${url}${prefix}/chat/<agent>`)
   row('docs', `${url}/docs`)
   row('health', url + healthPath)
   const first = config.entities.keys().next().value

@@ -1,5 +1,6 @@
 import { AppError } from '../../core/error.ts'
 import { aborted } from '../../runtime/abort.ts'
+import { databaseOf } from '../../server/database/database.ts'
 import type { OpenServer, ServerPurpose } from '../../server.ts'
 import { exit } from '../command/exit-codes.ts'
 import { type ServeOptions, toConfigFlags } from '../command/flags.ts'
@@ -14,6 +15,9 @@ import { announce, announceJson } from './announce.ts'
 import { createDevTerminal } from './dev-terminal.ts'
 import { createReloader, type Reloader } from './reload.ts'
 import { type SourceWatch, watchSources } from './watch-sources.ts'
+
+/** In which a proxy sees that this server stops, and sends its requests to the others. */
+const drainMs = 5_000
 
 /** Serves until a signal or a fatal error. `dev` adds its terminal and, by default, reloading. */
 export async function serve(context: CommandContext, options: ServeOptions, dev: boolean): Promise<number> {
@@ -75,7 +79,8 @@ async function serveUntilStopped(context: CommandContext, options: ServeOptions,
     if (context.stoppedBy() !== undefined) say('Stopping …')
     await reloader?.close()
     await sources?.close()
-    await server.shutdown()
+    const drains = !dev && context.stoppedBy() === 'SIGTERM' && databaseOf(config.server.sessionStorage) !== undefined
+    await server.shutdown(drains ? { drain: drainMs } : {})
     await terminal?.close()
     process.off('unhandledRejection', onStray)
     process.off('uncaughtException', onUncaught)
@@ -100,7 +105,17 @@ async function open({ config }: Project, { signal }: CommandContext, purpose: Se
       const server = openServer(config, purpose)
       const ended = server.start()
       ended.catch(() => {})
-      await Promise.race([server.ready, ended])
+      // Waiting for a database can take long.
+      const stop = () => void server.shutdown({ deadline: 0 })
+      signal.addEventListener('abort', stop, { once: true })
+      try {
+        await Promise.race([server.ready, ended])
+      } catch (error) {
+        signal.throwIfAborted()
+        throw error
+      } finally {
+        signal.removeEventListener('abort', stop)
+      }
       return { server, ended }
     },
     async instead() {

@@ -183,7 +183,8 @@ is \`basic\`, and nothing is written if one of its files already exists. Where a
 \`npm create agentserve@latest <folder>\` does the same.
 
 \`basic\` is an agent that answers from your documents, \`knowledge\` shows two ways of answering from documents, \`team\` is a
-team of agents that work together, \`workflow\` has steps in plain TypeScript.`,
+team of agents that work together, \`workflow\` has steps in plain TypeScript, \`chat-ui\` is a web page in React that talks to
+your agents with \`useChat\`.`,
     examples: ['agentserve init my-agents --template basic'],
     page: 'getting-started',
   },
@@ -205,10 +206,18 @@ checked first; if a check fails, nothing is restored.`,
     examples: ['agentserve restore agentserve.tar --data restored'],
     page: 'backup',
   },
+  storage: {
+    details: `For sessions in Postgres (\`server.storage\`). \`status\` shows the version of Postgres, the role, the tables and their sizes,
+and the servers that share the database: the seconds since the last beat of each, and how many runs it has. The exit code is 1
+if tables are missing. \`prepare\` makes the tables that are missing, as each server does when it starts. \`prepare --print\` only
+prints the statements, for a database whose owner must execute them, with the rights that the role of the servers needs.`,
+    examples: ['agentserve storage status', 'agentserve storage prepare', 'agentserve storage prepare --print'],
+    page: 'postgres',
+  },
   doctor: {
     details: `Checks Node, the native libraries, the data folder and its disk space, the configuration, the port, the models and their
-keys (never shown), the embedding model, the tools of MCP servers (it starts the servers to ask them) and the knowledge
-base. Each check prints one line; a problem comes with what to do. The exit code is 1 if something is wrong; warnings do not
+keys (never shown), the embedding model, the tools of MCP servers (it starts the servers to ask them), the knowledge
+base, and for sessions in Postgres the database: version, role, tables, servers, connections, clock, and the plan of commits. Each check prints one line; a problem comes with what to do. The exit code is 1 if something is wrong; warnings do not
 count.
 
 \`--accept-tools <entry>\` runs no checks. It accepts the tools of that entry as they are now, so that changed tools no

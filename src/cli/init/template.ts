@@ -8,7 +8,8 @@ export const templates = {
   knowledge: { about: 'two ways of answering from documents', first: 'chat handbook' },
   team: { about: 'a team of agents that work together', first: 'chat desk' },
   workflow: { about: 'a workflow: steps in plain TypeScript', first: `chat report --message '{"topic":"green tea"}'` },
-} as const
+  'chat-ui': { about: 'a web page with useChat of the AI SDK, in React', script: 'page' },
+} as const satisfies Record<string, { about: string; first: string } | { about: string; script: string }>
 export type TemplateName = keyof typeof templates
 
 /** npm would leave these files out of a package under their own name. */
@@ -21,11 +22,12 @@ export interface TemplateFile {
   name: string
 }
 
-/** The files of a template plus those that all templates share, by name. */
+/** The files of a template, by name, plus those of all templates that it has no other version of. */
 export async function listTemplate(template: TemplateName): Promise<TemplateFile[]> {
   const folders = ['shared', template].map((name) => join(packageFolder, 'templates', name))
-  const files = await Promise.all(folders.map(listFolder))
-  return files.flat().sort((one, other) => (one.name < other.name ? -1 : 1))
+  const files = (await Promise.all(folders.map(listFolder))).flat()
+  const byName = new Map(files.map((file) => [file.name, file]))
+  return [...byName.values()].sort((one, other) => (one.name < other.name ? -1 : 1))
 }
 
 async function listFolder(folder: string): Promise<TemplateFile[]> {

@@ -1,5 +1,5 @@
+import type { TracedPassage, TracedRetrieval } from '../../core/events/trace.ts'
 import type { Retrieval, RetrievalHit } from '../../core/knowledge/retrieval.ts'
-import type { TracedPassage, TracedRetrieval } from '../../core/trace.ts'
 import { formatDuration } from '../terminal/duration.ts'
 import { formatTable, tableColumns } from '../terminal/table.ts'
 import { terminalJson, terminalLine } from '../terminal/text.ts'

@@ -1,7 +1,7 @@
 import type { Client } from '../../client/client.ts'
+import type { RunTrace, TracedCall, TracedToolCall } from '../../core/events/trace.ts'
 import type { Json } from '../../core/json.ts'
 import type { Cost } from '../../core/run.ts'
-import type { RunTrace, TracedCall, TracedToolCall } from '../../core/trace.ts'
 import { hint } from '../terminal/called-as.ts'
 import { formatDuration } from '../terminal/duration.ts'
 import { say, write } from '../terminal/output.ts'

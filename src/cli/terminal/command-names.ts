@@ -14,6 +14,7 @@ export const commandNames = [
   'users',
   'backup',
   'restore',
+  'storage',
   'init',
   'doctor',
   'completion',

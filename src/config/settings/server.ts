@@ -21,6 +21,8 @@ import {
 import { type Address, parseAddress } from './address.ts'
 import { authKeys } from './keys.ts'
 import { limitSettings } from './limits.ts'
+import { postgresStorage } from './postgres.ts'
+import { pushSettings } from './push.ts'
 import { size } from './size.ts'
 
 /** Node's timers fire at once above this. */
@@ -55,13 +57,22 @@ const sqliteStorage = settings({
 export type SqliteStorage = z.output<typeof sqliteStorage>
 
 const otherStorage = is<'memory' | SessionStore>(
-  "'memory', { type: 'sqlite', path }, or an object that implements the store",
+  "'memory', { type: 'sqlite', path }, { type: 'postgres', url }, or an object that implements the store",
   (value) => value === 'memory' || hasMethods(value, 'open', 'close', 'startRun', 'finishRun'),
 )
 type Storage = z.ZodType<
-  'memory' | SessionStore | SqliteStorage,
-  'memory' | SessionStore | z.input<typeof sqliteStorage>
+  'memory' | SessionStore | SqliteStorage | z.output<typeof postgresStorage>,
+  'memory' | SessionStore | z.input<typeof sqliteStorage> | z.input<typeof postgresStorage>
 >
+const sessionStorage = choose((value): Storage => {
+  if (isObject(value) && value.type === 'sqlite') return sqliteStorage as unknown as Storage
+  return (isObject(value) && value.type === 'postgres' ? postgresStorage : otherStorage) as unknown as Storage
+})
+
+/** Without the trailing slash. */
+const publicUrl = is<string>("an http(s) address such as 'https://agents.example.org'", isPublicUrl).transform(
+  (given) => given.replace(/\/+$/, ''),
+)
 
 const origins = list(is<string>("'*' or an origin such as 'https://example.org'", isOrigin)).refine(
   (given) => !given.includes('*') || given.length === 1,
@@ -81,9 +92,9 @@ const proxies = choose((value): Proxies => {
 const serverFields = settings({
   address: address.optional(),
   prefix: path().prefault('/api/v1'),
-  sessionStorage: choose(
-    (value) => (isObject(value) && value.type === 'sqlite' ? sqliteStorage : otherStorage) as Storage,
-  ).optional(),
+  /** Short for `sessionStorage` and, once it can keep knowledge, `vectorDb`. */
+  storage: postgresStorage.optional(),
+  sessionStorage: sessionStorage.optional(),
   logger: is<Logger>('an object with the methods debug, info, warn and error', (value) =>
     hasMethods(value, 'debug', 'info', 'warn', 'error'),
   ).optional(),
@@ -127,7 +138,19 @@ const serverFields = settings({
     'new SummaryManager({ model, timeout })',
     (value) => isObject(value) && hasMethods(value.summarizer, 'summarize') && typeof value.timeoutMs === 'number',
   ).optional(),
-  a2a: settings({ prefix: path().prefault('/api/v1/a2a') }).prefault({}),
+  a2a: settings({
+    prefix: path().prefault('/api/v1/a2a'),
+    /** How clients reach the server; agent cards have absolute addresses. Default: as the request's Host says. */
+    publicUrl: publicUrl.optional(),
+    /** Whether agent cards can be read without a key. */
+    publicCard: flag().default(false),
+    /** The agent whose card is at `/.well-known/agent-card.json`. Default: the only one. */
+    defaultAgent: text().optional(),
+    /** Push notifications of tasks, to addresses that callers give. `{}` turns them on. Default: none. */
+    push: pushSettings.optional(),
+  }).prefault({}),
+  /** Whether `useChat` of the AI SDK can talk to the agents: `{prefix}/chat/{agent}`. */
+  chat: flag().default(true),
   auth: settings({ keys: authKeys }).prefault({ keys: [] }),
   /** Whether `instructions` of a run follow the agent's own. Default: `ignore` for keys of a user, else `append`. */
   clientInstructions: oneOf(['append', 'ignore']).optional(),
@@ -145,6 +168,15 @@ const serverFields = settings({
     again: flag().default(false),
   }).prefault({}),
   retention: settings({ maxAge: duration(0).optional(), maxSessions: count().optional() }).prefault({}),
+}).superRefine(({ storage, sessionStorage, prefix, a2a }, context) => {
+  if (storage !== undefined && sessionStorage !== undefined) {
+    const message = 'says where sessions are, and so does server.sessionStorage: leave one of them out'
+    context.addIssue({ code: 'custom', path: ['storage'], message })
+  }
+  if (a2a.prefix === prefix) {
+    const message = `must differ from server.prefix ('${prefix || '/'}'): both have a path /agents`
+    context.addIssue({ code: 'custom', path: ['a2a', 'prefix'], message })
+  }
 })
 
 export interface ServerConfig extends z.input<typeof serverFields> {}
@@ -154,6 +186,12 @@ export const serverSettings: z.ZodType<CheckedServer, ServerConfig> = serverFiel
 function hasMethods(value: unknown, ...names: string[]): boolean {
   if (typeof value !== 'object' || value === null) return false
   return names.every((method) => typeof Reflect.get(value, method) === 'function')
+}
+
+function isPublicUrl(value: unknown): boolean {
+  if (typeof value !== 'string' || !URL.canParse(value)) return false
+  const { protocol, username, password, search, hash } = new URL(value)
+  return /^https?:$/.test(protocol) && username + password + search + hash === '' && !/[?#\s]/.test(value)
 }
 
 function isOrigin(value: unknown): boolean {

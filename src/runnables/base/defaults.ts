@@ -1,7 +1,7 @@
 import type { ToolSet } from 'ai'
 import type { ModelSetting } from '../../core/model.ts'
 import type { Runnable } from '../../core/runnable.ts'
-import type { Network } from '../../runtime/download.ts'
+import type { Network } from '../../runtime/public-network.ts'
 import type { RunnableLimits } from '../limits/bounded.ts'
 import type { McpServers } from '../mcp/mcp.ts'
 

@@ -1,5 +1,6 @@
 import { AppError, isAppError } from '../../core/error.ts'
-import { download, type Network } from '../../runtime/download.ts'
+import { download } from '../../runtime/download.ts'
+import type { Network } from '../../runtime/public-network.ts'
 import type { Defaults } from '../base/defaults.ts'
 import { noLimits } from '../limits/bounded.ts'
 

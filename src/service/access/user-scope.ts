@@ -16,7 +16,7 @@ export function scopeToUser(
   store: Pick<SessionStore, 'findHandover' | 'isBefore'>,
   userId: string,
 ): Services {
-  const { sessions, runs, summaries } = services
+  const { sessions, runs, summaries, notifications } = services
   const reading = createReading(services, store, userId)
 
   async function ownSession(sessionId: string): Promise<void> {
@@ -70,6 +70,21 @@ export function scopeToUser(
     backup: () => refuseAdmin(),
     again: async () => refuseAdmin(),
     users: { export: () => refuseAdmin(), erase: async () => refuseAdmin() },
+    notifications: notifications && {
+      check: (target) => notifications.check(target),
+      async set(runId, target) {
+        await ownRun(runId)
+        return notifications.set(runId, target)
+      },
+      async list(runId) {
+        await ownRun(runId)
+        return notifications.list(runId)
+      },
+      async delete(runId, id) {
+        await ownRun(runId)
+        return notifications.delete(runId, id)
+      },
+    },
     sessions: {
       async create(seed, idempotency) {
         assertOwn(seed.user_id)

@@ -1,7 +1,7 @@
 import type { RepeatedEvent } from '../../core/again/plan.ts'
 import { AppError, toAppError } from '../../core/error.ts'
 import type { DataDelta, EmittedEvent, InputRequired, ModelCallEnd, ModelCallStart } from '../../core/event.ts'
-import type { RunFold } from '../../core/fold.ts'
+import type { RunFold } from '../../core/events/fold.ts'
 import type { JsonObject } from '../../core/json.ts'
 import type { FilePart, UploadedFilePart } from '../../core/message.ts'
 import type { Emission } from '../../core/runnable.ts'

@@ -42,6 +42,8 @@ export class RunLog {
   push(event: RunEvent, characters = 0): void {
     this.#window.push(event)
     this.#live = undefined
+    // The first event of a run that was queued may leave since its number was released.
+    if (event.seq <= this.#visible) this.#wake()
     if (characters < largeEvent) return
     this.#large.push({ seq: event.seq, characters })
     this.#largeCharacters += characters

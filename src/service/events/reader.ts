@@ -24,14 +24,17 @@ export interface RecordedRuns {
   resumptions(runId: string): Promise<RunEvent[]>
   /** What a paused run asked for since it started or was last resumed. */
   requests(runId: string): Promise<InputRequired[]>
-  /** At most `count` runs before a live one, the latest last. `queued`: how many runs its session's queue holds. */
-  runsBefore(run: RunRecord, count: number, queued: number): Promise<RunRecord[]>
+  /**
+   * At most `count` runs before a live one, the latest last. `queued`: how many runs its session's queue holds. `isStored`: the
+   * run is in the store by now.
+   */
+  runsBefore(run: RunRecord, count: number, queued: number, isStored: boolean): Promise<RunRecord[]>
   /** The same for any run, live or recorded. */
   recordedBefore(runId: string, sessionId: string, count: number): Promise<RunRecord[]>
   /** The turn of which the run is a part; of a try, the turn that it tries again. */
   turnOf(run: PartOfTurn): Promise<string>
-  /** The session's state, which the caller may change, and its user. */
-  basis(sessionId: string): Promise<{ state: JsonObject; userId: string | null }>
+  /** The session's state, which the caller may change, and its user. `reader`: the run that reads (core/store.ts). */
+  basis(sessionId: string, reader?: string): Promise<{ state: JsonObject; userId: string | null }>
 }
 
 export function createRecordedRuns(store: SessionStore): RecordedRuns {
@@ -78,11 +81,12 @@ export function createRecordedRuns(store: SessionStore): RecordedRuns {
     resumptions: (runId) => eventsOf(runId, ['run_resumed']),
     requests: async (runId) => openRequests(await eventsOf(runId, ['run_resumed', 'input_required'])),
     // Later runs that wait or were given up stand between this run and the earlier ones.
-    async runsBefore(run, count, queued) {
+    async runsBefore(run, count, queued, isStored) {
       if (count <= 0) return []
       for (let limit = count + Math.max(1, queued); ; limit *= 2) {
-        const history = await store.readHistory(run.session_id, limit)
+        const history = await store.readHistory(run.session_id, limit, undefined, run.run_id)
         const index = history.runs.findIndex((other) => other.run_id === run.run_id)
+        if (index === -1 && isStored && !isAll(history, limit)) continue
         const earlier = index === -1 ? history.runs : history.runs.slice(0, index)
         const begun = earlier.filter((other) => other.status !== 'queued' && !isWithheld(other))
         if (begun.length >= count || isAll(history, limit)) return begun.slice(-count)
@@ -103,8 +107,9 @@ export function createRecordedRuns(store: SessionStore): RecordedRuns {
         part = await this.head(outer)
       }
     },
-    async basis(sessionId) {
-      const found = await (store.readBasis?.(sessionId) ?? store.findSession(sessionId).then((one) => one?.session))
+    async basis(sessionId, reader) {
+      const found = await (store.readBasis?.(sessionId, reader) ??
+        store.findSession(sessionId).then((one) => one?.session))
       return { state: { ...found?.state }, userId: found?.user_id ?? null }
     },
   }

@@ -1,13 +1,13 @@
 import type { DataDelta, EmittedEvent, RunEvent, RunResumedEvent, Stamp } from '../../core/event.ts'
 import { endEvent, startEvent } from '../../core/event.ts'
 import type { RunRecord } from '../../core/run.ts'
-import type { RunBatch } from '../../core/run-write.ts'
+import type { EventsAppended, RunBatch } from '../../core/run-write.ts'
 import { type Timer, timestamp } from '../../core/time.ts'
 import { Throttle } from '../../runtime/throttle.ts'
 import type { RunServices } from '../runs/run-services.ts'
 import { RunLog } from './log.ts'
 
-const flushAfterMs = 50
+const usualFlushMs = 50
 const flushAfterCharacters = 4096
 /** How many event numbers a run may use before its next batch is durable. */
 export const reserve = 1000
@@ -16,16 +16,18 @@ const heldLimit = 1024 * 1024
 const eventCharacters = 256
 /** Readers get at most ten partial values per second. */
 const partialMs = 100
+/** After a batch that could not be written. */
+const retryMs = 500
 /** Interval of checks whether the start is durable. */
 const pauseMs = 5
 
-type RecorderServices = Pick<RunServices, 'store' | 'clock' | 'timers' | 'logger'>
+type RecorderServices = Pick<RunServices, 'store' | 'clock' | 'timers' | 'logger' | 'peers'>
 
 export interface RecorderOptions {
   /** The event that begins a resumed run; the store has it when the start is durable. */
   resumed: (RunResumedEvent & Stamp) | undefined
-  /** The store refuses more events: the run was deleted, or has another owner now. */
-  onRefused: () => void
+  /** The store refuses more events. */
+  onRefused: (why: Exclude<EventsAppended, 'ok'>) => void
   /** Events could not be written; they are held again. */
   onFailure: (error: unknown) => void
 }
@@ -51,7 +53,11 @@ export class RunRecorder {
   #held: RunEvent[] = []
   #heldCharacters = 0
   #appending: Promise<void> | undefined
+  #flushMs = usualFlushMs
   #flushTimer: Timer | undefined
+  #rest: { timer: Timer; end: () => void } | undefined
+  /** Whether the last batch could not be written. */
+  #troubled = false
   #partials: Throttle<DataDelta> | undefined
 
   constructor(services: RecorderServices, run: RunRecord, options: RecorderOptions) {
@@ -68,6 +74,10 @@ export class RunRecorder {
     return this.#fence
   }
 
+  get isDurable(): boolean {
+    return this.#startDurable
+  }
+
   /** The first event, once; it is never stored, so it may be pushed as late as the end. */
   start(): void {
     if (this.#started) return
@@ -78,7 +88,7 @@ export class RunRecorder {
   startIsDurable(fence: number): void {
     this.#fence = fence
     this.#startDurable = true
-    this.#release()
+    this.release()
   }
 
   /** Gives a promise when the run has to wait for the store. `characters`: length of the event's JSON, or of its text. */
@@ -94,7 +104,7 @@ export class RunRecorder {
     this.#partials?.drop()
     this.#held.push(event)
     this.#heldCharacters += body.type === 'text_delta' ? characters : Math.max(characters, eventCharacters)
-    this.#release()
+    this.release()
     if (this.#heldCharacters >= flushAfterCharacters) this.#flush()
     else this.#flushLater()
     return this.#heldCharacters >= heldLimit ? this.#room() : undefined
@@ -120,10 +130,13 @@ export class RunRecorder {
   /** Resolves when all events so far are in the store, or the run has ended: its end then records the rest. */
   async recorded(): Promise<void> {
     const seq = this.#seq
+    const { peers } = this.#services
     while (this.#recordedSeq < seq && !this.#stopped) {
       this.#flush()
       await (this.#appending ?? new Promise((resolve) => setImmediate(resolve)))
     }
+    // What goes on from here may act on the world.
+    if (peers?.isHeld === true) await peers.released()
   }
 
   /** The input has been passed; the next batch records that. */
@@ -135,6 +148,7 @@ export class RunRecorder {
   stop(): void {
     this.#stopped = true
     this.#services.timers.clear(this.#flushTimer)
+    this.#endRest()
     this.#partials?.stop()
   }
 
@@ -163,19 +177,31 @@ export class RunRecorder {
     this.log.close()
   }
 
-  // Events beyond the durable reservation stay hidden until a batch has extended it.
-  #release(): void {
-    if (this.#startDurable) this.log.release(Math.min(this.#seq, this.#reservedUntil))
+  /** Shows what may be seen by now. Events beyond the durable reservation stay hidden until a batch has extended it. */
+  release(): void {
+    if (this.#startDurable && this.#services.peers?.isHeld !== true)
+      this.log.release(Math.min(this.#seq, this.#reservedUntil))
+  }
+
+  /** How long events may wait for others before they are recorded. */
+  flushWithin(ms = usualFlushMs): void {
+    if (ms === this.#flushMs) return
+    this.#flushMs = ms
+    if (this.#flushTimer === undefined) return
+    this.#services.timers.clear(this.#flushTimer)
+    this.#flushTimer = undefined
+    this.#flushLater()
   }
 
   #flushLater(): void {
-    this.#flushTimer ??= this.#services.timers.set(() => this.#flush(), flushAfterMs)
+    this.#flushTimer ??= this.#services.timers.set(() => this.#flush(), this.#flushMs)
   }
 
   #flush(): void {
     this.#services.timers.clear(this.#flushTimer)
     this.#flushTimer = undefined
     if (this.#appending !== undefined || this.#held.length === 0 || this.#stopped || !this.#startDurable) return
+    const characters = this.#heldCharacters
     const events = this.takeHeld()
     const last = events.at(-1)?.seq ?? this.#seq
     const batch: RunBatch = {
@@ -188,25 +214,43 @@ export class RunRecorder {
       batch.checked = true
       this.#checked = false
     }
-    this.#appending = this.#append(batch, last).finally(() => {
+    this.#appending = this.#append(batch, last, characters).finally(() => {
       this.#appending = undefined
       if (this.#held.length > 0 && !this.#stopped) this.#flushLater()
     })
   }
 
-  async #append(batch: RunBatch, last: number): Promise<void> {
+  async #append(batch: RunBatch, last: number, characters: number): Promise<void> {
     try {
-      if (await this.#services.store.appendEvents(batch)) {
+      const appended = await this.#services.store.appendEvents(batch)
+      this.#troubled = false
+      if (appended === 'ok') {
         this.#reservedUntil = batch.reserve_until
         this.#recordedSeq = last
         this.log.recorded(last)
-        this.#release()
-      } else this.#options.onRefused()
+        this.release()
+      } else this.#options.onRefused(appended)
     } catch (error) {
       // A second write of the same numbers is harmless; the end carries what could not be appended.
-      this.#services.logger.error({ error, run_id: batch.run_id }, 'events could not be recorded')
+      if (!this.#troubled) this.#services.logger.error({ error, run_id: batch.run_id }, 'events could not be recorded')
+      this.#troubled = true
       this.#held = [...batch.events, ...this.#held]
+      this.#heldCharacters += characters
       this.#options.onFailure(error)
+      if (!this.#stopped) await this.#pause()
     }
+  }
+
+  /** Whoever waits for the batch waits for this too, so that a store which is away is not asked all the time. */
+  async #pause(): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    this.#rest = { timer: this.#services.timers.set(() => this.#endRest(), retryMs), end: resolve }
+    await promise
+  }
+
+  #endRest(): void {
+    this.#services.timers.clear(this.#rest?.timer)
+    this.#rest?.end()
+    this.#rest = undefined
   }
 }

@@ -20,6 +20,8 @@ export function sharePages(read: (runId: string, after: number, limit: number) =
   }
 
   return ({ run_id: runId, end_seq: end }, after, limit) => {
+    // It still grows.
+    if (end === null) return read(runId, after, limit)
     // A resumed run has another end.
     const key = `${runId} ${end} ${after} ${limit}`
     let page = pages.get(key)

@@ -9,32 +9,41 @@ import { partOf, readWhole } from './content.ts'
 
 type FilesOf = Pick<RunRecord, 'run_id' | 'session_id' | 'messages'>
 
+/** Tries again while the store is away. */
+type Patiently = <T>(use: () => Promise<T>) => Promise<T>
+
+const atOnce: Patiently = (use) => use()
+
 /** The files of a session, as one run of it reads and adds them. */
 export class RunFiles implements SessionFiles {
   readonly #store: SessionStore
   readonly #bounds: FileBounds
   readonly #run: FilesOf
+  readonly #patiently: Patiently
   /** Files of the run so far; unknown until it adds one. */
   #count: Promise<number> | undefined
 
-  constructor(store: SessionStore, bounds: FileBounds, run: FilesOf) {
+  constructor(store: SessionStore, bounds: FileBounds, run: FilesOf, patiently: Patiently | undefined = atOnce) {
     this.#store = store
     this.#bounds = bounds
     this.#run = run
+    this.#patiently = patiently
   }
 
   readonly read = async ({ file_id, url }: Pick<FilePart, 'file_id' | 'url'>): Promise<Uint8Array> => {
     if (file_id === undefined) {
       throw new AppError('file_not_found', `The session does not keep the file '${url ?? ''}'. Fetch it yourself.`)
     }
-    const file = await this.#store.findFile(this.#run.session_id, file_id)
-    const bytes = file && (await readWhole(this.#store, file))
+    const bytes = await this.#patiently(async () => {
+      const file = await this.#store.findFile(this.#run.session_id, file_id)
+      return file && readWhole(this.#store, file)
+    })
     if (bytes === undefined) throw notFound('file', file_id)
     return bytes
   }
 
   readonly find = async (fileId: string): Promise<FilePart | undefined> => {
-    const file = await this.#store.findFile(this.#run.session_id, fileId)
+    const file = await this.#patiently(() => this.#store.findFile(this.#run.session_id, fileId))
     return file && partOf(file)
   }
 
@@ -54,7 +63,8 @@ export class RunFiles implements SessionFiles {
     if (url === undefined) await this.#countOne()
     const { session_id, run_id } = this.#run
     const file = { session_id, run_id, media_type, name: name ?? null, url: url ?? null }
-    return partOf({ ...file, ...(await this.#store.saveFile({ ...file, bytes })) })
+    const saved = await this.#patiently(() => this.#store.saveFile({ ...file, bytes }))
+    return partOf({ ...file, ...saved })
   }
 
   /** The part to record for a file that code gives: its content is stored, or is in the session. Throws `run_failed` and `run_limit`. */

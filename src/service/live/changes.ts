@@ -1,5 +1,6 @@
 import type { RunStart } from '../../core/run-write.ts'
-import type { SessionStore } from '../../core/store.ts'
+import type { Recovered, SessionStore } from '../../core/store.ts'
+import { fromPeer, toPeers, watchTakeovers } from '../peers/changes.ts'
 
 /** Told after a write is durable, and perhaps once too often. */
 export interface ChangeListener {
@@ -16,11 +17,12 @@ export interface ChangeListener {
   lists(reason: ListsChanged, users?: readonly string[]): void
 }
 
-export type ListsChanged = 'pruned' | 'erased' | 'shared'
+/** `missed`: other servers may have changed anything. */
+export type ListsChanged = 'pruned' | 'erased' | 'shared' | 'missed'
 
-/** What changes in a store. Costs one comparison per write while there is no listener. */
+/** What changes in a store, also by other servers. Costs one comparison per write while this server has it alone. */
 export interface Changes {
-  /** Takes the place of the listener before. Resolves when every write that began earlier is over. */
+  /** Takes the place of the listener before. What is durable from the end of this call on is told. */
   listen(listener: ChangeListener): Promise<void>
   stop(): void
 }
@@ -32,12 +34,24 @@ export interface WatchedStore {
 
 /** The same store, whose changes can be listened to. */
 export function watchStore(inner: SessionStore): WatchedStore {
+  const { cluster } = inner
+  const peers = cluster && toPeers(cluster)
   let listener: ChangeListener | undefined
+  let all = peers
+  /** Nobody listens, and nobody can begin to during a write: others say so at any time. */
+  let isQuiet = cluster === undefined
 
-  /** For writes of which there are many: only those that begin while there is a listener are told. */
+  function hearing(): ChangeListener | undefined {
+    return cluster?.isWatched === true ? all : listener
+  }
+
+  /** For writes of which there are many: not when it is quiet at their begin. */
   function telling<T>(write: Promise<T>, tell: (listener: ChangeListener, answer: T) => void): Promise<T> {
     write.then(
-      (answer) => listener !== undefined && tell(listener, answer),
+      (answer) => {
+        const hears = hearing()
+        if (hears !== undefined) tell(hears, answer)
+      },
       () => {},
     )
     return write
@@ -46,13 +60,18 @@ export function watchStore(inner: SessionStore): WatchedStore {
   /** For other writes, which may take long: told when there is a listener at their end. */
   async function told<T>(write: Promise<T>, tell: (listener: ChangeListener, answer: T) => unknown): Promise<T> {
     const answer = await write
-    if (listener !== undefined) tell(listener, answer)
+    const hears = hearing()
+    if (hears !== undefined) tell(hears, answer)
     return answer
+  }
+
+  function tellEnded(hears: ChangeListener | undefined, interrupted: Recovered['interrupted']): void {
+    for (const { run_id: runId } of interrupted) hears?.run(runId)
   }
 
   function startRun(start: RunStart) {
     const starting = inner.startRun(start)
-    if (listener === undefined) return starting
+    if (isQuiet) return starting
     return telling(starting, (hears, { outcome }) => {
       if (outcome !== 'started' && outcome !== 'queued') return
       hears.run(start.run.run_id)
@@ -62,6 +81,7 @@ export function watchStore(inner: SessionStore): WatchedStore {
 
   const store: SessionStore = {
     ...methodsOf(inner),
+    cluster: cluster && watchTakeovers(cluster, (interrupted) => tellEnded(hearing(), interrupted)),
     createSession: (seed, claim) =>
       told(inner.createSession(seed, claim), (hears, made) => {
         if ('session' in made) hears.session(seed.session_id)
@@ -79,9 +99,11 @@ export function watchStore(inner: SessionStore): WatchedStore {
         if (isGone) hears.session(sessionId)
       }),
     async deleteSession(sessionId) {
-      const users = listener === undefined ? [] : await usersOf(inner, sessionId)
+      const users = isQuiet ? undefined : await usersOf(inner, sessionId)
       return told(inner.deleteSession(sessionId), (hears, isDeleted) => {
-        if (isDeleted) hears.deleted(sessionId, users)
+        if (!isDeleted) return
+        if (users === undefined) hears.lists('pruned')
+        else hears.deleted(sessionId, users)
       })
     },
     restoreSession: (copy, head) =>
@@ -93,17 +115,17 @@ export function watchStore(inner: SessionStore): WatchedStore {
     startRun,
     beginRun(runId, fence, at) {
       const beginning = inner.beginRun(runId, fence, at)
-      return listener === undefined ? beginning : telling(beginning, (hears) => hears.run(runId))
+      return isQuiet ? beginning : telling(beginning, (hears) => hears.run(runId))
     },
     appendEvents(batch) {
       const appending = inner.appendEvents(batch)
       // The message is part of what lists show once it may be seen.
-      if (listener === undefined || batch.checked !== true) return appending
+      if (isQuiet || batch.checked !== true) return appending
       return telling(appending, (hears) => hears.run(batch.run_id))
     },
     finishRun(end) {
       const finishing = inner.finishRun(end)
-      if (listener === undefined) return finishing
+      if (isQuiet) return finishing
       return telling(finishing, (hears) => {
         hears.run(end.run_id)
         for (const runId of end.refused ?? []) hears.run(runId)
@@ -113,6 +135,7 @@ export function watchStore(inner: SessionStore): WatchedStore {
     restoreTurn: (runId, at) =>
       told(inner.restoreTurn(runId, at), (hears, { outcome }) => outcome === 'restored' && hears.turns(runId)),
     resumeRun: (resume) => told(inner.resumeRun(resume), (hears) => hears.run(resume.run_id)),
+    recover: (owner, at) => told(inner.recover(owner, at), (hears, { interrupted }) => tellEnded(hears, interrupted)),
   }
 
   return {
@@ -120,11 +143,17 @@ export function watchStore(inner: SessionStore): WatchedStore {
     changes: {
       async listen(next) {
         listener = next
+        all = cluster && toPeers(cluster, next)
+        isQuiet = false
+        await cluster?.watch((change) => fromPeer(next, change))
         // A store that can't write has no write on its way that could succeed.
         await inner.check().catch(() => {})
       },
       stop() {
         listener = undefined
+        all = peers
+        isQuiet = cluster === undefined
+        cluster?.unwatch()
       },
     },
   }

@@ -170,7 +170,13 @@ export function createLive({ serverId, changes, heads, runs, timers, clock }: Li
       })
       readers.set(reader, caller)
       listening ??= changes.listen(listener)
-      await listening
+      try {
+        await listening
+      } catch (error) {
+        listening = undefined
+        reader.close()
+        throw error
+      }
       if (after !== undefined) goOn(reader, after)
       if (loaded !== undefined) reader.offer({ n: ring.last, kind: 'agents', id: '' })
       reader.begin(follow)

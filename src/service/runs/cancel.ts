@@ -1,7 +1,9 @@
 import { isAppError, notFound } from '../../core/error.ts'
+import type { RunEvent } from '../../core/event.ts'
 import { type CancellationReason, finalStatuses, isResumable, type RunRecord } from '../../core/run.ts'
 import { timestamp } from '../../core/time.ts'
-import { silentEnd, toEnd } from './end.ts'
+import { openRequests } from '../../core/waiting.ts'
+import { silentEnd, toEnd } from '../execution/end.ts'
 import { movedOn } from './request.ts'
 import type { RunServices } from './run-services.ts'
 
@@ -30,8 +32,25 @@ export async function cancelPaused(
   const finished = await store.finishRun({ ...toEnd(ended, null, [], undefined), messages: [], ...silent })
   if (finished === 'missing') throw notFound('run', run.run_id)
   if (finished !== 'ok') throw movedOn({ runId: run.run_id, sessionId: run.session_id })
+  if (run.status === 'input_required') void tellOfWait(services, run)
   await cancelInside(services, run, reason)
   return ended
+}
+
+/** Requests are among the last events before a pause. */
+const lastEvents = 1000
+
+async function tellOfWait({ recorded, onWaitCancelled, logger }: RunServices, run: RunRecord): Promise<void> {
+  if (onWaitCancelled === undefined) return
+  try {
+    const events: RunEvent[] = []
+    const after = Math.max(0, (run.end_seq ?? 0) - lastEvents)
+    for await (const batch of recorded.events(run, after)) events.push(...batch)
+    onWaitCancelled(openRequests(events))
+  } catch (error) {
+    // The session may be deleted meanwhile.
+    logger.warn({ error, run_id: run.run_id }, 'what a cancelled run waited for could not be read')
+  }
 }
 
 /** Cancels what waits inside a run that has ended, at every depth. An interrupted run may contain some, too. */

@@ -5,22 +5,22 @@ import type { GivenPart, Part } from '../../core/message.ts'
 import { finalStatuses, isResumable, isTry, type RunHead, type RunRecord, type RunStatus } from '../../core/run.ts'
 import type { ChildCall, ChildInput, Runnable } from '../../core/runnable.ts'
 import { type Answer, answerForChild, openRequests } from '../../core/waiting.ts'
+import type { RunExecution } from '../execution/execution.ts'
+import type { Children } from '../execution/options.ts'
 import { RunFiles } from '../files/run-files.ts'
 import { cancelInside, cancelPaused, isMovedOn } from './cancel.ts'
-import type { RunExecution } from './execution.ts'
 import type { LiveRuns } from './live.ts'
-import type { Children } from './options.ts'
 import { prepareExecution } from './prepare.ts'
 import { createRun, toStart } from './request.ts'
 import { prepareResume } from './resume.ts'
-import type { RunServices } from './run-services.ts'
+import { ownerOf, type RunServices } from './run-services.ts'
 
 /**
  * Starts and resumes runs inside others. A child run shares the session, state, history and end of its parent, takes no slot in
  * the session's queue, and its record names the parent.
  */
 export function createChildren(services: RunServices, live: LiveRuns): Children {
-  const { store, clock, recorded, owner, logger } = services
+  const { store, clock, recorded, logger } = services
 
   const children: Children = {
     async start(parent, state, runnable, call) {
@@ -44,7 +44,7 @@ export function createChildren(services: RunServices, live: LiveRuns): Children 
         run.status = 'running'
         run.started_at = run.created_at
         const execution = prepare(run)
-        await live.admit(execution, () => store.startRun(toStart(run, runnable, owner)), 'durable')
+        await live.admit(execution, () => store.startRun(toStart(run, runnable, ownerOf(services))), 'durable')
         return execution
       }
 

@@ -1,7 +1,7 @@
 import type { RunRecord } from '../../core/run.ts'
 import type { RecordedRuns } from '../events/reader.ts'
+import type { RunExecution } from '../execution/execution.ts'
 import type { RunHandle, StartRun } from '../services.ts'
-import type { RunExecution } from './execution.ts'
 
 /** Handle of a live run. `from`: the events after this number, unless its reader names another. */
 export function liveHandle(execution: RunExecution, from = 0): RunHandle {

@@ -3,13 +3,15 @@ import { isEnded, isTry, type RunRecord } from '../../core/run.ts'
 import type { ClaimRecord, RunResumed, RunStarted } from '../../core/run-write.ts'
 import { timestamp } from '../../core/time.ts'
 import { DenseMap } from '../../runtime/dense-map.ts'
-import { isRetryable } from './end.ts'
-import type { RunExecution } from './execution.ts'
+import type { RunExecution } from '../execution/execution.ts'
+import { isRetryable } from '../execution/failure.ts'
 import { SessionQueue } from './queue.ts'
 import { toRefusal } from './request.ts'
 import type { RunServices } from './run-services.ts'
+import { SharedTurns } from './shared-turns.ts'
 
 const retryBeginMs = 500
+const lastEndsMs = 3_000
 
 /** What the store says of a start or a resumption; `fence` alone: it was durable already. */
 type Committed = RunStarted | RunResumed | { fence: number }
@@ -24,12 +26,15 @@ export class LiveRuns {
   readonly #onRunEnd: ((run: RunRecord) => void) | undefined
   readonly #runs = new DenseMap<string, RunExecution>()
   /** Queued runs whose `beginRun` is on its way to the store. */
-  readonly #beginning = new Set<string>()
+  readonly beginning = new Set<string>()
+  readonly #shared: SharedTurns | undefined
   #closing = false
 
   constructor(services: RunServices, onRunEnd: ((run: RunRecord) => void) | undefined) {
     this.#services = services
     this.#onRunEnd = onRunEnd
+    const { peers } = services
+    this.#shared = peers && new SharedTurns(services, peers, this)
   }
 
   get(runId: string): RunExecution | undefined {
@@ -50,6 +55,7 @@ export class LiveRuns {
 
   assertOpen(): void {
     if (this.#closing) throw shuttingDown(1)
+    if (this.#services.peers?.isHeld === true) throw held()
   }
 
   /**
@@ -73,7 +79,8 @@ export class LiveRuns {
     }
     if ('fence' in committed) {
       execution.startIsDurable(committed.fence)
-      if (beginning === 'durable') execution.begin()
+      if (this.#shared !== undefined) void this.#shared.admitted(execution, committed, beginning)
+      else if (beginning === 'durable') execution.begin()
       else if (beginning === 'queued' && !execution.run.background) execution.startClock()
       return undefined
     }
@@ -89,29 +96,49 @@ export class LiveRuns {
   }
 
   async #beginQueued(execution: RunExecution): Promise<void> {
+    if (this.#shared !== undefined) return this.#shared.begin(execution)
     if (execution.ended || this.#closing) return
     const { store, clock, timers, logger } = this.#services
     const { run_id: runId, background } = execution.run
-    this.#beginning.add(runId)
+    this.beginning.add(runId)
     try {
       const begun = await store.beginRun(runId, execution.fence, timestamp(clock()))
-      if (begun) execution.begin()
+      if (begun === 'begun') execution.begin()
+      else if (begun === 'wait') throw new AppError('conflict', 'The session already has a running run.')
       else execution.cancel('session_deleted')
     } catch (error) {
       logger.error({ error, run_id: runId }, 'a queued run could not start')
       if (!background || !isRetryable(error)) return execution.fail(error)
       timers.set(() => void this.#beginQueued(execution), retryBeginMs).unref()
     } finally {
-      this.#beginning.delete(runId)
+      this.beginning.delete(runId)
     }
   }
 
   /** The end of a run is durable, or was given up, or its start was refused. */
   readonly leave = (execution: RunExecution): void => {
     this.#runs.delete(execution.run.run_id)
+    this.#shared?.forget(execution.run.run_id)
     if (execution.parent !== undefined) return
     if (!isTry(execution.run)) this.queues.leave(execution)
     if (isEnded(execution.run.status)) this.#onRunEnd?.(execution.run)
+  }
+
+  /** The turn of one waiting run may have come; without an id, that of any. */
+  takeTurn(runId?: string): void {
+    this.#shared?.take(runId)
+  }
+
+  /** Another instance has all of them now. */
+  abandon(): void {
+    this.queues.clear()
+    const inmostFirst = this.#runs.values().toSorted((one, other) => depthOf(other) - depthOf(one))
+    for (const execution of inmostFirst) execution.abandon()
+  }
+
+  /** Shows what was held back. */
+  release(): void {
+    for (const execution of this.#runs.values()) execution.release()
   }
 
   /** Cancels all runs of a session; resolves when that is recorded. */
@@ -131,6 +158,8 @@ export class LiveRuns {
 
   async shutdown(deadlineMs: number): Promise<void> {
     this.#closing = true
+    this.#shared?.close()
+    this.#services.peers?.endTails(shuttingDown(1))
     const all = this.#runs.values()
     const staying = new Set(all.filter((execution) => execution.run.background && this.#isQueued(execution)))
     for (const execution of staying) execution.log.close(shuttingDown())
@@ -140,13 +169,27 @@ export class LiveRuns {
     const timer = timers.set(() => {
       for (const execution of going) execution.cancel('shutdown')
     }, deadlineMs)
+    // A store that is away may keep the ends of runs waiting.
+    const late = this.#shared && timers.set(() => this.abandon(), deadlineMs + lastEndsMs)
     await Promise.allSettled(going.map(({ done }) => done))
     timers.clear(timer)
+    timers.clear(late)
+    // Another instance takes over what waits, and what could not be ended.
+    if (this.#shared !== undefined) this.abandon()
   }
 
   #isQueued({ run, ended }: RunExecution): boolean {
-    return run.status === 'queued' && !ended && !this.#beginning.has(run.run_id)
+    return run.status === 'queued' && !ended && !this.beginning.has(run.run_id)
   }
+}
+
+function depthOf({ parent }: RunExecution): number {
+  return parent === undefined ? 0 : 1 + depthOf(parent)
+}
+
+function held(): AppError {
+  const message = 'The server has lost touch with its store and the other instances. Retry later.'
+  return new AppError('unavailable', message, { retryAfterSeconds: 3 })
 }
 
 function shuttingDown(retryAfterSeconds?: number): AppError {

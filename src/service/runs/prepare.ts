@@ -5,6 +5,9 @@ import { textOf } from '../../core/message.ts'
 import { isTry, type RunRecord } from '../../core/run.ts'
 import { defaultHistoryRuns, type MemberAnswer, type Resumption, type Runnable } from '../../core/runnable.ts'
 import type { Summary } from '../../core/summary.ts'
+import { RunExecution } from '../execution/execution.ts'
+import type { Children } from '../execution/options.ts'
+import type { StateSource } from '../execution/state.ts'
 import { bringsFiles } from '../files/input.ts'
 import { RunFiles } from '../files/run-files.ts'
 import type { RunTimes } from '../limits/run-timers.ts'
@@ -17,14 +20,12 @@ import { readRecord as readRecordOf } from '../repeating/record.ts'
 import { repeating } from '../repeating/runnable.ts'
 import type { StartRun } from '../services.ts'
 import { leaveNothingInside } from './cancel.ts'
-import { RunExecution } from './execution.ts'
 import { newestTurns, sharedGiven, toldMessages } from './given.ts'
 import type { LiveRuns } from './live.ts'
-import type { Children } from './options.ts'
+import { patiently } from './patience.ts'
 import { answerFromCache } from './response-cache.ts'
 import { unsavedState } from './resume.ts'
 import type { RunServices } from './run-services.ts'
-import type { StateSource } from './state.ts'
 
 const noAnswers: readonly MemberAnswer[] = Object.freeze([])
 
@@ -63,9 +64,10 @@ export function prepareExecution(services: RunServices, prepared: PreparedRun): 
     inside?.parent.options.earlierRuns ??
     (isTry(run)
       ? triedBefore(services, run)
-      : (count: number) => recorded.runsBefore(run, count, live.queues.of(run.session_id).length))
+      : (count: number) => recorded.runsBefore(run, count, live.queues.of(run.session_id).length, execution.isDurable))
   const prompts = new PromptLog(before && { events: before, reader: () => new PromptReader(run, recorded) })
-  const files = new RunFiles(store, services.bounds, run)
+  const patient = services.peers && (<T>(use: () => Promise<T>) => patiently(services, execution.signal, use))
+  const files = new RunFiles(store, services.bounds, run, patient)
   const execution = new RunExecution(services, {
     run,
     entity: runnable,
@@ -101,12 +103,13 @@ export function prepareExecution(services: RunServices, prepared: PreparedRun): 
       again,
       async history(count = defaultHistoryRuns) {
         if (told !== undefined) return newestTurns(told, count)
-        const earlier = await earlierRuns(count)
+        const earlier = await patiently(services, execution.signal, () => earlierRuns(count))
         prompts.sawRuns(earlier)
         return earlier.flatMap(({ messages }) => messages.map(freeze))
       },
       // The summary is of the history that the caller's replaces.
-      summary: async () => (told === undefined ? summaryFor(services, run) : undefined),
+      summary: async () =>
+        told === undefined ? patiently(services, execution.signal, () => summaryFor(services, run)) : undefined,
       entity: registry.current(),
       maxAsks: bounds.run.asks,
     },
@@ -146,7 +149,7 @@ function triedBefore({ recorded }: RunServices, run: RunRecord) {
 
 /** A later summary covers the turn that a try tries again. */
 async function summaryFor({ store, recorded }: RunServices, run: RunRecord): Promise<Summary | undefined> {
-  const summary = await store.findSummary(run.session_id)
+  const summary = await store.findSummary(run.session_id, run.run_id)
   if (summary === undefined || !isTry(run)) return summary
   const turn = await recorded.head(await recorded.turnOf(run))
   return summary.created_at < turn.created_at ? summary : undefined
@@ -174,26 +177,29 @@ function timesOf({ requestTimeoutMs, bounds }: RunServices, prepared: PreparedRu
   }
 }
 
-function stateSource({ store, recorded }: RunServices, prepared: PreparedRun): StateSource | undefined {
+function stateSource(services: RunServices, prepared: PreparedRun): StateSource | undefined {
+  const { store, recorded } = services
   const { run, runnable, before, inside } = prepared
   if (inside !== undefined) return { shared: inside.state }
   if (beginsEarly(runnable)) return undefined
   const read = async () => {
-    const { state, userId } = await recorded.basis(run.session_id)
+    const { state, userId } = await recorded.basis(run.session_id, run.run_id)
     run.user_id ??= userId
     return isTry(run) ? { ...(await store.findStateBefore(await recorded.turnOf(run))) } : state
   }
   return {
-    read,
+    read: (signal) => patiently(services, signal, read),
     unsaved: before === undefined ? repeatedState(prepared.repeats?.plan?.repeated) : unsavedState(run, before),
   }
 }
 
 /** A run that begins before its start is durable reads the user of an existing session by itself. */
-function userSource({ recorded }: RunServices, { run, runnable, inside, isFirst }: PreparedRun) {
+function userSource(services: RunServices, { run, runnable, inside, isFirst }: PreparedRun) {
   if (run.user_id !== null || isFirst === true || inside !== undefined || !beginsEarly(runnable)) return undefined
-  return async () => {
-    run.user_id ??= (await recorded.basis(run.session_id)).userId
+  return async (signal: AbortSignal) => {
+    run.user_id ??= (
+      await patiently(services, signal, () => services.recorded.basis(run.session_id, run.run_id))
+    ).userId
   }
 }
 

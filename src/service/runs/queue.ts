@@ -1,7 +1,7 @@
 import { AppError } from '../../core/error.ts'
 import { DenseMap } from '../../runtime/dense-map.ts'
+import type { RunExecution } from '../execution/execution.ts'
 import type { MultitaskStrategy } from '../services.ts'
-import type { RunExecution } from './execution.ts'
 
 /** Maximum number of waiting runs per session. */
 export const queueLimit = 100
@@ -31,10 +31,7 @@ export class SessionQueue {
     }
     // A superseded run keeps its slot until its end is recorded, so that callers can't outrun the disk.
     const ahead = strategy === 'interrupt' ? queue.waiting.filter((execution) => execution.ended) : queue.waiting
-    if (ahead.length >= queueLimit) {
-      const message = `Session '${sessionId}' already has ${queueLimit} runs in its queue. Retry later.`
-      throw new AppError('rate_limited', message, { sessionId, retryAfterSeconds: 1 })
-    }
+    if (ahead.length >= queueLimit) throw queueIsFull(sessionId)
   }
 
   /** True: it is the session's current run now. False: it waits for the runs before it. `interrupt` cancels those. */
@@ -68,9 +65,31 @@ export class SessionQueue {
     }
   }
 
+  isCurrent(execution: RunExecution): boolean {
+    return this.#queues.get(execution.run.session_id)?.current === execution
+  }
+
+  /** Makes a waiting run the current one, in place of another that waits; false when that is not so. */
+  promote(execution: RunExecution): boolean {
+    const queue = this.#queues.get(execution.run.session_id)
+    if (queue === undefined || !queue.waiting.includes(execution) || queue.current.run.status !== 'queued') return false
+    queue.waiting = [queue.current, ...queue.waiting.filter((other) => other !== execution)]
+    queue.current = execution
+    return true
+  }
+
+  clear(): void {
+    for (const { current } of this.#queues.values()) this.#queues.delete(current.run.session_id)
+  }
+
   /** All runs of a session, the current one first. */
   of(sessionId: string): RunExecution[] {
     const queue = this.#queues.get(sessionId)
     return queue === undefined ? [] : [queue.current, ...queue.waiting]
   }
+}
+
+export function queueIsFull(sessionId: string): AppError {
+  const message = `Session '${sessionId}' already has ${queueLimit} runs in its queue. Retry later.`
+  return new AppError('rate_limited', message, { sessionId, retryAfterSeconds: 1 })
 }

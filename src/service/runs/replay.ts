@@ -1,16 +1,18 @@
 import { AppError } from '../../core/error.ts'
 import type { RunEvent } from '../../core/event.ts'
+import type { RunHead } from '../../core/run.ts'
 import type { ClaimRecord } from '../../core/run-write.ts'
 import type { Answer } from '../../core/waiting.ts'
 import type { RecordedRuns } from '../events/reader.ts'
 import { assertSameRequest } from '../idempotency.ts'
 import type { RunHandle, StartRun } from '../services.ts'
 import { resumptionWith } from './answers.ts'
-import { liveHandle, recordedHandle } from './handle.ts'
+import type { RunsElsewhere } from './elsewhere.ts'
+import { liveHandle } from './handle.ts'
 import type { LiveRuns } from './live.ts'
 
 /** What a retried request gets: the run of the first one with its key. */
-export function createReplay(live: LiveRuns, recorded: RecordedRuns) {
+export function createReplay(live: LiveRuns, recorded: RecordedRuns, elsewhere: RunsElsewhere) {
   return async function replay(
     claim: ClaimRecord,
     { idempotency }: Pick<StartRun, 'idempotency'>,
@@ -26,21 +28,26 @@ export function createReplay(live: LiveRuns, recorded: RecordedRuns) {
     const running = live.get(runId)
     if (running !== undefined) {
       if (join) return { ...liveHandle(running), replayed: true, ignored }
-      const message = `A request with this idempotency key is still in progress as run '${runId}'.`
-      throw new AppError('conflict', message, { runId, sessionId: running.run.session_id, retryAfterSeconds: 1 })
+      throw inProgress(running.run)
     }
     const run = await recorded.get(runId)
+    if (!join && elsewhere.of(run) !== undefined) throw inProgress(run)
     if (run.status === 'interrupted' && !join) {
       const message = `The run that this idempotency key started ('${runId}') was interrupted by a restart. Use a new key to run it again.`
       throw new AppError('run_interrupted', message, { runId, sessionId: run.session_id })
     }
-    return { ...recordedHandle(run, recorded), ignored }
+    return { ...elsewhere.handle(run), ignored }
   }
+}
+
+function inProgress({ run_id: runId, session_id: sessionId }: RunHead): AppError {
+  const message = `A request with this idempotency key is still in progress as run '${runId}'.`
+  return new AppError('conflict', message, { runId, sessionId, retryAfterSeconds: 1 })
 }
 
 /** The run that this answer has resumed already, at the pause `endSeq` if given; undefined when it had another answer. */
 export async function followAnswered(
-  { live, recorded }: { live: LiveRuns; recorded: RecordedRuns },
+  { live, recorded, elsewhere }: { live: LiveRuns; recorded: RecordedRuns; elsewhere: RunsElsewhere },
   runId: string,
   answer: Answer,
   endSeq?: number | null,
@@ -53,5 +60,5 @@ export async function followAnswered(
     return resumption && { ...liveHandle(execution, resumption.seq - 1), replayed: true }
   }
   const resumption = resumptionWith(answer, (await recorded.resumptions(runId)).filter(isMeant))
-  return resumption && recordedHandle(await recorded.get(runId), recorded, resumption.seq - 1)
+  return resumption && elsewhere.handle(await recorded.get(runId), resumption.seq - 1)
 }

@@ -9,6 +9,7 @@ import type { Runnable } from '../../core/runnable.ts'
 import type { SessionSeed } from '../../core/session.ts'
 import { timestamp } from '../../core/time.ts'
 import type { StartRun } from '../services.ts'
+import { queueIsFull } from './queue.ts'
 
 type Refused = Exclude<RunStarted | RunResumed, { fence: number }>
 
@@ -86,12 +87,13 @@ export function toStart(
   run: RunRecord,
   { checksInput }: Runnable,
   owner: string,
-  more: Partial<Pick<RunStart, 'session' | 'state' | 'claim' | 'replaces'>> = {},
+  more: Partial<Pick<RunStart, 'session' | 'state' | 'claim' | 'replaces' | 'whenBusy'>> = {},
 ): RunStart {
   // A run that goes on within a record has an input that was accepted.
   const unchecked = run.again_of === null || run.again_of.from === null ? checksInput : undefined
-  const { session = null, state = null, claim = null, replaces } = more
-  return { run: { ...run }, message: run.messages[0] as Message, session, state, claim, owner, unchecked, replaces }
+  const { session = null, state = null, claim = null, replaces, whenBusy } = more
+  const message = run.messages[0] as Message
+  return { run: { ...run }, message, session, state, claim, owner, unchecked, replaces, whenBusy }
 }
 
 /** Why the store refused to start or resume a run. */
@@ -113,6 +115,8 @@ export function toRefusal(
       return new AppError('conflict', `Session '${sessionId}' already has an active run elsewhere. Retry later.`, {
         sessionId,
       })
+    case 'full':
+      return queueIsFull(sessionId)
     case 'moved_on':
       return movedOn({ runId, sessionId })
     case 'claimed':

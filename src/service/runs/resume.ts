@@ -9,7 +9,7 @@ import { reserve } from '../events/recorder.ts'
 import { checkClientResults } from '../limits/client-tools.ts'
 import { assertRepeated } from '../repeating/source.ts'
 import { answerOnlyTo, checkAnswer, resumptionWith } from './answers.ts'
-import type { RunServices } from './run-services.ts'
+import { ownerOf, type RunServices } from './run-services.ts'
 
 /** A run that is about to be resumed. `before`: all its recorded events, the new `run_resumed` included. */
 export interface ResumedRun {
@@ -19,11 +19,8 @@ export interface ResumedRun {
 }
 
 /** Prepares a paused run to be resumed. Throws `conflict` unless it is paused, `invalid_request` for an unsound answer. */
-export async function prepareResume(
-  { recorded, owner, clock, bounds }: RunServices,
-  paused: RunRecord,
-  answer: Answer,
-): Promise<ResumedRun> {
+export async function prepareResume(services: RunServices, paused: RunRecord, answer: Answer): Promise<ResumedRun> {
+  const { recorded, clock, bounds } = services
   const { run_id: runId, end_seq: endSeq } = paused
   if (!isResumable(paused) || endSeq === null) throw notWaiting(paused)
   const before: RunEvent[] = []
@@ -58,7 +55,14 @@ export async function prepareResume(
       waiting: [],
       messages: paused.messages.slice(0, 1),
     },
-    resume: { run_id: runId, end_seq: endSeq, owner, at, events: [event], reserve_until: endSeq + reserve },
+    resume: {
+      run_id: runId,
+      end_seq: endSeq,
+      owner: ownerOf(services),
+      at,
+      events: [event],
+      reserve_until: endSeq + reserve,
+    },
   }
 }
 

@@ -1,5 +1,8 @@
+import type { AppError } from '../../core/error.ts'
+import type { InputRequired, RunEvent } from '../../core/event.ts'
 import type { Knowledge } from '../../core/knowledge/knowledge.ts'
 import type { Logger } from '../../core/logger.ts'
+import type { RunHead, RunRecord } from '../../core/run.ts'
 import type { SessionStore } from '../../core/store.ts'
 import type { Clock, Timers } from '../../core/time.ts'
 import type { RecordedRuns } from '../events/reader.ts'
@@ -20,6 +23,34 @@ export interface RunServices {
   readonly requestTimeoutMs: number
   /** Default: `ignore` for keys of a user, else `append`. */
   readonly clientInstructions?: ClientInstructions | undefined
-  /** Names this process in the store. */
+  /** Names this process in the store, unless `peers` does. */
   readonly owner: string
+  /** Called with the requests of a waiting run that was cancelled: nothing waits for an answer to them any more. */
+  readonly onWaitCancelled?: ((requests: readonly InputRequired[]) => void) | undefined
+  /** Other processes that write to the same store; absent where this one is alone. */
+  readonly peers?: RunPeers | undefined
+}
+
+/** What runs need of the other instances on their store. */
+export interface RunPeers {
+  /** Names this process in the store. Changes when it was taken for dead and has joined again. */
+  readonly owner: string
+  /** It can't be known whether its runs are another instance's by now: nothing may leave, and nothing begins. */
+  readonly isHeld: boolean
+  /** Resolves when that is over. */
+  released(): Promise<void>
+  /** The events after this number of a run that is under way elsewhere, until its end or pause. */
+  events(run: RunHead, after: number, signal?: AbortSignal): AsyncIterable<readonly RunEvent[]>
+  /** Resolves when its end or pause is recorded. */
+  ended(runId: string): Promise<RunRecord>
+  /** Asks for its end and waits until it is recorded. Undefined: it is not under way. Throws `unavailable` when it is late. */
+  cancel(runId: string, reason: string, withinMs: number): Promise<RunRecord | undefined>
+  /** Asks for its end. */
+  ask(runId: string, reason: string): Promise<void>
+  /** Readers of runs elsewhere get this error. */
+  endTails(failure: AppError): void
+}
+
+export function ownerOf({ owner, peers }: Pick<RunServices, 'owner' | 'peers'>): string {
+  return peers === undefined ? owner : peers.owner
 }

@@ -1,35 +1,28 @@
-import { AppError, invalid, toAppError } from '../../core/error.ts'
+import { AppError, toAppError } from '../../core/error.ts'
 import type { RunEvent } from '../../core/event.ts'
 import { isEnded, isResumable, isTry, type RunHead, type RunRecord } from '../../core/run.ts'
-import type { Runnable } from '../../core/runnable.ts'
-import type { Recovered } from '../../core/store.ts'
 import { toWaiting } from '../../core/waiting.ts'
-import { compileJsonSchema } from '../../schema/json-schema.ts'
 import { createRecordedRuns } from '../events/reader.ts'
-import { toClaim } from '../idempotency.ts'
-import { checkClientTools } from '../limits/client-tools.ts'
-import { checkCallersGiven, checkGiven, checkMerged } from '../limits/given.ts'
+import type { RunExecution } from '../execution/execution.ts'
+import type { PeerRuns } from '../peers/peers.ts'
 import { withPrompts } from '../prompts/expand.ts'
 import { PromptReader } from '../prompts/reader.ts'
 import { createTraces } from '../prompts/trace.ts'
-import type { ResumeAnswer, RunHandle, Runs, StartRun } from '../services.ts'
+import type { ResumeAnswer, RunHandle, Runs } from '../services.ts'
+import { Adoption, type QueuedRun } from './adoption.ts'
 import { cancelPaused } from './cancel.ts'
 import { createChildren } from './children.ts'
-import type { RunExecution } from './execution.ts'
-import { checkInput, takeGiven } from './given.ts'
+import { RunsElsewhere } from './elsewhere.ts'
 import { ownHandle } from './handle.ts'
 import { LiveRuns } from './live.ts'
-import { beginsEarly, type PreparedRun, prepareExecution } from './prepare.ts'
-import { prepareReplacement, restoreTurn } from './replacing.ts'
+import { type PreparedRun, prepareExecution } from './prepare.ts'
+import { restoreTurn } from './replacing.ts'
 import { createReplay, followAnswered } from './replay.ts'
-import { alreadyReplaced, createRun, createSeed, toStart } from './request.ts'
+import { alreadyReplaced } from './request.ts'
 import { notWaiting, prepareResume } from './resume.ts'
 import type { RunServices } from './run-services.ts'
-import { type StoredIds, type StoredStart, withStoredFiles } from './stored-start.ts'
+import { createStart } from './start.ts'
 import { startTry, type TryRequest } from './try.ts'
-
-/** A queued run of an earlier process. */
-type QueuedRun = Recovered['queued'][number]
 
 export interface RunsOptions extends Omit<RunServices, 'recorded'> {
   /** Called once a run's end (or pause) is durable. Runs synchronously on the hot path: keep it fast. */
@@ -39,7 +32,7 @@ export interface RunsOptions extends Omit<RunServices, 'recorded'> {
 }
 
 /** The run service with what its server needs beyond `Runs`. */
-export interface RunService extends Runs {
+export interface RunService extends Runs, PeerRuns {
   /** Takes over the queued runs of an earlier process, and those whose entity has been registered meanwhile. */
   adopt(queued: readonly QueuedRun[]): void
   /** The newest run of the session that is queued or running, without child runs. */
@@ -59,15 +52,15 @@ export interface RunService extends Runs {
 }
 
 export function createRuns({ onRunEnd, onTurnsReplaced, ...options }: RunsOptions): RunService {
-  const { store, registry, logger, clock, bounds, owner } = options
+  const { store, registry, logger } = options
   const recorded = createRecordedRuns(store)
   const services: RunServices = { ...options, recorded }
   const live = new LiveRuns(services, onRunEnd)
   const children = createChildren(services, live)
   const trace = createTraces(store, recorded)
-  const replay = createReplay(live, recorded)
-  /** Queued runs whose entity is not registered. */
-  const stranded = new Map<string, QueuedRun>()
+  const elsewhere = new RunsElsewhere(services, live)
+  const adoption = new Adoption({ live, registry, logger, prepare })
+  const replay = createReplay(live, recorded, elsewhere)
 
   function prepare(prepared: Omit<PreparedRun, 'live' | 'children'>): RunExecution {
     return prepareExecution(services, { ...prepared, live, children })
@@ -89,7 +82,7 @@ export function createRuns({ onRunEnd, onTurnsReplaced, ...options }: RunsOption
       throw alreadyReplaced(runId, { runId: paused.replaced_by, sessionId })
     }
     if (!isWaiting) {
-      const followed = parent === null ? await followAnswered({ live, recorded }, runId, answer) : undefined
+      const followed = parent === null ? await followAnswered({ live, recorded, elsewhere }, runId, answer) : undefined
       if (followed === undefined) throw notWaiting(present?.run ?? paused)
       return followed
     }
@@ -109,141 +102,54 @@ export function createRuns({ onRunEnd, onTurnsReplaced, ...options }: RunsOption
       // The same answer came twice at the same time, or names what an earlier pause waited for.
       const isSame = code === 'conflict' || (code === 'invalid_request' && answer.answers !== undefined)
       const endSeq = code === 'conflict' ? paused.end_seq : undefined
-      const followed = isSame ? await followAnswered({ live, recorded }, runId, answer, endSeq) : undefined
+      const followed = isSame ? await followAnswered({ live, recorded, elsewhere }, runId, answer, endSeq) : undefined
       if (followed === undefined) throw error
       return followed
     }
   }
 
-  const check = ({ entityId }: StartRun) => {
-    live.assertOpen()
-    registry.get(entityId)
-  }
-  const start = withStoredFiles(services, check, startStored)
-
-  async function startStored(request: StoredStart, ids?: StoredIds): Promise<RunHandle> {
-    live.assertOpen()
-    const runnable = registry.get(request.entityId)
-    const { sessionId, state = null, strategy = 'enqueue', replaces, idempotency, mode, repeats } = request
-    checkGiven(request, bounds)
-    if (request.given !== undefined) checkCallersGiven(request.given, bounds)
-    const { given, ignored } = takeGiven(request, runnable, options.clientInstructions)
-    const tools = request.given?.client_tools ?? []
-    if (tools.length > 0) await checkClientTools(tools, runnable, request.entityId, bounds)
-    if (state !== null && sessionId !== undefined) checkMerged((await recorded.basis(sessionId)).state, state, bounds)
-    if (idempotency !== undefined && (strategy !== 'enqueue' || replaces !== undefined)) {
-      const earlier = await store.findClaim(idempotency.key)
-      if (earlier !== undefined) return replay(earlier, request, ignored)
-    }
-    if (runnable.checkInput !== undefined) await checkInput(services, runnable, request)
-    if (given?.output_schema !== undefined) await compileJsonSchema(given.output_schema, 'output_schema')
-    if (replaces !== undefined) {
-      if (sessionId === undefined) throw invalid('replaces needs the session_id of that run.', 'session_id')
-      live.queues.assertRoom(sessionId, strategy)
-      const earlier = await prepareReplacement(services, sessionId, replaces, idempotency?.key)
-      if (earlier !== undefined) return replay(earlier, request, ignored)
-    }
-    live.assertOpen()
-    const run = createRun(
-      {
-        ...request,
-        given,
-        ...(ids && { runId: ids.run_id, sessionId: ids.session_id }),
-        background: mode === 'background',
-      },
-      runnable,
-      clock(),
-    )
-    live.queues.assertRoom(run.session_id, strategy)
-    const execution = prepare({ run, runnable, mode, replaces, repeats, isFirst: sessionId === undefined })
-    const others = replaces !== undefined && strategy === 'interrupt' ? live.queues.of(run.session_id) : []
-    // A replaced run ends only after the mark is durable: otherwise its own end could bring back what it had replaced.
-    const isFirst = live.queues.enter(execution, replaces === undefined ? strategy : 'enqueue')
-    if (isFirst) {
-      run.status = 'running'
-      run.started_at = run.created_at
-    }
-    const session = sessionId === undefined || request.unknownSession === 'create' ? createSeed(run, request) : null
-    const claim = idempotency === undefined ? null : toClaim(idempotency, clock())
-    let superseded: readonly string[] = []
-    const commit = () => store.startRun(toStart(run, runnable, owner, { session, state, claim, replaces }))
-    const replace = async () => {
-      const started = await commit()
-      if ('superseded' in started) superseded = started.superseded ?? []
-      return started
-    }
-    const earlier = await live.admit(
-      execution,
-      replaces === undefined ? commit : replace,
-      !isFirst
-        ? 'queued'
-        : beginsEarly(runnable, request) && replaces === undefined && repeats === undefined
-          ? 'early'
-          : 'durable',
-    )
-    if (replaces !== undefined && earlier === undefined) {
-      for (const runId of superseded) supersede(runId)
-      for (const other of others) other.cancel('superseded')
-      execution.done.then(
-        () => onTurnsReplaced?.(run.session_id),
-        () => {},
-      )
-    }
-    return earlier === undefined ? { ...ownHandle(execution, request), ignored } : replay(earlier, request, ignored)
-  }
-
-  function supersede(runId: string): void {
-    const left = stranded.get(runId)
-    const execution = left === undefined ? live.get(runId) : takeUp(left, noRunnable)
-    execution?.cancel('superseded')
-  }
+  const start = createStart(services, { live, adoption, elsewhere, prepare, replay, onTurnsReplaced })
 
   async function activeIn(sessionId: string): Promise<RunHead | undefined> {
+    const newest = await elsewhere.newestOf(sessionId)
+    if (newest !== undefined) return newest
     const executions = live.queues.of(sessionId)
-    const waiting = [...stranded.values()].findLast(({ run }) => run.session_id === sessionId)
-    return executions.findLast(({ ended }) => !ended)?.run ?? waiting?.run
+    return executions.findLast(({ ended }) => !ended)?.run ?? adoption.newestOf(sessionId)
   }
 
-  function takeUp({ run, fence, unchecked }: QueuedRun, runnable: Runnable): RunExecution {
-    stranded.delete(run.run_id)
-    const execution = prepare({ run, runnable, mode: 'background', unchecked, isAdopted: true })
-    void live.admit(execution, () => ({ fence }), 'queued')
-    return execution
-  }
-
-  function adopt(queued: QueuedRun): void {
-    const { run_id: runId, entity_id: entityId } = queued.run
-    const runnable = registry.find(entityId)
-    if (runnable !== undefined) live.enqueue(takeUp(queued, runnable))
-    else if (!stranded.has(runId)) {
-      stranded.set(runId, queued)
-      logger.warn({ run_id: runId, entity_id: entityId }, 'a queued run names an unknown entity; it stays queued')
-    }
+  /** What this instance may still say of its own run: while it is held, another one may have the run, or have deleted it. */
+  function ownRun(runId: string): RunExecution | undefined {
+    return services.peers?.isHeld === true ? undefined : live.get(runId)
   }
 
   async function get(runId: string): Promise<RunRecord> {
-    const execution = live.get(runId)
+    const execution = ownRun(runId)
     if (execution !== undefined) return execution.snapshot()
     const run = await recorded.get(runId)
+    if (run.status === 'running') return elsewhere.snapshot(run)
     // Earlier versions recorded it in the events only.
     if (run.status !== 'input_required' || run.waiting.length > 0) return run
     return { ...run, waiting: toWaiting(await recorded.requests(runId)) }
   }
 
   async function cancel(runId: string, reason = 'requested'): Promise<RunRecord> {
-    const left = stranded.get(runId)
-    const execution = left === undefined ? live.get(runId) : takeUp(left, noRunnable)
+    const execution = adoption.find(runId)
     if (execution !== undefined && !execution.ended) {
       execution.cancel(reason)
       return execution.done
     }
-    const run = execution === undefined ? await recorded.get(runId) : await execution.done
+    let run = execution === undefined ? await recorded.get(runId) : await execution.done
+    if (elsewhere.of(run) !== undefined) {
+      const ended = await elsewhere.cancel(run, reason)
+      if (ended !== undefined) return ended
+      run = await recorded.get(runId)
+    }
     if (isResumable(run)) return cancelPaused(services, run, reason)
     throw new AppError('conflict', `The run has already ended: ${run.status}.`, { runId, sessionId: run.session_id })
   }
 
   async function head(runId: string): Promise<RunHead> {
-    return live.get(runId)?.run ?? recorded.head(runId)
+    return ownRun(runId)?.run ?? recorded.head(runId)
   }
 
   async function events(
@@ -254,6 +160,8 @@ export function createRuns({ onRunEnd, onTurnsReplaced, ...options }: RunsOption
     const execution = live.get(runId)
     if (execution !== undefined) return execution.log.read(after)
     const run = await recorded.head(runId)
+    const peers = elsewhere.of(run)
+    if (peers !== undefined) return peers.events(run, after, signal)
     if (!isEnded(run.status) && !live.closing)
       logger.warn({ run_id: runId }, 'a run is recorded as active but is not running')
     return recorded.events(run, after, signal)
@@ -281,10 +189,23 @@ export function createRuns({ onRunEnd, onTurnsReplaced, ...options }: RunsOption
         () => events(runId, 0),
       ),
     trace: async (runId, page) => trace(await head(runId), page),
-    adopt(queued) {
-      for (const one of [...stranded.values(), ...queued]) adopt(one)
+    adopt: (queued) => adoption.adopt(queued),
+    cancelHere(runId, reason) {
+      const execution = adoption.find(runId)
+      execution?.cancel(reason)
+      return execution !== undefined
     },
-    cancelSession: (sessionId, reason) => live.cancelSession(sessionId, reason),
+    takeTurn: (runId) => live.takeTurn(runId),
+    abandon() {
+      adoption.abandon()
+      live.abandon()
+    },
+    release: () => live.release(),
+    flushWithin: (runId, ms) => live.get(runId)?.flushWithin(ms),
+    eventsHere: (runId, after) => live.get(runId)?.log.read(after),
+    async cancelSession(sessionId, reason) {
+      await Promise.all([live.cancelSession(sessionId, reason), elsewhere.cancelSession(sessionId, reason)])
+    },
     shutdown: (deadlineMs) => live.shutdown(deadlineMs),
     idle: () => live.idle(),
     startTry: (request) => startTry(services, { live, children }, request),
@@ -294,6 +215,3 @@ export function createRuns({ onRunEnd, onTurnsReplaced, ...options }: RunsOption
     },
   }
 }
-
-/** Stands for the missing entity of a run that is cancelled. */
-const noRunnable: Runnable = { kind: 'agent', tools: [], knowledge: false, sideEffects: true, async *run() {} }

@@ -2,16 +2,16 @@ import { createId } from '../../core/id.ts'
 import type { GivenPart, Part } from '../../core/message.ts'
 import type { AgainOf, RunGiven, RunRecord } from '../../core/run.ts'
 import type { Runnable } from '../../core/runnable.ts'
+import type { Children } from '../execution/options.ts'
 import { saveFiles } from '../files/input.ts'
 import type { Repeats } from '../repeating/context.ts'
 import type { RunHandle } from '../services.ts'
 import { checkInput } from './given.ts'
 import { liveHandle } from './handle.ts'
 import type { LiveRuns } from './live.ts'
-import type { Children } from './options.ts'
 import { prepareExecution } from './prepare.ts'
 import { createRun, toStart } from './request.ts'
-import type { RunServices } from './run-services.ts'
+import { ownerOf, type RunServices } from './run-services.ts'
 
 export interface TryRequest {
   of: RunRecord
@@ -29,7 +29,7 @@ export async function startTry(
   { live, children }: { live: LiveRuns; children: Children },
   { of, againOf, repeats, runnable, input, given }: TryRequest,
 ): Promise<RunHandle> {
-  const { store, bounds, clock, owner } = services
+  const { store, bounds, clock } = services
   live.assertOpen()
   const now = clock()
   const ids = { run_id: createId('run', now), session_id: of.session_id }
@@ -46,7 +46,7 @@ export async function startTry(
     run.status = 'running'
     run.started_at = run.created_at
     const execution = prepareExecution(services, { run, runnable, mode: 'background', live, children, repeats })
-    await live.admit(execution, () => store.startRun(toStart(run, runnable, owner)), 'durable')
+    await live.admit(execution, () => store.startRun(toStart(run, runnable, ownerOf(services))), 'durable')
     begun = true
     return liveHandle(execution)
   } finally {

@@ -5,12 +5,13 @@ import type { SessionStore } from '../../core/store.ts'
 import type { Summarizer, Summary } from '../../core/summary.ts'
 import type { Clock } from '../../core/time.ts'
 import { timestamp } from '../../core/time.ts'
-import { within } from '../../runtime/abort.ts'
+import { pause, within } from '../../runtime/abort.ts'
 import type { Summaries } from '../services.ts'
 
 const runLimit = 1000
 /** A job that crashed the process each time is given up, so that it does not crash every start. */
 const maxAttempts = 3
+const takeUpAgainMs = 1_000
 /** A summary is written again when a turn that it covers was replaced meanwhile. */
 const maxRounds = 3
 
@@ -26,8 +27,10 @@ export interface SummariesOptions {
 export interface SummaryService extends Summaries {
   /** Runs the job of this session, if the store has one. */
   renew(sessionId: string): void
-  /** Runs the jobs that an earlier process left. */
+  /** Runs the jobs that an earlier process left. Those that another process is at work on stay its own. */
   recover(): Promise<void>
+  /** The same in the background. */
+  takeUp(): void
   /** Cancels running jobs (they stay scheduled) and waits for them. */
   close(): Promise<void>
 }
@@ -36,6 +39,8 @@ export function createSummaries(options: SummariesOptions): SummaryService {
   const { store, clock, logger } = options
   const underWay = new Map<string, Promise<Summary>>()
   const scheduled = new Set<string>()
+  /** What summarizers threw: it says nothing about the store. */
+  const ofSummarizers = new WeakSet<AppError>()
   const closing = new AbortController()
   let worker: Promise<void> | undefined
 
@@ -94,7 +99,10 @@ export function createSummaries(options: SummariesOptions): SummaryService {
     try {
       return await within((signal) => summarizer.summarize(...input, signal), { ms, late, signal: closing.signal })
     } catch (error) {
-      if (isAppError(error)) throw error
+      if (isAppError(error)) {
+        ofSummarizers.add(error)
+        throw error
+      }
       throw new AppError('summary_failed', "The summary could not be written. The server's log has the details.", {
         cause: error,
       })
@@ -123,6 +131,8 @@ export function createSummaries(options: SummariesOptions): SummaryService {
       await join(sessionId)
     } catch (error) {
       if (closing.signal.aborted) return putBack(sessionId)
+      if (wasDeleted(error)) return
+      if (isAppError(error) && isAway(error) && !ofSummarizers.has(error)) return postpone(sessionId)
       logger.error({ error, session_id: sessionId }, 'a summary failed; the earlier one is kept')
       await store
         .dropSummaryJob(sessionId)
@@ -130,13 +140,48 @@ export function createSummaries(options: SummariesOptions): SummaryService {
     }
   }
 
+  /** Until the store is there again: the attempt was none. */
+  async function postpone(sessionId: string): Promise<void> {
+    const { signal } = closing
+    while (!signal.aborted) {
+      await pause(takeUpAgainMs, signal).catch(() => {})
+      try {
+        if (!signal.aborted) await store.scheduleSummary(sessionId, timestamp(clock()))
+        scheduled.add(sessionId)
+        return
+      } catch (error) {
+        if (isAppError(error) && isAway(error)) continue
+        if (!wasDeleted(error)) logger.error({ error }, 'a summary job was lost')
+        return
+      }
+    }
+  }
+
+  async function recover(): Promise<void> {
+    if (options.summarizer === undefined || closing.signal.aborted) return
+    for (const sessionId of await store.listSummaryJobs()) scheduled.add(sessionId)
+    work()
+  }
+
+  async function takeUp(): Promise<void> {
+    const { signal } = closing
+    while (!signal.aborted) {
+      try {
+        return await recover()
+      } catch (error) {
+        if (signal.aborted) return
+        logger.warn({ error }, 'left summary jobs could not be read; it is tried again')
+      }
+      await pause(takeUpAgainMs, signal).catch(() => {})
+    }
+  }
+
   /** A job that a shutdown ended counts as not begun. */
   async function putBack(sessionId: string): Promise<void> {
-    await store
-      .scheduleSummary(sessionId, timestamp(clock()))
-      .catch((error: unknown) =>
-        logger.error({ error }, 'a summary job could not be reset after a shutdown; its interrupted attempt counts'),
-      )
+    await store.scheduleSummary(sessionId, timestamp(clock())).catch((error: unknown) => {
+      if (wasDeleted(error)) return
+      logger.error({ error }, 'a summary job could not be reset after a shutdown; its interrupted attempt counts')
+    })
   }
 
   return {
@@ -163,16 +208,25 @@ export function createSummaries(options: SummariesOptions): SummaryService {
       scheduled.add(sessionId)
       work()
     },
-    async recover() {
-      if (options.summarizer === undefined) return
-      for (const sessionId of await store.listSummaryJobs()) scheduled.add(sessionId)
-      work()
+    recover,
+    takeUp() {
+      void takeUp()
     },
     async close() {
       closing.abort(new AppError('unavailable', 'The server is shutting down.'))
       await Promise.allSettled([worker, ...underWay.values()])
     },
   }
+}
+
+/** The store can't write now: it is not there, or its disk is full. */
+function isAway({ code }: AppError): boolean {
+  return code === 'unavailable' || code === 'storage_full'
+}
+
+/** A session takes its job with it. */
+function wasDeleted(error: unknown): boolean {
+  return isAppError(error) && error.code === 'session_not_found'
 }
 
 export function noSummary(sessionId: string): AppError {

@@ -10,6 +10,8 @@ export interface MemoryLimits {
   runs: number
 }
 
+const usualLimits: MemoryLimits = { sessions: 1_000, bytes: 32 * 1024 * 1024, runs: 100 }
+
 /** Entries of all sessions with an active run, and of the most recently used others within the limits. */
 export class SessionCache {
   readonly #limits: MemoryLimits
@@ -17,8 +19,8 @@ export class SessionCache {
   readonly #idle = new IdleSessions()
   #bytes = 0
 
-  constructor(limits: MemoryLimits) {
-    this.#limits = limits
+  constructor(limits: Partial<MemoryLimits> = {}) {
+    this.#limits = { ...usualLimits, ...limits }
   }
 
   get bytes(): number {

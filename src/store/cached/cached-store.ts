@@ -1,12 +1,17 @@
-import { freeze } from '../../core/json.ts'
 import { isTry } from '../../core/run.ts'
-import type { RunEnd, RunFinished, RunStart, RunStarted } from '../../core/run-write.ts'
+import type {
+  EventsAppended,
+  RunBatch,
+  RunBegun,
+  RunEnd,
+  RunFinished,
+  RunStart,
+  RunStarted,
+} from '../../core/run-write.ts'
 import type { SessionStore } from '../../core/store.ts'
 import { DenseMap } from '../../runtime/dense-map.ts'
 import { type MemoryLimits, SessionCache } from './cache.ts'
-import type { CacheEntry } from './entry.ts'
-
-const defaultLimits: MemoryLimits = { sessions: 1_000, bytes: 32 * 1024 * 1024, runs: 100 }
+import { type CacheEntry, freezeStart } from './entry.ts'
 
 /**
  * A write-through cache over the store: it keeps what the next run of a session reads (latest runs, state, summary). A
@@ -14,7 +19,7 @@ const defaultLimits: MemoryLimits = { sessions: 1_000, bytes: 32 * 1024 * 1024, 
  * passed to a start is frozen. Nothing else may write to the store.
  */
 export function cachedStore(store: SessionStore, limits: Partial<MemoryLimits> = {}): SessionStore {
-  const memory = new SessionCache({ ...defaultLimits, ...limits })
+  const memory = new SessionCache(limits)
   /** Sessions by the id of their active run. */
   const sessions = new DenseMap<string, CacheEntry>()
   /** Active tries: they change nothing that is cached. */
@@ -77,9 +82,7 @@ export function cachedStore(store: SessionStore, limits: Partial<MemoryLimits> =
 
   function startRun(start: RunStart): Promise<RunStarted> {
     try {
-      freeze(start.message)
-      freeze(start.run.metadata)
-      freeze(start.run.given)
+      freezeStart(start)
     } catch (error) {
       return Promise.reject(error)
     }
@@ -125,18 +128,29 @@ export function cachedStore(store: SessionStore, limits: Partial<MemoryLimits> =
     })
   }
 
-  function beginRun(runId: string, fence: number, at: string): Promise<boolean> {
+  function appendEvents(batch: RunBatch): Promise<EventsAppended> {
+    const appending = store.appendEvents(batch)
+    const known = batch.checked === true ? sessions.get(batch.run_id) : undefined
+    if (known === undefined) return appending
+    return writing(known, appending, (appended) => {
+      if (appended === undefined) known.clear()
+      else if (appended === 'ok') known.showMessage(batch.run_id)
+    })
+  }
+
+  function beginRun(runId: string, fence: number, at: string): Promise<RunBegun> {
     if (tries.has(runId)) return store.beginRun(runId, fence, at)
     const known = sessions.get(runId)
     if (known === undefined) return forgetting(store.beginRun(runId, fence, at), () => forgetRun(runId))
     return writing(known, store.beginRun(runId, fence, at), (begun) => {
-      if (begun) known.beginRun(runId, at)
-      else known.clear()
+      if (begun === 'begun') known.beginRun(runId, at)
+      else if (begun !== 'wait') known.clear()
     })
   }
 
   return {
     name: store.name,
+    cluster: store.cluster,
     open: () => store.open(),
     close: () => forgetting(store.close(), forgetAll),
     check: () => store.check(),
@@ -169,19 +183,14 @@ export function cachedStore(store: SessionStore, limits: Partial<MemoryLimits> =
     eraseUser: (userId, limit) => forgetting(store.eraseUser(userId, limit), (count) => count !== 0 && forgetAll()),
     async readBasis(sessionId) {
       const known = memory.find(sessionId)
-      if (known?.state !== undefined && known.userId !== undefined) {
-        return { state: JSON.parse(known.state), user_id: known.userId }
-      }
+      if (known?.basis !== undefined) return known.basis
       const read = store.readBasis?.(sessionId) ?? store.findSession(sessionId).then((found) => found?.session)
-      return reading(sessionId, read, (session, basis) => {
-        session.setState(JSON.stringify(basis?.state ?? null))
-        session.userId = basis?.user_id
-      })
+      return reading(sessionId, read, (session, basis) => session.setBasis(basis))
     },
 
     startRun,
     beginRun,
-    appendEvents: (batch) => store.appendEvents(batch),
+    appendEvents,
     finishRun,
     findStateBefore: (runId) => store.findStateBefore(runId),
     restoreTurn: (runId, at) => forgetting(store.restoreTurn(runId, at), () => forgetRun(runId)),
@@ -194,18 +203,25 @@ export function cachedStore(store: SessionStore, limits: Partial<MemoryLimits> =
       if (view !== undefined) return store.readHistory(sessionId, limit, view)
       const known = memory.find(sessionId)
       known?.wantRuns(limit)
-      if (known === undefined || limit < 1 || (known.runCount < limit && !known.isWhole)) {
-        return reading(sessionId, store.readHistory(sessionId, limit), (session, { runs, has_more }) => {
+      return (
+        known?.history(limit) ??
+        reading(sessionId, store.readHistory(sessionId, limit), (session, history) => {
           session.wantRuns(limit)
-          if (limit > 0) session.setRuns(runs, !has_more)
+          session.setHistory(history, limit)
         })
-      }
-      return { runs: known.newestRuns(limit), has_more: known.runCount > limit || !known.isWhole }
+      )
     },
     searchMessages: (search, page) => store.searchMessages(search, page),
 
     cacheAnswer: (answer) => store.cacheAnswer(answer),
     findCached: (key) => store.findCached(key),
+
+    savePushConfig: (config, owner, max) => store.savePushConfig(config, owner, max),
+    listPushConfigs: (runId) => store.listPushConfigs(runId),
+    deletePushConfig: (runId, configId) => store.deletePushConfig(runId, configId),
+    takePushConfigs: (runId, owner) => store.takePushConfigs(runId, owner),
+    adoptPushConfigs: (owner, limit) => store.adoptPushConfigs(owner, limit),
+    settlePushConfig: (duty, outcome) => store.settlePushConfig(duty, outcome),
 
     saveSummary: (summary, last) => forgetting(store.saveSummary(summary, last), () => forget(summary.session_id)),
     async findSummary(sessionId) {

@@ -1,6 +1,8 @@
+import { freeze } from '../../core/json.ts'
 import { hideMessage, isWithheld } from '../../core/refusal.ts'
 import { isEnded, isTurn, type RunRecord } from '../../core/run.ts'
 import type { RunEnd, RunStart } from '../../core/run-write.ts'
+import type { History, SessionBasis } from '../../core/store.ts'
 import type { Summary } from '../../core/summary.ts'
 import { jsonSize } from '../../runtime/json-size.ts'
 
@@ -26,6 +28,12 @@ export class CacheEntry {
   answered = 0
   /** The store may have reordered writes: nothing is known until all are answered. */
   isUnordered = false
+  /** For a store with other writers: of the session, after the last write from here. What is cached is as new, or newer. */
+  revision: number | undefined
+  /** Tells the session from earlier ones with its id. */
+  birth: number | undefined
+  /** The run that starts while no other write of the session is under way. */
+  starting: string | undefined
   /** Grows with each write, so that a read can tell whether it is stale. */
   version = 0
   /** The largest number of runs that a reader has asked for; more are not kept. */
@@ -35,18 +43,19 @@ export class CacheEntry {
   #isWhole = false
   /** Texts of messages that only the runs themselves may see. */
   readonly #hidden = new Map<string, RunRecord['messages']>()
+  /** As JSON, since a caller may change its object. */
   #state: string | undefined
   /** The session's present user. */
-  userId: string | null | undefined
+  #userId: string | null | undefined
   #summary: Summary | null | undefined
 
   constructor(sessionId: string) {
     this.sessionId = sessionId
   }
 
-  /** As JSON, since a caller may change its object. */
-  get state(): string | undefined {
-    return this.#state
+  get basis(): SessionBasis | undefined {
+    if (this.#state === undefined || this.#userId === undefined) return undefined
+    return { state: JSON.parse(this.#state), user_id: this.#userId }
   }
 
   get summary(): Summary | null | undefined {
@@ -57,13 +66,10 @@ export class CacheEntry {
     return this.#runs?.length ?? 0
   }
 
-  get isWhole(): boolean {
-    return this.#isWhole
-  }
-
-  /** Oldest first. The caller must not change them. */
-  newestRuns(limit: number): RunRecord[] {
-    return this.#runs?.slice(-limit) ?? []
+  /** The caller must not change its runs. */
+  history(limit: number): History | undefined {
+    if (limit < 1 || (this.runCount < limit && !this.#isWhole)) return undefined
+    return { runs: this.#runs?.slice(-limit) ?? [], has_more: this.runCount > limit || !this.#isWhole }
   }
 
   wantRuns(count: number): void {
@@ -78,9 +84,10 @@ export class CacheEntry {
     this.#runs = undefined
     this.#isWhole = false
     this.#state = undefined
-    this.userId = undefined
+    this.#userId = undefined
     this.#summary = undefined
     this.bytes = sessionBytes
+    this.revision = undefined
   }
 
   begin({ session }: RunStart): void {
@@ -88,23 +95,30 @@ export class CacheEntry {
     this.#runs = []
     this.#isWhole = true
     this.#summary = null
-    this.userId = session?.user_id ?? null
-    this.setState(session?.state == null ? 'null' : JSON.stringify(session.state))
+    this.#userId = session?.user_id ?? null
+    this.#setState(session?.state == null ? 'null' : JSON.stringify(session.state))
   }
 
   startRun({ run: started, state, unchecked }: RunStart): void {
     const { run_id, messages } = started
-    const shown = started.given === null ? started : { ...started, given: null }
-    const run = unchecked === true ? { ...shown, messages: messages.map(hideMessage) } : shown
     if (unchecked === true) this.#hidden.set(run_id, messages)
-    if (state !== null) this.setState(undefined)
-    if (this.#runs === undefined || !isTurn(run) || this.hasRun(run.run_id)) return
+    if (state !== null) this.#setState(undefined)
+    if (this.#runs === undefined || !isTurn(started) || this.hasRun(run_id)) return
+    // A run without a user has that of the session.
+    const user_id = started.user_id ?? this.#userId
+    if (user_id === undefined) {
+      this.#forgetRuns()
+      return
+    }
+    const isShown = started.given === null && user_id === started.user_id
+    const shown = isShown ? started : { ...started, given: null, user_id }
+    const run = unchecked === true ? { ...shown, messages: messages.map(hideMessage) } : shown
     this.#runs.push(run)
     this.bytes += bytesOf(run)
   }
 
   beginRun(runId: string, at: string): void {
-    this.setState(undefined)
+    this.#setState(undefined)
     const place = this.#placeOf(runId)
     const run = this.#runs?.[place]
     if (this.#runs !== undefined && run !== undefined) {
@@ -112,8 +126,19 @@ export class CacheEntry {
     }
   }
 
+  /** The message of the run may be seen. */
+  showMessage(runId: string): void {
+    const messages = this.#hidden.get(runId)
+    this.#hidden.delete(runId)
+    const place = this.#placeOf(runId)
+    const run = this.#runs?.[place]
+    if (this.#runs === undefined || run === undefined) return
+    if (messages !== undefined) this.#runs[place] = { ...run, messages }
+    else if (isWithheld(run)) this.#forgetRuns()
+  }
+
   endRun(end: RunEnd): void {
-    if (end.state !== undefined) this.setState(JSON.stringify(end.state))
+    if (end.state !== undefined) this.#setState(JSON.stringify(end.state))
     const place = this.#placeOf(end.run_id)
     const found = this.#runs?.[place]
     const said = this.#hidden.get(end.run_id)
@@ -128,14 +153,27 @@ export class CacheEntry {
     }
   }
 
-  setRuns(runs: readonly RunRecord[], isWhole: boolean): void {
-    for (const run of this.#runs ?? []) this.bytes -= bytesOf(run)
+  /** As it was read with this limit. */
+  setHistory({ runs, has_more }: History, limit: number): void {
+    if (limit < 1) return
+    this.#forgetRuns()
     this.#runs = [...runs]
-    this.#isWhole = isWhole
+    this.#isWhole = !has_more
     for (const run of runs) this.bytes += bytesOf(run)
   }
 
-  setState(state: string | undefined): void {
+  #forgetRuns(): void {
+    for (const run of this.#runs ?? []) this.bytes -= bytesOf(run)
+    this.#runs = undefined
+    this.#isWhole = false
+  }
+
+  setBasis(basis: SessionBasis | undefined): void {
+    this.#setState(JSON.stringify(basis?.state ?? null))
+    this.#userId = basis?.user_id
+  }
+
+  #setState(state: string | undefined): void {
     this.bytes += 2 * ((state?.length ?? 0) - (this.#state?.length ?? 0))
     this.#state = state
   }
@@ -159,6 +197,13 @@ export class CacheEntry {
   #placeOf(runId: string): number {
     return this.#runs?.findLastIndex(({ run_id }) => run_id === runId) ?? -1
   }
+}
+
+/** What is cached of a start must not change any more. Throws for what is not JSON. */
+export function freezeStart({ message, run }: RunStart): void {
+  freeze(message)
+  freeze(run.metadata)
+  freeze(run.given)
 }
 
 function toEnded(run: RunRecord, end: RunEnd): RunRecord {

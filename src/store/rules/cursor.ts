@@ -1,4 +1,5 @@
 import { invalidCursor } from '../../core/error.ts'
+import type { Page } from '../../core/page.ts'
 
 /** The position after which the next page begins: the sort time, and the id that breaks ties. */
 export interface Keyset {
@@ -31,4 +32,12 @@ function parse(cursor: string): unknown {
 
 export function isAfter(row: Keyset, keyset: Keyset): boolean {
   return row.time < keyset.time || (row.time === keyset.time && row.id < keyset.id)
+}
+
+/** The first `limit` of the items; with more than that, the next page begins after the last of them. */
+export function cutPage<T>(items: T[], limit: number, keysetOf: (item: T) => Keyset): Page<T> {
+  if (items.length <= limit) return { items, next: null }
+  const shown = items.slice(0, limit)
+  const last = shown.at(-1)
+  return { items: shown, next: last === undefined ? null : encodeCursor(keysetOf(last)) }
 }

@@ -1,5 +1,5 @@
 import { type EntityKind, finalStatuses, isEnded, isResumable, type RunStatus } from '../../core/run.ts'
-import type { RunFinished } from '../../core/run-write.ts'
+import type { EventsAppended, RunFinished } from '../../core/run-write.ts'
 
 const final: ReadonlySet<RunStatus> = new Set(finalStatuses)
 
@@ -28,7 +28,9 @@ export function mayResume(run: RunLook & { end_seq: number | null }, endSeq: num
   return isResumable(run) && run.end_seq === endSeq
 }
 
-/** Whether a run in this state accepts events under this fence. */
-export function takesEvents(run: { status: RunStatus; fence: number } | undefined, fence: number): boolean {
-  return run !== undefined && !isEnded(run.status) && run.fence === fence
+/** Whether a run in this state accepts events under this fence; `ok`: write them. */
+export function judgeEvents(run: { status: RunStatus; fence: number } | undefined, fence: number): EventsAppended {
+  if (run === undefined) return 'gone'
+  if (run.fence !== fence) return 'fenced'
+  return isEnded(run.status) ? 'gone' : 'ok'
 }

@@ -220,7 +220,7 @@ export function testCopies(store: () => SessionStore): void {
       expect((await store().readHistory(id, 10)).runs).toEqual([])
       expect(await store().finishRun(endOf(open.runId))).toBe('missing')
       const batch = { run_id: open.runId, fence: 1, events: textEvents(open.runId, 2, ['x']), reserve_until: 2_000 }
-      expect(await store().appendEvents(batch)).toBe(false)
+      expect(await store().appendEvents(batch)).toBe('gone')
       const again = await started(store(), { run: { session_id: id }, session: seedOf({ session_id: id }) })
       expect((await store().findSession(id))?.session.runs.map(({ run_id }) => run_id)).toEqual([again.runId])
       expect((await store().readHistory(id, 10)).runs.map(({ run_id }) => run_id)).toEqual([again.runId])

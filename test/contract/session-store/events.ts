@@ -38,8 +38,8 @@ export function testEvents(store: () => SessionStore): void {
     it('gives back identical events, cut exactly at every number and length', async () => {
       const { runId } = await started(store())
       const events = mixedEvents(runId)
-      expect(await append(runId, events.slice(0, 4))).toBe(true)
-      expect(await append(runId, events.slice(4, 9))).toBe(true)
+      expect(await append(runId, events.slice(0, 4))).toBe('ok')
+      expect(await append(runId, events.slice(4, 9))).toBe('ok')
       await store().finishRun(endOf(runId, { events: events.slice(9), end_seq: 25 }))
       const run = await store().findRun(runId)
       if (!run) throw new Error('the run is gone')
@@ -110,8 +110,8 @@ export function testEvents(store: () => SessionStore): void {
 
     it('accepts a batch without events to extend the reservation', async () => {
       const { runId } = await started(store())
-      expect(await append(runId, [], 9000)).toBe(true)
-      expect(await append(runId, [], 3000)).toBe(true)
+      expect(await append(runId, [], 9000)).toBe('ok')
+      expect(await append(runId, [], 3000)).toBe('ok')
       const { interrupted } = await store().recover('two', at(50))
       expect(interrupted.map((run) => run.run_id)).toEqual([runId])
       expect((await store().findRun(runId))?.end_seq).toBe(9001)

@@ -136,7 +136,7 @@ export function testFiles(store: () => SessionStore): void {
       await store().deleteSession('one')
       expect(await store().prune({ olderThan: at(50) }, 10)).toBe(1)
       for (const { session_id, run_id, file_id } of [one, two]) {
-        await vi.waitFor(() => started(store(), { run: { run_id, session_id } }))
+        await vi.waitFor(() => started(store(), { run: { run_id, session_id } }), { timeout: 10_000 })
         expect(await store().findFile(session_id, file_id)).toBeUndefined()
       }
     })

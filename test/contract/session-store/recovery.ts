@@ -52,7 +52,7 @@ export function testRecovery(store: () => SessionStore): void {
       const before = await store().findRun(runId)
       expect(await store().finishRun(endOf(runId))).toBe('fenced')
       const batch = { run_id: runId, fence: 1, events: textEvents(runId, 2, ['x']), reserve_until: 5000 }
-      expect(await store().appendEvents(batch)).toBe(false)
+      expect(await store().appendEvents(batch)).toBe('fenced')
       expect(await store().findRun(runId)).toEqual(before)
     })
 
@@ -71,8 +71,8 @@ export function testRecovery(store: () => SessionStore): void {
         started_at: null,
       })
       const [handed] = queued
-      expect(await store().beginRun(first.run.run_id, 1, at(51))).toBe(false)
-      expect(await store().beginRun(first.run.run_id, handed?.fence ?? 0, at(51))).toBe(true)
+      expect(await store().beginRun(first.run.run_id, 1, at(51))).toBe('gone')
+      expect(await store().beginRun(first.run.run_id, handed?.fence ?? 0, at(51))).toBe('begun')
       expect((await store().findSession(sessionId))?.session.state).toEqual({ a: 1 })
     })
 

@@ -101,7 +101,7 @@ export function testResume(store: () => SessionStore): void {
       ])
       expect(await store().finishRun(endOf(runId, { end_seq: 7 }))).toBe('fenced')
       const batch = { run_id: runId, fence: 2, events: textEvents(runId, 6, ['a whole']), reserve_until: 2000 }
-      expect(await store().appendEvents(batch)).toBe(true)
+      expect(await store().appendEvents(batch)).toBe('ok')
       const messages = [messageOf(runId, 'assistant', 'Half a whole')]
       expect(await store().finishRun(endOf(runId, { fence: 2, end_seq: 7, messages, usage }))).toBe('ok')
       expect(await typesOf(runId, 3)).toEqual([

@@ -13,7 +13,7 @@ export function testRuns(store: () => SessionStore): void {
         run: { metadata: { trace: 'x' }, user_id: 'u', timeout_ms: 5000 },
         state: { changed: { to: 2 } },
       })
-      expect(await store().startRun(start)).toEqual({ outcome: 'started', fence: 1, created_session: true })
+      expect(await store().startRun(start)).toMatchObject({ outcome: 'started', fence: 1, created_session: true })
       expect(await store().findRun(start.run.run_id)).toEqual(start.run)
       const record = await store().findSession('s1')
       expect(record?.session).toMatchObject({ agent_id: 'echo', run_count: 1, state: { kept: 1, changed: { to: 2 } } })
@@ -44,7 +44,7 @@ export function testRuns(store: () => SessionStore): void {
       const first = await started(store(), { run: { session_id: 's', created_at: at(1) }, session: null })
       await end(first.runId, { completed_at: at(2) })
       const second = startOf({ session: seedOf({ session_id: 's', name: 'other' }), run: { created_at: at(3) } })
-      expect(await store().startRun(second)).toEqual({ outcome: 'started', fence: 1, created_session: false })
+      expect(await store().startRun(second)).toMatchObject({ outcome: 'started', fence: 1, created_session: false })
       const record = await store().findSession('s')
       expect(record?.session).toMatchObject({ name: 'mine', state: { a: 1 }, run_count: 2, updated_at: at(3) })
       expect(record?.session.runs.map((run) => run.run_id)).toEqual([first.runId, second.run.run_id])
@@ -80,16 +80,16 @@ export function testRuns(store: () => SessionStore): void {
     it('queues any number of runs behind one, and begins them one at a time', async () => {
       const { sessionId, runId } = await started(store(), { session: seedOf({ session_id: 's', state: { a: 1 } }) })
       const queued = startOf({ run: { session_id: sessionId, status: 'queued' }, session: null, state: { b: 2 } })
-      expect(await store().startRun(queued)).toEqual({ outcome: 'queued', fence: 1, created_session: false })
+      expect(await store().startRun(queued)).toMatchObject({ outcome: 'queued', fence: 1, created_session: false })
       expect((await store().findSession('s'))?.session.state).toEqual({ a: 1 })
-      await expect(store().beginRun(queued.run.run_id, 1, at(5))).rejects.toMatchObject({ code: 'conflict' })
+      expect(await store().beginRun(queued.run.run_id, 1, at(5))).toBe('wait')
       await end(runId)
-      expect(await store().beginRun(queued.run.run_id, 2, at(5))).toBe(false)
-      expect(await store().beginRun(queued.run.run_id, 1, at(5))).toBe(true)
-      expect(await store().beginRun(queued.run.run_id, 1, at(6))).toBe(false)
+      expect(await store().beginRun(queued.run.run_id, 2, at(5))).toBe('gone')
+      expect(await store().beginRun(queued.run.run_id, 1, at(5))).toBe('begun')
+      expect(await store().beginRun(queued.run.run_id, 1, at(6))).toBe('gone')
       expect(await store().findRun(queued.run.run_id)).toMatchObject({ status: 'running', started_at: at(5) })
       expect((await store().findSession('s'))?.session).toMatchObject({ state: { a: 1, b: 2 }, updated_at: at(5) })
-      expect(await store().beginRun('none', 1, at(5))).toBe(false)
+      expect(await store().beginRun('none', 1, at(5))).toBe('gone')
     })
 
     it('records everything that an end says', async () => {
@@ -147,7 +147,7 @@ export function testRuns(store: () => SessionStore): void {
           'already_final',
         )
         expect(await end(runId, { status: 'interrupted', fence: 9 })).toBe('already_final')
-        expect(await store().appendEvents({ run_id: runId, fence: 1, events: [], reserve_until: 5000 })).toBe(false)
+        expect(await store().appendEvents({ run_id: runId, fence: 1, events: [], reserve_until: 5000 })).toBe('gone')
         expect(await store().findRun(runId)).toEqual(before)
       }
     })
@@ -164,21 +164,21 @@ export function testRuns(store: () => SessionStore): void {
       const before = await store().findRun(runId)
       expect(await end(runId, { fence: 2 })).toBe('fenced')
       const batch = { run_id: runId, fence: 2, events: textEvents(runId, 2, ['x']), reserve_until: 5000 }
-      expect(await store().appendEvents(batch)).toBe(false)
+      expect(await store().appendEvents(batch)).toBe('fenced')
       expect(await store().findRun(runId)).toEqual(before)
       expect(await store().readEvents(runId, 1, 10)).toEqual([])
     })
 
     it('writes nothing for the end of a run that is not there', async () => {
       expect(await end('none', { messages: [messageOf('none', 'assistant', 'x')] })).toBe('missing')
-      expect(await store().appendEvents({ run_id: 'none', fence: 1, events: [], reserve_until: 1 })).toBe(false)
+      expect(await store().appendEvents({ run_id: 'none', fence: 1, events: [], reserve_until: 1 })).toBe('gone')
       expect(await store().findRun('none')).toBeUndefined()
     })
 
     it('ends a queued run', async () => {
       const { runId } = await started(store(), { run: { status: 'queued' } })
       expect(await end(runId, { status: 'cancelled', cancellation_reason: 'requested' })).toBe('ok')
-      expect(await store().beginRun(runId, 1, at(3))).toBe(false)
+      expect(await store().beginRun(runId, 1, at(3))).toBe('gone')
       expect(await store().findRun(runId)).toMatchObject({ status: 'cancelled', started_at: null })
     })
 
@@ -189,7 +189,7 @@ export function testRuns(store: () => SessionStore): void {
         store().startRun(start),
         end(runId, { events: textEvents(runId, 2, ['x']), end_seq: 3, messages: [messageOf(runId, 'assistant', 'x')] }),
       ])
-      expect(results).toEqual([{ outcome: 'started', fence: 1, created_session: true }, 'ok'])
+      expect(results).toMatchObject([{ outcome: 'started', fence: 1, created_session: true }, 'ok'])
       expect(await store().findRun(runId)).toMatchObject({ status: 'completed', end_seq: 3 })
       expect((await store().readEvents(runId, 0, 10)).map((event) => event.type)).toEqual([
         'run_start',

@@ -43,6 +43,14 @@ export function testSummaries(store: () => SessionStore): void {
       }
     })
 
+    it('keeps every character that a model may write', async () => {
+      const content = 'a \u0000 "quoted" \\ 你好 🙂\n'
+      await store().createSession(seedOf({ session_id: 's' }))
+      await store().saveSummary(summaryOf('s', content))
+      expect((await store().findSummary('s'))?.content).toBe(content)
+      expect((await store().findSession('s'))?.session.summary?.content).toBe(content)
+    })
+
     it('has no summary and no job for a session that is not there', async () => {
       const missing = { code: 'session_not_found' }
       await expect(store().saveSummary(summaryOf('none', 'x'))).rejects.toMatchObject(missing)

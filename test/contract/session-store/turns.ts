@@ -103,13 +103,9 @@ export function testTurns(store: () => SessionStore): void {
       const b = await begin({ text: 'b', queued: true })
       const start = { ...startOf({ run: { session_id: sessionId, status: 'queued' }, session: null }), replaces: a }
       expect(await store().startRun(start)).toMatchObject({ outcome: 'queued', superseded: [a, b] })
-      expect(
-        await store()
-          .beginRun(start.run.run_id, 1, at(2))
-          .catch(() => 'busy'),
-      ).toBe('busy')
-      await finish(a, { status: 'cancelled' })
-      expect(await store().beginRun(start.run.run_id, 1, at(3))).toBe(true)
+      expect(await store().beginRun(start.run.run_id, 1, at(2))).toBe('wait')
+      for (const runId of [a, b]) await finish(runId, { status: 'cancelled' })
+      expect(await store().beginRun(start.run.run_id, 1, at(3))).toBe('begun')
       expect(await shown()).toEqual([start.run.run_id])
     })
 
@@ -229,7 +225,7 @@ export function testTurns(store: () => SessionStore): void {
       const b = await begin({ text: 'b', replaces: a, queued: true })
       await finish(a, { status: 'cancelled', state: { n: 2 } })
       expect(await stateNow()).toEqual({ n: 2 })
-      expect(await store().beginRun(b, 1, at(3))).toBe(true)
+      expect(await store().beginRun(b, 1, at(3))).toBe('begun')
       expect(await stateNow()).toBeNull()
       await finish(b, { state: { n: 5 } })
       expect(await store().restoreTurn(a, at(9))).toEqual({ outcome: 'restored' })

@@ -16,3 +16,11 @@ test('a page is read once for all its readers, and never given to readers of ano
   }
   expect(asked).toEqual(['run_a', 'run_b'])
 })
+
+test('a page of a run that has not ended is read anew', async () => {
+  let length = 0
+  const event: RunEvent = { type: 'text_delta', text: 'more', run_id: 'run_a', seq: 2, at: '' }
+  const readPage = sharePages(async () => Array<RunEvent>(++length).fill(event))
+  const growing = { run_id: 'run_a', end_seq: null }
+  expect([(await readPage(growing, 1, 10)).length, (await readPage(growing, 1, 10)).length]).toEqual([1, 2])
+})

@@ -60,12 +60,17 @@ test('lets a background run that shutdown finds before its turn stay in the queu
 })
 
 test('begins nothing when shutdown came while a claim was looked up', async () => {
+  const { runnable: slow, begun, open } = gate()
   const { store, reached, pass } = heldStore('findClaim')
-  const { runs } = await openServices({ echo }, store)
+  const { runs } = await openServices({ slow }, store)
+  await runs.start(request('slow', '1', { sessionId: 's' }))
+  await begun(0)
   const idempotency = { key: 'k', hash: 'h', whileRunning: 'conflict' as const }
-  const starting = runs.start(request('echo', 'x', { strategy: 'interrupt', idempotency }))
+  const starting = runs.start(request('slow', '2', { sessionId: 's', strategy: 'interrupt', idempotency }))
   await reached
-  await runs.shutdown(0)
+  const stopped = runs.shutdown(0)
+  open(0)
+  await stopped
   pass()
   await expect(starting).rejects.toMatchObject({ code: 'unavailable' })
   expect(runs.active).toBe(0)

@@ -7,6 +7,7 @@ import { createOnce } from '../../../src/service/idempotency.ts'
 import { createSummaries } from '../../../src/service/sessions/summaries.ts'
 import { memoryStore } from '../../../src/store/sessions/memory/store.ts'
 import { echo, gate, openServices, request } from '../../support/services.ts'
+import { turns } from '../../support/turns.ts'
 
 async function openWithSummaries(summarizer: Summarizer | undefined, timeoutMs = 5000) {
   const services = await openServices({ echo })
@@ -179,4 +180,59 @@ test('frees a key whose work failed while it could not be released, and tells th
   full = false
   expect(await once(idempotency, async () => 'done')).toBe('done')
   expect(await once(idempotency, async () => 'again')).toBe('done')
+})
+
+test('frees a key that could not be released with the next request that has a key, for other servers', async () => {
+  const inner = memoryStore()
+  await inner.open()
+  let full = true
+  const store: SessionStore = {
+    ...inner,
+    async releaseClaim(key) {
+      if (full) throw new AppError('storage_full', 'The disk is full.')
+      await inner.releaseClaim(key)
+    },
+  }
+  const once = createOnce(store, Date.now, silentLogger)
+  const keyed = (key: string) => ({ key, hash: 'h', whileRunning: 'conflict' as const })
+  await expect(once(keyed('left'), () => Promise.reject(new Error('down')))).rejects.toThrow('down')
+  expect(await once(keyed('between'), async () => 1)).toBe(1)
+  expect(await inner.findClaim('left')).toBeDefined()
+  full = false
+  expect(await once(keyed('next'), async () => 2)).toBe(2)
+  expect(await inner.findClaim('left')).toBeUndefined()
+})
+
+test('does not free a key that is at work again by a release that comes late', async () => {
+  const inner = memoryStore()
+  await inner.open()
+  const late = Promise.withResolvers<void>()
+  let releases = 0
+  const store: SessionStore = {
+    ...inner,
+    async releaseClaim(key) {
+      releases++
+      await late.promise
+      await inner.releaseClaim(key)
+    },
+  }
+  const once = createOnce(store, Date.now, silentLogger)
+  const keyed = (key: string) => ({ key, hash: 'h', whileRunning: 'conflict' as const })
+  const failed = once(keyed('k'), () => Promise.reject(new Error('down')))
+  failed.catch(() => {})
+  await turns(5)
+  const other = once(keyed('other'), async () => 'other')
+  const working = Promise.withResolvers<void>()
+  const again = once(keyed('k'), async () => {
+    await working.promise
+    return 'again'
+  })
+  await turns(5)
+  late.resolve()
+  await expect(failed).rejects.toThrow('down')
+  expect(await other).toBe('other')
+  await turns(5)
+  expect([releases, (await inner.findClaim('k'))?.answer]).toEqual([1, null])
+  working.resolve()
+  expect(await again).toBe('again')
 })

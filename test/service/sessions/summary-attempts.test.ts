@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { silentLogger } from '../../../src/core/logger.ts'
+import { AppError } from '../../../src/core/error.ts'
+import { type Logger, silentLogger } from '../../../src/core/logger.ts'
 import { createSummaries } from '../../../src/service/sessions/summaries.ts'
 import { memoryStore } from '../../../src/store/sessions/memory/store.ts'
 import { at, endOf, seedOf, started } from '../../contract/session-store/builders.ts'
@@ -12,11 +13,11 @@ async function withJob() {
   await store.finishRun(endOf(runId))
   await store.scheduleSummary('s', at(1))
   const asked: string[] = []
-  const open = (summarize: () => Promise<string>) =>
+  const open = (summarize: () => Promise<string>, logger: Logger = silentLogger) =>
     createSummaries({
       store,
       clock: Date.now,
-      logger: silentLogger,
+      logger,
       summarizer: {
         name: 'test',
         summarize: () => {
@@ -60,4 +61,38 @@ test('does not count what a shutdown has ended', async () => {
     await summaries.close()
   }
   expect(await store.listSummaryJobs()).toEqual(['s'])
+})
+
+test.each(['ends', 'is cut by a shutdown'])(
+  'a session that is deleted while its summary is written is no error when the writing %s',
+  async (how) => {
+    const { store, asked, open } = await withJob()
+    const errors: unknown[] = []
+    const logger = { ...silentLogger, error: (...entry: unknown[]) => void errors.push(entry) }
+    const written = Promise.withResolvers<string>()
+    const summaries = open(() => written.promise, logger)
+    await summaries.recover()
+    await expect.poll(() => asked.length).toBe(1)
+    await store.deleteSession('s')
+    if (how === 'ends') written.resolve('short')
+    await summaries.close()
+    expect([errors, await store.listSummaryJobs()]).toEqual([[], []])
+  },
+)
+
+test('a summary that a full disk could not take is written when there is room', async () => {
+  const { store, asked, open } = await withJob()
+  const save = store.saveSummary
+  let isFull = true
+  store.saveSummary = async (...given) => {
+    if (isFull) throw new AppError('storage_full', 'The disk is full.')
+    return save(...given)
+  }
+  const summaries = open(async () => 'short')
+  await summaries.recover()
+  await expect.poll(() => asked.length).toBe(1)
+  isFull = false
+  await expect.poll(() => store.findSummary('s')).toMatchObject({ content: 'short' })
+  expect(await store.listSummaryJobs()).toEqual([])
+  await summaries.close()
 })

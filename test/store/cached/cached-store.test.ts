@@ -238,6 +238,34 @@ describe('active sessions', () => {
     expect(reads).toEqual(['readHistory', 'findSession', 'findSummary'])
   })
 
+  it('give runs without a user that of their session', async () => {
+    const store = cachedStore(memoryStore())
+    await store.open()
+    const run = { session_id: 's' }
+    await store.startRun(startOf({ run, session: seedOf({ session_id: 's', user_id: 'ann' }) }))
+    const usersOf = async () => (await store.readHistory('s', 5)).runs.map(({ user_id }) => user_id)
+    expect(await usersOf()).toEqual(['ann'])
+    // The session has a user of which the cache has not heard yet.
+    await store.shareSession('s', { user_id: 'bob' }, at(3))
+    expect(await usersOf()).toEqual(['ann'])
+    await store.startRun(startOf({ run: { ...run, status: 'queued' }, session: null }))
+    expect(await usersOf()).toEqual(['ann', 'bob'])
+  })
+
+  it('show a message as soon as it has been checked', async () => {
+    const store = cachedStore(memoryStore())
+    await store.open()
+    const start = { ...startOf({ run: { session_id: 's' }, text: 'fine' }), unchecked: true }
+    const { run_id: runId } = start.run
+    await store.startRun(start)
+    const shown = async () => (await store.readHistory('s', 5)).runs.flatMap(({ messages }) => messages)
+    expect((await shown()).map(({ content }) => content)).not.toContain('fine')
+    await store.appendEvents({ run_id: runId, fence: 1, events: [], reserve_until: 1500, checked: true })
+    expect(await shown()).toEqual(start.run.messages)
+    await store.finishRun(endOf(runId, { checked: true }))
+    expect(await shown()).toEqual(start.run.messages)
+  })
+
   it('can not be changed by what an agent does to its input', async () => {
     const store = cachedStore(memoryStore())
     await store.open()

@@ -27,7 +27,7 @@ model.doStream = async (options) => {
 
 export default defineConfig({
   ...bench,
-  server: { studio: { again: true } },
+  server: { studio: { again: true }, a2a: { push: { allowHttp: true, allowPrivate: true } } },
   agents: {
     ...bench.agents,
     watched: agent({

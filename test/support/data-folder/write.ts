@@ -42,7 +42,11 @@ await post('/agents/echo/run', { input: { parts: [{ type: 'text', text: 'see' },
 const wrong = await post('/agents/echo/run', { input: 'the wrong bittern', session_id: 'kept' })
 const right = { input: 'the right bittern', session_id: 'kept', replaces: wrong.run_id }
 await post('/agents/echo/run', { ...right, history: [{ role: 'user', content: 'told of the crane' }] })
-await post('/agents/asking/run', { input: 'may the stork nest?', session_id: 'kept' })
+const asked = await post('/agents/asking/run', { input: 'may the stork nest?', session_id: 'kept' })
+await post(`/a2a/agents/asking/tasks/${asked.run_id}/pushNotificationConfigs`, {
+  ...{ id: 'kept', url: 'http://127.0.0.1:9/hook', token: 'the egret' },
+  authentication: { scheme: 'Bearer', credentials: 'the crane' },
+})
 await post('/sessions/kept/summary', {})
 await post('/sessions/kept/reuse', { user_id: 'bob' })
 await post('/agents/slow/run', { input: 'cut short', background: true })

@@ -104,8 +104,10 @@ async function sendOne(
   const { status, headers, text } = answer
   count(findings.statuses, status)
   const body = headers['content-type']?.includes('json') === true && text !== '' ? parse(text) : undefined
-  if (status >= 400 && hostile.method !== 'HEAD') count(findings.codes, `${status} ${body?.error?.code}`)
-  if (guarded) for (const what of wrongRights(hostile, answer, body?.error?.code)) say(what)
+  const isChat = headers['content-type']?.startsWith('text/plain') === true
+  const code = body?.error?.code ?? (isChat ? headers['x-error-code'] : undefined)
+  if (status >= 400 && hostile.method !== 'HEAD') count(findings.codes, `${status} ${code}`)
+  if (guarded) for (const what of wrongRights(hostile, answer, code)) say(what)
   const isProved = headers['x-agentserve-proof'] !== undefined
   if (isProved && !soundChallenge.test(hostile.headers['X-Agentserve-Challenge'] ?? '')) say('a proof of nothing')
   if (headers['x-request-id'] === undefined) say('no request id')
@@ -116,7 +118,11 @@ async function sendOne(
     const isJsonRpc = body?.jsonrpc === '2.0' && typeof body.error?.code === 'number'
     const isOurs =
       typeof body?.error?.code === 'string' && body.error.message && body.request_id === headers['x-request-id']
-    if (!isJsonRpc && !isOurs) say(`${status} in another shape: ${text.slice(0, 300)}`)
+    // The HTTP binding of A2A.
+    const isOfRest = body?.error?.code === status && typeof body.error.status === 'string'
+    // To useChat, an error is one sentence.
+    const isSentence = isChat && typeof code === 'string' && text !== ''
+    if (!isJsonRpc && !isOfRest && !isOurs && !isSentence) say(`${status} in another shape: ${text.slice(0, 300)}`)
   }
   if (/\n\s+at \S+ \(/.test(text) || text.includes('node_modules')) say('a stack trace')
   if (status < 300) {

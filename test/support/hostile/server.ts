@@ -7,15 +7,15 @@ export type Guard = 'nothing' | 'keys' | 'keys behind a proxy'
 
 const keys: Keys = { operator: 'operator-0123456789abcdef', user: 'ann-0123456789abcdef' }
 const auth = `auth: { keys: ['${keys.operator}', { key: '${keys.user}', userId: 'ann' }] }`
-const servers: Record<Guard, string> = {
-  nothing: '{}',
-  keys: `{ ${auth} }`,
-  'keys behind a proxy': `{ ${auth}, trustProxy: ['127.0.0.1'] }`,
+const guards: Record<Guard, string> = {
+  nothing: '',
+  keys: `${auth},`,
+  'keys behind a proxy': `${auth}, trustProxy: ['127.0.0.1'],`,
 }
-const configOf = (guard: Guard) => `
+const configOf = (guard: Guard, storage: string) => `
 import { agent, defineConfig } from 'agentserve'
 export default defineConfig({
-  server: ${servers[guard]},
+  server: { ${guards[guard]} ${storage} },
   agents: {
     echo: agent({ sideEffects: false, async *run({ text }) { yield text } }),
     docs: agent({ knowledge: true }),
@@ -37,19 +37,21 @@ export interface HostileOutcome {
 
 /**
  * Starts the program, puts `count` hostile requests on it, all determined by `seed`, and stops it. What it has grown by
- * after the first `warmUp` of them is not counted.
+ * after the first `warmUp` of them is not counted. `database`: its sessions are in this schema of a Postgres.
  */
 export async function outliveHostile(
   count: number,
   seed: number,
   warmUp = 1_500,
   guard: Guard = 'nothing',
+  database?: { url: string; schema: string },
 ): Promise<HostileOutcome> {
-  const project = await createProject({ 'agent.config.ts': configOf(guard) })
+  const storage = database === undefined ? '' : `storage: { type: 'postgres', schema: '${database.schema}' }`
+  const project = await createProject({ 'agent.config.ts': configOf(guard, storage) })
   const given = guard === 'nothing' ? undefined : keys
   let server: RunningServer | undefined
   try {
-    server = await serve(project, 'start')
+    server = await serve(project, 'start', [], database && { AGENTSERVE_DATABASE_URL: database.url })
     // What is loaded on first use (LanceDB, document readers), and a heap of the size that this takes, are no growth.
     const content = JSON.stringify({ content: 'A text about nothing much.' })
     const headers = { 'Content-Type': 'application/json', 'X-API-Key': keys.operator }

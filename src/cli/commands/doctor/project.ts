@@ -41,6 +41,23 @@ export async function checkPort(
   return wrong('port', message, 'stop the program that uses it, or name another port with --port')
 }
 
+/** Where other agents find the cards of these. */
+export function checkCards({ a2a, address }: ResolvedConfig['server'], running: ServerHint | undefined): Finding {
+  return ok('a2a', `cards at ${a2a.publicUrl ?? baseOf(address, running)}${a2a.prefix}/agents`)
+}
+
+/** What a page gives `useChat` as its `api`. */
+export function checkChat(
+  { chat, prefix, address }: ResolvedConfig['server'],
+  running: ServerHint | undefined,
+): Finding {
+  return ok('usechat', chat ? `${baseOf(address, running)}${prefix}/chat/<agent>` : 'off: server.chat is false')
+}
+
+function baseOf({ host = 'localhost', port }: ResolvedConfig['server']['address'], running: ServerHint | undefined) {
+  return running?.url ?? `http://${host}:${port}`
+}
+
 function listen(port: number, host: string | undefined): Promise<string | undefined> {
   return new Promise((resolve) => {
     const server = createServer()

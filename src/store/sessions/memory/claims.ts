@@ -20,6 +20,8 @@ export function expireClaims(state: MemoryState, now: string): void {
 }
 
 /** Releases keys that an earlier process left without a run or an answer. */
-export function releaseClaims(state: MemoryState): void {
-  for (const [key, row] of state.claims) if (row.run_id === null && row.answer === null) state.claims.delete(key)
+export function releaseClaims(state: MemoryState, isLeft: (key: string) => boolean): void {
+  for (const [key, { run_id, answer }] of state.claims) {
+    if (run_id === null && answer === null && isLeft(key)) state.claims.delete(key)
+  }
 }

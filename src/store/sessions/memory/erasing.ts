@@ -1,5 +1,6 @@
 import { isEnded } from '../../../core/run.ts'
 import { deleteFiles } from './files.ts'
+import { deletePushConfigs } from './push.ts'
 import type { MemoryState, RunRow } from './rows.ts'
 
 /** Erases everything in one step; returns the number of changes. */
@@ -23,6 +24,7 @@ export function eraseUser(state: MemoryState, userId: string): number {
     )
     const ownIds = new Set(own.map(({ record }) => record.run_id))
     deleteFiles(state, ({ run_id }) => ownIds.has(run_id), session.session_id)
+    deletePushConfigs(state, ownIds)
     for (const row of own) empty(row)
     for (const [key, answer] of state.answers) if (ownIds.has(answer.run_id)) state.answers.delete(key)
     if (own.length > 0) {

@@ -7,7 +7,8 @@ import type { Session, SessionOwners, SharedWith } from '../../../core/session.t
 import type { CachedAnswer } from '../../../core/store.ts'
 import type { Summary } from '../../../core/summary.ts'
 import type { Clock } from '../../../core/time.ts'
-import type { Expiry } from '../../rules/expiry.ts'
+import { Expiry } from '../../rules/expiry.ts'
+import type { PushRow } from './push.ts'
 
 export interface RunRow {
   record: RunRecord
@@ -64,12 +65,29 @@ export interface MemoryState {
   clock: Clock
   expiry: Expiry
   answers: Map<string, CachedAnswer>
+  /** By run, then by id. */
+  pushConfigs: Map<string, Map<string, PushRow>>
   /** By session, then by id. */
   files: Map<string, Map<string, FileRow>>
   /** Each content once, by its hash, with the number of its files. */
   contents: Map<string, { bytes: Uint8Array; files: number }>
   /** By session: when each was scheduled, and how often it was attempted. */
   summaryJobs: Map<string, { at: string; attempts: number }>
+}
+
+export function emptyState(clock: Clock): MemoryState {
+  return {
+    sessions: new Map(),
+    runs: new Map(),
+    claims: new Map(),
+    clock,
+    expiry: new Expiry(clock),
+    answers: new Map(),
+    pushConfigs: new Map(),
+    files: new Map(),
+    contents: new Map(),
+    summaryJobs: new Map(),
+  }
 }
 
 /** A copy of JSON-like data, independent of the original. Throws for values that are not JSON. */

@@ -1,17 +1,23 @@
 import { AppError } from '../../../core/error.ts'
 import { endEvent, isFinalEvent, type RunEvent, startEvent } from '../../../core/event.ts'
-import { RunFold } from '../../../core/fold.ts'
-import { createId } from '../../../core/id.ts'
 import type { JsonObject } from '../../../core/json.ts'
 import type { Page, PageRequest } from '../../../core/page.ts'
 import { hideMessage } from '../../../core/refusal.ts'
 import { isEnded, isTry, isTurn, type Run } from '../../../core/run.ts'
-import type { RunEnd, RunFinished, RunResume, RunResumed, RunStart, RunStarted } from '../../../core/run-write.ts'
+import type {
+  RunBegun,
+  RunEnd,
+  RunFinished,
+  RunResume,
+  RunResumed,
+  RunStart,
+  RunStarted,
+} from '../../../core/run-write.ts'
 import type { SessionSeed } from '../../../core/session.ts'
-import type { History, HistoryView, Recovered, RunFilter } from '../../../core/store.ts'
+import type { History, HistoryView, RunFilter } from '../../../core/store.ts'
 import { jsonSize } from '../../../runtime/json-size.ts'
 import { eventPageCharacters } from '../../rules/page-size.ts'
-import { judgeEnd, maxRecoveredCharacters, mayResume, startReserve } from '../../rules/run-rules.ts'
+import { judgeEnd, mayResume, startReserve } from '../../rules/run-rules.ts'
 import { takeWithin } from './budget.ts'
 import { insertClaim, readClaim } from './claims.ts'
 import { isBefore } from './handovers.ts'
@@ -81,11 +87,11 @@ function takeState(session: SessionRow, row: RunRow, state: JsonObject | null): 
 }
 
 /** A try changes nothing of its session. */
-function touchFor({ record }: RunRow, session: SessionRow, at: string): void {
+export function touchFor({ record }: RunRow, session: SessionRow, at: string): void {
   if (!isTry(record)) touch(session, at)
 }
 
-function setModelUsage(record: RunRow['record'], usage: RunEnd['usage_by_model']): void {
+export function setModelUsage(record: RunRow['record'], usage: RunEnd['usage_by_model']): void {
   if (usage === undefined) delete record.usage_by_model
   else record.usage_by_model = copy([...usage])
 }
@@ -94,19 +100,19 @@ function isBusy(session: SessionRow): boolean {
   return session.latest?.record.status === 'running'
 }
 
-export function beginRun(state: MemoryState, runId: string, fence: number, at: string): boolean {
+export function beginRun(state: MemoryState, runId: string, fence: number, at: string): RunBegun {
   const row = state.runs.get(runId)
-  if (row === undefined || row.record.status !== 'queued' || row.fence !== fence) return false
+  if (row === undefined || row.record.status !== 'queued' || row.fence !== fence) return 'gone'
   const session = getSession(state, row.record.session_id)
   const takesTurn = isTurn(row.record)
-  if (takesTurn && isBusy(session)) throw new AppError('conflict', 'The session already has a running run.')
+  if (takesTurn && isBusy(session)) return 'wait'
   row.record.status = 'running'
   row.record.started_at = at
   if (takesTurn) session.latest = row
   takeState(session, row, row.startState)
   row.startState = null
   touchFor(row, session, at)
-  return true
+  return 'begun'
 }
 
 /** Adds new events; skips numbers that are recorded already and events that are derived. */
@@ -248,44 +254,4 @@ function viewOf(session: SessionRow, { before, upTo, replaced }: HistoryView): R
   }
   if (before !== undefined) return conversationOf(session, before).slice(0, -1)
   return upTo === undefined ? turns.filter(isShown) : conversationOf(session, upTo)
-}
-
-export function recoverRuns(state: MemoryState, owner: string, at: string): Recovered {
-  const interrupted: Run[] = []
-  const queued: Recovered['queued'] = []
-  for (const row of state.runs.values()) {
-    const { record } = row
-    if (isEnded(record.status) || row.owner === owner) continue
-    row.fence += 1
-    row.owner = owner
-    if (record.status === 'queued' && record.background) {
-      const { unchecked } = row
-      const run = copy(unchecked === undefined ? record : { ...record, messages: [unchecked] })
-      queued.push({ run, fence: row.fence, ...(unchecked !== undefined && { unchecked: true }) })
-    } else {
-      const isUnchecked = row.unchecked !== undefined
-      interrupt(state, row, at)
-      if (isUnchecked) refuseRuns(state, [record.run_id])
-      interrupted.push(runOf(row))
-    }
-  }
-  return { interrupted, queued }
-}
-
-function interrupt(state: MemoryState, row: RunRow, at: string): void {
-  const { record } = row
-  const fold = new RunFold(maxRecoveredCharacters)
-  fold.addRecorded(row.events)
-  record.truncated = record.status === 'running'
-  record.status = 'interrupted'
-  record.completed_at = at
-  record.end_seq = row.reserveUntil + 1
-  record.messages.push(...fold.messages(record.run_id, createId('msg'), at))
-  record.sources = fold.sources
-  const { usage, usage_by_model: byModel } = fold.used()
-  record.usage = usage
-  setModelUsage(record, byModel)
-  const session = getSession(state, record.session_id)
-  if (record.messages.length < 2) bringBack(state, session, record.run_id, at)
-  touchFor(row, session, at)
 }

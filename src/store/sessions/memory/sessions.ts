@@ -13,6 +13,7 @@ import type { Summary } from '../../../core/summary.ts'
 import { decodeCursor, encodeCursor, isAfter, type Keyset } from '../../rules/cursor.ts'
 import { deleteFiles } from './files.ts'
 import { keepReach, removeOwner, turnsFor } from './handovers.ts'
+import { deletePushConfigs } from './push.ts'
 import { copy, type MemoryState, type RunRow, type SessionRow, sessionOf } from './rows.ts'
 
 const ownerLists = [
@@ -93,6 +94,10 @@ export function removeSession(state: MemoryState, sessionId: string): boolean {
   if (row === undefined) return false
   deleteFiles(state, ({ run_id }) => state.runs.has(run_id), sessionId)
   for (const run of row.runs) state.runs.delete(run.record.run_id)
+  deletePushConfigs(
+    state,
+    row.runs.map(({ record }) => record.run_id),
+  )
   state.summaryJobs.delete(sessionId)
   return state.sessions.delete(sessionId)
 }

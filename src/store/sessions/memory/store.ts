@@ -2,9 +2,8 @@ import { AppError } from '../../../core/error.ts'
 import type { Json } from '../../../core/json.ts'
 import type { SessionStore } from '../../../core/store.ts'
 import { type Clock, timestamp } from '../../../core/time.ts'
-import { Expiry } from '../../rules/expiry.ts'
 import { hashOf } from '../../rules/file-pieces.ts'
-import { takesEvents } from '../../rules/run-rules.ts'
+import { judgeEvents } from '../../rules/run-rules.ts'
 import { cacheAnswer, readAnswer } from './answers.ts'
 import { expireClaims, insertClaim, readClaim, releaseClaims } from './claims.ts'
 import { gatherRuns, readRecords, restoreSession } from './copies.ts'
@@ -13,7 +12,9 @@ import * as files from './files.ts'
 import * as handovers from './handovers.ts'
 import { overviewOf, pageOfOverviews } from './overviews.ts'
 import { deleteTries, pruneSessions } from './prune.ts'
-import { copy, type MemoryState, recordOf } from './rows.ts'
+import { pushStore } from './push.ts'
+import { recoverRuns } from './recover.ts'
+import { copy, emptyState, type MemoryState, recordOf } from './rows.ts'
 import * as runs from './runs.ts'
 import { searchMessages } from './search.ts'
 import * as sessions from './sessions.ts'
@@ -28,19 +29,13 @@ export interface MemoryStoreOptions {
 
 /** Keeps everything in this process. `open` after `close` gives the same content, which simulates a restart. */
 export function memoryStore({ clock = Date.now, maxReadBytes }: MemoryStoreOptions = {}): SessionStore {
-  const state: MemoryState = {
-    sessions: new Map(),
-    runs: new Map(),
-    claims: new Map(),
-    clock,
-    expiry: new Expiry(clock),
-    answers: new Map(),
-    files: new Map(),
-    contents: new Map(),
-    summaryJobs: new Map(),
-  }
+  return storeOf(emptyState(clock), maxReadBytes)
+}
+
+/** One of the stores that share this content. Each of its writes is one step, taken when the method is called. */
+export function storeOf(state: MemoryState, maxReadBytes?: number): SessionStore {
   let closed = false
-  const now = () => timestamp(clock())
+  const now = () => timestamp(state.clock())
 
   /** Runs each call as one atomic step. */
   async function step<T>(work: () => T): Promise<T> {
@@ -107,11 +102,12 @@ export function memoryStore({ clock = Date.now, maxReadBytes }: MemoryStoreOptio
     appendEvents: (batch) =>
       step(() => {
         const row = state.runs.get(batch.run_id)
-        if (!row || !takesEvents(runs.lookOf(row), batch.fence)) return false
+        const verdict = judgeEvents(row && runs.lookOf(row), batch.fence)
+        if (row === undefined || verdict !== 'ok') return verdict
         runs.keepEvents(row, batch.events)
         row.reserveUntil = Math.max(row.reserveUntil, batch.reserve_until)
         if (batch.checked === true) runs.showMessage(row)
-        return true
+        return 'ok'
       }),
     finishRun: (end) => step(() => runs.finishRun(state, end)),
     resumeRun: (resume) => step(() => runs.resumeRun(state, resume)),
@@ -144,6 +140,8 @@ export function memoryStore({ clock = Date.now, maxReadBytes }: MemoryStoreOptio
 
     cacheAnswer: (answer) => step(() => cacheAnswer(state, answer, now())),
     findCached: (key) => step(() => readAnswer(state, key, now())),
+
+    ...pushStore(state, step),
 
     saveSummary: (summary, last) => step(() => sessions.setSummary(state, summary, last)),
     findSummary: (sessionId) => step(() => copy(state.sessions.get(sessionId)?.summary ?? undefined)),
@@ -184,9 +182,9 @@ export function memoryStore({ clock = Date.now, maxReadBytes }: MemoryStoreOptio
     recover: (owner, at) =>
       step(() => {
         expireClaims(state, now())
-        releaseClaims(state)
+        releaseClaims(state, () => true)
         files.deleteFiles(state, ({ run_id }) => !state.runs.has(run_id))
-        return runs.recoverRuns(state, owner, at)
+        return recoverRuns(state, owner, at, (other) => other !== owner)
       }),
   }
 }

@@ -55,6 +55,10 @@ async function emptyRuns(writer: Connection, userId: string, limit: number): Pro
     `DELETE FROM cached_answers WHERE answer_run_id IN (SELECT run_id FROM runs WHERE run_number IN ${among})`,
     these,
   )
+  await writer.run(
+    `DELETE FROM push_configs WHERE push_run_id IN (SELECT run_id FROM runs WHERE run_number IN ${among})`,
+    these,
+  )
   // The summary repeats what the deleted runs said.
   await writer.run(`DELETE FROM summaries WHERE summary_session_id IN ${theirSessions}`, these)
   await writer.run(`UPDATE sessions SET revision = revision + 1 WHERE session_id IN ${theirSessions}`, these)

@@ -9,12 +9,14 @@ import type { History, HistoryView, PruneRule, RunFilter, SessionListFilter } fr
 import type { Summary } from '../../../core/summary.ts'
 import { eventPageCharacters } from '../../rules/page-size.ts'
 import type { Connection, SqlRow, SqlValue } from '../../sqlite/connection.ts'
+import { BatchedReads } from '../rows/batched-reads.ts'
+import { requestsAtOnce, rowBytes, takeStep, usualReadBytes } from '../rows/budget.ts'
+import { batchesFor, readEventPage } from '../rows/event-page.ts'
+import { oldestFirst, type RecordRow, toRunRecord } from '../rows/rows.ts'
 import { readAnswer } from './answers.ts'
 import * as files from './files/read.ts'
 import { countSessions } from './prune.ts'
-import { BatchedReads } from './reading/batched-reads.ts'
-import { requestsAtOnce, rowBytes, takeStep, usualReadBytes } from './reading/budget.ts'
-import { readBatchesWith, readEventPage } from './reading/events.ts'
+import { readBatches, readBatchesWith } from './reading/events.ts'
 import { findHandover, isBefore, listHandovers } from './reading/handovers.ts'
 import { countSessions as countListed, listKeys } from './reading/keys.ts'
 import { runPage } from './reading/lists.ts'
@@ -33,7 +35,6 @@ import { isLargeRow, type LargeRow, readNumbered, readRecord, readTurns } from '
 import { readSessions, sessionPage, toFoundSession } from './reading/sessions.ts'
 import { findStateBefore } from './reading/turn-tree.ts'
 import type { HiddenSessions } from './schema/hidden.ts'
-import { oldestFirst, type RecordRow, toRunRecord } from './schema/rows.ts'
 import { findSummary, listSummaryJobs } from './summaries.ts'
 import { hasDueTries } from './tries.ts'
 import { readClaim } from './writing/claims.ts'
@@ -43,22 +44,24 @@ export class Reads {
   readonly #readers: readonly Connection[]
   readonly #hidden: HiddenSessions
   readonly #maxBytes: number
-  readonly #runs: BatchedReads
-  readonly #runHeads: BatchedReads
+  readonly #runs: BatchedReads<SqlRow>
+  readonly #runHeads: BatchedReads<SqlRow>
   /** By limit, because each limit has its own statement. */
-  readonly #histories = new Map<number, BatchedReads>()
-  readonly #sessions: BatchedReads
-  readonly #overviews: BatchedReads
+  readonly #histories = new Map<number, BatchedReads<SqlRow>>()
+  readonly #sessions: BatchedReads<SqlRow>
+  readonly #overviews: BatchedReads<SqlRow>
   #turn = 0
 
   constructor(readers: readonly Connection[], hidden: HiddenSessions, maxBytes = usualReadBytes) {
     this.#readers = readers
     this.#hidden = hidden
     this.#maxBytes = maxBytes
-    this.#runs = new BatchedReads((requests, count) => this.#all(selectRuns, [rowBytes(maxBytes, count, 1), requests]))
-    this.#runHeads = new BatchedReads((requests) => this.#all(selectRunHeads, [requests]))
-    this.#overviews = new BatchedReads((requests) => this.#all(selectOverviews, [requests]))
-    this.#sessions = new BatchedReads((requests, count) => readSessions(this.#all, requests, count, maxBytes))
+    this.#runs = new BatchedReads((requests) =>
+      this.#all(selectRuns, [rowBytes(maxBytes, requests.length, 1), JSON.stringify(requests)]),
+    )
+    this.#runHeads = new BatchedReads((requests) => this.#all(selectRunHeads, [JSON.stringify(requests)]))
+    this.#overviews = new BatchedReads((requests) => this.#all(selectOverviews, [JSON.stringify(requests)]))
+    this.#sessions = new BatchedReads((requests) => readSessions(this.#all, requests, maxBytes))
   }
 
   async findSession(sessionId: string): Promise<SessionRecord | undefined> {
@@ -103,12 +106,13 @@ export class Reads {
     return readTurns(this.#all, row?.record_rows as string, limit, this.#maxBytes)
   }
 
-  #historiesOf(limit: number): BatchedReads {
+  #historiesOf(limit: number): BatchedReads<SqlRow> {
     let histories = this.#histories.get(limit)
     if (histories === undefined) {
       const rows = limit + 1
       histories = new BatchedReads(
-        (requests, count) => this.#all(selectHistories, [rowBytes(this.#maxBytes, count, rows), rows, requests]),
+        (requests) =>
+          this.#all(selectHistories, [rowBytes(this.#maxBytes, requests.length, rows), rows, JSON.stringify(requests)]),
         requestsAtOnce(rows),
       )
       this.#histories.set(limit, histories)
@@ -126,8 +130,11 @@ export class Reads {
     const run = await this.findRunHead(runId)
     if (run === undefined || limit <= 0) return []
     const most = Math.min(eventPageCharacters, this.#maxBytes)
-    const batches = types && readBatchesWith(this.#all, runId, Math.max(after, 1), types)
-    const { events, isLast } = await readEventPage(this.#all, runId, Math.max(after, 1), limit, most, batches)
+    const from = Math.max(after, 1)
+    const batches = types
+      ? readBatchesWith(this.#all, runId, from, types)
+      : readBatches(this.#all, runId, from, batchesFor(limit))
+    const { events, isLast } = await readEventPage(batches, limit, most)
     if (after < 1) events.unshift(startEvent(run))
     if (isLast && isEnded(run.status) && run.end_seq !== null && run.end_seq > after)
       events.push(endEvent(run, run.end_seq))
@@ -236,6 +243,11 @@ export class Reads {
 
   findClaim(key: string, now: string): Promise<ClaimRecord | undefined> {
     return readClaim(this.#reader(), key, now)
+  }
+
+  /** For a small read of its own. */
+  on<T>(read: (connection: Connection) => Promise<T>): Promise<T> {
+    return read(this.#reader())
   }
 
   readonly #all = (sql: string, params: readonly SqlValue[] = []): Promise<SqlRow[]> => this.#reader().all(sql, params)

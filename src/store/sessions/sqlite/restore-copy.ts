@@ -1,10 +1,10 @@
 import type { SessionCopy, SessionHead, SessionRecord } from '../../../core/session.ts'
+import { UsageSums } from '../../rules/usage-rows.ts'
 import type { Connection } from '../../sqlite/connection.ts'
 import { beginCopy, type Counted, finishCopy, writeAtOnce, writeStep } from './copies.ts'
 import { copySteps } from './hidden/copy-steps.ts'
 import type { Removal } from './hidden/removal.ts'
 import type { HiddenSessions } from './schema/hidden.ts'
-import { UsageSums } from './writing/usage.ts'
 
 export interface RestoreOptions {
   hidden: HiddenSessions

@@ -4,6 +4,7 @@ import type { ClaimRecord, RunFinished, RunStart, RunStarted } from '../../../co
 import type { SessionStore } from '../../../core/store.ts'
 import { type Clock, timestamp } from '../../../core/time.ts'
 import { Expiry } from '../../rules/expiry.ts'
+import type { RunWrite } from '../../rules/run-writes.ts'
 import type { Connection } from '../../sqlite/connection.ts'
 import { toStoreError } from '../../sqlite/failure.ts'
 import type { Synchronous } from '../../sqlite/open-database.ts'
@@ -17,13 +18,13 @@ import { removedAtOnce } from './hidden/remove.ts'
 import { type GoneSessions, removeSessions } from './hidden/remove-sessions.ts'
 import { type Opened, openStore } from './opened.ts'
 import { pruneSessions } from './prune.ts'
+import { pushStore } from './push.ts'
 import type { Reads } from './reads.ts'
 import { recover } from './recover.ts'
 import { restoreInSteps } from './restore-copy.ts'
 import * as sessions from './sessions.ts'
 import * as summaries from './summaries.ts'
 import { removeTries } from './tries.ts'
-import type { RunWrite } from './writing/batch.ts'
 import { completeClaim, releaseClaim, takeClaim } from './writing/claims.ts'
 import { finishRefused } from './writing/refuse.ts'
 import { resumeRun } from './writing/single-write.ts'
@@ -242,6 +243,8 @@ export function sqliteStore(options: SqliteStoreOptions): SessionStore {
       return working((connection) => cacheAnswer(connection, answer))
     },
     findCached: (key) => reading((reads) => reads.findCached(key, now())),
+
+    ...pushStore((read) => using(({ reads }) => reads.on(read)), working),
 
     saveSummary: (summary, last) => working((connection) => summaries.saveSummary(connection, summary, last)),
     findSummary: (sessionId) => reading((reads) => reads.findSummary(sessionId)),

@@ -3,7 +3,7 @@ import { notFound } from '../../../core/error.ts'
 import type { Summary } from '../../../core/summary.ts'
 import type { Connection } from '../../sqlite/connection.ts'
 import { type Places, placesOf, query } from '../../sqlite/query.ts'
-import { type SummaryRow, toSummary } from './schema/rows.ts'
+import { type SummaryRow, toSummary } from '../rows/rows.ts'
 import { sessions, summaries, summaryJobs } from './schema/schema.ts'
 
 interface OfSession {

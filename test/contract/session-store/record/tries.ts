@@ -51,7 +51,7 @@ export function testTries(store: () => SessionStore): void {
       const turn = await say({ text: 'first' })
       const before = await store().findSession(sessionId)
       const { runId, childId } = await tryAgain(turn)
-      expect(await store().appendEvents({ run_id: runId, fence: 1, events: [], reserve_until: 2_000 })).toBe(true)
+      expect(await store().appendEvents({ run_id: runId, fence: 1, events: [], reserve_until: 2_000 })).toBe('ok')
       expect(await finish(childId)).toBe('ok')
       expect(await finish(runId)).toBe('ok')
       expect(await store().findSession(sessionId)).toEqual(before)
@@ -60,6 +60,17 @@ export function testTries(store: () => SessionStore): void {
       expect((await store().readHistory(sessionId, 9, { upTo: runId })).runs).toEqual([])
       const hits = await store().searchMessages({ words: searchWordsOf('again') }, page)
       expect(hits.items).toEqual([])
+    })
+
+    it('change nothing of their session when they waited before they begin', async () => {
+      await open({ kept: 1 })
+      const turn = await say({ text: 'first' })
+      const before = await store().findSession(sessionId)
+      const run = { session_id: sessionId, again_of: again(turn), status: 'queued', background: true } as const
+      const { runId } = await started(store(), { run, session: null, state: { tried: true } })
+      expect(await store().beginRun(runId, 1, at(5))).toBe('begun')
+      expect(await finish(runId)).toBe('ok')
+      expect(await store().findSession(sessionId)).toEqual(before)
     })
 
     it('are found by their id, and listed only on request or by their parent', async () => {
@@ -92,7 +103,7 @@ export function testTries(store: () => SessionStore): void {
         session: null,
         state: { tried: true },
       })
-      expect(await store().beginRun(queued.runId, 1, at(7))).toBe(true)
+      expect(await store().beginRun(queued.runId, 1, at(7))).toBe('begun')
       for (const runId of [one.childId, one.runId, other.childId, other.runId, queued.runId, running.runId])
         expect(await finish(runId)).toBe('ok')
       expect((await store().findSession(sessionId))?.session).toMatchObject({ run_count: 2, state: { ended: true } })

@@ -89,7 +89,7 @@ export function testUsage(store: () => SessionStore): void {
       }
       const turn = await begin()
       const tried = await begin({ again_of: again })
-      expect([await call(turn, 5), await call(tried, 50)]).toEqual([true, true])
+      expect([await call(turn, 5), await call(tried, 50)]).toEqual(['ok', 'ok'])
       await store().recover('two', at(20))
       expect(await store().findRun(tried)).toMatchObject({ status: 'interrupted', usage: usage(50) })
       expect((await store().findOverview(sessionId))?.usage).toEqual(usage(5))

@@ -32,6 +32,32 @@ test.each(await readdir(fixtures))('gives the sessions of data folder %s a title
   }
 })
 
+test.each(await readdir(fixtures))('keeps push configs of data folder %s, and takes new ones', async (name) => {
+  await cp(join(fixtures, name), folder, { recursive: true })
+  const store = sqliteStore({ path: join(folder, 'agentserve.db') })
+  await store.open()
+  try {
+    const { items } = await store.listRuns({ session_id: 'kept' }, { limit: 10 })
+    const run_id = (items.find(({ status }) => status === 'input_required') ?? items[0])?.run_id ?? ''
+    const kept = {
+      run_id,
+      config_id: 'kept',
+      url: 'http://127.0.0.1:9/hook',
+      token: 'the egret',
+      authentication: { scheme: 'Bearer', credentials: 'the crane' },
+      version: '1.0' as const,
+      created_at: expect.any(String),
+    }
+    expect(await store.listPushConfigs(run_id)).toEqual(Number(name) < 7 ? [] : [kept])
+    const left = await store.adoptPushConfigs('own_now', 9)
+    expect(left.map(({ config_id }) => config_id)).toEqual(Number(name) < 7 ? [] : ['kept'])
+    const made = { ...kept, config_id: 'made', created_at: '2026-01-01T00:00:00.000Z' }
+    expect(await store.savePushConfig(made, 'own_now', 5)).toMatchObject(made)
+  } finally {
+    await store.close()
+  }
+})
+
 test('sums what an earlier version recorded, of turns alone and without a model', async () => {
   const path = join(folder, 'agentserve.db')
   const earlier = migrations.slice(

@@ -4,12 +4,12 @@ import { stringifyLarge } from '../../../../runtime/json.ts'
 import { Pace } from '../../../../runtime/yield.ts'
 import { hashOf, piecesOf } from '../../../rules/file-pieces.ts'
 import { usageOf } from '../../../rules/session-usage.ts'
+import { UsageSums } from '../../../rules/usage-rows.ts'
 import type { SqlValue } from '../../../sqlite/connection.ts'
+import { encodeLargeBatch } from '../../rows/event-batch.ts'
+import { begunOf, endedOf, messageRows, noTurn } from '../../rows/rows.ts'
 import { startedRunColumns } from '../schema/columns.ts'
-import { encodeLargeBatch } from '../schema/event-batch.ts'
-import { begunOf, endedOf, messageRows, noTurn } from '../schema/rows.ts'
 import type { runs } from '../schema/schema.ts'
-import { UsageSums } from '../writing/usage.ts'
 
 /** Size of one commit, unless a single row is larger. */
 const stepCharacters = 1024 * 1024

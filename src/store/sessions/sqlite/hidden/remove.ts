@@ -1,6 +1,6 @@
 import type { Connection, SqlValue } from '../../../sqlite/connection.ts'
+import { takeStep } from '../../rows/budget.ts'
 import { deleteFilesOfRuns } from '../files/delete.ts'
-import { takeStep } from '../reading/budget.ts'
 import { recordBytes } from '../reading/queries.ts'
 import { keepClaimsOf } from '../writing/claims.ts'
 

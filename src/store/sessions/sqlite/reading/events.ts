@@ -1,18 +1,8 @@
 import type { RunEvent } from '../../../../core/event.ts'
-import { decodeBatch } from '../schema/event-batch.ts'
+import { decodeBatch } from '../../rows/event-batch.ts'
+import { largeBytes, maxBatches, type RecordedBatch, signOf } from '../../rows/event-page.ts'
 import { selectBatch, selectEvents, selectEventsWith } from './queries.ts'
 import type { All } from './records.ts'
-
-/** A batch has some kilobytes, or is one large event. A caller with a small limit wants few of them. */
-const batchesAtOnce = 4
-const maxBatches = 32
-const fewEvents = 1_000
-const largeBytes = 256 * 1024
-
-interface RecordedBatch {
-  events: RunEvent[]
-  characters: number
-}
 
 /** The events of a run after the event `after`, one batch at a time; a large one is read by itself. */
 export async function* readBatches(
@@ -63,29 +53,4 @@ export async function* readBatchesWith(
     if (rows.length < searchedAtOnce) return
     seen = from = rows.at(-1)?.place as number
   }
-}
-
-/** At most `limit` events after `after`. No further batch is read above a number of characters. */
-export async function readEventPage(
-  all: All,
-  runId: string,
-  after: number,
-  limit: number,
-  maxCharacters: number,
-  batches = readBatches(all, runId, after, limit > fewEvents ? maxBatches : batchesAtOnce),
-): Promise<{ events: RunEvent[]; isLast: boolean }> {
-  const events: RunEvent[] = []
-  let characters = 0
-  for await (const batch of batches) {
-    for (const event of batch.events) events.push(event)
-    characters += batch.characters
-    if (events.length >= limit) return { events: events.slice(0, limit), isLast: false }
-    if (events.length > 0 && characters >= maxCharacters) return { events, isLast: false }
-  }
-  return { events, isLast: true }
-}
-
-/** A string in the JSON of every batch with such an event; a rare first character makes the search fast. */
-function signOf(type: RunEvent['type']): string {
-  return /_[a-z]+/.exec(type)?.[0] ?? `${type}"`
 }

@@ -1,7 +1,7 @@
 import type { Run } from '../../../../core/run.ts'
 import type { Handover, SessionCopy } from '../../../../core/session.ts'
 import type { Connection, SqlRow } from '../../../sqlite/connection.ts'
-import { oldestFirst, toRun } from '../schema/rows.ts'
+import { oldestFirst, toRun } from '../../rows/rows.ts'
 import { selectRunPage, turnOf } from './queries.ts'
 import type { All } from './records.ts'
 

@@ -1,9 +1,9 @@
 import type { PageRequest } from '../../../../core/page.ts'
 import { type RunStatus, runStatuses } from '../../../../core/run.ts'
 import type { SessionListFilter } from '../../../../core/store.ts'
-import { decodeCursor, encodeCursor, type Keyset } from '../../../rules/cursor.ts'
+import { cutPage, decodeCursor, encodeCursor, type Keyset } from '../../../rules/cursor.ts'
 import type { SqlRow, SqlValue } from '../../../sqlite/connection.ts'
-import { ownersOf } from '../schema/rows.ts'
+import { ownersOf } from '../../rows/rows.ts'
 import { lastReadable } from './handovers.ts'
 import { listedKeys, newestFirst, ownedBy } from './lists.ts'
 import { lastTurn } from './queries.ts'
@@ -140,10 +140,9 @@ async function scan(all: All, filter: SessionListFilter, after: Keyset | undefin
   return { keys, next: last === undefined ? null : encodeCursor(last) }
 }
 
-function cut(found: readonly Keyset[], limit: number): Keys {
-  const keys = found.slice(0, limit)
-  const last = keys.at(-1)
-  return { keys, next: found.length <= limit || last === undefined ? null : encodeCursor(last) }
+function cut(found: Keyset[], limit: number): Keys {
+  const { items, next } = cutPage(found, limit, (key) => key)
+  return { keys: items, next }
 }
 
 function toKey(row: SqlRow): Keyset {

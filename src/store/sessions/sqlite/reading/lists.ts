@@ -2,10 +2,10 @@ import { invalidCursor } from '../../../../core/error.ts'
 import type { Page, PageRequest } from '../../../../core/page.ts'
 import { type Run, runStatuses } from '../../../../core/run.ts'
 import type { RunFilter, SessionFilter, SessionListFilter } from '../../../../core/store.ts'
-import { decodeCursor, encodeCursor, type Keyset } from '../../../rules/cursor.ts'
+import { cutPage, decodeCursor, type Keyset } from '../../../rules/cursor.ts'
 import type { SqlValue } from '../../../sqlite/connection.ts'
+import { noTurn, ownersOf, toRun } from '../../rows/rows.ts'
 import { isShown } from '../schema/hidden.ts'
-import { noTurn, ownersOf, toRun } from '../schema/rows.ts'
 import { selectRunPage } from './queries.ts'
 import type { All } from './records.ts'
 
@@ -106,7 +106,7 @@ export async function runPage(
     run: toRun(JSON.parse(row.run_row as string)),
     number: row.run_number as number,
   }))
-  const { items: shown, next } = cut(items, page.limit, ({ run, number }) => ({
+  const { items: shown, next } = cutPage(items, page.limit, ({ run, number }) => ({
     time: run.created_at,
     id: String(number),
   }))
@@ -119,11 +119,4 @@ function afterRun(cursor: string | undefined): number | undefined {
   const number = Number(after.id)
   if (Number.isSafeInteger(number)) return number
   throw invalidCursor()
-}
-
-function cut<T>(items: T[], limit: number, keysetOf: (item: T) => { time: string; id: string }): Page<T> {
-  if (items.length <= limit) return { items, next: null }
-  const shown = items.slice(0, limit)
-  const last = shown.at(-1)
-  return { items: shown, next: last === undefined ? null : encodeCursor(keysetOf(last)) }
 }

@@ -1,7 +1,6 @@
-import type { EntityKind, ModelUsage, RunStatus } from '../../../../core/run.ts'
-import type { SessionOverview, SessionOwners } from '../../../../core/session.ts'
-import { forkedFrom, ownerOf, titleCharacters, titleOfJson } from '../../../rules/overview.ts'
-import { sumOf } from '../../../rules/session-usage.ts'
+import type { SessionOverview } from '../../../../core/session.ts'
+import { forkedFrom, titleCharacters, titleOfJson } from '../../../rules/overview.ts'
+import { overviewOf, type TurnFields, toUsage, type UsageFields } from '../../../rules/overview-fields.ts'
 import type { SqlRow, SqlValue } from '../../../sqlite/connection.ts'
 import { isReadable, reachOf } from './handovers.ts'
 import { lastTurn, turnOf } from './queries.ts'
@@ -11,14 +10,6 @@ import type { All } from './records.ts'
 
 const turnFields = `json_array(status, entity_id, begun ->> '$.entity_kind',
   iif(status = 'input_required', json_array_length(ended, '$.waiting'), 0), ended ->> '$.completed_at', begun ->> '$.created_at')`
-type TurnFields = [
-  status: RunStatus,
-  entityId: string,
-  entityKind: EntityKind,
-  waiting: number | null,
-  completedAt: string | null,
-  createdAt: string,
-]
 
 // The last bytes tell whether only the run may see the input; see `MessageRow`.
 const mark = '"unchecked"]]'
@@ -31,17 +22,6 @@ const storedSums = `(SELECT json_group_array(json_array(nullif(usage_model, ''),
     iif(cached_input_runs > 0, cached_input_tokens, NULL), iif(cache_write_runs > 0, cache_write_tokens, NULL),
     iif(reasoning_runs > 0, reasoning_tokens, NULL), largest_input_tokens, nullif(unreported_calls, 0)) ORDER BY usage_model)
   FROM session_usage WHERE usage_session_id = session_id)`
-type UsageFields = [
-  model: string | null,
-  input: number,
-  output: number,
-  total: number,
-  cached: number | null,
-  written: number | null,
-  reasoning: number | null,
-  largest: number | null,
-  unreported: number | null,
-]
 
 const used = (field: string) => `value ->> '$.${field}'`
 /** The same sums from the turns themselves; `which`: SQL about runs. */
@@ -100,29 +80,19 @@ export function toOverview(row: SqlRow): SessionOverview {
 
 /** What present and earlier users see alike. */
 function common(row: SqlRow): SessionOverview {
-  const owners: SessionOwners = {
+  return overviewOf({
+    session_id: row.session_id as string,
     agent_id: row.agent_id as string | null,
     team_id: row.team_id as string | null,
     workflow_id: row.workflow_id as string | null,
     user_id: row.user_id as string | null,
-  }
-  const [status, entityId, entityKind, waiting] = turnIn(row) ?? []
-  const usage = (parsed(row.sums) as UsageFields[]).map(toUsage)
-  return {
-    session_id: row.session_id as string,
-    name: null,
-    title: titleIn(parsed(row.first_input) as InputFields | null),
-    ...(entityId === undefined ? ownerOf(owners) : { entity_id: entityId, entity_kind: entityKind ?? null }),
-    user_id: owners.user_id,
     run_count: row.run_count as number,
-    status: status ?? null,
-    waiting: waiting ?? 0,
-    usage: sumOf(usage),
-    usage_by_model: usage,
-    forked_from: null,
     created_at: row.created_at as string,
     updated_at: row.updated_at as string,
-  }
+    last_turn: turnIn(row),
+    title: titleIn(parsed(row.first_input) as InputFields | null),
+    usage_by_model: (parsed(row.sums) as UsageFields[]).map(toUsage),
+  })
 }
 
 function turnIn(row: SqlRow): TurnFields | null {
@@ -133,30 +103,6 @@ function titleIn(input: InputFields | null): string | null {
   if (input === null) return null
   const [begin, isCut, isUnchecked] = input
   return isUnchecked === 1 ? null : titleOfJson(begin, isCut === 0)
-}
-
-function toUsage([
-  model,
-  input,
-  output,
-  total,
-  cached,
-  written,
-  reasoning,
-  largest,
-  unreported,
-]: UsageFields): ModelUsage {
-  return {
-    model,
-    input_tokens: input,
-    output_tokens: output,
-    total_tokens: total,
-    ...(cached !== null && { cached_input_tokens: cached }),
-    ...(written !== null && { cache_write_tokens: written }),
-    ...(reasoning !== null && { reasoning_tokens: reasoning }),
-    ...(largest !== null && { largest_input_tokens: largest }),
-    ...(unreported !== null && { unreported_calls: unreported }),
-  }
 }
 
 function parsed(text: SqlValue | undefined): unknown {

@@ -1,6 +1,6 @@
 import { type Column, getTableColumns } from 'drizzle-orm'
+import { runColumns, type SessionRow, type SummaryRow } from '../../rows/rows.ts'
 import { namesOf } from '../schema/columns.ts'
-import { runColumns, type SessionRow, type SummaryRow } from '../schema/rows.ts'
 import { runs, sessionOwners, sessions, summaries } from '../schema/schema.ts'
 
 /**

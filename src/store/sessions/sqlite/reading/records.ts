@@ -1,8 +1,8 @@
 import type { RunRecord } from '../../../../core/run.ts'
 import type { History } from '../../../../core/store.ts'
 import type { SqlRow, SqlValue } from '../../../sqlite/connection.ts'
-import { oldestFirst, type RecordRow, toRunRecord } from '../schema/rows.ts'
-import { takeStep } from './budget.ts'
+import { takeStep } from '../../rows/budget.ts'
+import { oldestFirst, type RecordRow, toRunRecord } from '../../rows/rows.ts'
 import { selectRecords, selectRun, selectTurns } from './queries.ts'
 
 export type All = (sql: string, params: readonly SqlValue[]) => Promise<SqlRow[]>

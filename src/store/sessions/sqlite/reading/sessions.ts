@@ -3,8 +3,8 @@ import type { Session, SessionRecord } from '../../../../core/session.ts'
 import type { SessionListFilter } from '../../../../core/store.ts'
 import { encodeCursor } from '../../../rules/cursor.ts'
 import type { SqlRow } from '../../../sqlite/connection.ts'
-import { type SessionTexts, toSessionRecord } from '../schema/rows.ts'
-import { rowBytes } from './budget.ts'
+import { rowBytes } from '../../rows/budget.ts'
+import { type SessionTexts, toSessionRecord } from '../../rows/rows.ts'
 import { listKeys } from './keys.ts'
 import { listedSessions } from './lists.ts'
 import { selectSessionPage, selectSessions, selectSessionsOf } from './queries.ts'
@@ -13,8 +13,8 @@ import type { All } from './records.ts'
 const shownRuns = 100
 const listedRuns = 10
 
-export function readSessions(all: All, requests: string, count: number, maxBytes: number): Promise<SqlRow[]> {
-  return all(selectSessions, [rowBytes(maxBytes, count, 1), shownRuns, requests])
+export function readSessions(all: All, requests: readonly string[], maxBytes: number): Promise<SqlRow[]> {
+  return all(selectSessions, [rowBytes(maxBytes, requests.length, 1), shownRuns, JSON.stringify(requests)])
 }
 
 export async function readSession(

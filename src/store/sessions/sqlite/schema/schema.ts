@@ -1,5 +1,6 @@
 import { sql } from 'drizzle-orm'
 import { blob, index, integer, primaryKey, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core'
+import type { PushVersion } from '../../../../core/push.ts'
 import type { RunStatus } from '../../../../core/run.ts'
 import type { OwnerKind } from '../../../../core/session.ts'
 
@@ -230,6 +231,34 @@ export const answers = sqliteTable(
     expiresAt: text('answer_expires_at').notNull(),
   },
   (table) => [index('cached_answers_by_run').on(table.runId), index('cached_answers_by_expiry').on(table.expiresAt)],
+)
+
+/** Where the states of a run are sent to. */
+export const pushConfigs = sqliteTable(
+  'push_configs',
+  {
+    runId: text('push_run_id')
+      .notNull()
+      .references(() => runs.runId, { onDelete: 'cascade' }),
+    configId: text('push_config_id').notNull(),
+    url: text('push_url').notNull(),
+    token: text('push_token'),
+    /** JSON */
+    authentication: text('push_authentication'),
+    version: text('push_version').$type<PushVersion>().notNull(),
+    createdAt: text('push_created_at').notNull(),
+    /** The process that sends, and the fence that its later writes must name. */
+    owner: text('push_owner').notNull(),
+    fence: integer('push_fence').notNull(),
+    /** Notifications in a row that could not be delivered. */
+    failures: integer('push_failures').notNull(),
+    /** 1: the newest state may not have been delivered. */
+    unsent: integer('push_unsent').notNull(),
+  },
+  (table) => [
+    primaryKey({ columns: [table.runId, table.configId] }),
+    index('push_configs_unsent').on(table.owner).where(sql`push_unsent = 1`),
+  ],
 )
 
 /** Idempotency keys of requests that started no run, and of deleted runs. */

@@ -1,10 +1,9 @@
 import { isEnded, isResumable, type RunStatus } from '../../../../core/run.ts'
-import { messageText, piecesOf } from '../../../../core/text/message-search.ts'
-import { wordsOf } from '../../../../core/text/terms.ts'
 import type { Pace } from '../../../../runtime/yield.ts'
+import { searchedWords } from '../../../rules/message-search.ts'
 import type { Connection, SqlRow } from '../../../sqlite/connection.ts'
-import { takeStep } from '../reading/budget.ts'
-import type { MessageRow } from '../schema/rows.ts'
+import { takeStep } from '../../rows/budget.ts'
+import type { MessageRow } from '../../rows/rows.ts'
 import type { IndexedRun, SearchFile } from './search-file.ts'
 
 const runsAtOnce = 500
@@ -124,17 +123,9 @@ async function toIndexed(source: Connection, looks: readonly SqlRow[], pace: Pac
   )
   const bodies = new Map<number, string>()
   for (const row of rows) {
-    const said = JSON.parse(row.said as string) as MessageRow[][]
-    const words = new Set<string>()
-    for (const [, , parts, , mark] of said.flat()) {
-      if (mark !== undefined) continue
-      for (const { text } of piecesOf(messageText(parts))) {
-        for (const word of wordsOf(text)) words.add(word)
-        await pace.step()
-      }
-    }
-    bodies.set(row.run_number as number, [...words, sessionTerm(row.run_session_id as string)].join(' '))
-    await pace.step()
+    const said = (JSON.parse(row.said as string) as MessageRow[][]).flat()
+    const words = await searchedWords(row.run_session_id as string, said, pace)
+    bodies.set(row.run_number as number, [...words].join(' '))
   }
   return looks.map((row) => {
     const run = { status: row.status as RunStatus, entity_kind: row.entity_kind as 'agent' }
@@ -142,9 +133,4 @@ async function toIndexed(source: Connection, looks: readonly SqlRow[], pace: Pac
     const number = row.run_number as number
     return { number, look: isSettled ? null : (row.look as string), body: bodies.get(number) }
   })
-}
-
-/** A session's id as a term that no word can equal. */
-export function sessionTerm(sessionId: string): string {
-  return `:${sessionId}`
 }

@@ -1,39 +1,36 @@
 import { stat } from 'node:fs/promises'
 import { setImmediate as yieldToLoop } from 'node:timers/promises'
-import { AppError, invalidCursor } from '../../../../core/error.ts'
+import { AppError } from '../../../../core/error.ts'
 import { isSessionId } from '../../../../core/id.ts'
 import type { Logger } from '../../../../core/logger.ts'
 import type { Page, PageRequest } from '../../../../core/page.ts'
-import { findWords, type MessageHit, type MessageSearch, messageText } from '../../../../core/text/message-search.ts'
+import type { MessageHit, MessageSearch } from '../../../../core/text/message-search.ts'
 import { within } from '../../../../runtime/abort.ts'
 import { createSerial } from '../../../../runtime/serial.ts'
 import { Pace } from '../../../../runtime/yield.ts'
-import { decodeCursor, encodeCursor } from '../../../rules/cursor.ts'
+import {
+  type SearchedRun,
+  type SearchIndex,
+  searchPage,
+  sessionTerm,
+  toPosition,
+} from '../../../rules/message-search.ts'
 import type { Connection } from '../../../sqlite/connection.ts'
-import { takeStep } from '../reading/budget.ts'
+import { takeStep } from '../../rows/budget.ts'
+import type { MessageRow } from '../../rows/rows.ts'
 import { isReplacedFor, readableBy } from '../reading/handovers.ts'
 import { ownedBy } from '../reading/lists.ts'
-import type { MessageRow } from '../schema/rows.ts'
 import { isDamaged, removeSearchFile, SearchFile, toSearchError } from './search-file.ts'
-import { dropAbsent, removeOrphans, renewRuns, sessionTerm, type UpdateOptions, updateIndex } from './search-update.ts'
+import { dropAbsent, removeOrphans, renewRuns, type UpdateOptions, updateIndex } from './search-update.ts'
 
 /** How long a search waits for the index; the update continues afterwards. */
 const updateMs = 10_000
-/** Runs that one page reads at most, so that a strict filter does not make it slow. */
-const runsPerPage = 5_000
-const runsAtOnce = 100
 const leftAfterMs = 1_000
 
 interface Options {
   path: string
   openSource: () => Promise<Connection>
   logger: Logger
-}
-
-/** The position where a page begins: after this message of this run. */
-interface PagePosition {
-  run: number
-  message: number
 }
 
 /**
@@ -61,7 +58,7 @@ export class Search {
     if (search.session_id !== undefined && !isSessionId(search.session_id)) return { items: [], next: null }
     const answer = async () => {
       await this.#upToDate()
-      return this.#find(search, page.limit, from)
+      return searchPage(await this.#index(search), search, page.limit, from)
     }
     try {
       return await answer().catch(async (error: unknown) => {
@@ -180,42 +177,14 @@ export class Search {
     await updateIndex(options)
   }
 
-  async #find(search: MessageSearch, limit: number, from: PagePosition): Promise<Page<MessageHit>> {
+  async #index(search: MessageSearch): Promise<SearchIndex> {
     const { file, source } = await this.#open()
     const match = toMatch(search)
-    const pace = new Pace()
-    const hits: { hit: MessageHit; place: PagePosition }[] = []
-    let next = from.message > 0 ? from.run : from.run - 1
-    for (let looked = 0; looked < runsPerPage; looked += runsAtOnce) {
-      const numbers = await file.find(match, next, runsAtOnce)
-      for await (const run of readRuns(source, numbers, search)) {
-        for (const [message, row] of [...run.said.entries()].reverse()) {
-          if (run.number === from.run && message >= from.message) continue
-          const [messageId, role, parts, createdAt, mark] = row
-          if (mark !== undefined) continue
-          const snippet = await pace.through(findWords(messageText(parts), search.words))
-          if (snippet === undefined) continue
-          const { run_id, session_id, entity_id } = run
-          const where = { session_id, run_id, message_id: messageId, entity_id, role, created_at: createdAt, snippet }
-          const hit: MessageHit = run.isReplaced ? { ...where, replaced: true } : where
-          hits.push({ hit, place: { run: run.number, message } })
-          if (hits.length > limit) return toPage(hits.slice(0, limit), hits[limit - 1]?.place)
-        }
-      }
-      if (numbers.length < runsAtOnce) return toPage(hits, undefined)
-      next = (numbers.at(-1) as number) - 1
+    return {
+      find: (from, limit) => file.find(match, from, limit),
+      read: (numbers) => readRuns(source, numbers, search),
     }
-    return toPage(hits, { run: next + 1, message: 0 })
   }
-}
-
-interface FoundRun {
-  number: number
-  run_id: string
-  session_id: string
-  entity_id: string
-  isReplaced: boolean
-  said: MessageRow[]
 }
 
 /** Those of the runs that are in the requested sessions, in the same order, a few at a time. */
@@ -223,7 +192,7 @@ async function* readRuns(
   source: Connection,
   numbers: readonly number[],
   search: MessageSearch,
-): AsyncGenerator<FoundRun> {
+): AsyncGenerator<SearchedRun> {
   const { session_id, reader } = search
   let { conditions, params } = ownedBy(search)
   params = [JSON.stringify(numbers), ...params]
@@ -268,19 +237,6 @@ function toMatch({ words, session_id }: MessageSearch): string {
   const terms = words.map(({ word, isBeginning }) => `"${word}"${isBeginning ? '*' : ''}`)
   if (session_id !== undefined) terms.push(`"${sessionTerm(session_id)}"`)
   return terms.join(' AND ')
-}
-
-function toPosition(cursor: string | undefined): PagePosition {
-  const after = decodeCursor(cursor)
-  if (after === undefined) return { run: Number.MAX_SAFE_INTEGER, message: 0 }
-  const [, run, message] = /^(\d{1,15})\.(\d{1,9})$/.exec(after.id) ?? []
-  if (after.time === '' && run !== undefined) return { run: Number(run), message: Number(message) }
-  throw invalidCursor()
-}
-
-function toPage(hits: { hit: MessageHit }[], place: PagePosition | undefined): Page<MessageHit> {
-  const next = place && encodeCursor({ time: '', id: `${place.run}.${place.message}` })
-  return { items: hits.map(({ hit }) => hit), next: next ?? null }
 }
 
 function exists(path: string): Promise<boolean> {

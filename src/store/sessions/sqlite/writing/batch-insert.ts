@@ -1,9 +1,10 @@
 import type { RunStatus } from '../../../../core/run.ts'
 import { stringifyLarge } from '../../../../runtime/json.ts'
 import { startReserve } from '../../../rules/run-rules.ts'
+import type { UsageRow } from '../../../rules/usage-rows.ts'
 import { namesOf, sessionColumns, startedRunColumns, type ValuesOf } from '../schema/columns.ts'
 import { runs, sessions } from '../schema/schema.ts'
-import { addToSums, type UsageRow } from './usage.ts'
+import { addToSums } from './usage.ts'
 
 /**
  * Commits a whole batch as one statement: its rows come as JSON documents, one per kind, and a trigger distributes

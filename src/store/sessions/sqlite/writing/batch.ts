@@ -1,28 +1,24 @@
 import type { JsonObject } from '../../../../core/json.ts'
 import type { Message } from '../../../../core/message.ts'
 import { isTry } from '../../../../core/run.ts'
-import type { RunBatch, RunEnd, RunFinished, RunStart, RunStarted } from '../../../../core/run-write.ts'
+import type {
+  EventsAppended,
+  RunBatch,
+  RunBegun,
+  RunEnd,
+  RunFinished,
+  RunStart,
+  RunStarted,
+} from '../../../../core/run-write.ts'
 import type { SessionSeed } from '../../../../core/session.ts'
+import type { BeginRun, RunWrite } from '../../../rules/run-writes.ts'
 import { usageOf } from '../../../rules/session-usage.ts'
-import { encodeBatch, type StoredBatch } from '../schema/event-batch.ts'
-import { begunOf, endedOf, messagesOf, noTurn, toJson } from '../schema/rows.ts'
+import { usageRow } from '../../../rules/usage-rows.ts'
+import { encodeBatch, type StoredBatch } from '../../rows/event-batch.ts'
+import { begunOf, endedOf, messagesOf, noTurn, toJson } from '../../rows/rows.ts'
 import { type BatchRows, emptyRows } from './batch-insert.ts'
-import { usageRow } from './usage.ts'
 
-export interface BeginRun {
-  runId: string
-  fence: number
-  at: string
-}
-
-/** A write that a run waits for. */
-export type RunWrite =
-  | { kind: 'start'; start: RunStart }
-  | { kind: 'begin'; begin: BeginRun }
-  | { kind: 'append'; batch: RunBatch }
-  | { kind: 'finish'; end: RunEnd }
-
-export type RunWriteOutcome = RunStarted | RunFinished | boolean
+export type RunWriteOutcome = RunStarted | RunFinished | RunBegun | EventsAppended
 
 /** One write, or a run's start with its own end. */
 export interface BatchItem {

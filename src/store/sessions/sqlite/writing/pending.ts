@@ -1,5 +1,6 @@
+import { type RunWrite, runIdOf } from '../../../rules/run-writes.ts'
 import type { Connection } from '../../../sqlite/connection.ts'
-import type { BatchItem, RunWrite, RunWriteOutcome } from './batch.ts'
+import type { BatchItem, RunWriteOutcome } from './batch.ts'
 
 /* The writer's queue, and which of its writes go into one batch. */
 
@@ -59,17 +60,4 @@ export function takeBatch(waiting: readonly Pending[]): {
 
 function isOwnEnd(item: PendingItem, write: RunWrite): write is Extract<RunWrite, { kind: 'finish' }> {
   return write.kind === 'finish' && write.end.fence === 1 && item.write.kind === 'start' && item.end === undefined
-}
-
-function runIdOf(write: RunWrite): string {
-  switch (write.kind) {
-    case 'start':
-      return write.start.run.run_id
-    case 'begin':
-      return write.begin.runId
-    case 'append':
-      return write.batch.run_id
-    case 'finish':
-      return write.end.run_id
-  }
 }

@@ -1,10 +1,10 @@
-import { filesIn, type Part } from '../../../../core/message.ts'
-import { refusedData, refusedParts, refuseGiven, withoutInput } from '../../../../core/refusal.ts'
+import { refusedData, refuseGiven } from '../../../../core/refusal.ts'
 import { isEnded, type RunGiven, type RunStatus } from '../../../../core/run.ts'
 import type { RunEnd, RunFinished } from '../../../../core/run-write.ts'
 import type { Connection } from '../../../sqlite/connection.ts'
+import { filesOfInput, refusedBatch, refusedInput } from '../../rows/refused.ts'
+import { fromJson, type MessageRow } from '../../rows/rows.ts'
 import { deleteInputFiles } from '../files/delete.ts'
-import { fromJson, type MessageRow } from '../schema/rows.ts'
 import { writeSingly } from './single-write.ts'
 
 const batchesAtOnce = 16
@@ -37,17 +37,12 @@ export async function refuseRuns(writer: Connection, runIds: readonly string[]):
     const goesOn = !isEnded(status) || status === 'input_required'
     const messages = JSON.parse(row.input as string) as MessageRow[]
     const given = fromJson<RunGiven>(row.given)
-    await deleteInputFiles(
-      writer,
-      row.run_id as string,
-      [...messages.map(([, , parts]) => parts), ...historyOf(given)].flatMap(filesIn),
-    )
-    const input = messages.map(([id, role, , createdAt]): MessageRow => [id, role, refusedParts(), createdAt])
+    await deleteInputFiles(writer, row.run_id as string, filesOfInput(messages, given))
     const batch = row.last_batch as string | null
-    const last = batch === null ? null : (redact(batch, goesOn) ?? batch)
+    const last = batch === null ? null : (refusedBatch(batch, goesOn) ?? batch)
     const kept = refuseGiven(given, goesOn)
     await writer.run('UPDATE runs SET input = ?, last_batch = ?, given = ? WHERE run_number = ?', [
-      JSON.stringify(input),
+      JSON.stringify(refusedInput(messages)),
       last,
       kept === null ? null : JSON.stringify(kept),
       number,
@@ -60,10 +55,6 @@ export async function refuseRuns(writer: Connection, runIds: readonly string[]):
   return numbers
 }
 
-function historyOf(given: RunGiven | null): Part[][] {
-  return given?.history?.map(({ parts }) => parts) ?? []
-}
-
 async function redactEvents(writer: Connection, number: number, goesOn: boolean): Promise<void> {
   const sql =
     'SELECT first_seq, batch FROM events WHERE event_run_number = ? AND first_seq > ? ORDER BY first_seq LIMIT ?'
@@ -71,7 +62,7 @@ async function redactEvents(writer: Connection, number: number, goesOn: boolean)
     const rows = await writer.all(sql, [number, after, batchesAtOnce])
     for (const row of rows) {
       after = row.first_seq as number
-      const batch = redact(row.batch as string, goesOn)
+      const batch = refusedBatch(row.batch as string, goesOn)
       if (batch === undefined) continue
       await writer.run('UPDATE events SET batch = ? WHERE event_run_number = ? AND first_seq = ?', [
         batch,
@@ -81,11 +72,4 @@ async function redactEvents(writer: Connection, number: number, goesOn: boolean)
     }
     if (rows.length < batchesAtOnce) return
   }
-}
-
-/** Undefined when the batch contains nothing of the input. */
-function redact(batch: string, goesOn: boolean): string | undefined {
-  const events = JSON.parse(batch) as Parameters<typeof withoutInput>[0][]
-  const kept = events.map((event) => withoutInput(event, goesOn))
-  return kept.every((event, place) => event === events[place]) ? undefined : JSON.stringify(kept)
 }

@@ -3,7 +3,9 @@ import type { JsonObject } from '../../../../core/json.ts'
 import type { Message } from '../../../../core/message.ts'
 import { type EntityKind, isTry, isTurn, type RunGiven, type RunStatus } from '../../../../core/run.ts'
 import type {
+  EventsAppended,
   RunBatch,
+  RunBegun,
   RunEnd,
   RunFinished,
   RunResume,
@@ -12,23 +14,16 @@ import type {
   RunStarted,
 } from '../../../../core/run-write.ts'
 import { stringifyLarge } from '../../../../runtime/json.ts'
-import { judgeEnd, mayResume, takesEvents } from '../../../rules/run-rules.ts'
+import { judgeEnd, judgeEvents, mayResume } from '../../../rules/run-rules.ts'
+import { type BeginRun, isLarge, type RunWrite } from '../../../rules/run-writes.ts'
 import type { Connection } from '../../../sqlite/connection.ts'
+import { encodeLargeBatch } from '../../rows/event-batch.ts'
+import { fromJson, messageRows } from '../../rows/rows.ts'
 import { readRecord } from '../reading/records.ts'
-import { encodeLargeBatch } from '../schema/event-batch.ts'
 import { inTheWay, isHidden } from '../schema/hidden.ts'
-import { fromJson, messageRows } from '../schema/rows.ts'
-import {
-  type BeginRun,
-  type MadeTexts,
-  type RowLookup,
-  type RunWrite,
-  type RunWriteOutcome,
-  WriteBatch,
-} from './batch.ts'
+import { type MadeTexts, type RowLookup, type RunWriteOutcome, WriteBatch } from './batch.ts'
 import { insertBatch, toLargeParams } from './batch-insert.ts'
 import { freeClaim } from './claims.ts'
-import { isLarge } from './large-write.ts'
 import { bringBack, findReplaced, replaceTurns, rewindState } from './turns.ts'
 import { takeBackUsage } from './usage.ts'
 
@@ -90,11 +85,10 @@ async function readState(writer: Connection, sessionId: string): Promise<JsonObj
   return fromJson<JsonObject>(session?.state)
 }
 
-async function beginRun(writer: Connection, begin: BeginRun): Promise<boolean> {
+async function beginRun(writer: Connection, begin: BeginRun): Promise<RunBegun> {
   const run = await lookUp(writer, begin.runId)
-  if (run === undefined || run.status !== 'queued' || run.fence !== begin.fence) return false
-  if (run.parent_run_id === null && (await isBusy(writer, run.sessionId)))
-    throw new AppError('conflict', 'The session already has a running run.')
+  if (run === undefined || run.status !== 'queued' || run.fence !== begin.fence) return 'gone'
+  if (run.parent_run_id === null && (await isBusy(writer, run.sessionId))) return 'wait'
   let becomes: JsonObject | undefined
   if (run.startState !== null) {
     await rewindState(writer, begin.runId, run.sessionId)
@@ -105,17 +99,18 @@ async function beginRun(writer: Connection, begin: BeginRun): Promise<boolean> {
   const rows = new WriteBatch(knowing(run.sessionId, true))
   rows.addBegin(begin, run.isTry ? null : run.sessionId, becomes)
   await writeRows(writer, rows)
-  return true
+  return 'begun'
 }
 
-async function appendEvents(writer: Connection, batch: RunBatch): Promise<boolean> {
+async function appendEvents(writer: Connection, batch: RunBatch): Promise<EventsAppended> {
   const run = await lookUp(writer, batch.run_id)
-  if (run === undefined || !takesEvents(run, batch.fence)) return false
+  const verdict = judgeEvents(run, batch.fence)
+  if (run === undefined || verdict !== 'ok') return verdict
   const rows = new WriteBatch(knowing(run.sessionId, true))
   const encoded = await encodeLargeBatch(batch.events, run.recordedSeq)
   rows.addBatch(batch.run_id, batch.fence, batch.reserve_until, encoded, batch.checked)
   await writeRows(writer, rows)
-  return true
+  return 'ok'
 }
 
 async function finishRun(writer: Connection, given: RunEnd, large: boolean): Promise<RunFinished> {

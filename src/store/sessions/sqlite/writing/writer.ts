@@ -1,12 +1,12 @@
 import { AppError } from '../../../../core/error.ts'
 import { isTry } from '../../../../core/run.ts'
+import { charactersOf, isLarge, type RunWrite } from '../../../rules/run-writes.ts'
 import type { Connection } from '../../../sqlite/connection.ts'
 import { classify, toStoreError } from '../../../sqlite/failure.ts'
 import { inTransaction } from '../../../sqlite/transaction.ts'
-import { type RunWrite, type RunWriteOutcome, WriteBatch } from './batch.ts'
+import { type RunWriteOutcome, WriteBatch } from './batch.ts'
 import { insertBatch, toParams } from './batch-insert.ts'
 import type { KnownRows } from './known-rows.ts'
-import { charactersOf, isLarge } from './large-write.ts'
 import { type Pending, type PendingItem, type PendingWork, type PendingWrite, takeBatch } from './pending.ts'
 import { writeSingly } from './single-write.ts'
 
@@ -215,8 +215,8 @@ function answer(one: Pending): void {
 
 /** `created`: the sessions that the batch created. The first start in a session created it. */
 function ordinaryOutcome(write: RunWrite, created: Set<string>): RunWriteOutcome {
-  if (write.kind === 'finish') return 'ok'
-  if (write.kind !== 'start') return true
+  if (write.kind === 'begin') return 'begun'
+  if (write.kind !== 'start') return 'ok'
   const { run } = write.start
   return {
     outcome: run.status === 'running' ? 'started' : 'queued',

@@ -1,0 +1,25 @@
+import type { InputRequired, RunEvent, Stamp } from '../event.ts'
+import { kindOf } from '../waiting.ts'
+
+/** An event as it is sent. Prompts and the data for resuming are left out unless `prompts` is set. */
+export function toWireEvent(event: RunEvent, prompts: boolean): RunEvent {
+  if (prompts) return event.type === 'input_required' ? withKind(event) : event
+  if (event.type === 'model_call_start') {
+    const { type, run_id, seq, at, call_id, model } = event
+    return { type, run_id, seq, at, call_id, model }
+  }
+  if (event.type === 'input_required') {
+    const { messages: _, ...shown } = event
+    return withKind(shown)
+  }
+  if (event.type === 'step_end') {
+    const { state: _, ...shown } = event
+    return shown
+  }
+  return event
+}
+
+/** Earlier versions did not record it. */
+function withKind(event: InputRequired & Stamp): InputRequired & Stamp {
+  return event.kind === undefined ? { ...event, kind: kindOf(event) } : event
+}

@@ -1,0 +1,184 @@
+import type { Client, Pool } from 'pg'
+import { pause } from '../../runtime/abort.ts'
+import { Connection, type ConnectionMode, type Sql } from './connection.ts'
+import { classify } from './failure.ts'
+import { configOf, type Limits, type PostgresOptions, toPrelude } from './settings.ts'
+import { inTransaction, inWrite, LostCommit, statusOf } from './transaction.ts'
+
+const attempts = 5
+/** No attempt begins later than this after the first. */
+const retryMs = 5_000
+/** The wait for what became of a transaction: longer than the database keeps one whose client is gone. */
+const lookMs = 15_000
+const longestPauseMs = 1_000
+
+type Kind = 'read' | 'work' | 'bulk'
+
+const kinds: Record<Kind, Limits & { purpose: string; connections: number }> = {
+  read: { statementMs: 30_000, purpose: 'reads', connections: 4 },
+  work: { statementMs: 120_000, purpose: 'works', connections: 2 },
+  bulk: { statementMs: 120_000, purpose: 'bulk works', connections: 1 },
+}
+
+/** The connections of one process to one database, opened on first use. */
+export class Pools {
+  readonly options: PostgresOptions
+  readonly #pools = new Map<Kind, Promise<Pool>>()
+  readonly #underWay = new Set<Promise<unknown>>()
+  #closed = false
+
+  constructor(options: PostgresOptions) {
+    this.options = options
+  }
+
+  /** A connection of its own. `direct`: it is not shared with others, whatever the mode; for `listen`, by its own address. */
+  async connect(purpose: string, limits: Limits = {}, direct?: 'listen' | 'direct'): Promise<Connection> {
+    const { default: pg } = await import('pg')
+    const mode = direct === undefined ? this.options.connections : 'direct'
+    const client: Client = new pg.Client(await configOf(this.options, purpose, limits, mode, direct === 'listen'))
+    // A connection that breaks rejects its statements; without a listener it would end the process.
+    client.on('error', () => {})
+    try {
+      await client.connect()
+    } catch (error) {
+      await client.end().catch(() => {})
+      throw error
+    }
+    return this.#toConnection(client, limits, mode)
+  }
+
+  /** Statements that change nothing, each by itself; repeated after a lost connection. */
+  readonly read: Sql = {
+    all: (text, params, plan) => this.#reading((sql) => sql.all(text, params, plan)),
+    run: (text, params) => this.#reading((sql) => sql.run(text, params)),
+  }
+
+  /** Reads of one moment: none of them sees what was committed after the first. */
+  snapshot<T>(read: (sql: Sql) => Promise<T>): Promise<T> {
+    return this.#using('read', (connection) =>
+      inTransaction(connection, read, 'ISOLATION LEVEL REPEATABLE READ READ ONLY'),
+    )
+  }
+
+  /**
+   * A transaction, repeated as a whole after a deadlock or a lost connection: `work` must do nothing but statements. A commit
+   * whose answer was lost is recognised. `bulk`: one at a time, so that the others don't wait for what takes long.
+   */
+  work<T>(work: (sql: Sql) => Promise<T>, kind: 'work' | 'bulk' = 'work'): Promise<T> {
+    return this.#tracked(this.#repeating(() => this.#using(kind, (connection) => inWrite(connection, work))))
+  }
+
+  /** The same on a connection of `connect`, and never repeated. */
+  once<T>(connection: Connection, work: (sql: Sql) => Promise<T>): Promise<T> {
+    return this.#tracked(inWrite(connection, work).catch((error: unknown) => this.#resolved<T>(error)))
+  }
+
+  /** Waits for what is under way. */
+  async close(): Promise<void> {
+    this.#closed = true
+    while (this.#underWay.size > 0) await Promise.allSettled(this.#underWay)
+    const pools = [...this.#pools.values()]
+    this.#pools.clear()
+    for (const pool of pools) await (await pool).end()
+  }
+
+  #reading<T>(read: (sql: Sql) => Promise<T>): Promise<T> {
+    return this.#tracked(this.#repeating(() => this.#using('read', (connection) => connection.alone(read))))
+  }
+
+  async #repeating<T>(attempt: () => Promise<T>): Promise<T> {
+    const begunMs = performance.now()
+    for (let made = 1; ; made++) {
+      try {
+        return await attempt().catch((error: unknown) => this.#resolved<T>(error))
+      } catch (error) {
+        if (made === attempts || !mayRepeat(error) || performance.now() - begunMs > retryMs) throw error
+        if (classify(error) === 'away') await pause(pauseMs(made))
+      }
+    }
+  }
+
+  /** The result of a transaction that was committed, although its answer was lost. Throws the error when it was not. */
+  async #resolved<T>(error: unknown): Promise<T> {
+    if (!(error instanceof LostCommit)) throw error
+    const begunMs = performance.now()
+    for (let looks = 1; ; looks++) {
+      const status = await this.#using('work', (connection) =>
+        connection.alone((sql) => statusOf(sql, error.transaction)),
+      ).catch((failure: unknown) => {
+        if (classify(failure) === 'away') return 'unknown'
+        throw failure
+      })
+      if (status === 'committed') return error.value as T
+      if (status === 'aborted') throw error.cause
+      if (status === null || performance.now() - begunMs > lookMs) throw error
+      await pause(pauseMs(looks))
+    }
+  }
+
+  #using<T>(kind: Kind, use: (connection: Connection) => Promise<T>): Promise<T> {
+    return this.#tracked(this.#onConnection(kind, use))
+  }
+
+  async #onConnection<T>(kind: Kind, use: (connection: Connection) => Promise<T>): Promise<T> {
+    const pool = await this.#poolOf(kind)
+    const client = await pool.connect()
+    try {
+      const value = await use(this.#toConnection(client, kinds[kind], this.options.connections))
+      client.release()
+      return value
+    } catch (error) {
+      // Its transaction may still be open.
+      client.release(classify(error) === 'away')
+      throw error
+    }
+  }
+
+  /** A pool that ends answers nobody who still waits for a connection. */
+  #tracked<T>(work: Promise<T>): Promise<T> {
+    this.#underWay.add(work)
+    const forget = () => this.#underWay.delete(work)
+    work.then(forget, forget)
+    return work
+  }
+
+  #poolOf(kind: Kind): Promise<Pool> {
+    const there = this.#pools.get(kind)
+    if (there !== undefined) return there
+    if (this.#closed) throw new Error('The pool was closed.')
+    const made = this.#open(kind)
+    this.#pools.set(kind, made)
+    return made
+  }
+
+  async #open(kind: Kind): Promise<Pool> {
+    const { default: pg } = await import('pg')
+    const { purpose, connections, ...limits } = kinds[kind]
+    const config = await configOf(this.options, purpose, limits, this.options.connections)
+    const pool = new pg.Pool({ ...config, max: connections, idleTimeoutMillis: 60_000, allowExitOnIdle: true })
+    // One that breaks while it is in use rejects its statements; without a listener it would end the process.
+    pool.on('connect', (client) => client.on('error', () => {}))
+    pool.on('error', (error) => this.options.logger.debug({ error }, 'an idle connection to the database broke'))
+    return pool
+  }
+
+  #toConnection(client: Connection['client'], limits: Limits, mode: ConnectionMode): Connection {
+    return new Connection(client, mode, mode === 'pooled' ? toPrelude(this.options.schema, limits) : '')
+  }
+}
+
+/** An aborted transaction was undone, also when its connection broke; one of which nobody knows was perhaps not. */
+function mayRepeat(error: unknown): boolean {
+  if (error instanceof LostCommit) return false
+  const failure = classify(error)
+  return failure === 'again' || (failure === 'away' && !isCancelled(error))
+}
+
+/** It took too long, and would again. */
+function isCancelled(error: unknown): boolean {
+  return (error as { code?: unknown }).code === '57014'
+}
+
+function pauseMs(made: number): number {
+  return Math.min(longestPauseMs, 50 * 2 ** (made - 1))
+}

@@ -1,0 +1,50 @@
+import type { JsonObject } from '../../../../core/json.ts'
+import { isEnded, type RunHead, type RunStatus } from '../../../../core/run.ts'
+import { fromTurn, type Turn } from '../../../rules/turns.ts'
+import type { Reader } from './records.ts'
+
+/** The turns of a session with their marks, in a transaction or by themselves. */
+
+export interface StoredTurn extends Turn {
+  status: RunStatus
+}
+
+export interface TurnColumns extends Omit<Turn, 'isBarren'> {
+  status: RunStatus
+  is_silent: boolean
+}
+
+const createdAt = `substring(left(begun, 200) FROM '"created_at":"([^"]*)"')`
+
+/** Takes the session; more conditions may follow. */
+export const selectTurns = `SELECT run_id, status, ${createdAt} AS created_at, replaced_by, follows, output IS NULL AS is_silent
+  FROM run WHERE session_id = $1 AND parent_run_id IS NULL`
+
+/** In stored order. */
+export async function readTurnTree(sql: Reader, sessionId: string): Promise<StoredTurn[]> {
+  return (await sql.all<TurnColumns>(`${selectTurns} ORDER BY run_number`, [sessionId])).map(toTurn)
+}
+
+export function toTurn({ is_silent: isSilent, ...turn }: TurnColumns): StoredTurn {
+  const { status } = turn
+  return { ...turn, isBarren: isSilent && isEnded(status) && status !== 'completed' && status !== 'input_required' }
+}
+
+// OFFSET: the planner could look for the first run that fits by the order of all runs. CASE: it could walk the index of
+// replaced turns while it believes that there are none.
+const firstChange = `SELECT min(run_number) FROM (SELECT run_number FROM run
+  WHERE run_id = ANY($1::text[]) AND state_before IS NOT NULL OFFSET 0) AS changes`
+const selectState = `SELECT coalesce(
+  (SELECT state_before FROM run WHERE run_number = (${firstChange})),
+  (SELECT CASE WHEN replaced_by IS NOT NULL THEN replaced_state END FROM run WHERE run_id = $2),
+  (SELECT coalesce(state, 'null') FROM session WHERE session_id = $3)) AS state`
+
+export async function findStateBefore(
+  sql: Reader,
+  { run_id: runId, session_id: sessionId }: Pick<RunHead, 'run_id' | 'session_id'>,
+): Promise<JsonObject | null | undefined> {
+  const ids = fromTurn(await readTurnTree(sql, sessionId), runId).map(({ run_id }) => run_id)
+  if (ids.length === 0) return undefined
+  const [row] = await sql.all<{ state: string | null }>(selectState, [ids, ids.at(-1), sessionId])
+  return row === undefined || row.state === null ? undefined : JSON.parse(row.state)
+}

@@ -1,0 +1,2 @@
+/** Runs of one session that may wait, those of all processes. */
+export const maxWaiting = 100

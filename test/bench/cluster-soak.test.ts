@@ -1,0 +1,100 @@
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { verifyEffects } from '../../bench/cluster/effects.ts'
+import { Logs } from '../../bench/cluster/logs.ts'
+import { faultKinds, planFaults } from '../../bench/cluster/plan.ts'
+import { Told } from '../../bench/cluster/told.ts'
+import { verifyFrames } from '../../bench/cluster/verify.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
+
+describe('a plan of faults', () => {
+  const plan = (seed: number) => planFaults({ seed, forMs: 15 * 60_000, instances: 3 })
+
+  test('is the same for the same seed, and has every kind several times', () => {
+    expect(plan(7)).toEqual(plan(7))
+    expect(plan(7)).not.toEqual(plan(8))
+    for (const kind of faultKinds)
+      expect(plan(7).filter((fault) => fault.kind === kind).length, kind).toBeGreaterThan(4)
+  })
+
+  test('leaves one instance alone at each moment, and ends in time', () => {
+    const faults = plan(3)
+    for (const { atMs, ms } of faults) expect(atMs + ms).toBeLessThanOrEqual(15 * 60_000)
+    const ofInstances = faults.filter(({ instance }) => instance !== undefined)
+    for (const { atMs } of ofInstances) {
+      const under = ofInstances.filter((other) => other.atMs <= atMs && atMs < other.atMs + Math.max(1, other.ms))
+      expect(new Set(under.map(({ instance }) => instance)).size).toBe(under.length)
+      expect(under.length).toBeLessThan(3)
+    }
+  })
+})
+
+describe('what the soak calls a violation', () => {
+  const frame = (seq: number, type = 'text_delta', text = '') => `id: ${seq}\nevent: ${type}\ndata: {"text":"${text}"}`
+  const whole = [frame(1, 'run_start'), frame(2), frame(3), frame(4), frame(5, 'run_end')]
+  const interrupted = [...whole.slice(0, 3), frame(1001, 'run_end')]
+  const sent = (...frames: string[]) => ({
+    frames: new Map(frames.map((one) => [Number(/\d+/.exec(one)?.[0]), one] as const)),
+  })
+  const wrong = (seen: ReturnType<typeof sent>, recorded: string[], truncated = false) => {
+    const said: string[] = []
+    verifyFrames(seen, recorded, truncated, (what) => said.push(what))
+    return said
+  }
+
+  test('is an event that is missing, double, other than it was sent, or lost in silence', () => {
+    expect(wrong(sent(...whole.slice(0, 3)), whole)).toEqual([])
+    expect(wrong(sent(...whole.slice(0, 4)), interrupted, true)).toEqual([])
+    expect(wrong(sent(), interrupted, true)).toEqual([])
+    expect(wrong(sent(), whole.toSpliced(2, 1))).toEqual(['the record has event 4 after 2'])
+    expect(wrong(sent(), [...whole, frame(3)])).toContain('the record has a number twice')
+    expect(wrong(sent(frame(2, 'text_delta', 'other')), whole)).toHaveLength(1)
+    expect(wrong(sent(...whole.slice(0, 4)), interrupted, false)).toHaveLength(1)
+    expect(wrong(sent(frame(2)), [frame(1, 'run_start'), frame(3), frame(1001, 'run_end')], true)).toContain(
+      'event 2 is missing in the middle of the record',
+    )
+  })
+
+  test('is a run that is executed twice, or beside another of its session', async () => {
+    await using folder = await temporaryFolder()
+    const effects = async (...lines: string[]) => {
+      const file = join(folder.path, 'effects')
+      await writeFile(file, `${lines.join('\n')}\n`)
+      const told = new Told()
+      for (const name of ['x', 'y']) told.ended(told.run(name, 'ticking', 's'), 'completed')
+      await verifyEffects(told, file)
+      return told.violations
+    }
+    const [beginX, endX] = ['1 begin rx s "x"', '5 end rx s "x"']
+    expect(await effects(beginX, endX, '6 begin ry s "y"', '7 end ry s "y"')).toEqual([])
+    expect(await effects(beginX, '3 begin ry s "y"', endX, '7 end ry s "y"')).toEqual([
+      'x and y were executed at the same time',
+    ])
+    expect(await effects(beginX, '3 begin rx s "x"', endX)).toEqual(['x (rx) was executed twice'])
+    expect(await effects(beginX, endX, '6 begin rz s "x"', '7 end rz s "x"')).toEqual([
+      'x was executed as rx and as rz',
+    ])
+  })
+
+  test('is a run that changes its id or its end', () => {
+    const told = new Told()
+    const run = told.run('x', 'echo')
+    told.named(run, 'r1')
+    told.named(run, undefined)
+    told.ended(run, 'completed', 'text')
+    expect(told.violations).toEqual([])
+    told.named(run, 'r2')
+    told.ended(run, 'interrupted')
+    expect(told.violations).toEqual(['x is two runs: r1 and r2', 'x (r1) was completed, and then interrupted'])
+  })
+
+  test('is an instance that is taken for dead without having been silent for so long', () => {
+    const logs = new Logs()
+    logs.know('http://127.0.0.1:20001', 'a')
+    logs.add('{"level":40,"msg":"an instance has been silent for too long","address":"vm:20001"}\nno line of the log')
+    const fault = (kind: 'kill' | 'short stop') => ({ kind, instance: 'a', fromMs: 0, toMs: 8_000 })
+    expect(logs.falseDeaths([fault('kill')])).toEqual([])
+    expect(logs.falseDeaths([fault('short stop')])).toHaveLength(1)
+  })
+})

@@ -1,0 +1,52 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type Instance, type Instances, startInstances } from '../../../support/cluster/instances.ts'
+import { readFrames } from '../../../support/cluster/requests.ts'
+import { describePostgres } from '../../../support/postgres/describe-postgres.ts'
+import type { Place } from '../../../support/postgres/test-postgres.ts'
+import { testPostgres } from '../../../support/postgres/test-postgres.ts'
+
+describePostgres('a cancellation on another instance', () => {
+  let place: Place
+  let instances: Instances
+  let [a, b] = [] as unknown as [Instance, Instance]
+
+  beforeAll(async () => {
+    place = await (await testPostgres()).newDatabase()
+    instances = await startInstances({ url: place.url, schema: 'agents', names: ['a', 'b'] })
+    ;[a, b] = instances.all as [Instance, Instance]
+  })
+  afterAll(async () => {
+    await instances?.close()
+    await place?.drop()
+  })
+
+  async function cancelMs(): Promise<number> {
+    const { run_id: runId } = await a.client.agents.background('ticking', { input: '100000 20 long' })
+    const from = performance.now()
+    const run = await b.client.runs.cancel(runId)
+    expect(run.status).toBe('cancelled')
+    return performance.now() - from
+  }
+
+  // The beat of an instance, every 3 s, would tell it too: one of ten is so fast by chance, three are not. Those that are
+  // slower than the machine is busy say nothing.
+  test('ends a run as soon as it is asked for, not with the next beat', { timeout: 60_000 }, async () => {
+    const all: number[] = []
+    for (let round = 0; round < 10; round++) all.push(await cancelMs())
+    expect(all.toSorted((x, y) => x - y)[2]).toBeLessThan(200)
+  })
+
+  test('ends a run within 4 s when neither can listen, and streams go on', { timeout: 60_000 }, async () => {
+    for (const { wakes } of [a, b]) {
+      await wakes.refuse()
+      wakes.cut()
+    }
+    const { run_id: runId } = await a.client.agents.background('ticking', { input: '100 10 deaf' })
+    const [there, here] = await Promise.all([readFrames(b.url, runId), readFrames(a.url, runId)])
+    expect(there).toEqual(here)
+    const all: number[] = []
+    for (let round = 0; round < 3; round++) all.push(await cancelMs())
+    expect(Math.min(...all)).toBeLessThan(4_000)
+    for (const { wakes } of [a, b]) await wakes.heal()
+  })
+})

@@ -1,0 +1,80 @@
+import { type StreamResponse, type Task, TaskState } from '@a2a-js/sdk'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type Instance, type Instances, startInstances } from '../../../support/cluster/instances.ts'
+import { collect } from '../../../support/collect.ts'
+import { folded, officialClient, officialWays, said } from '../../../support/official-clients.ts'
+import { describePostgres } from '../../../support/postgres/describe-postgres.ts'
+import { type Place, testPostgres } from '../../../support/postgres/test-postgres.ts'
+
+describePostgres('tasks of the official A2A on three servers', () => {
+  let place: Place
+  let instances: Instances
+  let [a, b, c] = [] as unknown as [Instance, Instance, Instance]
+
+  beforeAll(async () => {
+    place = await (await testPostgres()).newDatabase()
+    instances = await startInstances({ url: place.url, schema: 'agents', names: ['a', 'b', 'c'] })
+    ;[a, b, c] = instances.all as [Instance, Instance, Instance]
+  })
+  afterAll(async () => {
+    await instances?.close()
+    await place?.drop()
+  })
+
+  const clientOf = (way: (typeof officialWays)[number], instance: Instance, id: string) =>
+    officialClient(way, `${instance.url}/api/v1/a2a/agents/${id}/`)
+
+  /** What comes until the stream has this text. */
+  async function until(stream: AsyncGenerator<StreamResponse>, text: string): Promise<StreamResponse[]> {
+    const events: StreamResponse[] = []
+    while (!folded(events).text.includes(text)) {
+      const { value, done } = await stream.next()
+      if (done) break
+      events.push(value)
+    }
+    return events
+  }
+
+  test('are followed from other servers, with each event once, also when a reader leaves', async () => {
+    for (const way of officialWays) {
+      const atA = await clientOf(way, a, 'ticking')
+      const atB = await clientOf(way, b, 'ticking')
+      const atC = await clientOf(way, c, 'ticking')
+      const first = atA.sendMessageStream(said(`120 10 ${way.replaceAll(' ', '')}`))
+      const { id } = folded(await until(first, 'fragment 3. '))
+      const early = collect(atB.resubscribeTask({ tenant: '', id }))
+      const late = atC.resubscribeTask({ tenant: '', id })
+      await until(late, 'fragment 40. ')
+      await late.return(undefined)
+      await first.return(undefined)
+      const whole = Array.from({ length: 120 }, (_, n) => `fragment ${n}. `).join('')
+      const atTheEnd = folded(await early)
+      expect([way, atTheEnd]).toEqual([
+        way,
+        {
+          id,
+          contextId: atTheEnd.contextId,
+          state: TaskState.TASK_STATE_COMPLETED,
+          message: '',
+          text: whole,
+          data: [],
+        },
+      ])
+      expect(folded([await atC.getTask({ tenant: '', id })])).toEqual(atTheEnd)
+    }
+  })
+
+  test('are cancelled and answered on another server', async () => {
+    for (const way of officialWays) {
+      const message = said('10000 20 long', { returnImmediately: true })
+      const { id } = (await (await clientOf(way, a, 'ticking')).sendMessage(message)) as Task
+      const cancelled = await (await clientOf(way, b, 'ticking')).cancelTask({ tenant: '', id, metadata: undefined })
+      expect(cancelled.status?.state).toBe(TaskState.TASK_STATE_CANCELED)
+      const paused = (await (await clientOf(way, a, 'careful')).sendMessage(said('pay'))) as Task
+      expect(paused.status?.state).toBe(TaskState.TASK_STATE_INPUT_REQUIRED)
+      const answer = said('approve', { taskId: paused.id })
+      const done = folded([(await (await clientOf(way, b, 'careful')).sendMessage(answer)) as Task])
+      expect(done).toMatchObject({ state: TaskState.TASK_STATE_COMPLETED, text: 'It is paid.' })
+    }
+  })
+})

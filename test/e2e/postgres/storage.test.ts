@@ -1,0 +1,116 @@
+import { Client } from 'pg'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { describePostgres } from '../../support/postgres/describe-postgres.ts'
+import { type Place, testPostgres } from '../../support/postgres/test-postgres.ts'
+import { command, createProject, type Project } from '../../support/program.ts'
+
+const config = `
+import { agent, defineConfig } from 'agentserve'
+export default defineConfig({
+  agents: { echo: agent({ sideEffects: false, async *run({ text }) { yield text } }) },
+  server: { storage: { type: 'postgres', schema: 'desk' } },
+})
+`
+
+describePostgres('agentserve storage', () => {
+  let database: Place
+  let project: Project
+  let poorUrl: string
+  const poor = () => `${database.name}_poor`
+
+  beforeAll(async () => {
+    database = await (await testPostgres()).newDatabase()
+    project = await createProject({ 'agent.config.ts': config })
+    await execute(`CREATE ROLE ${poor()} LOGIN PASSWORD 'k9-not-to-be-seen'`)
+    const url = new URL(database.url)
+    url.username = poor()
+    url.password = 'k9-not-to-be-seen'
+    poorUrl = url.href
+  })
+  afterAll(async () => {
+    await project?.remove()
+    await database?.drop()
+    await execute(`DROP ROLE ${poor()}`, (await testPostgres()).adminUrl)
+  })
+
+  async function execute(text: string, url = database.adminUrl): Promise<void> {
+    const client = new Client({ connectionString: url })
+    await client.connect()
+    await client.query(text).finally(() => client.end())
+  }
+
+  const run = (args: string[], url = database.url) =>
+    command(project, ['storage', ...args], '', { AGENTSERVE_DATABASE_URL: url })
+
+  test('tells a role that may not make tables what its owner must execute, and it works', async () => {
+    const before = await run(['status', '--json'], poorUrl)
+    expect(before).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(/^There are no tables yet\. .*storage prepare/),
+    })
+    expect(JSON.parse(before.stdout)).toMatchObject({
+      schema: { applied: null, missing: 1 },
+      instances: [],
+      tables: [],
+    })
+    const refused = await run(['prepare'], poorUrl)
+    expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining('storage prepare --print') })
+    const printed = await run(['prepare', '--print'], poorUrl)
+    expect(printed).toMatchObject({ code: 0, stderr: '' })
+    expect(printed.stdout + refused.stderr + before.stderr).not.toContain('k9-not-to-be-seen')
+    await execute(printed.stdout)
+    expect(await run(['prepare'], poorUrl)).toMatchObject({
+      code: 0,
+      stderr: expect.stringContaining('are up to date'),
+    })
+    expect(await run(['status'], poorUrl)).toMatchObject({
+      code: 0,
+      stderr: '',
+      stdout: expect.stringMatching(
+        new RegExp(`^Postgres \\d+\\S* at .*, schema desk, step 1 of 1, as role ${poor()}\n`),
+      ),
+    })
+    await execute('DROP SCHEMA desk CASCADE')
+  })
+
+  test('makes the tables, once, and shows them with their sizes', async () => {
+    const made = await run(['prepare', '--json'])
+    expect(made).toMatchObject({ code: 0, stderr: '' })
+    expect(JSON.parse(made.stdout)).toMatchObject({
+      step: 1,
+      applied: 1,
+      place: expect.stringContaining('schema desk'),
+    })
+    expect(JSON.parse((await run(['prepare', '--json'])).stdout)).toMatchObject({ applied: 0 })
+    await project.write('.env', `AGENTSERVE_DATABASE_URL=${database.url}\n`)
+    const { tables, ...status } = JSON.parse((await command(project, ['storage', 'status', '--json'])).stdout)
+    await project.write('.env', '')
+    expect(status).toMatchObject({ schema: { name: 'desk', applied: 1, known: 1, missing: 0 }, instances: [] })
+    const names = tables.map(({ name }: { name: string }) => name)
+    expect(names).toEqual(expect.arrayContaining(['instance', 'session', 'run', 'event']))
+    expect(tables.every(({ bytes }: { bytes: number }) => bytes > 0)).toBe(true)
+    expect((await run([])).stdout).toMatch(/\nTABLE +ROWS \(ABOUT\) +MB\n/)
+  })
+
+  test('fails with the reason, and without the password', async () => {
+    const wrong = new URL(database.url)
+    wrong.password = 'k9-not-to-be-seen'
+    for (const action of ['status', 'prepare']) {
+      const end = await run([action, '--json'], wrong.href)
+      expect(end).toMatchObject({
+        code: 1,
+        stdout: '',
+        stderr: expect.stringContaining('refuses the user or the password'),
+      })
+      expect(end.stderr).not.toContain('k9-not-to-be-seen')
+    }
+    const elsewhere = await command(project, ['storage', '--config', 'sqlite.config.ts'])
+    expect(elsewhere.code).not.toBe(0)
+    await project.write('sqlite.config.ts', 'export default {}\n')
+    expect(await command(project, ['storage', '--config', 'sqlite.config.ts'])).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('The sessions are not in a database. Set server.storage'),
+    })
+    expect((await run(['status', '--print'])).code).toBe(2)
+  })
+})
