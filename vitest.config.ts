@@ -12,6 +12,8 @@ export default defineConfig({
     // Bundled once: its hundred modules cost every test file of the store most of a second.
     deps: { optimizer: { ssr: { enabled: true, include: drizzle } } },
     testTimeout: 30_000,
+    // A machine that runs other tests too may take its time.
+    expect: { poll: { timeout: 10_000 } },
     hookTimeout: 60_000,
     projects: [
       {
@@ -21,7 +23,7 @@ export default defineConfig({
           // Files share a process, which has the modules already: what a test changes of it, it changes back.
           isolate: false,
           include: ['test/**/*.test.ts', 'test/**/*.test.tsx'],
-          exclude: programs,
+          exclude: [...programs, '**/node_modules/**'],
           maxWorkers: '100%',
           sequence: { groupOrder: 0 },
         },

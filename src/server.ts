@@ -49,6 +49,7 @@ export function openTestServer(user: UserConfig, root: string, testDoubles: Test
     requestTimeout: '10m',
     logger: silentLogger,
     ...user.server,
+    storage: undefined,
     sessionStorage: 'memory',
     vectorDb: { type: 'memory' },
     embedding: { provider: 'lexical' },

@@ -25,6 +25,19 @@ describe('the floors of src', () => {
   })
 })
 
+describe('what servers on one store need of each other', () => {
+  it('is known to the peers alone, and to who puts the parts together', () => {
+    const rooms = ['service/', 'api/', 'protocols/', 'http/', 'runnables/']
+    const named = [...readSources()]
+      .filter(
+        ([file, source]) => rooms.some((room) => file.startsWith(room)) && /\bcluster\b|StoreCluster/.test(source),
+      )
+      .map(([file]) => file)
+    // `changes.ts` makes a store of a store.
+    expect(named.filter((file) => !file.startsWith('service/peers/'))).toEqual(['service/live/changes.ts'])
+  })
+})
+
 describe('checkFloors', () => {
   it('is content with imports that point down', () => {
     const complaints = tree({

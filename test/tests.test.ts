@@ -7,6 +7,7 @@ const sources = new Map(
   readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile() && /\.tsx?$/.test(entry.name))
     .map((entry) => join(entry.parentPath, entry.name))
+    .filter((path) => !relative(folder, path).includes('node_modules'))
     .map((path) => [relative(folder, path), readFileSync(path, 'utf8')] as const),
 )
 
@@ -14,6 +15,7 @@ const sources = new Map(
 const sleepers: Record<string, string> = {
   'e2e/runs/crash.test.ts': 'the server is killed at random moments',
   'e2e/sessions/commands.test.ts': 'the server is killed at several moments of an import',
+  'judges/agents.config.ts': 'a program of its own, which looks whether a file is there',
   'fixtures/mcp-server.ts': 'a program of its own, which looks whether a file is there',
   'support/mixed-load.ts': 'background runs are only accepted, so they would pile up without a pace',
 }

@@ -1,6 +1,6 @@
 import { AppError } from '../core/error.ts'
 import { isFinalEvent, type RunEndEvent, type RunErrorEvent, type RunEvent } from '../core/event.ts'
-import { RunFold } from '../core/fold.ts'
+import { RunFold } from '../core/events/fold.ts'
 import type { Json } from '../core/json.ts'
 import { lastDataOf, type Part } from '../core/message.ts'
 import { markCited } from '../core/text/citations.ts'

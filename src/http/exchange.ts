@@ -9,7 +9,7 @@ import type { BodyBudget } from './body/budget.ts'
 import type { KernelSettings } from './options.ts'
 import type { BodyReader, HttpRequest } from './request.ts'
 import type { Route } from './router.ts'
-import type { AddressOf } from './security/address.ts'
+import type { AddressOf, IsProxy } from './security/address.ts'
 
 /** The part of node's IncomingMessage that the kernel uses, so that a request needs no socket. */
 export interface Incoming extends Readable {
@@ -23,6 +23,8 @@ export interface Incoming extends Readable {
         readonly remoteAddress?: string | undefined
         readonly localAddress?: string | undefined
         readonly localPort?: number | undefined
+        /** Of a TLS connection. */
+        readonly encrypted?: boolean | undefined
       }
     | undefined
 }
@@ -44,6 +46,7 @@ export interface Outgoing extends EventEmitter {
 export interface Shared {
   bodies: BodyBudget
   addressOf: AddressOf
+  isProxy: IsProxy
 }
 
 const noParams: Readonly<Record<string, string>> = Object.freeze({})
@@ -144,6 +147,14 @@ export class Exchange implements HttpRequest {
     const timer = setTimeout(() => incoming.destroy(), this.settings.bodyTimeoutMs)
     const end = () => clearTimeout(timer)
     incoming.once('end', end).once('close', end)
+  }
+
+  get secure(): boolean {
+    const { socket } = this.incoming
+    const peer = socket?.remoteAddress
+    const forwarded = this.headers['x-forwarded-proto']
+    const isForwarded = typeof forwarded === 'string' && peer !== undefined && this.#shared.isProxy(peer)
+    return socket?.encrypted === true || (isForwarded && forwarded.split(',').at(-1)?.trim().toLowerCase() === 'https')
   }
 
   get remoteAddress(): string | undefined {

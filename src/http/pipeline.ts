@@ -9,7 +9,7 @@ import { Exchange, type Incoming, type Outgoing } from './exchange.ts'
 import type { KernelSettings } from './options.ts'
 import { isStream, type Reply } from './reply.ts'
 import { createRouteTable, type RouteTable } from './router.ts'
-import { createAddressOf } from './security/address.ts'
+import { createAddressOf, createIsProxy } from './security/address.ts'
 import { createWrongKeys } from './security/wrong-keys.ts'
 import { leave, writeStream } from './stream.ts'
 import { jsonType, writePlain } from './writer.ts'
@@ -41,6 +41,7 @@ const clientLeftStatus = 499
 export function createPipeline(settings: KernelSettings): Pipeline {
   const wrongKeys = createWrongKeys(settings)
   const addressOf = createAddressOf(settings.trustProxy)
+  const isProxy = createIsProxy(settings.trustProxy)
   let admit = createAdmit(settings, wrongKeys)
   const { logger, debug, clock, onRequest, limits } = settings
   const active = new DenseMap<number, Exchange>()
@@ -170,7 +171,7 @@ export function createPipeline(settings: KernelSettings): Pipeline {
       admit = createAdmit({ ...settings, boundHost }, wrongKeys)
     },
     serve(incoming, outgoing, awaitsContinue) {
-      const exchange = new Exchange(incoming, outgoing, settings, { bodies, addressOf }, awaitsContinue)
+      const exchange = new Exchange(incoming, outgoing, settings, { bodies, addressOf, isProxy }, awaitsContinue)
       active.set(exchange.serial, exchange)
       if (incoming.socket !== undefined) latest.set(incoming.socket, exchange)
       void run(exchange).then(

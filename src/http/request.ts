@@ -57,6 +57,8 @@ export interface HttpRequest {
   readonly deadline: AbortSignal
   /** The caller's address, as reported by trusted proxies; absent for `inject`. */
   readonly remoteAddress: string | undefined
+  /** Whether the client came over TLS, as far as the server or a trusted proxy knows. */
+  readonly secure?: boolean | undefined
 }
 
 export interface InjectRequest {

@@ -13,7 +13,7 @@ export interface Quote {
 const maxQuotes = 3
 const maxQuoteLength = 400
 /** Minimum share of the question's weight in the best passage; a long question counts as six words. */
-const minFit = 0.34
+const minFit = 0.4
 const weighedWords = 6
 /** Passages up to this many words have no length penalty. */
 const plainLength = 15

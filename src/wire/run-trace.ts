@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { RunTrace as CoreRunTrace } from '../core/trace.ts'
+import type { RunTrace as CoreRunTrace } from '../core/events/trace.ts'
 import { json, jsonObject, text, timestamp } from '../schema/request-field.ts'
 import { component } from './document/component.ts'
 import { aboutRetrieval, Cost, EntityKind, RetrievalHit, RunStatus, Usage } from './event.ts'

@@ -4,11 +4,14 @@ import { parse } from 'yaml'
 import { apiRoutes } from '../../src/api/routes.ts'
 import type { Knowledge } from '../../src/core/knowledge/knowledge.ts'
 import { a2aDocs } from '../../src/protocols/a2a/docs.ts'
+import { chatDocs } from '../../src/protocols/chat/docs.ts'
 import { echo } from '../support/services.ts'
 import { openTestServer, type TestServer, type TestServerOptions } from './server.ts'
 
 let server: TestServer
 afterEach(() => server.close())
+
+const extraDocs = [...a2aDocs('/api/v1/a2a'), ...chatDocs('/api/v1')]
 
 // Routes are mounted for it; none of them is called here.
 const knowledge = {} as Knowledge
@@ -31,7 +34,7 @@ const operations = (document: { paths: Record<string, Record<string, Operation>>
 
 describe('the OpenAPI document', () => {
   it('is valid, the same in YAML and JSON, and complete', async () => {
-    const document = await open({ settings: { extraDocs: a2aDocs('/api/v1/a2a') } })
+    const document = await open({ settings: { extraDocs } })
     const yaml = await server.call('GET', '/openapi.yaml')
     expect(yaml.headers['content-type']).toMatch(/^application\/yaml/)
     expect(parse(yaml.body)).toEqual(document)
@@ -40,12 +43,12 @@ describe('the OpenAPI document', () => {
     const mounted = routes.map(({ method, path }) => `${method} ${path.replace(/:(\w+)/g, '{$1}')}`)
     const described = operations(document).map(({ route }) => route)
     expect(described.toSorted()).toEqual(
-      [...mounted, 'POST /api/v1/a2a/sendMessage', 'POST /api/v1/a2a/streamMessage'].toSorted(),
+      [...mounted, ...extraDocs.map(({ method, path }) => `${method} ${path.replace(/:(\w+)/g, '{$1}')}`)].toSorted(),
     )
   })
 
   it('refers only to what it holds, and names each operation once', async () => {
-    const document = await open({ settings: { extraDocs: a2aDocs('/api/v1/a2a') } })
+    const document = await open({ settings: { extraDocs } })
     const names = [...JSON.stringify(document).matchAll(/"\$ref":"#\/components\/schemas\/([^"]+)"/g)].map(
       ([, name]) => name,
     )

@@ -44,6 +44,18 @@ const bodies: Record<string, unknown> = {
   runProjectTests: { names: [] },
   sendMessage: message('sendMessage'),
   streamMessage: message('streamMessage'),
+  postChat: { id: 'of-a-page', messages: [{ id: 'u WAY', role: 'user', parts: [{ type: 'text', text: 'WAY' }] }] },
+  stopChat: { ignored: 'WAY' },
+  callA2AAgent: { jsonrpc: '2.0', method: 'SendMessage', id: 'WAY', params: officialMessage('call') },
+  sendToA2AAgent: officialMessage('send'),
+  streamToA2AAgent: officialMessage('stream'),
+  changeTaskOfA2AAgent: { metadata: { ignored: 'WAY' } },
+  createPushOfA2AAgent: { url: 'http://127.0.0.1/WAY' },
+  deletePushOfA2AAgent: { ignored: 'WAY' },
+}
+
+function officialMessage(name: string) {
+  return { message: { messageId: `${name} WAY`, role: 'ROLE_USER', parts: [{ text: 'WAY' }] } }
 }
 
 function message(method: string) {
@@ -86,6 +98,7 @@ export async function startVictim(config: { allowOrigins?: string[]; allowHosts?
   await call('POST', '/api/v1/sessions', { session_id: 'doomed', name: secret })
   await call('POST', '/api/v1/sessions', { session_id: 'rewritten' })
   const running = (await call('POST', '/api/v1/agents/waits/run', { input: 'wait', background: true })).json.run_id
+  const also = (await call('POST', '/api/v1/agents/waits/run', { input: 'wait', background: true })).json.run_id
   const finished = (await call('GET', '/api/v1/sessions/kept/runs')).json.runs[0].run_id
   const replaced = (await call('POST', '/api/v1/agents/echo/run', { input: 'first', session_id: 'rewritten' })).json
     .run_id
@@ -116,11 +129,24 @@ export async function startVictim(config: { allowOrigins?: string[]; allowHosts?
                 ? finished
                 : running
           : template.includes('/agents/')
-            ? 'echo'
+            ? operationId === 'changeTaskOfA2AAgent'
+              ? 'waits'
+              : 'echo'
             : template.includes('/chunks/')
               ? chunks[0]
               : document
-      const others = { id, file: 'docs.js', kind: 'agent', owner_id: 'earlier', user_id: 'erased' }
+      const task = operationId === 'changeTaskOfA2AAgent' ? `${also}:cancel` : finished
+      const others = {
+        id,
+        file: 'docs.js',
+        kind: 'agent',
+        owner_id: 'earlier',
+        user_id: 'erased',
+        agent: 'echo',
+        chat_id: 'kept',
+        task,
+        config: 'none',
+      }
       const path = template.replace(/{(\w+)}/g, (_, name: keyof typeof others) => others[name])
       const isImport = operationId === 'importSession'
       const body = isImport ? exported : JSON.stringify(bodies[operationId] ?? {})

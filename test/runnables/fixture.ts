@@ -37,6 +37,7 @@ export function fakeContext(
     metadata: {},
     state: {},
     signal: options.signal ?? new AbortController().signal,
+    fence: 'run_1:1',
     logger: silentLogger,
     knowledge: options.hits === undefined ? undefined : ({ search } as unknown as Knowledge),
     history: async (runs = 20) => (runs === 0 ? [] : (options.history ?? [])),

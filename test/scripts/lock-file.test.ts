@@ -13,6 +13,10 @@ describe('package-lock.json', () => {
     expect(missing.toSorted()).toEqual(listed.map(([, name]) => name).toSorted())
   })
 
+  it('of the judges has an integrity for every package', () => {
+    expect(withoutIntegrity(readFileSync(join(root, 'test/judges/package-lock.json'), 'utf8'))).toEqual([])
+  })
+
   it('is written again as npm writes it', () => {
     expect(fillIntegrity(lockFile, new Map())).toBe(lockFile)
   })

@@ -128,3 +128,14 @@ test('a test answers what a run waits for, each request by its id', async () => 
   const last = await project.resume(first.run_id, { answers: { 'two#1': { approved: true, input: 2 } } })
   expect(last).toMatchObject({ status: 'completed', text: '1 and 2', waiting: [] })
 })
+
+test('a config whose sessions are in Postgres is tested without a database', async () => {
+  const storage = { type: 'postgres', url: 'postgres://127.0.0.1:1/agents' } as const
+  const echo = agent({
+    async *run({ text }) {
+      yield text
+    },
+  })
+  await using project = await openProject({ agents: { echo }, server: { storage } })
+  expect(await project.run('echo', 'hello')).toMatchObject({ status: 'completed', text: 'hello' })
+})

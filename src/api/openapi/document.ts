@@ -24,7 +24,7 @@ export function toOpenApi(docs: readonly RouteDoc[], server: { version: string; 
   const schemas = toJsonSchemas([ErrorBody, ...docs.flatMap(schemasOf)])
   const paths: Record<string, Json> = {}
   for (const doc of docs) {
-    const path = doc.path.replace(/:(\w+)/g, '{$1}')
+    const path = toTemplate(doc.path)
     paths[path] = { ...paths[path], [doc.method.toLowerCase()]: toOperation(doc, schemas, server.authRequired) }
   }
   return {
@@ -47,6 +47,13 @@ export function toOpenApi(docs: readonly RouteDoc[], server: { version: string; 
       },
     },
   }
+}
+
+const parameter = /(?<=\/):(\w+)/g
+
+/** `/a/{id}/b:c` of the router's `/a/:id/b\:c`. */
+function toTemplate(path: string): string {
+  return path.replace(parameter, '{$1}').replaceAll('\\:', ':')
 }
 
 function schemasOf(doc: RouteDoc) {
@@ -84,7 +91,7 @@ function toSecurity(access: Access, authRequired: boolean): Json {
 }
 
 function toParameters(doc: RouteDoc, schemas: JsonSchemas): Json[] {
-  const inPath = [...doc.path.matchAll(/:(\w+)/g)].map(([, name = '']) => {
+  const inPath = [...doc.path.matchAll(parameter)].map(([, name = '']) => {
     const examples = doc.examples?.[name] ?? []
     return {
       name,

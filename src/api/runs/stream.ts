@@ -1,6 +1,6 @@
-import type { InputRequired, RunEvent, Stamp } from '../../core/event.ts'
+import type { RunEvent } from '../../core/event.ts'
+import { toWireEvent } from '../../core/events/sent-event.ts'
 import { encodeEvent } from '../../core/sse.ts'
-import { kindOf } from '../../core/waiting.ts'
 import type { Frames } from '../../http/reply.ts'
 import type { HttpRequest } from '../../http/request.ts'
 import { mapBatches } from '../../service/events/map-batches.ts'
@@ -11,32 +11,9 @@ export function acceptsEvents(request: HttpRequest): boolean {
   return request.headers.accept?.toLowerCase().includes('text/event-stream') === true
 }
 
-/** An event as it is sent. Prompts and the data for resuming are left out unless `prompts` is set. */
-export function toWireEvent(event: RunEvent, prompts: boolean): RunEvent {
-  if (prompts) return event.type === 'input_required' ? withKind(event) : event
-  if (event.type === 'model_call_start') {
-    const { type, run_id, seq, at, call_id, model } = event
-    return { type, run_id, seq, at, call_id, model }
-  }
-  if (event.type === 'input_required') {
-    const { messages: _, ...shown } = event
-    return withKind(shown)
-  }
-  if (event.type === 'step_end') {
-    const { state: _, ...shown } = event
-    return shown
-  }
-  return event
-}
-
 /** The same with what a model call costs, which is in no copy of a record. */
 export function toSentEvent(event: RunEvent, prompts: boolean, costs: Costs): RunEvent {
   return event.type === 'model_call_end' ? { ...event, cost: costs.ofCall(event) } : toWireEvent(event, prompts)
-}
-
-/** Earlier versions did not record it. */
-function withKind(event: InputRequired & Stamp): InputRequired & Stamp {
-  return event.kind === undefined ? { ...event, kind: kindOf(event) } : event
 }
 
 /** Batches of events as server-sent events. */

@@ -1,5 +1,6 @@
 import { AppError, isAppError } from '../../core/error.ts'
 import type { RunEvent } from '../../core/event.ts'
+import { toWireEvent } from '../../core/events/sent-event.ts'
 import type { Json } from '../../core/json.ts'
 import type { RunRecord } from '../../core/run.ts'
 import type { RunPiece, SessionCopy, SessionHead, SessionRecord } from '../../core/session.ts'
@@ -26,7 +27,6 @@ import { maySeePrompts } from '../route/included-prompts.ts'
 import { pathId } from '../route/path-id.ts'
 import type { ApiSettings } from '../route/settings.ts'
 import { toSession } from '../runs/answer.ts'
-import { toWireEvent } from '../runs/stream.ts'
 
 const route = routesAbout('Sessions', 'sessions')
 

@@ -1,6 +1,21 @@
 import { BlockList, isIP, isIPv4 } from 'node:net'
 import { parseAddressRanges } from '../../core/access/address-range.ts'
 
+/** Whether a peer is one of these proxies. */
+export type IsProxy = (peer: string) => boolean
+
+export function createIsProxy(proxies: readonly string[]): IsProxy {
+  if (proxies.length === 0) return () => false
+  const trusted = new BlockList()
+  for (const { address, bits, version } of proxies.flatMap(parseAddressRanges)) {
+    trusted.addSubnet(address, bits, `ipv${version}`)
+  }
+  return (peer) => {
+    const address = plainAddress(peer)
+    return trusted.check(address, isIPv4(address) ? 'ipv4' : 'ipv6')
+  }
+}
+
 export type AddressOf = (peer: string | undefined, forwardedFor: string | undefined) => string | undefined
 
 const maxProxies = 32
@@ -12,11 +27,7 @@ const maxProxies = 32
  */
 export function createAddressOf(proxies: readonly string[]): AddressOf {
   if (proxies.length === 0) return (peer) => (peer === undefined ? undefined : plainAddress(peer))
-  const trusted = new BlockList()
-  for (const { address, bits, version } of proxies.flatMap(parseAddressRanges)) {
-    trusted.addSubnet(address, bits, `ipv${version}`)
-  }
-  const isTrusted = (address: string) => trusted.check(address, isIPv4(address) ? 'ipv4' : 'ipv6')
+  const isTrusted = createIsProxy(proxies)
   return (peer, forwardedFor) => {
     if (peer === undefined) return undefined
     let address = plainAddress(peer)

@@ -26,8 +26,10 @@ const standardHeaders = [
   'If-Match',
   'Last-Event-ID',
   'X-Request-Id',
+  'A2A-Version',
+  'A2A-Extensions',
 ]
-const exposed = 'Location, ETag, Retry-After, X-Request-Id, X-Run-Id, X-Session-Id, X-Agentserve-Ignored'
+const exposed = 'Location, ETag, Retry-After, X-Request-Id, X-Run-Id, X-Session-Id, X-Agentserve-Ignored, X-Error-Code'
 const none: readonly string[] = []
 const maxAgeSeconds = '600'
 

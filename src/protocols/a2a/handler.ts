@@ -1,23 +1,23 @@
-import { hash } from 'node:crypto'
 import { hopsHeader, toHopsMetadata } from '../../core/access/hops.ts'
 import { AppError, isAppError } from '../../core/error.ts'
 import type { RunRecord } from '../../core/run.ts'
 import { isMalformedJson } from '../../http/body/json-guard.ts'
 import { json, type Reply, sse } from '../../http/reply.ts'
 import type { HttpRequest } from '../../http/request.ts'
-import type { Idempotency, RunHandle, Services, StartRun } from '../../service/services.ts'
+import type { RunHandle, Services, StartRun } from '../../service/services.ts'
 import type { A2AMethod } from '../../wire/a2a.ts'
+import { contentsOf, fileReader } from '../files.ts'
+import { type Batch, toFrames } from '../frames.ts'
 import { aboutParams, errorReply, isOurFault, RpcError, type RpcId, rpcCodes } from './error.ts'
-import { contentsOf, fileReader } from './files.ts'
+import { idempotencyOf } from './message-key.ts'
 import { readId, readRequest, type SendRequest } from './request.ts'
-import { type Batch, hasBegun, onlyFailure, toFrames } from './stream.ts'
+import { dialectProjection, hasBegun, onlyFailure } from './stream.ts'
 import { answerFiles, toTask } from './task.ts'
 
-export type A2AServices = Pick<Services, 'registry' | 'runs' | 'sessions' | 'logger'>
+export type A2AServices = Pick<Services, 'registry' | 'runs' | 'sessions' | 'notifications' | 'logger'>
 /** The services for the caller of a request. Called for each request, so they may open on the first one. */
 export type ServicesOf = (request: HttpRequest) => A2AServices | Promise<A2AServices>
 
-const visible = /^[\x21-\x7e]{1,255}$/
 const notJson = new RpcError(rpcCodes.parseError, 'parse error: the body is not valid JSON')
 
 /** Answers one method of the dialect. It never throws: every failure is a JSON-RPC response. */
@@ -93,10 +93,9 @@ async function stream({ services, message, starting }: Begun, fileBytes: number)
     await events.return?.()
     return json({ jsonrpc: '2.0', id: message.id, error: failure }, 200, headers)
   }
-  const { runId, sessionId } = handle
-  const readFile = fileReader(services.sessions, sessionId)
-  const { logger } = services
-  return sse(toFrames(first, events, { runId, logger, markData: message.markData, readFile, fileBytes }), headers)
+  const files = { read: fileReader(services.sessions, handle.sessionId), most: fileBytes }
+  const options = { runId: handle.runId, logger: services.logger, first, files }
+  return sse(toFrames(dialectProjection(message.markData), events, options), headers)
 }
 
 /** Waits for the first output of the run: a failure before it becomes a plain error instead of a stream. */
@@ -126,7 +125,7 @@ async function start(
       onDisconnect: message.onDisconnect,
       metadata: toHopsMetadata(request.headers[hopsHeader]),
       signal: request.signal,
-      idempotency: idempotencyOf(request, message),
+      idempotency: idempotencyOf('a2a', request, message),
     })
     request.body.release?.()
     return handle
@@ -138,37 +137,6 @@ async function start(
 
 function agentNotFound(agentId: string): RpcError {
   return new RpcError(rpcCodes.invalidParams, `agent not found: ${agentId}`)
-}
-
-/**
- * A message is its own idempotency key, per caller, user, agent and context, for both methods. An `Idempotency-Key`
- * header overrides it: then another messageId is still the same request.
- */
-function idempotencyOf(request: HttpRequest, message: SendRequest): Idempotency {
-  const { agentId, messageId, contextId = '' } = message
-  const caller = `${request.caller} ${request.userId ?? ''}`
-  const target = `${contextId} ${agentId.length} ${agentId}`
-  const header = request.headers['idempotency-key']
-  if (header !== undefined) {
-    if (typeof header !== 'string' || !visible.test(header)) throw invalidKey()
-    const text = `${target} ${JSON.stringify(message.parts)}`
-    return { key: `a2a key ${caller} ${header}`, hash: digest(text), whileRunning: 'conflict' }
-  }
-  const key = `a2a message ${caller} ${target} ${bounded(messageId)}`
-  return { key, hash: digest(JSON.stringify(message.parts)), whileRunning: 'join' }
-}
-
-function invalidKey(): RpcError {
-  const message = 'invalid request: Idempotency-Key must be 1 to 255 visible ASCII characters'
-  return new RpcError(rpcCodes.invalidRequest, message)
-}
-
-function bounded(text: string): string {
-  return text.length <= 128 ? text : digest(text)
-}
-
-function digest(text: string): string {
-  return hash('sha256', text, 'base64url')
 }
 
 function runHeaders(runId: string, sessionId: string): Record<string, string> {

@@ -1,12 +1,13 @@
-import type { RunEndEvent, RunErrorEvent, RunEvent } from '../../core/event.ts'
+import type { RunEndEvent, RunErrorEvent } from '../../core/event.ts'
 import { isFinalEvent } from '../../core/event.ts'
 import type { Json } from '../../core/json.ts'
-import type { Logger } from '../../core/logger.ts'
 import { filePartOf } from '../../core/message.ts'
 import { encodeData } from '../../core/sse.ts'
+import { explainEnd } from '../explain-end.ts'
+import type { SentFile } from '../files.ts'
+import type { Batch } from '../frames.ts'
+import type { Projection, ShownEvent } from '../projection.ts'
 import { describeError, rpcCodes } from './error.ts'
-import { type ReadFile, type SentFile, withContent } from './files.ts'
-import { explainEnd } from './task.ts'
 
 const doneFrame = encodeData({ type: 'done' })
 
@@ -22,18 +23,6 @@ function dataFrame(data: Json | SentFile, markData: boolean): string {
 
 function errorFrame(code: number, message: string): string {
   return encodeData({ type: 'error', code, message })
-}
-
-export type Batch = readonly RunEvent[]
-
-export interface StreamOptions {
-  runId: string
-  logger: Logger
-  /** Tells data from text. */
-  markData: boolean
-  readFile: ReadFile
-  /** How much content a file may have to be sent. */
-  fileBytes: number
 }
 
 /** A2A's code and text for a run that failed; undefined for a completed one. */
@@ -63,90 +52,25 @@ export function hasBegun(batch: Batch): boolean {
 }
 
 /**
- * The run as A2A's stream: one `content` per text fragment and data part (as JSON), then `error` unless the run
- * completed, then `done`. The frames of a batch are one value, up to a file. The first value may be empty: it sends the headers to
- * clients that follow the run by its id. A hand-written iterator for the reason given at `mapBatches`.
+ * The run as the dialect's stream: one `content` per text fragment, data part (as JSON) and file, then `error` unless the run completed,
+ * then `done`. `markData` tells data from text.
  */
-export function toFrames(
-  first: Batch,
-  rest: AsyncIterator<Batch>,
-  { runId, logger, markData, readFile, fileBytes }: StreamOptions,
-): AsyncIterable<string> {
-  let pending: Batch | undefined = first
-  let isFirst = true
-  let ended = false
-  let left = false
-
-  async function read(): Promise<string | undefined> {
-    while (!ended) {
-      const next = pending === undefined ? await rest.next() : { done: false, value: pending }
-      pending = undefined
-      if (left) return undefined
-      if (next.done) {
-        ended = true
-        return errorFrame(rpcCodes.internalError, 'the stream ended before the run did') + doneFrame
-      }
-      // Only one file is in memory at a time.
-      const place = next.value.findIndex(isStoredFile)
-      const [file] = place === -1 ? [] : next.value.slice(place, place + 1)
-      let frames = framesOf(place === -1 ? next.value : next.value.slice(0, place), runId, markData)
-      if (file?.type === 'file') {
-        frames += dataFrame(await withContent(filePartOf(file), readFile, fileBytes), markData)
-        if (place + 1 < next.value.length) pending = next.value.slice(place + 1)
-      }
-      ended = pending === undefined && hasEnded(next.value)
-      if (left) return undefined
-      const wasFirst = isFirst
-      isFirst = false
-      if (frames !== '' || wasFirst) return frames
-    }
-    return undefined
-  }
-
+export function dialectProjection(markData: boolean): Projection {
   return {
-    [Symbol.asyncIterator]: () => ({
-      async next() {
-        try {
-          const value = await read()
-          return value === undefined ? { done: true, value } : { done: false, value }
-        } catch (error) {
-          ended = true
-          logger.error({ err: error, run_id: runId }, 'an A2A stream failed')
-          const { code, message } = describeError(error)
-          return { done: false, value: errorFrame(code, message) + doneFrame }
-        }
-      },
-      async return() {
-        ended = true
-        left = true
-        await rest.return?.()
-        return { done: true, value: undefined }
-      },
-    }),
+    add(event: ShownEvent): string {
+      if (event.type === 'text_delta') return event.text === '' ? '' : contentFrame(event.text)
+      if (event.type === 'file') {
+        const content = event.data === undefined ? {} : { data: event.data }
+        return dataFrame({ ...filePartOf(event), ...content }, markData)
+      }
+      if (event.type === 'data') return dataFrame(event.data, markData)
+      if (!isFinalEvent(event)) return ''
+      const failure = failureOf(event, event.run_id)
+      return failure === undefined ? doneFrame : errorFrame(failure.code, failure.message) + doneFrame
+    },
+    broken(error) {
+      const { code, message } = describeError(error)
+      return errorFrame(code, message) + doneFrame
+    },
   }
-}
-
-function framesOf(batch: Batch, runId: string, markData: boolean): string {
-  let frames = ''
-  for (const event of batch) {
-    if (event.type === 'text_delta') {
-      if (event.text !== '') frames += contentFrame(event.text)
-    } else if (event.type === 'file') frames += dataFrame(filePartOf(event), markData)
-    else if (event.type === 'data') frames += dataFrame(event.data, markData)
-    else if (isFinalEvent(event)) {
-      const failure = failureOf(event, runId)
-      if (failure !== undefined) frames += errorFrame(failure.code, failure.message)
-      frames += doneFrame
-    }
-  }
-  return frames
-}
-
-function isStoredFile(event: RunEvent): boolean {
-  return event.type === 'file' && event.file_id !== undefined
-}
-
-function hasEnded(batch: Batch): boolean {
-  const last = batch.at(-1)
-  return last !== undefined && isFinalEvent(last)
 }

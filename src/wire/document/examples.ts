@@ -151,6 +151,9 @@ const task = {
   messages: [{ ...message, messageId: 'msg_01kcz6t8d3m0x4zv', role: 'assistant' }],
 }
 
+const chatMessage = { id: 'u1', role: 'user', parts: [{ type: 'text', text: 'hello there' }] }
+const officialMessage = { message: { messageId: 'm1', role: 'ROLE_USER', parts: [{ text: 'hello there' }] } }
+
 export const examples: Readonly<Record<string, unknown>> = {
   CreateSessionRequest: { agent_id: 'echo', user_id: 'ann', name: 'Limits', metadata: { ticket: 4711 } },
   UpdateSessionRequest: { name: 'Limits of requests', metadata: null },
@@ -305,4 +308,11 @@ export const examples: Readonly<Record<string, unknown>> = {
   JSONRPC2Response: { jsonrpc: '2.0', id: '1', result: { task } },
   JSONRPC2Failure: { jsonrpc: '2.0', id: '1', error: { code: -32602, message: 'agent not found: nobody' } },
   A2AStreamEvent: { type: 'content', content: 'Hello ' },
+  A2ARpcRequest: { jsonrpc: '2.0', id: 1, method: 'SendMessage', params: officialMessage },
+  A2ASendRequest: officialMessage,
+  ChatRequest: { id: 'demo-chat', messages: [chatMessage], trigger: 'submit-message' },
+  ChatChunk: { type: 'text-delta', id: '0', delta: 'Hello ' },
+  ChatStop: {},
+  ChatStopped: { success: true },
+  ChatHistory: { id: 'demo-chat', messages: [chatMessage], activeRunId: null, has_more: false },
 }

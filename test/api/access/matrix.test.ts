@@ -34,6 +34,8 @@ interface Own {
 interface Ask {
   /** What stands in the path for `{id}`; default: the own session or run. */
   id?: string
+  /** What stands for `{task}`; default: the own run. */
+  task?: string
   query?: Record<string, string>
   headers?: Record<string, string>
   body?: unknown
@@ -115,6 +117,51 @@ const sent =
       status: 200,
     },
   })
+
+const said = { id: 'm', role: 'user', parts: [{ type: 'text', text: 'hello' }] }
+/** What a page posts to answer a card. */
+const decided = (id: string) => ({
+  id,
+  role: 'assistant',
+  parts: [
+    { type: 'tool-any', toolCallId: 'any', state: 'approval-responded', approval: { id: 'any', approved: true } },
+  ],
+})
+
+function foreignTasks(bob: Foreign, verbs: string[], more: Ask = {}): Ask[] {
+  return [bob.run, bob.child, bob.waiting].flatMap((task) =>
+    verbs.map((verb) => ({ ...more, task: task + verb, status: 404 })),
+  )
+}
+
+/** Nobody is there. */
+const nowhere = 'http://127.0.0.1:9/'
+
+function pushOf(fields: string[], more: Ask = {}): Cases[string] {
+  return (bob) =>
+    Object.fromEntries(fields.map((field) => [field, { ...more, id: 'pair', task: bob.run, status: 404 }]))
+}
+
+const official = (fields: object) => ({
+  message: { messageId: 'the-message-of-bob', role: 'ROLE_USER', parts: [{ text: 'approve' }], ...fields },
+})
+
+const officialSend: Cases[string] = (bob) => ({
+  'body.message.taskId': [bob.run, bob.waiting].map((taskId) => ({ body: official({ taskId }), status: 404 })),
+  'body.message.contextId': { body: official({ contextId: bob.session }), status: 400 },
+  'body.message.messageId': { body: official({}), status: 200 },
+})
+
+/** Over JSON-RPC every answer is 200. */
+function rpcCases(bob: Foreign): Ask[] {
+  const params = [bob.run, bob.child, bob.waiting].flatMap((id) => [{ id }, official({ taskId: id })])
+  const methods = ['SendMessage', 'SendStreamingMessage', 'GetTask', 'CancelTask', 'SubscribeToTask', 'ListTasks']
+  const old = ['message/send', 'message/stream', 'tasks/get', 'tasks/cancel', 'tasks/resubscribe']
+  return [...params, official({ contextId: bob.session }), { contextId: bob.session }, { pageToken: bob.run }].flatMap(
+    (given) =>
+      [...methods, ...old].map((method) => ({ body: { jsonrpc: '2.0', id: 1, method, params: given }, status: 200 })),
+  )
+}
 
 const cases: Cases = {
   createSession: (bob) => ({
@@ -263,12 +310,70 @@ const cases: Cases = {
   }),
   runAgent: started('run'),
   streamAgent: started('run/stream'),
+  callA2AAgent: (bob) => ({ 'body.params': rpcCases(bob) }),
+  sendToA2AAgent: officialSend,
+  streamToA2AAgent: officialSend,
+  listTasksOfA2AAgent: (bob) => ({
+    'query.contextId': { query: { contextId: bob.session }, status: 200 },
+    'query.pageToken': { query: { pageToken: bob.run }, status: 200 },
+  }),
+  getTaskOfA2AAgent: (bob) => ({ 'path.task': foreignTasks(bob, ['', ':subscribe']) }),
+  changeTaskOfA2AAgent: (bob) => ({ 'path.task': foreignTasks(bob, [':cancel', ':subscribe'], { body: {} }) }),
+  listPushOfA2AAgent: pushOf(['path.task']),
+  createPushOfA2AAgent: pushOf(['path.task'], { body: { id: 'private', url: nowhere } }),
+  getPushOfA2AAgent: pushOf(['path.task', 'path.config']),
+  deletePushOfA2AAgent: pushOf(['path.task', 'path.config']),
   sendMessage: sent('sendMessage'),
   streamMessage: sent('streamMessage'),
+  postChat: (bob, own) => ({
+    'path.agent': { body: { id: own.session, messages: [said] }, status: 200 },
+    'query.ui': { body: { id: bob.session, messages: [said] }, query: { ui: '5' }, status: 404 },
+    'query.on_disconnect': {
+      body: { id: bob.session, messages: [said] },
+      query: { on_disconnect: 'cancel' },
+      status: 404,
+    },
+    'body.messageId': ['submit-message', 'regenerate-message'].map((trigger) => ({
+      body: { id: own.session, messages: [{ ...said, id: bob.message }], trigger, messageId: bob.message },
+      status: 200,
+    })),
+    'body.trigger': { body: { id: bob.session, messages: [said], trigger: 'regenerate-message' }, status: 404 },
+    'body.agentserve': { body: { id: own.session, messages: [said], agentserve: { user_id: 'bob' } }, status: 403 },
+    'body.user_id': { body: { id: 'new', message: said, agentserve: { user_id: 'bob' } }, status: 403 },
+    'body.message': [bob.waiting, bob.run].flatMap((run) => {
+      const message = decided(run.replace('run_', 'msg_'))
+      return [
+        { body: { id: own.session, message }, status: 400 },
+        { body: { id: bob.session, message }, status: 404 },
+      ]
+    }),
+  }),
+  streamChat: (bob) => ({
+    'path.agent': { status: 204 },
+    'path.chat_id': { id: bob.session, status: 204 },
+    'query.ui': { id: bob.session, query: { ui: '5' }, status: 204 },
+  }),
+  stopChat: (bob) => ({
+    'path.agent': { body: {}, status: 200 },
+    'path.chat_id': { id: bob.session, body: {}, status: 200 },
+    'body.activeStreamId': { body: { activeStreamId: bob.run }, status: 200 },
+  }),
+  getChat: (bob) => ({
+    'path.agent': { status: 200 },
+    'path.chat_id': { id: bob.session, status: 404 },
+    'query.ui': { id: bob.session, query: { ui: '5' }, status: 404 },
+  }),
 }
 
 /** The same for everybody: agents, knowledge, the server itself. */
 const ofEverybody = new Set([
+  'listA2AAgents',
+  'getCardOfA2AAgent',
+  'getWellKnownCardOfA2AAgent',
+  'getOldCardOfA2AAgent',
+  'getCardOfDefaultA2AAgent',
+  'getOldCardOfDefaultA2AAgent',
+  'getExtendedCardOfA2AAgent',
   'listAgents',
   'getAgent',
   'searchKnowledge',
@@ -294,6 +399,9 @@ const ofEverybody = new Set([
 
 /** Says something of the request or of what is made by it, and names nothing that is there. */
 const namesNothing = new Set([
+  ...['header.A2A-Version', 'query.pageSize', 'query.historyLength', 'query.statusTimestampAfter'],
+  'query.includeArtifacts',
+  'body.configuration',
   ...['limit', 'status', 'total', 'again', 'events', 'new_ids', 'include', 'replaced'].map((name) => `query.${name}`),
   ...['name', 'metadata', 'state', 'reason', 'approved', 'after', 'input', 'stream', 'background', 'on_disconnect'],
   ...['multitask_strategy', 'parts', 'type', 'text', 'data', 'content', 'jsonrpc', 'method', 'id', 'params', 'message'],
@@ -345,6 +453,9 @@ describe.each(ways)('with %s', (_way, config) => {
     const { run_id, messages } = (
       await as('POST', `${api}/agents/pair/run`, { input: 'private words of bob', session_id: session })
     ).json
+    const hook = { id: 'private', url: nowhere, token: 'private token' }
+    const pushed = await as('POST', `${api}/a2a/agents/pair/tasks/${run_id}/pushNotificationConfigs`, hook)
+    expect(pushed.status).toBe(200)
     const upload = { type: 'file', media_type: 'text/plain', name: 'private name', data: btoa('private words') }
     const brought = await as('POST', `${api}/agents/echo/run`, { input: { parts: [upload] }, session_id: session })
     const file = brought.json.messages[0].parts[0].file_id
@@ -393,8 +504,14 @@ describe.each(ways)('with %s', (_way, config) => {
 
   const state = async () => {
     const { sessions } = (await people.operator('GET', `${api}/sessions?user_id=bob&limit=100`)).json
-    const { runs } = (await people.operator('GET', `${api}/runs?limit=100`)).json
-    return JSON.stringify([sessions, runs.filter(({ run_id }: { run_id: string }) => secrets.includes(run_id))])
+    const runs: { run_id: string }[] = []
+    for (let cursor = ''; ; ) {
+      const { json } = await people.operator('GET', `${api}/runs?limit=100${cursor}`)
+      runs.push(...json.runs)
+      if (json.next_cursor === null) break
+      cursor = `&cursor=${encodeURIComponent(json.next_cursor)}`
+    }
+    return JSON.stringify([sessions, runs.filter(({ run_id }) => secrets.includes(run_id))])
   }
 
   test('the matrix is that of the routes: each that is mounted, each of its fields, and no other', () => {
@@ -416,7 +533,7 @@ describe.each(ways)('with %s', (_way, config) => {
       expect([
         operationId,
         open.filter((field) => !/Agent$/.test(operationId) || field !== 'path.id'),
-        unknown,
+        unknown.filter((field) => !/^body\.(?:params|message)/.test(field)),
       ]).toEqual([operationId, [], []])
     }
   })
@@ -427,13 +544,17 @@ describe.each(ways)('with %s', (_way, config) => {
     for (const { operationId, method, path } of operations) {
       const own = await ownOf(ann)
       for (const [field, asks] of Object.entries(cases[operationId]?.(bob, own) ?? {})) {
-        for (const { id, query = {}, headers, body, status } of [asks].flat()) {
-          const ownId = path.includes('/runs/{id}') ? own.run : own.session
+        for (const { id, task = own.run, query = {}, headers, body, status } of [asks].flat()) {
+          const ownId = path.includes('/runs/{id}') ? own.run : path.includes('/a2a/') ? 'echo' : own.session
           const target = path
             .replace('{id}', id ?? ownId)
+            .replace('{task}', task)
+            .replace('{config}', 'private')
             .replace('{kind}', 'user')
             .replace('{owner_id}', 'bob')
             .replace('{file_id}', bob.file)
+            .replace('{agent}', 'echo')
+            .replace('{chat_id}', id ?? own.session)
           const search = new URLSearchParams(query).toString()
           const answer = await ann(method, target + (search && `?${search}`), body, headers)
           const about = `${operationId} ${field} ${JSON.stringify(query)} ${target}`

@@ -28,6 +28,7 @@ export async function withPeople(
     {
       auth: { keys: ['key-of-operator', ...keys] },
       summaryManager: { summarizer: offlineSummarizer(), timeoutMs: 30_000 },
+      a2a: { push: { allowHttp: true, allowPrivate: true } },
       ...config,
     },
     {

@@ -3,6 +3,10 @@ import { apiRoutes } from '../../../src/api/routes.ts'
 import type { Access } from '../../../src/core/access/scope.ts'
 import { a2aRoutes } from '../../../src/protocols/a2a/a2a.ts'
 import { a2aDocs } from '../../../src/protocols/a2a/docs.ts'
+import { officialDocs } from '../../../src/protocols/a2a/official/docs.ts'
+import { officialRoutes } from '../../../src/protocols/a2a/official/official.ts'
+import { chatRoutes } from '../../../src/protocols/chat/chat.ts'
+import { chatDocs } from '../../../src/protocols/chat/docs.ts'
 import type { Live } from '../../../src/service/live/live.ts'
 import type { Services } from '../../../src/service/services.ts'
 import type { RouteDoc } from '../../../src/wire/document/route-doc.ts'
@@ -22,12 +26,13 @@ const never = () => {
 /** Every route that a server with everything switched on mounts, in the order in which it does. */
 export function mountedRoutes(): MountedRoute[] {
   const services = { registry: { ids: () => [] }, knowledge: {} } as unknown as Services
-  const extraDocs = a2aDocs('/api/v1/a2a')
+  const a2aPrefix = '/api/v1/a2a'
+  const extraDocs = [...a2aDocs(a2aPrefix), ...officialDocs(a2aPrefix, false), ...chatDocs('/api/v1')]
   const settings: ApiSettings = {
     prefix: '/api/v1',
     healthPath: '/health',
     knowledgeApi: { search: true, config: true, content: true, documents: true },
-    a2aPrefix: '/api/v1/a2a',
+    a2aPrefix,
     runTimeoutMs: 1000,
     importBytes: 1,
     version: '0',
@@ -46,10 +51,24 @@ export function mountedRoutes(): MountedRoute[] {
     extraDocs,
   }
   const others = new Map(extraDocs.map((doc) => [`${doc.method} ${doc.path}`, doc]))
-  return [...apiRoutes(services, settings), ...a2aRoutes(never, '/api/v1/a2a', 1000, 1000)].map((route) => {
+  const official = {
+    prefix: '/api/v1',
+    version: '0',
+    needsKey: true,
+    publicCard: false,
+    pushNotifications: true,
+    fileBytes: 1000,
+    timeoutMs: 1000,
+  }
+  return [
+    ...apiRoutes(services, settings),
+    ...a2aRoutes(never, a2aPrefix, 1000, 1000),
+    ...officialRoutes(never, { ...official, a2aPrefix }),
+    ...chatRoutes({ prefix: '/api/v1', services: never, maxFiles: 1 }, 1000),
+  ].map((route) => {
     const { method, path, scope, timeoutMs } = route
     const doc = 'doc' in route ? (route.doc as RouteDoc) : others.get(`${method} ${path}`)
     if (doc === undefined) throw new Error(`${method} ${path} is not documented`)
-    return { method, path: path.replace(/:(\w+)/g, '{$1}'), scope, timeoutMs, doc }
+    return { method, path: path.replace(/\/:(\w+)/g, '/{$1}').replaceAll('\\:', ':'), scope, timeoutMs, doc }
   })
 }

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type Client, createClient, type LiveEvent, type LiveOptions } from '../../../src/client/index.ts'
+import { createClient, type LiveEvent } from '../../../src/client/index.ts'
 import { agent } from '../../../src/runnables/agent/agent.ts'
+import { readLive as read } from '../../support/client/live-reading.ts'
 import { createPicture, listedBy } from '../../support/client/picture.ts'
 import { type People, withPeople } from '../access/people.ts'
 
@@ -22,39 +23,6 @@ beforeAll(async () => {
 afterAll(() => people.server.close())
 
 const clientOf = (who: string) => createClient({ url: people.server.url, apiKey: `key-of-${who}` })
-
-/** Reads in the background until it is aborted. */
-function read(client: Client, options: LiveOptions = {}, take: (event: LiveEvent) => unknown = () => {}) {
-  const events: LiveEvent[] = []
-  const controller = new AbortController()
-  const waiting = new Set<() => void>()
-  const stream = client.live({ ...options, signal: controller.signal })
-  const done = (async () => {
-    for await (const event of stream) {
-      await take(event)
-      events.push(event)
-      for (const wake of waiting) wake()
-    }
-  })().catch((error: unknown) => {
-    if (!controller.signal.aborted) throw error
-  })
-  return {
-    events,
-    stream,
-    async until(isEnough: (events: readonly LiveEvent[]) => boolean) {
-      while (!isEnough(events)) await Promise.race([new Promise<void>((wake) => waiting.add(wake)), failing(done)])
-    },
-    async stop() {
-      controller.abort()
-      await done
-    },
-  }
-}
-
-async function failing(done: Promise<void>): Promise<never> {
-  await done
-  throw new Error('the stream has ended')
-}
 
 const has = (type: LiveEvent['type']) => (events: readonly LiveEvent[]) => events.some((event) => event.type === type)
 const about = (id: string) => (events: readonly LiveEvent[]) =>

@@ -31,7 +31,7 @@ it('completes commands, flags, and what an argument or a flag can be, in bash', 
   expect(await complete('dev', '--o')).toEqual(['--open'])
   expect(await complete('search', 'x', '--mode', '')).toEqual(['hybrid', 'vector', 'keyword'])
   expect(await complete('completion', '')).toEqual(expect.arrayContaining(['bash', 'zsh', 'fish']))
-  expect(await complete('help', 'st')).toEqual(['start'])
+  expect(await complete('help', 'st')).toEqual(['start', 'storage'])
 })
 
 it.each(['zsh', 'fish'] as const)('writes every command and flag for %s', (shell) => {

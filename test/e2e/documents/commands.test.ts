@@ -1,10 +1,11 @@
 import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
-import { chmod, cp, readFile, symlink } from 'node:fs/promises'
+import { chmod, cp, readFile } from 'node:fs/promises'
 import { delimiter, dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { blocks, commandsOf, findBlocks, readAll } from '../../support/guides.ts'
+import { linkJudges, linkOwn, pagePackages } from '../../support/judge-packages.ts'
 import { command, createProject, environment, type Project, root, serve } from '../../support/program.ts'
 
 const run = promisify(execFile)
@@ -81,8 +82,7 @@ const projects = shell.filter(({ text }) => commandsOf(text).some((line) => crea
 test.each(projects)(
   'the new project of $place is made, passes its test and serves',
   async ({ text }) => {
-    for (const name of ['@types', 'undici-types', 'typescript'])
-      await symlink(join(root, 'node_modules', name), join(project.folder, 'node_modules', name), 'dir')
+    await linkOwn(project.folder, ['@types/node', 'undici-types', 'typescript', 'vite'])
     let folder = project.folder
     for (const line of commandsOf(text)) {
       if (line.startsWith('npm create')) await create(line.replace(' --', '').split(' ').slice(3))
@@ -98,6 +98,7 @@ test.each(projects)(
     }
     const made = join(project.folder, 'my-agents')
     expect(JSON.parse(await readFile(join(made, 'package.json'), 'utf8'))).toMatchObject({ name: 'my-agents' })
+    if (text.includes('chat-ui')) await linkJudges(project.folder, pagePackages)
     await npm(made, 'run', 'types')
   },
   120_000,

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { blocks, commandsOf, guides } from '../../support/guides.ts'
+import { linkJudges } from '../../support/judge-packages.ts'
 import {
   command,
   createProject,
@@ -17,16 +18,23 @@ import {
 } from '../../support/program.ts'
 import { openScriptedServer } from '../../support/scripted-server.ts'
 
-const configs = blocks.filter(({ language, text }) => language === 'ts' && text.includes('export default defineConfig'))
+/** test/e2e/postgres/guide.test.ts runs them. */
+const needsPostgres = (text: string) => /type: 'postgres'|agentserve storage\b/.test(text)
+const configs = blocks.filter(
+  ({ language, text }) => language === 'ts' && text.includes('export default defineConfig') && !needsPostgres(text),
+)
 const tests = blocks.filter(({ language, text }) => language === 'ts' && text.includes("from 'node:test'"))
-const clients = blocks.filter(({ language, text }) => language === 'ts' && text.includes("from 'agentserve/client'"))
+const clients = blocks.filter(
+  ({ language, text }) => language === 'ts' && /from '(?:agentserve|@a2a-js\/sdk)\/client'/.test(text),
+)
 const programs = blocks.filter(
   (block) =>
     block.language === 'ts' &&
+    !needsPostgres(block.text) &&
     ![...tests, ...clients].includes(block) &&
     !configs.some(({ text }) => text === block.text),
 )
-const shell = blocks.filter(({ language }) => language === 'sh')
+const shell = blocks.filter(({ language, place }) => language === 'sh' && !place.startsWith('docs/postgres.md'))
 const curls = shell.flatMap(({ place, text, after }) =>
   commandsOf(text)
     .filter((line) => line.startsWith('curl '))
@@ -39,7 +47,7 @@ const calls = shell
       .filter((line) => line.startsWith('npx agentserve '))
       .map((line) => ({ place, line })),
   )
-  .filter(({ line }) => !/agentserve (?:dev|start|init)\b/.test(line))
+  .filter(({ line }) => !/agentserve (?:dev|start|init)\b/.test(line) && !needsPostgres(line))
 
 /** What the text after a command shows for it, up to the next heading: a status, JSON, the beginning of a stream. */
 function promised(line: string, after: string): { status: number; json?: string | undefined; stream: string } {
@@ -149,9 +157,11 @@ test.each(programs)('the program of $place runs, and stops serving', async ({ te
 })
 
 test.each(clients)('the client of $place gets its answers', async ({ text }) => {
+  await linkJudges(project.folder, ['@a2a-js/sdk'])
   await project.write('client.ts', text.replaceAll('http://127.0.0.1:8080', server.url))
   const run = promisify(execFile)(process.execPath, ['client.ts'], { cwd: project.folder })
-  await expect(run).resolves.toMatchObject({ stdout: expect.stringMatching(/hello there|ses_unknown/), stderr: '' })
+  const shown = text.includes('@a2a-js/sdk') ? /^$/ : /hello there|ses_unknown/
+  await expect(run).resolves.toMatchObject({ stdout: expect.stringMatching(shown), stderr: '' })
 })
 
 test.each(tests)('the test of $place passes, with recordings when it has some', async ({ place, text }) => {

@@ -31,7 +31,11 @@ const ids: Record<string, string> = {}
 
 beforeAll(async () => {
   server = await startServer(
-    { studio: { again: true }, summaryManager: { summarizer: offlineSummarizer(), timeoutMs: 30_000 } },
+    {
+      studio: { again: true },
+      a2a: { defaultAgent: 'echo' },
+      summaryManager: { summarizer: offlineSummarizer(), timeoutMs: 30_000 },
+    },
     {
       asking: agent({
         async *run() {
@@ -70,7 +74,7 @@ function check(operation: Described, status: number, contentType: string, text: 
     : mediaType.includes('json')
       ? [JSON.parse(text)]
       : mediaType === 'text/event-stream'
-        ? parseWhatwg(text).map(({ data }) => JSON.parse(data))
+        ? parseWhatwg(text).flatMap(({ data }) => (data === '[DONE]' ? [] : [JSON.parse(data)]))
         : [text]
   return values.flatMap((value) =>
     validate(value) ? [] : [`${JSON.stringify(value).slice(0, 300)}: ${JSON.stringify(validate.errors?.slice(0, 3))}`],
@@ -101,7 +105,16 @@ async function prepare({ path, operationId }: Described): Promise<void> {
     await server.call('POST', '/api/v1/agents/echo/run', { input: 'another', session_id, replaces: run_id })
   } else if (operationId === 'cancelRun') ids.id = (await run('asking', true)).run_id
   else if (path.includes('/runs/{id}')) ids.id = (await run('echo', false)).run_id
-  else if (path.includes('/agents/{id}')) ids.id = 'echo'
+  else if (path.includes('/chat/')) {
+    ids.agent = 'echo'
+    ids.chat_id = (await run('echo', false)).session_id
+  } else if (operationId === 'changeTaskOfA2AAgent') {
+    ids.id = 'asking'
+    ids.task = `${(await run('asking', true)).run_id}:cancel`
+  } else if (path.includes('{task}')) {
+    ids.id = 'echo'
+    ids.task = (await run('echo', false)).run_id
+  } else if (path.includes('/agents/{id}')) ids.id = 'echo'
   else if (path.includes('/documents/{id}') || path.includes('/chunks/{id}')) {
     const content = { content: `A text about ${operationId}.`, source: operationId }
     const { document_id, chunk_ids } = (await server.call('POST', '/api/v1/knowledge/content', content)).json
@@ -176,17 +189,27 @@ describe('the document', () => {
         check(operation, answer.status, answer.headers.get('content-type') ?? '', answer.text),
       ]).toEqual([operationId, []])
     }
-    // A run that has ended can't be resumed; all else succeeds.
+    // A run that has ended can't be resumed, and A2A has no push notifications and extended cards; all else succeeds.
     const { resumeRun, ...others } = statuses
     expect(resumeRun).toBe(409)
+    for (const operationId of Object.keys(others).filter((name) => /(?:Push|ExtendedCard)OfA2AAgent$/.test(name))) {
+      expect([operationId, others[operationId]]).toEqual([operationId, 400])
+      delete others[operationId]
+    }
     expect(Object.entries(others).filter(([, status]) => status >= 400)).toEqual([])
   })
 
   test('describes the refusal of every operation that something can be missing from', async () => {
-    // That there is nothing of a user is no refusal.
-    const findable = operations.filter(({ path }) => path.includes('{') && !path.includes('{user_id}'))
+    // That there is nothing of a user is no refusal, nor that nothing runs in a chat.
+    const findable = operations.filter(
+      ({ path, operationId }) =>
+        path.includes('{') && !path.includes('{user_id}') && !/^(?:stream|stop)Chat$/.test(operationId),
+    )
     for (const operation of findable) {
       ids.id = 'none'
+      ids.task = 'none'
+      ids.agent = 'none'
+      ids.chat_id = 'none'
       ids.file = 'none'
       const body = operation.requestBody === undefined ? undefined : exampleOf(operation.requestBody.content)
       const answer = await server.call(operation.method.toUpperCase(), fill(operation.path), body)
@@ -211,10 +234,14 @@ describe('the document', () => {
     for (const operation of streams) {
       await prepare(operation)
       const accept = { accept: 'text/event-stream' }
+      // These stream when the task's id ends in `:subscribe`, or while a chat is answered.
+      if (/^(?:(?:get|change)TaskOfA2AAgent|streamChat)$/.test(operation.operationId)) continue
       const body =
-        operation.operationId === 'streamMessage'
-          ? { ...(examples.JSONRPC2Request as object), method: 'streamMessage' }
-          : operation.requestBody && exampleOf(operation.requestBody.content)
+        operation.operationId === 'callA2AAgent'
+          ? { ...(examples.A2ARpcRequest as object), method: 'SendStreamingMessage' }
+          : operation.operationId === 'streamMessage'
+            ? { ...(examples.JSONRPC2Request as object), method: 'streamMessage' }
+            : operation.requestBody && exampleOf(operation.requestBody.content)
       const answer = await server.call(operation.method.toUpperCase(), fill(operation.path), body, accept)
       if (operation.operationId === 'resumeRun') continue
       expect([operation.operationId, answer.headers.get('content-type')]).toEqual([

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { expect, test } from 'vitest'
 import { blocks } from '../../support/guides.ts'
+import { linkJudges, linkOwn, pagePackages } from '../../support/judge-packages.ts'
 import { createProject, root } from '../../support/program.ts'
 
 const run = promisify(execFile)
@@ -29,6 +30,20 @@ test('every TypeScript of the documents type-checks as strictly as a new project
   await project.remove()
 }, 120_000)
 
+test('every page of the documents type-checks as strictly as in a new project with a page', async () => {
+  const project = await createProject()
+  await project.copy(join(root, 'templates/chat-ui/tsconfig.json'), 'project.json')
+  await project.write('tsconfig.json', '{ "extends": "./project.json", "include": ["docs"] }')
+  await linkJudges(project.folder, pagePackages)
+  await linkOwn(project.folder, ['@types/node', 'undici-types'])
+  for (const [index, { place, text }] of blocks.filter(({ language }) => language === 'tsx').entries())
+    await project.write(`docs/${index}.tsx`, `// ${place}\n${text}`)
+  const tsc = join(root, 'node_modules/typescript/bin/tsc')
+  const checked = run(process.execPath, [tsc, '--noEmit'], { cwd: project.folder }).catch((error) => error)
+  expect((await checked).stdout).toBe('')
+  await project.remove()
+}, 120_000)
+
 test('no block is of a language that nothing tests', () => {
   expect([...new Set(blocks.map(({ language }) => language))].sort()).toEqual([
     'dockerfile',
@@ -36,6 +51,7 @@ test('no block is of a language that nothing tests', () => {
     'sh',
     'text',
     'ts',
+    'tsx',
   ])
   const texts = blocks.filter(({ language }) => language === 'text')
   const follows = (place: string) => blocks[blocks.findIndex((block) => block.place === place) - 1]

@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { linkJudges, pagePackages } from '../../support/judge-packages.ts'
 import { type Installed, installPacked } from '../../support/packed.ts'
 import { command, environment, type Project, root, serve } from '../../support/program.ts'
 
@@ -14,12 +15,14 @@ const templates = [
   { name: 'knowledge', id: 'handbook', input: 'What is the daily allowance abroad?', answer: '60 euros abroad' },
   { name: 'team', id: 'desk', input: 'When does the library close on Saturdays?', answer: 'fourteen' },
   { name: 'workflow', id: 'report', input: '{"topic":"green tea"}', answer: 'seventy degrees' },
+  { name: 'chat-ui', id: 'docs', input: 'How long is the library open on Saturdays?', answer: 'fourteen' },
 ]
 
 let installed: Installed
 
 beforeAll(async () => {
-  installed = await installPacked(['@types/node', 'undici-types'])
+  installed = await installPacked(['@types/node', 'undici-types', 'vite'])
+  await linkJudges(installed.folder, pagePackages)
 })
 afterAll(() => installed?.remove())
 
@@ -80,10 +83,32 @@ describe.each(templates)('the template $name, from the packed package', ({ name,
   })
 })
 
+it('the packages of a page are those that its template names', async () => {
+  const read = async (path: string) => JSON.parse(await readFile(join(root, path), 'utf8'))
+  const { dependencies, devDependencies } = await read('templates/chat-ui/_package.json')
+  const named = { ...dependencies, ...devDependencies }
+  const judges = await read('test/judges/package.json')
+  expect(Object.fromEntries(pagePackages.map((name) => [name, named[name]]))).toEqual(
+    Object.fromEntries(pagePackages.map((name) => [name, judges.dependencies[name]])),
+  )
+  expect(named.vite).toBe((await read('node_modules/vite/package.json')).version)
+})
+
 it('the package holds what a user needs, with what its README links to, and nothing more', async () => {
   const folders = new Set(installed.files.map((file) => (file.includes('/') ? file.split('/')[0] : file)))
   expect([...folders].sort()).toEqual(
-    ['CHANGELOG.md', 'LICENSE', 'README.md', 'SECURITY.md', 'bin', 'dist', 'docs', 'package.json', 'templates'].sort(),
+    [
+      'CHANGELOG.md',
+      'LICENSE',
+      'README.md',
+      'SECURITY.md',
+      'bin',
+      'compose.yaml',
+      'dist',
+      'docs',
+      'package.json',
+      'templates',
+    ].sort(),
   )
   expect(installed.files).toContain('dist/testing.d.ts')
   const readme = await readFile(join(root, 'README.md'), 'utf8')

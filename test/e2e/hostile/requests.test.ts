@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest'
 import { outliveHostile } from '../../support/hostile/server.ts'
+import { describePostgres } from '../../support/postgres/describe-postgres.ts'
+import { testPostgres } from '../../support/postgres/test-postgres.ts'
 
 test.each([
   { guard: 'nothing', count: 3_500, warmUp: 1_500 },
@@ -22,3 +24,18 @@ test.each([
     expect([...codes.keys()], `seed ${seed}`).toEqual(expect.arrayContaining(refused))
   },
 )
+
+describePostgres('a server on Postgres', () => {
+  test('answers 1500 hostile requests in the one shape, and is as it was', { timeout: 240_000 }, async () => {
+    const seed = Date.now() % 1_000_000
+    const { url, newSchema } = await testPostgres()
+    await using place = newSchema()
+    const database = { url, schema: place.name }
+    const { grownMb, statuses, codes, requests, ...outcome } = await outliveHostile(1_500, seed, 750, 'keys', database)
+    expect(outcome, `seed ${seed}`).toEqual({ wrong: [], readiness: 200, exitCode: 0, failures: [] })
+    expect(requests).toBeGreaterThanOrEqual(1_500)
+    expect(grownMb, `seed ${seed}`).toBeLessThan(50)
+    for (const status of [200, 201, 204]) expect(statuses.get(status), `seed ${seed}`).toBeGreaterThan(0)
+    expect([...codes.keys()], `seed ${seed}`).toContain('401 unauthorized')
+  })
+})

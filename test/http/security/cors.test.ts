@@ -25,7 +25,7 @@ describe('CORS', () => {
     expect(response.headers).toMatchObject({
       'access-control-allow-origin': app,
       'access-control-expose-headers':
-        'Location, ETag, Retry-After, X-Request-Id, X-Run-Id, X-Session-Id, X-Agentserve-Ignored',
+        'Location, ETag, Retry-After, X-Request-Id, X-Run-Id, X-Session-Id, X-Agentserve-Ignored, X-Error-Code',
       vary: 'Origin',
     })
     expect(response.headers['access-control-allow-credentials']).toBeUndefined()
@@ -47,7 +47,7 @@ describe('CORS', () => {
       'access-control-allow-origin': app,
       'access-control-allow-methods': 'GET, HEAD, POST, OPTIONS',
       'access-control-allow-headers':
-        'Content-Type, Authorization, X-API-Key, Accept, Idempotency-Key, If-Match, Last-Event-ID, X-Request-Id',
+        'Content-Type, Authorization, X-API-Key, Accept, Idempotency-Key, If-Match, Last-Event-ID, X-Request-Id, A2A-Version, A2A-Extensions',
     })
   })
 

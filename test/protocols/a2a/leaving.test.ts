@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { silentLogger } from '../../../src/core/logger.ts'
-import { toFrames } from '../../../src/protocols/a2a/stream.ts'
+import { dialectProjection } from '../../../src/protocols/a2a/stream.ts'
+import { toFrames } from '../../../src/protocols/frames.ts'
 import { collect, gate, openServices, request } from '../../support/services.ts'
 
 test('lets a reader of a silent run go at once, and the run go on', async () => {
@@ -10,8 +11,8 @@ test('lets a reader of a silent run go at once, and the run go on', async () => 
   await begun(0)
   const events = handle.events()[Symbol.asyncIterator]()
   const first = await events.next()
-  const options = { runId: handle.runId, logger: silentLogger, markData: false, readFile: async () => undefined }
-  const stream = toFrames(first.done ? [] : first.value, events, { ...options, fileBytes: 0 })
+  const options = { runId: handle.runId, logger: silentLogger, first: first.done ? [] : first.value }
+  const stream = toFrames(dialectProjection(false), events, options)
   const frames = stream[Symbol.asyncIterator]()
   const shown: string[] = []
   const reading = (async () => {

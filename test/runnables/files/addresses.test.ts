@@ -8,7 +8,7 @@ import type { GivenPart } from '../../../src/core/message.ts'
 import { partsOf, toStream } from '../../../src/runnables/again/answer-stream.ts'
 import { agent } from '../../../src/runnables/agent/agent.ts'
 import { team } from '../../../src/runnables/team/team.ts'
-import type { Network } from '../../../src/runtime/download.ts'
+import type { Network } from '../../../src/runtime/public-network.ts'
 import { scriptedModel } from '../../../src/testing/scripted-model.ts'
 import { openFiles, picture, text } from './opened.ts'
 

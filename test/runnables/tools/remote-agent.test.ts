@@ -334,7 +334,6 @@ describe('a remote agent that can not answer', () => {
   it.each([
     [{ agentId: 'a' }, 'remoteAgent(): `url` is missing'],
     [{ url: 'here', agentId: 'a' }, "`url` must be an http or https address like 'http://127.0.0.1:8080'"],
-    [{ url: 'http://a' }, '`agentId` is missing'],
     [{ url: 'http://a', agentId: 'a', key: 'b' }, '`key` is not a setting'],
   ])('refuses %j', (settings, words) => {
     expect(() => remoteAgent(settings as RemoteAgentSettings)).toThrow(words)

@@ -278,7 +278,7 @@ function holdEvents(store: SessionStore, runId: string): { store: SessionStore }
       if (typeof value !== 'function') return value
       if (key !== 'appendEvents' && key !== 'finishRun') return value.bind(target)
       return async (write: { run_id: string }) =>
-        write.run_id === runId ? (key === 'finishRun' ? never : true) : value.call(target, write)
+        write.run_id === runId ? (key === 'finishRun' ? never : 'ok') : value.call(target, write)
     },
   })
   return { store: held }

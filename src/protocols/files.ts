@@ -1,6 +1,6 @@
-import { isAppError } from '../../core/error.ts'
-import type { FilePart } from '../../core/message.ts'
-import type { Sessions } from '../../service/services.ts'
+import { isAppError } from '../core/error.ts'
+import type { FilePart } from '../core/message.ts'
+import type { Sessions } from '../service/services.ts'
 
 /** A stored file as it is sent: with its content, as base64. */
 export interface SentFile extends FilePart {

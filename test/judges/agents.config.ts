@@ -1,0 +1,91 @@
+import { existsSync } from 'node:fs'
+import { setTimeout } from 'node:timers/promises'
+import { agent, defineConfig, tool, workflow } from 'agentserve'
+import { scriptedModel } from 'agentserve/testing'
+import { z } from 'zod'
+
+/* What the judges talk to: the configuration of a project of its own, without a model of the world. */
+
+const weather = tool({
+  description: 'The weather in a city.',
+  inputSchema: z.object({ city: z.string() }),
+  execute: async ({ city }) => ({ city, celsius: 9 }),
+})
+const refund = tool({
+  description: 'Pays money back.',
+  inputSchema: z.object({ euros: z.number() }),
+  execute: async ({ euros }) => ({ paid: euros }),
+})
+
+/** Calls its tool with the input, and then says what came of it. */
+const caller = (name: string, input: Record<string, string | number | string[]>, after: string) =>
+  scriptedModel(({ prompt }) => {
+    const last = prompt.at(-1)
+    if (last?.role !== 'tool') return { reasoning: 'Hm.', text: 'One moment. ', tool_calls: [{ name, input }] }
+    return `${after} ${JSON.stringify(last.content.map((part) => 'output' in part && part.output))}`
+  })
+
+/** Waits until the test writes the file. */
+async function until(file: string, signal: AbortSignal): Promise<void> {
+  while (!existsSync(file)) await setTimeout(10, undefined, { signal })
+}
+
+let answers = 0
+
+export default defineConfig({
+  server: {
+    a2a: { push: { allowHttp: true, allowPrivate: true } },
+    auth: {
+      keys:
+        process.env.JUDGES_KEYS === undefined
+          ? []
+          : [
+              'the-key-of-the-operator',
+              { key: 'the-key-of-ann-0001', userId: 'ann' },
+              { key: 'the-key-of-ben-0001', userId: 'ben' },
+            ],
+    },
+  },
+  agents: {
+    forecast: agent({ model: caller('weather', { city: 'Ghent' }, 'It says'), tools: { weather } }),
+    clerk: agent({
+      model: caller('refund', { euros: 5 }, 'Done:'),
+      tools: { refund },
+      toolApproval: { refund: 'user-approval' },
+    }),
+    picker: agent({ model: caller('pick', { of: ['red', 'green'] }, 'Picked:') }),
+    library: agent({ knowledge: true }),
+    /** Another answer each time. */
+    counter: agent({
+      *run({ text }) {
+        answers++
+        yield `Answer ${answers} to ${text}`
+      },
+    }),
+    /** Says a word, and the next one when the file of that name is there: `<text>-1`, `<text>-2`. */
+    slow: agent({
+      async *run({ text, signal }) {
+        yield 'One '
+        await until(`${text}-1`, signal)
+        yield 'two '
+        await until(`${text}-2`, signal)
+        yield 'three.'
+      },
+    }),
+    broken: agent({
+      *run() {
+        yield 'Half '
+        throw new Error('The oven is cold.')
+      },
+    }),
+  },
+  workflows: {
+    letter: workflow({
+      async run({ input, step, approve }) {
+        const draft = await step('draft', () => `Dear reader, ${input}`)
+        await approve('send', { draft })
+        return `Sent: ${draft}`
+      },
+    }),
+  },
+})
