@@ -35,6 +35,8 @@ export default defineConfig({
           include: programs,
           globalSetup: 'test/support/built.ts',
           maxWorkers: 2,
+          // Programs, sockets and a browser on a machine that may stand still for a moment. The report names what was repeated.
+          retry: process.env.CI ? 1 : 0,
           sequence: { groupOrder: 1 },
         },
       },

@@ -32,8 +32,10 @@ describe('tests', () => {
     expect(found.sort()).toEqual(Object.keys(sleepers).sort())
   })
 
-  test('say the seed of their random numbers: use seededRandom', () => {
-    const found = [...sources].flatMap(([path, source]) => (/Math\.random\(/.test(source) ? [path] : []))
+  test('say the seed of their random numbers: use seededRandom or testSeed', () => {
+    const found = [...sources].flatMap(([path, source]) =>
+      /Math\.random\(|Date\.now\(\) %/.test(source) ? [path] : [],
+    )
     expect(found).toEqual(['support/seeded-random.ts'])
   })
 

@@ -51,7 +51,7 @@ const say = (server: RunningTestServer, agentId: string, push?: object) =>
   })
 const states = () =>
   receiver.received.flatMap(({ json }) => {
-    const { state } = (json.task ?? json.statusUpdate ?? {}).status ?? {}
+    const { state } = (json.task ?? json.statusUpdate)?.status ?? {}
     return state === undefined ? [] : [state.replace('TASK_STATE_', '')]
   })
 
