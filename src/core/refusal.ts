@@ -51,7 +51,7 @@ const keptEdits: readonly string[] = ['model', 'settings']
 /** What remains of what a caller gave with a refused input. `goesOn`: keeps what a paused run needs to resume. */
 export function refuseGiven(given: RunGiven | null, goesOn: boolean): RunGiven | null {
   if (given === null || !goesOn) return null
-  const { history: _history, instructions: _instructions, edit, ...rest } = given
+  const { history: _history, instructions: _instructions, protocol: _protocol, edit, ...rest } = given
   const kept = Object.fromEntries(Object.entries(edit ?? {}).filter(([key]) => keptEdits.includes(key)))
   const left: RunGiven = Object.keys(kept).length === 0 ? rest : { ...rest, edit: kept }
   return Object.keys(left).length === 0 ? null : left

@@ -208,6 +208,14 @@ export interface RunGiven {
   output_schema?: JsonObject | undefined
   /** What was changed of the run that it repeats. */
   edit?: JsonObject | undefined
+  /** What the protocol by which it came has to say again, now or years later. No part of what the run works with. */
+  protocol?: ProtocolEcho | undefined
+}
+
+/** `echo`: fields of the request that answers repeat, such as the model's name or tools. */
+export interface ProtocolEcho {
+  name: string
+  echo: JsonObject
 }
 
 export interface Run {

@@ -10,6 +10,8 @@ import { officialDocs } from '../protocols/a2a/official/docs.ts'
 import { officialRoutes } from '../protocols/a2a/official/official.ts'
 import { chatRoutes } from '../protocols/chat/chat.ts'
 import { chatDocs } from '../protocols/chat/docs.ts'
+import { openaiDocs } from '../protocols/openai/docs.ts'
+import { type OpenAISettings, openaiRoutes } from '../protocols/openai/openai.ts'
 import type { Services } from '../service/services.ts'
 import { servicesPerCaller } from './caller-services.ts'
 import { savedTestOf } from './project-tests.ts'
@@ -45,7 +47,7 @@ export interface Mounting {
 /** REST, A2A, useChat and the user's own routes; the user's win. */
 export function createMounting({ kernel, services, store, server, ...about }: MountingOptions): Mounting {
   const servicesOf = servicesPerCaller(services, store, server)
-  const { a2a, chat, prefix, limits, runTimeoutMs } = server
+  const { a2a, chat, openai, prefix, limits, runTimeoutMs } = server
   const needsKey = server.authKeys.length > 0
   const official = {
     ...a2a,
@@ -57,6 +59,16 @@ export function createMounting({ kernel, services, store, server, ...about }: Mo
     fileBytes: limits.fileBytes,
     timeoutMs: runTimeoutMs,
   }
+  const openaiSettings: OpenAISettings | undefined =
+    openai === false
+      ? undefined
+      : {
+          ...openai,
+          services: servicesOf,
+          startedAtMs: about.startedAtMs,
+          maxFiles: limits.run.files,
+          timeoutMs: runTimeoutMs,
+        }
   const own: Route[] = []
 
   function mount(): void {
@@ -75,6 +87,7 @@ export function createMounting({ kernel, services, store, server, ...about }: Mo
         ...a2aDocs(a2a.prefix),
         ...officialDocs(a2a.prefix, a2a.publicCard),
         ...(chat ? chatDocs(prefix, services.registry.ids()) : []),
+        ...(openaiSettings === undefined ? [] : openaiDocs(openaiSettings.prefix)),
       ],
     }
     const api = apiRoutes(services, settings, servicesOf)
@@ -83,6 +96,7 @@ export function createMounting({ kernel, services, store, server, ...about }: Mo
       ...a2aRoutes(servicesOf, a2a.prefix, limits.fileBytes, runTimeoutMs),
       ...officialRoutes(servicesOf, official),
       ...(chat ? chatRoutes({ prefix, services: servicesOf, maxFiles: limits.run.files }, runTimeoutMs) : []),
+      ...(openaiSettings === undefined ? [] : openaiRoutes(openaiSettings)),
       ...own,
     ])
   }

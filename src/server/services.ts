@@ -8,6 +8,7 @@ import { cancelWaitingTasks } from '../runnables/remote/waiting-tasks.ts'
 import { systemTimers } from '../runtime/timers.ts'
 import { createUsers } from '../service/access/user-data.ts'
 import { createAgain } from '../service/again/again.ts'
+import { createBookmarks } from '../service/bookmarks.ts'
 import { createOnce } from '../service/idempotency.ts'
 import type { OpenableKnowledge } from '../service/knowledge/knowledge.ts'
 import { watchStore } from '../service/live/changes.ts'
@@ -130,6 +131,7 @@ export function composeServices(
   const again = createAgain({ store, registry, runs, sessions, bounds })
   const services = {
     registry,
+    bookmarks: createBookmarks(store, clock),
     costs,
     runs,
     again,

@@ -7,10 +7,10 @@ import type { Clock } from '../core/time.ts'
 import { timestamp } from '../core/time.ts'
 import type { Idempotency, Services } from './services.ts'
 
-const keptMs = 24 * 60 * 60 * 1000
+export const claimKeptMs = 24 * 60 * 60 * 1000
 
 export function toClaim(idempotency: Idempotency, now: number): Claim {
-  return { key: idempotency.key, hash: idempotency.hash, expires_at: timestamp(now + keptMs) }
+  return { key: idempotency.key, hash: idempotency.hash, expires_at: timestamp(now + claimKeptMs) }
 }
 
 /** The answer to the first request with this key. Throws `idempotency_mismatch`, or `conflict` while there is none. */

@@ -55,6 +55,12 @@ export interface Idempotency {
   hash: string
   /** What a retry gets while the first request is in progress: `conflict` (409), or its run (`join`, for A2A's messageId). */
   whileRunning: 'conflict' | 'join'
+  /**
+   * For clients that send no key of their own, and say instead which try a request is: `key` is made of the request. A `first` one
+   * takes the key over from an earlier request that was the same; an `again` joins the first one's run while it works, gets its
+   * answer when it completed within the last 10 minutes, and starts anew otherwise.
+   */
+  attempt?: 'first' | 'again' | undefined
   /** For a streamed body: resolves with its hash after reading what is left of it. */
   bodyHash?: (() => Promise<string>) | undefined
 }
@@ -285,8 +291,16 @@ export interface Costs {
   ofCall(call: { model?: string; usage: Usage | null; at: string }): Cost | null
 }
 
+/** Small values that protocols find again within 24 hours, on every instance. */
+export interface Bookmarks {
+  /** False: the key has a value already, which stays. */
+  add(key: string, value: Json): Promise<boolean>
+  find(key: string): Promise<Json | undefined>
+}
+
 export interface Services {
   registry: Registry
+  bookmarks: Bookmarks
   costs: Costs
   runs: Runs
   sessions: Sessions

@@ -138,6 +138,10 @@ export const RunGiven = component(
     instructions: text().exactOptional(),
     output_schema: jsonObject().exactOptional(),
     edit: jsonObject().exactOptional().describe('What was changed in the run that it repeats.'),
+    protocol: z
+      .object({ name: text(1, 64), echo: jsonObject() })
+      .exactOptional()
+      .describe('What the protocol by which the run came has to say again.'),
   }),
 ) satisfies z.ZodType<CoreRunGiven>
 

@@ -8,6 +8,7 @@ import type { InjectResponse } from '../../src/http/request.ts'
 import { systemTimers } from '../../src/runtime/timers.ts'
 import { savedTestOf } from '../../src/server/project-tests.ts'
 import { createUsers } from '../../src/service/access/user-data.ts'
+import { createBookmarks } from '../../src/service/bookmarks.ts'
 import { createOnce } from '../../src/service/idempotency.ts'
 import { watchStore } from '../../src/service/live/changes.ts'
 import { headsOf } from '../../src/service/live/heads.ts'
@@ -50,6 +51,7 @@ export async function openTestServer(options: TestServerOptions = {}) {
   const once = createOnce(store, Date.now, silentLogger)
   const services: Services = {
     registry,
+    bookmarks: createBookmarks(store, Date.now),
     costs,
     runs,
     again,

@@ -81,6 +81,8 @@ describe('resolveConfig', () => {
       summaryManager: manager,
       a2a: { prefix: '/api/v1/a2a', publicCard: false },
       chat: true,
+      openai: { prefix: '/v1', sessionFromUser: false, showTools: false },
+      mcp: { path: '/mcp', approveByTool: false },
       authKeys: [],
       limits: {
         connections: 10_000,
@@ -327,7 +329,7 @@ describe('a complaint of resolveConfig', () => {
     [
       'server.a2a.prefix',
       { server: { prefix: '/api/', a2a: { prefix: '/api' } } },
-      "must differ from server.prefix ('/api'): both have a path /agents",
+      "is '/api', and that is server.prefix: change one of them",
     ],
     [
       'server.a2a.publicUrl',

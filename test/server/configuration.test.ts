@@ -132,6 +132,20 @@ const fields: Record<keyof ServerConfig, () => Promise<void>> = {
     expect(await answer({ allowHeaders: ['X-Own'] })).toBe('X-Own')
     expect(await answer({})).toContain('Idempotency-Key')
   },
+  async openai() {
+    const statuses = async (config: ServerConfig) => {
+      const server = await started(config)
+      return Promise.all(['/v1/models', '/other/models'].map(async (path) => (await server.call('GET', path)).status))
+    }
+    expect(await statuses({})).toEqual([200, 404])
+    expect(await statuses({ openai: { prefix: '/other' } })).toEqual([404, 200])
+    expect(await statuses({ openai: false })).toEqual([404, 404])
+  },
+  async mcp() {
+    const create = (config: ServerConfig) => () => createServer({ ...config, logger: silentLogger })
+    expect(create({ mcp: { path: '/v1' } })).toThrow(/server\.mcp\.path is '\/v1', and that is server\.openai\.prefix/)
+    expect(create({ mcp: { path: '/v1' }, openai: false })).not.toThrow()
+  },
   async chat() {
     const message = { id: 'm', role: 'user', parts: [{ type: 'text', text: 'hello' }] }
     const ask = async (config: ServerConfig) => {

@@ -82,7 +82,10 @@ const floors: Record<string, Floor> = {
     rooms: [...ground, 'wire', 'http', 'service', 'web'],
     folders: ['.', 'live', 'sessions knowledge server openapi', 'runs', 'route'],
   },
-  protocols: { rooms: [...ground, 'wire', 'http', 'service', 'web'], folders: ['a2a/official', 'a2a chat', '.'] },
+  protocols: {
+    rooms: [...ground, 'wire', 'http', 'service', 'web'],
+    folders: ['a2a/official openai/completions openai/responses', 'a2a chat openai mcp', '.'],
+  },
   client: { rooms: ground, types: ['wire'], folders: ['.', 'transport'] },
   server: { rooms: ['*'], except: ['cli', 'client', 'index'], folders: ['.', 'database'] },
   cli: {

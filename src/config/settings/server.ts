@@ -21,7 +21,9 @@ import {
 import { type Address, parseAddress } from './address.ts'
 import { authKeys } from './keys.ts'
 import { limitSettings } from './limits.ts'
+import { path } from './path.ts'
 import { postgresStorage } from './postgres.ts'
+import { findClashes, mcpSettings, openaiSettings } from './protocols.ts'
 import { pushSettings } from './push.ts'
 import { size } from './size.ts'
 
@@ -34,11 +36,6 @@ export interface SummaryManagerLike {
   readonly timeoutMs: number
 }
 
-/** Without the trailing slash; `/` becomes empty. */
-const path = () =>
-  match("a path that begins with '/'", /^\/[^\s?#]*$/).transform((given) =>
-    given.replace(/\/{2,}/g, '/').replace(/\/$/, ''),
-  )
 const name = () => match('1 to 64 of A-Z a-z 0-9 _ -', /^[A-Za-z0-9_-]{1,64}$/)
 export const collection = () => match(collectionWords, collectionPattern)
 
@@ -151,6 +148,10 @@ const serverFields = settings({
   }).prefault({}),
   /** Whether `useChat` of the AI SDK can talk to the agents: `{prefix}/chat/{agent}`. */
   chat: flag().default(true),
+  /** The OpenAI-compatible routes, or `false`. */
+  openai: openaiSettings.prefault({}),
+  /** The MCP server, or `false`. */
+  mcp: mcpSettings.prefault({}),
   auth: settings({ keys: authKeys }).prefault({ keys: [] }),
   /** Whether `instructions` of a run follow the agent's own. Default: `ignore` for keys of a user, else `append`. */
   clientInstructions: oneOf(['append', 'ignore']).optional(),
@@ -168,15 +169,13 @@ const serverFields = settings({
     again: flag().default(false),
   }).prefault({}),
   retention: settings({ maxAge: duration(0).optional(), maxSessions: count().optional() }).prefault({}),
-}).superRefine(({ storage, sessionStorage, prefix, a2a }, context) => {
+}).superRefine((server, context) => {
+  const { storage, sessionStorage } = server
   if (storage !== undefined && sessionStorage !== undefined) {
     const message = 'says where sessions are, and so does server.sessionStorage: leave one of them out'
     context.addIssue({ code: 'custom', path: ['storage'], message })
   }
-  if (a2a.prefix === prefix) {
-    const message = `must differ from server.prefix ('${prefix || '/'}'): both have a path /agents`
-    context.addIssue({ code: 'custom', path: ['a2a', 'prefix'], message })
-  }
+  for (const { path, message } of findClashes(server)) context.addIssue({ code: 'custom', path, message })
 })
 
 export interface ServerConfig extends z.input<typeof serverFields> {}

@@ -134,8 +134,8 @@ function toRepetition(
   plan: AgainPlan | undefined,
 ): Repetition {
   const { input, ...kept } = withInstructions(edit ?? {})
-  const given: RunGiven = { ...run.given, edit: undefined }
-  delete given.edit
+  const { edit: _edit, protocol: _protocol, ...same }: RunGiven = run.given ?? {}
+  const given: RunGiven = same
   if (Object.keys(kept).length > 0) given.edit = kept as JsonObject
   if (keep === 'fork' && hasFiles([plan?.repeated, given.history])) {
     throw invalid('The record has files before this event, which a fork can not take over. Use another `keep`.', 'keep')

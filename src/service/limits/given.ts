@@ -6,6 +6,7 @@ import type { RunGiven } from '../../core/run.ts'
 export type GivenBounds = Pick<Limits, 'metadataBytes' | 'stateBytes'>
 
 const maxSchemaBytes = 64 * 1024
+const maxEchoBytes = 256 * 1024
 
 interface Given {
   metadata?: JsonObject | null | undefined
@@ -20,7 +21,7 @@ export function checkGiven({ metadata, state }: Given, bounds: GivenBounds): voi
 
 /** The same for the history and the schema of a run. */
 export function checkCallersGiven(
-  { history, output_schema }: RunGiven,
+  { history, output_schema, protocol }: RunGiven,
   { history: bounds }: Pick<Limits, 'history'>,
 ): void {
   if (history !== undefined && history.length > bounds.messages) {
@@ -30,17 +31,17 @@ export function checkCallersGiven(
     )
   }
   if (history !== undefined) assertSize('history', history, bounds.sizeBytes, 'history.size')
-  if (output_schema === undefined) return
-  const text = JSON.stringify(output_schema)
-  if (isLonger(text, maxSchemaBytes)) {
-    const has = shownBytes(Buffer.byteLength(text))
-    throw invalid(
-      `\`output_schema\` has ${has} as JSON, and may have ${shownBytes(maxSchemaBytes)}. Send a smaller one.`,
-      'output_schema',
-    )
-  }
+  if (protocol !== undefined) assertFits('protocol', protocol.echo, maxEchoBytes)
+  if (output_schema !== undefined) assertFits('output_schema', output_schema, maxSchemaBytes)
 }
 
+/** Of what has no setting. */
+function assertFits(name: string, value: JsonObject, most: number): void {
+  const text = JSON.stringify(value)
+  if (!isLonger(text, most)) return
+  const has = shownBytes(Buffer.byteLength(text))
+  throw invalid(`\`${name}\` has ${has} as JSON, and may have ${shownBytes(most)}. Send a smaller one.`, name)
+}
 /** The same for a state that is merged over the stored one. */
 export function checkMerged(present: JsonObject, given: JsonObject, { stateBytes }: GivenBounds): void {
   const text = JSON.stringify({ ...present, ...given })

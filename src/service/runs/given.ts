@@ -31,6 +31,11 @@ export function takeGiven(
   return { given: Object.keys(rest).length === 0 ? undefined : rest, ignored: ['instructions'] }
 }
 
+/** What a run works with of what its record has of its caller. */
+export function workedWith({ protocol, ...given }: RunGiven): RunGiven | undefined {
+  return protocol !== undefined && Object.keys(given).length === 0 ? undefined : given
+}
+
 /** What child runs have of what the caller of the outer run gave: they share its conversation. */
 export function sharedGiven(outer: RunGiven | undefined): RunGiven | undefined {
   return outer?.history && { history: outer.history }

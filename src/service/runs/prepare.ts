@@ -20,7 +20,7 @@ import { readRecord as readRecordOf } from '../repeating/record.ts'
 import { repeating } from '../repeating/runnable.ts'
 import type { StartRun } from '../services.ts'
 import { leaveNothingInside } from './cancel.ts'
-import { newestTurns, sharedGiven, toldMessages } from './given.ts'
+import { newestTurns, sharedGiven, toldMessages, workedWith } from './given.ts'
 import type { LiveRuns } from './live.ts'
 import { patiently } from './patience.ts'
 import { answerFromCache } from './response-cache.ts'
@@ -57,7 +57,8 @@ export function prepareExecution(services: RunServices, prepared: PreparedRun): 
   const { store, recorded, registry, knowledge, logger, bounds } = services
   const { run, runnable, live, children, before, inside } = prepared
   const parts = run.messages[0]?.parts ?? []
-  const given = inside === undefined ? (run.given ?? undefined) : sharedGiven(inside.parent.options.context.given)
+  const own = run.given?.protocol === undefined ? (run.given ?? undefined) : workedWith(run.given)
+  const given = inside === undefined ? own : sharedGiven(inside.parent.options.context.given)
   const told = given?.history && toldMessages(run, given.history)
   const again = againOf(run, prepared.repeats, inside?.parent.options.context.again)
   const earlierRuns =

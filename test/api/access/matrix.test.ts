@@ -395,6 +395,8 @@ const ofEverybody = new Set([
   'getDocsAsset',
   'getOpenApiYaml',
   'getOpenApiJson',
+  'listOpenAIModels',
+  'getOpenAIModel',
 ])
 
 /** Says something of the request or of what is made by it, and names nothing that is there. */
@@ -418,6 +420,8 @@ const namesNothing = new Set([
   ...['usage_by_model', 'cached_input_tokens', 'cache_write_tokens', 'reasoning_tokens', 'largest_input_tokens'],
   ...['unreported_calls', 'refused'],
   ...['again_of', 'from', 'keep'],
+  // What a protocol says again to whom it was said.
+  ...['protocol', 'echo'],
 ])
 const isNothing = (field: string) => namesNothing.has(field) || namesNothing.has(field.replace(/^body\./, ''))
 

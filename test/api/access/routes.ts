@@ -7,6 +7,8 @@ import { officialDocs } from '../../../src/protocols/a2a/official/docs.ts'
 import { officialRoutes } from '../../../src/protocols/a2a/official/official.ts'
 import { chatRoutes } from '../../../src/protocols/chat/chat.ts'
 import { chatDocs } from '../../../src/protocols/chat/docs.ts'
+import { openaiDocs } from '../../../src/protocols/openai/docs.ts'
+import { type OpenAISettings, openaiRoutes } from '../../../src/protocols/openai/openai.ts'
 import type { Live } from '../../../src/service/live/live.ts'
 import type { Services } from '../../../src/service/services.ts'
 import type { RouteDoc } from '../../../src/wire/document/route-doc.ts'
@@ -27,7 +29,12 @@ const never = () => {
 export function mountedRoutes(): MountedRoute[] {
   const services = { registry: { ids: () => [] }, knowledge: {} } as unknown as Services
   const a2aPrefix = '/api/v1/a2a'
-  const extraDocs = [...a2aDocs(a2aPrefix), ...officialDocs(a2aPrefix, false), ...chatDocs('/api/v1')]
+  const extraDocs = [
+    ...a2aDocs(a2aPrefix),
+    ...officialDocs(a2aPrefix, false),
+    ...chatDocs('/api/v1'),
+    ...openaiDocs('/v1'),
+  ]
   const settings: ApiSettings = {
     prefix: '/api/v1',
     healthPath: '/health',
@@ -60,13 +67,26 @@ export function mountedRoutes(): MountedRoute[] {
     fileBytes: 1000,
     timeoutMs: 1000,
   }
+  const openai: OpenAISettings = {
+    prefix: '/v1',
+    services: never,
+    startedAtMs: 0,
+    sessionFromUser: false,
+    showTools: false,
+    maxFiles: 1,
+    timeoutMs: 1000,
+  }
+  // Not the refusals of all other paths.
+  const openaiMounted = openaiRoutes(openai).filter(({ path }) => !path.endsWith('/**'))
   return [
     ...apiRoutes(services, settings),
     ...a2aRoutes(never, a2aPrefix, 1000, 1000),
     ...officialRoutes(never, { ...official, a2aPrefix }),
     ...chatRoutes({ prefix: '/api/v1', services: never, maxFiles: 1 }, 1000),
+    ...openaiMounted,
   ].map((route) => {
-    const { method, path, scope, timeoutMs } = route
+    const { method, scope, timeoutMs } = route
+    const path = route.path.replace('**:', ':')
     const doc = 'doc' in route ? (route.doc as RouteDoc) : others.get(`${method} ${path}`)
     if (doc === undefined) throw new Error(`${method} ${path} is not documented`)
     return { method, path: path.replace(/\/:(\w+)/g, '/{$1}').replaceAll('\\:', ':'), scope, timeoutMs, doc }

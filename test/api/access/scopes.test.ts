@@ -116,7 +116,8 @@ describe('the server lets each kind of key do what the table says', () => {
       const isRest = /\{id\}\/(?:message:|tasks|extendedAgentCard)/.test(path) && path.includes('/a2a/')
       const code = (status: number, usual: string) => (isRpc ? -32600 : isRest ? status : usual)
       if (scope !== 'open' && kind.key === undefined) {
-        expect([about, answer.status, codeOf(answer)]).toEqual([about, 401, code(401, 'unauthorized')])
+        const usual = path.startsWith('/v1/') ? 'invalid_api_key' : 'unauthorized'
+        expect([about, answer.status, codeOf(answer)]).toEqual([about, 401, code(401, usual)])
         continue
       }
       const lacking = scope === 'operator' && kind.granted === scopes ? [[]] : lackingOf(scope, kind.granted)
