@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createClient } from '../../src/client/client.ts'
+import { createClient } from '../../src/client/create.ts'
 import { isAppError } from '../../src/core/error.ts'
 import { startMeasured } from '../measured-process.ts'
 import { percentile } from '../percentile.ts'

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto'
 import type {
   A2AMessage,
   A2AMethod,
@@ -13,6 +12,7 @@ import { followTask } from './a2a-stream.ts'
 import { toRpcRefusal } from './transport/a2a-error.ts'
 import type { CallOptions, Connection } from './transport/connection.ts'
 import { parse } from './transport/json.ts'
+import { newKey } from './transport/key.ts'
 import { defaultReconnects } from './transport/stream.ts'
 
 export interface A2AInput {
@@ -98,7 +98,7 @@ export function createA2AClient(connection: Connection, prefix: string, silenceM
 }
 
 function toRequest(method: A2AMethod, input: A2AInput): A2ARequest {
-  const { agentId, content, contextId, messageId = randomUUID(), onDisconnect, markData } = input
+  const { agentId, content, contextId, messageId = newKey(), onDisconnect, markData } = input
   const parts: A2APart[] = typeof content === 'string' ? [{ type: 'text', content }] : content
   const message: A2AMessage = { messageId, role: 'user', agentId, parts }
   if (contextId !== undefined) message.contextId = contextId

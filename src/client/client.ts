@@ -1,4 +1,3 @@
-import { AppError } from '../core/error.ts'
 import { type A2AClient, createA2AClient } from './a2a.ts'
 import { type AdminClient, createAdminClient } from './admin.ts'
 import { type AgentsClient, createAgentsClient } from './agents.ts'
@@ -10,12 +9,7 @@ import { createServerClient, type ServerClient } from './server.ts'
 import { createSessionsClient, type SessionsClient } from './sessions.ts'
 import { createTestsClient, type TestsClient } from './tests.ts'
 import { Connection } from './transport/connection.ts'
-import {
-  createFetchTransport,
-  createUndiciTransport,
-  type OpenTransport,
-  type Transport,
-} from './transport/transport.ts'
+import type { OpenTransport, Transport } from './transport/transport.ts'
 
 export interface ClientOptions {
   /** The server, such as `http://127.0.0.1:8080`. Its path is put before every request path. Not needed with a `transport`. */
@@ -71,12 +65,12 @@ const usual = {
   healthPath: '/health',
 }
 
-/** Opens no connection until the first call. Throws `invalid_request` for an invalid URL. */
-export function createClient(options: ClientOptions): Client {
-  if ('key' in options) {
-    throw new AppError('invalid_request', 'createClient(): `key` is now called `apiKey`: rename it.')
-  }
-  const { transport, name } = chooseTransport(options)
+/** A client whose calls `transport` carries. Runs in browsers too. `name`: of the server, in errors. */
+export function clientOver(
+  transport: OpenTransport,
+  name: string,
+  options: Omit<ClientOptions, 'url' | 'fetch' | 'transport'> = {},
+): Client {
   const connection = new Connection({
     transport: transport.send,
     name,
@@ -108,21 +102,4 @@ export function createClient(options: ClientOptions): Client {
 /** Lower-case names, so that no header is sent twice. */
 function lowerNames(headers: Record<string, string> = {}): Record<string, string> {
   return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]))
-}
-
-function chooseTransport({ url, fetch, transport }: ClientOptions): { transport: OpenTransport; name: string } {
-  if (transport !== undefined) return { transport: { send: transport, async close() {} }, name: url ?? 'the server' }
-  const base = checkUrl(url)
-  return {
-    transport: fetch === undefined ? createUndiciTransport(base) : createFetchTransport(base, fetch),
-    name: base,
-  }
-}
-
-function checkUrl(url: string | undefined): string {
-  const parsed = url === undefined ? null : URL.parse(url)
-  if (parsed === null || !/^https?:$/.test(parsed.protocol)) {
-    throw new AppError('invalid_request', `The server's URL must be http://… or https://…, not '${url ?? ''}'.`)
-  }
-  return parsed.origin + parsed.pathname.replace(/\/+$/, '')
 }

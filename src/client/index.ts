@@ -46,7 +46,8 @@ export type { A2ACallOptions, A2AClient, A2AInput, A2AStream, A2AStreamOptions }
 export type { AdminClient, UsersClient } from './admin.ts'
 export type { AgentsClient, RunInput } from './agents.ts'
 export type { AttachedBytes, AttachedUrl, Attachment } from './attachments.ts'
-export { type Client, type ClientOptions, createClient } from './client.ts'
+export type { Client, ClientOptions } from './client.ts'
+export { createClient } from './create.ts'
 export type {
   DocumentsClient,
   IngestContent,

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto'
 import { AppError, isAppError } from '../core/error.ts'
 import type { RunEvent } from '../core/event.ts'
 import type { RunInput } from './agents.ts'
@@ -7,6 +6,7 @@ import { type RunStream, toRunStream } from './run-result.ts'
 import type { StreamOptions } from './runs.ts'
 import type { Call, Connection, KeyedOptions, OpenAnswer } from './transport/connection.ts'
 import { ServerError } from './transport/error.ts'
+import { newKey } from './transport/key.ts'
 import { isAtWork } from './transport/retry.ts'
 import { defaultReconnects, followRun } from './transport/stream.ts'
 
@@ -81,7 +81,7 @@ export function createRunStreams(connection: Connection, prefix: string, silence
 
   return {
     async start(path, input, options) {
-      const { signal, timeoutMs, idempotencyKey = randomUUID() } = options
+      const { signal, timeoutMs, idempotencyKey = newKey() } = options
       const ours = input.on_disconnect === undefined
       const call: Call = {
         signal,

@@ -1,5 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises'
-
 export interface Bounds {
   /** Timeout; default none. */
   ms?: number | undefined
@@ -53,5 +51,13 @@ export function aborted(signal: AbortSignal): Promise<void> {
 
 /** Throws the signal's reason when it aborts. */
 export async function pause(ms: number, signal?: AbortSignal): Promise<void> {
-  await sleep(ms, undefined, signal === undefined ? {} : { signal }).catch(() => signal?.throwIfAborted())
+  const { promise, resolve } = Promise.withResolvers<void>()
+  const timer = setTimeout(resolve, ms)
+  const stop = () => resolve()
+  signal?.addEventListener('abort', stop, { once: true })
+  if (signal?.aborted) stop()
+  await promise
+  clearTimeout(timer)
+  signal?.removeEventListener('abort', stop)
+  signal?.throwIfAborted()
 }

@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, test } from 'vitest'
 import { apiRoutes } from '../../src/api/routes.ts'
-import { type ClientOptions, createClient } from '../../src/client/client.ts'
+import type { ClientOptions } from '../../src/client/client.ts'
+import { createClient } from '../../src/client/create.ts'
 import type { RunEvent } from '../../src/core/event.ts'
 import { a2aRoutes } from '../../src/protocols/a2a/a2a.ts'
 import { openTestServer, type TestServerOptions } from '../api/server.ts'

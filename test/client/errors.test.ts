@@ -1,6 +1,7 @@
 import { afterEach, expect, test } from 'vitest'
 import { apiRoutes } from '../../src/api/routes.ts'
-import { type Client, type ClientOptions, createClient } from '../../src/client/client.ts'
+import type { Client, ClientOptions } from '../../src/client/client.ts'
+import { createClient } from '../../src/client/create.ts'
 import { ServerError } from '../../src/client/transport/error.ts'
 import type { ServerConfig } from '../../src/config/types.ts'
 import { AppError, type ErrorCode } from '../../src/core/error.ts'

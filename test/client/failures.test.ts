@@ -1,5 +1,5 @@
 import { afterEach, expect, test } from 'vitest'
-import { createClient } from '../../src/client/client.ts'
+import { createClient } from '../../src/client/create.ts'
 import type { AppError } from '../../src/core/error.ts'
 import { answer, openScriptedServer, type Script, type SeenRequest } from '../support/scripted-server.ts'
 

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type Client, createClient } from '../../src/client/client.ts'
+import type { Client } from '../../src/client/client.ts'
+import { createClient } from '../../src/client/create.ts'
 import type { ClientRequest } from '../../src/client/transport/transport.ts'
 import { offlineSummarizer } from '../../src/models/summarizer.ts'
 import { agent } from '../../src/runnables/agent/agent.ts'
@@ -165,7 +166,7 @@ const operations: Record<string, ((subjects: Subjects) => Promise<unknown>)[]> =
 }
 
 /** Protocols that have clients of their own. */
-const ofOtherClients = ['Official A2A']
+const ofOtherClients = ['Official A2A', 'Chat', 'OpenAI', 'MCP']
 
 let server: RunningTestServer
 let described: Map<string, { method: string; path: RegExp }>
@@ -184,10 +185,7 @@ beforeAll(async () => {
   const summaryManager = { summarizer: offlineSummarizer(), timeoutMs: 30_000 }
   server = await startServer({ summaryManager, studio: { again: true } }, { asks, waits }, { withTests: true })
   const { json } = await server.call('GET', '/openapi.json')
-  // The client of useChat is the AI SDK's.
-  const paths = Object.entries(
-    json.paths as Record<string, Record<string, { operationId: string; tags: string[] }>>,
-  ).filter(([path]) => !path.startsWith('/api/v1/chat/'))
+  const paths = Object.entries(json.paths as Record<string, Record<string, { operationId: string; tags: string[] }>>)
   described = new Map(
     paths.flatMap(([path, methods]) =>
       Object.entries(methods).flatMap(([method, { operationId, tags }]) => {

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { type Client, type ClientOptions, createClient } from '../../src/client/client.ts'
+import type { Client, ClientOptions } from '../../src/client/client.ts'
+import { createClient } from '../../src/client/create.ts'
 import { ServerError } from '../../src/client/transport/error.ts'
 import { mayRepeat, waitMsBefore } from '../../src/client/transport/retry.ts'
 import { AppError } from '../../src/core/error.ts'

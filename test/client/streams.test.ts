@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import { afterEach, expect, test } from 'vitest'
-import { type ClientOptions, createClient } from '../../src/client/client.ts'
+import type { ClientOptions } from '../../src/client/client.ts'
+import { createClient } from '../../src/client/create.ts'
 import { encodeEvent } from '../../src/core/sse.ts'
 import { collect } from '../support/collect.ts'
 import { answer, openScriptedServer, type Script } from '../support/scripted-server.ts'

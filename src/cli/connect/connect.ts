@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
-import { type Client, createClient } from '../../client/client.ts'
+import type { Client } from '../../client/client.ts'
+import { createClient } from '../../client/create.ts'
 import type { ConnectOptions } from '../command/flags.ts'
 import type { CommandContext } from '../command/module.ts'
 import { terminalLogger } from '../terminal/logger.ts'

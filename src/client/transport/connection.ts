@@ -1,13 +1,14 @@
-import { randomUUID } from 'node:crypto'
 import { AppError } from '../../core/error.ts'
 import { pause } from '../../runtime/abort.ts'
 import { Deadline } from './deadline.ts'
 import { errorOf, toNetworkError, toServerError } from './error.ts'
 import { parse } from './json.ts'
+import { newKey } from './key.ts'
 import { isAtWork, mayRepeat, type Repeat, waitMsBefore } from './retry.ts'
 import type { ClientRequest, ClientResponse, Transport } from './transport.ts'
 
 const maxAnswerBytes = 64 * 1024 * 1024
+const utf8 = new TextDecoder('utf-8', { ignoreBOM: true })
 
 export interface CallOptions {
   signal?: AbortSignal | undefined
@@ -123,7 +124,7 @@ export class Connection {
         const bytes = await readBytes(response.body, this.name)
         let decoded: string | undefined
         const text = () => {
-          decoded ??= bytes.toString('utf8')
+          decoded ??= utf8.decode(bytes)
           return decoded
         }
         const isAnswer = response.status < 300 || (response.status === call.answeredBy && errorOf(text()) === undefined)
@@ -144,7 +145,7 @@ export class Connection {
       const answer = await this.#repeating(streamed, limit, false, async (request) => {
         const response = await this.#options.transport(request)
         if (response.status < 300 && hasType(response, mediaType)) return response
-        const text = (await readBytes(response.body, this.name)).toString('utf8')
+        const text = utf8.decode(await readBytes(response.body, this.name))
         if (response.status >= 300) throw toServerError(response, text, this.name)
         throw call.refusal?.(text, response) ?? notAStream(response, this.name)
       })
@@ -208,7 +209,7 @@ export class Connection {
       ...call.headers,
     }
     if (this.#options.key !== undefined) headers.authorization = `Bearer ${this.#options.key}`
-    if (call.repeat === 'keyed') headers['idempotency-key'] = call.idempotencyKey ?? randomUUID()
+    if (call.repeat === 'keyed') headers['idempotency-key'] = call.idempotencyKey ?? newKey()
     const request = { method: call.method, url: call.path + toQuery(call.query), headers }
     if (call.raw !== undefined) {
       headers['content-type'] = call.raw.mediaType
@@ -230,7 +231,7 @@ function notAStream({ headers }: ClientResponse, name: string): AppError {
 }
 
 /** The whole body. Throws if it is too large. */
-async function readBytes(body: AsyncIterable<Uint8Array>, name: string): Promise<Buffer> {
+async function readBytes(body: AsyncIterable<Uint8Array>, name: string): Promise<Uint8Array> {
   const chunks: Uint8Array[] = []
   let size = 0
   for await (const chunk of body) {
@@ -240,7 +241,15 @@ async function readBytes(body: AsyncIterable<Uint8Array>, name: string): Promise
     }
     chunks.push(chunk)
   }
-  return Buffer.concat(chunks)
+  const [only] = chunks
+  if (only !== undefined && chunks.length === 1) return only
+  const bytes = new Uint8Array(size)
+  let end = 0
+  for (const chunk of chunks) {
+    bytes.set(chunk, end)
+    end += chunk.byteLength
+  }
+  return bytes
 }
 
 function toQuery(query: Call['query']): string {

@@ -25,26 +25,6 @@ export interface OpenTransport {
   close(): Promise<void>
 }
 
-/** Uses undici, which is loaded with the first request. Paths are appended to `base`. */
-export function createUndiciTransport(base: string): OpenTransport {
-  const opening = once(async () => {
-    const { Agent, request } = await import('undici')
-    // The caller sets time limits: a model may take any time to answer.
-    return { request, agent: new Agent({ headersTimeout: 0, bodyTimeout: 0 }) }
-  })
-  return {
-    async send({ method, url, headers, body, signal }) {
-      const { request, agent } = await opening.get()
-      const answer = await request(base + url, { dispatcher: agent, method, headers, body: body ?? null, signal })
-      return { status: answer.statusCode, headers: flatten(answer.headers), body: answer.body }
-    },
-    async close() {
-      const opened = await opening.peek()
-      await opened?.agent.destroy()
-    },
-  }
-}
-
 /** Uses any `fetch`. */
 export function createFetchTransport(base: string, fetch: typeof globalThis.fetch): OpenTransport {
   return {
@@ -52,7 +32,11 @@ export function createFetchTransport(base: string, fetch: typeof globalThis.fetc
       const init: RequestInit = { method, headers, signal, redirect: 'manual' }
       if (body !== undefined) init.body = typeof body === 'string' ? body : new Uint8Array(body)
       const answer = await fetch(base + url, init)
-      return { status: answer.status, headers: Object.fromEntries(answer.headers), body: answer.body ?? nothing() }
+      return {
+        status: answer.status,
+        headers: Object.fromEntries(answer.headers),
+        body: answer.body === null ? nothing() : chunksOf(answer.body),
+      }
     },
     async close() {},
   }
@@ -60,21 +44,16 @@ export function createFetchTransport(base: string, fetch: typeof globalThis.fetc
 
 async function* nothing(): AsyncGenerator<Uint8Array> {}
 
-function flatten(headers: Record<string, string | string[] | undefined>): Record<string, string> {
-  const flat: Record<string, string> = {}
-  for (const [name, value] of Object.entries(headers)) {
-    if (value !== undefined) flat[name] = Array.isArray(value) ? value.join(', ') : value
-  }
-  return flat
+/** Not every browser can iterate over a stream. */
+function chunksOf(body: ReadableStream<Uint8Array>): AsyncIterable<Uint8Array> {
+  return Symbol.asyncIterator in body ? body : read(body)
 }
 
-function once<T>(make: () => Promise<T>): { get(): Promise<T>; peek(): Promise<T> | undefined } {
-  let made: Promise<T> | undefined
-  return {
-    get() {
-      made ??= make()
-      return made
-    },
-    peek: () => made,
+async function* read(body: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array> {
+  const reader = body.getReader()
+  try {
+    for (let next = await reader.read(); !next.done; next = await reader.read()) yield next.value
+  } finally {
+    await reader.cancel()
   }
 }

@@ -24,7 +24,7 @@ type RemotePart = Exclude<A2AInput['content'], string>[number]
 export function simpleTalk({ agentId, timeoutMs, ...server }: SimpleSettings) {
   let opening: Promise<Client> | undefined
   const open = () => {
-    opening ??= import('../../client/client.ts').then(({ createClient }) => createClient(server))
+    opening ??= import('../../client/create.ts').then(({ createClient }) => createClient(server))
     return opening
   }
   return async function* ({ input, context, headers, session }: Talk): AsyncGenerator<RemoteEmission> {

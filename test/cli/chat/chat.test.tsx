@@ -5,7 +5,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest'
 import { Chat } from '../../../src/cli/chat/chat.tsx'
 import { Conversation } from '../../../src/cli/chat/conversation.ts'
 import { paintFor } from '../../../src/cli/terminal/paint.ts'
-import { createClient } from '../../../src/client/client.ts'
+import { createClient } from '../../../src/client/create.ts'
 import type { ClientRequest } from '../../../src/client/transport/transport.ts'
 
 class Terminal extends PassThrough {

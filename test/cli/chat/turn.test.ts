@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { runTurn } from '../../../src/cli/chat/turn.ts'
 import type { TurnEvent } from '../../../src/cli/runs/activity.ts'
-import { type Client, createClient } from '../../../src/client/client.ts'
+import type { Client } from '../../../src/client/client.ts'
+import { createClient } from '../../../src/client/create.ts'
 import type { ClientRequest } from '../../../src/client/transport/transport.ts'
 import type { RunEventBody } from '../../../src/core/event.ts'
 

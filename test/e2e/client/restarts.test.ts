@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type Client, createClient } from '../../../src/client/client.ts'
+import type { Client } from '../../../src/client/client.ts'
+import { createClient } from '../../../src/client/create.ts'
 import { ServerError } from '../../../src/client/transport/error.ts'
 import { type CuttingProxy, openCuttingProxy } from '../../support/client/cutting-proxy.ts'
 import { createProject, type Project, type RunningServer, serve } from '../../support/program.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { createClient } from '../../../src/client/client.ts'
+import { createClient } from '../../../src/client/create.ts'
 import { createProject, serve } from '../../support/program.ts'
 
 const config = `

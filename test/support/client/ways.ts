@@ -1,4 +1,5 @@
-import { type Client, type ClientOptions, createClient } from '../../../src/client/client.ts'
+import type { Client, ClientOptions } from '../../../src/client/client.ts'
+import { createClient } from '../../../src/client/create.ts'
 import type { Transport } from '../../../src/client/transport/transport.ts'
 
 /** What a client can go over. */
