@@ -10,6 +10,7 @@ const entries: Record<CommandName, Omit<CommandEntry, 'name'>> = {
   start: { summary: 'serve the agents without watching files', load: () => import('./commands/start.ts') },
   ask: { summary: 'answer one question from your files', load: () => import('./commands/ask.ts') },
   chat: { summary: 'talk to an agent', load: () => import('./commands/chat.ts') },
+  mcp: { summary: 'offer agents and documents to MCP hosts', load: () => import('./commands/mcp.ts') },
   ingest: { summary: 'add files and folders to the knowledge base', load: () => import('./commands/ingest.ts') },
   search: { summary: 'find passages in the knowledge base', load: () => import('./commands/search.ts') },
   knowledge: {

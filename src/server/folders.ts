@@ -24,6 +24,7 @@ export function toHint(server: ResolvedServerConfig, url: string, startedAtMs: n
     prefix: server.prefix,
     a2a_prefix: server.a2a.prefix,
     health_path: server.healthPath,
+    mcp_path: server.mcp === false ? null : server.mcp.path,
     secret,
     auth: server.authKeys.length > 0 || undefined,
   }

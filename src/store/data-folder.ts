@@ -18,6 +18,8 @@ export interface ServerHint {
   /** The path prefix of its routes, if it is not the default. */
   prefix?: string | undefined
   a2a_prefix?: string | undefined
+  /** Null: there is no MCP server. */
+  mcp_path?: string | null | undefined
   health_path?: string | undefined
   /** Proves that the server wrote this hint: 32 random bytes as base64url. */
   secret: string

@@ -95,7 +95,7 @@ const floors: Record<string, Floor> = {
       'commands',
       'commands/sessions commands/doctor',
       'commands/runs',
-      'browse dev init help',
+      'browse dev init help mcp',
       'chat ingest connect',
       'knowledge runs markdown',
       'command',

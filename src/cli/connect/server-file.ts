@@ -13,6 +13,8 @@ export interface ServerHint {
   prefix?: string | undefined
   a2a_prefix?: string | undefined
   health_path?: string | undefined
+  /** Null: it has no MCP server. */
+  mcp_path?: string | null | undefined
   /** Used to prove the server's identity. */
   secret: string
   auth: boolean
@@ -56,7 +58,12 @@ function readHint(text: string): ServerFile {
   const url = ownUrl(hint.url)
   if (url === undefined) return { refusal: 'it does not name an address of this machine' }
   const { pid, secret } = hint
-  const places = { prefix: path(hint.prefix), a2a_prefix: path(hint.a2a_prefix), health_path: path(hint.health_path) }
+  const places = {
+    prefix: path(hint.prefix),
+    a2a_prefix: path(hint.a2a_prefix),
+    health_path: path(hint.health_path),
+    mcp_path: hint.mcp_path === null ? null : path(hint.mcp_path),
+  }
   return { hint: { url, pid, secret, ...places, auth: hint.auth === true } }
 }
 

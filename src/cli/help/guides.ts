@@ -65,6 +65,16 @@ prints the command that answers it.`,
     ],
     page: 'agents',
   },
+  mcp: {
+    details: `\`--print-config <host>\` prints what to paste into the configuration of an MCP host; on stderr it says into which file.
+The host then starts agentserve by itself, with this folder's agents and documents. With \`--http\` it prints the form that
+calls the URL of a server: the one that \`--url\` names, or the one that runs on the data folder. A key is never printed: the
+form reads \`AGENTSERVE_KEY\`, asks for the key, or has a placeholder.`,
+    examples: [
+      'agentserve mcp --print-config claude-code',
+      'agentserve mcp --print-config vscode --http --url https://agents.example.com',
+    ],
+  },
   ingest: {
     details: `Adds files, folders, globs, https:// addresses and stdin (\`-\`) to the knowledge base. Shows a progress bar, and at the
 end what was added, replaced or unchanged, and what was skipped and why. Only changed content is embedded again. Dotfiles,

@@ -4,6 +4,7 @@ export const commandNames = [
   'start',
   'ask',
   'chat',
+  'mcp',
   'ingest',
   'search',
   'knowledge',
