@@ -11,7 +11,9 @@ import { officialRoutes } from '../protocols/a2a/official/official.ts'
 import { chatRoutes } from '../protocols/chat/chat.ts'
 import { chatDocs } from '../protocols/chat/docs.ts'
 import { openaiDocs } from '../protocols/openai/docs.ts'
+import { Leaving } from '../protocols/openai/leaving.ts'
 import { type OpenAISettings, openaiRoutes } from '../protocols/openai/openai.ts'
+import { systemTimers } from '../runtime/timers.ts'
 import type { Services } from '../service/services.ts'
 import { servicesPerCaller } from './caller-services.ts'
 import { savedTestOf } from './project-tests.ts'
@@ -65,6 +67,7 @@ export function createMounting({ kernel, services, store, server, ...about }: Mo
       : {
           ...openai,
           services: servicesOf,
+          leaving: new Leaving(systemTimers),
           startedAtMs: about.startedAtMs,
           maxFiles: limits.run.files,
           timeoutMs: runTimeoutMs,

@@ -1,6 +1,7 @@
 import { invalid } from '../../core/error.ts'
 import type { Json } from '../../core/json.ts'
 import type { GivenPart } from '../../core/message.ts'
+import { partOfDataUrl } from '../data-url.ts'
 
 /** A file of the session that the page got from the reload and sends again. */
 export interface KeptFile {
@@ -11,8 +12,6 @@ export interface KeptFile {
 }
 
 export type PostedPart = GivenPart | KeptFile
-
-const dataUrl = /^data:([^,]*),/i
 
 /** The parts of a posted user message. What is no input, such as steps and tools, is left out. `at`: its path, for errors. */
 export function readParts(value: unknown, at: string, fileIdOf: (url: string) => string | undefined): PostedPart[] {
@@ -39,31 +38,16 @@ function readFile(
   fileIdOf: (url: string) => string | undefined,
 ): PostedPart {
   if (typeof url !== 'string') throw invalid(`${path}.url must be a string.`, `${path}.url`)
-  const match = dataUrl.exec(url)
-  const [ofUrl = '', ...settings] = (match?.[1] ?? '').split(';')
-  const media_type = mediaType ?? (ofUrl === '' ? 'text/plain' : ofUrl)
-  if (typeof media_type !== 'string') throw invalid(`${path}.mediaType must be a string.`, `${path}.mediaType`)
-  const file = { media_type, ...(typeof filename === 'string' && filename !== '' && { name: filename }) }
-  if (match === null) {
-    const file_id = fileIdOf(url)
-    return file_id === undefined ? { type: 'file', ...file, url } : { type: 'kept-file', ...file, file_id }
-  }
-  const content = url.slice(match[0].length)
-  const isBase64 = settings.some((setting) => setting.trim().toLowerCase() === 'base64')
-  if (isBase64 && !/^text\//i.test(media_type)) return { type: 'file', ...file, data: content }
-  const bytes = isBase64 ? Buffer.from(content, 'base64') : percentDecoded(content, path)
-  // Every model reads text; only some read files.
-  return /^text\//i.test(media_type)
-    ? { type: 'text', text: bytes.toString('utf8') }
-    : { type: 'file', ...file, data: bytes.toString('base64') }
-}
-
-function percentDecoded(text: string, path: string): Buffer {
-  try {
-    return Buffer.from(decodeURIComponent(text))
-  } catch {
-    throw invalid(`${path}.url is a data: address with a broken percent-encoding.`, `${path}.url`)
-  }
+  if (mediaType !== undefined && mediaType !== null && typeof mediaType !== 'string')
+    throw invalid(`${path}.mediaType must be a string.`, `${path}.mediaType`)
+  const name = typeof filename === 'string' && filename !== '' ? { name: filename } : {}
+  const given = mediaType ?? undefined
+  const broken = () => invalid(`${path}.url is a data: address with a broken percent-encoding.`, `${path}.url`)
+  const inside = partOfDataUrl(url, { mediaType: given, ...name, broken })
+  if (inside !== undefined) return inside
+  const file_id = fileIdOf(url)
+  const about = { media_type: given ?? 'text/plain', ...name }
+  return file_id === undefined ? { type: 'file', ...about, url } : { type: 'kept-file', ...about, file_id }
 }
 
 export function isObject(value: unknown): value is Record<string, unknown> {

@@ -3,6 +3,7 @@ import type { HttpRequest } from '../../http/request.ts'
 import type { Method, Route } from '../../http/router.ts'
 import type { Services } from '../../service/services.ts'
 import { openaiError } from './error.ts'
+import type { Leaving } from './leaving.ts'
 import { createModels } from './models.ts'
 
 export type OpenAIServices = Pick<Services, 'registry' | 'runs' | 'sessions' | 'bookmarks' | 'logger'>
@@ -16,6 +17,8 @@ export interface OpenAISettings {
   startedAtMs: number
   sessionFromUser: boolean
   showTools: boolean
+  /** Of the server: it sees all readers of a run. */
+  leaving: Leaving
   /** How many files a run may bring. */
   maxFiles: number
   /** How long a request waits for the end of its run. */

@@ -8,7 +8,9 @@ import { officialRoutes } from '../../../src/protocols/a2a/official/official.ts'
 import { chatRoutes } from '../../../src/protocols/chat/chat.ts'
 import { chatDocs } from '../../../src/protocols/chat/docs.ts'
 import { openaiDocs } from '../../../src/protocols/openai/docs.ts'
+import { Leaving } from '../../../src/protocols/openai/leaving.ts'
 import { type OpenAISettings, openaiRoutes } from '../../../src/protocols/openai/openai.ts'
+import { systemTimers } from '../../../src/runtime/timers.ts'
 import type { Live } from '../../../src/service/live/live.ts'
 import type { Services } from '../../../src/service/services.ts'
 import type { RouteDoc } from '../../../src/wire/document/route-doc.ts'
@@ -73,6 +75,7 @@ export function mountedRoutes(): MountedRoute[] {
     startedAtMs: 0,
     sessionFromUser: false,
     showTools: false,
+    leaving: new Leaving(systemTimers),
     maxFiles: 1,
     timeoutMs: 1000,
   }
