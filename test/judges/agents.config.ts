@@ -54,7 +54,34 @@ export default defineConfig({
       toolApproval: { refund: 'user-approval' },
     }),
     picker: agent({ model: caller('pick', { of: ['red', 'green'] }, 'Picked:') }),
+    /** Calls a tool of the client twice at once. */
+    pair: agent({
+      model: scriptedModel(({ prompt }) => {
+        const last = prompt.at(-1)
+        if (last?.role === 'tool') return `Picked: ${JSON.stringify(last.content)}`
+        return { tool_calls: ['red', 'blue'].map((color) => ({ name: 'pick', input: { of: [color] } })) }
+      }),
+    }),
+    shaped: agent({ model: scriptedModel(() => '{"city":"Ghent","degrees":9}') }),
     library: agent({ knowledge: true }),
+    /** Says what it sees, and how many messages came before. */
+    recall: agent({
+      async *run({ text, parts, history, instructions }) {
+        const before = (await history()).map(({ role, content }) => `${role}: ${content}`)
+        const files = parts.flatMap((part) => (part.type === 'file' ? [`${part.media_type} ${part.name ?? '-'}`] : []))
+        yield JSON.stringify({ text, files, before, instructions })
+      },
+    }),
+    /** Asks for the fields of a form. */
+    asker: agent({
+      *run({ resumed }) {
+        const properties = { city: { type: 'string' } }
+        if (resumed === undefined) {
+          const schema = { type: 'object', properties, required: ['city'] }
+          yield { type: 'input_required', call_id: 'where', prompt: 'Where?', schema }
+        } else yield `It is ${JSON.stringify(resumed.answers?.where?.input ?? resumed.input)}.`
+      },
+    }),
     /** Another answer each time. */
     counter: agent({
       *run({ text }) {
