@@ -82,14 +82,15 @@ const floors: Record<string, Floor> = {
     rooms: [...ground, 'wire', 'http', 'service', 'web'],
     folders: ['.', 'live', 'sessions knowledge server openapi', 'runs', 'route'],
   },
+  mcp: { rooms: ground, types: ['service'] },
   protocols: {
-    rooms: [...ground, 'wire', 'http', 'service', 'web'],
+    rooms: [...ground, 'wire', 'http', 'service', 'web', 'mcp'],
     folders: ['a2a/official openai/completions openai/responses', 'a2a chat openai mcp', '.'],
   },
   client: { rooms: ground, types: ['wire'], folders: ['.', 'transport'] },
   server: { rooms: ['*'], except: ['cli', 'client', 'index'], folders: ['.', 'database'] },
   cli: {
-    rooms: [...ground, 'config', 'sources', 'client', 'server', 'testing'],
+    rooms: [...ground, 'config', 'sources', 'client', 'server', 'testing', 'mcp'],
     folders: [
       '.',
       'commands',
@@ -126,6 +127,7 @@ const homes: readonly Home[] = [
   { library: 'ink', at: ['cli/'] },
   { library: 'zod', at: ['wire/', 'schema/', 'config/', 'runnables/'] },
   { library: 'ajv', at: ['schema/'] },
+  { library: '@modelcontextprotocol/server', at: ['mcp/', 'protocols/mcp/', 'cli/mcp/'] },
 ]
 
 /** The doors: the only files that may pass on what others export (types pass freely: they leave nothing behind). */
