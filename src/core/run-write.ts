@@ -11,6 +11,8 @@ export interface Claim {
   key: string
   hash: string
   expires_at: string
+  /** Of a run's start: the run that has the key now. The start takes it over, unless the key has become another's meanwhile. */
+  over?: string | undefined
 }
 
 /** What is stored under a key: the run it started, the answer it got, or neither while the request is being handled. */

@@ -259,8 +259,8 @@ export interface SessionStore extends FileStore, PushStore {
   /** Oldest first. */
   listSummaryJobs(): Promise<string[]>
 
-  /** Undefined: the key is now the caller's. */
-  claim(claim: Claim): Promise<ClaimRecord | undefined>
+  /** Undefined: the key is now the caller's, with this answer if it is known already. */
+  claim(claim: Claim, answer?: Json): Promise<ClaimRecord | undefined>
   completeClaim(key: string, answer: Json): Promise<void>
   /** Call after work that failed before it stored anything: the next request with this key starts over. */
   releaseClaim(key: string): Promise<void>

@@ -3,14 +3,15 @@ import { type Clock, timestamp } from '../core/time.ts'
 import { claimKeptMs } from './idempotency.ts'
 import type { Bookmarks } from './services.ts'
 
-/** Kept as claims, which every store shares between its instances and forgets after a day. */
+/**
+ * Kept as claims, which every store shares between its instances and forgets after a day. Key and value are one commit: no
+ * key is left without a value.
+ */
 export function createBookmarks(store: SessionStore, clock: Clock): Bookmarks {
   return {
     async add(key, value) {
-      const expiresAt = timestamp(clock() + claimKeptMs)
-      if ((await store.claim({ key, hash: '', expires_at: expiresAt })) !== undefined) return false
-      await store.completeClaim(key, value)
-      return true
+      const claim = { key, hash: '', expires_at: timestamp(clock() + claimKeptMs) }
+      return (await store.claim(claim, value)) === undefined
     },
     find: async (key) => (await store.findClaim(key))?.answer ?? undefined,
   }

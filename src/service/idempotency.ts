@@ -10,7 +10,12 @@ import type { Idempotency, Services } from './services.ts'
 export const claimKeptMs = 24 * 60 * 60 * 1000
 
 export function toClaim(idempotency: Idempotency, now: number): Claim {
-  return { key: idempotency.key, hash: idempotency.hash, expires_at: timestamp(now + claimKeptMs) }
+  return { key: idempotency.key, hash: hashOf(idempotency), expires_at: timestamp(now + claimKeptMs) }
+}
+
+/** A key that a request was given and one that was made of it never stand for each other. */
+function hashOf({ hash, attempt }: Idempotency): string {
+  return attempt === undefined ? hash : `attempt ${hash}`
 }
 
 /** The answer to the first request with this key. Throws `idempotency_mismatch`, or `conflict` while there is none. */
@@ -25,7 +30,7 @@ export function earlierAnswer(record: ClaimRecord, idempotency: Idempotency): Js
 }
 
 export function assertSameRequest(record: ClaimRecord, idempotency: Idempotency | undefined): void {
-  if (record.hash !== idempotency?.hash) throw otherRequest()
+  if (idempotency === undefined || record.hash !== hashOf(idempotency)) throw otherRequest()
 }
 
 function otherRequest(): AppError {

@@ -58,7 +58,7 @@ export interface Idempotency {
   /**
    * For clients that send no key of their own, and say instead which try a request is: `key` is made of the request. A `first` one
    * takes the key over from an earlier request that was the same; an `again` joins the first one's run while it works, gets its
-   * answer when it completed within the last 10 minutes, and starts anew otherwise.
+   * answer when it completed or paused within the last 10 minutes, and starts anew otherwise. Both count as `join`.
    */
   attempt?: 'first' | 'again' | undefined
   /** For a streamed body: resolves with its hash after reading what is left of it. */
@@ -291,7 +291,10 @@ export interface Costs {
   ofCall(call: { model?: string; usage: Usage | null; at: string }): Cost | null
 }
 
-/** Small values that protocols find again within 24 hours, on every instance. */
+/**
+ * Small values that protocols find again within 24 hours, on every instance. They outlive the sessions that they name. Erasing
+ * a user deletes those whose key has the user's id between spaces.
+ */
 export interface Bookmarks {
   /** False: the key has a value already, which stays. */
   add(key: string, value: Json): Promise<boolean>

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe } from 'vitest'
 import type { SessionStore } from '../../src/core/store.ts'
 import { testAnswers } from './session-store/answers.ts'
+import { testBookmarks } from './session-store/bookmarks.ts'
 import { testBranches } from './session-store/branches.ts'
 import { testClaims } from './session-store/claims.ts'
 import { testCopies } from './session-store/copies.ts'
@@ -47,6 +48,7 @@ export function testSessionStore(name: string, create: () => SessionStore | Prom
     testSummaries(store)
     testAnswers(store)
     testClaims(store)
+    testBookmarks(store)
     testPush(store)
     testRecovery(store)
     testResume(store)

@@ -2,6 +2,7 @@ import { afterEach, describe } from 'vitest'
 import type { SessionStore } from '../../src/core/store.ts'
 import { testBackgroundWork } from './store-cluster/background.ts'
 import { testDeath } from './store-cluster/death.ts'
+import { testSharedKeys } from './store-cluster/keys.ts'
 import { joinAll, type Members } from './store-cluster/members.ts'
 import { testReaders } from './store-cluster/readers.ts'
 import { testTakeover } from './store-cluster/takeover.ts'
@@ -20,6 +21,7 @@ export function testCluster(name: string, create: Create): void {
     testWakes(members)
     testBackgroundWork(members)
     testReaders(members)
+    testSharedKeys(members)
   })
 }
 

@@ -3,7 +3,7 @@ import type { RunEvent } from '../../src/core/event.ts'
 import { silentLogger } from '../../src/core/logger.ts'
 import { markRunnable, type RunContext, type RunInput, type Runnable } from '../../src/core/runnable.ts'
 import type { SessionStore } from '../../src/core/store.ts'
-import type { Timers } from '../../src/core/time.ts'
+import type { Clock, Timers } from '../../src/core/time.ts'
 import { createCosts } from '../../src/models/prices/costs.ts'
 import { systemTimers } from '../../src/runtime/timers.ts'
 import { createAgain } from '../../src/service/again/again.ts'
@@ -63,6 +63,7 @@ export async function openServices(
   requestTimeoutMs = 30_000,
   bounds: RunBounds = usualLimits(),
   timers: Timers = systemTimers,
+  clock: Clock = Date.now,
 ) {
   await store.open()
   const registry = createRegistry()
@@ -71,7 +72,7 @@ export async function openServices(
     store,
     registry,
     logger: silentLogger,
-    clock: Date.now,
+    clock,
     timers,
     requestTimeoutMs,
     bounds,

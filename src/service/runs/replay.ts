@@ -19,7 +19,7 @@ export function createReplay(live: LiveRuns, recorded: RecordedRuns, elsewhere: 
     ignored: readonly string[] | undefined,
   ): Promise<RunHandle> {
     assertSameRequest(claim, idempotency)
-    const join = idempotency?.whileRunning === 'join'
+    const join = idempotency?.whileRunning === 'join' || idempotency?.attempt !== undefined
     const { run_id: runId } = claim
     if (runId === null) {
       const message = 'A request with this idempotency key is still in progress. Retry later.'

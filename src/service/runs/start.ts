@@ -8,6 +8,7 @@ import { checkClientTools } from '../limits/client-tools.ts'
 import { checkCallersGiven, checkGiven, checkMerged } from '../limits/given.ts'
 import type { RunHandle, StartRun } from '../services.ts'
 import type { Adoption } from './adoption.ts'
+import { mayTakeOver } from './attempts.ts'
 import type { RunsElsewhere } from './elsewhere.ts'
 import { checkInput, takeGiven } from './given.ts'
 import { ownHandle } from './handle.ts'
@@ -39,7 +40,8 @@ export function createStart(
     registry.get(entityId)
   }
 
-  async function startStored(request: StoredStart, ids?: StoredIds): Promise<RunHandle> {
+  /** `over`: the run that has the request's key, which the new one takes over. */
+  async function startStored(request: StoredStart, ids?: StoredIds, over?: string): Promise<RunHandle> {
     live.assertOpen()
     const runnable = registry.get(request.entityId)
     const { sessionId, state = null, strategy = 'enqueue', replaces, idempotency, mode, repeats } = request
@@ -49,18 +51,23 @@ export function createStart(
     const tools = request.given?.client_tools ?? []
     if (tools.length > 0) await checkClientTools(tools, runnable, request.entityId, bounds)
     if (state !== null && sessionId !== undefined) checkMerged((await recorded.basis(sessionId)).state, state, bounds)
+    const afterEarlier = async (earlier: ClaimRecord) =>
+      (await mayTakeOver(services, live, earlier, idempotency))
+        ? startStored(request, ids, earlier.run_id ?? undefined)
+        : replay(earlier, request, ignored)
     // Before another run is refused or cancelled for it. Otherwise its commit finds the claim.
-    if (idempotency !== undefined && (replaces !== undefined || mayDisturb(request))) {
+    if (idempotency !== undefined && over === undefined && (replaces !== undefined || mayDisturb(request))) {
       const earlier = await store.findClaim(idempotency.key)
-      if (earlier !== undefined) return replay(earlier, request, ignored)
+      if (earlier !== undefined) return afterEarlier(earlier)
     }
     if (runnable.checkInput !== undefined) await checkInput(services, runnable, request)
     if (given?.output_schema !== undefined) await compileJsonSchema(given.output_schema, 'output_schema')
     if (replaces !== undefined) {
       if (sessionId === undefined) throw invalid('replaces needs the session_id of that run.', 'session_id')
       live.queues.assertRoom(sessionId, strategy)
-      const earlier = await prepareReplacement(services, sessionId, replaces, idempotency?.key)
-      if (earlier !== undefined) return replay(earlier, request, ignored)
+      const key = over === undefined ? idempotency?.key : undefined
+      const earlier = await prepareReplacement(services, sessionId, replaces, key)
+      if (earlier !== undefined) return afterEarlier(earlier)
     }
     live.assertOpen()
     const run = createRun(
@@ -83,7 +90,7 @@ export function createStart(
       run.started_at = run.created_at
     }
     const session = sessionId === undefined || request.unknownSession === 'create' ? createSeed(run, request) : null
-    const claim = idempotency === undefined ? null : toClaim(idempotency, clock())
+    const claim = idempotency === undefined ? null : { ...toClaim(idempotency, clock()), over }
     // An interrupting run that waits for others here takes their place.
     const mayWait = strategy === 'enqueue' || (strategy === 'interrupt' && isFirst)
     const whenBusy = peers !== undefined && mayWait ? 'queue' : undefined
@@ -110,11 +117,12 @@ export function createStart(
       )
     }
     if (strategy === 'interrupt' && peers !== undefined && run.status === 'queued') await elsewhere.supersede(run)
-    return earlier === undefined ? { ...ownHandle(execution, request), ignored } : replay(earlier, request, ignored)
+    return earlier === undefined ? { ...ownHandle(execution, request), ignored } : afterEarlier(earlier)
   }
 
-  /** Whether the start may end or be refused because of another run of its session. */
-  function mayDisturb({ sessionId, strategy = 'enqueue' }: StoredStart): boolean {
+  /** Whether the start may end or be refused because of another run of its session, or probably has a run already. */
+  function mayDisturb({ sessionId, strategy = 'enqueue', idempotency }: StoredStart): boolean {
+    if (idempotency?.attempt === 'again') return true
     if (strategy === 'enqueue' || sessionId === undefined) return false
     return peers !== undefined || live.queues.of(sessionId).length > 0
   }

@@ -234,7 +234,7 @@ export function cachedStore(store: SessionStore, limits: Partial<MemoryLimits> =
     dropSummaryJob: (sessionId) => store.dropSummaryJob(sessionId),
     listSummaryJobs: () => store.listSummaryJobs(),
 
-    claim: (claim) => store.claim(claim),
+    claim: (claim, answer) => store.claim(claim, answer),
     completeClaim: (key, answer) => store.completeClaim(key, answer),
     releaseClaim: (key) => store.releaseClaim(key),
     findClaim: (key) => store.findClaim(key),

@@ -25,7 +25,8 @@ export function memberStore(shared: SharedState, ownOwner: () => string | undefi
   function place(start: RunStart): RunStart | RunStarted {
     const { run, claim, whenBusy } = start
     if (run.status === 'queued' && whenBusy !== 'queue') return start
-    const isClaimed = claim !== null && readClaim(content, claim.key, timestamp(content.clock())) !== undefined
+    const claimed = claim === null ? undefined : readClaim(content, claim.key, timestamp(content.clock()))
+    const isClaimed = claimed !== undefined && claimed.run_id !== claim?.over
     const active = shared.activeTurns(run.session_id)
     if (isClaimed || !isTurn(run) || active.length === 0) return start
     if (run.status === 'running' && whenBusy !== 'queue') return { outcome: 'busy' }
@@ -82,11 +83,11 @@ export function memberStore(shared: SharedState, ownOwner: () => string | undefi
       if (resumed.outcome === 'resumed') shared.wires.wakeFollowers(resume.run_id)
       return resumed
     },
-    async claim(claim) {
+    async claim(claim, answer) {
       assertAlive(ownOwner())
       const isFree = readClaim(content, claim.key, timestamp(content.clock())) === undefined
       if (isFree) shared.claims.set(claim.key, ownOwner() ?? '')
-      return inner.claim(claim)
+      return inner.claim(claim, answer)
     },
     async saveFile(file) {
       shared.files.set(file.run_id, ownOwner() ?? '')

@@ -36,7 +36,7 @@ import {
 
 export function startRun(state: MemoryState, start: RunStart, now: string): RunStarted {
   const claimed = start.claim === null ? undefined : readClaim(state, start.claim.key, now)
-  if (claimed !== undefined) return { outcome: 'claimed', claim: claimed }
+  if (claimed !== undefined && claimed.run_id !== start.claim?.over) return { outcome: 'claimed', claim: claimed }
   const known = state.sessions.get(start.run.session_id)
   const seed = isTry(start.run) ? null : start.session
   if (known === undefined && seed === null) return { outcome: 'session_missing' }

@@ -161,10 +161,10 @@ export function storeOf(state: MemoryState, maxReadBytes?: number): SessionStore
         [...state.summaryJobs].sort(([, a], [, b]) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0)).map(([id]) => id),
       ),
 
-    claim: (claim) =>
+    claim: (claim, answer) =>
       step(() => {
         const taken = readClaim(state, claim.key, now())
-        if (taken === undefined) insertClaim(state, claim)
+        if (taken === undefined) insertClaim(state, claim, answer === undefined ? {} : { answer: copy(answer) })
         return taken
       }),
     completeClaim: (key, answer) =>

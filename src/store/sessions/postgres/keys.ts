@@ -9,8 +9,8 @@ type Keys = Pick<SessionStore, 'claim' | 'completeClaim' | 'releaseClaim' | 'cac
 /** The writes of what is found by a key that expires. */
 export function keys({ work, owners, now }: Database, certain: Writing['certain'], onKey: () => void): Keys {
   return {
-    async claim(claim) {
-      const taken = await certain((again) => work((sql) => takeClaim(sql, claim, owners.atWork, now(), again)))
+    async claim(claim, answer) {
+      const taken = await certain((again) => work((sql) => takeClaim(sql, claim, owners.atWork, now(), again, answer)))
       if (taken === undefined) onKey()
       return taken
     },

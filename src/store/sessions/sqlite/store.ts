@@ -253,8 +253,8 @@ export function sqliteStore(options: SqliteStoreOptions): SessionStore {
     dropSummaryJob: (sessionId) => working((connection) => summaries.dropSummaryJob(connection, sessionId)),
     listSummaryJobs: () => reading((reads) => reads.listSummaryJobs()),
 
-    claim: async (claim) => {
-      const taken = await working<ClaimRecord | undefined>((connection) => takeClaim(connection, claim, now()))
+    claim: async (claim, answer) => {
+      const taken = await working<ClaimRecord | undefined>((connection) => takeClaim(connection, claim, now(), answer))
       if (taken === undefined) deleteExpiredWhenDue()
       return taken
     },

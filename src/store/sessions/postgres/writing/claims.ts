@@ -8,14 +8,14 @@ import { assertMayWrite } from './look.ts'
 
 /** Idempotency keys. `owner`: the instance at work on it; only that one may answer or release it. */
 
-const insert = `INSERT INTO claim (claim_key, hash, expires_at, owner)
-  SELECT $1, $2, $3, $4::int WHERE $4 = 0 OR EXISTS (SELECT FROM instance WHERE instance_key = $4 AND ${mayWrite})
-  ON CONFLICT (claim_key) DO UPDATE SET hash = excluded.hash, expires_at = excluded.expires_at, run_id = NULL, answer = NULL,
-    owner = excluded.owner
+const insert = `INSERT INTO claim (claim_key, hash, expires_at, owner, answer)
+  SELECT $1, $2, $3, $4::int, $6::text WHERE $4 = 0 OR EXISTS (SELECT FROM instance WHERE instance_key = $4 AND ${mayWrite})
+  ON CONFLICT (claim_key) DO UPDATE SET hash = excluded.hash, expires_at = excluded.expires_at, run_id = NULL,
+    answer = excluded.answer, owner = excluded.owner
   WHERE claim.expires_at <= $5`
 
 const selectOwn = `SELECT 1 FROM claim WHERE claim_key = $1 AND hash = $2 AND expires_at = $3 AND owner = $4
-  AND run_id IS NULL AND answer IS NULL`
+  AND run_id IS NULL AND answer IS NOT DISTINCT FROM $5`
 
 /** Undefined: the caller now holds the key. `again`: it was asked for before, and may have been written. */
 export async function takeClaim(
@@ -24,10 +24,12 @@ export async function takeClaim(
   owner: number,
   now: string,
   again = false,
+  answer?: Json,
 ): Promise<ClaimRecord | undefined> {
-  if (again && (await sql.all(selectOwn, [key, hash, expires_at, owner])).length > 0) return undefined
+  const text = answer === undefined ? null : JSON.stringify(answer)
+  if (again && (await sql.all(selectOwn, [key, hash, expires_at, owner, text])).length > 0) return undefined
   for (;;) {
-    if ((await sql.run(insert, [key, hash, expires_at, owner, now])) > 0) return undefined
+    if ((await sql.run(insert, [key, hash, expires_at, owner, now, text])) > 0) return undefined
     const taken = await readClaim(sql, key, now)
     if (taken !== undefined) return taken
     // Else it was released in between.

@@ -108,7 +108,9 @@ function goesAlone(one: PendingWrite): boolean {
     const { bringsBack, refused, fence } = write.end
     return bringsBack === true || refused !== undefined || fence === null
   }
-  return write.kind === 'start' && (write.start.replaces !== undefined || mergesState(write.start))
+  if (write.kind !== 'start') return false
+  const { replaces, claim } = write.start
+  return replaces !== undefined || claim?.over !== undefined || mergesState(write.start)
 }
 
 /** Into the state of a session that exists. */

@@ -37,12 +37,13 @@ export async function settleStart(sql: Sql, start: RunStart, context: StartConte
   const isMine = context.again && present?.owner === context.key && present.fence === 1
   if (present !== undefined && isMine) return found(sql, start, present.status === 'queued')
   const taken = claim === null ? undefined : await readClaim(sql, claim.key, context.now)
-  if (taken !== undefined && (taken.run_id !== run.run_id || present !== undefined))
-    return { outcome: 'claimed', claim: taken }
+  const isLeft = taken !== undefined && taken.run_id === run.run_id && present === undefined
+  if (taken !== undefined && !isLeft && taken.run_id !== claim?.over) return { outcome: 'claimed', claim: taken }
   if (claim !== null) await freeClaim(sql, claim.key, run.run_id, context.now)
   const decision = await decide(sql, start, context)
   if (decision.outcome !== undefined) return decision.outcome
   if (present !== undefined) throw new AppError('conflict', `Run '${run.run_id}' already exists.`)
+  if (claim?.over !== undefined) await freeClaim(sql, claim.key, claim.over, context.now)
   return write(sql, start, decision, context)
 }
 
@@ -138,7 +139,7 @@ async function found(sql: Sql, { run, session, replaces }: RunStart, isQueued: b
   }
 }
 
-/** Of its time, or left by a group that could not write this run. */
+/** Of its time, or of this run: a group left it that could not write the run, or it is taken over. */
 async function freeClaim(sql: Sql, key: string, runId: string, now: string): Promise<void> {
   await sql.run('DELETE FROM claim WHERE claim_key = $1 AND (expires_at <= $3 OR run_id = $2)', [key, runId, now])
 }

@@ -48,6 +48,11 @@ interface Touched {
   changedBy: Set<string> | undefined
 }
 
+/** Whether the rows of a start come from what the database has. */
+function readsFirst({ run, replaces, claim }: RunStart): boolean {
+  return replaces !== undefined || isTry(run) || claim?.over !== undefined
+}
+
 /** Collects the rows of items, each of a different run. */
 export class WriteBatch {
   readonly rows: BatchRows = emptyRows()
@@ -65,7 +70,7 @@ export class WriteBatch {
   add({ write, end }: BatchItem): boolean {
     switch (write.kind) {
       case 'start':
-        return write.start.replaces === undefined && !isTry(write.start.run) && this.addStart(write.start, end)
+        return !readsFirst(write.start) && this.addStart(write.start, end)
       case 'begin':
         return this.#addBegin(write.begin)
       case 'append':

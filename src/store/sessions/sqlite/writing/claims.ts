@@ -23,21 +23,30 @@ export async function readClaim(
 }
 
 /** Undefined: the caller now holds the key. */
-export async function takeClaim(writer: Connection, claim: Claim, now: string): Promise<ClaimRecord | undefined> {
-  const taken = await freeClaim(writer, claim.key, now)
+export async function takeClaim(
+  writer: Connection,
+  { key, hash, expires_at }: Claim,
+  now: string,
+  answer?: Json,
+): Promise<ClaimRecord | undefined> {
+  const taken = await freeClaim(writer, key, now)
   if (taken !== undefined) return taken
-  const sql = 'INSERT INTO claims (claim_key, claim_hash, expires_at) VALUES (?, ?, ?)'
-  await writer.run(sql, [claim.key, claim.hash, claim.expires_at])
+  const sql = 'INSERT INTO claims (claim_key, claim_hash, expires_at, answer) VALUES (?, ?, ?, ?)'
+  await writer.run(sql, [key, hash, expires_at, answer === undefined ? null : JSON.stringify(answer)])
   return undefined
 }
 
 /** The record under a key; an expired one is removed. */
 export async function freeClaim(writer: Connection, key: string, now: string): Promise<ClaimRecord | undefined> {
   const taken = await readClaim(writer, key, now)
-  if (taken !== undefined) return taken
+  if (taken === undefined) await dropClaim(writer, key)
+  return taken
+}
+
+/** The run that has the key keeps everything else. */
+export async function dropClaim(writer: Connection, key: string): Promise<void> {
   await writer.run('DELETE FROM claims WHERE claim_key = ?', [key])
   await writer.run('UPDATE runs SET run_claim_key = NULL WHERE run_claim_key = ?', [key])
-  return undefined
 }
 
 /** Keeps the keys of runs that are being deleted; `runs`: JSON of their numbers. */

@@ -23,7 +23,7 @@ import { readRecord } from '../reading/records.ts'
 import { inTheWay, isHidden } from '../schema/hidden.ts'
 import { type MadeTexts, type RowLookup, type RunWriteOutcome, WriteBatch } from './batch.ts'
 import { insertBatch, toLargeParams } from './batch-insert.ts'
-import { freeClaim } from './claims.ts'
+import { dropClaim, freeClaim } from './claims.ts'
 import { bringBack, findReplaced, replaceTurns, rewindState } from './turns.ts'
 import { takeBackUsage } from './usage.ts'
 
@@ -50,7 +50,7 @@ async function startRun(writer: Connection, start: RunStart, now: string): Promi
   const session = isTry(run) ? null : start.session
   if (claim !== null) {
     const taken = await freeClaim(writer, claim.key, now)
-    if (taken !== undefined) return { outcome: 'claimed', claim: taken }
+    if (taken !== undefined && taken.run_id !== claim.over) return { outcome: 'claimed', claim: taken }
   }
   const [present] = await writer.all('SELECT 1 FROM sessions WHERE session_id = ?', [run.session_id])
   if (present === undefined && session === null) return { outcome: 'session_missing' }
@@ -62,6 +62,7 @@ async function startRun(writer: Connection, start: RunStart, now: string): Promi
   if ((await writer.all('SELECT 1 FROM runs WHERE run_id = ?', [run.run_id])).length > 0) {
     throw new AppError('conflict', `Run '${run.run_id}' already exists.`)
   }
+  if (claim?.over !== undefined) await dropClaim(writer, claim.key)
   const superseded = turns && (await replaceTurns(writer, turns, run))
   if (running && turns !== undefined) await rewindState(writer, run.run_id, run.session_id)
   // A queued run that replaces turns always has a state, so that its beginning comes here.
