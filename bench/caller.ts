@@ -6,8 +6,8 @@ export class Caller {
   #turn: number
 
   /** Different callers begin with different servers. */
-  constructor(urls: readonly string[], path: string, number: number) {
-    this.#connections = urls.map((url) => new Connection(new URL(url), path))
+  constructor(urls: readonly string[], path: string, number: number, headers: Record<string, string> = {}) {
+    this.#connections = urls.map((url) => new Connection(new URL(url), path, headers))
     this.#turn = number
   }
 

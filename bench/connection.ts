@@ -31,8 +31,10 @@ export class Connection {
   #endAt = -1
   #firstMs = 0
 
-  constructor(url: URL, path: string) {
-    this.#head = `POST ${path} HTTP/1.1\r\nHost: ${url.host}\r\nContent-Type: application/json\r\nContent-Length: `
+  constructor(url: URL, path: string, headers: Record<string, string> = {}) {
+    const more = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
+    const type = 'Content-Type: application/json\r\n'
+    this.#head = `POST ${path} HTTP/1.1\r\nHost: ${url.host}\r\n${more.join('')}${type}Content-Length: `
     this.#socket = connect({ host: url.hostname, port: Number(url.port), noDelay: true })
     this.#socket.setEncoding('latin1')
     this.#socket.on('data', (chunk: string) => this.#take(chunk))

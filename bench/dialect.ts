@@ -1,17 +1,32 @@
 /* How each server of the benchmark is asked for a run, and how one tells that its answer is right. */
 
-export type Dialect = 'agentserve' | 'sdk' | 'rest' | 'chat' | 'official' | 'official-0.3' | 'official-http'
+export type Dialect =
+  | 'agentserve'
+  | 'sdk'
+  | 'rest'
+  | 'search'
+  | 'chat'
+  | 'completions'
+  | 'responses'
+  | 'mcp'
+  | 'official'
+  | 'official-0.3'
+  | 'official-http'
 export type Method = 'send' | 'stream'
 
 export interface Ask {
   dialect: Dialect
   method: Method
+  /** For `mcp`: the tool. */
   agentId: string
+  /** For `mcp`: the arguments of the tool, as JSON. */
   text: string
 }
 
 interface Way {
   path(ask: Ask): string
+  /** Besides the type and the length of the body. */
+  headers?: Record<string, string>
   body(ask: Ask, messageId: string, contextId: string | undefined): object
   isRight(body: string, method: Method): boolean
 }
@@ -65,6 +80,40 @@ const ways: Record<Dialect, Way> = {
     },
     isRight: (body) => body.includes('"finishReason":"stop"') && body.includes('data: [DONE]'),
   },
+  /** Streams only. A session with a name, as Open WebUI has: the record is the history. */
+  completions: {
+    path: () => '/v1/chat/completions',
+    body: ({ agentId, text }, _messageId, contextId) => {
+      const session = contextId !== undefined && { metadata: { session_id: contextId } }
+      return { model: agentId, messages: [{ role: 'user', content: text }], stream: true, ...session }
+    },
+    isRight: (body) => body.includes('"finish_reason":"stop"') && body.includes('data: [DONE]'),
+  },
+  /** Streams only. */
+  responses: {
+    path: () => '/v1/responses',
+    body: ({ agentId, text }, _messageId, contextId) => {
+      const session = contextId !== undefined && { conversation: contextId }
+      return { model: agentId, input: text, stream: true, ...session }
+    },
+    isRight: (body) => body.includes('event: response.completed'),
+  },
+  /** As most hosts call a tool: in the way of before 2026-07-28. */
+  mcp: {
+    path: () => '/mcp',
+    headers: { Accept: 'application/json, text/event-stream', 'MCP-Protocol-Version': '2025-11-25' },
+    body: ({ agentId, text }, messageId, contextId) => {
+      const session = contextId !== undefined && { session_id: contextId }
+      const params = { name: agentId, arguments: { ...(JSON.parse(text) as object), ...session } }
+      return { jsonrpc: '2.0', id: messageId, method: 'tools/call', params }
+    },
+    isRight: (body) => body.includes('"result":') && !body.includes('"isError":true'),
+  },
+  search: {
+    path: () => '/api/v1/knowledge/search',
+    body: ({ text }) => JSON.parse(text) as object,
+    isRight: (body) => body.includes('"results":['),
+  },
 }
 
 /** A2A 1.0 over JSON-RPC. */
@@ -84,6 +133,10 @@ function context(contextId: string | undefined): { contextId?: string } {
 
 export function pathOf(ask: Ask): string {
   return ways[ask.dialect].path(ask)
+}
+
+export function headersOf(ask: Ask): Record<string, string> {
+  return ways[ask.dialect].headers ?? {}
 }
 
 /** Ids have to be unique: the same message again is no new run. */

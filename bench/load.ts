@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Caller } from './caller.ts'
-import { bodyOf, isRight, pathOf } from './dialect.ts'
+import { bodyOf, headersOf, isRight, pathOf } from './dialect.ts'
 import type { Job, LoadMessage, Outcome } from './job.ts'
 
 /* The process that makes the load. It takes one job at a time from its parent and says when the measured time begins and ends. */
@@ -19,7 +19,8 @@ process.on('message', (job: Job) => {
 process.on('disconnect', () => process.exit())
 
 async function run(job: Job): Promise<Outcome> {
-  const connect = (index: number) => new Caller([job.url, ...(job.others ?? [])], pathOf(job.ask), index)
+  const { url, others = [], ask } = job
+  const connect = (index: number) => new Caller([url, ...others], pathOf(ask), index, headersOf(ask))
   const connections = Array.from({ length: job.connections }, (_, index) => connect(index))
   const tally = new Tally()
   const stopped = { value: false }

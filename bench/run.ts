@@ -19,7 +19,8 @@ import { bin, measureStartUp, startArgs } from './start-up.ts'
  * the figures themselves change with the machine. `--quick`: a second for each row. `--write`: into docs/benchmarks.md.
  * `--against` a built checkout of another commit: this build beside that one instead, in `--pairs` turns (10 at least), or
  * only the rows whose name has the text of `--only`. `--only live` alone: what a reader of `GET /live` costs, in `--pairs` turns.
- * `--only protocols` alone: what a stream costs in each protocol, in `--pairs` turns.
+ * `--only protocols` alone: what a stream costs in each protocol, what an MCP call costs, and what both add to a start, in
+ * `--pairs` turns; `protocols:responses`, or another dialect of bench/dialect.ts, `protocols:mcp` and `protocols:start`: one part of it.
  * `--only postgres` alone: runs on Postgres beside SQLite; `postgres:send`, `history`, `instances` or `tails`: one part of it.
  * With `--write` these go into docs/benchmarks.md too, in place of all parts that were there.
  */
@@ -43,11 +44,11 @@ if (options.only === 'live') {
   process.exit()
 }
 const document = join(import.meta.dirname, '../docs/benchmarks.md')
-if (options.only === 'protocols') {
-  console.log(await measureProtocols({ pairs: Number(options.pairs), measureMs: options.quick ? 500 : 2_000 }))
+const [only, part] = options.only.split(':')
+if (only === 'protocols') {
+  console.log(await measureProtocols({ pairs: Number(options.pairs), measureMs: options.quick ? 500 : 2_000, part }))
   process.exit()
 }
-const [only, part] = options.only.split(':')
 if (only === 'postgres') {
   const markdown = await measurePostgres({ quick: options.quick, part })
   console.log(markdown)
