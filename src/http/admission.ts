@@ -47,7 +47,14 @@ export function createAdmit(settings: KernelSettings, wrongKeys: WrongKeys): Adm
     if (settings.proof?.path === path) exchange.commonHeaders = [...exchange.commonHeaders, ...proofHeaders(exchange)]
     if (method === 'OPTIONS' && origin !== undefined && headers['access-control-request-method'] !== undefined) {
       const known = allowedMethods(table, path)
-      return { status: 204, headers: cors.preflightHeaders(origin, known.length === 0 ? everyMethod : known) }
+      return {
+        status: 204,
+        headers: cors.preflightHeaders(
+          origin,
+          known.length === 0 ? everyMethod : known,
+          headers['access-control-request-headers'],
+        ),
+      }
     }
     const open = isOpen(exchange, table)
     if (changesState(method)) {

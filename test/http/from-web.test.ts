@@ -43,7 +43,7 @@ describe('a web handler', () => {
     const response = await testKernel([get('/x', handler)]).inject({ url: '/x' })
     const chunks: string[] = []
     for await (const chunk of response.body) chunks.push(Buffer.from(chunk).toString())
-    expect(chunks).toEqual(['data: ab\n\n', 'data: c\n\ndata: d\r\n\r\n', 'rest'])
+    expect(chunks).toEqual(['', 'data: ab\n\n', 'data: c\n\ndata: d\r\n\r\n', 'rest'])
   })
 
   test('may answer without a body', async () => {

@@ -14,7 +14,8 @@ export interface Cors {
   isListed(origin: string): boolean
   /** Alternating names and values for an answer to this origin; never with credentials. */
   headersFor(origin: string | undefined): readonly string[]
-  preflightHeaders(origin: string, pathMethods: readonly string[]): Record<string, string>
+  /** `asked`: the header names that the browser asks for. */
+  preflightHeaders(origin: string, pathMethods: readonly string[], asked?: string): Record<string, string>
 }
 
 const standardHeaders = [
@@ -26,12 +27,27 @@ const standardHeaders = [
   'If-Match',
   'Last-Event-ID',
   'X-Request-Id',
+  'X-Session-Id',
+  'X-On-Disconnect',
+  'MCP-Protocol-Version',
+  'Mcp-Method',
+  'Mcp-Name',
+  'Mcp-Session-Id',
   'A2A-Version',
   'A2A-Extensions',
 ]
-const exposed = 'Location, ETag, Retry-After, X-Request-Id, X-Run-Id, X-Session-Id, X-Agentserve-Ignored, X-Error-Code'
+const exposed =
+  'Location, ETag, Retry-After, X-Request-Id, X-Run-Id, X-Session-Id, X-Agentserve-Ignored, X-Error-Code, x-should-retry'
 const none: readonly string[] = []
 const maxAgeSeconds = '600'
+
+const mostTelling = 32
+
+/** The headers by which the package `openai` tells of itself: it may have others tomorrow, and the server reads one of them. */
+function telling(asked = ''): string[] {
+  const names = asked.split(',').map((name) => name.trim())
+  return names.filter((name) => /^x-stainless-[a-z-]{1,32}$/i.test(name)).slice(0, mostTelling)
+}
 
 export function createCors({ allowOrigins, allowMethods, allowHeaders }: CorsRules): Cors {
   const any = allowOrigins.includes('*')
@@ -53,11 +69,11 @@ export function createCors({ allowOrigins, allowMethods, allowHeaders }: CorsRul
       if (origin === undefined) return varied
       return byOrigin.get(any ? '*' : origin) ?? varied
     },
-    preflightHeaders(origin, pathMethods) {
+    preflightHeaders(origin, pathMethods, asked) {
       if (!isAllowed(origin)) return {}
       return {
         'Access-Control-Allow-Methods': (allowMethods ?? pathMethods).join(', '),
-        'Access-Control-Allow-Headers': (allowHeaders ?? standardHeaders).join(', '),
+        'Access-Control-Allow-Headers': (allowHeaders ?? [...standardHeaders, ...telling(asked)]).join(', '),
         'Access-Control-Max-Age': maxAgeSeconds,
       }
     },

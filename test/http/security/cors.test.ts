@@ -25,7 +25,7 @@ describe('CORS', () => {
     expect(response.headers).toMatchObject({
       'access-control-allow-origin': app,
       'access-control-expose-headers':
-        'Location, ETag, Retry-After, X-Request-Id, X-Run-Id, X-Session-Id, X-Agentserve-Ignored, X-Error-Code',
+        'Location, ETag, Retry-After, X-Request-Id, X-Run-Id, X-Session-Id, X-Agentserve-Ignored, X-Error-Code, x-should-retry',
       vary: 'Origin',
     })
     expect(response.headers['access-control-allow-credentials']).toBeUndefined()
@@ -47,8 +47,18 @@ describe('CORS', () => {
       'access-control-allow-origin': app,
       'access-control-allow-methods': 'GET, HEAD, POST, OPTIONS',
       'access-control-allow-headers':
-        'Content-Type, Authorization, X-API-Key, Accept, Idempotency-Key, If-Match, Last-Event-ID, X-Request-Id, A2A-Version, A2A-Extensions',
+        'Content-Type, Authorization, X-API-Key, Accept, Idempotency-Key, If-Match, Last-Event-ID, X-Request-Id, X-Session-Id, X-On-Disconnect, MCP-Protocol-Version, Mcp-Method, Mcp-Name, Mcp-Session-Id, A2A-Version, A2A-Extensions',
     })
+  })
+
+  test('lets the package openai tell of itself, by whatever headers it has for that', async () => {
+    const asked = 'authorization, x-stainless-os, X-Stainless-Retry-Count, x-other, x-stainless-\u00e4'
+    const headers = { ...preflight.headers, 'access-control-request-headers': asked }
+    const response = await withCors().inject({ ...preflight, headers })
+    const allowed = response.headers['access-control-allow-headers'] ?? ''
+    expect(allowed).toMatch(/A2A-Extensions, x-stainless-os, X-Stainless-Retry-Count$/)
+    const own = await withCors({ allowHeaders: ['X-Mine'] }).inject({ ...preflight, headers })
+    expect(own.headers['access-control-allow-headers']).toBe('X-Mine')
   })
 
   test('lists the methods and headers that were set', async () => {
