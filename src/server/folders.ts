@@ -14,6 +14,13 @@ export function foldersOf({ server, dataFolder }: ResolvedConfig, program: boole
   return folders
 }
 
+/** Where small things are kept beside the sessions; undefined when these are not on disk. */
+export function keptFolderOf({ server, dataFolder }: ResolvedConfig, program: boolean): string | undefined {
+  const { sessionStorage: storage } = server
+  if (program) return dataFolder
+  return typeof storage === 'object' && 'path' in storage ? dirname(storage.path) : undefined
+}
+
 /** What commands need to find the server. */
 export function toHint(server: ResolvedServerConfig, url: string, startedAtMs: number, secret: string): ServerHint {
   return {

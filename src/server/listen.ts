@@ -10,10 +10,15 @@ const portsToTry = 20
 
 const shortestKey = 16
 
+/** Whether only this machine reaches the address. */
+export function isLocal(host: string | undefined): boolean {
+  return host !== undefined && isLoopback(host)
+}
+
 /** Without strong keys the command line listens on loopback only; an embedding program gets a warning. */
 export function assertMayListen(server: ResolvedServerConfig, program: boolean, logger: Logger): void {
   const { host } = server.address
-  if (host !== undefined && isLoopback(host)) return
+  if (isLocal(host)) return
   assertLongKeys(server.authKeys)
   if (server.authKeys.length > 0 || server.allowUnauthenticated) return
   const where = host === undefined ? 'every network interface' : `'${host}'`

@@ -10,12 +10,15 @@ import { officialDocs } from '../protocols/a2a/official/docs.ts'
 import { officialRoutes } from '../protocols/a2a/official/official.ts'
 import { chatRoutes } from '../protocols/chat/chat.ts'
 import { chatDocs } from '../protocols/chat/docs.ts'
+import { mcpDocs } from '../protocols/mcp/docs.ts'
+import { createMcp, type McpEndpoint } from '../protocols/mcp/mcp.ts'
 import { openaiDocs } from '../protocols/openai/docs.ts'
 import { Leaving } from '../protocols/openai/leaving.ts'
 import { type OpenAISettings, openaiRoutes } from '../protocols/openai/openai.ts'
 import { systemTimers } from '../runtime/timers.ts'
 import type { Services } from '../service/services.ts'
 import { servicesPerCaller } from './caller-services.ts'
+import { isLocal } from './listen.ts'
 import { savedTestOf } from './project-tests.ts'
 import type { HealthRouter } from './types.ts'
 
@@ -37,17 +40,23 @@ export interface MountingOptions
   services: Services
   store: SessionStore
   server: ResolvedServerConfig
+  /** Where MCP keeps what must survive a restart. */
+  folder: string | undefined
 }
 
 export interface Mounting {
   /** Mounts all routes, and documentation of the current agents. */
   mount(): void
+  /** Tells MCP hosts that listen; after `mount`. */
+  agentsChanged(): void
+  /** Ends the streams that nothing else ends. */
+  close(): void
   /** For the user's own handlers; a route takes effect at once. */
   healthRouter(path?: string): HealthRouter
 }
 
-/** REST, A2A, useChat and the user's own routes; the user's win. */
-export function createMounting({ kernel, services, store, server, ...about }: MountingOptions): Mounting {
+/** REST, A2A, useChat, OpenAI, MCP and the user's own routes; the user's win. */
+export function createMounting({ kernel, services, store, server, folder, ...about }: MountingOptions): Mounting {
   const servicesOf = servicesPerCaller(services, store, server)
   const { a2a, chat, openai, prefix, limits, runTimeoutMs } = server
   const needsKey = server.authKeys.length > 0
@@ -72,7 +81,23 @@ export function createMounting({ kernel, services, store, server, ...about }: Mo
           maxFiles: limits.run.files,
           timeoutMs: runTimeoutMs,
         }
+  const mcp = createMcpEndpoint()
   const own: Route[] = []
+
+  function createMcpEndpoint(): McpEndpoint | undefined {
+    if (server.mcp === false) return undefined
+    const { search, documents } = server.knowledgeApi
+    return createMcp({
+      ...server.mcp,
+      version: about.version,
+      services: servicesOf,
+      registry: services.registry,
+      knowledge: services.knowledge !== undefined && search && documents,
+      folder,
+      isOpen: !needsKey && !isLocal(server.address.host),
+      logger: services.logger,
+    })
+  }
 
   function mount(): void {
     const settings: ApiSettings = {
@@ -91,6 +116,7 @@ export function createMounting({ kernel, services, store, server, ...about }: Mo
         ...officialDocs(a2a.prefix, a2a.publicCard),
         ...(chat ? chatDocs(prefix, services.registry.ids()) : []),
         ...(openaiSettings === undefined ? [] : openaiDocs(openaiSettings.prefix)),
+        ...(server.mcp === false ? [] : mcpDocs(server.mcp.path)),
       ],
     }
     const api = apiRoutes(services, settings, servicesOf)
@@ -100,12 +126,15 @@ export function createMounting({ kernel, services, store, server, ...about }: Mo
       ...officialRoutes(servicesOf, official),
       ...(chat ? chatRoutes({ prefix, services: servicesOf, maxFiles: limits.run.files }, runTimeoutMs) : []),
       ...(openaiSettings === undefined ? [] : openaiRoutes(openaiSettings)),
+      ...(mcp?.routes ?? []),
       ...own,
     ])
   }
 
   return {
     mount,
+    agentsChanged: () => mcp?.agentsChanged(),
+    close: () => mcp?.close(),
     healthRouter(path = server.healthPath) {
       return {
         route({ method = 'GET', handler }) {

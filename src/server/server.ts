@@ -12,7 +12,7 @@ import { removeLeftCopies } from '../store/backup/archive.ts'
 import { lockDataFolder, removeServerHint, writeServerHint } from '../store/data-folder.ts'
 import { CurrentConfig } from './current-config.ts'
 import { databaseOf, openDatabase, startPatienceMs, untilDone } from './database/database.ts'
-import { configName, foldersOf, toHint } from './folders.ts'
+import { configName, foldersOf, keptFolderOf, toHint } from './folders.ts'
 import { Lifecycle, type OnClose } from './lifecycle.ts'
 import { assertKeysForAnyOrigin, assertMayListen, listenOn } from './listen.ts'
 import { createMetrics } from './metrics.ts'
@@ -137,7 +137,7 @@ export function composeServer(initial: ResolvedConfig, { mode, onRunEnd, loadCon
   )
   life.signal.addEventListener('abort', () => live.close(), { once: true })
   const config = new CurrentConfig(initial, { knowledge, logger, signal: life.signal, runsEnded: () => runs.idle() })
-  const { mount, healthRouter } = createMounting({
+  const mounting = createMounting({
     kernel,
     services,
     store,
@@ -152,8 +152,10 @@ export function composeServer(initial: ResolvedConfig, { mode, onRunEnd, loadCon
     clock,
     readiness: () => readinessOf(life.phase, store, knowledge, peers?.state.lease),
     metrics: () => metrics.print({ peers: peers?.state, writes: store.numbers?.() }),
+    folder: keptFolderOf(initial, program),
   })
-  mount()
+  life.signal.addEventListener('abort', () => mounting.close(), { once: true })
+  mounting.mount()
 
   return {
     services,
@@ -172,10 +174,11 @@ export function composeServer(initial: ResolvedConfig, { mode, onRunEnd, loadCon
         id,
         toEntity(entity, { model, root, mcp, testDoubles, limits: server.limits, fetchUrls: server.files.fetchUrls }),
       )
+      mounting.agentsChanged()
       if (life.isServing) runs.adopt([])
     },
-    resync: mount,
-    healthRouter,
+    resync: mounting.mount,
+    healthRouter: mounting.healthRouter,
     async inject(request) {
       await life.serve()
       return kernel.inject(request)
@@ -193,7 +196,8 @@ export function composeServer(initial: ResolvedConfig, { mode, onRunEnd, loadCon
       costs.replace(next.prices)
       live.agentsLoaded({ ok: true })
       if (life.isServing) runs.adopt([])
-      mount()
+      mounting.mount()
+      mounting.agentsChanged()
       config.ingest()
     },
     reloadFailed: (error) => live.agentsLoaded({ ok: false, error }),

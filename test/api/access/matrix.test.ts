@@ -163,6 +163,24 @@ function rpcCases(bob: Foreign): Ask[] {
   )
 }
 
+/** Over MCP every answer to a tool is 200: a run or session of another user is an error of the tool. */
+function toolCases(bob: Foreign): Ask[] {
+  const headers = { accept: 'application/json, text/event-stream' }
+  const ask = (name: string, args: object): Ask => ({
+    body: { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name, arguments: args } },
+    headers,
+    status: 200,
+  })
+  return [
+    ...[bob.run, bob.child, bob.waiting].flatMap((run_id) => [
+      ask('get_run', { run_id, wait_seconds: 1 }),
+      ask('answer_run', { run_id, input: 'mine', wait_seconds: 1 }),
+      ask('cancel_run', { run_id }),
+    ]),
+    ask('ask_echo', { message: 'hello', session_id: bob.session, wait_seconds: 1 }),
+  ]
+}
+
 const cases: Cases = {
   createSession: (bob) => ({
     'body.session_id': { body: { session_id: bob.session }, status: 409 },
@@ -310,6 +328,7 @@ const cases: Cases = {
   }),
   runAgent: started('run'),
   streamAgent: started('run/stream'),
+  mcp: (bob) => ({ 'body.params': toolCases(bob) }),
   callA2AAgent: (bob) => ({ 'body.params': rpcCases(bob) }),
   sendToA2AAgent: officialSend,
   streamToA2AAgent: officialSend,
@@ -401,6 +420,7 @@ const ofEverybody = new Set([
 
 /** Says something of the request or of what is made by it, and names nothing that is there. */
 const namesNothing = new Set([
+  ...['MCP-Protocol-Version', 'Mcp-Method', 'Mcp-Name'].map((name) => `header.${name}`),
   ...['header.A2A-Version', 'query.pageSize', 'query.historyLength', 'query.statusTimestampAfter'],
   'query.includeArtifacts',
   'body.configuration',

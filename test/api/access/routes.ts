@@ -1,12 +1,15 @@
 import type { ApiSettings } from '../../../src/api/route/settings.ts'
 import { apiRoutes } from '../../../src/api/routes.ts'
 import type { Access } from '../../../src/core/access/scope.ts'
+import { silentLogger } from '../../../src/core/logger.ts'
 import { a2aRoutes } from '../../../src/protocols/a2a/a2a.ts'
 import { a2aDocs } from '../../../src/protocols/a2a/docs.ts'
 import { officialDocs } from '../../../src/protocols/a2a/official/docs.ts'
 import { officialRoutes } from '../../../src/protocols/a2a/official/official.ts'
 import { chatRoutes } from '../../../src/protocols/chat/chat.ts'
 import { chatDocs } from '../../../src/protocols/chat/docs.ts'
+import { mcpDocs } from '../../../src/protocols/mcp/docs.ts'
+import { createMcp, type McpSettings } from '../../../src/protocols/mcp/mcp.ts'
 import { openaiDocs } from '../../../src/protocols/openai/docs.ts'
 import { Leaving } from '../../../src/protocols/openai/leaving.ts'
 import { type OpenAISettings, openaiRoutes } from '../../../src/protocols/openai/openai.ts'
@@ -36,6 +39,7 @@ export function mountedRoutes(): MountedRoute[] {
     ...officialDocs(a2aPrefix, false),
     ...chatDocs('/api/v1'),
     ...openaiDocs('/v1'),
+    ...mcpDocs('/mcp'),
   ]
   const settings: ApiSettings = {
     prefix: '/api/v1',
@@ -79,6 +83,17 @@ export function mountedRoutes(): MountedRoute[] {
     maxFiles: 1,
     timeoutMs: 1000,
   }
+  const mcp: McpSettings = {
+    path: '/mcp',
+    approveByTool: false,
+    version: '0',
+    services: never,
+    registry: services.registry,
+    knowledge: true,
+    folder: undefined,
+    isOpen: false,
+    logger: silentLogger,
+  }
   // Not the refusals of all other paths.
   const openaiMounted = openaiRoutes(openai).filter(({ path }) => !path.endsWith('/**'))
   return [
@@ -87,6 +102,8 @@ export function mountedRoutes(): MountedRoute[] {
     ...officialRoutes(never, { ...official, a2aPrefix }),
     ...chatRoutes({ prefix: '/api/v1', services: never, maxFiles: 1 }, 1000),
     ...openaiMounted,
+    // Not the refusals of other methods.
+    ...createMcp(mcp).routes.filter(({ method }) => method === 'POST'),
   ].map((route) => {
     const { method, scope, timeoutMs } = route
     const path = route.path.replace('**:', ':')

@@ -111,7 +111,7 @@ describe('the server lets each kind of key do what the table says', () => {
       const target = path.replace('{id}', 'none').replace('{file}', 'docs.js').replace('{kind}', 'user')
       const answer = await ask(kind, method, target.replace(/\{\w+\}/, 'none'), method === 'GET' ? undefined : '[')
       const about = `${method} ${path}`
-      const isRpc = method === 'POST' && /\/a2a\/(?:\w+Message|agents\/\{id\})$/.test(path)
+      const isRpc = method === 'POST' && /\/a2a\/(?:\w+Message|agents\/\{id\})$|^\/mcp$/.test(path)
       // HTTP+JSON of A2A has the status in its errors.
       const isRest = /\{id\}\/(?:message:|tasks|extendedAgentCard)/.test(path) && path.includes('/a2a/')
       const code = (status: number, usual: string) => (isRpc ? -32600 : isRest ? status : usual)

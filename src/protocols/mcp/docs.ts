@@ -1,0 +1,46 @@
+import { AnyObject, type DocResponse, jsonAnswer, type RouteDoc } from '../../wire/document/route-doc.ts'
+
+const refusals: Record<number, string> = {
+  400: 'The message is not valid, or of another version of the protocol.',
+  401: 'The API key is missing or not valid.',
+  403: 'The origin is not allowed, or the server has no keys and can be reached from other machines.',
+  404: 'There is no such method.',
+  408: 'The body did not arrive in time.',
+  413: 'The body is too large.',
+  415: 'The body is not JSON.',
+  421: 'The Host is not allowed.',
+  429: 'Too many requests. Retry after the time in Retry-After.',
+  500: 'Internal error.',
+  503: 'The server is stopping or at capacity.',
+}
+
+export function mcpDocs(path: string): RouteDoc[] {
+  const refused = (status: number): DocResponse => jsonAnswer(refusals[status] ?? '', AnyObject)
+  return [
+    {
+      method: 'POST',
+      path,
+      operationId: 'mcp',
+      tag: 'MCP',
+      scope: 'any',
+      summary: 'Call the MCP server',
+      description:
+        'Model Context Protocol over Streamable HTTP, versions 2025-03-26 to 2026-07-28, without sessions. A tool needs the scope ' +
+        'of what it does: `run` to ask agents, `knowledge:read` to search documents.',
+      headers: {
+        'MCP-Protocol-Version': 'The version of the protocol.',
+        'Mcp-Method': 'The method of the message, from 2026-07-28 on.',
+        'Mcp-Name': 'The tool or resource of the message, from 2026-07-28 on.',
+      },
+      body: { required: true, content: { 'application/json': AnyObject } },
+      responses: {
+        200: {
+          description: 'The result, after progress when the host asked for it.',
+          content: { 'text/event-stream': AnyObject, 'application/json': AnyObject },
+        },
+        202: { description: 'A notification was received.' },
+        ...Object.fromEntries(Object.keys(refusals).map((status) => [status, refused(Number(status))])),
+      },
+    },
+  ]
+}
