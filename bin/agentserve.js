@@ -11,7 +11,8 @@ else runOnAnotherNode()
 
 function start() {
   var args = process.argv.slice(2)
-  if (servesLong(args)) keepMemorySmall()
+  if (speaksMcp(args)) keepOutputClean()
+  else if (servesLong(args)) keepMemorySmall()
   // Commits, DNS and files share libuv's pool; it is sized when it is first used.
   if (process.env.UV_THREADPOOL_SIZE === undefined) process.env.UV_THREADPOOL_SIZE = '16'
   import('node:module')
@@ -53,6 +54,26 @@ function sayUnsettled() {
 function servesLong(args) {
   var command = args.filter((arg) => arg[0] !== '-')[0]
   return command === 'start' || command === 'dev'
+}
+
+/** Not for what only prints. */
+function speaksMcp(args) {
+  var prints = args.some((arg) => arg === '-h' || arg === '--help' || arg.indexOf('--print-config') === 0)
+  return args[0] === 'mcp' && !prints
+}
+
+/**
+ * Only messages may go to stdout, and agents, libraries and programs that they start print there. So stdout becomes another
+ * file of the process, and stderr takes its place: a shell can do that, and is replaced by the program again.
+ */
+function keepOutputClean() {
+  if (process.env.AGENTSERVE_MCP_OUTPUT !== undefined || !canBeReplaced() || !isProgram('/bin/sh')) return
+  var words = [process.execPath].concat(process.execArgv, process.argv.slice(1))
+  process.execve(
+    '/bin/sh',
+    ['sh', '-c', 'exec "$0" "$@" 3>&1 1>&2'].concat(words),
+    Object.assign({}, process.env, { AGENTSERVE_MCP_OUTPUT: '3' }),
+  )
 }
 
 /**

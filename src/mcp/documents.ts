@@ -27,16 +27,24 @@ function asJson(shown: Record<string, unknown>, structured = shown): CallToolRes
 
 export async function search(port: McpPort, given: GivenArguments, signal: AbortSignal): Promise<CallToolResult> {
   const query = given.text('query') ?? ''
-  const { results } = await port.search(
+  const { results, filesToCome } = await port.search(
     { query, limit: given.integer('limit'), collection: given.text('collection') },
     signal,
   )
   const documents = new Map(results.map((hit) => [hit.document_id, hit]))
   const titled = (hit: SearchHit) => ({ id: hit.document_id, title: hit.source, url: urlOf(hit) })
   return asJson(
-    { results: [...documents.values()].map(titled) },
-    { results: results.map((hit) => ({ ...titled(hit), ...shown(hit) })) },
+    { results: [...documents.values()].map(titled), ...incomplete(filesToCome) },
+    { results: results.map((hit) => ({ ...titled(hit), ...shown(hit) })), ...incomplete(filesToCome) },
   )
+}
+
+/** Nothing when every file was searched. */
+function incomplete(filesToCome: number | undefined) {
+  if (filesToCome === undefined) return {}
+  const files = filesToCome === 0 ? 'Files' : filesToCome === 1 ? '1 file' : `${filesToCome} files`
+  const note = `${files} are still being read. Search again in a few seconds for results from all of them.`
+  return { files_to_come: filesToCome, note: filesToCome === 1 ? note.replace(' are ', ' is ') : note }
 }
 
 function shown({ chunk_id, content, score, source, line_start, line_end, page }: SearchHit) {

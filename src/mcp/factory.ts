@@ -18,7 +18,7 @@ import { type McpTool, toolsOf } from './tools.ts'
 
 export interface McpFactoryOptions {
   version: string
-  /** Whether the host's model may approve tool calls of a run. */
+  /** Whether the host's model may approve tool calls of a run, unless the catalog says it. */
   approveByTool: boolean
   transport: 'http' | 'stdio'
   /** At least 32 bytes, the same after a restart: it signs what comes back with a person's answer. */
@@ -57,7 +57,7 @@ export async function createMcpFactory(options: McpFactoryOptions): Promise<McpS
   })
   const made = new WeakMap<McpCatalog, ReadonlyMap<string, McpTool>>()
   const known = (catalog: McpCatalog) => {
-    const tools = made.get(catalog) ?? toolsOf(catalog, approveByTool)
+    const tools = made.get(catalog) ?? toolsOf(catalog, catalog.approveByTool ?? approveByTool)
     made.set(catalog, tools)
     return tools
   }
@@ -67,10 +67,11 @@ export async function createMcpFactory(options: McpFactoryOptions): Promise<McpS
   return async (context) => {
     const { era } = context
     const port = portOf(context)
-    const catalog = await port.catalog()
-    const tools = known(catalog)
+    // On stdio the opening does not wait for the catalog, and the connection outlives it.
+    const listed = transport === 'stdio' ? undefined : await port.catalog()
+    const tools = async () => known(listed ?? (await port.catalog()))
     const may = (scope: Scope) => port.scopes === undefined || port.scopes.has(scope)
-    const withDocuments = catalog.knowledge && may('knowledge:read')
+    const withDocuments = listed?.knowledge !== false && may('knowledge:read')
     const isLegacyHttp = transport === 'http' && era === 'legacy'
     const server: Server = new sdk.Server(
       { name: 'agentserve', version },
@@ -93,11 +94,11 @@ export async function createMcpFactory(options: McpFactoryOptions): Promise<McpS
       },
     )
 
-    server.setRequestHandler('tools/list', () => ({
-      tools: [...tools.values()].flatMap(({ scope, definition }) => (may(scope) ? [definition] : [])),
+    server.setRequestHandler('tools/list', async () => ({
+      tools: [...(await tools()).values()].flatMap(({ scope, definition }) => (may(scope) ? [definition] : [])),
     }))
     server.setRequestHandler('tools/call', async ({ params }, ctx) => {
-      const tool = tools.get(params.name)
+      const tool = (await tools()).get(params.name)
       if (tool === undefined) throw unknown(`Unknown tool: ${params.name.slice(0, 100)}`)
       try {
         if (!may(tool.scope)) throw new AppError('forbidden', `Your key does not have the scope '${tool.scope}'.`)

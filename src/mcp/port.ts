@@ -10,6 +10,8 @@ import type { Answer } from '../core/waiting.ts'
 export interface McpCatalog {
   readonly entities: readonly Pick<EntityInfo, 'id' | 'name' | 'description'>[]
   readonly knowledge: boolean
+  /** Whether the host's model may approve tool calls of a run. */
+  readonly approveByTool?: boolean | undefined
 }
 
 /** A run, as services and the typed client give it. */
@@ -23,6 +25,9 @@ export interface McpRunEvents {
   readonly runId: string
   readonly events: AsyncIterable<readonly RunEvent[]>
 }
+
+/** `filesToCome`: still to be ingested, when known; absent when there are none. */
+export type McpSearchResult = Pick<SearchResult, 'results'> & { filesToCome?: number | undefined }
 
 /**
  * What an MCP host can do here, for one caller: data of others does not exist. Every error is an AppError. Abort ends what
@@ -43,7 +48,7 @@ export interface McpPort {
   resume(runId: string, answer: Answer): Promise<McpRunEvents>
   run(runId: string): Promise<McpRun>
   cancel(runId: string, reason: string): Promise<McpRun>
-  search(query: Pick<SearchQuery, 'query' | 'limit' | 'collection'>, signal: AbortSignal): Promise<SearchResult>
+  search(query: Pick<SearchQuery, 'query' | 'limit' | 'collection'>, signal: AbortSignal): Promise<McpSearchResult>
   document(documentId: string): Promise<DocumentRecord>
   /** The document's chunks in order. */
   chunks(documentId: string, page: PageRequest): Promise<Page<Chunk>>

@@ -18,6 +18,8 @@ export class CurrentConfig {
   readonly #options: CurrentConfigOptions
   readonly #ingests = createSerial()
   readonly #disposals = new Set<Promise<void>>()
+  /** Of each ingestion that waits or is active, the files that are still to come; undefined before they are known. */
+  readonly #left = new Map<symbol, number | undefined>()
   #config: ResolvedConfig
 
   constructor(initial: ResolvedConfig, options: CurrentConfigOptions) {
@@ -43,7 +45,17 @@ export class CurrentConfig {
     const { knowledge, logger, signal } = this.#options
     if (knowledge === undefined) return
     const { root, knowledge: sources } = this.#config
-    void this.#ingests.run(() => ingestSources({ knowledge, root, ...sources, logger, signal }))
+    const id = Symbol()
+    this.#left.set(id, undefined)
+    const onLeft = (files: number) => void this.#left.set(id, files)
+    const done = this.#ingests.run(() => ingestSources({ knowledge, root, ...sources, logger, signal, onLeft }))
+    void done.finally(() => this.#left.delete(id))
+  }
+
+  /** How many files are still to be ingested; undefined when none are. */
+  get toCome(): number | undefined {
+    if (this.#left.size === 0) return undefined
+    return [...this.#left.values()].reduce((sum: number, files) => sum + (files ?? 0), 0)
   }
 
   /** Resolves when ingestion has finished; failures are logged. */

@@ -15,6 +15,8 @@ export interface IngestSourcesOptions {
   chunkOverlap?: number | undefined
   logger: Logger
   signal: AbortSignal
+  /** Called with the number of files that are still to come. */
+  onLeft?: ((files: number) => void) | undefined
 }
 
 /** Ingestions of one caller run one after the other. */
@@ -35,9 +37,12 @@ export async function ingestSources(options: IngestSourcesOptions): Promise<void
       missing: (source) => logger.error({ source, root }, 'a configured knowledge source does not exist'),
     })
     const found = new Set(sources)
+    let left = found.size
+    options.onLeft?.(left)
     await knowledge.brought.remember(new Set([...before, ...found]), collection)
     for await (const { source, outcome, error } of ingestFiles(targetOf(options), { root, sources, signal })) {
       counts[outcome]++
+      options.onLeft?.(--left)
       if (error) logger.warn({ source, reason: error.message }, 'source was not ingested')
     }
     const lost = await unreachable(root, options.sources)

@@ -203,5 +203,6 @@ export function composeServer(initial: ResolvedConfig, { mode, onRunEnd, loadCon
     reloadFailed: (error) => live.agentsLoaded({ ok: false, error }),
     refreshSources: () => config.ingest(),
     ingested: () => config.ingested(),
+    filesToCome: () => config.toCome,
   }
 }

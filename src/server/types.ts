@@ -59,6 +59,8 @@ export interface OpenServer extends Server {
   refreshSources(): void
   /** Resolves when the knowledge sources of the config have been ingested, as far as possible. */
   ingested(): Promise<void>
+  /** How many files of the knowledge sources are still to be ingested, 0 before they are counted; undefined when all are. */
+  filesToCome(): number | undefined
   readonly services: Services
   /** The ids of runs and requests that have not ended. */
   underWay(): { run_ids: string[]; request_ids: string[] }

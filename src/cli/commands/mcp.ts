@@ -3,12 +3,11 @@ import { UsageError } from '../command/exit.ts'
 import { addConnectFlags, type ConnectOptions, repeated } from '../command/flags.ts'
 import type { CommandModule } from '../command/module.ts'
 import { type HostName, hostNames } from '../mcp/hosts.ts'
-import { printConfig } from '../mcp/print-config.ts'
 
 interface McpOptions extends ConnectOptions {
   agent?: string[]
   folder?: string
-  printConfig: HostName
+  printConfig?: HostName
   http?: boolean
 }
 
@@ -18,15 +17,21 @@ export const command: CommandModule<McpOptions> = {
       .option('--folder <folder>', "the project's folder (default: this one)")
       .option('--agent <id>', 'offer only this agent, team or workflow; repeatable', repeated)
       .addOption(
-        new Option('--print-config <host>', 'print what to paste into the configuration of an MCP host')
-          .choices(hostNames)
-          .makeOptionMandatory(),
+        new Option('--print-config <host>', 'print what to paste into the configuration of an MCP host').choices(
+          hostNames,
+        ),
       )
       .option('--http', 'with --print-config: the form that calls the URL of a server'),
-  async run(_context, options) {
-    if (options.folder !== undefined) enter(options.folder)
-    await printConfig(options.printConfig, options)
-    return undefined
+  async run(context, { folder, printConfig: host, http = false, ...options }) {
+    if (folder !== undefined) enter(folder)
+    if (host !== undefined) {
+      const { printConfig } = await import('../mcp/print-config.ts')
+      await printConfig(host, { ...options, http })
+      return undefined
+    }
+    if (http) throw new UsageError('--http needs --print-config <host>. A server offers MCP over HTTP by itself.')
+    const { serveMcp } = await import('../mcp/serve.ts')
+    return serveMcp(context, options)
   },
 }
 

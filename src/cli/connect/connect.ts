@@ -1,6 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import type { Client } from '../../client/client.ts'
 import { createClient } from '../../client/create.ts'
+import type { ResolvedConfig } from '../../config/types.ts'
+import type { OpenServer, ShutdownOptions } from '../../server.ts'
 import type { ConnectOptions } from '../command/flags.ts'
 import type { CommandContext } from '../command/module.ts'
 import { terminalLogger } from '../terminal/logger.ts'
@@ -12,7 +14,9 @@ import { waitForFolder } from './wait-for-folder.ts'
 
 export interface Connection {
   client: Client
-  close(): Promise<void>
+  /** The server in this process, and its config. */
+  own?: { server: OpenServer; config: ResolvedConfig }
+  close(options?: ShutdownOptions): Promise<void>
 }
 
 /** Connects to `--url`, else the data folder's running server, else a server in this process until `close`. */
@@ -62,7 +66,7 @@ async function openInProcess(options: ConnectOptions, signal: AbortSignal): Prom
     await server.shutdown({ deadline: 0 })
     throw error
   }
-  return { client, close: () => server.shutdown() }
+  return { client, own: { server, config }, close: (options) => server.shutdown(options) }
 }
 
 function toConnection(client: Client): Connection {

@@ -66,12 +66,27 @@ prints the command that answers it.`,
     page: 'agents',
   },
   mcp: {
-    details: `\`--print-config <host>\` prints what to paste into the configuration of an MCP host; on stderr it says into which file.
-The host then starts agentserve by itself, with this folder's agents and documents. With \`--http\` it prints the form that
-calls the URL of a server: the one that \`--url\` names, or the one that runs on the data folder. A key is never printed: the
-form reads \`AGENTSERVE_KEY\`, asks for the key, or has a placeholder.`,
+    details: `Speaks MCP on stdin and stdout, for a host that starts it: a coding assistant, for example. It offers \`search\` and \`fetch\` over
+the documents, a tool \`ask_…\` for each agent, team and workflow, and \`get_run\`, \`answer_run\` and \`cancel_run\`. Only
+messages go to stdout; what agents, libraries and programs print there goes to stderr.
+
+Calls go to the server that runs on the data folder, or else to one in this process. That one is closed a second after the last
+call, so other commands, hosts and servers can use the folder meanwhile. The next call reads the config and the sources again,
+and tells the host when the tools have changed. While files are still being read, \`search\` answers from those that are there and
+says how many are to come (\`files_to_come\`). Approvals and questions of a run are put to the person at the host, if the host can.
+
+With a config that can't be loaded the program starts all the same: each tool then says what is wrong, until it is mended.
+
+When the host closes stdin, runs in this process are cancelled and the exit code is 0. Use \`dev\` or \`start\` beside it for
+runs that outlive the host.
+
+\`--print-config <host>\` prints what to paste into the configuration of a host; on stderr it says into which file. The host then
+starts agentserve by itself, with this folder's agents and documents. With \`--http\` it prints the form that calls the URL of a
+server: the one that \`--url\` names, or the one that runs on the data folder. A key is never printed: the form reads
+\`AGENTSERVE_KEY\`, asks for the key, or has a placeholder.`,
     examples: [
       'agentserve mcp --print-config claude-code',
+      'agentserve mcp --agent docs',
       'agentserve mcp --print-config vscode --http --url https://agents.example.com',
     ],
   },
