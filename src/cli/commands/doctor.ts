@@ -15,7 +15,7 @@ import { checkDatabase } from './doctor/database.ts'
 import { type Finding, ok, warning, wrong } from './doctor/finding.ts'
 import { checkDisk, checkLibrary, checkNode } from './doctor/machine.ts'
 import { checkModels, checkSentenceModel } from './doctor/models.ts'
-import { checkCards, checkChat, checkFolder, checkPort, existing } from './doctor/project.ts'
+import { checkCards, checkChat, checkFolder, checkMcp, checkOpenAI, checkPort, existing } from './doctor/project.ts'
 import { checkStorage, compactStorage } from './doctor/storage.ts'
 import { acceptTools, checkTools } from './doctor/tools.ts'
 
@@ -99,6 +99,8 @@ async function* examine(context: CommandContext, options: ProjectOptions): Async
   yield await checkPort(config.server, running?.hint)
   yield checkCards(config.server, running?.hint)
   yield checkChat(config.server, running?.hint)
+  yield checkOpenAI(config.server, running?.hint)
+  yield checkMcp(config.server, running?.hint)
   yield* await checkModels(config)
   yield* await checkSentenceModel(config)
   yield* checkTools(config, context.signal)

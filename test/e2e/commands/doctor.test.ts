@@ -39,6 +39,8 @@ it('finds nothing wrong with a sound project, and leaves no data folder behind',
   expect(findings.filter(({ state }) => state === 'wrong')).toEqual([])
   expect(of(findings, 'data')).toMatchObject([{ state: 'ok', message: expect.stringContaining('does not exist yet') }])
   expect(of(findings, 'model')[0]?.message).toMatch(/^offline for hello: no model is configured/)
+  expect(of(findings, 'openai')).toMatchObject([{ state: 'ok', message: 'http://127.0.0.1:8080/v1' }])
+  expect(of(findings, 'mcp')).toMatchObject([{ state: 'ok', message: 'http://127.0.0.1:8080/mcp' }])
   expect(existsSync(join(project.folder, '.agentserve'))).toBe(false)
 })
 

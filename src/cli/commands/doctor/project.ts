@@ -54,6 +54,16 @@ export function checkChat(
   return ok('usechat', chat ? `${baseOf(address, running)}${prefix}/chat/<agent>` : 'off: server.chat is false')
 }
 
+/** What clients of OpenAI take as their base URL. */
+export function checkOpenAI({ openai, address }: ResolvedConfig['server'], running: ServerHint | undefined): Finding {
+  return ok('openai', openai ? `${baseOf(address, running)}${openai.prefix}` : 'off: server.openai is false')
+}
+
+/** Where MCP hosts find the tools. */
+export function checkMcp({ mcp, address }: ResolvedConfig['server'], running: ServerHint | undefined): Finding {
+  return ok('mcp', mcp ? `${baseOf(address, running)}${mcp.path}` : 'off: server.mcp is false')
+}
+
 function baseOf({ host = 'localhost', port }: ResolvedConfig['server']['address'], running: ServerHint | undefined) {
   return running?.url ?? `http://${host}:${port}`
 }
