@@ -12,6 +12,8 @@ import { chatRoutes } from '../protocols/chat/chat.ts'
 import { chatDocs } from '../protocols/chat/docs.ts'
 import { mcpDocs } from '../protocols/mcp/docs.ts'
 import { createMcp, type McpEndpoint } from '../protocols/mcp/mcp.ts'
+import { completionRoutes } from '../protocols/openai/completions/completions.ts'
+import { completionDocs } from '../protocols/openai/completions/docs.ts'
 import { openaiDocs } from '../protocols/openai/docs.ts'
 import { Leaving } from '../protocols/openai/leaving.ts'
 import { type OpenAISettings, openaiRoutes } from '../protocols/openai/openai.ts'
@@ -115,8 +117,10 @@ export function createMounting({ kernel, services, store, server, folder, ...abo
         ...a2aDocs(a2a.prefix),
         ...officialDocs(a2a.prefix, a2a.publicCard),
         ...(chat ? chatDocs(prefix, services.registry.ids()) : []),
-        ...(openaiSettings === undefined ? [] : openaiDocs(openaiSettings.prefix)),
         ...(server.mcp === false ? [] : mcpDocs(server.mcp.path)),
+        ...(openaiSettings === undefined
+          ? []
+          : [...openaiDocs(openaiSettings.prefix), ...completionDocs(openaiSettings.prefix)]),
       ],
     }
     const api = apiRoutes(services, settings, servicesOf)
@@ -127,6 +131,7 @@ export function createMounting({ kernel, services, store, server, folder, ...abo
       ...(chat ? chatRoutes({ prefix, services: servicesOf, maxFiles: limits.run.files }, runTimeoutMs) : []),
       ...(openaiSettings === undefined ? [] : openaiRoutes(openaiSettings)),
       ...(mcp?.routes ?? []),
+      ...(openaiSettings === undefined ? [] : [...openaiRoutes(openaiSettings), ...completionRoutes(openaiSettings)]),
       ...own,
     ])
   }

@@ -46,6 +46,7 @@ const bodies: Record<string, unknown> = {
   streamMessage: message('streamMessage'),
   postChat: { id: 'of-a-page', messages: [{ id: 'u WAY', role: 'user', parts: [{ type: 'text', text: 'WAY' }] }] },
   stopChat: { ignored: 'WAY' },
+  createChatCompletion: { model: 'echo', messages: [{ role: 'user', content: 'WAY' }] },
   callA2AAgent: { jsonrpc: '2.0', method: 'SendMessage', id: 'WAY', params: officialMessage('call') },
   sendToA2AAgent: officialMessage('send'),
   streamToA2AAgent: officialMessage('stream'),

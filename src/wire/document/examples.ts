@@ -151,6 +151,7 @@ const task = {
   messages: [{ ...message, messageId: 'msg_01kcz6t8d3m0x4zv', role: 'assistant' }],
 }
 
+const completion = { id: 'chatcmpl-01kcz6t8d3m0x4zv', created: 1_790_000_000, model: 'docs' }
 const chatMessage = { id: 'u1', role: 'user', parts: [{ type: 'text', text: 'hello there' }] }
 const officialMessage = { message: { messageId: 'm1', role: 'ROLE_USER', parts: [{ text: 'hello there' }] } }
 
@@ -312,6 +313,19 @@ export const examples: Readonly<Record<string, unknown>> = {
   A2ASendRequest: officialMessage,
   ChatRequest: { id: 'demo-chat', messages: [chatMessage], trigger: 'submit-message' },
   ChatChunk: { type: 'text-delta', id: '0', delta: 'Hello ' },
+  ChatCompletionRequest: { model: 'docs', messages: [{ role: 'user', content: 'hello there' }] },
+  ChatCompletion: {
+    ...completion,
+    object: 'chat.completion',
+    choices: [{ index: 0, message: { role: 'assistant', content: 'Hello!' }, finish_reason: 'stop', logprobs: null }],
+    usage: { prompt_tokens: 5, completion_tokens: 3, total_tokens: 8 },
+    agentserve: { run_id: runId, session_id: sessionId, sources: [] },
+  },
+  ChatCompletionChunk: {
+    ...completion,
+    object: 'chat.completion.chunk',
+    choices: [{ index: 0, delta: { content: 'Hello' }, finish_reason: null, logprobs: null }],
+  },
   ChatStop: {},
   ChatStopped: { success: true },
   ChatHistory: { id: 'demo-chat', messages: [chatMessage], activeRunId: null, has_more: false },

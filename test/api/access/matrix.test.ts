@@ -128,6 +128,12 @@ const decided = (id: string) => ({
   ],
 })
 
+const hello = { role: 'user', content: 'hello' }
+/** As bob's first turn. */
+const completed = [hello, { role: 'assistant', content: 'hello' }]
+const completion = (more: object) => ({ model: 'echo', messages: [hello], user: 'bob', ...more })
+const attempt = (count: number) => ({ 'x-stainless-retry-count': String(count) })
+
 function foreignTasks(bob: Foreign, verbs: string[], more: Ask = {}): Ask[] {
   return [bob.run, bob.child, bob.waiting].flatMap((task) =>
     verbs.map((verb) => ({ ...more, task: task + verb, status: 404 })),
@@ -367,6 +373,22 @@ const cases: Cases = {
       ]
     }),
   }),
+  createChatCompletion: (bob) => {
+    const foreign = { body: completion({}), status: 404 }
+    const asked = (message: object) => ({ body: completion({ messages: [...completed, message] }), status: 200 })
+    return {
+      'header.X-Session-Id': { ...foreign, headers: { 'x-session-id': bob.session } },
+      'header.X-OpenWebUI-Chat-Id': { ...foreign, headers: { 'x-openwebui-chat-id': bob.session } },
+      'body.session_id': { ...foreign, body: completion({ metadata: { session_id: bob.session } }) },
+      // Bob has sent the same.
+      'header.X-Stainless-Retry-Count': { ...asked(hello), body: completion({}), headers: attempt(1) },
+      'body.messages': asked(hello),
+      'body.user': asked(hello),
+      'body.tool_call_id': [bob.waiting, bob.run].map((run) =>
+        asked({ role: 'tool', tool_call_id: run.replace('run_', 'call_').concat('_any'), content: 'done' }),
+      ),
+    }
+  },
   streamChat: (bob) => ({
     'path.agent': { status: 204 },
     'path.chat_id': { id: bob.session, status: 204 },
@@ -442,6 +464,8 @@ const namesNothing = new Set([
   ...['again_of', 'from', 'keep'],
   // What a protocol says again to whom it was said.
   ...['protocol', 'echo'],
+  ...['stream_options', 'include_usage', 'tools', 'tool_choice', 'response_format', 'safety_identifier'],
+  'header.X-On-Disconnect',
 ])
 const isNothing = (field: string) => namesNothing.has(field) || namesNothing.has(field.replace(/^body\./, ''))
 
@@ -499,6 +523,7 @@ describe.each(ways)('with %s', (_way, config) => {
       await as('POST', `${api}/a2a/${method}`, toMessage(method, { messageId: message }))
       await as('POST', `${api}/a2a/${method}`, toMessage(method, { messageId: 'other' }), keyed)
     }
+    expect((await as('POST', '/v1/chat/completions', completion({}), attempt(0))).status).toBe(200)
     const copy = (await as('GET', `${api}/sessions/${session}/export`)).text
     await as('POST', `${api}/sessions/import?new_ids=true`, copy, { ...ndjson, ...keyed })
     const cursorOf = async (path: string) => (await as('GET', `${api}/${path}`)).json.next_cursor as string
@@ -584,7 +609,7 @@ describe.each(ways)('with %s', (_way, config) => {
           const about = `${operationId} ${field} ${JSON.stringify(query)} ${target}`
           if (status === undefined) expect([about, answer.status < 500]).toEqual([about, true])
           else expect([about, answer.status]).toEqual([about, status])
-          const said = `${target} ${search} ${typeof body === 'string' ? body : JSON.stringify(body ?? '')}`
+          const said = `${target} ${search} ${typeof body === 'string' ? body : JSON.stringify([body, headers])}`
           const heard = `${answer.text} ${[...answer.headers.values()].join(' ')}`
           const leaked = secrets.filter((secret) => heard.includes(secret) && !said.includes(secret))
           expect([about, leaked]).toEqual([about, []])

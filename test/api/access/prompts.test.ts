@@ -46,7 +46,10 @@ const places: Record<string, (ask: Ask, made: Made) => Promise<{ status: number;
     ]
     const answers = await Promise.all(paths.map((path) => ask('GET', path)))
     const streamed = await ask('POST', '/agents/one/run/stream', input)
-    return { status: 200, text: [...answers, streamed].map(({ text }) => text).join('\n') }
+    const completion = { model: 'one', messages: [{ role: 'user', content: 'hello' }], stream: true }
+    const completed = await ask('POST', '/../../v1/chat/completions', completion)
+    expect(completed.text).toContain('[DONE]')
+    return { status: 200, text: [...answers, streamed, completed].map(({ text }) => text).join('\n') }
   },
 }
 

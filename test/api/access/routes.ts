@@ -10,6 +10,8 @@ import { chatRoutes } from '../../../src/protocols/chat/chat.ts'
 import { chatDocs } from '../../../src/protocols/chat/docs.ts'
 import { mcpDocs } from '../../../src/protocols/mcp/docs.ts'
 import { createMcp, type McpSettings } from '../../../src/protocols/mcp/mcp.ts'
+import { completionRoutes } from '../../../src/protocols/openai/completions/completions.ts'
+import { completionDocs } from '../../../src/protocols/openai/completions/docs.ts'
 import { openaiDocs } from '../../../src/protocols/openai/docs.ts'
 import { Leaving } from '../../../src/protocols/openai/leaving.ts'
 import { type OpenAISettings, openaiRoutes } from '../../../src/protocols/openai/openai.ts'
@@ -39,6 +41,7 @@ export function mountedRoutes(): MountedRoute[] {
     ...officialDocs(a2aPrefix, false),
     ...chatDocs('/api/v1'),
     ...openaiDocs('/v1'),
+    ...completionDocs('/v1'),
     ...mcpDocs('/mcp'),
   ]
   const settings: ApiSettings = {
@@ -102,6 +105,7 @@ export function mountedRoutes(): MountedRoute[] {
     ...officialRoutes(never, { ...official, a2aPrefix }),
     ...chatRoutes({ prefix: '/api/v1', services: never, maxFiles: 1 }, 1000),
     ...openaiMounted,
+    ...completionRoutes(openai),
     // Not the refusals of other methods.
     ...createMcp(mcp).routes.filter(({ method }) => method === 'POST'),
   ].map((route) => {
