@@ -1,3 +1,4 @@
+import { fixedPath, type RouteGroup } from '../http/meeting.ts'
 import type { Route } from '../http/router.ts'
 import type { Services } from '../service/services.ts'
 import { knowledgeRoutes } from './knowledge/knowledge.ts'
@@ -28,8 +29,17 @@ import { userRoutes } from './sessions/user-data.ts'
  * All REST routes, documentation included. Call and mount again after a change of agents or settings, which the
  * documentation describes. `servicesOf`: the services of each caller; default: `services`.
  */
-export function apiRoutes(services: Services, settings: ApiSettings, servicesOf: ServicesOf = () => services): Route[] {
-  const routes: DocumentedRoute[] = [
+export function apiRoutes(services: Services, settings: ApiSettings, servicesOf?: ServicesOf): Route[] {
+  return apiRouteGroups(services, settings, servicesOf).flatMap(({ routes }) => routes)
+}
+
+/** The same by the setting that their paths come from. */
+export function apiRouteGroups(
+  services: Services,
+  settings: ApiSettings,
+  servicesOf: ServicesOf = () => services,
+): RouteGroup<Route>[] {
+  const below: DocumentedRoute[] = [
     ...sessionRoutes(settings),
     ...sessionCopyRoutes(settings),
     ...sessionTestRoutes(settings),
@@ -46,14 +56,21 @@ export function apiRoutes(services: Services, settings: ApiSettings, servicesOf:
     ...backupRoutes(settings),
     ...meRoutes(services.knowledge, settings),
     ...projectTestRoutes(settings),
-    ...healthRoutes(settings),
-    ...metricsRoutes(settings),
-    ...homeRoutes(settings),
-    ...docsRoutes(),
   ]
+  const health = healthRoutes(settings)
+  const fixed = [...metricsRoutes(settings), ...homeRoutes(settings), ...docsRoutes()]
+  const routes = [...below, ...health, ...fixed]
   const documentation = openApiRoutes(
     () => [...routes, ...documentation].map(({ doc }) => doc).concat(settings.extraDocs),
     settings,
   )
-  return [...routes, ...documentation].map((route) => bindRoute(route, servicesOf))
+  const group = (setting: string, documented: readonly DocumentedRoute[]) => ({
+    setting,
+    routes: documented.map((route) => bindRoute(route, servicesOf)),
+  })
+  return [
+    group('server.prefix', below),
+    group('server.healthPath', health),
+    group(fixedPath, [...fixed, ...documentation]),
+  ]
 }

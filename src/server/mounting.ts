@@ -1,8 +1,9 @@
 import type { ApiSettings } from '../api/route/settings.ts'
-import { apiRoutes } from '../api/routes.ts'
+import { apiRouteGroups } from '../api/routes.ts'
 import type { ResolvedServerConfig } from '../config/types.ts'
 import type { SessionStore } from '../core/store.ts'
 import type { Kernel } from '../http/kernel.ts'
+import { fixedPath, type RouteGroup } from '../http/meeting.ts'
 import type { Route } from '../http/router.ts'
 import { a2aRoutes } from '../protocols/a2a/a2a.ts'
 import { a2aDocs } from '../protocols/a2a/docs.ts'
@@ -21,6 +22,7 @@ import { systemTimers } from '../runtime/timers.ts'
 import type { Services } from '../service/services.ts'
 import { servicesPerCaller } from './caller-services.ts'
 import { isLocal } from './listen.ts'
+import { assertNoClash } from './path-clash.ts'
 import { savedTestOf } from './project-tests.ts'
 import type { HealthRouter } from './types.ts'
 
@@ -44,21 +46,25 @@ export interface MountingOptions
   server: ResolvedServerConfig
   /** Where MCP keeps what must survive a restart. */
   folder: string | undefined
+  /** The config's. */
+  file: string | undefined
 }
 
 export interface Mounting {
-  /** Mounts all routes, and documentation of the current agents. */
+  /** Mounts all routes, and documentation of the current agents. The first time it checks them. */
   mount(): void
   /** Tells MCP hosts that listen; after `mount`. */
   agentsChanged(): void
   /** Ends the streams that nothing else ends. */
   close(): void
+  /** Throws a ConfigError that names both when two settings lead to the same path. The user's own routes may replace ours. */
+  check(): void
   /** For the user's own handlers; a route takes effect at once. */
   healthRouter(path?: string): HealthRouter
 }
 
 /** REST, A2A, useChat, OpenAI, MCP and the user's own routes; the user's win. */
-export function createMounting({ kernel, services, store, server, folder, ...about }: MountingOptions): Mounting {
+export function createMounting({ kernel, services, store, server, file, folder, ...about }: MountingOptions): Mounting {
   const servicesOf = servicesPerCaller(services, store, server)
   const { a2a, chat, openai, prefix, limits, runTimeoutMs } = server
   const needsKey = server.authKeys.length > 0
@@ -101,7 +107,7 @@ export function createMounting({ kernel, services, store, server, folder, ...abo
     })
   }
 
-  function mount(): void {
+  function groups(): RouteGroup<Route>[] {
     const settings: ApiSettings = {
       ...about,
       prefix,
@@ -123,23 +129,39 @@ export function createMounting({ kernel, services, store, server, folder, ...abo
           : [...openaiDocs(openaiSettings.prefix), ...completionDocs(openaiSettings.prefix)]),
       ],
     }
-    const api = apiRoutes(services, settings, servicesOf)
-    kernel.setRoutes([
-      ...api,
+    const a2aOwn = [
       ...a2aRoutes(servicesOf, a2a.prefix, limits.fileBytes, runTimeoutMs),
       ...officialRoutes(servicesOf, official),
-      ...(chat ? chatRoutes({ prefix, services: servicesOf, maxFiles: limits.run.files }, runTimeoutMs) : []),
-      ...(openaiSettings === undefined ? [] : openaiRoutes(openaiSettings)),
-      ...(mcp?.routes ?? []),
-      ...(openaiSettings === undefined ? [] : [...openaiRoutes(openaiSettings), ...completionRoutes(openaiSettings)]),
-      ...own,
-    ])
+    ]
+    const isFixed = ({ path }: Route) => path.startsWith('/.well-known/')
+    const chatOwn = chat ? chatRoutes({ prefix, services: servicesOf, maxFiles: limits.run.files }, runTimeoutMs) : []
+    return [
+      ...apiRouteGroups(services, settings, servicesOf),
+      { setting: 'server.a2a.prefix', routes: a2aOwn.filter((route) => !isFixed(route)) },
+      { setting: fixedPath, routes: a2aOwn.filter(isFixed) },
+      { setting: 'server.prefix', routes: chatOwn },
+      {
+        setting: 'server.openai.prefix',
+        routes:
+          openaiSettings === undefined ? [] : [...openaiRoutes(openaiSettings), ...completionRoutes(openaiSettings)],
+      },
+      { setting: 'server.mcp.path', routes: mcp?.routes ?? [] },
+    ]
+  }
+
+  let isChecked = false
+  function mount(): void {
+    const all = groups()
+    if (!isChecked) assertNoClash(all, server, file)
+    isChecked = true
+    kernel.setRoutes([...all.flatMap(({ routes }) => routes), ...own])
   }
 
   return {
     mount,
     agentsChanged: () => mcp?.agentsChanged(),
     close: () => mcp?.close(),
+    check: () => assertNoClash(groups(), server, file),
     healthRouter(path = server.healthPath) {
       return {
         route({ method = 'GET', handler }) {

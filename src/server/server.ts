@@ -18,6 +18,7 @@ import { assertKeysForAnyOrigin, assertMayListen, listenOn } from './listen.ts'
 import { createMetrics } from './metrics.ts'
 import { createMounting } from './mounting.ts'
 import { toEntity } from './parts.ts'
+import { pathsOf } from './path-clash.ts'
 import { createProjectTests } from './project-tests.ts'
 import { readinessOf } from './readiness.ts'
 import { logRequest } from './request-log.ts'
@@ -137,11 +138,12 @@ export function composeServer(initial: ResolvedConfig, { mode, onRunEnd, loadCon
   )
   life.signal.addEventListener('abort', () => live.close(), { once: true })
   const config = new CurrentConfig(initial, { knowledge, logger, signal: life.signal, runsEnded: () => runs.idle() })
-  const mounting = createMounting({
+  const about = {
     kernel,
     services,
     store,
     server,
+    file: initial.file,
     version,
     startedAtMs,
     serverId,
@@ -153,7 +155,8 @@ export function composeServer(initial: ResolvedConfig, { mode, onRunEnd, loadCon
     readiness: () => readinessOf(life.phase, store, knowledge, peers?.state.lease),
     metrics: () => metrics.print({ peers: peers?.state, writes: store.numbers?.() }),
     folder: keptFolderOf(initial, program),
-  })
+  }
+  const mounting = createMounting(about)
   life.signal.addEventListener('abort', () => mounting.close(), { once: true })
   mounting.mount()
 
@@ -191,6 +194,14 @@ export function composeServer(initial: ResolvedConfig, { mode, onRunEnd, loadCon
         .then(() => kernel.handle(request, response))
     },
     async reload(next) {
+      try {
+        // Its paths are for the next start, which would refuse them.
+        if (pathsOf(next.server) !== pathsOf(server))
+          createMounting({ ...about, server: next.server, file: next.file }).check()
+      } catch (error) {
+        await next.dispose?.()
+        throw error
+      }
       config.replace(next)
       registry.replace(next.entities, configName(next))
       costs.replace(next.prices)
