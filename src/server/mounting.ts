@@ -18,6 +18,8 @@ import { completionDocs } from '../protocols/openai/completions/docs.ts'
 import { openaiDocs } from '../protocols/openai/docs.ts'
 import { Leaving } from '../protocols/openai/leaving.ts'
 import { type OpenAISettings, openaiRoutes } from '../protocols/openai/openai.ts'
+import { responseDocs } from '../protocols/openai/responses/docs.ts'
+import { responseRoutes } from '../protocols/openai/responses/responses.ts'
 import { systemTimers } from '../runtime/timers.ts'
 import type { Services } from '../service/services.ts'
 import { servicesPerCaller } from './caller-services.ts'
@@ -87,6 +89,7 @@ export function createMounting({ kernel, services, store, server, file, folder, 
           leaving: new Leaving(systemTimers),
           startedAtMs: about.startedAtMs,
           maxFiles: limits.run.files,
+          fileBytes: limits.fileBytes,
           timeoutMs: runTimeoutMs,
         }
   const mcp = createMcpEndpoint()
@@ -126,7 +129,7 @@ export function createMounting({ kernel, services, store, server, file, folder, 
         ...(server.mcp === false ? [] : mcpDocs(server.mcp.path)),
         ...(openaiSettings === undefined
           ? []
-          : [...openaiDocs(openaiSettings.prefix), ...completionDocs(openaiSettings.prefix)]),
+          : [openaiDocs, completionDocs, responseDocs].flatMap((docsOf) => docsOf(openaiSettings.prefix))),
       ],
     }
     const a2aOwn = [
@@ -143,7 +146,9 @@ export function createMounting({ kernel, services, store, server, file, folder, 
       {
         setting: 'server.openai.prefix',
         routes:
-          openaiSettings === undefined ? [] : [...openaiRoutes(openaiSettings), ...completionRoutes(openaiSettings)],
+          openaiSettings === undefined
+            ? []
+            : [openaiRoutes, completionRoutes, responseRoutes].flatMap((routesOf) => routesOf(openaiSettings)),
       },
       { setting: 'server.mcp.path', routes: mcp?.routes ?? [] },
     ]

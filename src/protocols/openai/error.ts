@@ -87,9 +87,15 @@ export function openaiErrorOf(error: AppError): OpenAIError {
 export function openaiError(error: AppError): Reply {
   const status = statusOf[error.code]
   const maySendAgain = error.runId === undefined && sentAgain.has(error.code)
+  const { runId, sessionId } = error
   return {
     status,
-    headers: { ...errorHeaders(error), ...(!maySendAgain && { 'x-should-retry': 'false' }) },
+    headers: {
+      ...errorHeaders(error),
+      ...(!maySendAgain && { 'x-should-retry': 'false' }),
+      ...(runId !== undefined && { 'X-Run-Id': runId }),
+      ...(sessionId !== undefined && { 'X-Session-Id': sessionId }),
+    },
     body: { kind: 'json', value: { error: openaiErrorOf(error) } },
   }
 }

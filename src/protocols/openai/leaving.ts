@@ -64,6 +64,17 @@ export class Leaving {
     }
   }
 
+  /** Counts the request as a reader of a run that is followed here; of any other run it changes nothing. */
+  join(services: LeavingServices, { signal }: Pick<HttpRequest, 'signal'>, runId: string): void {
+    const run = this.#runs.get(runId)
+    if (run === undefined) return
+    run.readers++
+    this.#timers.clear(run.timer)
+    const leave = () => this.#leave(services, runId, run)
+    if (signal.aborted) leave()
+    else signal.addEventListener('abort', leave, { once: true })
+  }
+
   #add({ runId, result }: RunHandle): Followed {
     const run: Followed = { readers: 0, timer: undefined, joined: 0, kept: false }
     this.#runs.set(runId, run)

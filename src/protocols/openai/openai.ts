@@ -21,6 +21,8 @@ export interface OpenAISettings {
   leaving: Leaving
   /** How many files a run may bring. */
   maxFiles: number
+  /** How much content of a file an answer may have. */
+  fileBytes: number
   /** How long a request waits for the end of its run. */
   timeoutMs?: number | undefined
 }

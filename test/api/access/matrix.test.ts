@@ -187,6 +187,16 @@ function toolCases(bob: Foreign): Ask[] {
   ]
 }
 
+const answered = { model: 'echo', input: 'hello' }
+const ofRun = (kind: string, run: string) => run.replace(/^run/, kind)
+const foreignResponses = (bob: Foreign) =>
+  [bob.run, bob.child, bob.waiting].flatMap((run) => [ofRun('resp', run), `${ofRun('resp', run)}_2`])
+const approves = (run: string) => ({
+  type: 'mcp_approval_response',
+  approval_request_id: `${ofRun('mcpr', run)}_may`,
+  approve: true,
+})
+
 const cases: Cases = {
   createSession: (bob) => ({
     'body.session_id': { body: { session_id: bob.session }, status: 409 },
@@ -404,6 +414,47 @@ const cases: Cases = {
     'path.chat_id': { id: bob.session, status: 404 },
     'query.ui': { id: bob.session, query: { ui: '5' }, status: 404 },
   }),
+  createOpenAIResponse: (bob) => ({
+    'body.previous_response_id': foreignResponses(bob).flatMap((previous_response_id) => [
+      { body: { ...answered, previous_response_id }, status: 400 },
+      { body: { ...answered, previous_response_id, input: [approves(bob.waiting)] }, status: 400 },
+    ]),
+    'body.conversation': [bob.session, { id: bob.session }].map((conversation) => ({
+      body: { ...answered, conversation },
+      status: 404,
+    })),
+    'body.input': [
+      { body: { model: 'echo', input: [{ role: 'user', content: 'hello' }, approves(bob.waiting)] }, status: 200 },
+      ...['msg', 'mcpr'].map((kind) => ({
+        body: {
+          model: 'echo',
+          input: [
+            { type: 'item_reference', id: `${ofRun(kind, bob.run)}_1` },
+            { role: 'user', content: 'hello' },
+          ],
+        },
+        status: kind === 'msg' ? 400 : 200,
+      })),
+    ],
+    'body.model': { body: { ...answered, model: undefined, conversation: bob.session }, status: 400 },
+    'header.X-On-Disconnect': { body: answered, headers: { 'x-on-disconnect': 'continue' }, status: 200 },
+  }),
+  getOpenAIResponse: (bob) => ({
+    'path.response_id': foreignResponses(bob).flatMap((id) => [
+      { id, status: 404 },
+      { id, query: { stream: 'true' }, status: 404 },
+    ]),
+  }),
+  cancelOpenAIResponse: (bob) => ({
+    'path.response_id': foreignResponses(bob).map((id) => ({ id, body: {}, status: 404 })),
+  }),
+  listOpenAIInputItems: (bob) => ({
+    'path.response_id': foreignResponses(bob).map((id) => ({ id, status: 404 })),
+    'query.after': { id: ofRun('resp', bob.run), query: { after: ofRun('msg', bob.run) }, status: 404 },
+  }),
+  createOpenAIConversation: () => ({}),
+  getOpenAIConversation: (bob) => ({ 'path.conversation_id': foreignSession(bob) }),
+  deleteOpenAIConversation: (bob) => ({ 'path.conversation_id': foreignSession(bob) }),
 }
 
 /** The same for everybody: agents, knowledge, the server itself. */
@@ -462,6 +513,7 @@ const namesNothing = new Set([
   ...['usage_by_model', 'cached_input_tokens', 'cache_write_tokens', 'reasoning_tokens', 'largest_input_tokens'],
   ...['unreported_calls', 'refused'],
   ...['again_of', 'from', 'keep'],
+  ...['query.stream', 'query.starting_after', 'query.order', 'tools', 'tool_choice', 'format', 'store'],
   // What a protocol says again to whom it was said.
   ...['protocol', 'echo'],
   ...['stream_options', 'include_usage', 'tools', 'tool_choice', 'response_format', 'safety_identifier'],
@@ -604,6 +656,8 @@ describe.each(ways)('with %s', (_way, config) => {
             .replace('{file_id}', bob.file)
             .replace('{agent}', 'echo')
             .replace('{chat_id}', id ?? own.session)
+            .replace('{conversation_id}', id ?? own.session)
+            .replace('{response_id}', id ?? ofRun('resp', own.run))
           const search = new URLSearchParams(query).toString()
           const answer = await ann(method, target + (search && `?${search}`), body, headers)
           const about = `${operationId} ${field} ${JSON.stringify(query)} ${target}`

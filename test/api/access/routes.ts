@@ -15,6 +15,8 @@ import { completionDocs } from '../../../src/protocols/openai/completions/docs.t
 import { openaiDocs } from '../../../src/protocols/openai/docs.ts'
 import { Leaving } from '../../../src/protocols/openai/leaving.ts'
 import { type OpenAISettings, openaiRoutes } from '../../../src/protocols/openai/openai.ts'
+import { responseDocs } from '../../../src/protocols/openai/responses/docs.ts'
+import { responseRoutes } from '../../../src/protocols/openai/responses/responses.ts'
 import { systemTimers } from '../../../src/runtime/timers.ts'
 import type { Live } from '../../../src/service/live/live.ts'
 import type { Services } from '../../../src/service/services.ts'
@@ -43,6 +45,7 @@ export function mountedRoutes(): MountedRoute[] {
     ...openaiDocs('/v1'),
     ...completionDocs('/v1'),
     ...mcpDocs('/mcp'),
+    ...responseDocs('/v1'),
   ]
   const settings: ApiSettings = {
     prefix: '/api/v1',
@@ -84,6 +87,7 @@ export function mountedRoutes(): MountedRoute[] {
     showTools: false,
     leaving: new Leaving(systemTimers),
     maxFiles: 1,
+    fileBytes: 1,
     timeoutMs: 1000,
   }
   const mcp: McpSettings = {
@@ -104,6 +108,7 @@ export function mountedRoutes(): MountedRoute[] {
     ...a2aRoutes(never, a2aPrefix, 1000, 1000),
     ...officialRoutes(never, { ...official, a2aPrefix }),
     ...chatRoutes({ prefix: '/api/v1', services: never, maxFiles: 1 }, 1000),
+    ...responseRoutes(openai),
     ...openaiMounted,
     ...completionRoutes(openai),
     // Not the refusals of other methods.

@@ -18,9 +18,10 @@ export class ResponseStream implements Projection {
     this.#run = run
   }
 
-  /** The stream of a run that waits for its turn, up to its beginning. */
-  queued(): string {
-    return this.#encode(this.#run.queued(), firstSeq).join('')
+  /** The stream of a run that waits for its turn, up to its beginning. `after`: leaves out events up to this number. */
+  queued(after = -1): string {
+    const frames = this.#encode(this.#run.queued(), firstSeq)
+    return frames.filter((_, place) => positionOf(firstSeq, place) > after).join('')
   }
 
   add(event: Parameters<Projection['add']>[0]): string | string[] {

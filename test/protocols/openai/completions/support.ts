@@ -50,6 +50,7 @@ export async function openCompletions(
     showTools: false,
     leaving: new Leaving(timers),
     maxFiles: 3,
+    fileBytes: 1000,
     timeoutMs: 30_000,
     ...more,
   }
