@@ -20,6 +20,11 @@ export const guides: ReadonlyMap<string, string> = await readAll([
 
 export const blocks: readonly Block[] = [...guides].flatMap(([name, text]) => findBlocks(name, text))
 
+/** Programs that call a server by a protocol: protocol-guides.test.ts runs them. */
+export function isProtocolProgram({ language, place, text }: Block): boolean {
+  return language === 'ts' && /^docs\/(?:openai|mcp-server)\.md:/.test(place) && !text.includes('defineConfig')
+}
+
 /** Documents by path, which is relative to the repository. */
 export async function readAll(names: readonly string[]): Promise<Map<string, string>> {
   return new Map(

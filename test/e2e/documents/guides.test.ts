@@ -4,7 +4,7 @@ import { rm, symlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { blocks, commandsOf, guides } from '../../support/guides.ts'
+import { blocks, commandsOf, guides, isProtocolProgram } from '../../support/guides.ts'
 import { linkJudges } from '../../support/judge-packages.ts'
 import {
   command,
@@ -31,6 +31,7 @@ const programs = blocks.filter(
   (block) =>
     block.language === 'ts' &&
     !needsPostgres(block.text) &&
+    !isProtocolProgram(block) &&
     ![...tests, ...clients].includes(block) &&
     !configs.some(({ text }) => text === block.text),
 )
@@ -59,6 +60,7 @@ function promised(line: string, after: string): { status: number; json?: string 
 
 /** The answers that the documents show for no command. */
 const errors: { path: string; body?: unknown }[] = [
+  { path: '/v1/models/ecko' },
   { path: '/api/v1/sessions?limit=0' },
   {
     path: '/api/v1/a2a/sendMessage',
@@ -346,6 +348,8 @@ const questions: [question: string, words: string, source: string][] = [
   ['What does exit code 2 mean?', 'called wrongly', 'docs/cli.md'],
   ['How do I create a new project?', 'npm create agentserve', 'docs/'],
   ['How can another agent call my agent?', '/api/v1/a2a', 'docs/a2a.md'],
+  ['How do I connect Open WebUI to my agents?', 'OPENAI_API_BASE_URL', 'docs/openai.md'],
+  ['Who approves tool calls of an MCP host?', 'its own call', 'docs/mcp-server.md'],
   ['How do I embed the server in my own program?', 'createServer', ''],
 ]
 

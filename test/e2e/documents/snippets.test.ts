@@ -16,6 +16,7 @@ test('every TypeScript of the documents type-checks as strictly as a new project
   await project.write('tsconfig.json', '{ "extends": "./project.json", "include": ["README", "docs"] }')
   for (const name of ['@types', 'undici-types', '@ai-sdk'])
     await symlink(join(root, 'node_modules', name), join(project.folder, 'node_modules', name), 'dir')
+  await linkJudges(project.folder, ['openai', '@modelcontextprotocol/client'])
   const homes = new Set<string>()
   for (const [index, { place, text }] of snippets.entries()) {
     const home = place.replace(/\.md:.*/, '')
@@ -52,6 +53,7 @@ test('no block is of a language that nothing tests', () => {
     'text',
     'ts',
     'tsx',
+    'yaml',
   ])
   const texts = blocks.filter(({ language }) => language === 'text')
   const follows = (place: string) => blocks[blocks.findIndex((block) => block.place === place) - 1]
