@@ -1,4 +1,5 @@
 import type { InputRequired, RunEvent } from './event.ts'
+import type { Json } from './json.ts'
 import { refusedData } from './refusal.ts'
 import type { CallAnswer, Waiting, WaitingKind } from './run.ts'
 import type { Resumption } from './runnable.ts'
@@ -53,6 +54,28 @@ export function toWaiting(requests: readonly InputRequired[]): Waiting[] {
     if (schema !== undefined && fits(schema)) waiting.schema = schema
     return waiting
   })
+}
+
+/** In place of a task of a remote agent, in the checkpoint of a copied run. */
+const taskOfAnother = { copied: true }
+
+/**
+ * The event in a copy of its run: a task of a remote agent belongs to the original alone. Otherwise two runs, or one that somebody
+ * has made up, would go on with it.
+ */
+export function withoutRemoteTask(event: RunEvent): RunEvent {
+  if (event.type !== 'input_required' || remoteTaskOf(event) === undefined) return event
+  return { ...event, messages: { remote: taskOfAnother } }
+}
+
+/** What an agent keeps of the task of a remote agent that it waits for. */
+export function remoteTaskOf({ messages }: Pick<InputRequired, 'messages'>): Json | undefined {
+  return typeof messages === 'object' && messages !== null && !Array.isArray(messages) ? messages.remote : undefined
+}
+
+/** Whether the run is a copy, which has no part in the task. */
+export function isTaskOfAnother(remote: Json | undefined): boolean {
+  return typeof remote === 'object' && remote !== null && 'copied' in remote
 }
 
 /** Without what may repeat a refused input. */

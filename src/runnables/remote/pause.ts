@@ -4,7 +4,7 @@ import type { InputRequired } from '../../core/event.ts'
 import type { Json, JsonObject } from '../../core/json.ts'
 import { type CallAnswer, type WaitingKind, waitingKinds } from '../../core/run.ts'
 import type { Resumption } from '../../core/runnable.ts'
-import { answerTo, kindOf } from '../../core/waiting.ts'
+import { answerTo, isTaskOfAnother, kindOf, remoteTaskOf } from '../../core/waiting.ts'
 import { isObject } from '../../schema/field.ts'
 import { assertJsonSchema } from '../../schema/json-schema.ts'
 import { type PeerPart, type PeerStatus, wrongAnswer } from './objects.ts'
@@ -14,6 +14,8 @@ import { TaskAnswer } from './task-answer.ts'
 
 const longestPrompt = 4000
 const longestCallId = 1000
+const copied =
+  'This run is a copy, and the task of the remote agent that it waits for belongs to the original. Start a new run.'
 const noPrompt = 'The remote agent needs input.'
 const longestTool = 200
 const maxRequests = 100
@@ -48,15 +50,15 @@ async function describedIn(parts: readonly PeerPart[]): Promise<InputRequired[]>
 /** A task as it was when this run paused, and the answer to it. Undefined in a run that has not paused for its task. */
 export function resumedTask(resumed: Resumption | undefined): { answer: TaskAnswer; reply: PeerPart[] } | undefined {
   const events = resumed?.events.slice(0, -1) ?? []
-  const start = events.findLastIndex(
-    (event) => event.type === 'input_required' && isObject(event.messages) && isObject(event.messages.remote),
-  )
+  const start = events.findLastIndex((event) => event.type === 'input_required' && isObject(remoteTaskOf(event)))
   const first = events[start]
-  if (resumed === undefined || first?.type !== 'input_required' || !isObject(first.messages)) return undefined
-  const answer = TaskAnswer.from(first.messages.remote)
+  if (resumed === undefined || first?.type !== 'input_required') return undefined
+  const task = remoteTaskOf(first)
+  if (isTaskOfAnother(task)) throw new AppError('run_failed', copied)
+  const answer = TaskAnswer.from(task)
   if (answer === undefined) throw new AppError('run_failed', 'the record of its pause is not sound')
   const requests = events.slice(start).filter((event) => event.type === 'input_required')
-  const { described } = first.messages.remote as JsonObject
+  const { described } = task as JsonObject
   return { answer, reply: described === true ? [toAnswers(requests, resumed)] : toReply(first, resumed) }
 }
 

@@ -7,6 +7,7 @@ import { isEnded, isTry, type RunRecord, type Waiting } from '../../core/run.ts'
 import type { RunPiece, SessionCopy, SessionHead, SessionRecord } from '../../core/session.ts'
 import type { SessionStore } from '../../core/store.ts'
 import { type Clock, timestamp } from '../../core/time.ts'
+import { withoutRemoteTask } from '../../core/waiting.ts'
 import { tooLarge } from '../files/check.ts'
 import { filesOf } from '../files/content.ts'
 import type { ForkSession, ImportSession, PartOfSession, SessionPiece } from '../services.ts'
@@ -69,7 +70,7 @@ export function createSessionCopies(store: SessionStore, clock: Clock, { fileByt
     },
 
     async import(copy: SessionCopy, { newIds, userId }: ImportSession): Promise<SessionRecord> {
-      const bounded = { ...copy, runs: mapPieces(copy.runs, (piece) => assertSize(piece, fileBytes)) }
+      const bounded = { ...copy, runs: mapPieces(copy.runs, (piece) => ofCopy(assertSize(piece, fileBytes))) }
       const given = newIds ? withNewIds(bounded, createId('ses', clock()), clock()) : bounded
       return store.restoreSession(userId === undefined ? given : ownedBy(given, userId))
     },
@@ -103,7 +104,7 @@ export function createSessionCopies(store: SessionStore, clock: Clock, { fileByt
             outerRuns++
           }
           yield { run }
-          for await (const events of eventsOf(run.run_id)) yield { run_id: run.run_id, events }
+          for await (const events of eventsOf(run.run_id)) yield ofCopy({ run_id: run.run_id, events })
           for await (const file of filesOf(store, run.run_id)) yield { run_id: run.run_id, file }
           isPast ||= run.run_id === runId
         }
@@ -209,6 +210,10 @@ function isInside(messages: unknown): messages is JsonObject & { inside: Record<
   if (typeof messages !== 'object' || messages === null || !('inside' in messages)) return false
   const { inside } = messages
   return typeof inside === 'object' && inside !== null && Object.values(inside).every((id) => typeof id === 'string')
+}
+
+function ofCopy(piece: RunPiece): RunPiece {
+  return 'events' in piece ? { ...piece, events: piece.events.map(withoutRemoteTask) } : piece
 }
 
 function assertSize(piece: RunPiece, fileBytes: number): RunPiece {
