@@ -56,13 +56,12 @@ const defaults: Omit<Echo, 'model'> = {
   prompt_cache_key: null,
 }
 
+const usual = Object.fromEntries(Object.entries(defaults).map(([name, value]) => [name, JSON.stringify(value)]))
+
 /** What is recorded with a run: the fields that differ from the defaults. */
 export function kept(echo: Partial<Echo>): JsonObject {
   const entries = Object.entries(echo).filter(
-    ([name, value]) =>
-      value !== undefined &&
-      name !== 'model' &&
-      JSON.stringify(value) !== JSON.stringify(defaults[name as keyof typeof defaults]),
+    ([name, value]) => value !== undefined && name !== 'model' && JSON.stringify(value) !== usual[name],
   )
   return Object.fromEntries(entries) as JsonObject
 }

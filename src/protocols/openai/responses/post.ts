@@ -46,6 +46,8 @@ async function findAnswer({ services, post }: Posting, previous: Previous | unde
   // Without a previous response, what was answered before comes again with all that was said.
   if (answers.length === 0 || (previous === undefined && !endsWithAnswers)) return undefined
   const answered = await findAnswered(services, answers, previous?.run)
+  const { conversation } = post
+  if (conversation !== undefined && conversation !== answered?.run.session_id) return undefined
   if (answered === undefined || endsWithAnswers) return answered
   throw unsupported('Send the answers alone, and the message when they have been answered.', 'input')
 }

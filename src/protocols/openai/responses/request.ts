@@ -1,3 +1,4 @@
+import { invalid } from '../../../core/error.ts'
 import { isSessionId } from '../../../core/id.ts'
 import type { JsonObject } from '../../../core/json.ts'
 import { unsupported } from '../error.ts'
@@ -23,7 +24,8 @@ export interface ResponsePost {
   echo: Omit<Echo, 'model'>
 }
 
-const mostInstructions = 128 * 1024
+/** Bytes of all that is repeated, as JSON. */
+const mostEchoed = 250 * 1024
 /** Characters of tools that are repeated as they came. */
 const mostTools = 64 * 1024
 
@@ -43,9 +45,6 @@ export function readPost(body: unknown): ResponsePost {
   const store = flagField(body, 'store') ?? true
   if (background && !store) throw unsupported('background needs store: the response is read later.', 'background')
   const instructions = textField(body, 'instructions')
-  if (instructions !== undefined && instructions.length > mostInstructions) {
-    throw wrong('instructions', `a string of at most ${mostInstructions} characters`)
-  }
   const metadata = readMetadata(body)
   const text = objectField(body, 'text')
   const user = textField(body, 'user')
@@ -54,7 +53,7 @@ export function readPost(body: unknown): ResponsePost {
   listField(body, 'include')?.forEach((one, place) => {
     if (typeof one !== 'string') throw wrong(`include[${place}]`, 'a string')
   })
-  return {
+  const post: ResponsePost = {
     body,
     input: readInput(field(body, 'input')),
     model,
@@ -91,6 +90,17 @@ export function readPost(body: unknown): ResponsePost {
       prompt_cache_key: textField(body, 'prompt_cache_key') ?? null,
     },
   }
+  refuseLarge(post.echo)
+  return post
+}
+
+function refuseLarge(echo: ResponsePost['echo']): void {
+  const size = Buffer.byteLength(JSON.stringify(echo))
+  if (size <= mostEchoed) return
+  const [largest = ''] = Object.entries(echo)
+    .map(([name, value]) => [name, JSON.stringify(value).length] as const)
+    .reduce((most, one) => (one[1] > most[1] ? one : most))
+  throw invalid(`What answers repeat has ${size} bytes, and may have ${mostEchoed}. Shorten ${largest}.`, largest)
 }
 
 function readConversation(given: unknown): string | undefined {
@@ -128,7 +138,8 @@ function readChoice(choice: unknown): string | JsonObject {
 
 function numberField(body: Fields, name: string): number | undefined {
   const value = field(body, name)
-  if (value === undefined || typeof value === 'number') return value
+  // JSON can have numbers that are too large to be one.
+  if (value === undefined || (typeof value === 'number' && Number.isFinite(value))) return value
   throw wrong(name, 'a number')
 }
 
