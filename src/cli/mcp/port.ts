@@ -119,7 +119,10 @@ async function searchPatiently(
 
 /** What the connection's server offers, of these ids if there are any. */
 export async function catalogOf({ client, own }: Connection, only: readonly string[]): Promise<McpCatalog> {
-  const { agents } = await client.agents.list()
+  const agents = await allowed(
+    client.agents.list().then((list) => list.agents),
+    [],
+  )
   const entities = only.length === 0 ? agents : agents.filter(({ id }) => only.includes(id))
   if (own === undefined) return { entities, knowledge: await hasKnowledge(client) }
   const { services } = own.server
@@ -128,11 +131,16 @@ export async function catalogOf({ client, own }: Connection, only: readonly stri
 }
 
 async function hasKnowledge(client: Client): Promise<boolean> {
+  const documents = client.knowledge.documents.list({}, { limit: 1 }).then(() => true)
+  return allowed(documents, false)
+}
+
+/** What the key may not see, and what the server does not have, is not offered. */
+async function allowed<T>(asked: Promise<T>, otherwise: T): Promise<T> {
   try {
-    await client.knowledge.documents.list({}, { limit: 1 })
-    return true
+    return await asked
   } catch (error) {
-    if (isAppError(error) && (error.code === 'route_not_found' || error.code === 'forbidden')) return false
+    if (isAppError(error) && (error.code === 'route_not_found' || error.code === 'forbidden')) return otherwise
     throw error
   }
 }
