@@ -116,6 +116,8 @@ export function createChat({
       // The stream brings the answer of a run under way: clients would have it twice.
       if (isEnded(run.status) && events !== undefined) {
         const answer = await foldOf(events(run.run_id), { fileAddress, ui5: ui === '5' })
+        // Otherwise nobody would see that this message was not answered.
+        if (answer.parts.length === 0 && run.status === 'interrupted') answer.parts.push({ type: 'step-start' })
         if (answer.parts.length > 0) turn.push(answer)
       }
       turns.unshift(turn)

@@ -1,4 +1,6 @@
+import { validateUIMessages } from 'ai'
 import { describe, expect, test } from 'vitest'
+import { at, seedOf, startOf } from '../../contract/session-store/builders.ts'
 import { openChats, userMessage } from './support.ts'
 
 describe('POST /chat/{agent}', () => {
@@ -156,5 +158,32 @@ describe('GET /chat/{agent}/{chat_id}/stream, and stop', () => {
       const status = async () => (await chats.call('GET', `/runs/${headers['x-run-id']}`)).body.status
       await expect.poll(status).toBe(cancel ? 'cancelled' : 'completed')
     }
+  })
+})
+
+describe('after a process that died', () => {
+  test('an answer that had not begun is shown as interrupted, and the clients accept it', async () => {
+    const chats = await openChats()
+    const start = startOf({
+      run: { session_id: 'c1', entity_id: 'echo', status: 'running' },
+      session: seedOf({ session_id: 'c1' }),
+      owner: 'dead',
+      text: 'hello',
+    })
+    await chats.store.startRun(start)
+    await chats.store.recover('next', at(9))
+    const { messages, activeRunId } = await chats.reload('echo', 'c1')
+    expect(activeRunId).toBeNull()
+    expect(messages).toMatchObject([
+      { role: 'user', parts: [{ type: 'text', text: 'hello' }] },
+      {
+        id: start.run.run_id.replace('run_', 'msg_'),
+        role: 'assistant',
+        metadata: { runId: start.run.run_id, status: 'interrupted' },
+        parts: [{ type: 'step-start' }],
+      },
+    ])
+    expect(messages).toHaveLength(2)
+    expect(await validateUIMessages({ messages })).toHaveLength(2)
   })
 })
