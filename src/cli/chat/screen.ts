@@ -1,4 +1,4 @@
-import { type Block, BlockSplitter } from '../markdown/blocks.ts'
+import { type Block, BlockSplitter } from '../../core/text/blocks.ts'
 
 export interface Entry {
   id: number

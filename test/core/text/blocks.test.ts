@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { BlockSplitter } from '../../../src/cli/markdown/blocks.ts'
+import { BlockSplitter } from '../../../src/core/text/blocks.ts'
 
 /** The blocks that a text is cut into when it comes in these pieces. */
 function blocksOf(...pieces: string[]): string[] {
