@@ -1,12 +1,13 @@
 import { defineConfig } from 'tsdown'
 import { tellBundled } from './scripts/bundled/plugin.ts'
+import { studioAssets } from './scripts/studio/plugin.ts'
 
 const swagger = 'node_modules/swagger-ui-dist'
 const prices = 'src/models/prices'
 
 // Pure JavaScript is bundled, so that what a user installs is small: native libraries and those that a user's own
 // config imports too (package.json, dependencies) stay outside.
-export default defineConfig({
+const program = defineConfig({
   entry: {
     index: 'src/index.ts',
     client: 'src/client/index.ts',
@@ -35,3 +36,22 @@ export default defineConfig({
     }))
     .concat({ from: `${prices}/prices.json`, to: 'dist' }),
 })
+
+// Everything that the page needs is in it: it asks nobody but its server. Names have a hash, so that browsers keep them.
+const studio = defineConfig({
+  entry: { studio: 'src/studio/main.tsx' },
+  outDir: 'dist/web/studio',
+  format: 'esm',
+  platform: 'browser',
+  target: ['chrome123', 'firefox125', 'safari17.4'],
+  tsconfig: 'src/studio/tsconfig.json',
+  minify: true,
+  dts: false,
+  // The program's build empties the folder, this one must not.
+  clean: false,
+  deps: { alwaysBundle: [/./] },
+  plugins: [studioAssets('src/studio/style')],
+  outputOptions: { entryFileNames: '[name]-[hash].js', chunkFileNames: '[name]-[hash].js' },
+})
+
+export default [program, studio]

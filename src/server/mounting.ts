@@ -1,5 +1,6 @@
 import type { ApiSettings } from '../api/route/settings.ts'
 import { apiRouteGroups } from '../api/routes.ts'
+import { studioDocs, studioRoutes } from '../api/server/studio.ts'
 import type { ResolvedServerConfig } from '../config/types.ts'
 import type { SessionStore } from '../core/store.ts'
 import type { Kernel } from '../http/kernel.ts'
@@ -93,6 +94,15 @@ export function createMounting({ kernel, services, store, server, file, folder, 
           timeoutMs: runTimeoutMs,
         }
   const mcp = createMcpEndpoint()
+  const studio = servesStudio(server)
+    ? {
+        path: server.studio.path,
+        prefix,
+        a2aPrefix: a2a.prefix,
+        healthPath: server.healthPath,
+        version: about.version,
+      }
+    : undefined
   const own: Route[] = []
 
   function createMcpEndpoint(): McpEndpoint | undefined {
@@ -115,8 +125,9 @@ export function createMounting({ kernel, services, store, server, file, folder, 
       ...about,
       prefix,
       savedTest: savedTestOf,
+      studioPath: studio?.path,
       healthPath: server.healthPath,
-      again: about.mode === 'dev' || about.mode === 'command' || server.studio.again,
+      again: about.mode === 'dev' || about.mode === 'command' || (server.studio !== false && server.studio.again),
       knowledgeApi: server.knowledgeApi,
       a2aPrefix: a2a.prefix,
       runTimeoutMs,
@@ -127,6 +138,7 @@ export function createMounting({ kernel, services, store, server, file, folder, 
         ...officialDocs(a2a.prefix, a2a.publicCard),
         ...(chat ? chatDocs(prefix, services.registry.ids()) : []),
         ...(server.mcp === false ? [] : mcpDocs(server.mcp.path)),
+        ...(studio === undefined ? [] : studioDocs(studio.path)),
         ...(openaiSettings === undefined
           ? []
           : [openaiDocs, completionDocs, responseDocs].flatMap((docsOf) => docsOf(openaiSettings.prefix))),
@@ -151,6 +163,7 @@ export function createMounting({ kernel, services, store, server, file, folder, 
             : [openaiRoutes, completionRoutes, responseRoutes].flatMap((routesOf) => routesOf(openaiSettings)),
       },
       { setting: 'server.mcp.path', routes: mcp?.routes ?? [] },
+      { setting: 'server.studio.path', routes: studio === undefined ? [] : studioRoutes(studio) },
     ]
   }
 
@@ -176,4 +189,9 @@ export function createMounting({ kernel, services, store, server, file, folder, 
       }
     },
   }
+}
+
+/** Not where anyone could see everything: that is for addresses beyond this machine without keys. */
+function servesStudio(server: ResolvedServerConfig): server is ResolvedServerConfig & { studio: { path: string } } {
+  return server.studio !== false && (server.authKeys.length > 0 || isLocal(server.address.host))
 }

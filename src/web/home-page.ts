@@ -1,10 +1,7 @@
-const escapes: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' }
-
-function escapeHtml(text: string): string {
-  return text.replace(/[&<>"]/g, (character) => escapes[character] ?? character)
-}
+import { escapeHtml } from './html.ts'
 
 const names: Record<string, string> = {
+  studio: 'Studio: sessions and runs',
   docs: 'Interactive documentation',
   openapi: 'OpenAPI document',
   health: 'Health',

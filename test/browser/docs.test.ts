@@ -1,6 +1,7 @@
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { openBrowser, type TestBrowser } from '../support/browser/browser.ts'
+import { nothingWrong, visit as visitPage } from '../support/browser/visit.ts'
 import { type RunningTestServer, startServer } from '../support/server.ts'
 
 const key = 'a-key-for-the-documentation'
@@ -83,37 +84,7 @@ test('a visit tells of a violated policy, of a console error and of a request th
   expect(wrong.errors).not.toEqual([])
 })
 
-const nothingWrong = { foreign: [], violations: [], errors: [] }
-
-/** A page in a context of its own, with all that goes wrong in it; `end` closes it and tells. */
-async function visitDocs(server: RunningTestServer, path = '/docs') {
-  const context = await chromium.browser.newContext()
-  const urls: string[] = []
-  const errors: string[] = []
-  const violations: string[] = []
-  context.on('request', (request) => urls.push(request.url()))
-  context.on('weberror', (event) => errors.push(event.error().message))
-  context.on('console', (message) => {
-    if (message.type() === 'error' || message.type() === 'warning') errors.push(message.text())
-  })
-  await context.exposeFunction('tellViolation', (violation: string) => violations.push(violation))
-  await context.addInitScript(`document.addEventListener('securitypolicyviolation', (event) =>
-    tellViolation(event.effectiveDirective + ' ' + event.blockedURI))`)
-  const page = await context.newPage()
-  await page.goto(server.url + path)
-  return {
-    page,
-    urls,
-    get paths() {
-      return urls.map((url) => new URL(url).pathname)
-    },
-    async end() {
-      await context.close()
-      const foreign = urls.filter((url) => !url.startsWith('data:') && new URL(url).origin !== server.url)
-      return { foreign, violations, errors }
-    },
-  }
-}
+const visitDocs = (server: RunningTestServer, path = '/docs') => visitPage(chromium, server.url, path)
 
 async function countOperations(server: RunningTestServer, apiKey?: string): Promise<number> {
   const headers: Record<string, string> = apiKey === undefined ? {} : { 'X-API-Key': apiKey }

@@ -63,7 +63,7 @@ describe('resolveConfig', () => {
       address: { host: '127.0.0.1', port: 8080, named: false },
       prefix: '/api/v1',
       sessionStorage: { type: 'sqlite', path: '/app/.agentserve/agentserve.db', synchronous: 'FULL' },
-      studio: { again: false },
+      studio: { path: '/studio', again: false },
       logger: undefined,
       debug: false,
       allowOrigins: [],

@@ -88,7 +88,12 @@ const floors: Record<string, Floor> = {
     folders: ['a2a/official openai/completions openai/responses', 'a2a chat openai mcp', '.'],
   },
   client: { rooms: ground, types: ['wire'], folders: ['.', 'transport'] },
-  server: { rooms: ['*'], except: ['cli', 'client', 'index'], folders: ['.', 'database'] },
+  studio: {
+    rooms: ['core', 'runtime', 'client'],
+    types: ['wire'],
+    folders: ['.', 'views', 'sessions conversation run', 'state', 'parts'],
+  },
+  server: { rooms: ['*'], except: ['cli', 'client', 'index', 'studio'], folders: ['.', 'database'] },
   cli: {
     rooms: [...ground, 'config', 'sources', 'client', 'server', 'testing', 'mcp'],
     folders: [
@@ -104,7 +109,7 @@ const floors: Record<string, Floor> = {
     ],
   },
   testing: { rooms: [...ground, 'runnables', 'models', 'server'], types: ['config'] },
-  index: { rooms: ['*'], except: ['cli'] },
+  index: { rooms: ['*'], except: ['cli', 'studio'] },
 }
 
 /** Where a library may be imported: folders end in `/`. `types` are the places where only its types are welcome. */
@@ -124,6 +129,9 @@ const homes: readonly Home[] = [
   { library: 'ai', at: ['models/', 'runnables/', 'knowledge/embedders/', 'testing/'], types: ['core/', 'config/'] },
   { library: 'node:http', at: ['http/'], types: everywhere },
   { library: 'commander', at: ['cli/'] },
+  { library: 'preact', at: ['studio/'] },
+  { library: '@preact/signals', at: ['studio/'] },
+  { library: 'marked', at: ['cli/', 'studio/'] },
   { library: 'ink', at: ['cli/'] },
   { library: 'zod', at: ['wire/', 'schema/', 'config/', 'runnables/'] },
   { library: 'ajv', at: ['schema/'] },

@@ -34,6 +34,8 @@ export interface ApiSettings {
   mode: ServerMode
   /** The project's folder. */
   root: string
+  /** Absent where the studio is not served. */
+  studioPath?: string | undefined
   /** Operators may repeat runs with edits. */
   again: boolean
   /** A session as a test, as its caller may see it. Throws `session_not_found`, and `invalid_request` for one that can't be played. */

@@ -10,8 +10,9 @@ const route = routesAbout('Server', 'open')
 const policy = "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
 /** `GET /`: the addresses of the server's parts, as a page for browsers, else as JSON. */
-export function homeRoutes({ prefix, healthPath, a2aPrefix, version }: ApiSettings): DocumentedRoute[] {
+export function homeRoutes({ prefix, healthPath, a2aPrefix, studioPath, version }: ApiSettings): DocumentedRoute[] {
   const places = {
+    ...(studioPath === undefined ? {} : { studio: studioPath || '/' }),
     docs: '/docs',
     openapi: '/openapi.yaml',
     health: healthPath,

@@ -31,6 +31,7 @@ export interface PathSettings {
   a2a: { prefix: string }
   openai: false | { prefix: string }
   mcp: false | { path: string }
+  studio: false | { path: string }
 }
 
 export interface PathClash {
@@ -41,12 +42,11 @@ export interface PathClash {
 
 const fixed: readonly [what: string, path: string][] = [
   ['the documentation page', '/docs'],
-  ['the studio', '/studio'],
   ["A2A's discovery", '/.well-known'],
 ]
 
 /** Settings that give two things the same path: without an error one of them would be served and the other one not. */
-export function findClashes({ prefix, healthPath, a2a, openai, mcp }: PathSettings): PathClash[] {
+export function findClashes({ prefix, healthPath, a2a, openai, mcp, studio }: PathSettings): PathClash[] {
   const taken: [what: string, path: string][] = [...fixed, ['server.prefix', prefix], ['server.healthPath', healthPath]]
   const clashes: PathClash[] = []
   const take = (setting: string[], given: string) => {
@@ -59,5 +59,6 @@ export function findClashes({ prefix, healthPath, a2a, openai, mcp }: PathSettin
   take(['a2a', 'prefix'], a2a.prefix)
   if (openai !== false) take(['openai', 'prefix'], openai.prefix)
   if (mcp !== false) take(['mcp', 'path'], mcp.path)
+  if (studio !== false) take(['studio', 'path'], studio.path)
   return clashes
 }

@@ -26,6 +26,7 @@ import { postgresStorage } from './postgres.ts'
 import { findClashes, mcpSettings, openaiSettings } from './protocols.ts'
 import { pushSettings } from './push.ts'
 import { size } from './size.ts'
+import { studioSettings } from './studio.ts'
 
 /** Node's timers fire at once above this. */
 const longestTimerMs = 2 ** 31 - 1
@@ -164,10 +165,8 @@ const serverFields = settings({
   allowUnauthenticated: flag().default(false),
   /** Addresses and ranges (`'10.0.0.0/8'`, `'loopback'`) whose `X-Forwarded-For` is trusted. Default: none. */
   trustProxy: proxies.prefault(false),
-  studio: settings({
-    /** Whether runs may be repeated with edits outside `dev`: `POST /runs/{id}/again`. */
-    again: flag().default(false),
-  }).prefault({}),
+  /** The page that shows sessions and runs, or `false`. */
+  studio: studioSettings.prefault({}),
   retention: settings({ maxAge: duration(0).optional(), maxSessions: count().optional() }).prefault({}),
 }).superRefine((server, context) => {
   const { storage, sessionStorage } = server

@@ -31,6 +31,7 @@ const run = {
   replaced_by: null,
   again_of: null,
 }
+const openaiModel = { id: 'docs', object: 'model', created: 1767605400, owned_by: 'agentserve' }
 const sessionHead = {
   session_id: sessionId,
   name: null,
@@ -311,6 +312,16 @@ export const examples: Readonly<Record<string, unknown>> = {
   A2AStreamEvent: { type: 'content', content: 'Hello ' },
   A2ARpcRequest: { jsonrpc: '2.0', id: 1, method: 'SendMessage', params: officialMessage },
   A2ASendRequest: officialMessage,
+  OpenAIModel: openaiModel,
+  OpenAIModels: { object: 'list', data: [openaiModel] },
+  OpenAIErrorBody: {
+    error: {
+      message: "There is no agent, team or workflow 'other'.",
+      type: 'invalid_request_error',
+      param: 'model',
+      code: 'model_not_found',
+    },
+  },
   ChatRequest: { id: 'demo-chat', messages: [chatMessage], trigger: 'submit-message' },
   ChatChunk: { type: 'text-delta', id: '0', delta: 'Hello ' },
   ChatCompletionRequest: { model: 'docs', messages: [{ role: 'user', content: 'hello there' }] },

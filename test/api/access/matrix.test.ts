@@ -487,6 +487,8 @@ const ofEverybody = new Set([
   'getDocsAsset',
   'getOpenApiYaml',
   'getOpenApiJson',
+  'getStudio',
+  'getStudioAsset',
   'listOpenAIModels',
   'getOpenAIModel',
 ])

@@ -1,5 +1,6 @@
 import type { ApiSettings } from '../../../src/api/route/settings.ts'
 import { apiRoutes } from '../../../src/api/routes.ts'
+import { studioDocs, studioRoutes } from '../../../src/api/server/studio.ts'
 import type { Access } from '../../../src/core/access/scope.ts'
 import { silentLogger } from '../../../src/core/logger.ts'
 import { a2aRoutes } from '../../../src/protocols/a2a/a2a.ts'
@@ -46,6 +47,7 @@ export function mountedRoutes(): MountedRoute[] {
     ...completionDocs('/v1'),
     ...mcpDocs('/mcp'),
     ...responseDocs('/v1'),
+    ...studioDocs('/studio'),
   ]
   const settings: ApiSettings = {
     prefix: '/api/v1',
@@ -90,6 +92,7 @@ export function mountedRoutes(): MountedRoute[] {
     fileBytes: 1,
     timeoutMs: 1000,
   }
+  const studio = { path: '/studio', prefix: '/api/v1', a2aPrefix, healthPath: '/health', version: '0' }
   const mcp: McpSettings = {
     path: '/mcp',
     approveByTool: false,
@@ -113,6 +116,8 @@ export function mountedRoutes(): MountedRoute[] {
     ...completionRoutes(openai),
     // Not the refusals of other methods.
     ...createMcp(mcp).routes.filter(({ method }) => method === 'POST'),
+    // Not every address of its page.
+    ...studioRoutes(studio).filter(({ path }) => !path.endsWith('/**')),
   ].map((route) => {
     const { method, scope, timeoutMs } = route
     const path = route.path.replace('**:', ':')

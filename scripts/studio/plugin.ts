@@ -1,0 +1,71 @@
+import { createHash } from 'node:crypto'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { brotliCompressSync, constants } from 'node:zlib'
+import { transform } from 'lightningcss'
+import { bundledPackages } from '../bundled/packages.ts'
+import { thirdPartyLicenses } from '../bundled/third-party.ts'
+
+interface Chunk {
+  type: string
+  fileName: string
+  isEntry?: boolean
+  code?: string
+  imports?: readonly string[]
+  moduleIds?: readonly string[]
+}
+interface Output {
+  emitFile(file: { type: 'asset'; fileName: string; source: string | Uint8Array }): string
+}
+
+/** What the server needs to know of the built studio: the files of the page, and all that it may send. */
+export interface StudioManifest {
+  script: string
+  style: string
+  files: string[]
+}
+
+/** A plugin of the build: one style sheet of all in `style/`, each file also compressed, and a list of them. */
+export function studioAssets(folder: string) {
+  return {
+    name: 'studio-assets',
+    generateBundle(this: Output, _options: unknown, bundle: Record<string, Chunk>) {
+      const style = styleOf(folder)
+      const styleName = `studio-${hashOf(style)}.css`
+      const chunks = Object.values(bundle).filter(({ type }) => type === 'chunk')
+      const script = chunks.find(({ isEntry }) => isEntry === true)?.fileName
+      if (script === undefined) throw new Error('the studio has no entry')
+      const outside = chunks.flatMap(({ imports = [] }) => imports.filter((name) => !(name in bundle)))
+      if (outside.length > 0) throw new Error(`no browser has ${outside.join(', ')}`)
+      const files = new Map([[styleName, style], ...chunks.map(({ fileName, code = '' }) => [fileName, code] as const)])
+      this.emitFile({ type: 'asset', fileName: styleName, source: style })
+      const modules = Object.values(bundle).flatMap(({ moduleIds = [] }) => moduleIds)
+      this.emitFile({
+        type: 'asset',
+        fileName: 'THIRD-PARTY-LICENSES.txt',
+        source: thirdPartyLicenses(bundledPackages(modules)),
+      })
+      for (const [name, source] of files) {
+        this.emitFile({ type: 'asset', fileName: `${name}.br`, source: compressed(source) })
+      }
+      const manifest: StudioManifest = { script, style: styleName, files: [...files.keys()].sort() }
+      this.emitFile({ type: 'asset', fileName: 'manifest.json', source: `${JSON.stringify(manifest)}\n` })
+    },
+  }
+}
+
+/** The files in the order of their names. */
+function styleOf(folder: string): string {
+  const names = readdirSync(folder).filter((name) => name.endsWith('.css'))
+  const source = names.sort().map((name) => readFileSync(join(folder, name), 'utf8'))
+  const { code } = transform({ filename: 'studio.css', code: Buffer.from(source.join('\n')), minify: true })
+  return code.toString()
+}
+
+function hashOf(text: string): string {
+  return createHash('sha256').update(text).digest('base64url').slice(0, 8)
+}
+
+function compressed(text: string): Uint8Array {
+  return brotliCompressSync(text, { params: { [constants.BROTLI_PARAM_QUALITY]: constants.BROTLI_MAX_QUALITY } })
+}

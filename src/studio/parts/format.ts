@@ -1,0 +1,33 @@
+const units: readonly [Intl.RelativeTimeFormatUnit, number][] = [
+  ['day', 86_400_000],
+  ['hour', 3_600_000],
+  ['minute', 60_000],
+]
+const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto', style: 'short' })
+
+/** `now`, `2 min. ago`, `yesterday`. */
+export function formatAge(at: number, now: number): string {
+  const ms = at - now
+  const unit = units.find(([, size]) => Math.abs(ms) >= size)
+  return unit === undefined ? 'now' : relative.format(Math.round(ms / unit[1]), unit[0])
+}
+
+export function formatMs(ms: number): string {
+  if (ms < 1000) return `${Math.round(ms)} ms`
+  return ms < 60_000
+    ? `${(ms / 1000).toFixed(2)} s`
+    : `${Math.floor(ms / 60_000)} min ${Math.round((ms % 60_000) / 1000)} s`
+}
+
+const whole = new Intl.NumberFormat('en')
+
+export function formatCount(count: number): string {
+  return whole.format(count)
+}
+
+/** What is not known is no zero. */
+export function formatCost(cost: { usd: number; local?: true } | null | undefined): string {
+  if (cost === null || cost === undefined) return '–'
+  if (cost.local === true) return 'local'
+  return cost.usd === 0 ? '$0' : cost.usd < 0.01 ? `$${cost.usd.toFixed(4)}` : `$${cost.usd.toFixed(2)}`
+}

@@ -1,0 +1,110 @@
+import type { Client } from '../../client/client.ts'
+import type { LiveEvent } from '../../wire/live.ts'
+
+interface Listener {
+  /** What came since the last time, in order. */
+  receive(events: readonly LiveEvent[]): void
+  /** The stream is open, or is not: what the page shows is of the time when it was. */
+  connected(isOpen: boolean): void
+  /** It was open before, and what came meanwhile is lost. */
+  missed(): void
+}
+
+const firstWaitMs = 500
+const longestWaitMs = 10_000
+
+/**
+ * The one stream of a tab: what changes, and the events of the runs that are looked at. Events are handed over once a frame. It is
+ * closed while the tab is hidden, since a browser has few connections for all tabs of a server.
+ */
+export class LiveReader {
+  readonly #client: Client
+  readonly #listener: Listener
+  /** How far each run has been read. */
+  #follow: ReadonlyMap<string, number> = new Map()
+  #lastEventId: string | undefined
+  #reading: AbortController | undefined
+  #waiting: ReturnType<typeof setTimeout> | undefined
+  #received: LiveEvent[] = []
+  #frame: number | undefined
+  #failures = 0
+  #isStopped = false
+
+  constructor(client: Client, listener: Listener) {
+    this.#client = client
+    this.#listener = listener
+    document.addEventListener('visibilitychange', this.#seen)
+    this.#seen()
+  }
+
+  /** Reads the events of these runs too, each from after the number given. */
+  follow(runs: ReadonlyMap<string, number>): void {
+    const known = this.#follow
+    this.#follow = runs
+    const isSame = runs.size === known.size && [...runs.keys()].every((id) => known.has(id))
+    if (!isSame && this.#reading !== undefined) this.#open()
+  }
+
+  stop(): void {
+    this.#isStopped = true
+    document.removeEventListener('visibilitychange', this.#seen)
+    this.#close()
+    if (this.#frame !== undefined) cancelAnimationFrame(this.#frame)
+  }
+
+  readonly #seen = () => {
+    if (document.visibilityState === 'hidden') this.#close()
+    else if (this.#reading === undefined) this.#open()
+  }
+
+  #close(): void {
+    clearTimeout(this.#waiting)
+    this.#waiting = undefined
+    this.#reading?.abort()
+    this.#reading = undefined
+  }
+
+  #open(): void {
+    this.#close()
+    const reading = new AbortController()
+    this.#reading = reading
+    this.#read(reading.signal).then(
+      () => this.#again(reading),
+      () => this.#again(reading),
+    )
+  }
+
+  /** It was cut, or never open: tries once more, after a while. */
+  #again(reading: AbortController): void {
+    if (this.#reading !== reading || this.#isStopped) return
+    this.#listener.connected(false)
+    const wait = Math.min(longestWaitMs, firstWaitMs * 2 ** this.#failures++)
+    this.#waiting = setTimeout(() => this.#open(), wait)
+  }
+
+  async #read(signal: AbortSignal): Promise<void> {
+    const stream = this.#client.live({
+      signal,
+      follow: Object.fromEntries(this.#follow),
+      children: true,
+      reconnects: 0,
+      ...(this.#lastEventId !== undefined && { lastEventId: this.#lastEventId }),
+    })
+    for await (const event of stream) {
+      if (signal.aborted) return
+      this.#failures = 0
+      this.#lastEventId = stream.lastEventId
+      if (event.type === 'hello') this.#listener.connected(true)
+      else if (event.type === 'reset') this.#listener.missed()
+      this.#received.push(event)
+      this.#frame ??= requestAnimationFrame(this.#flush)
+    }
+  }
+
+  readonly #flush = () => {
+    this.#frame = undefined
+    const events = this.#received
+    this.#received = []
+    this.#listener.receive(events)
+  }
+}

@@ -1,0 +1,39 @@
+import type { JSX } from 'preact'
+import { useState } from 'preact/hooks'
+import type { Studio } from '../state/studio.ts'
+
+/** Asks for the API key, which stays in this page. */
+export function KeyForm({ studio }: { studio: Studio }): JSX.Element {
+  const [keeps, setKeeps] = useState(false)
+  const [key, setKey] = useState('')
+  const [isAsking, setAsking] = useState(false)
+  const submit = (event: Event) => {
+    event.preventDefault()
+    setAsking(true)
+    studio.openWith(key, keeps).finally(() => setAsking(false))
+  }
+  return (
+    <main class="middle">
+      <h1>agentserve studio</h1>
+      <form class="key" onSubmit={submit}>
+        <label for="key">This server asks for an API key.</label>
+        <input
+          id="key"
+          type="password"
+          autocomplete="current-password"
+          required
+          value={key}
+          onInput={({ currentTarget }) => setKey(currentTarget.value)}
+        />
+        <label>
+          <input type="checkbox" checked={keeps} onChange={({ currentTarget }) => setKeeps(currentTarget.checked)} />{' '}
+          Keep it until this tab is closed
+        </label>
+        <button type="submit" class="primary" disabled={isAsking}>
+          Open
+        </button>
+        <p role="alert">{studio.error.value}</p>
+      </form>
+    </main>
+  )
+}

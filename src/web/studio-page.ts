@@ -1,0 +1,52 @@
+import { escapeHtml } from './html.ts'
+
+/** What the page must know before it asks the server. */
+export interface StudioPlaces {
+  /** Where the studio is. */
+  path: string
+  prefix: string
+  a2aPrefix: string
+  healthPath: string
+  version: string
+}
+
+/**
+ * Nothing but what this server sends may run or be loaded, and no text can become markup or script: `trusted-types 'none'` forbids it to
+ * the page itself. Pictures of messages are blobs.
+ */
+export const studioPolicy = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self' data: blob:",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+  "require-trusted-types-for 'script'",
+  "trusted-types 'none'",
+].join('; ')
+
+/** The page with its script and style, both by their names in the studio's folder. */
+export function studioPage(places: StudioPlaces, { script, style }: { script: string; style: string }): string {
+  const { path, prefix, a2aPrefix, healthPath, version } = places
+  const known = { path, prefix, 'a2a-prefix': a2aPrefix, 'health-path': healthPath, version }
+  const data = Object.entries(known).map(([name, value]) => ` data-${name}="${escapeHtml(value)}"`)
+  return `<!doctype html>
+<html lang="en"${data.join('')}>
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>agentserve studio</title>
+<link rel="icon" href="data:,">
+<link rel="stylesheet" href="${escapeHtml(`${path}/assets/${style}`)}">
+<script type="module" src="${escapeHtml(`${path}/assets/${script}`)}"></script>
+</head>
+<body>
+<div id="studio"></div>
+<noscript>The studio needs JavaScript. The same is in the terminal: agentserve sessions, agentserve runs.</noscript>
+</body>
+</html>
+`
+}

@@ -1,0 +1,34 @@
+import { expect, test } from 'vitest'
+import { readAddress, writeAddress } from '../../src/studio/state/address.ts'
+
+test.each([
+  ['', { page: 'chats', filter: {} }],
+  ['/s/ses_1', { page: 'chats', sessionId: 'ses_1', filter: {} }],
+  ['/s/a%2Fb%3Ac', { page: 'chats', sessionId: 'a/b:c', filter: {} }],
+  ['/s/ses_1/r/run_1', { page: 'chats', sessionId: 'ses_1', runId: 'run_1', filter: {} }],
+  ['/s/ses_1/r/run_1/e/118', { page: 'chats', sessionId: 'ses_1', runId: 'run_1', seq: 118, filter: {} }],
+  ['/r/run_1', { page: 'run', runId: 'run_1' }],
+  ['?agent=docs&status=failed', { page: 'chats', filter: { agent: 'docs', status: 'failed' } }],
+  [
+    '/s/ses_1/r/run_1/e/118?agent=docs&view=prompt',
+    { page: 'chats', sessionId: 'ses_1', runId: 'run_1', seq: 118, view: 'prompt', filter: { agent: 'docs' } },
+  ],
+])('the address %j', (text, address) => {
+  const [path = '', search = ''] = text.split('?')
+  expect(readAddress(path, search)).toEqual(address)
+  const written = writeAddress(readAddress(path, search))
+  const [writtenPath = '', writtenSearch = ''] = written.split('?')
+  expect(readAddress(writtenPath, writtenSearch)).toEqual(address)
+})
+
+test.each(['/x', '/s', '/s/a/x', '/s/a/r', '/s/a/r/b/e', '/s/a/r/b/e/x', '/s/a/r/b/e/1/more', '/s/%E0%A4%A', '/r'])(
+  '%s is no address',
+  (path) => {
+    expect(readAddress(path, '')).toEqual({ page: 'unknown' })
+  },
+)
+
+test('a slash at the end and an unknown view change nothing', () => {
+  expect(readAddress('/s/ses_1/', '')).toEqual(readAddress('/s/ses_1', ''))
+  expect(readAddress('/s/a/r/b/e/1', '?view=nothing')).not.toHaveProperty('view')
+})

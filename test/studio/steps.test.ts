@@ -1,0 +1,114 @@
+import { describe, expect, test } from 'vitest'
+import { RunEvents } from '../../src/studio/state/events.ts'
+import type { RunEvent } from '../../src/wire/event.ts'
+
+const began = Date.parse('2026-01-01T00:00:00.000Z')
+const at = (ms: number) => new Date(began + ms).toISOString()
+let seq = 0
+const event = (ms: number, body: Record<string, unknown>): RunEvent =>
+  ({ run_id: 'run_1', seq: ++seq, at: at(ms), ...body }) as unknown as RunEvent
+const usage = { input_tokens: 10, output_tokens: 2, total_tokens: 12 }
+const start = () => event(0, { type: 'run_start', session_id: 's', entity_id: 'docs', entity_kind: 'agent' })
+const call = (ms: number, id: string) => event(ms, { type: 'model_call_start', call_id: id, model: 'm' })
+const called = (ms: number, id: string, more: object = {}) =>
+  event(ms, { type: 'model_call_end', call_id: id, usage, finish_reason: 'stop', duration_ms: 1, ...more })
+
+function fold(events: readonly RunEvent[]): RunEvents {
+  const run = new RunEvents()
+  for (const one of events) run.add(one)
+  return run
+}
+const shown = ({ steps: { steps } }: RunEvents) =>
+  steps.map(({ kind, label, depth, startMs, endMs, state }) => [kind, label, depth, startMs, endMs, state])
+
+describe('the steps of a run', () => {
+  test('are its search, calls, tools and end, each with its time', () => {
+    const run = fold([
+      start(),
+      event(38, { type: 'retrieval', query: 'open', results: [{}, { told: false }], duration_ms: 38 }),
+      call(40, 'c1'),
+      event(50, { type: 'text_delta', text: 'a' }),
+      called(100, 'c1', { first_text_ms: 10 }),
+      event(101, { type: 'tool_call', call_id: 't1', name: 'weather', input: { city: 'Ghent' } }),
+      event(150, { type: 'tool_result', call_id: 't1', name: 'weather', error: { message: 'no' }, duration_ms: 49 }),
+      event(200, { type: 'run_end', status: 'completed', usage, cache_hit: false }),
+    ])
+    expect(shown(run)).toEqual([
+      ['run', 'docs', 0, 0, 200, 'done'],
+      ['search', 'open', 1, 0, 38, 'done'],
+      ['model', 'm', 1, 40, 100, 'done'],
+      ['tool', 'weather', 1, 101, 150, 'failed'],
+      ['end', 'completed', 1, 200, 200, 'done'],
+    ])
+    expect(run.steps.steps.map(({ note }) => note)).toEqual([undefined, '1', undefined, 'no', undefined])
+    expect(run.steps.steps[2]?.textMs).toBe(50)
+    expect(run.steps.totals).toMatchObject({ status: 'completed', usage, durationMs: 200 })
+    expect(run.isOver).toBe(true)
+  })
+
+  test('that are under way have no end, and get that of a run that failed', () => {
+    const events = [start(), call(10, 'c1')]
+    expect(fold(events).steps.steps[1]).toMatchObject({ endMs: undefined, state: 'running' })
+    const run = fold([...events, event(30, { type: 'run_error', error: { code: 'run_failed', message: 'broken' } })])
+    expect(shown(run)).toEqual([
+      ['run', 'docs', 0, 0, 30, 'failed'],
+      ['model', 'm', 1, 10, 30, 'failed'],
+      ['end', 'broken', 1, 30, 30, 'failed'],
+    ])
+    expect(run.steps.totals.error).toEqual({ code: 'run_failed', message: 'broken' })
+  })
+
+  test('wait at a pause, and go on when it is answered', () => {
+    const events = [
+      start(),
+      event(5, { type: 'tool_call', call_id: 't1', name: 'refund', input: {} }),
+      event(10, { type: 'input_required', call_id: 't1', kind: 'approval', tool: 'refund', prompt: 'Sure?' }),
+    ]
+    const paused = fold([...events, event(11, { type: 'run_end', status: 'input_required', usage, cache_hit: false })])
+    expect(shown(paused)).toEqual([
+      ['run', 'docs', 0, 0, 11, 'waiting'],
+      ['tool', 'refund', 1, 5, undefined, 'running'],
+      ['wait', 'refund', 1, 10, undefined, 'waiting'],
+    ])
+    expect(paused.isOver).toBe(true)
+    paused.add(event(500, { type: 'run_resumed', from: 'input_required', approved: true }))
+    expect(paused.isOver).toBe(false)
+    paused.add(event(510, { type: 'tool_result', call_id: 't1', name: 'refund', output: 1, duration_ms: 9 }))
+    paused.add(event(520, { type: 'run_end', status: 'completed', usage, cache_hit: false }))
+    expect(shown(paused)).toEqual([
+      ['run', 'docs', 0, 0, 520, 'done'],
+      ['tool', 'refund', 1, 5, 510, 'done'],
+      ['wait', 'refund', 1, 10, 500, 'done'],
+      ['end', 'completed', 1, 520, 520, 'done'],
+    ])
+  })
+
+  test('inside a step are deeper, and say which run works there', () => {
+    const run = fold([
+      start(),
+      event(1, { type: 'step_start', step_id: 's1', name: 'plan' }),
+      event(2, { type: 'step_start', step_id: 's2', name: 'ask', parent_id: 's1', child_run_id: 'run_2' }),
+      event(9, { type: 'step_end', step_id: 's2', status: 'completed', usage, duration_ms: 7 }),
+      event(10, { type: 'step_end', step_id: 's1', status: 'failed', error: { message: 'x' }, duration_ms: 9 }),
+    ])
+    expect(run.steps.steps.map(({ depth, childRunId, note }) => [depth, childRunId, note])).toEqual([
+      [0, undefined, undefined],
+      [1, undefined, 'x'],
+      [2, 'run_2', undefined],
+    ])
+    expect(run.steps.totals.usage).toEqual(usage)
+  })
+
+  test('come once, however often an event does', () => {
+    const events = [start(), call(10, 'c1'), called(20, 'c1')]
+    const run = fold([...events, ...events])
+    expect(run.all).toHaveLength(3)
+    expect(run.steps.totals.usage).toEqual(usage)
+  })
+
+  test('of 10,000 events are folded in a moment, and text is no row', () => {
+    const run = fold([start(), ...Array.from({ length: 10_000 }, () => event(5, { type: 'text_delta', text: 'a ' }))])
+    expect(run.steps.steps).toHaveLength(1)
+    expect(run.parts).toEqual([{ type: 'text', text: 'a '.repeat(10_000) }])
+  })
+})

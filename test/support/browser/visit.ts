@@ -1,0 +1,35 @@
+import type { BrowserContextOptions } from 'playwright-core'
+import type { TestBrowser } from './browser.ts'
+
+export const nothingWrong = { foreign: [], violations: [], errors: [] }
+
+/** A page in a context of its own, with all that goes wrong in it; `end` closes it and tells. */
+export async function visit(chromium: TestBrowser, origin: string, path: string, options: BrowserContextOptions = {}) {
+  const context = await chromium.browser.newContext(options)
+  const urls: string[] = []
+  const errors: string[] = []
+  const violations: string[] = []
+  context.on('request', (request) => urls.push(request.url()))
+  context.on('weberror', (event) => errors.push(event.error().message))
+  context.on('console', (message) => {
+    if (message.type() === 'error' || message.type() === 'warning') errors.push(message.text())
+  })
+  await context.exposeFunction('tellViolation', (violation: string) => violations.push(violation))
+  await context.addInitScript(`document.addEventListener('securitypolicyviolation', (event) =>
+    tellViolation(event.effectiveDirective + ' ' + event.blockedURI))`)
+  const page = await context.newPage()
+  page.setDefaultTimeout(10_000)
+  await page.goto(origin + path)
+  return {
+    page,
+    urls,
+    get paths() {
+      return urls.map((url) => new URL(url).pathname)
+    },
+    async end() {
+      await context.close()
+      const foreign = urls.filter((url) => !/^(?:data|blob):/.test(url) && new URL(url).origin !== origin)
+      return { foreign, violations, errors }
+    },
+  }
+}
