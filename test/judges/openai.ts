@@ -80,7 +80,6 @@ export interface ResponseObject extends Body {
   id: string
   status: string
   output: Item[]
-  output_text: string
   output_parsed?: unknown
   conversation: { id: string }
   usage: { input_tokens: number; output_tokens: number; total_tokens: number } | null
@@ -199,4 +198,10 @@ export async function failureOf(promise: Promise<unknown>): Promise<Failure> {
 /** The text of an answer. */
 export function textOf({ choices }: Completion): string {
   return choices[0]?.message.content ?? ''
+}
+
+/** The same of a response. Its own `output_text` comes from the SDK, and in 4 not everywhere. */
+export function outputText({ output }: ResponseObject): string {
+  const contents = output.flatMap(({ content }) => (content ?? []) as { type: string; text?: string }[])
+  return contents.map(({ type, text }) => (type === 'output_text' ? text : '')).join('')
 }
