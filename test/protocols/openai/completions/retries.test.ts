@@ -160,7 +160,14 @@ describe('several servers', () => {
       const services = { registry, runs, sessions, bookmarks: createBookmarks(store, Date.now), logger: silentLogger }
       const kernel = createKernel()
       const leaving = new Leaving(timers)
-      const more = { prefix: '/v1', startedAtMs: 0, sessionFromUser: false, showTools: false, maxFiles: 1 }
+      const more = {
+        prefix: '/v1',
+        startedAtMs: 0,
+        sessionFromUser: false,
+        showTools: false,
+        maxFiles: 1,
+        fileBytes: 1000,
+      }
       kernel.setRoutes(completionRoutes({ ...more, services: () => services, leaving, timeoutMs: 600_000 }))
       const ask = (body: object, headers: Record<string, string>, signal?: AbortSignal) =>
         kernel.inject({
