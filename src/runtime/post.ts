@@ -1,5 +1,6 @@
 import { version } from '../core/version.ts'
 import { type AddressRules, checkedLookup, checkedUrl } from './public-network.ts'
+import { retryAfterMs } from './retry-after.ts'
 
 /** What is read of an answer, so that its connection can be used again. */
 const maxAnswerBytes = 16 * 1024
@@ -17,13 +18,19 @@ export interface Post {
   signal: AbortSignal
 }
 
+export interface PostAnswer {
+  status: number
+  /** The time that it asks to wait before the next try. */
+  retryAfterMs: number | undefined
+}
+
 /** Sends what nobody waits for to addresses that callers have given. */
 export interface Poster {
   /**
-   * The status of the answer, whatever it is: redirects are not followed. Throws `invalid_request` for an address that the rules
+   * The answer, whatever its status: redirects are not followed. Throws `invalid_request` for an address that the rules
    * do not allow, and else what went wrong. Proxies of the environment are not used: they would connect unchecked.
    */
-  post(request: Post): Promise<number>
+  post(request: Post): Promise<PostAnswer>
   close(): Promise<void>
 }
 
@@ -48,7 +55,7 @@ export async function openPoster({ timeoutMs, ...rules }: PostOptions): Promise<
       await answer.body
         .dump({ limit: maxAnswerBytes, signal: AbortSignal.timeout(maxAnswerMs) })
         .catch(() => answer.body.on('error', () => {}).destroy())
-      return answer.statusCode
+      return { status: answer.statusCode, retryAfterMs: retryAfterMs(answer.headers['retry-after']) }
     },
     close: () => dispatcher.destroy(),
   }

@@ -1,5 +1,6 @@
 import { AppError } from '../../core/error.ts'
 import type { Embedder, Embedding } from '../../core/knowledge/drivers.ts'
+import { retryAfterMs } from '../../runtime/retry-after.ts'
 import { normalised } from './lexical.ts'
 import { createGate, type Gate } from './request-gate.ts'
 
@@ -112,19 +113,11 @@ async function ask(options: OpenAiOptions, input: string[], signal: AbortSignal 
     }
     const text = Buffer.concat(parts).toString('utf8')
     const parsed: unknown = statusCode === 200 ? JSON.parse(text) : tryParse(text)
-    return { status: statusCode, body: parsed, retryAfterMs: retryAfter(headers['retry-after']) }
+    return { status: statusCode, body: parsed, retryAfterMs: retryAfterMs(headers['retry-after']) }
   } catch (error) {
     if (signal?.aborted) throw error
     return { status: 0, body: undefined, retryAfterMs: undefined }
   }
-}
-
-/** Seconds, or a date (RFC 9110, 10.2.3). */
-function retryAfter(header: string | string[] | undefined): number | undefined {
-  const value = typeof header === 'string' ? header.trim() : ''
-  if (value === '') return undefined
-  const milliseconds = /^\d+(\.\d+)?$/.test(value) ? Number(value) * 1000 : Date.parse(value) - Date.now()
-  return Number.isNaN(milliseconds) ? undefined : Math.max(0, milliseconds)
 }
 
 function tryParse(text: string): unknown {

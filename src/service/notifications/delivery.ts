@@ -12,6 +12,8 @@ import { rest } from './rest.ts'
 const attempts = 5
 const firstPauseMs = 1_000
 const longestPauseMs = 30_000
+/** However long a receiver asks to wait. */
+const longestAskedMs = 5 * 60_000
 /** Notifications in a row that fail before a config gets no more. */
 const maxFailures = 3
 
@@ -35,6 +37,8 @@ interface Attempt {
   state: string
   /** Whether nothing follows unless the run is resumed. */
   isLast: boolean
+  /** See `Sending`. */
+  retryAfterMs?: number | undefined
 }
 
 /**
@@ -92,7 +96,7 @@ export class Delivery {
     let failed: string | undefined
     for (let attempt = 1; !this.#isOver; attempt++) {
       const duty = this.#duty
-      const { outcome, reason, state, isLast } = await this.#try(duty)
+      const { outcome, reason, state, isLast, retryAfterMs = 0 } = await this.#try(duty)
       if (outcome === 'gone') return this.end()
       if (outcome === 'delivered') return this.#delivered(duty, state, isLast)
       if (closing.aborted) return
@@ -101,7 +105,8 @@ export class Delivery {
       if (outcome === 'refused') return this.#failed(duty, reason)
       if (attempt >= attempts) return outcome === 'unread' ? undefined : this.#failed(duty, reason)
       const ms = Math.min(longestPauseMs, firstPauseMs * 2 ** (attempt - 1))
-      await rest(timers, ms * (0.5 + Math.random()), closing)
+      const asked = Math.min(longestAskedMs, retryAfterMs)
+      await rest(timers, Math.max(asked, ms * (0.5 + Math.random())), closing)
       if (closing.aborted) return
     }
   }

@@ -16,6 +16,8 @@ export interface Sending {
   outcome: Sent
   /** For the log; without the address. */
   reason: string
+  /** The time that the receiver asks to wait. */
+  retryAfterMs?: number | undefined
 }
 
 /** Sends a few requests at a time, and fewer to each host. */
@@ -68,8 +70,8 @@ export class Outbox {
       this.#stopped.signal.throwIfAborted()
       this.#poster ??= openPoster(this.#settings)
       const poster = await this.#poster
-      const status = await poster.post({ url, headers, body, signal: this.#stopped.signal })
-      return { outcome: outcomeOf(status), reason: `it answered ${status}` }
+      const { status, retryAfterMs } = await poster.post({ url, headers, body, signal: this.#stopped.signal })
+      return { outcome: outcomeOf(status), reason: `it answered ${status}`, retryAfterMs }
     } catch (error) {
       const known = isAppError(error) ? error : (error as Error).cause
       if (isAppError(known)) return { outcome: 'refused', reason: known.message }

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
+import { systemTimers } from '../../../src/runtime/timers.ts'
 import type { NotificationService } from '../../../src/service/notifications/notifications.ts'
 import { memoryStore } from '../../../src/store/sessions/memory/store.ts'
 import { type Receiver, startReceiver } from '../../support/push-receiver.ts'
@@ -105,6 +106,47 @@ it('tries again when the receiver fails or closes the connection', async () => {
   await expect.poll(statuses).toEqual(['completed', 'completed', 'completed', 'completed'])
   await notifications.close()
   expect(told).toEqual([])
+})
+
+it.each<[header: string, least: number, most: number]>([
+  ['7', 7_000, 7_000],
+  ['1', 1_000, 45_000],
+  ['0', 500, 45_000],
+  ['999999999', 300_000, 300_000],
+  ['Wed, 21 Oct 2015 07:28:00 GMT', 500, 45_000],
+  ['soon', 500, 45_000],
+  ['-5', 500, 45_000],
+])(
+  'waits before it tries again for as long as the receiver asks, at most five minutes: %s',
+  async (header, least, most) => {
+    const { runs, notifications, pauses } = await opened({ echo })
+    const { runId, result } = await runs.start(request('echo', 'hi'))
+    await result()
+    let count = 0
+    receiver.answer((_, response) => {
+      count++
+      if (count < 3) response.writeHead(503, { 'retry-after': header }).end()
+      else response.writeHead(200).end()
+    })
+    await notifications.set(runId, { url: receiver.url, version: '1.0' })
+    await expect.poll(statuses).toEqual(['completed', 'completed', 'completed'])
+    expect(pauses).toHaveLength(2)
+    for (const ms of pauses) {
+      expect(ms).toBeGreaterThanOrEqual(least)
+      expect(ms).toBeLessThanOrEqual(most)
+    }
+  },
+)
+
+it('waits for no receiver that asks for it when it is closed', async () => {
+  const { runs, notifications, told } = await opened({ echo }, { timers: systemTimers })
+  const { runId, result } = await runs.start(request('echo', 'hi'))
+  await result()
+  receiver.answer((_, response) => response.writeHead(429, { 'retry-after': '300' }).end())
+  await notifications.set(runId, { url: receiver.url, version: '1.0' })
+  await expect.poll(() => receiver.received.length).toBe(1)
+  await notifications.close()
+  expect([receiver.received.length, told]).toEqual([1, []])
 })
 
 it('gives up after five attempts, and disables a config after three notifications in a row', async () => {

@@ -17,10 +17,13 @@ export const settings: PushSettings = {
 }
 
 /** Pauses between attempts take no time. */
-const hasty: Timers = {
-  set: (callback, ms) => setTimeout(callback, Math.min(ms, 2)),
+const hastyTimers = (pauses: number[]): Timers => ({
+  set(callback, ms) {
+    pauses.push(ms)
+    return setTimeout(callback, Math.min(ms, 2))
+  },
   clear: (timer) => clearTimeout(timer as NodeJS.Timeout | undefined),
-}
+})
 
 /** What tests look at: the status, and whether it is the first notification. */
 const notice: Notice = async (run, version, isFirst) => [
@@ -41,12 +44,14 @@ export interface Options {
   owner?: string
   more?: Partial<PushSettings>
   notice?: Notice
+  timers?: Timers
 }
 
 /** The services of one process, with notifications. */
 export async function openNotifying(entities: Record<string, Runnable>, options: Options = {}) {
   const { store: plain = memoryStore(), owner = 'one', more = {} } = options
   const told: Told[] = []
+  const pauses: number[] = []
   const tell = (level: Told['level']) => (fields: object, message?: string) =>
     void told.push({ level, fields, message: message ?? '' })
   const nothing = () => {}
@@ -60,8 +65,8 @@ export async function openNotifying(entities: Record<string, Runnable>, options:
     isShared: false,
     logger,
     clock: Date.now,
-    timers: hasty,
+    timers: options.timers ?? hastyTimers(pauses),
   })
   const services = await openServices(entities, notifications.watching(plain))
-  return { ...services, notifications, told }
+  return { ...services, notifications, told, pauses }
 }
