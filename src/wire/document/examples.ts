@@ -3,6 +3,7 @@
  */
 
 import { chunkId, documentId, knowledgeExamples, passage, question } from './knowledge-examples.ts'
+import { openaiExamples } from './openai-examples.ts'
 
 const at = '2026-01-05T09:30:00.000Z'
 const later = '2026-01-05T09:30:02.410Z'
@@ -337,6 +338,7 @@ export const examples: Readonly<Record<string, unknown>> = {
     object: 'chat.completion.chunk',
     choices: [{ index: 0, delta: { content: 'Hello' }, finish_reason: null, logprobs: null }],
   },
+  ...openaiExamples,
   ChatStop: {},
   ChatStopped: { success: true },
   ChatHistory: { id: 'demo-chat', messages: [chatMessage], activeRunId: null, has_more: false },

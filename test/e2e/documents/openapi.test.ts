@@ -108,6 +108,11 @@ async function prepare({ path, operationId }: Described): Promise<void> {
   else if (path.includes('/chat/')) {
     ids.agent = 'echo'
     ids.chat_id = (await run('echo', false)).session_id
+  } else if (path.startsWith('/v1/')) {
+    const { run_id, session_id } = await run('echo', false)
+    ids.response_id = run_id.replace('run_', 'resp_')
+    ids.conversation_id = session_id
+    ids.model = 'echo'
   } else if (operationId === 'changeTaskOfA2AAgent') {
     ids.id = 'asking'
     ids.task = `${(await run('asking', true)).run_id}:cancel`
@@ -210,6 +215,9 @@ describe('the document', () => {
       ids.task = 'none'
       ids.agent = 'none'
       ids.chat_id = 'none'
+      ids.response_id = 'none'
+      ids.conversation_id = 'none'
+      ids.model = 'none'
       ids.file = 'none'
       const body = operation.requestBody === undefined ? undefined : exampleOf(operation.requestBody.content)
       const answer = await server.call(operation.method.toUpperCase(), fill(operation.path), body)
@@ -242,7 +250,11 @@ describe('the document', () => {
           : operation.operationId === 'streamMessage'
             ? { ...(examples.JSONRPC2Request as object), method: 'streamMessage' }
             : operation.requestBody && exampleOf(operation.requestBody.content)
-      const answer = await server.call(operation.method.toUpperCase(), fill(operation.path), body, accept)
+      // OpenAI's say it themselves.
+      const isTold = operation.path.startsWith('/v1/')
+      const told = isTold && body !== undefined ? { ...(body as object), stream: true } : body
+      const path = fill(operation.path) + (isTold && body === undefined ? '?stream=true' : '')
+      const answer = await server.call(operation.method.toUpperCase(), path, told, accept)
       if (operation.operationId === 'resumeRun') continue
       expect([operation.operationId, answer.headers.get('content-type')]).toEqual([
         operation.operationId,
