@@ -33,7 +33,7 @@ export const ResponseRequest = component(
       .describe('A `session_id`. An unknown one is created.'),
     instructions: z.string().optional().describe("They follow the agent's own. Only for this response."),
     tools: z.array(ResponseItem).optional().describe('Functions that the caller executes. Other types are ignored.'),
-    tool_choice: z.unknown().optional(),
+    tool_choice: z.union([z.string(), z.looseObject({})]).optional(),
     text: z
       .looseObject({ format: ResponseItem.optional() })
       .optional()

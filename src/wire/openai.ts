@@ -58,7 +58,8 @@ export const ChatCompletionRequest = component(
       .nullish()
       .describe('Functions that the caller executes.'),
     tool_choice: z
-      .unknown()
+      .union([z.string(), z.looseObject({})])
+      .nullish()
       .describe("`auto`, `none`, or a choice of tools that may be called; a call can't be demanded."),
     response_format: z.looseObject({ type: z.enum(['text', 'json_object', 'json_schema']) }).nullish(),
     metadata: z.looseObject({ session_id: z.string().nullish().describe('The session.') }).nullish(),
