@@ -1,5 +1,6 @@
 import type { CallToolResult, InputRequiredResult } from '@modelcontextprotocol/server'
 import { AppError, isAppError } from '../core/error.ts'
+import { isEnded } from '../core/run.ts'
 import type { Answer } from '../core/waiting.ts'
 import { toResult } from './answer.ts'
 import type { GivenArguments } from './arguments.ts'
@@ -35,25 +36,24 @@ export function runTools(port: McpPort, host: CallHost, approveByTool: boolean):
   const asResult = (run: McpRun) => toResult(run, approveByTool)
 
   /** Waits for the end or pause, at most as long as the host wants to. */
-  async function wait({ runId, events }: McpRunEvents, given: GivenArguments, isOwn: boolean, elicits = true) {
+  async function wait({ runId, events }: McpRunEvents, given: GivenArguments, isOwn: boolean) {
     const { signal, report } = host
-    const late = new AbortController()
-    const timer = setTimeout(() => late.abort(), 1000 * (given.integer('wait_seconds') ?? defaultWaitSeconds))
     const progress = report && new Progress(isOwn ? Number.NEGATIVE_INFINITY : Date.now())
-    try {
-      await followRun(events, AbortSignal.any([signal, late.signal]), (event) => {
-        const step = progress?.add(event)
-        if (step !== undefined) report?.(step)
-      })
-    } finally {
-      clearTimeout(timer)
-    }
+    const mostMs = 1000 * (given.integer('wait_seconds') ?? defaultWaitSeconds)
+    await followRun(events, { signal, mostMs }, (event) => {
+      const step = progress?.add(event)
+      if (step !== undefined) report?.(step)
+    })
     if (signal.aborted) {
       if (isOwn && host.endsRun()) await cancelLeft(runId)
       throw signal.reason
     }
-    const run = await port.run(runId)
-    const form = elicits && run.status === 'input_required' ? await host.elicit(run) : undefined
+    return tell(await port.run(runId))
+  }
+
+  /** As a form for a person where the host has one. */
+  async function tell(run: McpRun) {
+    const form = run.status === 'input_required' ? await host.elicit(run) : undefined
     return form ?? asResult(run)
   }
 
@@ -82,8 +82,8 @@ export function runTools(port: McpPort, host: CallHost, approveByTool: boolean):
     },
     async get(given) {
       if (host.elicited !== undefined) return goOn(host.elicited, given)
-      const runId = given.text('run_id') ?? ''
-      return wait(await port.follow(runId, host.signal), given, false)
+      const run = await port.run(given.text('run_id') ?? '')
+      return isEnded(run.status) ? tell(run) : wait(await port.follow(run.run_id, host.signal), given, false)
     },
     async answer(given) {
       if (host.elicited !== undefined) return goOn(host.elicited, given)

@@ -83,7 +83,7 @@ export function createMcp(settings: McpSettings): McpEndpoint {
       const authInfo = { token: '', clientId: original.caller, scopes: [], extra: { port } }
       return fetch(listens(body) ? untilClosed(request) : request, { authInfo, parsedBody: body })
     },
-    { readsOriginal: true },
+    { readsOriginal: true, needsHeader },
   )
 
   /** Nothing else would end the stream of a host that listens: it has no run. */
@@ -116,6 +116,11 @@ export function createMcp(settings: McpSettings): McpEndpoint {
     agentsChanged: () => handler?.notify.toolsChanged(),
     close: () => closing.abort(),
   }
+}
+
+/** Not the key: the SDK has no use for it. */
+function needsHeader(name: string): boolean {
+  return name === 'accept' || name === 'content-type' || name.startsWith('mcp-')
 }
 
 function listens(body: unknown): boolean {
