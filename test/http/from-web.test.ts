@@ -50,4 +50,49 @@ describe('a web handler', () => {
     const handler = fromWeb(async () => new Response(null, { status: 204 }))
     expect((await testKernel([get('/x', handler)]).inject({ url: '/x' })).status).toBe(204)
   })
+
+  test('keeps what is about the connection to the server, and sends no header twice', async () => {
+    const headers = {
+      'content-type': 'text/event-stream',
+      'cache-control': 'no-cache',
+      connection: 'keep-alive',
+      'x-b': '2',
+    }
+    const handler = fromWeb(async () => new Response('data: a\n\n', { headers }))
+    const response = await testKernel([get('/x', handler)]).inject({ url: '/x' })
+    expect(await response.text()).toBe('data: a\n\n')
+    expect(response.headers).toMatchObject({ 'cache-control': 'no-store', 'x-b': '2' })
+    expect(response.headers.connection).not.toBe('keep-alive')
+  })
+
+  test('is given the headers that it needs, and reads the body of the original where it says so', async () => {
+    const handler = fromWeb(
+      async (request, original) =>
+        Response.json({ headers: [...request.headers], body: request.body, json: await original.body.json() }),
+      { readsOriginal: true, needsHeader: (name) => name === 'x-a' },
+    )
+    const route = { method: 'POST' as const, path: '/x', scope: 'any' as const, handler }
+    const response = await testKernel([route]).inject({
+      method: 'POST',
+      url: '/x',
+      headers: { 'x-a': '1', authorization: 'Bearer secret', 'content-type': 'application/json' },
+      body: '{"a":1}',
+    })
+    expect(await response.json()).toEqual({ headers: [['x-a', '1']], body: null, json: { a: 1 } })
+  })
+
+  test('ends its stream at once when the client leaves, also between two pieces', async () => {
+    const ended = Promise.withResolvers<void>()
+    const body = new ReadableStream<Uint8Array>({
+      start: (controller) => controller.enqueue(Buffer.from('data: a\n\n')),
+      cancel: () => ended.resolve(),
+    })
+    const handler = fromWeb(async () => new Response(body, { headers: { 'content-type': 'text/event-stream' } }))
+    const leaving = new AbortController()
+    const response = await testKernel([get('/x', handler)]).inject({ url: '/x', signal: leaving.signal })
+    const read = response.body[Symbol.asyncIterator]()
+    await read.next()
+    leaving.abort()
+    await ended.promise
+  })
 })
