@@ -3,6 +3,7 @@ import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { agent } from '../../src/runnables/agent/agent.ts'
+import { team } from '../../src/runnables/team/team.ts'
 import { scriptedModel } from '../../src/testing/index.ts'
 import { axe } from '../support/browser/axe.ts'
 import { openBrowser, type TestBrowser } from '../support/browser/browser.ts'
@@ -22,6 +23,7 @@ let chromium: TestBrowser
 let server: RunningTestServer
 let locked: RunningTestServer
 let release: () => void = () => {}
+const many: { words: string[] } = { words: [] }
 
 beforeAll(async () => {
   chromium = await openBrowser()
@@ -38,6 +40,14 @@ beforeAll(async () => {
         toolApproval: { refund: 'user-approval' },
       }),
       hostile: agent({ run: async () => hostile }),
+      left: agent({ run: () => 'from the left' }),
+      right: agent({ run: () => 'from the right' }),
+      both: team({ mode: 'parallel', members: ['left', 'right'] }),
+      many: agent({
+        async *run() {
+          yield* many.words
+        },
+      }),
       slow: agent({
         async *run() {
           yield 'one '
@@ -97,7 +107,6 @@ test('an approval is given in one window, and shows in both; the second answer i
   await ask(one.page, 'refunds', 'please')
   const other = await open(new URL(one.page.url()).pathname)
   for (const { page } of [one, other]) await page.getByRole('button', { name: 'Allow' }).waitFor()
-  await one.page.screenshot({ path: '/tmp/studio-wait.png' })
   await one.page.getByRole('button', { name: 'Allow' }).click()
   for (const { page } of [one, other]) {
     await page.getByText('Your money is on its way.').waitFor()
@@ -113,6 +122,35 @@ test('what a model says is text: no markup, no picture, no script, no link that 
   expect(await page.locator('.turn img, .turn script, .turn b').count()).toBe(0)
   const links = await page.evaluate("[...document.querySelectorAll('.turn a')].map(({ href, rel }) => [href, rel])")
   expect(links).toEqual([['https://example.org/', 'noopener noreferrer']])
+  expect(await visited.end()).toEqual(nothingWrong)
+})
+
+test('a member of a team has a run of its own, and every event can be looked at', async () => {
+  const { page, ...visited } = await open()
+  await ask(page, 'both', 'go')
+  await page.getByRole('button', { name: /completed/ }).click()
+  await page.getByRole('row', { name: /^step left/ }).click()
+  await page.getByRole('link', { name: 'The run inside this step' }).click()
+  await page.getByRole('heading', { name: 'left', exact: true }).waitFor()
+  await page.getByRole('tab', { name: /^events/ }).click()
+  await page.getByRole('option', { name: /text_delta "from/ }).click()
+  await page.locator('.panel').getByText('text_delta').waitFor()
+  await page.getByRole('link', { name: 'inside another run' }).click()
+  await page.getByRole('row', { name: /^step right/ }).waitFor()
+  expect(visited.paths.filter((path) => path === '/studio')).toHaveLength(1)
+  expect(await visited.end()).toEqual(nothingWrong)
+})
+
+test('ten thousand events are a list of a few rows', async () => {
+  const words = Array.from({ length: 10_000 }, (_, place) => `${place} `)
+  many.words = words
+  const { json } = await server.call('POST', '/api/v1/agents/many/run', { input: 'go' })
+  const { page, ...visited } = await open(`/studio/s/${json.session_id}/r/${json.run_id}`)
+  await page.getByRole('tab', { name: 'events 10,002' }).click()
+  await page.getByRole('option', { name: /run_start/ }).waitFor()
+  expect(await page.getByRole('option').count()).toBeLessThan(120)
+  await page.getByRole('listbox', { name: 'Events of the run' }).press('PageDown')
+  expect(await page.evaluate('document.querySelectorAll("*").length')).toBeLessThan(3500)
   expect(await visited.end()).toEqual(nothingWrong)
 })
 
@@ -174,7 +212,6 @@ describe.each([
     await page.getByRole('tab', { name: 'prompt' }).click()
     await page.locator('.prompt').getByText('user').first().waitFor()
     expect(await axe(page)).toEqual([])
-    await page.screenshot({ path: `/tmp/studio-${viewport.width}-${colorScheme}.png` })
     expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true)
     expect(await visited.end()).toEqual(nothingWrong)
   })

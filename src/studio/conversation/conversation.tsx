@@ -1,5 +1,5 @@
 import type { JSX } from 'preact'
-import { useEffect, useLayoutEffect, useRef } from 'preact/hooks'
+import { useLayoutEffect, useRef } from 'preact/hooks'
 import type { Address } from '../state/address.ts'
 import { type Conversation, isUnderWay } from '../state/conversation.ts'
 import type { Studio } from '../state/studio.ts'
@@ -29,16 +29,6 @@ export function ConversationView({ studio, conversation, address }: Conversation
   }, [turns, changes])
 
   const { runId, sessionId } = address
-  const isRead = conversation.state.value === 'ready'
-  useEffect(() => {
-    if (!isRead || runId === undefined) return
-    const reading = new AbortController()
-    conversation.open(runId, reading.signal).catch((error: unknown) => {
-      if (!reading.signal.aborted) conversation.error.value = error instanceof Error ? error.message : String(error)
-    })
-    return () => reading.abort()
-  }, [conversation, runId, isRead])
-
   const toggle = (opened: string) =>
     studio.go({
       page: 'chats',

@@ -9,7 +9,7 @@ import { RunEvents } from './events.ts'
 export interface Turn {
   run: Run
   messages: readonly Message[]
-  /** Of a run that works, or that was opened. */
+  /** Of a run that works, or has worked since the session was opened. */
   events: RunEvents | undefined
 }
 
@@ -118,21 +118,6 @@ export class Conversation {
     if (turn.events === undefined) this.turns.value = turns.with(place, { ...turn, events })
     if (events.add(event)) this.changes.value++
     return true
-  }
-
-  /** Reads the recorded events of a turn that is opened. */
-  async open(runId: string, signal: AbortSignal): Promise<void> {
-    const turn = this.turns.value.find(({ run }) => run.run_id === runId)
-    if (turn === undefined || isUnderWay(turn.run) || turn.events?.isOver === true) return
-    const events = new RunEvents()
-    for await (const event of await this.#client.runs.events(runId, { signal })) events.add(event as RunEvent)
-    if (this.#closed) return
-    const turns = this.turns.value
-    const place = turns.findIndex(({ run }) => run.run_id === runId)
-    const present = turns[place]
-    if (present === undefined) return
-    this.turns.value = turns.with(place, { ...present, events })
-    this.changes.value++
   }
 
   /** Resolves when the run is accepted. */

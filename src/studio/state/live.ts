@@ -41,7 +41,8 @@ export class LiveReader {
   follow(runs: ReadonlyMap<string, number>): void {
     const known = this.#follow
     this.#follow = runs
-    const isSame = runs.size === known.size && [...runs.keys()].every((id) => known.has(id))
+    const isSame =
+      runs.size <= known.size && [...runs].every(([id, seq]) => (known.get(id) ?? Number.POSITIVE_INFINITY) <= seq)
     if (!isSame && this.#reading !== undefined) this.#open()
   }
 

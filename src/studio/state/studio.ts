@@ -3,10 +3,11 @@ import type { Client } from '../../client/client.ts'
 import type { Agent } from '../../wire/agent.ts'
 import type { LiveEvent } from '../../wire/live.ts'
 import type { Me } from '../../wire/me.ts'
-import type { ResumeRequest } from '../../wire/run.ts'
+import type { ResumeRequest, Run } from '../../wire/run.ts'
 import { type Address, readAddress, writeAddress } from './address.ts'
 import { Conversation } from './conversation.ts'
 import { LiveReader } from './live.ts'
+import { OpenedRun } from './opened-run.ts'
 import { keptKey, openClient, type Places } from './server.ts'
 import { SessionList } from './sessions.ts'
 
@@ -32,6 +33,7 @@ export class Studio {
   readonly lostAt = signal<Date | undefined>(undefined)
   readonly address = signal<Address>({ page: 'chats', filter: {} })
   readonly conversation = signal<Conversation | undefined>(undefined)
+  readonly opened = signal<OpenedRun | undefined>(undefined)
   readonly waiting = signal(0)
   client: Client
   sessions: SessionList
@@ -42,6 +44,7 @@ export class Studio {
     this.client = openClient(places, keptKey.read())
     this.sessions = new SessionList(this.client)
     window.addEventListener('popstate', () => this.#arrived())
+    document.addEventListener('click', (event) => this.#clicked(event))
   }
 
   /** With the key that was kept, or none. */
@@ -83,6 +86,18 @@ export class Studio {
     const url = `${this.places.path}${writeAddress(address)}` || '/'
     if (replace) history.replaceState(null, '', url)
     else history.pushState(null, '', url)
+    this.#arrived()
+  }
+
+  /** Links within the studio don't load the page again. */
+  #clicked(event: MouseEvent): void {
+    const link = event.target instanceof Element ? event.target.closest('a') : null
+    const isPlain = event.button === 0 && !(event.ctrlKey || event.metaKey || event.shiftKey || event.altKey)
+    if (link === null || !isPlain || link.target !== '' || link.origin !== location.origin) return
+    if (link.pathname !== this.places.path && !link.pathname.startsWith(`${this.places.path}/`)) return
+    if (link.hash !== '') return
+    event.preventDefault()
+    history.pushState(null, '', link.href)
     this.#arrived()
   }
 
@@ -133,11 +148,16 @@ export class Studio {
     }
     if (address.page !== 'chats') return
     this.sessions.show(address.filter)
-    const { sessionId } = address
-    if (sessionId === this.conversation.value?.sessionId) return
-    this.conversation.value?.close()
-    this.conversation.value =
-      sessionId === undefined ? undefined : new Conversation(this.client, sessionId, () => this.#follow())
+    const { sessionId, runId } = address
+    const follow = () => this.#follow()
+    if (sessionId !== this.conversation.value?.sessionId) {
+      this.conversation.value?.close()
+      this.conversation.value = sessionId === undefined ? undefined : new Conversation(this.client, sessionId, follow)
+    }
+    if (runId !== this.opened.value?.runId) {
+      this.opened.value?.close()
+      this.opened.value = runId === undefined ? undefined : new OpenedRun(this.client, runId, follow)
+    }
     this.#follow()
   }
 
@@ -152,7 +172,12 @@ export class Studio {
   }
 
   #follow(): void {
-    this.#live?.follow(new Map(this.conversation.value?.followed))
+    const runs = new Map(this.conversation.value?.followed)
+    const opened = this.opened.value
+    const from = opened?.followed
+    if (opened !== undefined && from !== undefined)
+      runs.set(opened.runId, Math.min(from, runs.get(opened.runId) ?? from))
+    this.#live?.follow(runs)
   }
 
   #readAgain(): void {
@@ -166,15 +191,22 @@ export class Studio {
     for (const event of events) {
       if (event.type === 'session') heads.set(event.head.session_id, event.head)
       else if (event.type === 'session_deleted') deleted.add(event.session_id)
-      else if (event.type === 'run') this.conversation.value?.runChanged(event.run)
-      else if (event.type === 'run_event') this.conversation.value?.received(event.event)
-      else if (event.type === 'agents') this.#agentsChanged(event)
+      else if (event.type === 'run') this.#runChanged(event.run)
+      else if (event.type === 'run_event') {
+        this.conversation.value?.received(event.event)
+        this.opened.value?.received(event.event)
+      } else if (event.type === 'agents') this.#agentsChanged(event)
     }
     if (heads.size > 0) this.sessions.changed([...heads.values()])
     if (deleted.size === 0) return
     this.sessions.deleted(deleted)
     const open = this.conversation.value
     if (open !== undefined && deleted.has(open.sessionId)) open.state.value = 'deleted'
+  }
+
+  #runChanged(run: Run): void {
+    this.conversation.value?.runChanged(run)
+    this.opened.value?.runChanged(run)
   }
 
   #agentsChanged({ ok, error }: Extract<LiveEvent, { type: 'agents' }>): void {

@@ -32,6 +32,7 @@ export function Shell({ studio }: { studio: Studio }): JSX.Element {
 function Columns({ studio }: { studio: Studio }): JSX.Element {
   const address = studio.address.value
   const conversation = studio.conversation.value
+  const opened = studio.opened.value
   if (address.page !== 'chats') {
     return (
       <main class="middle">
@@ -61,9 +62,7 @@ function Columns({ studio }: { studio: Studio }): JSX.Element {
           />
         )}
       </main>
-      {conversation === undefined || address.runId === undefined ? null : (
-        <RunView key={address.runId} studio={studio} conversation={conversation} address={address} />
-      )}
+      {opened === undefined ? null : <RunView key={opened.runId} studio={studio} opened={opened} address={address} />}
     </div>
   )
 }
