@@ -99,7 +99,7 @@ async function resume(beginning: Beginning, { run, answer }: WaitingAnswer): Pro
     await services.bookmarks.add(decisionKey(attempt), mark)
   }
   const handle = await services.runs.resume(run.run_id, { ...answer, ...modeOf(posted) })
-  return begun(beginning, handle, { isResumed: true, isWhole: isWhole(run) })
+  return begun(beginning, handle, { isResumed: true, isWhole: wasWhole(run) })
 }
 
 async function start(beginning: Beginning): Promise<Begun> {
@@ -149,7 +149,10 @@ async function startIn(beginning: Beginning, { sessionId, history, isWhole, stra
     ...modeOf(posted),
     idempotency: attempt,
   }
-  return begun(beginning, await services.runs.start(start), { isResumed: false, isWhole })
+  const handle = await services.runs.start(start)
+  // A retry joins a run that an earlier request has found the place for.
+  const inWhole = handle.replayed ? wasWhole(await services.runs.get(handle.runId)) : isWhole
+  return begun(beginning, handle, { isResumed: false, isWhole: inWhole })
 }
 
 /** The protocol cancels when its last reader has left (`Leaving`). */
@@ -169,11 +172,11 @@ function begun(
     asking,
     ignored: [...new Set([...posted.ignored, ...tools.ignored, ...(handle.ignored ?? [])])],
     clientTools: new Set(tools.client_tools?.map(({ name }) => name)),
-    remember: isWhole ? (answer) => turns.remember(posted.conversation, answer, turn) : undefined,
+    remember: isWhole ? turns.keeper(posted.conversation, turn) : undefined,
   }
 }
 
-function isWhole({ given }: RunRecord): boolean {
+function wasWhole({ given }: RunRecord): boolean {
   return given?.protocol?.name === protocol && given.protocol.echo.whole === true
 }
 

@@ -98,18 +98,24 @@ export class Turns {
     return undefined
   }
 
-  /** Leaves a mark of a completed turn whose session has the whole conversation. `answer`: as it was sent. */
-  async remember(conversation: Conversation, answer: string, turn: Turn): Promise<void> {
-    if (this.#about === undefined) return
+  /**
+   * Leaves a mark of a turn, once it has completed with this answer, as it was sent. Only for one whose session has the whole
+   * conversation. Holds nothing of the request: a run may take hours.
+   */
+  keeper(conversation: Conversation, turn: Turn): ((answer: string) => Promise<void>) | undefined {
+    const about = this.#about
+    if (about === undefined) return undefined
     const digest = new ConversationDigest()
     for (const message of conversation.messages) digest.add(message)
-    digest.add({ role: 'assistant', parts: [{ type: 'text', text: answer }], calls: [], callId: '' })
-    const key = digest.digest(this.#about)
     const { bookmarks } = this.#services
-    for (let place = 0; place < mostEqual; place++) {
-      if (await bookmarks.add(keyOf(key, place), { ...turn })) return
-      const other = (await bookmarks.find(keyOf(key, place))) as unknown as Turn | undefined
-      if (other?.run_id === turn.run_id) return
+    return async (answer) => {
+      digest.add({ role: 'assistant', parts: [{ type: 'text', text: answer }], calls: [], callId: '' })
+      const key = digest.digest(about)
+      for (let place = 0; place < mostEqual; place++) {
+        if (await bookmarks.add(keyOf(key, place), { ...turn })) return
+        const other = (await bookmarks.find(keyOf(key, place))) as unknown as Turn | undefined
+        if (other?.run_id === turn.run_id) return
+      }
     }
   }
 

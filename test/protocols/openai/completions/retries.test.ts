@@ -48,6 +48,25 @@ describe('a client whose connection broke and who sends again', () => {
     expect(next.body.id).not.toBe(first.body.id)
   })
 
+  test('finds the session again in which the run goes on', async () => {
+    const server = await openCompletions()
+    const say = (...messages: object[]) => ({ model: 'gated', messages, user: 'ann' })
+    const hello = [user('hello'), { role: 'assistant', content: 'ab' }]
+    const answered = async (place: number, asked: ReturnType<typeof server.open>) => {
+      await server.gate.begun(place)
+      server.gate.open(place)
+      return (await asked).headers['x-session-id']
+    }
+    const session = await answered(0, server.open(say(user('hello')), attempt(0)))
+    const controller = new AbortController()
+    server.open(say(...hello, user('x')), attempt(0), controller.signal).catch(() => undefined)
+    await server.gate.begun(1)
+    controller.abort()
+    expect(await answered(1, server.open(say(...hello, user('x')), attempt(1)))).toBe(session)
+    const more = [...hello, user('x'), { role: 'assistant', content: 'ab' }, user('y')]
+    expect(await answered(2, server.open(say(...more), attempt(0)))).toBe(session)
+  })
+
   test('starts anew when the run was cancelled, because it came too late', async () => {
     const server = await openCompletions()
     const body = { model: 'gated', messages: [user('x')] }
