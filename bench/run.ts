@@ -7,6 +7,7 @@ import { compareBuilds } from './against/compare.ts'
 import { commitDelayP99Ms } from './commit-delay.ts'
 import { measureLive } from './live.ts'
 import { startLoad } from './load-process.ts'
+import { measureMcpStdio } from './mcp-stdio.ts'
 import { type MeasuredProcess, startMeasured } from './measured-process.ts'
 import { measurePostgres } from './postgres.ts'
 import { measureProtocols } from './protocols.ts'
@@ -21,6 +22,7 @@ import { bin, measureStartUp, startArgs } from './start-up.ts'
  * only the rows whose name has the text of `--only`. `--only live` alone: what a reader of `GET /live` costs, in `--pairs` turns.
  * `--only protocols` alone: what a stream costs in each protocol, what an MCP call costs, and what both add to a start, in
  * `--pairs` turns; `protocols:responses`, or another dialect of bench/dialect.ts, `protocols:mcp` and `protocols:start`: one part of it.
+ * `--only mcp-stdio` alone: how long `agentserve mcp` takes to open and to search, in as many starts as `--pairs` says.
  * `--only postgres` alone: runs on Postgres beside SQLite; `postgres:send`, `history`, `instances` or `tails`: one part of it.
  * With `--write` these go into docs/benchmarks.md too, in place of all parts that were there.
  */
@@ -47,6 +49,10 @@ const document = join(import.meta.dirname, '../docs/benchmarks.md')
 const [only, part] = options.only.split(':')
 if (only === 'protocols') {
   console.log(await measureProtocols({ pairs: Number(options.pairs), measureMs: options.quick ? 500 : 2_000, part }))
+  process.exit()
+}
+if (only === 'mcp-stdio') {
+  console.log(await measureMcpStdio({ starts: Number(options.pairs) }))
   process.exit()
 }
 if (only === 'postgres') {
