@@ -24,8 +24,9 @@ const program = defineConfig({
   deps: {
     // Ink asks for it only when somebody debugs Ink.
     neverBundle: ['react-devtools-core'],
-    // Of the package, every start would read 70 files, most of them translations. Schemas of another copy work too.
-    alwaysBundle: [/^zod(\/|$)/],
+    // Of zod, every start would read 70 files, most of them translations; schemas of another copy work too. MCP hosts wait for
+    // a start, and the SDK brings its own zod.
+    alwaysBundle: [/^zod(\/|$)/, /^@modelcontextprotocol\/(?:server|core)(\/|$)/],
     dts: { neverBundle: [/^zod(\/|$)/] },
   },
   plugins: [tellBundled([swagger], prices)],
