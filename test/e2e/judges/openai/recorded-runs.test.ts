@@ -1,12 +1,14 @@
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
+import { toWireEvent } from '../../../../src/core/events/sent-event.ts'
 import { silentLogger } from '../../../../src/core/logger.ts'
 import { type Batch, toFrames } from '../../../../src/protocols/frames.ts'
+import { CompletionFold, CompletionProjection } from '../../../../src/protocols/openai/completions/stream.ts'
 import { EarlierCalls } from '../../../../src/protocols/openai/responses/earlier.ts'
 import { type ResponseObject, ResponseRun } from '../../../../src/protocols/openai/responses/run.ts'
 import { ResponseStream } from '../../../../src/protocols/openai/responses/stream.ts'
 import { stretchOf } from '../../../../src/protocols/stretch.ts'
-import { openOpenAI, type ResponseEvent, versions } from '../../../judges/openai.ts'
+import { type Completion, failureOf, openOpenAI, type ResponseEvent, versions } from '../../../judges/openai.ts'
 import { type RecordedRun, recordedRuns } from '../../../support/protocols/recorded-runs.ts'
 
 /* Each recorded run, as each version of the client puts it together from the stream. */
@@ -41,7 +43,11 @@ const answering = (stream: string) =>
   (async () => new Response(stream, { headers: { 'content-type': 'text/event-stream' } })) as unknown as typeof fetch
 
 /** Nothing that only an SDK adds. */
-const plain = ({ output_text: _text, output_parsed: _parsed, ...response }: Record<string, unknown>) =>
+const plain = ({
+  output_text: _text,
+  output_parsed: _parsed,
+  ...response
+}: object & { output_text?: unknown; output_parsed?: unknown }) =>
   JSON.parse(JSON.stringify(response), (key, value) =>
     key === 'parsed' || key === 'parsed_arguments' ? undefined : value,
   )
@@ -60,6 +66,49 @@ describe.each(versions)('openai %i', (version) => {
     const final = await helper.finalResponse()
     // 4 takes no whole response from the end of what failed.
     if (version > 4 || whole.status === 'completed') expect(plain(final)).toEqual(whole)
+  })
+})
+
+const chunked = { id: 'chatcmpl-1', model: 'docs', sessionId: 'ses_1', isNamed: true, showTools: false } as const
+
+/** The stream of a chat completion, and the answer at once, or why there is none. */
+async function completionOf({ run, events, stretch }: Stretch) {
+  const projection = new CompletionProjection({ ...chunked, includeUsage: true })
+  const its = () => stretchOf(inBatches(events), { number: stretch })
+  let stream = ''
+  for await (const frame of toFrames(projection, its(), { runId: run.run_id, logger: silentLogger })) stream += frame
+  const fold = new CompletionFold(chunked)
+  for await (const batch of { [Symbol.asyncIterator]: its }) {
+    for (const event of batch) fold.add(toWireEvent(event, false))
+  }
+  try {
+    return { stream, answer: fold.answer() as unknown as Completion }
+  } catch (error) {
+    return { stream, error: error as Error }
+  }
+}
+
+describe.each(versions)('openai %i', (version) => {
+  test.each(stretches)('puts completion $stretch of a run that is $name together', async (recorded) => {
+    const { stream, answer, error } = await completionOf(recorded)
+    const openai = await openOpenAI(version, 'http://127.0.0.1', { fetch: answering(stream) })
+    const messages = [{ role: 'user', content: 'Hello' }]
+    const helper = openai.completions.stream({ model: 'docs', messages })
+    if (answer === undefined) {
+      const failure = await failureOf(helper.finalChatCompletion())
+      expect(failure).toBeInstanceOf(openai.errors.APIError)
+      return expect(failure.message).toContain(error?.message)
+    }
+    const { choices, usage, id } = plain(await helper.finalChatCompletion())
+    const [{ message, finish_reason }] = choices
+    const [whole] = answer.choices
+    expect({ id, usage, finish_reason }).toEqual({
+      id: answer.id,
+      usage: answer.usage,
+      finish_reason: whole?.finish_reason,
+    })
+    expect(message.content ?? '').toBe(whole?.message.content ?? '')
+    expect(message.tool_calls ?? []).toEqual(whole?.message.tool_calls ?? [])
   })
 })
 
