@@ -167,8 +167,8 @@ export interface CreateSession extends Partial<SessionOwners> {
 
 export interface SessionHistory extends History {
   summary: Summary | null
-  /** The events of one of these runs, page by page. Present when they were asked for. */
-  events?: (runId: string) => AsyncIterable<RunEvent[]>
+  /** The events of one of these runs, page by page. Present when they were asked for. With `types` others may be left out. */
+  events?: (runId: string, types?: readonly RunEvent['type'][]) => AsyncIterable<RunEvent[]>
 }
 
 export type MessageFilter = Omit<MessageSearch, 'words'>

@@ -34,9 +34,15 @@ export function createSessions(
     return record
   }
 
-  async function* readEvents(runId: string): AsyncGenerator<RunEvent[]> {
+  /** `get` reads much more. */
+  async function assertThere(sessionId: string): Promise<void> {
+    const found = await (store.readBasis?.(sessionId) ?? store.findSession(sessionId))
+    if (found === undefined) throw notFound('session', sessionId)
+  }
+
+  async function* readEvents(runId: string, types?: readonly RunEvent['type'][]): AsyncGenerator<RunEvent[]> {
     for (let after = 0; ; ) {
-      const page = await store.readEvents(runId, after, eventPage)
+      const page = await store.readEvents(runId, after, eventPage, types)
       const last = page.at(-1)
       if (last === undefined) return
       yield page
@@ -113,7 +119,7 @@ export function createSessions(
       return store.searchMessages({ ...filter, words }, page)
     },
     async history(sessionId, interactions, withEvents, view) {
-      await get(sessionId)
+      await assertThere(sessionId)
       if (view?.before !== undefined) await assertTurn(store, sessionId, view.before)
       const history = await store.readHistory(sessionId, interactions, view)
       const summary = (await store.findSummary(sessionId)) ?? null

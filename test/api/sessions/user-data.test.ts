@@ -417,7 +417,8 @@ describe.each(ways)('with %s', (_way, config) => {
       // JSON-RPC has codes of its own, and pages of useChat show the whole body of an error.
       const isCard = method === 'GET' && /^\/a2a\/agents(?:\/\{id\}(?:\/\.well-known.*)?)?$/.test(path)
       const usual = path.startsWith('/v1/') ? 'invalid_api_key' : 'unauthorized'
-      const code = path.startsWith('/a2a') && !isCard ? expect.toBeOneOf([-32600, 401]) : usual
+      const isRpc = path === '/mcp' || (path.startsWith('/a2a') && !isCard)
+      const code = isRpc ? expect.toBeOneOf([-32600, 401]) : usual
       for (const { status, json, headers } of [without, wrong]) {
         expect([path, status, json?.error?.code ?? headers.get('x-error-code')]).toEqual([path, 401, code])
       }

@@ -36,19 +36,20 @@ export async function unlessMissing<T>(asked: Promise<T>): Promise<T | undefined
   }
 }
 
-/** The events that are recorded by now: those of a run that is under way have no end. */
+/** The events that are recorded by now: those of a run that is under way have no end. With `types` others may be left out. */
 export async function* recordedEvents(
   { sessions }: Pick<Reading, 'sessions'>,
   { run_id, session_id }: Pick<Run, 'run_id' | 'session_id'>,
+  types?: readonly RunEvent['type'][],
 ): AsyncGenerator<readonly RunEvent[]> {
   const { events } = await sessions.history(session_id, 1, true)
-  if (events !== undefined) yield* events(run_id)
+  if (events !== undefined) yield* events(run_id, types)
 }
 
 /** How many responses the run has been until now. */
 export async function countStretches(services: Pick<Reading, 'sessions'>, run: RunRecord): Promise<number> {
   let count = 1
-  for await (const page of recordedEvents(services, run)) {
+  for await (const page of recordedEvents(services, run, ['run_resumed'])) {
     for (const event of page) if (event.type === 'run_resumed' && event.from === 'input_required') count++
   }
   return count

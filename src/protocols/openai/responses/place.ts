@@ -10,7 +10,7 @@ import type { ResponsePost } from './request.ts'
 /** The session in which a response is made. */
 export interface Place extends Pick<StartRun, 'sessionId' | 'unknownSession'> {
   entityId: string
-  /** Nothing was said in it, so that the caller says what came before. */
+  /** Nothing was said in it, so that the caller says what came before, if anything. */
   isNew: boolean
   /** The session is a copy that was made for this response. */
   isFork?: boolean
@@ -46,12 +46,14 @@ export async function placeOf(services: Placing, post: ResponsePost, before: Pre
   const previous = before?.run
   const sessionId = previous?.session_id ?? conversation
   if (sessionId === undefined) return { entityId: model ?? missingModel(), unknownSession: 'create', isNew: true }
+  // A whole session is much to read, and is needed for a model that is not named and for what the caller says came before.
+  const isNeeded = model === undefined || (previous === undefined && post.input.earlier.length > 0)
   // One that is someone else's is refused when the run starts.
-  const session = (await unlessMissing(services.sessions.get(sessionId)))?.session
+  const session = isNeeded ? (await unlessMissing(services.sessions.get(sessionId)))?.session : undefined
   const entityId = model ?? ownerOf(session) ?? missingModel()
   if (previous === undefined)
-    return { entityId, sessionId, unknownSession: 'create', isNew: session === undefined || session.run_count === 0 }
-  if (await isNewest(services, previous, session?.user_id ?? '')) {
+    return { entityId, sessionId, unknownSession: 'create', isNew: isNeeded && !session?.run_count }
+  if (await isNewest(services, previous, previous.user_id ?? '')) {
     return { entityId, sessionId, unknownSession: 'refuse', isNew: false }
   }
   const fork = await services.sessions.fork(sessionId, { runId: previous.run_id })

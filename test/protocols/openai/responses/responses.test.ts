@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import { type Any, eventsOf, ResponseFold } from './fold.ts'
 import { openResponses, textOf } from './support.ts'
 
@@ -11,6 +11,20 @@ test('answers a text, and gives the same object and stream later', async () => {
   const { text, response } = await stream({ input: 'hello you' })
   expect(await get(response.id)).toEqual(response)
   expect(await replay(response.id)).toBe(text)
+})
+
+test('goes on without reading the whole session, or the events of the response before', async () => {
+  const { create, store, services } = await openResponses()
+  const first = await create({ input: 'one' })
+  const sessions = vi.spyOn(services.sessions, 'get')
+  const events = vi.spyOn(store, 'readEvents')
+  const second = await create({ input: 'two', previous_response_id: first.id })
+  const third = await create({ input: 'three', conversation: second.conversation.id })
+  expect([second, third].map(({ conversation }) => conversation.id)).toEqual(Array(2).fill(first.conversation.id))
+  expect(sessions).not.toHaveBeenCalled()
+  const ofFirst = events.mock.calls.filter(([runId]) => runId === `run_${first.id.slice(5)}`)
+  expect(ofFirst.length).toBeGreaterThan(0)
+  for (const [, , , types] of ofFirst) expect(types).toEqual(['run_resumed'])
 })
 
 test('a stream goes on after any event', async () => {
