@@ -1,23 +1,13 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type Instance, type Instances, startInstances } from '../../../support/cluster/instances.ts'
+import { expect, test } from 'vitest'
+import type { Instance } from '../../../support/cluster/instances.ts'
+import { ownInstances } from '../../../support/cluster/own-instances.ts'
 import { readFrames } from '../../../support/cluster/requests.ts'
 import { describePostgres } from '../../../support/postgres/describe-postgres.ts'
-import type { Place } from '../../../support/postgres/test-postgres.ts'
-import { testPostgres } from '../../../support/postgres/test-postgres.ts'
 
 describePostgres('a cancellation on another instance', () => {
-  let place: Place
-  let instances: Instances
   let [a, b] = [] as unknown as [Instance, Instance]
-
-  beforeAll(async () => {
-    place = await (await testPostgres()).newDatabase()
-    instances = await startInstances({ url: place.url, schema: 'agents', names: ['a', 'b'] })
-    ;[a, b] = instances.all as [Instance, Instance]
-  })
-  afterAll(async () => {
-    await instances?.close()
-    await place?.drop()
+  ownInstances({ names: ['a', 'b'] }, (all) => {
+    ;[a, b] = all
   })
 
   async function cancelMs(): Promise<number> {

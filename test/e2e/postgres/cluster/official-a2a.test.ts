@@ -1,24 +1,15 @@
 import { type StreamResponse, type Task, TaskState } from '@a2a-js/sdk'
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type Instance, type Instances, startInstances } from '../../../support/cluster/instances.ts'
+import { expect, test } from 'vitest'
+import type { Instance } from '../../../support/cluster/instances.ts'
+import { ownInstances } from '../../../support/cluster/own-instances.ts'
 import { collect } from '../../../support/collect.ts'
 import { folded, officialClient, officialWays, said } from '../../../support/official-clients.ts'
 import { describePostgres } from '../../../support/postgres/describe-postgres.ts'
-import { type Place, testPostgres } from '../../../support/postgres/test-postgres.ts'
 
 describePostgres('tasks of the official A2A on three servers', () => {
-  let place: Place
-  let instances: Instances
   let [a, b, c] = [] as unknown as [Instance, Instance, Instance]
-
-  beforeAll(async () => {
-    place = await (await testPostgres()).newDatabase()
-    instances = await startInstances({ url: place.url, schema: 'agents', names: ['a', 'b', 'c'] })
-    ;[a, b, c] = instances.all as [Instance, Instance, Instance]
-  })
-  afterAll(async () => {
-    await instances?.close()
-    await place?.drop()
+  ownInstances({ names: ['a', 'b', 'c'] }, (all) => {
+    ;[a, b, c] = all
   })
 
   const clientOf = (way: (typeof officialWays)[number], instance: Instance, id: string) =>

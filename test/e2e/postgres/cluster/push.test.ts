@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type Instance, type Instances, startInstances } from '../../../support/cluster/instances.ts'
+import type { Instance } from '../../../support/cluster/instances.ts'
+import { ownInstances } from '../../../support/cluster/own-instances.ts'
 import { ask } from '../../../support/cluster/requests.ts'
 import { describePostgres } from '../../../support/postgres/describe-postgres.ts'
-import { type Place, testPostgres } from '../../../support/postgres/test-postgres.ts'
 import { type Receiver, startReceiver } from '../../../support/push-receiver.ts'
 
 const config = `
@@ -27,21 +27,14 @@ export default defineConfig({
 `
 
 describePostgres('push notifications of two instances', () => {
-  let place: Place
-  let instances: Instances
   let receiver: Receiver
   let [a, b] = [] as unknown as [Instance, Instance]
-
   beforeAll(async () => {
     receiver = await startReceiver()
-    place = await (await testPostgres()).newDatabase()
-    instances = await startInstances({ url: place.url, schema: 'agents', names: ['a', 'b'], config })
-    ;[a, b] = instances.all as [Instance, Instance]
   })
-  afterAll(async () => {
-    await instances?.close()
-    await place?.drop()
-    await receiver?.close()
+  afterAll(() => receiver?.close())
+  ownInstances({ names: ['a', 'b'], config }, (all) => {
+    ;[a, b] = all
   })
 
   async function call(instance: Instance, agentId: string, method: string, params: object) {

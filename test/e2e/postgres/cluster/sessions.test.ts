@@ -1,25 +1,17 @@
 import { readFile } from 'node:fs/promises'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import type { LiveEvent } from '../../../../src/client/index.ts'
 import { createPicture, listedBy } from '../../../support/client/picture.ts'
-import { type Instance, type Instances, startInstances } from '../../../support/cluster/instances.ts'
+import type { Instance, Instances } from '../../../support/cluster/instances.ts'
+import { ownInstances } from '../../../support/cluster/own-instances.ts'
 import { describePostgres } from '../../../support/postgres/describe-postgres.ts'
-import type { Place } from '../../../support/postgres/test-postgres.ts'
-import { testPostgres } from '../../../support/postgres/test-postgres.ts'
 
 describePostgres('sessions of three instances', () => {
-  let place: Place
   let instances: Instances
   let [a, b, c] = [] as unknown as [Instance, Instance, Instance]
-
-  beforeAll(async () => {
-    place = await (await testPostgres()).newDatabase()
-    instances = await startInstances({ url: place.url, schema: 'agents', names: ['a', 'b', 'c'] })
-    ;[a, b, c] = instances.all as [Instance, Instance, Instance]
-  })
-  afterAll(async () => {
-    await instances?.close()
-    await place?.drop()
+  ownInstances({ names: ['a', 'b', 'c'] }, (all, made) => {
+    ;[a, b, c] = all
+    instances = made
   })
 
   const start = (instance: Instance, sessionId: string, input: string, more: object = {}) =>
