@@ -1,22 +1,23 @@
 import type { JSX } from 'preact'
 import type { RunStatus } from '../../core/run.ts'
+import { Icon, type IconName } from './icon.tsx'
 
-const marks: Readonly<Record<RunStatus, [mark: string, words: string]>> = {
-  queued: ['…', 'queued'],
-  running: ['●', 'running'],
-  input_required: ['⏸', 'waits for you'],
-  completed: ['✓', 'completed'],
-  failed: ['✗', 'failed'],
-  cancelled: ['⊘', 'cancelled'],
-  interrupted: ['⚡', 'interrupted'],
+const marks: Readonly<Record<RunStatus, [icon: IconName, words: string]>> = {
+  queued: ['queued', 'queued'],
+  running: ['running', 'running'],
+  input_required: ['waiting', 'waits for you'],
+  completed: ['done', 'completed'],
+  failed: ['failed', 'failed'],
+  cancelled: ['cancelled', 'cancelled'],
+  interrupted: ['interrupted', 'interrupted'],
 }
 
 /** Shape and words, not only a colour. */
 export function Status({ status, short = false }: { status: RunStatus; short?: boolean }): JSX.Element {
-  const [mark, words] = marks[status]
+  const [icon, words] = marks[status]
   return (
     <span class={`status ${status}`}>
-      <span aria-hidden="true">{mark}</span>
+      <Icon name={icon} />
       <span class={short ? 'hidden' : undefined}> {words}</span>
     </span>
   )

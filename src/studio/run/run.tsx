@@ -2,6 +2,7 @@ import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import { CopyButton } from '../parts/copy.tsx'
 import { formatCost, formatCount, formatMs } from '../parts/format.ts'
+import { Icon } from '../parts/icon.tsx'
 import { Status } from '../parts/status.tsx'
 import type { Address } from '../state/address.ts'
 import { isUnderWay } from '../state/conversation.ts'
@@ -53,7 +54,7 @@ export function RunView({ studio, opened, address }: RunViewProps): JSX.Element 
           onClick={() => studio.go(withoutStep(address))}
           aria-label="Close the run"
         >
-          ✕
+          <Icon name="close" />
         </button>
       </header>
       <div role="tablist" class="tabs" aria-label="How to show the run">

@@ -1,19 +1,20 @@
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import { formatCount, formatMs } from '../parts/format.ts'
+import { Icon, type IconName } from '../parts/icon.tsx'
 import { VirtualList } from '../parts/virtual-list.tsx'
 import type { RunSteps, Step, StepKind } from '../state/steps.ts'
 
 const rowHeight = 26
 
-const kinds: Readonly<Record<StepKind, [mark: string, words: string]>> = {
-  run: ['▾', 'run'],
-  search: ['⌕', 'search'],
-  model: ['✦', 'model call'],
-  tool: ['⚒', 'tool call'],
-  step: ['▸', 'step'],
-  wait: ['⏸', 'waits'],
-  end: ['■', 'end'],
+const kinds: Readonly<Record<StepKind, [icon: IconName, words: string]>> = {
+  run: ['run', 'run'],
+  search: ['search', 'search'],
+  model: ['model', 'model call'],
+  tool: ['tool', 'tool call'],
+  step: ['step', 'step'],
+  wait: ['waiting', 'waits'],
+  end: ['end', 'end'],
 }
 
 interface WaterfallProps {
@@ -49,7 +50,7 @@ export function Waterfall({ run, selected, onSelect }: WaterfallProps): JSX.Elem
       render={(step, at) => (
         // biome-ignore lint/a11y/useKeyWithClickEvents: the grid has the keys
         <div
-          class={`step ${step.kind} ${step.state}`}
+          class={`step ${step.kind} is-${step.state}`}
           role="row"
           aria-level={step.depth + 1}
           aria-rowindex={at + 1}
@@ -69,14 +70,14 @@ export function Waterfall({ run, selected, onSelect }: WaterfallProps): JSX.Elem
 
 function StepRow({ step, durationMs }: { step: Step; durationMs: number }): JSX.Element {
   const { kind, label, depth, note, usage, startMs, endMs, textMs } = step
-  const [mark, words] = kinds[kind]
+  const [icon, words] = kinds[kind]
   const end = endMs ?? durationMs
   const whole = Math.max(1, durationMs)
   const percent = (ms: number) => `${(100 * ms) / whole}%`
   return (
     <>
       <span class="label" role="gridcell" style={{ paddingInlineStart: `${depth * 14}px` }}>
-        <span aria-hidden="true">{mark}</span> <span class="hidden">{words}</span>
+        <Icon name={icon} /> <span class="hidden">{words}</span>
         <span dir="auto">{label}</span> {note === undefined ? null : <span class="more">{note}</span>}
         {usage ? (
           <span class="more">
