@@ -1,4 +1,5 @@
-import { AnyObject, type DocResponse, jsonAnswer, type RouteDoc } from '../../wire/document/route-doc.ts'
+import { type DocResponse, jsonAnswer, type RouteDoc } from '../../wire/document/route-doc.ts'
+import { McpFailure, McpMessage, McpRequest } from '../../wire/mcp.ts'
 
 const refusals: Record<number, string> = {
   400: 'The message is not valid, or of another version of the protocol.',
@@ -15,7 +16,7 @@ const refusals: Record<number, string> = {
 }
 
 export function mcpDocs(path: string): RouteDoc[] {
-  const refused = (status: number): DocResponse => jsonAnswer(refusals[status] ?? '', AnyObject)
+  const refused = (status: number): DocResponse => jsonAnswer(refusals[status] ?? '', McpFailure)
   return [
     {
       method: 'POST',
@@ -32,11 +33,11 @@ export function mcpDocs(path: string): RouteDoc[] {
         'Mcp-Method': 'The method of the message, from 2026-07-28 on.',
         'Mcp-Name': 'The tool or resource of the message, from 2026-07-28 on.',
       },
-      body: { required: true, content: { 'application/json': AnyObject } },
+      body: { required: true, content: { 'application/json': McpRequest } },
       responses: {
         200: {
           description: 'The result, after progress when the host asked for it.',
-          content: { 'text/event-stream': AnyObject, 'application/json': AnyObject },
+          content: { 'text/event-stream': McpMessage, 'application/json': McpMessage },
         },
         202: { description: 'A notification was received.' },
         ...Object.fromEntries(Object.keys(refusals).map((status) => [status, refused(Number(status))])),

@@ -79,6 +79,8 @@ export function createMcp(settings: McpSettings): McpEndpoint {
       if (Array.isArray(body) && body.length > mostCalls) throw invalid(`A batch has at most ${mostCalls} calls.`)
       original.body.release?.()
       const { fetch } = handler ?? (await loaded())
+      // The SDK refuses who does not name both, though nothing else can be answered.
+      request.headers.set('accept', 'application/json, text/event-stream')
       const port = new ServicesPort(settings.services(original), original, catalog)
       const authInfo = { token: '', clientId: original.caller, scopes: [], extra: { port } }
       return fetch(listens(body) ? untilClosed(request) : request, { authInfo, parsedBody: body })
@@ -120,7 +122,7 @@ export function createMcp(settings: McpSettings): McpEndpoint {
 
 /** Not the key: the SDK has no use for it. */
 function needsHeader(name: string): boolean {
-  return name === 'accept' || name === 'content-type' || name.startsWith('mcp-')
+  return name === 'content-type' || name.startsWith('mcp-')
 }
 
 function listens(body: unknown): boolean {

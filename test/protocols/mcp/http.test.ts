@@ -52,6 +52,11 @@ describe('the endpoint', () => {
     expect([answer.status, ((await answer.json()) as Any).error.code]).toEqual([status, code])
   })
 
+  test.each(['*/*', 'application/json', 'text/event-stream'])('answers who accepts %s', async (accept) => {
+    const { mcp } = await openMcp()
+    expect((await fetch(mcp, { method: 'POST', headers: { ...json, accept }, body: list })).status).toBe(200)
+  })
+
   test('refuses what is no JSON by its type', async () => {
     const { mcp } = await openMcp()
     const answer = await fetch(mcp, { method: 'POST', headers: { ...json, 'content-type': 'text/plain' }, body: list })
