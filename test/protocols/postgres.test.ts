@@ -12,7 +12,9 @@ import { toTask03 } from '../../src/protocols/a2a/official/version03.ts'
 import { dialectProjection } from '../../src/protocols/a2a/stream.ts'
 import { chatProjection } from '../../src/protocols/chat/stream.ts'
 import { toFrames } from '../../src/protocols/frames.ts'
+import { CompletionProjection } from '../../src/protocols/openai/completions/stream.ts'
 import type { Projection } from '../../src/protocols/projection.ts'
+import { stretchOf } from '../../src/protocols/stretch.ts'
 import { postgresStore } from '../../src/store/sessions/postgres/store.ts'
 import { describePostgres } from '../support/postgres/describe-postgres.ts'
 import { emptiedSchema } from '../support/postgres/emptied-schema.ts'
@@ -29,6 +31,11 @@ const projections: Record<string, (run: RunRecord) => Projection> = {
   'A2A 1.0': tasks('1.0'),
   'A2A 0.3': tasks('0.3'),
   simple: () => dialectProjection(true),
+  'chat completions': ({ session_id: sessionId }) =>
+    new CompletionProjection({
+      ...{ id: 'chatcmpl-1', model: 'recorded', sessionId },
+      ...{ includeUsage: true, isNamed: true, showTools: false },
+    }),
 }
 const protocols = Object.keys(projections)
 
@@ -79,7 +86,9 @@ function aborted(signal: AbortSignal): Promise<unknown> {
 async function open({ runs }: ServingInstance, runId: string, protocol: string): Promise<AsyncIterable<string>> {
   const projection = projections[protocol]?.(await runs.get(runId)) as Projection
   const events = (await runs.events(runId, 0))[Symbol.asyncIterator]()
-  return toFrames(projection, events, { runId, logger: silentLogger })
+  // A completion is one stretch.
+  const shown = protocol === 'chat completions' ? stretchOf(events, { number: 1 }) : events
+  return toFrames(projection, shown, { runId, logger: silentLogger })
 }
 
 /** The stream for one who was cut: that of a task begins with the task, the others begin again. */
@@ -130,7 +139,7 @@ async function wholeAt(
 /** The object that a client has which read `first` until it was cut, and then `rest`. */
 async function objectAfter(protocol: string, first: string, rest: string): Promise<unknown> {
   if (protocol.startsWith('A2A')) return foldedTask(rest)
-  if (protocol === 'simple') return rest
+  if (protocol === 'simple' || protocol === 'chat completions') return rest
   const chat = openClient((method) => (method === 'POST' ? first : rest))
   await chat.sendMessage({ text: 'Hello' })
   await chat.resumeStream()
@@ -140,7 +149,7 @@ async function objectAfter(protocol: string, first: string, rest: string): Promi
 
 /** The same object as who was never cut has it, or who reads it at an instance later. */
 async function objectAt({ runs }: ServingInstance, runId: string, protocol: string, whole: string): Promise<unknown> {
-  if (protocol === 'simple') return whole
+  if (protocol === 'simple' || protocol === 'chat completions') return whole
   if (protocol === 'AI SDK UI') return plain(await built(whole))
   const task = toTask(await runs.get(runId), { artifacts: true, contents: new Map(), fileUrl })
   return JSON.parse(JSON.stringify(protocol === 'A2A 0.3' ? toTask03(task) : task))
