@@ -74,7 +74,7 @@ async function decidedBefore(
   { services, attempt, asking }: Beginning,
   decision: Decision,
 ): Promise<WaitingAnswer | undefined> {
-  const mark = (await services.bookmarks.find(decisionKey(attempt))) as DecisionMark | undefined
+  const mark = await newestMark(services, attempt)
   if (mark === undefined) return undefined
   const run = await services.runs.get(mark.run_id)
   if (run.session_id !== asking.named || !isOfEndUser(run.metadata, asking.endUser)) return undefined
@@ -87,8 +87,26 @@ interface DecisionMark extends JsonObject {
   call_ids: string[]
 }
 
-function decisionKey(attempt: Idempotency | undefined): string {
-  return `openai decision ${attempt?.key}`
+/** Decisions of a day that look the same: later ones are not told apart. */
+const mostAlike = 100
+
+/** A client that posts its last message alone decides about each run with the same request. */
+function decisionKey(attempt: Idempotency | undefined, place: number): string {
+  return `openai decision ${attempt?.key} ${place}`
+}
+
+async function addMark({ bookmarks }: OpenAIServices, attempt: Idempotency, mark: DecisionMark): Promise<void> {
+  for (let place = 0; place < mostAlike; place++) if (await bookmarks.add(decisionKey(attempt, place), mark)) return
+}
+
+async function newestMark({ bookmarks }: OpenAIServices, attempt: Idempotency | undefined) {
+  let newest: DecisionMark | undefined
+  for (let place = 0; place < mostAlike; place++) {
+    const mark = (await bookmarks.find(decisionKey(attempt, place))) as DecisionMark | undefined
+    if (mark === undefined) break
+    newest = mark
+  }
+  return newest
 }
 
 async function resume(beginning: Beginning, { run, answer }: WaitingAnswer): Promise<Begun> {
@@ -96,7 +114,7 @@ async function resume(beginning: Beginning, { run, answer }: WaitingAnswer): Pro
   if (attempt !== undefined && run.waiting.length > 0) {
     const call_ids = run.waiting.flatMap(({ call_id }) => (call_id === undefined ? [] : [call_id]))
     const mark: DecisionMark = { run_id: run.run_id, call_ids }
-    await services.bookmarks.add(decisionKey(attempt), mark)
+    await addMark(services, attempt, mark)
   }
   const handle = await services.runs.resume(run.run_id, { ...answer, ...modeOf(posted) })
   return begun(beginning, handle, { isResumed: true, isWhole: wasWhole(run) })

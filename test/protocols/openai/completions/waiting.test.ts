@@ -205,6 +205,22 @@ describe('approvals', () => {
     expect(again.body).toEqual(second.body)
   })
 
+  test('that look the same and are sent again follow the run that was decided about last', async () => {
+    const publish = workflow({ run: async ({ approve }) => (await approve('publish', { page: 1 })) ?? 'published' })
+    const server = await openCompletions({ publish })
+    const say = (text: string, count: number) =>
+      server.complete(
+        { model: 'publish', messages: [user(text)] },
+        { 'x-session-id': 'w', 'x-stainless-retry-count': String(count) },
+      )
+    for (const _turn of [1, 2]) {
+      const asked = await say('go', 0)
+      const decided = await say('approve', 0)
+      expect(decided.headers['x-run-id']).toBe(asked.headers['x-run-id'])
+      expect((await say('approve', 1)).headers['x-run-id']).toBe(asked.headers['x-run-id'])
+    }
+  })
+
   test('of a workflow are given too, and what else waits says where it is answered', async () => {
     const publish = workflow({ run: async ({ approve }) => (await approve('publish', { page: 1 })) ?? 'published' })
     const server = await openCompletions({ publish })
