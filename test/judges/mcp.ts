@@ -12,7 +12,7 @@ export const mcpClients = ['SDK 1', 'client 2', 'client 2 of 2026-07-28'] as con
 export type McpClient = (typeof mcpClients)[number]
 
 export type McpWay =
-  | { url: string; headers?: Record<string, string> }
+  | { url: string; headers?: Record<string, string>; fetch?: typeof fetch }
   | { command: string; args: string[]; cwd: string; env: Record<string, string> }
 
 type Json = Record<string, unknown>
@@ -72,6 +72,11 @@ export async function connectMcp(client: McpClient, way: McpWay, options: McpJud
   return client === 'SDK 1' ? connectOne(way, options) : connectTwo(client, way, options)
 }
 
+const overHttp = ({ headers = {}, fetch }: { headers?: Record<string, string>; fetch?: typeof globalThis.fetch }) => ({
+  requestInit: { headers },
+  ...(fetch !== undefined && { fetch }),
+})
+
 /** Throws when the other side has sent what is not JSON-RPC. */
 function watch(transport: { onerror?: ((error: Error) => void) | undefined }): () => void {
   const errors: Error[] = []
@@ -93,7 +98,7 @@ async function connectOne(way: McpWay, { elicit, onStderr }: McpJudgeOptions): P
   }
   const transport =
     'url' in way
-      ? new StreamableHTTPClientTransport(new URL(way.url), { requestInit: { headers: way.headers ?? {} } })
+      ? new StreamableHTTPClientTransport(new URL(way.url), overHttp(way))
       : new StdioClientTransport({ ...way, stderr: 'pipe' })
   if ('stderr' in transport) transport.stderr?.on('data', (bytes: Buffer) => onStderr?.(bytes.toString()))
   await client.connect(transport as Parameters<Client['connect']>[0])
@@ -149,7 +154,7 @@ async function connectTwo(which: McpClient, way: McpWay, { elicit, onStderr }: M
   if (elicit !== undefined) client.setRequestHandler('elicitation/create', ({ params }) => elicit(params))
   const transport =
     'url' in way
-      ? new StreamableHTTPClientTransport(new URL(way.url), { requestInit: { headers: way.headers ?? {} } })
+      ? new StreamableHTTPClientTransport(new URL(way.url), overHttp(way))
       : new StdioClientTransport({ ...way, stderr: 'pipe' })
   transport.stderr?.on('data', (bytes) => onStderr?.(bytes.toString()))
   await client.connect(transport)
