@@ -177,7 +177,7 @@ export async function createMcpFactory(options: McpFactoryOptions): Promise<McpS
     if (state === undefined) return undefined
     if (state.tool !== tool) throw new AppError('invalid_request', `This state is of the tool ${state.tool}.`)
     const answer = answerOf(state.asked, (key) => sdk.inputResponse(mcpReq.inputResponses, key))
-    return { runId: state.run, asked: state.asked, answer }
+    return { runId: state.run, answer }
   }
 
   function failed(error: unknown, signal: AbortSignal): CallToolResult {

@@ -4,7 +4,6 @@ import { isEnded } from '../core/run.ts'
 import type { Answer } from '../core/waiting.ts'
 import { toResult } from './answer.ts'
 import type { GivenArguments } from './arguments.ts'
-import type { Asked } from './elicit.ts'
 import { followRun } from './follow.ts'
 import type { McpPort, McpRun, McpRunEvents } from './port.ts'
 import { Progress } from './progress.ts'
@@ -21,7 +20,7 @@ export interface CallHost {
   /** Asks a person at the host; undefined when that is not possible. */
   elicit: (run: McpRun) => Promise<InputRequiredResult | undefined>
   /** What a person has answered to an earlier result of this call. */
-  elicited: { runId: string; asked: readonly Asked[]; answer: Answer | undefined } | undefined
+  elicited: { runId: string; answer: Answer | undefined } | undefined
 }
 
 export interface RunTools {
