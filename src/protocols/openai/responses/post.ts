@@ -113,13 +113,15 @@ async function start(posting: Posting, place: Place): Promise<Posted> {
   const { client_tools, ignored } = readClientTools(body, takes)
   const instructions = [post.instructions, ...input.instructions].filter((one) => one !== undefined && one !== '')
   const earlier = place.isNew ? await withReferences(services, input.earlier) : []
+  const echo = kept(post.echo)
   const openai: JsonObject = { ...(metadata && { metadata }), ...(user !== undefined && { user }) }
   const given: StartRun['given'] & Pick<RunGiven, 'protocol'> = {
     client_tools,
     ...(earlier.length > 0 && { history: earlier }),
     ...(instructions.length > 0 && { instructions: instructions.join('\n\n') }),
     output_schema: post.outputSchema,
-    protocol: { name: protocolName, echo: kept(post.echo) },
+    // What is as usual needs no record.
+    ...(Object.keys(echo).length > 0 && { protocol: { name: protocolName, echo } }),
   }
   const handle = await services.runs.start({
     entityId,
@@ -127,7 +129,7 @@ async function start(posting: Posting, place: Place): Promise<Posted> {
     sessionId,
     unknownSession,
     metadata: Object.keys(openai).length === 0 ? undefined : { openai },
-    given,
+    given: Object.values(given).some((one) => one !== undefined) ? given : undefined,
     ...modeOf(posting),
     idempotency: attemptOf(request, 'response', body, undefined),
   })
