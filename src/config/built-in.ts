@@ -1,20 +1,61 @@
-import { existsSync } from 'node:fs'
-import { join } from 'node:path'
+import { type Dirent, existsSync, readdirSync, statSync } from 'node:fs'
+import { homedir } from 'node:os'
+import { dirname, join, resolve } from 'node:path'
 import type { ConfigParts } from './parts.ts'
 import type { UserConfig } from './types.ts'
 
-/** The entities without a config file: `docs` over ./docs and the README, if they exist, and `echo`. */
+const mostFiles = 200
+const mostBytes = 20 * 1024 * 1024
+
+/**
+ * The entities without a config file: `docs` over ./docs and the README, or else over the documents directly in the folder, and
+ * `echo`.
+ */
 export function builtInConfig(parts: Pick<ConfigParts, 'agent'>, root: string): UserConfig {
+  const usual = ['docs', 'README.md'].filter((source) => existsSync(join(root, source)))
+  const sources = usual.length > 0 || isTooWide(root) ? usual : documentsIn(root)
+  const description =
+    sources === usual ? 'Answers from ./docs and the README.' : 'Answers from the files in this folder.'
   return {
-    knowledge: { sources: ['docs', 'README.md'].filter((source) => existsSync(join(root, source))) },
+    knowledge: { sources },
     agents: {
       docs: parts.agent({
-        description: 'Answers from ./docs and the README.',
+        description,
         instructions: 'Answer from the passages and cite them.',
         knowledge: { limit: 6, mode: 'first' },
       }),
       echo: parts.agent({ description: 'Repeats what it was told.', sideEffects: false, run: sayAgain }),
     },
+  }
+}
+
+/** What lies in a home folder or at the top of a disk belongs to no project. */
+function isTooWide(root: string): boolean {
+  const folder = resolve(root)
+  return folder === dirname(folder) || folder === resolve(homedir())
+}
+
+/** Not below the folder, and the first by name when there are too many. */
+function documentsIn(root: string): string[] {
+  const names = filesIn(root)
+    .flatMap((entry) => (entry.isFile() && /^[^.].*\.(?:mdx?|txt)$/i.test(entry.name) ? [entry.name] : []))
+    .sort()
+  const taken: string[] = []
+  let bytes = 0
+  for (const name of names.slice(0, mostFiles)) {
+    bytes += statSync(join(root, name), { throwIfNoEntry: false })?.size ?? 0
+    if (bytes > mostBytes) break
+    taken.push(name)
+  }
+  return taken
+}
+
+function filesIn(root: string): Dirent[] {
+  try {
+    return readdirSync(root, { withFileTypes: true })
+  } catch {
+    // Whether it can be read is told where it is used.
+    return []
   }
 }
 

@@ -29,7 +29,9 @@ export function announce(config: ResolvedConfig, { url }: Bound, print: (text: s
   const row = (name: string, value: string) => print(formatRow(name, value, paint))
   row(
     'config',
-    config.file === undefined ? 'none; serving docs (answers from ./docs and the README) and echo' : here(config.file),
+    config.file === undefined
+      ? 'none; serving docs (answers from ./docs and the README, or else from the files here) and echo'
+      : here(config.file),
   )
   row('serving', servedIds(config))
   for (const { name, entityIds, reason } of servedModels(config)) {

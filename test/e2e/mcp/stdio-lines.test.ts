@@ -260,6 +260,20 @@ describe('a folder without a config', () => {
   })
 })
 
+it('searches the files directly in a folder that has neither docs nor a README', async () => {
+  const project = await createProject({ 'letter.txt': 'A lynx was seen.\n', 'notes.md': '# Notes\n\nAn otter swam.\n' })
+  try {
+    const lines = speak(project)
+    await lines.open()
+    const { result } = await lines.call('search', { query: 'otter' })
+    expect(JSON.parse(result?.content?.[0]?.text ?? '').results[0]).toMatchObject({ title: 'notes.md' })
+    lines.child.stdin?.end()
+    await lines.finished
+  } finally {
+    await project.remove()
+  }
+})
+
 it('opens with a broken config, and its tools say what is wrong', async () => {
   const project = await createProject({ 'agent.config.ts': 'export default {\n  agents: {,\n}' })
   try {
