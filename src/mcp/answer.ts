@@ -1,4 +1,5 @@
 import type { CallToolResult, ContentBlock } from '@modelcontextprotocol/server'
+import type { Json } from '../core/json.ts'
 import { contentOf, lastDataOf } from '../core/message.ts'
 import type { Waiting } from '../core/run.ts'
 import { jsonSize } from '../runtime/json-size.ts'
@@ -19,7 +20,8 @@ export function toResult(run: McpRun, approveByTool: boolean): CallToolResult {
   const data = lastDataOf(parts)
   const next = nextOf(run, approveByTool)
   const sources = run.sources.slice(0, mostLinks)
-  const isWhole = data === undefined || jsonSize(data, mostCharacters) <= mostCharacters
+  const isWhole = data === undefined || fits(data)
+  const asks = run.waiting.map(toAsk)
   const structuredContent = {
     run_id,
     session_id,
@@ -28,8 +30,10 @@ export function toResult(run: McpRun, approveByTool: boolean): CallToolResult {
     sources,
     usage,
     ...(data !== undefined && isWhole && { data }),
-    ...((answer.cut || !isWhole || sources.length < run.sources.length) && { cut: true }),
-    ...(status === 'input_required' && { asks: run.waiting.map(toAsk) }),
+    ...((answer.cut || !isWhole || sources.length < run.sources.length || asks.some((ask) => ask.cut)) && {
+      cut: true,
+    }),
+    ...(status === 'input_required' && { asks: asks.map(({ shown }) => shown) }),
     ...(next !== undefined && { next }),
   }
   const texts = [answer.text, next].filter((text) => text !== undefined && text !== '')
@@ -47,8 +51,17 @@ function linksTo(sources: McpRun['sources']): ContentBlock[] {
   return [...documents].map(([id, source]) => ({ type: 'resource_link', uri: uriOf(id), name: source }))
 }
 
+function fits(data: Json): boolean {
+  return jsonSize(data, mostCharacters) <= mostCharacters
+}
+
 function toAsk({ call_id, kind, tool, prompt, data, schema }: Waiting) {
-  return { call_id, kind, tool, prompt, data, schema }
+  const asked = cut(prompt)
+  const isWhole = data === undefined || fits(data)
+  return {
+    shown: { call_id, kind, tool, prompt: asked.text, ...(isWhole && { data }), schema },
+    cut: asked.cut || !isWhole,
+  }
 }
 
 /** What is to be done next, or why nothing more comes; undefined for an answer. */
@@ -69,7 +82,7 @@ function nextOf(run: McpRun, approveByTool: boolean): string | undefined {
     case 'input_required':
       break
   }
-  const asked = run.waiting.map(({ prompt }) => prompt).join('\n')
+  const asked = cut(run.waiting.map(({ prompt }) => prompt).join('\n')).text
   if (run.waiting.some(({ kind }) => kind === 'tool')) {
     return `${asked}\nThe run waits for a tool of the program that started it, and only that can answer.`
   }
