@@ -47,6 +47,10 @@ const bodies: Record<string, unknown> = {
   postChat: { id: 'of-a-page', messages: [{ id: 'u WAY', role: 'user', parts: [{ type: 'text', text: 'WAY' }] }] },
   stopChat: { ignored: 'WAY' },
   createChatCompletion: { model: 'echo', messages: [{ role: 'user', content: 'WAY' }] },
+  createOpenAIResponse: { model: 'echo', input: 'WAY' },
+  cancelOpenAIResponse: { ignored: 'WAY' },
+  createOpenAIConversation: { metadata: { brought: 'WAY' } },
+  deleteOpenAIConversation: { ignored: 'WAY' },
   callA2AAgent: { jsonrpc: '2.0', method: 'SendMessage', id: 'WAY', params: officialMessage('call') },
   sendToA2AAgent: officialMessage('send'),
   streamToA2AAgent: officialMessage('stream'),
@@ -96,7 +100,8 @@ export async function startVictim(config: { allowOrigins?: string[]; allowHosts?
   await call('POST', '/api/v1/sessions/kept/reuse', { agent_id: 'echo' })
   await call('POST', '/api/v1/sessions', { session_id: 'theirs', user_id: 'erased' })
   await call('POST', '/api/v1/agents/echo/run', { input: secret, session_id: 'kept' })
-  await call('POST', '/api/v1/sessions', { session_id: 'doomed', name: secret })
+  for (const session_id of ['doomed', 'doomed-too'])
+    await call('POST', '/api/v1/sessions', { session_id, name: secret })
   await call('POST', '/api/v1/sessions', { session_id: 'rewritten' })
   const running = (await call('POST', '/api/v1/agents/waits/run', { input: 'wait', background: true })).json.run_id
   const also = (await call('POST', '/api/v1/agents/waits/run', { input: 'wait', background: true })).json.run_id
@@ -145,6 +150,9 @@ export async function startVictim(config: { allowOrigins?: string[]; allowHosts?
         user_id: 'erased',
         agent: 'echo',
         chat_id: 'kept',
+        response_id: (method === 'get' ? finished : running).replace('run_', 'resp_'),
+        conversation_id: operationId === 'deleteOpenAIConversation' ? 'doomed-too' : 'kept',
+        model: 'echo',
         task,
         config: 'none',
       }
