@@ -145,7 +145,10 @@ export interface SessionStore extends FileStore, PushStore {
   findSession(sessionId: string): Promise<SessionRecord | undefined>
   /** Throws `precondition_failed` when `revision` is given and is not the present one. */
   updateSession(sessionId: string, change: SessionChange, at: string, revision?: number): Promise<SessionRecord>
-  /** Sets these owners. The earlier ones go to `shared_with`; an earlier user may read up to the newest turn. */
+  /**
+   * Sets these owners. The earlier ones go to `shared_with`; an earlier user may read up to the newest turn. Another
+   * user: the same commit deletes the push configs of the runs that may go on.
+   */
   shareSession(sessionId: string, owners: Partial<SessionOwners>, at: string): Promise<SessionRecord>
   /** Takes an owner out of `shared_with`; false when it is not there. */
   unshareSession(sessionId: string, kind: OwnerKind, ownerId: string, at: string): Promise<boolean>

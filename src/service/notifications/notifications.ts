@@ -13,7 +13,6 @@ import { checkTarget, type NotificationTarget, type PushSettings, type ShownTarg
 /** Runs with notifications under way. */
 const most = 10_000
 const adoptedAtOnce = 100
-const runsAtOnce = 100
 const makeRoomMs = 500
 /** For what a dead instance has left while nobody heard of its end. */
 const lookAgainMs = 60_000
@@ -102,12 +101,6 @@ export class NotificationService implements Notifications {
   watching(store: SessionStore): SessionStore {
     return {
       ...store,
-      shareSession: async (sessionId, owners, at) => {
-        const before = owners.user_id === undefined ? undefined : (await store.findSession(sessionId))?.session.user_id
-        const shared = await store.shareSession(sessionId, owners, at)
-        if (before !== undefined && before !== owners.user_id) await this.#forget(sessionId)
-        return shared
-      },
       resumeRun: async (resume) => {
         const resumed = await store.resumeRun(resume)
         if (resumed.outcome === 'resumed') void this.#take(resume.run_id)
@@ -124,21 +117,6 @@ export class NotificationService implements Notifications {
         }
         return finishing
       },
-    }
-  }
-
-  /** The session has another user: who had it before is told of its runs no more. */
-  async #forget(sessionId: string): Promise<void> {
-    const { store } = this.#options
-    for (const status of ['queued', 'running', 'input_required', 'interrupted'] as const) {
-      for (let cursor: string | undefined; ; ) {
-        const page = await store.listRuns({ session_id: sessionId, status }, { limit: runsAtOnce, cursor })
-        for (const { run_id } of page.items) {
-          for (const { config_id } of await store.listPushConfigs(run_id)) await this.delete(run_id, config_id)
-        }
-        if (page.next === null) break
-        cursor = page.next
-      }
     }
   }
 

@@ -65,6 +65,30 @@ export function testPush(store: () => SessionStore): void {
       expect(await store().savePushConfig(configOf(runId), 'one', 3)).toBe('missing')
     })
 
+    it('deletes those of runs that may go on, in the commit that gives their session to another user', async () => {
+      const kept: string[] = []
+      const gone: string[] = []
+      await store().createSession(seedOf({ session_id: 's', user_id: 'ann' }))
+      for (const status of ['completed', 'input_required', 'interrupted', 'cancelled', 'failed', 'running'] as const) {
+        const { runId } = await started(store(), { run: { session_id: 's' }, session: null })
+        if (status !== 'running') await store().finishRun(endOf(runId, { status }))
+        await saved(configOf(runId))
+        ;(['completed', 'cancelled', 'failed'].includes(status) ? kept : gone).push(runId)
+      }
+      const all = async (ids: string[]) => (await Promise.all(ids.map(idsOf))).map(({ length }) => length)
+      await store().shareSession('s', { user_id: 'ann' }, at(5))
+      await store().shareSession('s', { agent_id: 'other' }, at(6))
+      expect([await all(kept), await all(gone)]).toEqual([
+        [1, 1, 1],
+        [1, 1, 1],
+      ])
+      await store().shareSession('s', { user_id: 'bob' }, at(7))
+      expect([await all(kept), await all(gone)]).toEqual([
+        [1, 1, 1],
+        [0, 0, 0],
+      ])
+    })
+
     it('deletes those of runs that lose their content when a user is erased', async () => {
       await store().createSession(seedOf({ session_id: 'shared', user_id: 'bob' }))
       const run = { session_id: 'shared', user_id: 'ann' }

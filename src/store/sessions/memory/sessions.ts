@@ -66,7 +66,19 @@ export function changeSession(row: SessionRow, change: SessionChange, at: string
   return recordOf(row)
 }
 
-export function shareSession(row: SessionRow, owners: Partial<SessionOwners>, at: string): SessionRecord {
+export function shareSession(
+  state: MemoryState,
+  row: SessionRow,
+  owners: Partial<SessionOwners>,
+  at: string,
+): SessionRecord {
+  if (typeof owners.user_id === 'string' && owners.user_id !== row.user_id) {
+    const mayGoOn = row.runs.filter(({ record }) => !['completed', 'failed', 'cancelled'].includes(record.status))
+    deletePushConfigs(
+      state,
+      mayGoOn.map(({ record }) => record.run_id),
+    )
+  }
   keepReach(row)
   for (const [field, list] of ownerLists) {
     const owner = owners[field]

@@ -72,7 +72,7 @@ export function storeOf(state: MemoryState, maxReadBytes?: number): SessionStore
     updateSession: (sessionId, change, at, revision) =>
       step(() => sessions.changeSession(sessions.getSession(state, sessionId), change, at, revision)),
     shareSession: (sessionId, owners, at) =>
-      step(() => sessions.shareSession(sessions.getSession(state, sessionId), owners, at)),
+      step(() => sessions.shareSession(state, sessions.getSession(state, sessionId), owners, at)),
     unshareSession: (sessionId, kind, ownerId, at) =>
       step(() => sessions.unshareSession(sessions.getSession(state, sessionId), kind, ownerId, at)),
     findHandover: (sessionId, userId, newestRuns) =>

@@ -141,6 +141,13 @@ export async function shareSession(
   const { agent_id, team_id, workflow_id, user_id } = owners
   await sql.run(setOwners, [sessionId, agent_id ?? null, team_id ?? null, workflow_id ?? null, user_id ?? null, at])
   await touchOwners(sql, sessionId)
+  if (typeof user_id === 'string' && user_id !== before.user_id) {
+    await sql.run(
+      `DELETE FROM push_config WHERE run_id = ANY (ARRAY(SELECT run_id FROM run WHERE session_id = $1
+         AND status IN ('queued', 'running', 'input_required', 'interrupted')))`,
+      [sessionId],
+    )
+  }
   return getSession(sql, sessionId)
 }
 

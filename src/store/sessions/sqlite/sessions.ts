@@ -128,6 +128,14 @@ export async function shareSession(
       userId: owners.user_id ?? undefined,
     })
   }
+  const { user_id } = owners
+  if (typeof user_id === 'string' && user_id !== before.session.user_id) {
+    await writer.run(
+      `DELETE FROM push_configs WHERE push_run_id IN (SELECT run_id FROM runs WHERE run_session_id = ?
+         AND status IN ('queued', 'running', 'input_required', 'interrupted'))`,
+      [sessionId],
+    )
+  }
   await touch(writer, sessionId, at)
   return getSession(writer, sessionId)
 }
