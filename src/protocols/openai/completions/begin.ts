@@ -8,7 +8,15 @@ import { type ReadTools, readClientTools } from '../client-tools.ts'
 import type { OpenAIServices, OpenAISettings } from '../openai.ts'
 import type { CompletionRequest } from './request.ts'
 import { type Asking, isOfEndUser, readAsking, Turns } from './session.ts'
-import { type Decision, decided, decisionOf, findApprovals, findCalls, type WaitingAnswer } from './waiting.ts'
+import {
+  callIdsOf,
+  type Decision,
+  decided,
+  decisionOf,
+  findApprovals,
+  findCalls,
+  type WaitingAnswer,
+} from './waiting.ts'
 
 export interface Begun {
   handle: RunHandle
@@ -63,27 +71,31 @@ async function findWaiting(beginning: Beginning): Promise<WaitingAnswer | undefi
   if (conversation.outcomes.length > 0) return findCalls(services, posted, asking)
   const decision = asking.named === undefined ? undefined : decisionOf(conversation.onlyText())
   if (decision === undefined) return undefined
-  return (
-    (await findApprovals(services, posted, asking, decision)) ??
-    (beginning.attempt?.attempt === 'again' ? decidedBefore(beginning, decision) : undefined)
-  )
+  const before = beginning.attempt?.attempt === 'again' ? await decidedBefore(beginning, decision) : undefined
+  return before ?? findApprovals(services, posted, asking, decision)
 }
 
-/** A client that decided, and whose connection broke, decides again: the run does not wait any more. */
+/** A client that decided, and whose connection broke, decides again: the run may wait for something else by now. */
 async function decidedBefore(
   { services, attempt, asking }: Beginning,
   decision: Decision,
 ): Promise<WaitingAnswer | undefined> {
   const mark = await newestMark(services, attempt)
   if (mark === undefined) return undefined
-  const run = await services.runs.get(mark.run_id)
+  const { run_id: runId, end_seq: endSeq, call_ids: callIds } = mark
+  const run = await services.runs.get(runId)
   if (run.session_id !== asking.named || !isOfEndUser(run.metadata, asking.endUser)) return undefined
-  const waiting = mark.call_ids.map((call_id) => ({ call_id, kind: 'approval' as const, prompt: '' }))
-  return { run, answer: decided({ waiting }, decision) }
+  if (run.status === 'input_required' && run.end_seq !== endSeq && callIdsOf(run).some((id) => callIds.includes(id))) {
+    const message = 'The run waits for another decision by now. Ask for its question first.'
+    throw new AppError('conflict', message, { runId, sessionId: run.session_id })
+  }
+  return { run, answer: decided(callIds, decision) }
 }
 
 interface DecisionMark extends JsonObject {
   run_id: string
+  /** Of the pause. */
+  end_seq: number | null
   call_ids: string[]
 }
 
@@ -112,8 +124,7 @@ async function newestMark({ bookmarks }: OpenAIServices, attempt: Idempotency | 
 async function resume(beginning: Beginning, { run, answer }: WaitingAnswer): Promise<Begun> {
   const { services, posted, attempt } = beginning
   if (attempt !== undefined && run.waiting.length > 0) {
-    const call_ids = run.waiting.flatMap(({ call_id }) => (call_id === undefined ? [] : [call_id]))
-    const mark: DecisionMark = { run_id: run.run_id, call_ids }
+    const mark: DecisionMark = { run_id: run.run_id, end_seq: run.end_seq, call_ids: callIdsOf(run) }
     await addMark(services, attempt, mark)
   }
   const handle = await services.runs.resume(run.run_id, { ...answer, ...modeOf(posted) })

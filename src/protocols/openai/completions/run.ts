@@ -158,7 +158,9 @@ export class CompletionRun {
     const asked = this.#asked.filter((request) => kindOf(request) !== 'tool')
     if (asked.length === 0) return ''
     const prompts = asked.map(({ prompt, data }) => (data === undefined ? prompt : `${prompt} ${shown(data)}`))
-    const canSay = this.#options.isNamed && this.#asked.every((request) => kindOf(request) === 'approval')
+    const canSay =
+      this.#options.isNamed &&
+      this.#asked.every((request) => kindOf(request) === 'approval' && request.call_id !== undefined)
     const way = canSay
       ? "Reply 'approve' or 'deny'."
       : explainEnd({ run_id: runId, status: 'input_required', error: null, cancellation_reason: null })

@@ -9,7 +9,7 @@ import { type Asking, isOfEndUser } from './session.ts'
 
 export interface WaitingAnswer {
   run: RunRecord
-  answer: Pick<ResumeAnswer, 'approved' | 'answers'>
+  answer: Pick<ResumeAnswer, 'answers'>
 }
 
 const waitingAtOnce = 20
@@ -90,18 +90,21 @@ export async function findApprovals(
     const run = await runs.get(run_id)
     const { waiting, metadata } = run
     if (run.again_of !== null || !isOfEndUser(metadata, endUser)) continue
-    if (waiting.length === 0 || waiting.some(({ kind }) => kind !== 'approval')) continue
-    return { run, answer: decided(run, decision) }
+    if (waiting.length === 0 || !waiting.every(({ kind, call_id }) => kind === 'approval' && call_id !== undefined))
+      continue
+    return { run, answer: decided(callIdsOf(run), decision) }
   }
   return undefined
 }
 
-/** The decision about all that the run waits for. */
-export function decided(
-  { waiting }: Pick<RunRecord, 'waiting'>,
-  { approved, reason }: Decision,
-): Pick<ResumeAnswer, 'approved' | 'answers'> {
-  if (reason === undefined) return { approved }
-  const ids = waiting.flatMap(({ call_id }) => (call_id === undefined ? [] : [call_id]))
-  return { approved, answers: Object.fromEntries(ids.map((id): [string, CallAnswer] => [id, { approved, reason }])) }
+/**
+ * The decision about each of these calls. Never about all that waits: a decision that is sent again may find the run at its next
+ * question.
+ */
+export function decided(callIds: readonly string[], decision: Decision): Pick<ResumeAnswer, 'answers'> {
+  return { answers: Object.fromEntries(callIds.map((id): [string, CallAnswer] => [id, decision])) }
+}
+
+export function callIdsOf({ waiting }: Pick<RunRecord, 'waiting'>): string[] {
+  return waiting.flatMap(({ call_id }) => call_id ?? [])
 }

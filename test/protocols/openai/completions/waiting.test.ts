@@ -221,6 +221,32 @@ describe('approvals', () => {
     }
   })
 
+  test('that are sent again never answer the question after theirs', async () => {
+    const acts: string[] = []
+    const two = workflow({
+      run: async ({ approve, step }) => {
+        for (const name of ['first', 'second']) {
+          await approve(name)
+          await step(`do-${name}`, async () => void acts.push(name))
+        }
+        return 'done'
+      },
+    })
+    const server = await openCompletions({ two })
+    const say = (text: string, count: number) =>
+      server.complete(
+        { model: 'two', messages: [user(text)] },
+        { 'x-session-id': 'w', 'x-stainless-retry-count': String(count) },
+      )
+    expect((await say('go', 0)).content).toContain("Approve 'first'?")
+    const second = await say('approve', 0)
+    expect(second.content).toContain("Approve 'second'?")
+    const again = await say('approve', 1)
+    expect([again.status, again.body]).toEqual([200, second.body])
+    expect(acts).toEqual(['first'])
+    expect((await server.get(`/runs/${second.headers['x-run-id']}`)).status).toBe('input_required')
+  })
+
   test('of a workflow are given too, and what else waits says where it is answered', async () => {
     const publish = workflow({ run: async ({ approve }) => (await approve('publish', { page: 1 })) ?? 'published' })
     const server = await openCompletions({ publish })
