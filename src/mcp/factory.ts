@@ -88,7 +88,7 @@ export async function createMcpFactory(options: McpFactoryOptions): Promise<McpS
         requestState: {
           verify(state, ctx) {
             callers.set(ctx.mcpReq, port.caller)
-            return codec.verify(state, ctx)
+            return verified(state, ctx)
           },
         },
       },
@@ -147,6 +147,8 @@ export async function createMcpFactory(options: McpFactoryOptions): Promise<McpS
       if (forms === undefined) return undefined
       callers.set(ctx.mcpReq, port.caller)
       const state: State = { tool, run: run.run_id, asked: forms.map(({ asked }) => asked) }
+      const requestState = await codec.mint(state, ctx)
+      await port.keepState?.(requestState, { ...state, asked: state.asked.map((one) => ({ ...one })) })
       return sdk.inputRequired({
         inputRequests: Object.fromEntries(
           forms.map(({ asked, message, form }) => [
@@ -154,8 +156,19 @@ export async function createMcpFactory(options: McpFactoryOptions): Promise<McpS
             sdk.inputRequired.elicit({ mode: 'form', message, requestedSchema: form }),
           ]),
         ),
-        requestState: await codec.mint(state, ctx),
+        requestState,
       })
+    }
+
+    /** Another instance has another key, and asks what was kept. */
+    async function verified(state: string, ctx: ServerContext): Promise<State> {
+      try {
+        return await codec.verify(state, ctx)
+      } catch (error) {
+        const kept = await port.findState?.(state)
+        if (kept === undefined) throw error
+        return kept as unknown as State
+      }
     }
 
     function takesForms({ mcpReq }: ServerContext): boolean {

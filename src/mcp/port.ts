@@ -1,5 +1,6 @@
 import type { Scope } from '../core/access/scope.ts'
 import type { RunEvent, SourceEvent } from '../core/event.ts'
+import type { Json } from '../core/json.ts'
 import type { Chunk, DocumentRecord, SearchQuery, SearchResult } from '../core/knowledge/knowledge.ts'
 import type { Page, PageRequest } from '../core/page.ts'
 import type { RunRecord } from '../core/run.ts'
@@ -53,4 +54,10 @@ export interface McpPort {
   /** The document's chunks in order. */
   chunks(documentId: string, page: PageRequest): Promise<Page<Chunk>>
   documents(page: PageRequest): Promise<Page<DocumentRecord>>
+  /**
+   * Keeps for a day what a question is about, by the state that the host brings back with the answer: for this caller, on every
+   * instance. Absent where there is one process.
+   */
+  keepState?(state: string, about: Json): Promise<void>
+  findState?(state: string): Promise<Json | undefined>
 }

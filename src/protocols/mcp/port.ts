@@ -1,11 +1,13 @@
+import { createHash } from 'node:crypto'
 import { AppError } from '../../core/error.ts'
+import type { Json } from '../../core/json.ts'
 import type { Knowledge } from '../../core/knowledge/knowledge.ts'
 import type { Runnable } from '../../core/runnable.ts'
 import type { HttpRequest } from '../../http/request.ts'
 import type { McpCatalog, McpPort, McpRunEvents } from '../../mcp/port.ts'
 import type { Registry, RunHandle, Services } from '../../service/services.ts'
 
-export type McpServices = Pick<Services, 'registry' | 'runs' | 'knowledge' | 'logger'>
+export type McpServices = Pick<Services, 'registry' | 'runs' | 'knowledge' | 'bookmarks' | 'logger'>
 
 /** What is there, as one object while it stays the same. Each look compares the entities, which is a few map reads. */
 export function catalogOf(registry: Registry, knowledge: boolean): () => McpCatalog {
@@ -39,6 +41,16 @@ export class ServicesPort implements McpPort {
   }
   get scopes() {
     return this.#request.scopes
+  }
+
+  async keepState(state: string, about: Json): Promise<void> {
+    await this.#services.bookmarks.add(this.#stateKey(state), about)
+  }
+  findState(state: string): Promise<Json | undefined> {
+    return this.#services.bookmarks.find(this.#stateKey(state))
+  }
+  #stateKey(state: string): string {
+    return `mcp state ${createHash('sha256').update(`${this.caller}\0${state}`).digest('hex')}`
   }
 
   async start({ entityId, message, sessionId }: Parameters<McpPort['start']>[0]): Promise<McpRunEvents> {

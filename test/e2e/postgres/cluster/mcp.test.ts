@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { connectMcp, type McpClient } from '../../../judges/mcp.ts'
+import { connectMcp, type McpClient, type McpReply } from '../../../judges/mcp.ts'
 import { type Instance, type Instances, startInstances } from '../../../support/cluster/instances.ts'
 import { describePostgres } from '../../../support/postgres/describe-postgres.ts'
 import { type Place, testPostgres } from '../../../support/postgres/test-postgres.ts'
@@ -20,13 +20,13 @@ describePostgres('MCP hosts whose requests meet three servers in turn', () => {
   })
 
   /** As a balancer without memory does it. */
-  function connect(client: McpClient) {
+  function connect(client: McpClient, elicit?: () => McpReply) {
     let requests = 0
     const inTurn = ((url: string | URL, init?: RequestInit) => {
       const { url: base } = all[requests++ % all.length] as Instance
       return fetch(new URL(new URL(url).pathname, base), init)
     }) as typeof fetch
-    return connectMcp(client, { url: `${all[0]?.url}/mcp`, fetch: inTurn })
+    return connectMcp(client, { url: `${all[0]?.url}/mcp`, fetch: inTurn }, elicit === undefined ? {} : { elicit })
   }
   const textOf = ({ content }: { content: { text?: string }[] }) => content.map(({ text }) => text ?? '').join('')
 
@@ -51,5 +51,15 @@ describePostgres('MCP hosts whose requests meet three servers in turn', () => {
         await mcp.close()
       }
     })
+  })
+
+  test('a person who is asked by one server answers another', async () => {
+    const reply: McpReply = { action: 'accept', content: { approved: true } }
+    const mcp = await connect('client 2 of 2026-07-28', () => reply)
+    try {
+      expect(textOf(await mcp.call('ask_careful', { message: 'pay' }))).toBe('It is paid.')
+    } finally {
+      await mcp.close()
+    }
   })
 })
