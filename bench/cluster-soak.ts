@@ -95,7 +95,14 @@ async function soakOn(options: ClusterSoakOptions, disk: SmallDisk | undefined):
       ...{ seed, kinds, first, forMs: seconds * 1_000, instances: all.length },
       ...(longestMs === undefined ? {} : { longestMs }),
     })
-    const faults = await playFaults(plan, { instances: all, postgres, schema, onEnd, ...(disk && { disk }) })
+    const faults = await playFaults(plan, {
+      instances: all,
+      postgres,
+      schema,
+      troubles: told.troubles,
+      onEnd,
+      ...(disk && { disk }),
+    })
     const overMs = performance.now()
     await load.stop()
     const left = await untilSettled(postgres.adminUrl, schema, settleMs - (performance.now() - overMs))

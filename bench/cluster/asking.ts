@@ -43,7 +43,8 @@ export async function runToEnd(
   if (code === 'run_interrupted' || (status === 200 && body.status === 'interrupted')) return 'interrupted'
   if (code === 'run_cancelled') return 'cancelled'
   if (code === 'conflict') return undefined
-  if (code === 'run_failed' && `${body.error.message}`.includes('has no space left')) return undefined
+  const isFull = code === 'run_failed' && `${body.error.message}`.includes('has no space left')
+  if (isFull && told.mayLackSpace(run)) return undefined
   told.wrong(`${run.name} got ${status} ${JSON.stringify(body)?.slice(0, 300)}`)
   return undefined
 }

@@ -32,7 +32,11 @@ export class Balanced {
   }
 
   get url(): string {
-    return pick(this.random, this.#instances).url
+    return this.#instance.url
+  }
+
+  get #instance(): Instance {
+    return pick(this.random, this.#instances)
   }
 
   /**
@@ -47,8 +51,8 @@ export class Balanced {
         told.repeats++
         await sleep(pauseMs)
       }
-      const answer = await this.#once(request)
-      const outcome = outcomeOf(answer, request.mayJoin)
+      const { answer, excuses } = await this.#once(request)
+      const outcome = outcomeOf(answer, excuses, request.mayJoin)
       told.count(`${what}: ${outcome}`)
       if (answer === undefined || outcome === 'again') isUncertain()
       if (answer === undefined || outcome === 'again') continue
@@ -59,24 +63,42 @@ export class Balanced {
     return undefined
   }
 
-  async #once({ path, mayJoin: _, ...options }: Request): Promise<Answer | undefined> {
-    try {
-      return await ask(this.url, path, { ...options, signal: AbortSignal.timeout(answerMs) })
-    } catch {
-      return undefined
+  async #once({ path, mayJoin: _, ...options }: Request): Promise<{ answer: Answer | undefined; excuses: Excuses }> {
+    const { name, url } = this.#instance
+    const fromMs = performance.now()
+    const signal = AbortSignal.timeout(answerMs)
+    const answer = await ask(url, path, { ...options, signal }).catch(() => undefined)
+    const toMs = performance.now()
+    const { troubles } = this.told
+    const excuses = {
+      isDiskFull: troubles.isDiskFull(fromMs, toMs),
+      stoodStill: troubles.stoodStill(name, fromMs, toMs),
     }
+    return { answer, excuses }
   }
 }
 
+/** The faults that were on while a request was under way. */
+export interface Excuses {
+  isDiskFull: boolean
+  /** The instance that was asked. */
+  stoodStill: boolean
+}
+
 /** `again`: it says so itself. Anything that no fault explains is an answer, for the one that asked to judge. */
-export function outcomeOf(answer: Answer | undefined, mayJoin = false): string {
+export function outcomeOf(
+  answer: Pick<Answer, 'status' | 'body' | 'headers'> | undefined,
+  { isDiskFull, stoodStill }: Excuses,
+  mayJoin = false,
+): string {
   if (answer === undefined) return 'none'
   const { status, body, headers } = answer
   const code = body?.error?.code
   if (mayJoin && status === 409 && body?.error?.run_id !== undefined) return 'joined'
   const mayRetry = headers.has('retry-after') && [409, 429, 503].includes(status)
-  // A disk that is full is a fault too, and JSON-RPC has no other word for all of this.
-  // A process that stood still takes what arrived meanwhile for late, and has not begun with it: 408.
-  if (mayRetry || status === 507 || status === 408 || code === -32603) return 'again'
+  // A process that stood still takes what arrived meanwhile for late, and has not begun with it.
+  if ((status === 507 && isDiskFull) || (status === 408 && stoodStill)) return 'again'
+  // JSON-RPC has no other word for all of this.
+  if (mayRetry || code === -32603) return 'again'
   return code === undefined ? `${status}` : `${status} ${code}`
 }

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { background, type Client, fragments, runToEnd, sessionRequest } from './asking.ts'
 import type { Balanced } from './balanced.ts'
+import { newRun } from './told.ts'
 
 /* Clients of what is around runs: files, searches, summaries, replaced turns, teams, and sessions that are deleted. */
 
@@ -89,8 +90,8 @@ const remove: Client = async (client, name) => {
   const paths = [`/sessions/${name}`]
   for (const turn of ['one', 'two']) {
     // Not one of those that must be there in the end.
-    const run = { name: `${name}-${turn}`, agentId: 'ticking', runId: undefined, sessionId: name, end: undefined }
-    const runId = await background(client, { ...run, content: undefined, frames: new Map() }, `300 10 ${run.name}`)
+    const run = newRun(`${name}-${turn}`, 'ticking', name)
+    const runId = await background(client, run, `300 10 ${run.name}`)
     if (runId !== undefined) paths.push(`/runs/${runId}`)
   }
   let isUncertain = false

@@ -3,6 +3,7 @@ import type { Instance } from '../../test/support/cluster/instances.ts'
 import type { PostgresServer } from '../../test/support/postgres/server.ts'
 import type { FaultKind, PlannedFault } from './plan.ts'
 import { rival } from './rival.ts'
+import type { Troubles } from './troubles.ts'
 
 export interface Stage {
   instances: readonly Instance[]
@@ -10,6 +11,7 @@ export interface Stage {
   schema: string
   /** Takes the room of the database's files away, and gives it back. Undefined: it can't be done here. */
   disk?: { fill(): Promise<void>; free(): Promise<void> }
+  troubles: Troubles
   /** What the log of a process was, once it has ended. */
   onEnd(instance: Instance, log: string): void
 }
@@ -41,8 +43,13 @@ export async function playFaults(plan: readonly PlannedFault[], stage: Stage): P
     const fromMs = performance.now()
     if (kind === 'rolling restart') {
       for (const each of stage.instances) await inTurn(each, () => restart(each, stage))
-    } else if (instance === undefined) await inTurn(stage.postgres, () => hurtDatabase(kind, ms, stage))
-    else await inTurn(instance, () => hurtInstance(kind, ms, instance, stage))
+    } else {
+      await inTurn(instance ?? stage.postgres, async () => {
+        const end = stage.troubles.begin(kind, instance?.name)
+        await (instance === undefined ? hurtDatabase(kind, ms, stage) : hurtInstance(kind, ms, instance, stage))
+        end()
+      })
+    }
     happened.push({ kind, instance: instance?.name, fromMs: fromMs - beganMs, toMs: performance.now() - beganMs })
   }
   await Promise.all(

@@ -33,6 +33,7 @@ export async function readOn(client: Balanced, run: ToldRun, first?: Response): 
 
 async function reconnect(client: Balanced, run: ToldRun): Promise<Response | undefined> {
   client.told.reconnections++
+  const fromMs = performance.now()
   const last = Math.max(0, ...run.frames.keys())
   const answer = await fetch(`${client.url}/api/v1/runs/${run.runId}/events`, {
     headers: { 'Last-Event-ID': `${last}` },
@@ -42,7 +43,8 @@ async function reconnect(client: Balanced, run: ToldRun): Promise<Response | und
   if (answer.status === 200) return answer
   await answer.arrayBuffer()
   // A database without space refuses new connections too, also for reads.
-  if (![503, 507].includes(answer.status))
+  const isFull = answer.status === 507 && client.told.troubles.isDiskFull(fromMs, performance.now())
+  if (answer.status !== 503 && !isFull)
     client.told.wrong(`the events of ${run.name} (${run.runId}) are ${answer.status}`)
   return undefined
 }

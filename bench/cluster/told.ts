@@ -1,5 +1,10 @@
+import { Troubles } from './troubles.ts'
+
 /** A run as its client was told of it. */
 export interface ToldRun {
+  /** When it was asked for, by `performance.now()`, and when its client heard of its end. */
+  fromMs: number
+  toMs: number | undefined
   /** Unique; the agents that note what they do note it too. */
   name: string
   agentId: string
@@ -13,6 +18,19 @@ export interface ToldRun {
   frames: Map<number, string>
 }
 
+/** A run that its client is about to ask for. */
+export function newRun(name: string, agentId: string, sessionId: string | undefined): ToldRun {
+  return {
+    ...{ name, agentId, sessionId, runId: undefined, end: undefined, content: undefined },
+    fromMs: performance.now(),
+    toMs: undefined,
+    frames: new Map(),
+  }
+}
+
+/** The only team of the agents. */
+const teamId = 'pair'
+
 /** Everything that clients were told, and what was wrong with it. */
 export class Told {
   readonly runs = new Map<string, ToldRun>()
@@ -23,6 +41,7 @@ export class Told {
   /** The content of files by their path. */
   readonly files = new Map<string, string>()
   readonly violations: string[] = []
+  readonly troubles = new Troubles()
   /** Answers by what was asked and what came. */
   readonly answers = new Map<string, number>()
   /** The soak has failed: nobody has to wait for an answer any more. */
@@ -33,10 +52,7 @@ export class Told {
   slowestMs = 0
 
   run(name: string, agentId: string, sessionId?: string): ToldRun {
-    const run: ToldRun = {
-      ...{ name, agentId, sessionId, runId: undefined, end: undefined, content: undefined },
-      frames: new Map(),
-    }
+    const run = newRun(name, agentId, sessionId)
     this.runs.set(name, run)
     return run
   }
@@ -52,7 +68,13 @@ export class Told {
     if (run.end !== undefined && run.end !== end)
       this.wrong(`${run.name} (${run.runId}) was ${run.end}, and then ${end}`)
     run.end = end
+    run.toMs ??= performance.now()
     if (content !== undefined) run.content = content
+  }
+
+  /** Whether the run may have failed because the disk was full: only a team fails so, when it can't start the run of a member. */
+  mayLackSpace({ agentId, fromMs, toMs = performance.now() }: Pick<ToldRun, 'agentId' | 'fromMs' | 'toMs'>): boolean {
+    return agentId === teamId && this.troubles.isDiskFull(fromMs, toMs)
   }
 
   count(what: string): void {

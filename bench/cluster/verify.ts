@@ -55,8 +55,8 @@ async function verifyRun(told: Told, url: string, run: ToldRun): Promise<string>
   const allowed = reasons[/^[a-z]+/i.exec(run.name)?.[0] ?? ''] ?? ['shutdown']
   const reason = body.cancellation_reason
   if (body.status === 'cancelled' && !allowed.includes(reason)) say(`it was cancelled, as ${reason}`)
-  // A run of a team that could not start on a full disk fails its team, which says why.
-  if (body.status === 'failed' && body.error?.code !== 'storage_full') say(`it failed: ${JSON.stringify(body.error)}`)
+  if (body.status === 'failed' && !(body.error?.code === 'storage_full' && told.mayLackSpace(run)))
+    say(`it failed: ${JSON.stringify(body.error)}`)
   verifyFrames(run, await readFrames(url, run.runId ?? ''), body.truncated === true, say)
   return body.status
 }
