@@ -16,6 +16,8 @@ export async function dropPlaces(url: string, prefix: string): Promise<void> {
 /** The values of all rows, one after the other. */
 export async function execute(url: string, text: string): Promise<unknown[]> {
   const client = new Client({ connectionString: url })
+  // A connection that breaks rejects what is asked of it; unheard, the event would end the program.
+  client.on('error', () => {})
   await client.connect()
   try {
     return (await client.query({ text, rowMode: 'array' })).rows.flat()
