@@ -122,7 +122,9 @@ async function sendOne(
     const isOfRest = body?.error?.code === status && typeof body.error.status === 'string'
     // To useChat, an error is one sentence.
     const isSentence = isChat && typeof code === 'string' && text !== ''
-    if (!isJsonRpc && !isOfRest && !isOurs && !isSentence) say(`${status} in another shape: ${text.slice(0, 300)}`)
+    const isOfOpenAI = typeof body?.error?.type === 'string' && body.error.message && body.error.param !== undefined
+    const isKnown = isJsonRpc || isOfRest || isOurs || isSentence || (isOfOpenAI && hostile.target.startsWith('/v1'))
+    if (!isKnown) say(`${status} in another shape: ${text.slice(0, 300)}`)
   }
   if (/\n\s+at \S+ \(/.test(text) || text.includes('node_modules')) say('a stack trace')
   if (status < 300) {
