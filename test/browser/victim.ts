@@ -51,6 +51,12 @@ const bodies: Record<string, unknown> = {
   cancelOpenAIResponse: { ignored: 'WAY' },
   createOpenAIConversation: { metadata: { brought: 'WAY' } },
   deleteOpenAIConversation: { ignored: 'WAY' },
+  mcp: {
+    jsonrpc: '2.0',
+    id: 'WAY',
+    method: 'tools/call',
+    params: { name: 'ask_echo', arguments: { message: 'WAY' } },
+  },
   callA2AAgent: { jsonrpc: '2.0', method: 'SendMessage', id: 'WAY', params: officialMessage('call') },
   sendToA2AAgent: officialMessage('send'),
   streamToA2AAgent: officialMessage('stream'),

@@ -126,6 +126,10 @@ async function prepare({ path, operationId }: Described): Promise<void> {
     ids.id = path.includes('/chunks/{id}') ? chunk_ids[0] : document_id
   }
   ids.file = 'swagger-ui.css'
+  if (operationId === 'getStudioAsset') {
+    const page = await server.call('GET', '/studio')
+    ids.file = /assets\/([^"]+\.css)/.exec(page.text)?.[1] ?? 'none'
+  }
 }
 
 /** What operations take that can't be made from the document alone. */
