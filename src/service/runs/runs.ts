@@ -117,9 +117,15 @@ export function createRuns({ onRunEnd, onTurnsReplaced, ...options }: RunsOption
     return executions.findLast(({ ended }) => !ended)?.run ?? adoption.newestOf(sessionId)
   }
 
-  /** What this instance may still say of its own run: while it is held, another one may have the run, or have deleted it. */
+  /**
+   * What this instance may still say of its own run: while it is held, another one may have the run, or have deleted it; the latter
+   * also while the answer to its end is awaited, since the others may know the end already.
+   */
   function ownRun(runId: string): RunExecution | undefined {
-    return services.peers?.isHeld === true ? undefined : live.get(runId)
+    const { peers } = services
+    if (peers === undefined) return live.get(runId)
+    const execution = peers.isHeld ? undefined : live.get(runId)
+    return execution?.ended === true ? undefined : execution
   }
 
   async function get(runId: string): Promise<RunRecord> {
@@ -158,8 +164,10 @@ export function createRuns({ onRunEnd, onTurnsReplaced, ...options }: RunsOption
     signal?: AbortSignal,
   ): Promise<AsyncIterable<readonly RunEvent[]>> {
     const execution = live.get(runId)
-    if (execution !== undefined) return execution.log.read(after)
+    if (execution !== undefined && ownRun(runId) !== undefined) return execution.log.read(after)
+    // Throws when it has been deleted.
     const run = await recorded.head(runId)
+    if (execution !== undefined) return execution.log.read(after)
     const peers = elsewhere.of(run)
     if (peers !== undefined) return peers.events(run, after, signal)
     if (!isEnded(run.status) && !live.closing)

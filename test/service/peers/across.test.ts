@@ -218,6 +218,25 @@ describe('a run on another instance', () => {
     for (const { runs } of [a, b]) await expect(runs.get(runId)).rejects.toMatchObject({ code: 'run_not_found' })
   })
 
+  test('is not told of when it was deleted while its owner waits for the answer to its end', async () => {
+    const [a, b] = await world.pair({ echo })
+    const answered = Promise.withResolvers<void>()
+    const { finishRun } = a.store
+    a.store.finishRun = async (end) => {
+      const finished = await finishRun(end)
+      await answered.promise
+      return finished
+    }
+    const { runId, result } = await a.runs.start(request('echo', '1', { sessionId: 's', mode: 'background' }))
+    await expect.poll(() => b.store.findRun(runId).then((run) => run?.status)).toBe('completed')
+    await world.until(b.sessions.delete('s'))
+    await expect(a.runs.get(runId)).rejects.toMatchObject({ code: 'run_not_found' })
+    await expect(a.runs.head(runId)).rejects.toMatchObject({ code: 'run_not_found' })
+    await expect(a.runs.events(runId, 0)).rejects.toMatchObject({ code: 'run_not_found' })
+    answered.resolve()
+    await world.until(result())
+  })
+
   test('ends for its readers when its session is deleted', async () => {
     const { runnable: slow, begun } = gate()
     const [a, b] = await world.pair({ slow })
