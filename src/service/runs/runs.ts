@@ -164,7 +164,8 @@ export function createRuns({ onRunEnd, onTurnsReplaced, ...options }: RunsOption
     signal?: AbortSignal,
   ): Promise<AsyncIterable<readonly RunEvent[]>> {
     const execution = live.get(runId)
-    if (execution !== undefined && ownRun(runId) !== undefined) return execution.log.read(after)
+    const isCertain = services.peers === undefined || execution?.ended === false
+    if (execution !== undefined && isCertain) return execution.log.read(after)
     // Throws when it has been deleted.
     const run = await recorded.head(runId)
     if (execution !== undefined) return execution.log.read(after)
