@@ -12,5 +12,7 @@ test('what waits for a run has the time of runs, and nothing else', () => {
     'POST /api/v1/agents/{id}/run/stream 1000',
     'POST /api/v1/chat/{agent} 1000',
     'POST /api/v1/runs/{id}/resume 1000',
+    'POST /v1/chat/completions 1000',
+    'POST /v1/responses 1000',
   ])
 })
