@@ -3,7 +3,7 @@ import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { blocks, isProtocolProgram } from '../../support/guides.ts'
-import { linkJudges } from '../../support/judge-packages.ts'
+import { linkJudges, linkOwn } from '../../support/judge-packages.ts'
 import { createProject, type Project, type RunningServer, serve } from '../../support/program.ts'
 
 /* The programs and settings of docs/openai.md and docs/mcp-server.md, against a server with the agents that they name. */
@@ -36,7 +36,8 @@ let server: RunningServer
 
 beforeAll(async () => {
   project = await createProject({ 'agent.config.ts': config })
-  await linkJudges(project.folder, ['openai', '@modelcontextprotocol/client', '@ai-sdk/openai-compatible', 'ai'])
+  await linkJudges(project.folder, ['openai', '@modelcontextprotocol/client', 'ai'])
+  await linkOwn(project.folder, ['@ai-sdk/openai-compatible'])
   server = await serve(project)
 })
 afterAll(async () => {
