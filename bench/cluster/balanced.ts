@@ -64,31 +64,24 @@ export class Balanced {
   }
 
   async #once({ path, mayJoin: _, ...options }: Request): Promise<{ answer: Answer | undefined; excuses: Excuses }> {
-    const { name, url } = this.#instance
+    const { url } = this.#instance
     const fromMs = performance.now()
     const signal = AbortSignal.timeout(answerMs)
     const answer = await ask(url, path, { ...options, signal }).catch(() => undefined)
     const toMs = performance.now()
-    const { troubles } = this.told
-    const excuses = {
-      isDiskFull: troubles.isDiskFull(fromMs, toMs),
-      stoodStill: troubles.stoodStill(name, fromMs, toMs),
-    }
-    return { answer, excuses }
+    return { answer, excuses: { isDiskFull: this.told.troubles.isDiskFull(fromMs, toMs) } }
   }
 }
 
 /** The faults that were on while a request was under way. */
 export interface Excuses {
   isDiskFull: boolean
-  /** The instance that was asked. */
-  stoodStill: boolean
 }
 
 /** `again`: it says so itself. Anything that no fault explains is an answer, for the one that asked to judge. */
 export function outcomeOf(
   answer: Pick<Answer, 'status' | 'body' | 'headers'> | undefined,
-  { isDiskFull, stoodStill }: Excuses,
+  { isDiskFull }: Excuses,
   mayJoin = false,
 ): string {
   if (answer === undefined) return 'none'
@@ -96,8 +89,8 @@ export function outcomeOf(
   const code = body?.error?.code
   if (mayJoin && status === 409 && body?.error?.run_id !== undefined) return 'joined'
   const mayRetry = headers.has('retry-after') && [409, 429, 503].includes(status)
-  // A process that stood still takes what arrived meanwhile for late, and has not begun with it.
-  if ((status === 507 && isDiskFull) || (status === 408 && stoodStill)) return 'again'
+  // A process takes for late what came while it, the connection or the machine stood still, and has not begun with it.
+  if ((status === 507 && isDiskFull) || status === 408) return 'again'
   // JSON-RPC has no other word for all of this.
   if (mayRetry || code === -32603) return 'again'
   return code === undefined ? `${status}` : `${status} ${code}`

@@ -2,8 +2,6 @@ import type { FaultKind } from './plan.ts'
 
 /** What is left of a disk that was full: connections that wait, and a database that starts again. */
 const afterDiskMs = 5_000
-/** A process that stood still answers first what arrived meanwhile. */
-const afterStopMs = 1_000
 
 interface Trouble {
   kind: FaultKind
@@ -28,13 +26,5 @@ export class Troubles {
   /** Whether the disk was full at some time of these, or just before. */
   isDiskFull(fromMs: number, toMs: number): boolean {
     return this.#all.some((one) => one.kind === 'disk full' && one.fromMs <= toMs && one.toMs + afterDiskMs >= fromMs)
-  }
-
-  /** Whether this instance stood still for long at some time of these. */
-  stoodStill(instance: string, fromMs: number, toMs: number): boolean {
-    return this.#all.some(
-      (one) =>
-        one.kind === 'long stop' && one.instance === instance && one.fromMs <= toMs && one.toMs + afterStopMs >= fromMs,
-    )
   }
 }
