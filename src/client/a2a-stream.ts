@@ -1,6 +1,6 @@
 import { AppError } from '../core/error.ts'
 import { pause } from '../runtime/abort.ts'
-import type { A2AStreamEvent } from '../wire/a2a.ts'
+import type { A2AStreamEvent } from '../wire/protocols/a2a.ts'
 import type { Connection, OpenAnswer } from './transport/connection.ts'
 import { ServerError, withRun } from './transport/error.ts'
 import { isPassing } from './transport/retry.ts'

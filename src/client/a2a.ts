@@ -7,7 +7,7 @@ import type {
   A2AStreamEvent,
   A2ASuccess,
   A2ATask,
-} from '../wire/a2a.ts'
+} from '../wire/protocols/a2a.ts'
 import { followTask } from './a2a-stream.ts'
 import { toRpcRefusal } from './transport/a2a-error.ts'
 import type { CallOptions, Connection } from './transport/connection.ts'

@@ -28,7 +28,7 @@ const floors: Record<string, Floor> = {
   core: { rooms: [], folders: ['again knowledge cluster', 'events', 'text', 'access', '.'] },
   runtime: { rooms: ['core'] },
   schema: { rooms: ground },
-  wire: { rooms: [...ground, 'schema'], folders: ['.', 'document'] },
+  wire: { rooms: [...ground, 'schema'], folders: ['protocols', '.', 'document'] },
   http: { rooms: ground, folders: ['.', 'security', 'body'] },
   store: {
     rooms: ground,

@@ -1,7 +1,7 @@
 import type { Runnable } from '../../core/runnable.ts'
 import type { Route, Router } from '../../http/router.ts'
 import type { Registry } from '../../service/services.ts'
-import { a2aMethods } from '../../wire/a2a.ts'
+import { a2aMethods } from '../../wire/protocols/a2a.ts'
 import { errorReply } from './error.ts'
 import { createHandler, type ServicesOf } from './handler.ts'
 import { a2aPath, normalisePrefix } from './path.ts'

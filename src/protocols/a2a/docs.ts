@@ -1,5 +1,12 @@
-import { A2AFailure, type A2AMethod, A2ARequest, A2AResponse, A2AStreamEvent, a2aMethods } from '../../wire/a2a.ts'
 import type { DocResponse, RouteDoc } from '../../wire/document/route-doc.ts'
+import {
+  A2AFailure,
+  type A2AMethod,
+  A2ARequest,
+  A2AResponse,
+  A2AStreamEvent,
+  a2aMethods,
+} from '../../wire/protocols/a2a.ts'
 import { a2aPath } from './path.ts'
 
 const refusals: Record<number, string> = {

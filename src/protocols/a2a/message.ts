@@ -1,7 +1,7 @@
 import type { Json } from '../../core/json.ts'
 import type { FilePart, GivenPart, Message, Part } from '../../core/message.ts'
 import { parseJson } from '../../http/body/json-guard.ts'
-import type { A2AMessage, A2APart } from '../../wire/a2a.ts'
+import type { A2AMessage, A2APart } from '../../wire/protocols/a2a.ts'
 import type { SentFile } from '../files.ts'
 
 /** The messages in A2A's form: data as a JSON string, without empty texts. */

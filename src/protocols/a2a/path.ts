@@ -1,4 +1,4 @@
-import type { A2AMethod } from '../../wire/a2a.ts'
+import type { A2AMethod } from '../../wire/protocols/a2a.ts'
 
 /** `''`, or a path with a leading slash and no trailing one. */
 export function normalisePrefix(prefix: string): string {

@@ -1,7 +1,7 @@
 import { isSessionId } from '../../core/id.ts'
 import type { GivenPart } from '../../core/message.ts'
 import type { OnDisconnect } from '../../service/services.ts'
-import type { A2AMethod } from '../../wire/a2a.ts'
+import type { A2AMethod } from '../../wire/protocols/a2a.ts'
 import { RpcError, type RpcId, rpcCodes } from './error.ts'
 import { readPart } from './message.ts'
 

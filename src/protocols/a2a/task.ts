@@ -1,6 +1,6 @@
 import type { FilePart, Message } from '../../core/message.ts'
 import type { Run, RunRecord } from '../../core/run.ts'
-import type { A2AMessage, A2ATask } from '../../wire/a2a.ts'
+import type { A2AMessage, A2ATask } from '../../wire/protocols/a2a.ts'
 import { explainEnd } from '../explain-end.ts'
 import type { SentFile } from '../files.ts'
 import { toWireMessage } from './message.ts'

@@ -1,3 +1,4 @@
+import { type DocResponse, jsonAnswer, PlainText, type RouteDoc } from '../../wire/document/route-doc.ts'
 import {
   ChatChunk,
   ChatHistory,
@@ -7,8 +8,7 @@ import {
   ChatStop,
   ChatStopped,
   ChatStreamQuery,
-} from '../../wire/chat.ts'
-import { type DocResponse, jsonAnswer, PlainText, type RouteDoc } from '../../wire/document/route-doc.ts'
+} from '../../wire/protocols/chat.ts'
 
 const refusals: Record<number, string> = {
   400: 'The request is not valid.',

@@ -2,8 +2,8 @@ import { invalid } from '../../core/error.ts'
 import { isSessionId } from '../../core/id.ts'
 import type { Json } from '../../core/json.ts'
 import type { CallAnswer } from '../../core/run.ts'
-import { ChatOptions } from '../../wire/chat.ts'
 import { parseBody } from '../../wire/parse.ts'
+import { ChatOptions } from '../../wire/protocols/chat.ts'
 import { isObject } from './input.ts'
 
 /** What the page says of a tool part that it has answered. */

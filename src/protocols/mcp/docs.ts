@@ -1,5 +1,5 @@
 import { type DocResponse, jsonAnswer, type RouteDoc } from '../../wire/document/route-doc.ts'
-import { McpFailure, McpMessage, McpRequest } from '../../wire/mcp.ts'
+import { McpFailure, McpMessage, McpRequest } from '../../wire/protocols/mcp.ts'
 
 const refusals: Record<number, string> = {
   400: 'The message is not valid, or of another version of the protocol.',

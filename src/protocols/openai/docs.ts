@@ -1,5 +1,5 @@
 import { type DocResponse, jsonAnswer, type RouteDoc } from '../../wire/document/route-doc.ts'
-import { OpenAIErrorBody, OpenAIModel, OpenAIModels } from '../../wire/openai.ts'
+import { OpenAIErrorBody, OpenAIModel, OpenAIModels } from '../../wire/protocols/openai.ts'
 
 const refusals: Record<number, string> = {
   400: 'The request is not valid, or asks for what agents can not do.',

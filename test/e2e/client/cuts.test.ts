@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Client } from '../../../src/client/client.ts'
-import type { A2AStreamEvent } from '../../../src/wire/a2a.ts'
+import type { A2AStreamEvent } from '../../../src/wire/protocols/a2a.ts'
 import {
   type Cutter,
   type CuttingProxy,

@@ -1,7 +1,7 @@
 import { createParser } from 'eventsource-parser'
 import { expect, test } from 'vitest'
 import { AppError } from '../../../src/core/error.ts'
-import { A2AStreamEvent } from '../../../src/wire/a2a.ts'
+import { A2AStreamEvent } from '../../../src/wire/protocols/a2a.ts'
 import { openA2A, rpc } from '../../support/a2a.ts'
 import { parseWhatwg } from '../../support/client/whatwg-sse.ts'
 import { echo, gate, runnable } from '../../support/services.ts'

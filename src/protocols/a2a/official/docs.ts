@@ -1,6 +1,6 @@
 import type { Access } from '../../../core/access/scope.ts'
-import { A2ARpcRequest, A2ASendRequest, A2ATaskQuery, A2ATasksQuery } from '../../../wire/a2a-tasks.ts'
 import { AnyObject, type RouteDoc } from '../../../wire/document/route-doc.ts'
+import { A2ARpcRequest, A2ASendRequest, A2ATaskQuery, A2ATasksQuery } from '../../../wire/protocols/a2a-tasks.ts'
 import { restType } from './error.ts'
 
 const standard = 'See docs/a2a.md and the specification at a2a-protocol.org.'

@@ -1,5 +1,5 @@
 import { type DocResponse, jsonAnswer, type RouteDoc } from '../../../wire/document/route-doc.ts'
-import { ChatCompletion, ChatCompletionChunk, ChatCompletionRequest } from '../../../wire/openai.ts'
+import { ChatCompletion, ChatCompletionChunk, ChatCompletionRequest } from '../../../wire/protocols/openai.ts'
 import { openaiRefused } from '../docs.ts'
 
 const headers = {

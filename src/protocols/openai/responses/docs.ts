@@ -9,7 +9,7 @@ import {
   ResponseQuery,
   ResponseRequest,
   ResponseStreamEvent,
-} from '../../../wire/openai-responses.ts'
+} from '../../../wire/protocols/openai-responses.ts'
 import { openaiRefused } from '../docs.ts'
 
 const headers = {

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { component } from './document/component.ts'
+import { component } from '../document/component.ts'
 
 /*
  * The shapes of responses and conversations, for the OpenAPI document. They are OpenAI's: its clients have the types of all items and

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { component } from './document/component.ts'
+import { component } from '../document/component.ts'
 
 /*
  * The shapes of the A2A dialect, for the OpenAPI document and the client's types. Requests are checked by hand in

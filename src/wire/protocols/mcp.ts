@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { jsonObject } from '../schema/request-field.ts'
-import { component } from './document/component.ts'
+import { jsonObject } from '../../schema/request-field.ts'
+import { component } from '../document/component.ts'
 
 /* The messages of MCP as the OpenAPI document shows them. The SDK checks them, by the version of the protocol. */
 

@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { component } from './document/component.ts'
-import { Source } from './event.ts'
+import { component } from '../document/component.ts'
+import { Source } from '../event.ts'
 
 /* What is sent by the OpenAI-compatible routes. Their names and shapes are OpenAI's. */
 

@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import { id, integer, jsonObject, oneOf, text } from '../schema/request-field.ts'
-import { component } from './document/component.ts'
-import { ClientTool } from './run.ts'
+import { id, integer, jsonObject, oneOf, text } from '../../schema/request-field.ts'
+import { component } from '../document/component.ts'
+import { ClientTool } from '../run.ts'
 
 /*
  * The shapes of useChat, for the OpenAPI document. Posted messages are read in protocols/chat: only the last one and answers

@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { jsonObject } from '../schema/request-field.ts'
-import { component } from './document/component.ts'
+import { jsonObject } from '../../schema/request-field.ts'
+import { component } from '../document/component.ts'
 
 /* What is sent to the official A2A, for the OpenAPI document; protocols/a2a/official reads it, and the specification says the rest. */
 
