@@ -1,18 +1,18 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { silentLogger } from '../../../../src/core/logger.ts'
 import type { Sql } from '../../../../src/store/postgres/connection.ts'
-import { Pools } from '../../../../src/store/postgres/pools.ts'
+import type { Pools } from '../../../../src/store/postgres/pools.ts'
 import type { Database } from '../../../../src/store/sessions/postgres/database.ts'
 import { tidy } from '../../../../src/store/sessions/postgres/expiry.ts'
 import { files } from '../../../../src/store/sessions/postgres/files/files.ts'
 import { keys } from '../../../../src/store/sessions/postgres/keys.ts'
 import { Owners } from '../../../../src/store/sessions/postgres/owners.ts'
 import { sessions } from '../../../../src/store/sessions/postgres/sessions.ts'
-import { postgresStore } from '../../../../src/store/sessions/postgres/store.ts'
 import { summaries } from '../../../../src/store/sessions/postgres/summaries.ts'
 import { at, claimOf, seedOf } from '../../../contract/session-store/builders.ts'
 import { describePostgres } from '../../../support/postgres/describe-postgres.ts'
-import { type Place, testPostgres } from '../../../support/postgres/test-postgres.ts'
+import { explaining, openSchema, type PlanNode, walked } from '../../../support/postgres/plans.ts'
+import type { Place } from '../../../support/postgres/test-postgres.ts'
 
 type Store = ReturnType<typeof sessions> &
   ReturnType<typeof files> &
@@ -44,22 +44,10 @@ const works: Record<string, (store: Store, database: Database) => Promise<unknow
   tidy: (_, database) => tidy(database),
 }
 
-interface PlanNode {
-  'Node Type': string
-  'Relation Name'?: string
-  'Index Name'?: string
-  'Index Cond'?: string
-  Plans?: PlanNode[]
-}
-
-/** Tables or whole indexes that a plan walks, and sorts of what is locked, which take all of it for each step. */
-function walked(node: PlanNode): string[] {
-  const type = node['Node Type']
-  const below = (node.Plans ?? []).flatMap(walked)
-  if (type === 'LockRows' && node.Plans?.[0]?.['Node Type'] === 'Sort') return ['a sort', ...below]
-  if (type === 'Seq Scan') return [node['Relation Name'] ?? '', ...below]
-  if (/^(?:Bitmap )?Index/.test(type) && node['Index Cond'] === undefined) return [node['Index Name'] ?? '', ...below]
-  return below
+/** Sorts of what is locked, which take all of it for each step. */
+function sorted(node: PlanNode): string[] {
+  const below = (node.Plans ?? []).flatMap(sorted)
+  return node['Node Type'] === 'LockRows' && node.Plans?.[0]?.['Node Type'] === 'Sort' ? ['a sort', ...below] : below
 }
 
 describePostgres('the plans of writes off the path of runs', () => {
@@ -67,12 +55,7 @@ describePostgres('the plans of writes off the path of runs', () => {
   let pools: Pools
 
   beforeAll(async () => {
-    const { url, newSchema } = await testPostgres()
-    schema = newSchema()
-    const store = postgresStore({ url, schema: schema.name })
-    await store.open()
-    await store.close()
-    pools = new Pools({ url, schema: schema.name, connections: 'direct', logger: silentLogger })
+    ;({ schema, pools } = await openSchema())
   })
   afterAll(async () => {
     await pools.close()
@@ -84,25 +67,9 @@ describePostgres('the plans of writes off the path of runs', () => {
     const all: Record<string, string[]> = {}
     for (const [name, use] of Object.entries(works)) {
       const found: string[] = []
-      const explaining = (sql: Sql): Sql => {
-        const look = async (text: string, params: readonly unknown[]) => {
-          if (!/^\s*(?:SELECT|INSERT|UPDATE|DELETE|WITH)/.test(text)) return
-          const [row] = await sql.all<{ 'QUERY PLAN': { Plan: PlanNode }[] }>(`EXPLAIN (FORMAT JSON) ${text}`, params)
-          for (const { Plan } of row?.['QUERY PLAN'] ?? []) found.push(...walked(Plan))
-        }
-        return {
-          async all(text, params = []) {
-            await look(text, params)
-            return sql.all(text, params)
-          },
-          async run(text, params = []) {
-            await look(text, params)
-            return sql.run(text, params)
-          },
-        }
-      }
       const database = {
-        work: (work: (sql: Sql) => Promise<unknown>) => pools.work((sql) => work(explaining(sql))),
+        work: (work: (sql: Sql) => Promise<unknown>) =>
+          pools.work((sql) => work(explaining(sql, (plan) => found.push(...walked(plan), ...sorted(plan))))),
         owners: new Owners(pools.read),
         now: () => at(0),
         logger: silentLogger,

@@ -1,39 +1,23 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { silentLogger } from '../../../../../src/core/logger.ts'
-import type { SessionStore } from '../../../../../src/core/store.ts'
 import type { Sql } from '../../../../../src/store/postgres/connection.ts'
-import { Pools } from '../../../../../src/store/postgres/pools.ts'
+import type { Pools } from '../../../../../src/store/postgres/pools.ts'
 import { selectLooks } from '../../../../../src/store/sessions/postgres/cluster/follows.ts'
 import { beat, readCancels } from '../../../../../src/store/sessions/postgres/cluster/instances.ts'
 import { takeRun } from '../../../../../src/store/sessions/postgres/cluster/take-over.ts'
 import type { Database } from '../../../../../src/store/sessions/postgres/database.ts'
-import { postgresStore } from '../../../../../src/store/sessions/postgres/store.ts'
 import { at } from '../../../../contract/session-store/builders.ts'
 import { describePostgres } from '../../../../support/postgres/describe-postgres.ts'
-import { type Place, testPostgres } from '../../../../support/postgres/test-postgres.ts'
-
-interface PlanNode {
-  'Node Type': string
-  'Relation Name'?: string
-  'Index Name'?: string
-  'Index Cond'?: string
-  Plans?: PlanNode[]
-}
+import { explaining, openSchema, walked } from '../../../../support/postgres/plans.ts'
+import type { Place } from '../../../../support/postgres/test-postgres.ts'
 
 const [own, dead] = [1, 2]
 
 describePostgres('the plans of what instances ask of each other', () => {
   let schema: Place
   let pools: Pools
-  let store: SessionStore
 
   beforeAll(async () => {
-    const { url, newSchema } = await testPostgres()
-    schema = newSchema()
-    store = postgresStore({ url, schema: schema.name })
-    await store.open()
-    await store.close()
-    pools = new Pools({ url, schema: schema.name, connections: 'direct', logger: silentLogger })
+    ;({ schema, pools } = await openSchema())
     await pools.work((sql) =>
       sql.run(`INSERT INTO instance (owner, joined_at, dead_at) VALUES ('own', now(), NULL), ('dead', now(), now())`),
     )
@@ -46,23 +30,8 @@ describePostgres('the plans of what instances ask of each other', () => {
   /** Tables and whole indexes that the statements walk. */
   async function walks(): Promise<string[]> {
     const found: string[] = []
-    const explaining = (sql: Sql): Sql => {
-      const look = async (text: string, params: readonly unknown[]) => {
-        const [row] = await sql.all<{ 'QUERY PLAN': { Plan: PlanNode }[] }>(`EXPLAIN (FORMAT JSON) ${text}`, params)
-        for (const { Plan } of row?.['QUERY PLAN'] ?? []) found.push(...walked(Plan))
-      }
-      return {
-        async all(text, params = []) {
-          await look(text, params)
-          return sql.all(text, params)
-        },
-        async run(text, params = []) {
-          await look(text, params)
-          return sql.run(text, params)
-        },
-      }
-    }
-    const work: Database['work'] = (use) => pools.work((sql) => use(explaining(sql)))
+    const work: Database['work'] = (use) =>
+      pools.work((sql) => use(explaining(sql, (plan) => found.push(...walked(plan)))))
     const database = { work, commits: { recorded() {}, freed() {} } } as unknown as Database
     await work((sql) => beat(sql, own))
     await work((sql) => readCancels(sql, own))
@@ -80,14 +49,6 @@ describePostgres('the plans of what instances ask of each other', () => {
     expect(await walks(), 'analysed').toEqual([])
   })
 })
-
-function walked(node: PlanNode): string[] {
-  const type = node['Node Type']
-  const below = (node.Plans ?? []).flatMap(walked)
-  if (type === 'Seq Scan') return [node['Relation Name'] ?? '', ...below]
-  if (/^(?:Bitmap )?Index/.test(type) && node['Index Cond'] === undefined) return [node['Index Name'] ?? '', ...below]
-  return below
-}
 
 /** Ended runs, of which every thousandth still runs, half of them of the dead instance. */
 async function seed(sql: Sql, from: number, to: number): Promise<void> {

@@ -1,13 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { silentLogger } from '../../../../../src/core/logger.ts'
 import type { Connection, Sql } from '../../../../../src/store/postgres/connection.ts'
-import { Pools } from '../../../../../src/store/postgres/pools.ts'
+import type { Pools } from '../../../../../src/store/postgres/pools.ts'
 import { Owners } from '../../../../../src/store/sessions/postgres/owners.ts'
 import { reading } from '../../../../../src/store/sessions/postgres/reading/reading.ts'
-import { postgresStore } from '../../../../../src/store/sessions/postgres/store.ts'
 import { at } from '../../../../contract/session-store/builders.ts'
 import { describePostgres } from '../../../../support/postgres/describe-postgres.ts'
-import { type Place, testPostgres } from '../../../../support/postgres/test-postgres.ts'
+import { openSchema, type PlanNode } from '../../../../support/postgres/plans.ts'
+import type { Place } from '../../../../support/postgres/test-postgres.ts'
 
 type Read = (store: ReturnType<typeof reading>) => Promise<unknown>
 
@@ -65,14 +64,6 @@ const pages: Record<string, Read> = {
   'countSessions of a user': (store) => store.countSessions({ user_id: 'u3' }),
 }
 
-interface PlanNode {
-  'Node Type': string
-  'Relation Name'?: string
-  'Index Name'?: string
-  'Index Cond'?: string
-  Plans?: PlanNode[]
-}
-
 describePostgres('the plans of reads in Postgres', () => {
   let schema: Place
   let pools: Pools
@@ -80,12 +71,7 @@ describePostgres('the plans of reads in Postgres', () => {
   let mayBeGeneric: boolean
 
   beforeAll(async () => {
-    const { url, newSchema } = await testPostgres()
-    schema = newSchema()
-    const store = postgresStore({ url, schema: schema.name })
-    await store.open()
-    await store.close()
-    pools = new Pools({ url, schema: schema.name, connections: 'direct', logger: silentLogger })
+    ;({ schema, pools } = await openSchema())
     sql = await pools.connect('test')
     const [server] = await sql.all<{ version: string }>(`SELECT current_setting('server_version_num') AS version`)
     mayBeGeneric = Number(server?.version) >= 160_000

@@ -1,16 +1,15 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { silentLogger } from '../../../../../src/core/logger.ts'
 import type { Connection } from '../../../../../src/store/postgres/connection.ts'
-import { Pools } from '../../../../../src/store/postgres/pools.ts'
+import type { Pools } from '../../../../../src/store/postgres/pools.ts'
 import { findByWords, findNewest } from '../../../../../src/store/sessions/postgres/search/search.ts'
 import {
   selectAppeared,
   selectChanged,
   selectMissing,
 } from '../../../../../src/store/sessions/postgres/search/word-steps.ts'
-import { postgresStore } from '../../../../../src/store/sessions/postgres/store.ts'
 import { describePostgres } from '../../../../support/postgres/describe-postgres.ts'
-import { type Place, testPostgres } from '../../../../support/postgres/test-postgres.ts'
+import { openSchema } from '../../../../support/postgres/plans.ts'
+import type { Place } from '../../../../support/postgres/test-postgres.ts'
 import { seedRun } from './seeds.ts'
 
 const runs = 100_000
@@ -38,12 +37,7 @@ describePostgres('the plans of a search in Postgres', () => {
   let sql: Connection
 
   beforeAll(async () => {
-    const { url, newSchema } = await testPostgres()
-    schema = newSchema()
-    const store = postgresStore({ url, schema: schema.name })
-    await store.open()
-    await store.close()
-    pools = new Pools({ url, schema: schema.name, connections: 'direct', logger: silentLogger })
+    ;({ schema, pools } = await openSchema())
     sql = await pools.connect('test')
   })
   afterAll(async () => {
