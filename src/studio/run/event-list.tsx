@@ -3,6 +3,7 @@ import { useState } from 'preact/hooks'
 import type { Json } from '../../core/json.ts'
 import type { RunEvent } from '../../wire/event.ts'
 import { JsonTree } from '../parts/json-tree.tsx'
+import { placeAfter } from '../parts/list-keys.ts'
 import { VirtualList } from '../parts/virtual-list.tsx'
 
 interface EventListProps {
@@ -18,11 +19,10 @@ export function EventList({ events }: EventListProps): JSX.Element {
   const [place, setPlace] = useState(0)
   const chosen = events[place]
   const onKeyDown = (event: KeyboardEvent) => {
-    const moves: Record<string, number> = { ArrowDown: 1, j: 1, ArrowUp: -1, k: -1, PageDown: 20, PageUp: -20 }
-    const move = moves[event.key]
-    if (move === undefined) return
+    const next = placeAfter(event.key, place, events.length)
+    if (next === undefined) return
     event.preventDefault()
-    setPlace(Math.max(0, Math.min(events.length - 1, place + move)))
+    setPlace(next)
   }
   return (
     <>

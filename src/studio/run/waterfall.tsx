@@ -2,6 +2,7 @@ import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import { formatCount, formatMs } from '../parts/format.ts'
 import { Icon, type IconName } from '../parts/icon.tsx'
+import { placeAfter } from '../parts/list-keys.ts'
 import { VirtualList } from '../parts/virtual-list.tsx'
 import type { RunSteps, Step, StepKind } from '../state/steps.ts'
 
@@ -29,11 +30,9 @@ export function Waterfall({ run, selected, onSelect }: WaterfallProps): JSX.Elem
   const place = steps.findIndex(({ seq }) => seq === selected)
   const [active, setActive] = useState(Math.max(0, place))
   const onKeyDown = (event: KeyboardEvent) => {
-    const moves: Record<string, number> = { ArrowDown: 1, j: 1, ']': 1, ArrowUp: -1, k: -1, '[': -1 }
-    const move = moves[event.key]
-    if (move === undefined && event.key !== 'Enter') return
+    const next = event.key === 'Enter' ? active : placeAfter(event.key, active, steps.length)
+    if (next === undefined) return
     event.preventDefault()
-    const next = Math.max(0, Math.min(steps.length - 1, active + (move ?? 0)))
     setActive(next)
     const step = steps[next]
     if (step !== undefined) onSelect(step.seq)

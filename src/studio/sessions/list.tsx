@@ -3,6 +3,7 @@ import { useState } from 'preact/hooks'
 import { runStatuses } from '../../core/run.ts'
 import type { SessionHead } from '../../wire/session.ts'
 import { formatAge, formatCost, formatCount } from '../parts/format.ts'
+import { placeAfter } from '../parts/list-keys.ts'
 import { Status } from '../parts/status.tsx'
 import { VirtualList } from '../parts/virtual-list.tsx'
 import type { Filter } from '../state/address.ts'
@@ -24,11 +25,8 @@ export function Sessions({ studio, filter }: { studio: Studio; filter: Filter })
   }
   const narrow = (change: Filter) => studio.go({ page: 'chats', filter: { ...filter, ...change } })
   const onKeyDown = (event: KeyboardEvent) => {
-    const steps: Record<string, number> = { ArrowDown: 1, j: 1, ArrowUp: -1, k: -1, PageDown: 10, PageUp: -10 }
-    const step = steps[event.key]
-    if (step !== undefined) setPlace(Math.max(0, Math.min(rows.length - 1, active + step)))
-    else if (event.key === 'Home') setPlace(0)
-    else if (event.key === 'End') setPlace(rows.length - 1)
+    const next = placeAfter(event.key, active, rows.length)
+    if (next !== undefined) setPlace(next)
     else if (event.key === 'Enter') open(rows[active])
     else return
     event.preventDefault()
