@@ -13,6 +13,16 @@ test.each([
     '/s/ses_1/r/run_1/e/118?agent=docs&view=prompt',
     { page: 'chats', sessionId: 'ses_1', runId: 'run_1', seq: 118, view: 'prompt', filter: { agent: 'docs' } },
   ],
+  ['/search?q=a%20b', { page: 'search', text: 'a b' }],
+  ['/search', { page: 'search', text: '' }],
+  ['/knowledge', { page: 'knowledge', query: {} }],
+  [
+    '/knowledge/d/doc_1/c/a%2F2?q=open&mode=vector&limit=3',
+    { page: 'knowledge', query: { q: 'open', mode: 'vector', limit: 3 }, documentId: 'doc_1', chunkId: 'a/2' },
+  ],
+  ['/knowledge?limit=-1', { page: 'knowledge', query: {} }],
+  ['/agents', { page: 'agents' }],
+  ['/agents/my%20agent', { page: 'agents', agentId: 'my agent' }],
 ])('the address %j', (text, address) => {
   const [path = '', search = ''] = text.split('?')
   expect(readAddress(path, search)).toEqual(address)
@@ -21,12 +31,24 @@ test.each([
   expect(readAddress(writtenPath, writtenSearch)).toEqual(address)
 })
 
-test.each(['/x', '/s', '/s/a/x', '/s/a/r', '/s/a/r/b/e', '/s/a/r/b/e/x', '/s/a/r/b/e/1/more', '/s/%E0%A4%A', '/r'])(
-  '%s is no address',
-  (path) => {
-    expect(readAddress(path, '')).toEqual({ page: 'unknown' })
-  },
-)
+test.each([
+  '/x',
+  '/agents/a/b',
+  '/search/x',
+  '/knowledge/x',
+  '/knowledge/d',
+  '/knowledge/d/a/c',
+  '/s',
+  '/s/a/x',
+  '/s/a/r',
+  '/s/a/r/b/e',
+  '/s/a/r/b/e/x',
+  '/s/a/r/b/e/1/more',
+  '/s/%E0%A4%A',
+  '/r',
+])('%s is no address', (path) => {
+  expect(readAddress(path, '')).toEqual({ page: 'unknown' })
+})
 
 test('a slash at the end and an unknown view change nothing', () => {
   expect(readAddress('/s/ses_1/', '')).toEqual(readAddress('/s/ses_1', ''))

@@ -91,7 +91,7 @@ const floors: Record<string, Floor> = {
   studio: {
     rooms: ['core', 'runtime', 'client'],
     types: ['wire'],
-    folders: ['.', 'views', 'sessions conversation run', 'state', 'parts'],
+    folders: ['.', 'views', 'sessions conversation run knowledge agents search', 'state', 'parts'],
   },
   server: { rooms: ['*'], except: ['cli', 'client', 'index', 'studio'], folders: ['.', 'database'] },
   cli: {

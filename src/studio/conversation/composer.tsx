@@ -1,5 +1,6 @@
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
+import { messageOf } from '../state/message-of.ts'
 
 interface ComposerProps {
   /** The agent that is asked. */
@@ -21,7 +22,7 @@ export function Composer({ label, onSend }: ComposerProps): JSX.Element {
     onSend(said)
       .then(
         () => setText(''),
-        (failed: unknown) => setError(failed instanceof Error ? failed.message : String(failed)),
+        (failed: unknown) => setError(messageOf(failed)),
       )
       .finally(() => setSending(false))
   }

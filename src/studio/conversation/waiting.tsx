@@ -3,6 +3,7 @@ import { useState } from 'preact/hooks'
 import type { Json } from '../../core/json.ts'
 import type { Run } from '../../wire/run.ts'
 import { JsonTree } from '../parts/json-tree.tsx'
+import { messageOf } from '../state/message-of.ts'
 import type { GivenAnswer, Studio } from '../state/studio.ts'
 
 type Asked = Run['waiting'][number]
@@ -23,7 +24,7 @@ export function Waiting({ studio, run }: { studio: Studio; run: Run }): JSX.Elem
       () => setSaid(''),
       (error: unknown) => {
         setAnswers({})
-        setSaid(error instanceof Error ? error.message : String(error))
+        setSaid(messageOf(error))
       },
     )
   }

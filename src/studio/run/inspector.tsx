@@ -9,6 +9,7 @@ import { JsonTree } from '../parts/json-tree.tsx'
 import { Markdown } from '../parts/markdown.tsx'
 import type { View } from '../state/address.ts'
 import type { RunEvents } from '../state/events.ts'
+import { messageOf } from '../state/message-of.ts'
 import type { Step } from '../state/steps.ts'
 import { Passages } from './passages.tsx'
 
@@ -166,7 +167,7 @@ function useCall(client: Client, runId: string | undefined, callId: string | und
       },
       (error: unknown) => {
         if (reading.signal.aborted) return
-        setTraced({ callId, traced: { error: error instanceof Error ? error.message : String(error) } })
+        setTraced({ callId, traced: { error: messageOf(error) } })
       },
     )
     return () => reading.abort()

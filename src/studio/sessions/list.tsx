@@ -13,7 +13,8 @@ const rowHeight = 52
 
 /** The sessions, newest first, with what can be narrowed down. */
 export function Sessions({ studio, filter }: { studio: Studio; filter: Filter }): JSX.Element {
-  const { sessions, conversation, agents } = studio
+  const { agents } = studio
+  const { sessions, conversation } = studio.chats
   const rows = sessions.rows.value
   const openId = conversation.value?.sessionId
   const openPlace = rows.findIndex(({ session_id }) => session_id === openId)
@@ -124,7 +125,7 @@ function withValue(field: keyof Filter, { value }: HTMLSelectElement): Filter {
   return { [field]: value === '' ? undefined : value } as Filter
 }
 
-function aboutList({ sessions }: Studio, filter: Filter): string {
+function aboutList({ chats: { sessions } }: Studio, filter: Filter): string {
   const total = sessions.total.value
   if (sessions.state.value === 'failed') return `The list could not be read: ${sessions.error.value}`
   if (sessions.state.value === 'loading') return 'Reading…'

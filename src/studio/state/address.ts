@@ -2,6 +2,9 @@
 export type Address =
   | { page: 'chats'; sessionId?: string; runId?: string; seq?: number; view?: View; filter: Filter }
   | { page: 'run'; runId: string }
+  | { page: 'search'; text: string }
+  | { page: 'knowledge'; query: Asked; documentId?: string; chunkId?: string }
+  | { page: 'agents'; agentId?: string }
   | { page: 'unknown' }
 
 export const views = ['prompt', 'passages', 'tools', 'gave', 'settings', 'raw'] as const
@@ -13,17 +16,43 @@ export interface Filter {
   status?: string
 }
 
+/** A search in the knowledge base, as its fields are filled in. */
+export interface Asked {
+  q?: string
+  mode?: string
+  limit?: number
+}
+
 /** `path` is below the studio's own, `search` as in a URL. */
 export function readAddress(path: string, search: string): Address {
   const parts = path.split('/').filter((part) => part !== '')
   const decoded = parts.map(decode)
   if (decoded.includes(undefined)) return { page: 'unknown' }
-  const [first, sessionId, second, runId, third, seq, ...more] = decoded as string[]
+  const [first, ...rest] = decoded as string[]
   const query = new URLSearchParams(search)
+  switch (first) {
+    case undefined:
+      return { page: 'chats', filter: readFilter(query) }
+    case 's':
+      return readChat(rest, query)
+    case 'r':
+      return rest.length === 1 && rest[0] !== undefined ? { page: 'run', runId: rest[0] } : { page: 'unknown' }
+    case 'search':
+      return rest.length === 0 ? { page: 'search', text: query.get('q') ?? '' } : { page: 'unknown' }
+    case 'knowledge':
+      return readKnowledge(rest, query)
+    case 'agents':
+      return rest.length > 1
+        ? { page: 'unknown' }
+        : { page: 'agents', ...(rest[0] !== undefined && { agentId: rest[0] }) }
+    default:
+      return { page: 'unknown' }
+  }
+}
+
+function readChat([sessionId, second, runId, third, seq, ...more]: string[], query: URLSearchParams): Address {
   const filter = readFilter(query)
-  if (first === undefined) return { page: 'chats', filter }
-  if (first === 'r' && sessionId !== undefined && second === undefined) return { page: 'run', runId: sessionId }
-  if (first !== 's' || sessionId === undefined || more.length > 0) return { page: 'unknown' }
+  if (sessionId === undefined || more.length > 0) return { page: 'unknown' }
   if (second === undefined) return { page: 'chats', sessionId, filter }
   if (second !== 'r' || runId === undefined) return { page: 'unknown' }
   if (third === undefined) return { page: 'chats', sessionId, runId, filter }
@@ -32,28 +61,69 @@ export function readAddress(path: string, search: string): Address {
   return { page: 'chats', sessionId, runId, seq: Number(seq), ...(view !== undefined && { view }), filter }
 }
 
+function readKnowledge([first, documentId, second, chunkId, ...more]: string[], search: URLSearchParams): Address {
+  const query = readAsked(search)
+  if (first === undefined) return { page: 'knowledge', query }
+  if (first !== 'd' || documentId === undefined || more.length > 0) return { page: 'unknown' }
+  if (second === undefined) return { page: 'knowledge', query, documentId }
+  if (second !== 'c' || chunkId === undefined) return { page: 'unknown' }
+  return { page: 'knowledge', query, documentId, chunkId }
+}
+
 /** With a leading slash, or `''`. */
 export function writeAddress(address: Address): string {
-  if (address.page === 'run') return `/r/${encodeURIComponent(address.runId)}`
-  if (address.page === 'unknown') return ''
-  const { sessionId, runId, seq, view, filter } = address
-  let path = ''
-  if (sessionId !== undefined) path += `/s/${encodeURIComponent(sessionId)}`
-  if (sessionId !== undefined && runId !== undefined) {
-    path += `/r/${encodeURIComponent(runId)}`
-    if (seq !== undefined) path += `/e/${seq}`
+  const { path, query } = placeOf(address)
+  const search = new URLSearchParams()
+  for (const [name, value] of Object.entries(query)) if (value !== undefined) search.set(name, String(value))
+  const below = path.map((part) => `/${encodeURIComponent(part)}`).join('')
+  return search.size === 0 ? below : `${below}?${search}`
+}
+
+interface Place {
+  path: readonly string[]
+  query: Readonly<Record<string, string | number | undefined>>
+}
+
+function placeOf(address: Address): Place {
+  switch (address.page) {
+    case 'run':
+      return { path: ['r', address.runId], query: {} }
+    case 'search':
+      return { path: ['search'], query: { q: address.text || undefined } }
+    case 'agents':
+      return { path: address.agentId === undefined ? ['agents'] : ['agents', address.agentId], query: {} }
+    case 'knowledge': {
+      const { documentId, chunkId } = address
+      const path = ['knowledge', ...(documentId === undefined ? [] : ['d', documentId])]
+      return { path: chunkId === undefined ? path : [...path, 'c', chunkId], query: { ...address.query } }
+    }
+    case 'unknown':
+      return { path: [], query: {} }
+    case 'chats': {
+      const { sessionId, runId, seq, view, filter } = address
+      const path: string[] = []
+      if (sessionId !== undefined) path.push('s', sessionId)
+      if (sessionId !== undefined && runId !== undefined) {
+        path.push('r', runId)
+        if (seq !== undefined) path.push('e', String(seq))
+      }
+      return { path, query: { agent: filter.agent, status: filter.status, ...(seq !== undefined && { view }) } }
+    }
   }
-  const query = new URLSearchParams()
-  if (filter.agent !== undefined) query.set('agent', filter.agent)
-  if (filter.status !== undefined) query.set('status', filter.status)
-  if (seq !== undefined && view !== undefined) query.set('view', view)
-  return query.size === 0 ? path : `${path}?${query}`
 }
 
 function readFilter(query: URLSearchParams): Filter {
   const agent = query.get('agent')
   const status = query.get('status')
   return { ...(agent && { agent }), ...(status && { status }) }
+}
+
+function readAsked(query: URLSearchParams): Asked {
+  const q = query.get('q')
+  const mode = query.get('mode')
+  const limit = Number(query.get('limit'))
+  const isLimit = Number.isInteger(limit) && limit > 0
+  return { ...(q && { q }), ...(mode && { mode }), ...(isLimit && { limit }) }
 }
 
 function decode(part: string): string | undefined {

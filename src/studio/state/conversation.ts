@@ -4,6 +4,7 @@ import type { Message } from '../../core/message.ts'
 import type { RunEvent } from '../../wire/event.ts'
 import type { Run } from '../../wire/run.ts'
 import { RunEvents } from './events.ts'
+import { messageOf } from './message-of.ts'
 
 /** A turn as the page shows it. */
 export interface Turn {
@@ -86,7 +87,7 @@ export class Conversation {
   #failed(error: unknown): void {
     if (this.#closed) return
     this.state.value = 'failed'
-    this.error.value = error instanceof Error ? error.message : String(error)
+    this.error.value = messageOf(error)
   }
 
   /** The run has changed: begun, paused, ended, or is new here. */

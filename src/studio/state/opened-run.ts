@@ -4,6 +4,7 @@ import type { RunEvent } from '../../wire/event.ts'
 import type { Run, RunDetail } from '../../wire/run.ts'
 import { isUnderWay } from './conversation.ts'
 import { RunEvents } from './events.ts'
+import { messageOf } from './message-of.ts'
 
 /** A run that is looked at step by step: a turn, or the run of a member inside one. `changes` grows when an event comes. */
 export class OpenedRun {
@@ -67,6 +68,6 @@ export class OpenedRun {
 
   #failed(error: unknown): void {
     if (this.#reading.signal.aborted) return
-    this.error.value = error instanceof Error ? error.message : String(error)
+    this.error.value = messageOf(error)
   }
 }

@@ -3,6 +3,7 @@ import type { Client } from '../../client/client.ts'
 import type { RunStatus } from '../../core/run.ts'
 import type { SessionHead } from '../../wire/session.ts'
 import type { Filter } from './address.ts'
+import { messageOf } from './message-of.ts'
 
 const pageSize = 50
 const keptRows = 1000
@@ -70,7 +71,7 @@ export class SessionList {
           if (this.#reading !== reading) return
           this.#reading = undefined
           this.state.value = 'failed'
-          this.error.value = error instanceof Error ? error.message : String(error)
+          this.error.value = messageOf(error)
         },
       )
   }

@@ -3,13 +3,14 @@ import type { Client } from '../../client/client.ts'
 import type { Agent } from '../../wire/agent.ts'
 import type { LiveEvent } from '../../wire/live.ts'
 import type { Me } from '../../wire/me.ts'
-import type { ResumeRequest, Run } from '../../wire/run.ts'
+import type { ResumeRequest } from '../../wire/run.ts'
 import { type Address, readAddress, writeAddress } from './address.ts'
-import { Conversation } from './conversation.ts'
+import { Chats } from './chats.ts'
+import type { Conversation } from './conversation.ts'
+import { Keys } from './keys.ts'
 import { LiveReader } from './live.ts'
-import { OpenedRun } from './opened-run.ts'
+import { messageOf } from './message-of.ts'
 import { keptKey, openClient, type Places } from './server.ts'
-import { SessionList } from './sessions.ts'
 
 export type GivenAnswer = NonNullable<ResumeRequest['answers']>[string]
 
@@ -32,19 +33,22 @@ export class Studio {
   /** Since when the server can't be reached. */
   readonly lostAt = signal<Date | undefined>(undefined)
   readonly address = signal<Address>({ page: 'chats', filter: {} })
-  readonly conversation = signal<Conversation | undefined>(undefined)
-  readonly opened = signal<OpenedRun | undefined>(undefined)
-  readonly waiting = signal(0)
+  readonly keys = new Keys()
   client: Client
-  sessions: SessionList
+  chats: Chats
   #live: LiveReader | undefined
+  readonly #listeners = new Set<(events: readonly LiveEvent[]) => void>()
 
   constructor(places: Places) {
     this.places = places
     this.client = openClient(places, keptKey.read())
-    this.sessions = new SessionList(this.client)
+    this.chats = this.#newChats()
     window.addEventListener('popstate', () => this.#arrived())
     document.addEventListener('click', (event) => this.#clicked(event))
+  }
+
+  #newChats(): Chats {
+    return new Chats(this.client, () => this.#live?.follow(this.chats.followed))
   }
 
   /** With the key that was kept, or none. */
@@ -55,7 +59,7 @@ export class Studio {
     } catch (error) {
       const isKey = error instanceof Error && 'status' in error && error.status === 401
       if (isKey) keptKey.forget()
-      this.error.value = error instanceof Error ? error.message : String(error)
+      this.error.value = messageOf(error)
       this.status.value = isKey ? 'needs key' : 'failed'
       return
     }
@@ -68,25 +72,29 @@ export class Studio {
         if (!isOpen) this.lostAt.value ??= new Date()
         else if (this.lostAt.value !== undefined) this.lostAt.value = undefined
       },
-      missed: () => this.#readAgain(),
+      missed: () => this.chats.readAgain(),
     })
-    this.#follow()
+    this.#live.follow(this.chats.followed)
   }
 
   async openWith(key: string, keep: boolean): Promise<void> {
     if (keep) keptKey.keep(key)
     this.client = openClient(this.places, key)
-    this.sessions = new SessionList(this.client)
+    this.chats = this.#newChats()
     this.error.value = ''
     await this.start()
   }
 
   /** Shows another address, which Back leaves. */
   go(address: Address, replace = false): void {
-    const url = `${this.places.path}${writeAddress(address)}` || '/'
+    const url = this.urlOf(address)
     if (replace) history.replaceState(null, '', url)
     else history.pushState(null, '', url)
     this.#arrived()
+  }
+
+  urlOf(address: Address): string {
+    return `${this.places.path}${writeAddress(address)}` || '/'
   }
 
   /** Links within the studio don't load the page again. */
@@ -99,10 +107,6 @@ export class Studio {
     event.preventDefault()
     history.pushState(null, '', link.href)
     this.#arrived()
-  }
-
-  urlOf(address: Address): string {
-    return `${this.places.path}${writeAddress(address)}` || '/'
   }
 
   /** A session that does not exist until the first message. */
@@ -123,13 +127,19 @@ export class Studio {
       await this.client.runs.cancel(runId)
     } catch (error) {
       // It has ended meanwhile, or can't be reached, which the page says already.
-      this.error.value = error instanceof Error ? error.message : String(error)
+      this.error.value = messageOf(error)
     }
   }
 
   /** Resolves when the answer is recorded. Throws `conflict` when somebody else was first. */
   async answer(runId: string, answers: Readonly<Record<string, GivenAnswer>>): Promise<void> {
     await this.client.runs.resume(runId, { answers: { ...answers }, background: true })
+  }
+
+  /** Hands over what comes by the live stream too, once a frame, until the function that it returns is called. */
+  listen(receive: (events: readonly LiveEvent[]) => void): () => void {
+    this.#listeners.add(receive)
+    return () => this.#listeners.delete(receive)
   }
 
   get #filter() {
@@ -142,71 +152,24 @@ export class Studio {
     const address = readAddress(path, location.search)
     this.address.value = address
     if (this.status.value !== 'ready') return
-    if (address.page === 'run') {
-      this.#findRun(address.runId)
-      return
-    }
-    if (address.page !== 'chats') return
-    this.sessions.show(address.filter)
-    const { sessionId, runId } = address
-    const follow = () => this.#follow()
-    if (sessionId !== this.conversation.value?.sessionId) {
-      this.conversation.value?.close()
-      this.conversation.value = sessionId === undefined ? undefined : new Conversation(this.client, sessionId, follow)
-    }
-    if (runId !== this.opened.value?.runId) {
-      this.opened.value?.close()
-      this.opened.value = runId === undefined ? undefined : new OpenedRun(this.client, runId, follow)
-    }
-    this.#follow()
+    if (address.page === 'run') this.#findRun(address.runId)
+    else if (address.page === 'chats') this.chats.show(address)
   }
 
   #findRun(runId: string): void {
     this.client.runs.get(runId).then(
       ({ session_id: sessionId }) => this.go({ page: 'chats', sessionId, runId, filter: {} }, true),
       (error: unknown) => {
-        this.error.value = error instanceof Error ? error.message : String(error)
+        this.error.value = messageOf(error)
         this.address.value = { page: 'unknown' }
       },
     )
   }
 
-  #follow(): void {
-    const runs = new Map(this.conversation.value?.followed)
-    const opened = this.opened.value
-    const from = opened?.followed
-    if (opened !== undefined && from !== undefined)
-      runs.set(opened.runId, Math.min(from, runs.get(opened.runId) ?? from))
-    this.#live?.follow(runs)
-  }
-
-  #readAgain(): void {
-    this.sessions.read()
-    this.conversation.value?.read()
-  }
-
   #receive(events: readonly LiveEvent[]): void {
-    const heads = new Map<string, Extract<LiveEvent, { type: 'session' }>['head']>()
-    const deleted = new Set<string>()
-    for (const event of events) {
-      if (event.type === 'session') heads.set(event.head.session_id, event.head)
-      else if (event.type === 'session_deleted') deleted.add(event.session_id)
-      else if (event.type === 'run') this.#runChanged(event.run)
-      else if (event.type === 'run_event') {
-        this.conversation.value?.received(event.event)
-        this.opened.value?.received(event.event)
-      } else if (event.type === 'agents') this.#agentsChanged(event)
-    }
-    if (heads.size > 0) this.sessions.changed([...heads.values()])
-    if (deleted.size === 0) return
-    this.sessions.deleted(deleted)
-    const open = this.conversation.value
-    if (open !== undefined && deleted.has(open.sessionId)) open.state.value = 'deleted'
-  }
-
-  #runChanged(run: Run): void {
-    this.conversation.value?.runChanged(run)
-    this.opened.value?.runChanged(run)
+    for (const event of events) if (event.type === 'agents') this.#agentsChanged(event)
+    this.chats.receive(events)
+    for (const listener of this.#listeners) listener(events)
   }
 
   #agentsChanged({ ok, error }: Extract<LiveEvent, { type: 'agents' }>): void {

@@ -1,0 +1,78 @@
+import { signal } from '@preact/signals'
+import type { Client } from '../../client/client.ts'
+import type { LiveEvent } from '../../wire/live.ts'
+import type { Run } from '../../wire/run.ts'
+import type { Address } from './address.ts'
+import { Conversation } from './conversation.ts'
+import { OpenedRun } from './opened-run.ts'
+import { SessionList } from './sessions.ts'
+
+/** The sessions, the one that is looked at, and the run that is looked at: what the page of chats shows, kept up to date. */
+export class Chats {
+  readonly sessions: SessionList
+  readonly conversation = signal<Conversation | undefined>(undefined)
+  readonly opened = signal<OpenedRun | undefined>(undefined)
+  readonly #client: Client
+  readonly #onFollow: () => void
+
+  /** `onFollow`: other runs may have to be followed (`followed`). */
+  constructor(client: Client, onFollow: () => void) {
+    this.#client = client
+    this.#onFollow = onFollow
+    this.sessions = new SessionList(client)
+  }
+
+  show({ sessionId, runId, filter }: Extract<Address, { page: 'chats' }>): void {
+    this.sessions.show(filter)
+    if (sessionId !== this.conversation.value?.sessionId) {
+      this.conversation.value?.close()
+      this.conversation.value =
+        sessionId === undefined ? undefined : new Conversation(this.#client, sessionId, this.#onFollow)
+    }
+    if (runId !== this.opened.value?.runId) {
+      this.opened.value?.close()
+      this.opened.value = runId === undefined ? undefined : new OpenedRun(this.#client, runId, this.#onFollow)
+    }
+    this.#onFollow()
+  }
+
+  /** The runs whose events are wanted, each from after the number given. */
+  get followed(): ReadonlyMap<string, number> {
+    const runs = new Map(this.conversation.value?.followed)
+    const opened = this.opened.value
+    const from = opened?.followed
+    if (opened !== undefined && from !== undefined)
+      runs.set(opened.runId, Math.min(from, runs.get(opened.runId) ?? from))
+    return runs
+  }
+
+  /** What came meanwhile is lost. */
+  readAgain(): void {
+    this.sessions.read()
+    this.conversation.value?.read()
+  }
+
+  receive(events: readonly LiveEvent[]): void {
+    const heads = new Map<string, Extract<LiveEvent, { type: 'session' }>['head']>()
+    const deleted = new Set<string>()
+    for (const event of events) {
+      if (event.type === 'session') heads.set(event.head.session_id, event.head)
+      else if (event.type === 'session_deleted') deleted.add(event.session_id)
+      else if (event.type === 'run') this.#runChanged(event.run)
+      else if (event.type === 'run_event') {
+        this.conversation.value?.received(event.event)
+        this.opened.value?.received(event.event)
+      }
+    }
+    if (heads.size > 0) this.sessions.changed([...heads.values()])
+    if (deleted.size === 0) return
+    this.sessions.deleted(deleted)
+    const open = this.conversation.value
+    if (open !== undefined && deleted.has(open.sessionId)) open.state.value = 'deleted'
+  }
+
+  #runChanged(run: Run): void {
+    this.conversation.value?.runChanged(run)
+    this.opened.value?.runChanged(run)
+  }
+}

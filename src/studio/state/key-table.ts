@@ -1,0 +1,62 @@
+interface KeyRow {
+  id: string
+  /** Keys that follow each other have a blank between them: `g c`. */
+  keys: readonly string[]
+  does: string
+}
+interface KeyGroup {
+  where: string
+  keys: readonly KeyRow[]
+}
+
+/** Every key of the studio. The help of the page and the table in docs/studio.md are made of it. */
+export const keyGroups = [
+  {
+    where: 'Everywhere',
+    keys: [
+      { id: 'help', keys: ['?'], does: 'show the keys' },
+      { id: 'search', keys: ['/'], does: 'search in everything' },
+      { id: 'chats', keys: ['g c'], does: 'go to the chats' },
+      { id: 'knowledge', keys: ['g k'], does: 'go to the knowledge base' },
+      { id: 'agents', keys: ['g a'], does: 'go to the agents' },
+      { id: 'new', keys: ['n'], does: 'begin a new chat' },
+      { id: 'left', keys: ['h'], does: 'go to the column on the left' },
+      { id: 'right', keys: ['l'], does: 'go to the column on the right' },
+      { id: 'close', keys: ['Escape'], does: 'close what is open; twice: stop the run' },
+    ],
+  },
+  {
+    where: 'In lists',
+    keys: [
+      { id: 'next', keys: ['j', 'ArrowDown'], does: 'next row' },
+      { id: 'previous', keys: ['k', 'ArrowUp'], does: 'previous row' },
+      { id: 'open', keys: ['Enter'], does: 'open the row' },
+    ],
+  },
+  {
+    where: 'At a run',
+    keys: [
+      { id: 'next-step', keys: [']'], does: 'next step' },
+      { id: 'previous-step', keys: ['['], does: 'previous step' },
+      { id: 'expand', keys: ['x'], does: 'unfold or fold the step' },
+      { id: 'tab', keys: ['1', '2', '3', '4', '5', '6'], does: 'show the first to sixth tab of the step' },
+      { id: 'copy-curl', keys: ['c u'], does: 'copy the run as curl' },
+      { id: 'copy-client', keys: ['c t'], does: 'copy the run as TypeScript' },
+      { id: 'copy-markdown', keys: ['c m'], does: 'copy the run as Markdown for a model' },
+      { id: 'copy-link', keys: ['c l'], does: 'copy a link to the step' },
+    ],
+  },
+  {
+    where: 'In a question that a run asks',
+    keys: [
+      { id: 'allow', keys: ['A'], does: 'allow' },
+      { id: 'refuse', keys: ['R'], does: 'refuse' },
+    ],
+  },
+  {
+    where: 'In a message',
+    keys: [{ id: 'send', keys: ['Ctrl+Enter', 'Cmd+Enter'], does: 'send' }],
+  },
+] as const satisfies readonly KeyGroup[]
+
+export type KeyId = (typeof keyGroups)[number]['keys'][number]['id']

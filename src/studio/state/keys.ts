@@ -1,0 +1,76 @@
+import { signal } from '@preact/signals'
+import { type KeyId, keyGroups } from './key-table.ts'
+
+/** `key` is the last one that was pressed. */
+export type KeyHandlers = Partial<Record<KeyId, (key: string) => void>>
+
+interface Registered {
+  handlers: KeyHandlers
+  /** They count only while the focus is in it. */
+  within: (() => Element | null) | undefined
+}
+
+const sequenceMs = 1500
+const kept = 'agentserve.keys'
+const byKeys = new Map<string, KeyId>(
+  keyGroups.flatMap(({ keys: rows }) => rows.flatMap(({ id, keys }) => keys.map((key): [string, KeyId] => [key, id]))),
+)
+const beginnings = new Set([...byKeys.keys()].flatMap((keys) => (keys.includes(' ') ? [keys.split(' ')[0] ?? ''] : [])))
+
+/** Hears single keys outside of fields, unless a person turned them off, and calls who asked for them last. */
+export class Keys {
+  readonly isOn = signal(localStorage.getItem(kept) !== 'off')
+  readonly #registered: Registered[] = []
+  #before: { key: string; at: number } | undefined
+
+  constructor() {
+    document.addEventListener('keydown', (event) => this.#pressed(event))
+  }
+
+  turn(isOn: boolean): void {
+    this.isOn.value = isOn
+    if (isOn) localStorage.removeItem(kept)
+    else localStorage.setItem(kept, 'off')
+  }
+
+  /** Until the function that it returns is called. */
+  on(handlers: KeyHandlers, within?: () => Element | null): () => void {
+    const registered = { handlers, within }
+    this.#registered.push(registered)
+    return () => {
+      const place = this.#registered.indexOf(registered)
+      if (place >= 0) this.#registered.splice(place, 1)
+    }
+  }
+
+  #pressed(event: KeyboardEvent): void {
+    const { key } = event
+    if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return
+    // Escape is no character: nobody types it, or says it to a computer that listens.
+    if (key !== 'Escape' && (!this.isOn.value || isField(event.target))) return
+    const before = this.#before
+    this.#before = undefined
+    const follows = before !== undefined && event.timeStamp - before.at < sequenceMs
+    const id = (follows ? byKeys.get(`${before.key} ${key}`) : undefined) ?? byKeys.get(key)
+    const handler = id === undefined ? undefined : this.#handlerOf(id)
+    if (handler !== undefined) {
+      event.preventDefault()
+      handler(key)
+    } else if (beginnings.has(key)) this.#before = { key, at: event.timeStamp }
+  }
+
+  #handlerOf(id: KeyId): ((key: string) => void) | undefined {
+    const focused = document.activeElement
+    const registered = this.#registered.findLast(
+      ({ handlers, within }) =>
+        handlers[id] !== undefined && (within === undefined || within()?.contains(focused) === true),
+    )
+    return registered?.handlers[id]
+  }
+}
+
+function isField(target: EventTarget | null): boolean {
+  if (!(target instanceof HTMLElement)) return false
+  const isText = target instanceof HTMLInputElement && !['checkbox', 'radio', 'button'].includes(target.type)
+  return isText || target instanceof HTMLTextAreaElement || target instanceof HTMLSelectElement
+}

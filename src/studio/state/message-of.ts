@@ -1,0 +1,4 @@
+/** What to tell a person of a failure. */
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
+}

@@ -1,0 +1,14 @@
+import { readFileSync } from 'node:fs'
+import { expect, test } from 'vitest'
+import { keyGroups } from '../../src/studio/state/key-table.ts'
+
+test('the guide has every key of the studio, as the page tells them', () => {
+  const rows = keyGroups.flatMap(({ where, keys }) =>
+    keys.map(({ keys: alternatives, does }) => {
+      return `| ${where} | ${alternatives.map((key) => `\`${key}\``).join(', ')} | ${does} |`
+    }),
+  )
+  const guide = readFileSync(new URL('../../docs/studio.md', import.meta.url), 'utf8')
+  const written = guide.split('\n').filter((line) => /^\| (?:Everywhere|In |At )/.test(line))
+  expect(written).toEqual(rows)
+})
