@@ -50,7 +50,18 @@ const floors: Record<string, Floor> = {
       'sqlite postgres',
     ],
   },
-  knowledge: { rooms: ground, folders: ['.', 'preparing', 'vectors embedders readers', 'chunkers', 'words'] },
+  knowledge: {
+    rooms: ground,
+    folders: [
+      '.',
+      'preparing',
+      'vectors embedders readers',
+      'readers/office readers/mail',
+      'readers/markup',
+      'chunkers',
+      'words',
+    ],
+  },
   models: { rooms: ground, folders: ['prices', '.'] },
   sources: { rooms: ground },
   runnables: {

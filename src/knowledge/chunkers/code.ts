@@ -1,6 +1,7 @@
-import type { Chunker } from '../../core/knowledge/drivers.ts'
+import type { Chunker, Heading } from '../../core/knowledge/drivers.ts'
 import { atLine, atWord, type CutFinder, cutPieces } from './cut.ts'
 import { lineNumbering } from './lines.ts'
+import { headingPaths } from './outline-path.ts'
 
 interface CodeLine {
   start: number
@@ -20,14 +21,29 @@ export const codeChunker: Chunker = {
     const number = lineNumbering(text)
     const lines = codeLines(text)
     const rules = { finders: [outermostBlock(lines), atLine, atWord] }
-    let cut = 0
     let line = 0
-    for (const [start, end] of cutPieces(text, 0, text.length, options, rules)) {
-      while (line + 1 < lines.length && (lines[line + 1]?.start ?? 0) <= cut) line++
-      yield number(start, end, pathOf(lines[line]))
-      cut = end
+    for (const [from, to, titles] of sectionsOf(text, options.outline)) {
+      let cut = from
+      for (const [start, end] of cutPieces(text, from, to, options, rules)) {
+        while (line + 1 < lines.length && (lines[line + 1]?.start ?? 0) <= cut) line++
+        yield number(start, end, [...titles, ...pathOf(lines[line])])
+        cut = end
+      }
     }
   },
+}
+
+/** One for each heading of the outline, if there is one; no chunk lies in two. */
+function* sectionsOf(
+  text: string,
+  outline: readonly Heading[] = [],
+): Generator<[from: number, to: number, titles: string[]]> {
+  const pathAt = headingPaths(outline)
+  const starts = [...new Set([0, ...outline.map(({ start }) => start)])]
+  for (const [at, from] of starts.entries()) {
+    const to = starts[at + 1] ?? text.length
+    if (to > from) yield [from, to, pathAt(from)]
+  }
 }
 
 const maxLevels = 6

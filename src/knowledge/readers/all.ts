@@ -23,18 +23,28 @@ const pdfReader: ForeignReader = {
   extensions: ['.pdf'],
   magic: [0x25, 0x50, 0x44, 0x46, 0x2d],
 }
-const docxReader: ForeignReader = {
-  name: 'docx',
-  format: 'docx',
-  mediaTypes: ['application/vnd.openxmlformats-officedocument.wordprocessingml.document'],
-  extensions: ['.docx'],
-  magic: [0x50, 0x4b, 0x03, 0x04],
-}
+const zipMagic = [0x50, 0x4b, 0x03, 0x04]
+const office = 'application/vnd.openxmlformats-officedocument'
+/** Archives of XML: whatever it is called, the files inside tell which it is. */
+const officeReaders: readonly ForeignReader[] = [
+  ['docx', [`${office}.wordprocessingml.document`], ['.docx']] as const,
+  [
+    'xlsx',
+    [`${office}.spreadsheetml.sheet`, 'application/vnd.ms-excel.sheet.macroEnabled.12'],
+    ['.xlsx', '.xlsm'],
+  ] as const,
+].map(([name, mediaTypes, extensions]) => ({
+  name,
+  format: 'office',
+  mediaTypes: mediaTypes.map((type) => type.toLowerCase()),
+  extensions: [...extensions],
+  magic: zipMagic,
+}))
 const table: readonly (TextReader | ForeignReader)[] = [
   markdownReader,
   htmlReader,
   pdfReader,
-  docxReader,
+  ...officeReaders,
   textReader,
   restructuredReader,
   asciidocReader,
@@ -55,7 +65,7 @@ export function createReaders(limits?: Partial<ParserLimits>): Readers {
       if ('magic' in reader) {
         const bytes = assertMagic(reader, content, name)
         const found = await parser.parse({ format: reader.format, content: bytes, name }, signal)
-        return described(reader.name, found, {})
+        return described(found.reader ?? reader.name, found, {})
       }
       const { text, encoding } = await decodeText(content, name, declaredCharset(reader.name, content, mediaType))
       const found =

@@ -1,4 +1,4 @@
-import type { ForeignFormat, Found } from './reader.ts'
+import type { ForeignFormat, ForeignFound } from './reader.ts'
 
 export interface Parse {
   format: ForeignFormat
@@ -6,21 +6,17 @@ export interface Parse {
   content: string | Uint8Array
 }
 
-const maxCharacters = 50_000_000
-
 /** Throws `Unreadable` with the reason; any other error comes from the parser. */
-async function parse(work: Parse): Promise<Found> {
-  const found = await read(work)
-  if (found.text.length <= maxCharacters) return found
-  const { Unreadable } = await import('./reader.ts')
-  throw new Unreadable(`it has more than ${maxCharacters / 1e6} million characters of text`)
+async function parse(work: Parse): Promise<ForeignFound> {
+  const [found, { assertLength }] = await Promise.all([read(work), import('./markup/unreadable.ts')])
+  assertLength(found.text.length)
+  return { ...found, text: found.text.toWellFormed() }
 }
 
-async function read(work: Parse): Promise<Found> {
-  const { format, content } = work
-  if (typeof content === 'string') return (await import('./html.ts')).readHtml(content)
+async function read({ format, content }: Parse): Promise<ForeignFound> {
+  if (typeof content === 'string') return (await import('./markup/html.ts')).readHtml(content)
   if (format === 'pdf') return (await import('./pdf.ts')).readPdf(content)
-  return (await import('./docx.ts')).readDocx(content)
+  return (await import('./office/office.ts')).readOffice(content)
 }
 
 /** The parsing process loads this file from `url`. One object: a bundler would remove a separate `parse`. */

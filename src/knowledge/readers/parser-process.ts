@@ -8,7 +8,7 @@ import { unreadable } from '../../core/knowledge/filter.ts'
 import { createSerial } from '../../runtime/serial.ts'
 import type { Parse } from './parse.ts'
 import { childProgram } from './parser-child.ts'
-import type { Found } from './reader.ts'
+import type { ForeignFound } from './reader.ts'
 
 export interface ParserLimits {
   /** Elapsed time per document. */
@@ -21,7 +21,7 @@ export interface ParserLimits {
 }
 
 interface Reply {
-  found?: Found
+  found?: ForeignFound
   reason?: string
   /** It holds so much memory that the next document should get a new process. */
   worn: boolean
@@ -29,7 +29,7 @@ interface Reply {
 
 export interface ParserProcess {
   /** Throws `unreadable_document` with the reason, and the signal's reason when it aborts. */
-  parse(work: Parse & { name: string | undefined }, signal?: AbortSignal): Promise<Found>
+  parse(work: Parse & { name: string | undefined }, signal?: AbortSignal): Promise<ForeignFound>
   close(): Promise<void>
 }
 
@@ -50,7 +50,7 @@ export function createParserProcess(limits: ParserLimits): ParserProcess {
     child = undefined
   }
 
-  const run = async (work: Parse, name: string | undefined, signal: AbortSignal | undefined): Promise<Found> => {
+  const run = async (work: Parse, name: string | undefined, signal: AbortSignal | undefined): Promise<ForeignFound> => {
     signal?.throwIfAborted()
     const { parser } = await import('./parse.ts')
     if (closing) throw closed()

@@ -1,4 +1,5 @@
-import { type Found, Unreadable } from './reader.ts'
+import { Unreadable } from './markup/unreadable.ts'
+import type { Found } from './reader.ts'
 
 const maxPages = 10_000
 

@@ -19,9 +19,8 @@ export interface ForeignReader extends Omit<TextReader, 'read'> {
   magic?: readonly number[]
 }
 
-export type ForeignFormat = 'html' | 'pdf' | 'docx'
+/** HTML is given as text, the others are given as bytes. `office`: what is a ZIP archive with XML. */
+export type ForeignFormat = 'html' | 'pdf' | 'office'
 
-/** Why a document can't be read, as the end of the sentence "… can't be read: ". */
-export class Unreadable extends Error {
-  override readonly name = 'Unreadable'
-}
+/** `reader`: its name, when only the content tells. */
+export type ForeignFound = Found & { reader?: string }

@@ -1,3 +1,4 @@
+import { isHead, namedValue } from './markup/record.ts'
 import type { TextReader } from './reader.ts'
 
 interface Row {
@@ -45,11 +46,6 @@ function delimiterOf(text: string): string {
   return counted.reduce((best, each) => (each[1] > best[1] ? each : best))[0]
 }
 
-function isHead(columns: readonly string[]): boolean {
-  const names = columns.map((column) => column.trim())
-  return new Set(names).size === names.length && names.every((name) => name !== '' && !/^[-+\d.,\s%$€]+$/.test(name))
-}
-
 function withColumns(rows: readonly Row[], columns: readonly string[]): string {
   const parts: string[] = []
   let line = 1
@@ -59,7 +55,7 @@ function withColumns(rows: readonly Row[], columns: readonly string[]): string {
       at === 0
         ? values.join('; ')
         : values
-            .map((value, column) => cell(columns[column], value))
+            .map((value, column) => namedValue(columns[column], value))
             .filter((each) => each !== '')
             .join('; ')
     const height = text.split('\n').length - 1
@@ -68,9 +64,4 @@ function withColumns(rows: readonly Row[], columns: readonly string[]): string {
     line += missing + height + 1
   }
   return parts.join('')
-}
-
-function cell(column: string | undefined, value: string): string {
-  if (value.trim() === '') return ''
-  return column === undefined ? value : `${column.trim()}: ${value}`
 }

@@ -75,9 +75,24 @@ export function damagedDocuments(): DamagedDocument[] {
       reason: /declares a document type or entities/,
     },
     {
-      name: 'workbook.docx',
-      content: zip([{ name: 'xl/workbook.xml', content: '<workbook/>' }]),
-      reason: /an Excel workbook, which has no reader/,
+      name: 'binary.xlsx',
+      content: zip([{ name: 'xl/workbook.bin', content: 'x' }]),
+      reason: /a binary Excel workbook \(.xlsb\), which has no reader/,
+    },
+    { name: 'text-called.xlsx', content: Buffer.from('just some text'), reason: /does not begin like a XLSX/ },
+    { name: 'empty.xlsx', content: workbook(''), reason: /its sheets have no text/ },
+    { name: 'cut-inside.xlsx', content: workbook('<row><c t="str"><v>open'), reason: /XML is damaged or cut off/ },
+    { name: 'deep.xlsx', content: workbook('<a>'.repeat(600)), reason: /nested more than 500 deep/ },
+    { name: 'entities.xlsx', content: workbook('', entities), reason: /declares a document type or entities/ },
+    {
+      name: 'long.xlsx',
+      content: workbook('<row><c t="s"><v>0</v></c></row>'.repeat(1_000), '', 'x'.repeat(60_000)),
+      reason: /more than 50 million characters of text/,
+    },
+    {
+      name: 'bomb.xlsx',
+      content: workbook(' '.repeat(20_000_000)),
+      reason: /unpacked it would be 20 MB/,
     },
     {
       name: 'archive.zip',
@@ -155,4 +170,18 @@ function overwritten(archive: Buffer): Buffer {
   const place = copy.indexOf('word/document.xml') + 'word/document.xml'.length
   copy.fill(0xff, place + 10, place + 60)
   return copy
+}
+
+/** An Excel workbook with one sheet of these rows, and one shared string. */
+function workbook(rows: string, prologue = '', shared = ''): Buffer {
+  const relation = (id: string, kind: string) => `<Relationship Id="${id}" Type="x/${kind}" Target="${kind}.xml"/>`
+  return zip([
+    { name: 'xl/workbook.xml', content: '<workbook><sheets><sheet name="A" r:id="r1"/></sheets></workbook>' },
+    {
+      name: 'xl/_rels/workbook.xml.rels',
+      content: `<R>${relation('r1', 'worksheet')}${relation('r2', 'sharedStrings')}</R>`,
+    },
+    { name: 'xl/sharedStrings.xml', content: `<sst><si><t>${shared}</t></si></sst>` },
+    { name: 'xl/worksheet.xml', content: `${prologue}<worksheet>${rows}</worksheet>` },
+  ])
 }

@@ -1,5 +1,6 @@
+import type { Found } from '../reader.ts'
 import { type MarkupNode, textOf, toMarkdown } from './html-markdown.ts'
-import { type Found, Unreadable } from './reader.ts'
+import { Unreadable } from './unreadable.ts'
 
 const maxDepth = 500
 const tooDeep = `its elements are nested more than ${maxDepth} deep`
