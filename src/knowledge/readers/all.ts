@@ -33,6 +33,15 @@ const officeReaders: readonly ForeignReader[] = [
     [`${office}.spreadsheetml.sheet`, 'application/vnd.ms-excel.sheet.macroEnabled.12'],
     ['.xlsx', '.xlsm'],
   ] as const,
+  [
+    'pptx',
+    [
+      `${office}.presentationml.presentation`,
+      `${office}.presentationml.slideshow`,
+      'application/vnd.ms-powerpoint.presentation.macroEnabled.12',
+    ],
+    ['.pptx', '.pptm', '.ppsx'],
+  ] as const,
 ].map(([name, mediaTypes, extensions]) => ({
   name,
   format: 'office',

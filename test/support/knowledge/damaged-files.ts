@@ -90,6 +90,19 @@ export function damagedDocuments(): DamagedDocument[] {
       reason: /more than 50 million characters of text/,
     },
     {
+      name: 'empty.pptx',
+      content: zip([{ name: 'ppt/presentation.xml', content: '<p:presentation/>' }]),
+      reason: /its slides have no text/,
+    },
+    {
+      name: 'repeated.pptx',
+      content: zip([
+        { name: 'ppt/presentation.xml', content: `<presentation>${'<sldId r:id="a"/>'.repeat(10_001)}</presentation>` },
+        { name: 'ppt/_rels/presentation.xml.rels', content: '<R><Relationship Id="a" Target="a.xml"/></R>' },
+      ]),
+      reason: /more than 10000 slides/,
+    },
+    {
       name: 'bomb.xlsx',
       content: workbook(' '.repeat(20_000_000)),
       reason: /unpacked it would be 20 MB/,

@@ -20,10 +20,14 @@ const kinds: readonly Kind[] = [
     has: /^xl\/workbook\.xml$/,
     read: async (archive) => (await import('./xlsx.ts')).readXlsx(archive),
   },
+  {
+    reader: 'pptx',
+    has: /^ppt\/presentation\.xml$/,
+    read: async (archive) => (await import('./pptx.ts')).readPptx(archive),
+  },
 ]
 const others: readonly [has: RegExp, kind: string][] = [
   [/^xl\/workbook\.bin$/, 'a binary Excel workbook (.xlsb)'],
-  [/^ppt\/presentation\.xml$/, 'a PowerPoint presentation'],
   [/^META-INF\/container\.xml$/, 'an EPUB book'],
   [/^META-INF\/manifest\.xml$/, 'an OpenDocument file'],
 ]
