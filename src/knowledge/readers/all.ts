@@ -42,6 +42,7 @@ const officeReaders: readonly ForeignReader[] = [
     ],
     ['.pptx', '.pptm', '.ppsx'],
   ] as const,
+  ['epub', ['application/epub+zip'], ['.epub']] as const,
 ].map(([name, mediaTypes, extensions]) => ({
   name,
   format: 'office',

@@ -1,5 +1,5 @@
 import { deflateSync } from 'node:zlib'
-import { docxEntries, paragraph, pdf, zip } from './files.ts'
+import { docxEntries, paragraph, pdf, type ZipEntry, zip } from './files.ts'
 
 export interface DamagedDocument {
   name: string
@@ -102,6 +102,21 @@ export function damagedDocuments(): DamagedDocument[] {
       ]),
       reason: /more than 10000 slides/,
     },
+    { name: 'no-package.epub', content: book(''), reason: /does not say what its chapters are/ },
+    { name: 'empty.epub', content: book('<p/>'), reason: /its chapters have no text/ },
+    {
+      name: 'protected.epub',
+      content: book('<p>x</p>', {
+        name: 'META-INF/encryption.xml',
+        content: '<e><CipherReference URI="a.xhtml"/></e>',
+      }),
+      reason: /protected against copying/,
+    },
+    {
+      name: 'repeated.epub',
+      content: book('<p>x</p>', { name: 'x', content: '' }, '<itemref idref="a"/>'.repeat(5_001)),
+      reason: /more than 5000 chapters/,
+    },
     {
       name: 'bomb.xlsx',
       content: workbook(' '.repeat(20_000_000)),
@@ -196,5 +211,19 @@ function workbook(rows: string, prologue = '', shared = ''): Buffer {
     },
     { name: 'xl/sharedStrings.xml', content: `<sst><si><t>${shared}</t></si></sst>` },
     { name: 'xl/worksheet.xml', content: `${prologue}<worksheet>${rows}</worksheet>` },
+  ])
+}
+
+/** A book with one chapter; with no package when that is empty. */
+function book(chapter: string, more: ZipEntry = { name: 'x', content: '' }, spine = '<itemref idref="a"/>'): Buffer {
+  const item = '<item id="a" href="a.xhtml" media-type="application/xhtml+xml"/>'
+  return zip([
+    { name: 'META-INF/container.xml', content: '<c><rootfile full-path="book.opf"/></c>' },
+    {
+      name: chapter === '' ? 'other.opf' : 'book.opf',
+      content: `<!DOCTYPE p [<!ENTITY b "bb">]><package><manifest>${item}</manifest><spine>${spine}</spine></package>`,
+    },
+    { name: 'a.xhtml', content: `<html xmlns="http://www.w3.org/1999/xhtml"><title/><body>${chapter}</body></html>` },
+    more,
   ])
 }

@@ -24,6 +24,10 @@ export async function toMarkdown(
   const { default: TurndownService } = await import('turndown')
   const turndown = new TurndownService({ headingStyle: 'atx', codeBlockStyle: 'fenced', bulletListMarker: '-' })
   turndown.addRule('table', { filter: 'table', replacement: (_content, node) => tableOf(node as unknown as PageNode) })
+  turndown.addRule('preformatted', {
+    filter: 'pre',
+    replacement: (_content, node) => fenced(node as unknown as PageNode),
+  })
   turndown.addRule('image', {
     filter: 'img',
     replacement: (_content, node) => alternative(node as unknown as PageNode),
@@ -144,6 +148,18 @@ function tableOf(table: PageNode): string {
   const lines = filled.map((row) => `| ${[...row, ...Array<string>(width - row.length).fill('')].join(' | ')} |`)
   lines.splice(1, 0, `|${' --- |'.repeat(width)}`)
   return `\n\n${lines.join('\n')}\n\n`
+}
+
+/** Of code with and without a `code` element inside; the language as highlighters name it. */
+function fenced(block: PageNode): string {
+  const classes = [block.getElementsByTagName('code')[0], block, block.parentNode, block.parentNode?.parentNode]
+    .map((node) => node?.className ?? '')
+    .join(' ')
+  const language = /(?:^|\s)(?:language|highlight(?:-source)?|lang)-([\w+#-]+)/.exec(classes)?.[1] ?? ''
+  const code = block.textContent.replace(/\n+$/, '')
+  const longest = Math.max(2, ...[...code.matchAll(/`{3,}/g)].map(([marks]) => marks.length))
+  const fence = '`'.repeat(longest + 1)
+  return `\n\n${fence}${/^(default|source|none|text|notranslate)$/.test(language) ? '' : language}\n${code}\n${fence}\n\n`
 }
 
 function alternative(image: PageNode): string {

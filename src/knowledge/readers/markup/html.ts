@@ -22,15 +22,7 @@ const noiseNames = new Set(
 
 /** The main content (`main`, `article`, else the body without navigation) as Markdown, whose lines count. */
 export async function readHtml(html: string): Promise<Found> {
-  if (unclosedTags(html) > maxUnclosedTags) throw new Unreadable(tooDeep)
-  const { load } = await import('cheerio')
-  const page = survey(load(html).root()[0] as unknown as MarkupNode)
-  const { title, language, description } = page
-  const roots = page.main ? [page.main] : page.articles.length > 0 ? page.articles : [page.body]
-  // A page may mark its own content as a sidebar: then the whole body is used.
-  const text =
-    (await toMarkdown(roots, (node) => isNoise(node, roots) || isNamedNoise(node))) ||
-    (await toMarkdown([page.body], isHidden))
+  const { text, title, language, description } = await convert(html)
   if (text === '') throw new Unreadable('the page has no readable text')
   return {
     text: `${text}\n`,
@@ -42,6 +34,36 @@ export async function readHtml(html: string): Promise<Found> {
     },
     chunker: 'markdown',
   }
+}
+
+/** The same text alone; '' when there is none. */
+export async function htmlText(html: string): Promise<string> {
+  return (await convert(html)).text
+}
+
+async function convert(html: string): Promise<Page & { text: string }> {
+  const closed = isXhtml(html) ? withEndTags(html) : html
+  if (unclosedTags(closed) > maxUnclosedTags) throw new Unreadable(tooDeep)
+  const { load } = await import('cheerio')
+  const page = survey(load(closed).root()[0] as unknown as MarkupNode)
+  const roots = page.main ? [page.main] : page.articles.length > 0 ? page.articles : [page.body]
+  // A page may mark its own content as a sidebar: then the whole body is used.
+  const text =
+    (await toMarkdown(roots, (node) => isNoise(node, roots) || isNamedNoise(node))) ||
+    (await toMarkdown([page.body], isHidden))
+  return { ...page, text }
+}
+
+function isXhtml(html: string): boolean {
+  return /^\s*<\?xml|<html[^>]{0,500}\sxmlns\s*=/i.test(html.slice(0, 2_000))
+}
+
+/** XHTML closes empty elements by `/>`, which opens them in HTML: all that follows `<title/>` would be the title. */
+function withEndTags(xhtml: string): string {
+  return xhtml.replace(
+    /<(?!(?:area|base|br|col|embed|hr|img|input|link|meta|source|track|wbr)[\s/>])([a-z][\w:-]*)(\s[^<>]*)?\/>/gi,
+    '<$1$2></$1>',
+  )
 }
 
 /** The maximum number of open tags: an upper bound of the depth. */

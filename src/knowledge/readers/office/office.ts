@@ -25,10 +25,14 @@ const kinds: readonly Kind[] = [
     has: /^ppt\/presentation\.xml$/,
     read: async (archive) => (await import('./pptx.ts')).readPptx(archive),
   },
+  {
+    reader: 'epub',
+    has: /^META-INF\/container\.xml$/,
+    read: async (archive) => (await import('./epub.ts')).readEpub(archive),
+  },
 ]
 const others: readonly [has: RegExp, kind: string][] = [
   [/^xl\/workbook\.bin$/, 'a binary Excel workbook (.xlsb)'],
-  [/^META-INF\/container\.xml$/, 'an EPUB book'],
   [/^META-INF\/manifest\.xml$/, 'an OpenDocument file'],
 ]
 
