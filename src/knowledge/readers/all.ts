@@ -43,6 +43,7 @@ const officeReaders: readonly ForeignReader[] = [
     ['.pptx', '.pptm', '.ppsx'],
   ] as const,
   ['epub', ['application/epub+zip'], ['.epub']] as const,
+  ['odt', ['application/vnd.oasis.opendocument.text'], ['.odt', '.ott']] as const,
 ].map(([name, mediaTypes, extensions]) => ({
   name,
   format: 'office',

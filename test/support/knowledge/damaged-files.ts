@@ -102,6 +102,10 @@ export function damagedDocuments(): DamagedDocument[] {
       ]),
       reason: /more than 10000 slides/,
     },
+    { name: 'empty.odt', content: openDocument('<text/>'), reason: /no readable text/ },
+    { name: 'sheet.odt', content: openDocument('<spreadsheet/>'), reason: /an OpenDocument spreadsheet, which has no/ },
+    { name: 'deep.odt', content: openDocument(`<text>${'<p>'.repeat(600)}`), reason: /nested more than 500 deep/ },
+    { name: 'entities.odt', content: openDocument('<text/>', entities), reason: /a document type or entities/ },
     { name: 'no-package.epub', content: book(''), reason: /does not say what its chapters are/ },
     { name: 'empty.epub', content: book('<p/>'), reason: /its chapters have no text/ },
     {
@@ -226,4 +230,8 @@ function book(chapter: string, more: ZipEntry = { name: 'x', content: '' }, spin
     { name: 'a.xhtml', content: `<html xmlns="http://www.w3.org/1999/xhtml"><title/><body>${chapter}</body></html>` },
     more,
   ])
+}
+
+function openDocument(body: string, prologue = ''): Buffer {
+  return zip([{ name: 'content.xml', content: `${prologue}<document-content><body>${body}</body></document-content>` }])
 }

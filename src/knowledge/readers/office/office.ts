@@ -30,11 +30,9 @@ const kinds: readonly Kind[] = [
     has: /^META-INF\/container\.xml$/,
     read: async (archive) => (await import('./epub.ts')).readEpub(archive),
   },
+  { reader: 'odt', has: /^content\.xml$/, read: async (archive) => (await import('./odt.ts')).readOdt(archive) },
 ]
-const others: readonly [has: RegExp, kind: string][] = [
-  [/^xl\/workbook\.bin$/, 'a binary Excel workbook (.xlsb)'],
-  [/^META-INF\/manifest\.xml$/, 'an OpenDocument file'],
-]
+const others: readonly [has: RegExp, kind: string][] = [[/^xl\/workbook\.bin$/, 'a binary Excel workbook (.xlsb)']]
 
 /** Office and OpenDocument files and books are archives of the same kind: their files tell what they are. */
 export async function readOffice(bytes: Uint8Array): Promise<ForeignFound> {
