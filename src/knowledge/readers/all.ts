@@ -4,6 +4,7 @@ import { codeReader } from './code.ts'
 import { dataReader } from './data.ts'
 import { declaredCharset, decodeText } from './decode.ts'
 import { markdownReader } from './markdown.ts'
+import { notebookReader } from './notebook.ts'
 import { createParsers, type ParserLimits } from './parsers.ts'
 import type { ForeignReader, Found, TextReader } from './reader.ts'
 import { beginsWith } from './signatures.ts'
@@ -60,6 +61,7 @@ const table: readonly (TextReader | ForeignReader)[] = [
   restructuredReader,
   asciidocReader,
   orgReader,
+  notebookReader,
   tableReader,
   dataReader,
   codeReader,
