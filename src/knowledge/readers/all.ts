@@ -52,11 +52,18 @@ const officeReaders: readonly ForeignReader[] = [
   extensions: [...extensions],
   magic: zipMagic,
 }))
+const mailReader: ForeignReader = {
+  name: 'mail',
+  format: 'mail',
+  mediaTypes: ['message/rfc822', 'application/mbox'],
+  extensions: ['.eml', '.mbox'],
+}
 const table: readonly (TextReader | ForeignReader)[] = [
   markdownReader,
   htmlReader,
   pdfReader,
   ...officeReaders,
+  mailReader,
   textReader,
   restructuredReader,
   asciidocReader,
@@ -75,7 +82,7 @@ export function createReaders(limits?: Partial<ParserLimits>): Readers {
     list: () => table.map(({ name, mediaTypes, extensions }) => ({ name, media_types: mediaTypes, extensions })),
     async read({ content, name, mediaType, signal }) {
       const reader = findReader(content, name, mediaType)
-      if ('magic' in reader) {
+      if ('format' in reader && reader.format !== 'html') {
         const bytes = assertMagic(reader, content, name)
         const found = await parser.parse({ format: reader.format, content: bytes, name }, signal)
         return described(found.reader ?? reader.name, found, {})

@@ -16,6 +16,7 @@ async function parse(work: Parse): Promise<ForeignFound> {
 async function read({ format, content }: Parse): Promise<ForeignFound> {
   if (typeof content === 'string') return (await import('./markup/html.ts')).readHtml(content)
   if (format === 'pdf') return (await import('./pdf.ts')).readPdf(content)
+  if (format === 'mail') return (await import('./mail/mail.ts')).readMail(content)
   return (await import('./office/office.ts')).readOffice(content)
 }
 

@@ -102,6 +102,7 @@ export function damagedDocuments(): DamagedDocument[] {
       ]),
       reason: /more than 10000 slides/,
     },
+    { name: 'no-headers.eml', content: Buffer.from('Hello,\n\nworld: yes'), reason: /the headers of a message/ },
     { name: 'empty.odt', content: openDocument('<text/>'), reason: /no readable text/ },
     { name: 'sheet.odt', content: openDocument('<spreadsheet/>'), reason: /an OpenDocument spreadsheet, which has no/ },
     { name: 'deep.odt', content: openDocument(`<text>${'<p>'.repeat(600)}`), reason: /nested more than 500 deep/ },
