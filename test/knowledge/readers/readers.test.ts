@@ -52,6 +52,34 @@ let b</code></pre><table><tr><th>k</th><th>v</th></tr><tr><td>a|b</td><td>2</td>
     expect(text).not.toMatch(/menu|bad\(\)/)
   })
 
+  it('keep alternative texts, summaries and captions apart from what is beside them', async () => {
+    const html =
+      '<main><p>See<img alt="the pier">now, <img alt="a boat"> too</p><details><summary>More</summary>Text</details></main>'
+    expect((await read(html, 'a.html')).text).toBe('See the pier now, a boat too\n\nMore\n\nText\n')
+    const table = '<table><caption>Fees</caption><tr><td><p>a</p><p>b</p><td>c<img alt="d">e</table>'
+    expect((await read(table, 'a.html')).text).toBe('Fees\n\n| a b | c d e |\n| --- | --- |\n')
+  })
+
+  it('put a cell that spans rows into each of them, and keep columns below each other', async () => {
+    const rows = [
+      '<th>Day<th>Hour<th>Gate',
+      '<td rowspan=2>Monday<td>6<td>open',
+      '<td>20<td>closed',
+      '<td>Sunday<td colspan=2>closed',
+      '<td>x<td rowspan=99999999>y<td>z',
+    ]
+    const { text } = await read(`<table><tr>${rows.join('<tr>')}</table>`, 'a.html')
+    expect(text.split('\n')).toEqual([
+      '| Day | Hour | Gate |',
+      '| --- | --- | --- |',
+      '| Monday | 6 | open |',
+      '| Monday | 20 | closed |',
+      '| Sunday | closed |  |',
+      '| x | y | z |',
+      '',
+    ])
+  })
+
   it('refuse pages whose elements nest without end', async () => {
     const html = '<div>'.repeat(100_000)
     await expect(readers.read({ content: html, name: 'a.html' })).rejects.toMatchObject({
