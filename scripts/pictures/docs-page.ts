@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { createRequire } from 'node:module'
-import { docsPage, docsScript, pageStyle } from '../../src/web/docs-page.ts'
+import { docsPage, docsScript } from '../../src/web/docs-page.ts'
+import { pageStyle } from '../../src/web/page-style.ts'
 import { openBrowser } from '../../test/support/browser/browser.ts'
 import { createProject, serve } from '../../test/support/program.ts'
 

@@ -73,11 +73,3 @@ form.addEventListener('submit', (event) => {
 })
 start()
 `
-
-/** Shared by our pages. */
-export const pageStyle = `body { margin: 0; font-family: system-ui, sans-serif; color: #222; background: #fff }
-.places, #key { max-width: 40rem; margin: 3rem auto; padding: 0 1rem; line-height: 1.6 }
-#key label, #key input { display: block; margin-bottom: .5rem }
-.places dt { font-weight: 600; margin-top: .75rem }
-.places dd { margin: 0 }
-`

@@ -1,6 +1,7 @@
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { openBrowser, type TestBrowser } from '../support/browser/browser.ts'
+import { lookAt } from '../support/browser/look.ts'
 import { nothingWrong, visit as visitPage } from '../support/browser/visit.ts'
 import { type RunningTestServer, startServer } from '../support/server.ts'
 
@@ -8,15 +9,18 @@ const key = 'a-key-for-the-documentation'
 let chromium: TestBrowser
 let open: RunningTestServer
 let locked: RunningTestServer
+/** Without a studio. */
+let bare: RunningTestServer
 
 beforeAll(async () => {
   chromium = await openBrowser()
   open = await startServer()
   locked = await startServer({ auth: { keys: [key] } })
+  bare = await startServer({ studio: false, sessionStorage: 'memory', vectorDb: { type: 'memory' } })
 })
 
 afterAll(async () => {
-  await Promise.all([chromium?.close(), open?.close(), locked?.close()])
+  await Promise.all([chromium?.close(), open?.close(), locked?.close(), bare?.close()])
 })
 
 test('the documentation lists every operation of the document', async () => {
@@ -63,11 +67,32 @@ test('with keys, the page asks for one, says when it is wrong and works with the
   expect({ ...rest, errors }).toEqual({ ...nothingWrong, errors: [refused, refused] })
 })
 
-test('the page at / shows its places and leads to the documentation', async () => {
-  const visit = await visitDocs(open, '/')
+test('the address of the server leads to the studio, and where it is off to the places of the server', async () => {
+  const led = await visitDocs(open, '/')
+  await led.page.getByRole('heading', { name: 'New chat' }).waitFor()
+  expect(led.paths.slice(0, 2)).toEqual(['/', '/studio'])
+  expect(await led.end()).toEqual(nothingWrong)
+
+  const visit = await visitDocs(bare, '/')
+  expect(await lookAt(visit.page)).toEqual([])
   await visit.page.locator('a[href="/docs"]').click()
   await visit.page.locator('.opblock').first().waitFor()
   expect(await visit.end()).toEqual(nothingWrong)
+})
+
+test('an address without anything is a page with ways out, in any light', async () => {
+  const { page, ...visit } = await visitDocs(open, `/${'far/'.repeat(60)}<script>alert(1)</script>`)
+  expect(await page.getByRole('heading', { level: 1 }).textContent()).toBe('There is nothing here')
+  expect(await page.getByRole('main').textContent()).toContain('/%3Cscript%3Ealert(1)%3C/script%3E')
+  expect(await lookAt(page)).toEqual([])
+  await page.getByRole('link', { name: 'Documentation' }).click()
+  await page.locator('.opblock').first().waitFor()
+  await page.goBack()
+  await page.getByRole('link', { name: 'Studio' }).click()
+  await page.getByRole('heading', { name: 'New chat' }).waitFor()
+  const { errors, ...rest } = await visit.end()
+  const missing = expect.stringContaining('404')
+  expect({ ...rest, errors }).toEqual({ ...nothingWrong, errors: [missing, missing] })
 })
 
 test('a visit tells of a violated policy, of a console error and of a request that leaves the origin', async () => {

@@ -119,6 +119,7 @@ describe('agentserve dev', () => {
   it('serves docs and echo without a config, and the other commands find it', async () => {
     const { child, line, url } = await serve()
     expect(line).toMatchObject({
+      studio: `${url}/studio`,
       host: '127.0.0.1',
       config_file: null,
       data_folder: join(folder, '.agentserve'),
