@@ -1,7 +1,8 @@
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { agent } from '../../src/runnables/agent/agent.ts'
 import { openBrowser, type TestBrowser } from '../support/browser/browser.ts'
-import { lookAt } from '../support/browser/look.ts'
+import { lookAt, treeOf } from '../support/browser/look.ts'
 import { nothingWrong, visit as visitPage } from '../support/browser/visit.ts'
 import { type RunningTestServer, startServer } from '../support/server.ts'
 
@@ -14,7 +15,12 @@ let bare: RunningTestServer
 
 beforeAll(async () => {
   chromium = await openBrowser()
-  open = await startServer()
+  const fails = agent({
+    run() {
+      throw new Error('no')
+    },
+  })
+  open = await startServer({}, { fails })
   locked = await startServer({ auth: { keys: [key] } })
   bare = await startServer({ studio: false, sessionStorage: 'memory', vectorDb: { type: 'memory' } })
 })
@@ -40,6 +46,60 @@ test('"try it out" runs an agent and shows its answer', async () => {
   expect(await visit.end()).toEqual(nothingWrong)
 })
 
+test('begins with an agent that runs as it is, and leads to its run in the studio', async () => {
+  const { page, ...visit } = await visitDocs(open)
+  const form = page.getByRole('region', { name: 'Run an agent' })
+  await form.waitFor()
+  expect(await treeOf(form)).toMatchInlineSnapshot(`
+    "- region "Run an agent":
+      - heading "Run an agent" [level=2]
+      - text: Agent
+      - combobox "Agent":
+        - option "echo" [selected]
+        - option "docs"
+        - option "fails"
+      - text: Message
+      - textbox "Message": What can you do?
+      - button "Run"
+      - status
+      - group: The same in a terminal"
+  `)
+  await form.getByText('The same in a terminal').click()
+  expect(await form.locator('pre').textContent()).toBe(
+    `curl '${open.url}/api/v1/agents/echo/run' \\\n  -H 'Content-Type: application/json' \\\n  -d '{"input":"What can you do?"}'`,
+  )
+  await form.getByRole('button', { name: 'Run' }).click()
+  await form.getByText('completed').waitFor()
+  expect(await form.locator('#run-answer').textContent()).toBe('What can you do?')
+  expect(swagger(await lookAt(page))).toEqual([])
+
+  await form.getByLabel('Agent').selectOption('fails')
+  await form.getByLabel('Message').fill("it's <b>me</b>")
+  expect(await form.locator('pre').textContent()).toContain(`-d '{"input":"it'\\''s <b>me</b>"}'`)
+  await form.getByRole('button', { name: 'Run' }).click()
+  await form.getByText('run_failed: The agent threw an error').waitFor()
+  expect(await form.locator('#run-answer').isVisible()).toBe(false)
+  await form.getByRole('link', { name: /in the studio/ }).click()
+  await page.getByText('run_failed').first().waitFor()
+  const { errors, ...rest } = await visit.end()
+  expect({ ...rest, errors }).toEqual({ ...nothingWrong, errors: [expect.stringContaining('500')] })
+})
+
+test('is dark where the system is, Swagger UI too, also when that changes', async () => {
+  const visit = await visitPage(chromium, open.url, '/docs', { colorScheme: 'dark' })
+  const { page } = visit
+  await page.locator('.opblock').first().waitFor()
+  const colours = () =>
+    page.evaluate(
+      `[document.body, document.querySelector('.swagger-ui')].map((part) => getComputedStyle(part).backgroundColor)`,
+    )
+  expect(await colours()).toEqual(['rgb(28, 32, 34)', 'rgb(28, 32, 34)'])
+  await page.emulateMedia({ colorScheme: 'light' })
+  await expect.poll(colours).toEqual(['rgb(255, 255, 255)', expect.not.stringContaining('28')])
+  expect(swagger(await lookAt(page))).toEqual([])
+  expect(await visit.end()).toEqual(nothingWrong)
+})
+
 test('with keys, the page asks for one, says when it is wrong and works with the right one', async () => {
   const visit = await visitDocs(locked)
   const { page } = visit
@@ -58,6 +118,9 @@ test('with keys, the page asks for one, says when it is wrong and works with the
   expect(await page.locator('#key').isVisible()).toBe(false)
   expect(await page.locator('.opblock').count()).toBe(await countOperations(locked, key))
   expect(await runEcho(page, 'with a key')).toMatchObject({ content: 'with a key' })
+  await page.locator('#run button').click()
+  await page.locator('#run-answer').getByText('What can you do?').waitFor()
+  expect(await page.locator('#run-curl').textContent()).toContain('-H "X-API-Key: $AGENTSERVE_KEY"')
 
   expect(visit.urls.join(' ') + (await page.evaluate('document.cookie + JSON.stringify(localStorage)'))).not.toContain(
     key,
@@ -108,6 +171,9 @@ test('a visit tells of a violated policy, of a console error and of a request th
   expect(wrong.foreign).toEqual(['http://127.0.0.1:1/foreign.js'])
   expect(wrong.errors).not.toEqual([])
 })
+
+/** Without the one rule that Swagger UI breaks by its build: the button that opens an operation holds links and buttons. */
+const swagger = (wrong: string[]) => wrong.filter((what) => !what.includes(': nested-interactive: '))
 
 const visitDocs = (server: RunningTestServer, path = '/docs') => visitPage(chromium, server.url, path)
 

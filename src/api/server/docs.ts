@@ -12,6 +12,7 @@ import { PlainText } from '../../wire/document/route-doc.ts'
 import { type DocumentedRoute, routesAbout } from '../route/documented.ts'
 import { matches } from '../route/etag.ts'
 import { pathId } from '../route/path-id.ts'
+import type { ApiSettings } from '../route/settings.ts'
 import { htmlReply } from './html.ts'
 
 const route = routesAbout('Server', 'open')
@@ -35,13 +36,13 @@ interface Asset {
 }
 
 /** The interactive documentation: a page around Swagger UI, with all assets from this server. */
-export function docsRoutes(): DocumentedRoute[] {
+export function docsRoutes({ studioPath }: ApiSettings): DocumentedRoute[] {
   return [
     route('GET', '/docs', 'getDocs', {
       summary: 'Interactive documentation',
       responses: { 200: { description: 'The page.', content: { 'text/html': PlainText } } },
       errors: [],
-      handle: () => htmlReply(docsPage, policy),
+      handle: () => htmlReply(docsPage(studioPath), policy),
     }),
     route('GET', '/docs/assets/:file', 'getDocsAsset', {
       summary: 'Get a file of the documentation page',

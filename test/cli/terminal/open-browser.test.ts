@@ -22,7 +22,7 @@ test.each<[NodeJS.Platform, NodeJS.ProcessEnv, BrowserCommand]>([
 
 test('on Windows no shell reads the address', () => {
   const hostile = `${page}&calc.exe`
-  const [program, ...args] = browserCommand(hostile, 'win32', { SYSTEMROOT: 'C:\\Windows' }) as string[]
+  const [program, ...args] = browserCommand(hostile, 'win32', { SYSTEMROOT: 'C:\\Windows' }) as readonly string[]
   expect(program).toMatch(/^C:\\Windows.System32.rundll32\.exe$/)
   expect(args).toEqual(['url.dll,FileProtocolHandler', hostile])
 })
