@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { createRequire } from 'node:module'
 import { docsPage, docsScript } from '../../src/web/docs-page.ts'
 import { pageStyle } from '../../src/web/page-style.ts'
-import { openBrowser } from '../../test/support/browser/browser.ts'
+import type { TestBrowser } from '../../test/support/browser/browser.ts'
 import { createProject, serve } from '../../test/support/program.ts'
 
 /** In CSS pixels; the picture has as many. */
@@ -15,9 +15,8 @@ export interface DocsPagePicture {
 }
 
 /** The documentation page of a new project in a real browser, with the operation that runs an agent open. */
-export async function docsPagePicture(): Promise<DocsPagePicture> {
+export async function docsPagePicture({ browser }: TestBrowser): Promise<DocsPagePicture> {
   const project = await createProject()
-  const { browser, close } = await openBrowser()
   try {
     const server = await serve(project)
     try {
@@ -39,7 +38,6 @@ export async function docsPagePicture(): Promise<DocsPagePicture> {
       await server.stop()
     }
   } finally {
-    await close()
     await project.remove()
   }
 }
