@@ -56,7 +56,7 @@ test.each([
   ['/often', 429, 'rate_limited', 'Wait 3 s'],
   ['/broken', 500, 'internal', 'The server could not answer'],
   ['/wrong', 400, 'invalid_request', '<code>&lt;limit&gt;</code>: is &quot;x&quot;'],
-])('a browser at %s gets a page that says so, with ways out; others get what they always got', async (...row) => {
+])('a browser at %s gets a page with ways out; others get what they always got', async (...row) => {
   const [path, status, code, words] = row
   const server = await started()
   failing(server)
@@ -107,7 +107,7 @@ test('markup in the address is text', async () => {
   expect(text).not.toMatch(/<img|<script/)
 })
 
-test('HEAD gets the head of the page alone, and a browser that names no mode is known by what it accepts', async () => {
+test('HEAD gets the head of the page alone; a browser without a mode is known by what it accepts', async () => {
   const server = await started()
   const accept = { accept: 'text/html,*/*' }
   const head = await browse(server, '/no', accept, 'HEAD')
@@ -115,7 +115,7 @@ test('HEAD gets the head of the page alone, and a browser that names no mode is 
   expect((await browse(server, '/no', accept)).text).toContain('<h1>There is nothing here</h1>')
 })
 
-test('GET / leads a browser to the studio, and where it is off to a page of the paths; others get the paths', async () => {
+test('GET / leads a browser to the studio, or shows it the paths; others get the paths as JSON', async () => {
   const to = async (config: ServerConfig, accept?: string) => {
     const { url } = await started(config)
     const headers: Record<string, string> = accept === undefined ? {} : { accept }

@@ -140,7 +140,7 @@ test('opens the studio when it listens, and again by key', async () => {
   await expect.poll(opened, { timeout: 5_000 }).toMatch(/^(1 http:\S+\/studio\n){2}$/)
 })
 
-test('opens the documentation where the studio is off, with the program that BROWSER names, also over SSH', async () => {
+test('opens the documentation where the studio is off, with what BROWSER names, also over SSH', async () => {
   await project.write('agent.config.ts', 'export default { server: { studio: false }, agents: {} }')
   const env = await desktop()
   await dev(['--open'], { env: { ...env, BROWSER: 'open', SSH_CONNECTION: '10.0.0.2 5000 10.0.0.1 22' } })
