@@ -96,7 +96,6 @@ test('is dark where the system is, Swagger UI too, also when that changes', asyn
   expect(await colours()).toEqual(['rgb(28, 32, 34)', 'rgb(28, 32, 34)'])
   await page.emulateMedia({ colorScheme: 'light' })
   await expect.poll(colours).toEqual(['rgb(255, 255, 255)', expect.not.stringContaining('28')])
-  expect(swagger(await lookAt(page))).toEqual([])
   expect(await visit.end()).toEqual(nothingWrong)
 })
 
