@@ -116,6 +116,7 @@ export class Conversation {
     const turn = turns[place]
     if (turn === undefined) return false
     const events = turn.events ?? new RunEvents()
+    if (!events.follows(event)) return true
     if (turn.events === undefined) this.turns.value = turns.with(place, { ...turn, events })
     if (events.add(event)) this.changes.value++
     return true

@@ -14,6 +14,14 @@ export class RunEvents {
   /** Of the last event. */
   seq = 0
 
+  /**
+   * Whether a live event may be added. The stream may still hand over what comes late in a run that is only now followed from its
+   * beginning: with it the events between would be lost.
+   */
+  follows(event: RunEvent): boolean {
+    return this.seq > 0 || event.seq === 1
+  }
+
   /** False for events that it has already. */
   add(event: RunEvent): boolean {
     if (event.seq <= this.seq) return false

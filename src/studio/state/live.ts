@@ -10,7 +10,7 @@ interface Listener {
   missed(): void
 }
 
-const firstWaitMs = 500
+const firstWaitMs = 100
 const longestWaitMs = 10_000
 
 /**
@@ -20,8 +20,8 @@ const longestWaitMs = 10_000
 export class LiveReader {
   readonly #client: Client
   readonly #listener: Listener
-  /** How far each run has been read. */
-  #follow: ReadonlyMap<string, number> = new Map()
+  /** How far each followed run has been handed over. */
+  #follow = new Map<string, number>()
   #lastEventId: string | undefined
   #reading: AbortController | undefined
   #waiting: ReturnType<typeof setTimeout> | undefined
@@ -40,7 +40,7 @@ export class LiveReader {
   /** Reads the events of these runs too, each from after the number given. */
   follow(runs: ReadonlyMap<string, number>): void {
     const known = this.#follow
-    this.#follow = runs
+    this.#follow = new Map(runs)
     const isSame =
       runs.size <= known.size && [...runs].every(([id, seq]) => (known.get(id) ?? Number.POSITIVE_INFINITY) <= seq)
     if (!isSame && this.#reading !== undefined) this.#open()
@@ -107,5 +107,11 @@ export class LiveReader {
     const events = this.#received
     this.#received = []
     this.#listener.receive(events)
+    for (const event of events) {
+      if (event.type !== 'run_event') continue
+      const { run_id, seq } = event.event
+      const known = this.#follow.get(run_id)
+      if (known !== undefined && known < seq) this.#follow.set(run_id, seq)
+    }
   }
 }

@@ -12,10 +12,13 @@ export class OpenedRun {
   readonly run = signal<RunDetail | undefined>(undefined)
   readonly error = signal('')
   readonly changes = signal(0)
-  readonly events = new RunEvents()
+  /** Another object when they were read anew. */
+  events = new RunEvents()
   readonly #client: Client
   readonly #onFollow: () => void
   readonly #reading = new AbortController()
+  /** Came before the run was read. */
+  #changed: Run | undefined
 
   /** `onFollow`: whether it has to be followed (`followed`) has changed. */
   constructor(client: Client, runId: string, onFollow: () => void) {
@@ -23,6 +26,11 @@ export class OpenedRun {
     this.runId = runId
     this.#onFollow = onFollow
     this.#open().catch((error: unknown) => this.#failed(error))
+  }
+
+  /** What came meanwhile is lost. Of a run that ended, a server that was killed may have lost events that the page has. */
+  readAgain(): void {
+    this.#open(new RunEvents()).catch((error: unknown) => this.#failed(error))
   }
 
   close(): void {
@@ -35,35 +43,41 @@ export class OpenedRun {
     return run !== undefined && isUnderWay(run) ? this.events.seq : undefined
   }
 
-  async #open(): Promise<void> {
+  async #open(events = this.events): Promise<void> {
     const { signal } = this.#reading
-    const run = await this.#client.runs.get(this.runId, { signal })
+    this.#changed = undefined
+    const read = await this.#client.runs.get(this.runId, { signal })
+    // The answer may be older than what the live stream said since it was asked for.
+    const run = isUnderWay(read) && this.#changed !== undefined ? { ...read, ...(this.#changed as Run) } : read
     this.run.value = run
+    this.error.value = ''
     if (isUnderWay(run)) this.#onFollow()
-    else await this.#readEvents()
+    else await this.#readEvents(events)
   }
 
-  async #readEvents(): Promise<void> {
+  async #readEvents(events: RunEvents): Promise<void> {
     const { signal } = this.#reading
-    const after = this.events.seq
-    for await (const event of await this.#client.runs.events(this.runId, { signal, after })) {
-      this.events.add(event as RunEvent)
+    for await (const event of await this.#client.runs.events(this.runId, { signal, after: events.seq })) {
+      events.add(event as RunEvent)
     }
+    this.events = events
     this.changes.value++
   }
 
   received(event: RunEvent): void {
-    if (event.run_id === this.runId && this.events.add(event)) this.changes.value++
+    if (event.run_id === this.runId && this.events.follows(event) && this.events.add(event)) this.changes.value++
   }
 
   runChanged(run: Run): void {
+    if (run.run_id !== this.runId) return
+    this.#changed = run
     const present = this.run.value
-    if (run.run_id !== this.runId || present === undefined) return
+    if (present === undefined) return
     const wasUnderWay = isUnderWay(present)
     this.run.value = { ...present, ...run }
     if (wasUnderWay !== isUnderWay(run)) this.#onFollow()
     // What came between the last event and the end.
-    if (!isUnderWay(run)) this.#readEvents().catch((error: unknown) => this.#failed(error))
+    if (!isUnderWay(run)) this.#readEvents(this.events).catch((error: unknown) => this.#failed(error))
   }
 
   #failed(error: unknown): void {
