@@ -1,22 +1,55 @@
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
+import { lazy } from './lazy.tsx'
 
-/** A page that came over plain http from another machine has no clipboard; there the text is shown to be taken. */
-export function CopyButton({ text, label }: { text: string; label: string }): JSX.Element {
+const CopyDialog = lazy(async () => (await import('./copy-dialog.tsx')).CopyDialog)
+
+/** A text, or what makes it when it is asked for. */
+export type Copied = string | (() => string | Promise<string>)
+
+interface Copying {
+  /** Takes the text to the clipboard. */
+  copy: (text: Copied) => void
+  /** How it went; `''` before. */
+  said: string
+  forget: () => void
+  /** Where there is no clipboard, as in a page that came over plain http from another machine: the text, to be taken by hand. */
+  dialog: JSX.Element | null
+}
+
+export function useCopying(): Copying {
   const [said, setSaid] = useState('')
-  const copy = () => {
-    if (navigator.clipboard === undefined) {
-      setSaid('no clipboard here')
-      return
+  const [shown, setShown] = useState<string>()
+  const copy = async (text: Copied) => {
+    setSaid('')
+    const made = typeof text === 'string' ? text : await text()
+    try {
+      if (navigator.clipboard === undefined) throw new Error('no clipboard')
+      await navigator.clipboard.writeText(made)
+      setSaid('copied')
+    } catch {
+      // It may also be forbidden.
+      setShown(made)
     }
-    navigator.clipboard.writeText(text).then(
-      () => setSaid('copied'),
-      () => setSaid('not allowed'),
-    )
   }
+  return {
+    copy: (text) => {
+      copy(text).catch((error: unknown) => setSaid(`not copied: ${error instanceof Error ? error.message : error}`))
+    },
+    said,
+    forget: () => setSaid(''),
+    dialog: shown === undefined ? null : <CopyDialog text={shown} onClose={() => setShown(undefined)} />,
+  }
+}
+
+export function CopyButton({ text, label }: { text: Copied; label: string }): JSX.Element {
+  const { copy, said, forget, dialog } = useCopying()
   return (
-    <button type="button" class="quiet" onClick={copy} onBlur={() => setSaid('')} aria-label={label}>
-      <span aria-live="polite">{said || 'copy'}</span>
-    </button>
+    <>
+      <button type="button" class="quiet" onClick={() => copy(text)} onBlur={forget} aria-label={label}>
+        <span aria-live="polite">{said || 'copy'}</span>
+      </button>
+      {dialog}
+    </>
   )
 }

@@ -31,3 +31,9 @@ export function formatCost(cost: { usd: number; local?: true } | null | undefine
   if (cost.local === true) return 'local'
   return cost.usd === 0 ? '$0' : cost.usd < 0.01 ? `$${cost.usd.toFixed(4)}` : `$${cost.usd.toFixed(2)}`
 }
+
+/** `3.1 MB`. */
+export function formatSize(bytes: number): string {
+  if (bytes < 1000) return `${bytes} ${bytes === 1 ? 'byte' : 'bytes'}`
+  return bytes < 1_000_000 ? `${(bytes / 1000).toFixed(1)} KB` : `${(bytes / 1_000_000).toFixed(1)} MB`
+}

@@ -1,6 +1,7 @@
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import type { Json } from '../../core/json.ts'
+import { LongText } from './long-text.tsx'
 
 /** More are shown on demand, so that a large value costs nothing until it is looked at. */
 const atOnce = 100
@@ -20,20 +21,12 @@ export function JsonTree({ value, name, open = name === undefined }: JsonTreePro
 }
 
 function Leaf({ value, name }: { value: string | number | boolean | null; name: string | undefined }): JSX.Element {
-  const [isWhole, setWhole] = useState(false)
-  const text = typeof value === 'string' ? value : JSON.stringify(value)
-  const isCut = text.length > longest && !isWhole
   return (
     <div class="json">
       {name === undefined ? null : <span class="name">{name}: </span>}
       <span class={typeof value} dir="auto">
-        {isCut ? text.slice(0, longest) : text}
+        {typeof value === 'string' ? <LongText text={value} cut={longest} /> : JSON.stringify(value)}
       </span>
-      {isCut ? (
-        <button type="button" class="quiet" onClick={() => setWhole(true)}>
-          show all {text.length} characters
-        </button>
-      ) : null}
     </div>
   )
 }

@@ -1,176 +1,132 @@
 import type { JSX } from 'preact'
-import { useEffect, useState } from 'preact/hooks'
-import type { Client } from '../../client/client.ts'
+import { useEffect } from 'preact/hooks'
 import type { Json } from '../../core/json.ts'
 import type { RunEvent } from '../../wire/event.ts'
-import type { RunTrace } from '../../wire/run-trace.ts'
 import { CopyButton } from '../parts/copy.tsx'
 import { JsonTree } from '../parts/json-tree.tsx'
-import { Markdown } from '../parts/markdown.tsx'
-import type { View } from '../state/address.ts'
+import { Tabs } from '../parts/tabs.tsx'
+import { type View, views } from '../state/address.ts'
 import type { RunEvents } from '../state/events.ts'
-import { messageOf } from '../state/message-of.ts'
+import type { CallRecord, EventOf } from '../state/records.ts'
 import type { Step } from '../state/steps.ts'
+import type { Studio } from '../state/studio.ts'
+import { factsOf } from './facts.ts'
+import { Gave } from './gave.tsx'
 import { Passages } from './passages.tsx'
-
-type Call = RunTrace['calls'][number]
-type Traced = { call: Call } | { error: string } | undefined
+import { Prompt } from './prompt.tsx'
+import { Settings } from './settings.tsx'
+import { type Told, useTold } from './told.ts'
+import { ToldTools } from './told-tools.tsx'
 
 interface InspectorProps {
-  client: Client
-  /** Whether the key may see prompts. */
-  prompts: boolean
+  studio: Studio
   runId: string
   events: RunEvents
   step: Step
   view: View | undefined
   onView: (view: View) => void
+  /** To the list of all events of the run. */
+  onEvents: () => void
 }
 
 /** What went into a step and what came of it. */
 export function Inspector(props: InspectorProps): JSX.Element {
-  const { client, prompts, runId, events, step, onView } = props
-  const traced = useCall(client, prompts && step.kind === 'model' ? runId : undefined, step.callId)
-  const tabs = tabsOf(step, prompts)
+  const { studio, runId, events, step, onView, onEvents } = props
+  const { records } = events
+  const mayPrompts = studio.me.value?.can.prompts === true
+  const call = step.kind === 'model' ? records.callOf(step.callId) : undefined
+  const before = call === undefined ? undefined : records.calls[call.number - 2]
+  const told = useTold(studio.client, mayPrompts && call !== undefined ? runId : undefined, call, before)
+  const searches = searchesOf(step, call, events)
+  const tabs = tabsOf(step, mayPrompts, searches.length > 0)
   const view = tabs.find((one) => one === props.view) ?? tabs[0] ?? 'raw'
+  const shownTabs = tabs.join()
+  useEffect(
+    () =>
+      studio.keys.on({
+        tab: (key) => {
+          const tab = shownTabs.split(',')[Number(key) - 1] as View | undefined
+          if (tab !== undefined) onView(tab)
+        },
+      }),
+    [studio, shownTabs, onView],
+  )
   return (
     <section class="inspector" aria-label={`${step.kind}: ${step.label}`}>
-      <div role="tablist" class="tabs" aria-label="What to show of the step">
-        {tabs.map((tab) => (
-          <button key={tab} type="button" role="tab" aria-selected={tab === view} onClick={() => onView(tab)}>
-            {tab}
-          </button>
-        ))}
-      </div>
-      <div role="tabpanel" class="panel" aria-label={view}>
-        <Shown view={view} step={step} events={events} traced={traced} />
-      </div>
+      <p class="facts">{factsOf(step, records).join(' · ')}</p>
+      {call !== undefined && !mayPrompts ? (
+        <p class="about">
+          The prompt, the tools and the settings of the call are for keys with the scope <code>prompts</code>.
+        </p>
+      ) : null}
+      <Tabs
+        label="What to show of the step"
+        tabs={tabs}
+        chosen={view}
+        onChoose={onView}
+        wordsOf={(tab) => wordsOf(tab, searches, told)}
+      >
+        {view === 'raw' ? (
+          <Raw key={step.seq} events={records.of(step)} />
+        ) : view === 'passages' ? (
+          <Passages key={step.seq} studio={studio} runId={runId} searches={searches} events={events} />
+        ) : view === 'gave' || call === undefined ? (
+          <Gave key={step.seq} step={step} call={call} records={records} />
+        ) : (
+          <OfCall key={step.seq} view={view} told={told} record={call} onEvents={onEvents} />
+        )}
+      </Tabs>
     </section>
   )
 }
 
-function tabsOf({ kind }: Step, prompts: boolean): View[] {
-  if (kind === 'model') return prompts ? ['prompt', 'gave', 'tools', 'settings', 'raw'] : ['gave', 'raw']
-  if (kind === 'search') return ['passages', 'raw']
-  return ['gave', 'raw']
+function searchesOf(step: Step, call: CallRecord | undefined, { records }: RunEvents): readonly EventOf<'retrieval'>[] {
+  if (call !== undefined) return call.searches
+  return records.of(step).filter((event) => event.type === 'retrieval')
 }
 
-interface ShownProps {
+function tabsOf({ kind }: Step, mayPrompts: boolean, hasPassages: boolean): View[] {
+  const shown: View[] = ['raw']
+  if (hasPassages) shown.push('passages')
+  if (kind !== 'search') shown.push('gave')
+  if (kind === 'model' && mayPrompts) shown.push('prompt', 'tools', 'settings')
+  return views.filter((view) => shown.includes(view))
+}
+
+function wordsOf(view: View, searches: readonly EventOf<'retrieval'>[], told: Told): string {
+  const name = view[0]?.toUpperCase() + view.slice(1)
+  if (view === 'passages') return `${name} ${searches.reduce((sum, { results }) => sum + results.length, 0)}`
+  if (view !== 'tools' || told === undefined || 'error' in told) return name
+  return `${name} ${Array.isArray(told.call.tools) ? told.call.tools.length : 0}`
+}
+
+interface OfCallProps {
   view: View
-  step: Step
-  events: RunEvents
-  traced: Traced
+  told: Told
+  record: CallRecord
+  onEvents: () => void
 }
 
-function Shown({ view, step, events, traced }: ShownProps): JSX.Element {
-  const own = eventsOf(step, events.all)
-  if (view === 'raw') return <Raw events={own} />
-  const [first] = own
-  if (view === 'passages' && first?.type === 'retrieval') return <Passages retrieval={first} />
-  if (step.kind !== 'model') return <Gave events={own} />
-  if (view === 'gave' && traced === undefined) return <Gave events={own} />
-  if (traced === undefined) return <p>Reading…</p>
-  if ('error' in traced) return <p role="alert">{traced.error}</p>
-  const { call } = traced
-  if (view === 'prompt') return <Prompt messages={call.messages} />
-  if (view === 'tools')
-    return call.tools === null ? <p>The model was told of no tools.</p> : <JsonTree value={call.tools} />
-  if (view === 'settings') return <JsonTree value={call.settings ?? {}} />
-  return call.text === '' ? <Gave events={own} /> : <Markdown text={call.text} />
+function OfCall({ view, told, record, onEvents }: OfCallProps): JSX.Element {
+  if (told === undefined) return <p class="about appears">Reading…</p>
+  if ('error' in told) return <p role="alert">{told.error}</p>
+  const { call, before } = told
+  if (view === 'tools') return <ToldTools tools={call.tools} calls={record.toolCalls} />
+  if (view === 'settings') return <Settings call={call} />
+  return <Prompt messages={call.messages} before={before} number={record.number} onEvents={onEvents} />
 }
 
-function Prompt({ messages }: { messages: Json }): JSX.Element {
-  if (!Array.isArray(messages)) return <p>The prompt can not be made whole again: parts of it have been deleted.</p>
-  return (
-    <ol class="prompt">
-      {messages.map((message, place) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: messages have nothing but their place
-        <li key={place}>
-          <PromptMessage message={message} />
-        </li>
-      ))}
-    </ol>
-  )
-}
-
-function PromptMessage({ message }: { message: Json }): JSX.Element {
-  const isObject = typeof message === 'object' && message !== null && !Array.isArray(message)
-  const { role, content } = isObject ? message : { role: 'message', content: message }
-  const parts = Array.isArray(content) ? content : [content ?? null]
-  return (
-    <>
-      <strong>{String(role)}</strong>
-      {parts.map((part, place) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: parts have nothing but their place
-        <PromptPart key={place} part={part} />
-      ))}
-    </>
-  )
-}
-
-function PromptPart({ part }: { part: Json }): JSX.Element {
-  const text = typeof part === 'string' ? part : textOf(part)
-  if (text === undefined) return <JsonTree value={part} />
-  return (
-    <pre class="said" dir="auto">
-      {text}
-    </pre>
-  )
-}
-
-function textOf(part: Json): string | undefined {
-  if (typeof part !== 'object' || part === null || Array.isArray(part)) return undefined
-  return part.type === 'text' && typeof part.text === 'string' ? part.text : undefined
-}
-
-function Gave({ events }: { events: readonly RunEvent[] }): JSX.Element {
-  return (
-    <>
-      {events.map((event) => {
-        const { run_id: _run, seq, at: _at, type, ...rest } = event
-        return <JsonTree key={seq} name={type} value={rest as Json} open />
-      })}
-    </>
-  )
-}
+const atOnce = 100
 
 function Raw({ events }: { events: readonly RunEvent[] }): JSX.Element {
+  const shown = events.slice(0, atOnce)
   return (
     <>
-      <CopyButton text={JSON.stringify(events, undefined, 2)} label="Copy the events as JSON" />
-      {events.map((event) => (
+      <CopyButton text={() => JSON.stringify(events, undefined, 2)} label="Copy the events as JSON" />
+      {shown.map((event) => (
         <JsonTree key={event.seq} name={`${event.seq} ${event.type}`} value={event as unknown as Json} />
       ))}
+      {events.length > shown.length ? <p class="about">and {events.length - shown.length} more</p> : null}
     </>
   )
-}
-
-/** The events that say how a step began, what it gave and how it ended. */
-function eventsOf({ seq, callId }: Step, all: readonly RunEvent[]): RunEvent[] {
-  return all.filter((event) => {
-    if (event.seq === seq) return true
-    if (callId === undefined) return false
-    return ('call_id' in event && event.call_id === callId) || ('step_id' in event && event.step_id === callId)
-  })
-}
-
-/** The prompt and the answer of one model call, read when it is looked at. */
-function useCall(client: Client, runId: string | undefined, callId: string | undefined): Traced {
-  const [traced, setTraced] = useState<{ callId: string; traced: Traced }>()
-  useEffect(() => {
-    if (runId === undefined || callId === undefined) return
-    const reading = new AbortController()
-    client.runs.trace(runId, { call: callId, signal: reading.signal }).then(
-      ({ calls: [call] }) => {
-        const found = call === undefined ? { error: 'This call is not in the record.' } : { call }
-        setTraced({ callId, traced: found })
-      },
-      (error: unknown) => {
-        if (reading.signal.aborted) return
-        setTraced({ callId, traced: { error: messageOf(error) } })
-      },
-    )
-    return () => reading.abort()
-  }, [client, runId, callId])
-  return traced?.callId === callId ? traced?.traced : undefined
 }

@@ -1,64 +1,174 @@
 import type { JSX } from 'preact'
-import type { RunEvent } from '../../wire/event.ts'
+import { Fragment } from 'preact'
+import { useMemo, useState } from 'preact/hooks'
+import { markCited } from '../../core/text/citations.ts'
+import { formatMs } from '../parts/format.ts'
+import type { RunEvents } from '../state/events.ts'
+import type { EventOf } from '../state/records.ts'
+import type { Studio } from '../state/studio.ts'
+import { PassageText } from './passage-text.tsx'
 
-type Retrieval = Extract<RunEvent, { type: 'retrieval' }>
+type Retrieval = EventOf<'retrieval'>
 type Hit = Retrieval['results'][number]
 
-/** What a search found, and why: the rank in each list, and what the model was not told. */
-export function Passages({ retrieval }: { retrieval: Retrieval }): JSX.Element {
-  const { query, results, mode, limit, words, abstained } = retrieval
-  const lists = [...new Set(results.flatMap(({ lists = {} }) => Object.keys(lists)))]
+interface PassagesProps {
+  studio: Studio
+  runId: string
+  searches: readonly Retrieval[]
+  events: RunEvents
+}
+
+/** What the searches found, and why: each passage's place in each list, what the model was told and what the answer cites. */
+export function Passages({ studio, runId, searches, events }: PassagesProps): JSX.Element {
+  const cited = useMemo(() => citedIn(events), [events, events.isOver])
   return (
     <>
-      <p>
-        “<span dir="auto">{query}</span>”{mode === undefined ? '' : ` · ${mode}`}
-        {limit === undefined ? '' : ` · limit ${limit}`}
-        {words === undefined ? '' : ` · words: ${words.join(', ')}`}
-      </p>
-      {abstained === undefined ? null : (
-        <p class="failure">
-          Nothing was told: {abstained.reason} ({abstained.score.toFixed(2)}, needs {abstained.threshold.toFixed(2)}).
-        </p>
-      )}
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: wide tables are scrolled to by keys */}
-      <div class="wide" tabIndex={0}>
-        <table>
-          <thead>
-            <tr>
-              <th scope="col">Rank</th>
-              <th scope="col">Score</th>
-              {lists.map((list) => (
-                <th scope="col" key={list}>
-                  {list}
-                </th>
-              ))}
-              <th scope="col">Where</th>
-            </tr>
-          </thead>
-          <tbody>
-            {results.map((hit, place) => (
-              <tr key={hit.chunk_id} class={hit.told === false ? 'untold' : undefined}>
-                <td>{hit.rank ?? place + 1}</td>
-                <td>{hit.score.toFixed(2)}</td>
-                {lists.map((list) => (
-                  <td key={list}>{inList(hit, list)}</td>
-                ))}
-                <td>
-                  {whereOf(hit)}
-                  {hit.told === false ? ' (not told)' : ''}
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
+      {searches.map((search) => (
+        <Search key={search.seq} studio={studio} runId={runId} search={search} events={events} cited={cited} />
+      ))}
     </>
   )
+}
+
+function citedIn({ records: { sources, parts } }: RunEvents): ReadonlySet<number> {
+  return new Set(markCited(sources, parts).flatMap((source) => (source.cited ? [source.index] : [])))
+}
+
+interface SearchProps {
+  studio: Studio
+  runId: string
+  search: Retrieval
+  events: RunEvents
+  cited: ReadonlySet<number>
+}
+
+function Search({ studio, runId, search, events, cited }: SearchProps): JSX.Element {
+  const { query, results, abstained } = search
+  const [opened, setOpened] = useState<ReadonlySet<string>>(new Set())
+  const [found, setFound] = useState<ReadonlyMap<string, readonly string[]>>(new Map())
+  const lists = [...new Set(results.flatMap(({ lists: places = {} }) => Object.keys(places)))]
+  const hasWeights = results.some(({ weight }) => weight !== undefined)
+  const columns = 5 + lists.length + (hasWeights ? 1 : 0)
+  const turn = (chunkId: string) => {
+    const next = new Set(opened)
+    if (!next.delete(chunkId)) next.add(chunkId)
+    setOpened(next)
+  }
+  return (
+    <section class="searched" aria-label={`Search for ${query}`}>
+      <p>
+        “<span dir="auto">{query}</span>”
+      </p>
+      <p class="about">{aboutSearch(search).join(' · ')}</p>
+      {abstained === undefined ? null : (
+        <p class="failure">
+          Nothing was told: {abstained.reason}. The score of the best passage is {abstained.score.toFixed(2)}, and needs
+          to be at least {abstained.threshold.toFixed(2)}.
+        </p>
+      )}
+      {results.length === 0 ? (
+        <p>Nothing was found.</p>
+      ) : (
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: wide tables are scrolled to by keys
+        <div class="wide" tabIndex={0}>
+          <table class="passages">
+            <thead>
+              <tr>
+                <th scope="col">
+                  <span class="hidden">Number</span>
+                </th>
+                <th scope="col">Rank</th>
+                <th scope="col">Score</th>
+                {lists.map((list) => (
+                  <th scope="col" key={list}>
+                    {list}
+                  </th>
+                ))}
+                {hasWeights ? <th scope="col">Weight</th> : null}
+                <th scope="col">Where</th>
+                <th scope="col">Words found</th>
+              </tr>
+            </thead>
+            <tbody>
+              {results.map((hit, place) => {
+                const number = hit.told === false ? undefined : events.records.numberOf(hit.chunk_id, search)
+                const isOpen = opened.has(hit.chunk_id)
+                return (
+                  <Fragment key={hit.chunk_id}>
+                    <tr class={hit.told === false ? 'untold' : undefined}>
+                      <td>{number === undefined ? '–' : `[${number}]`}</td>
+                      <td>{hit.rank ?? place + 1}</td>
+                      <td>{hit.score.toFixed(2)}</td>
+                      {lists.map((list) => (
+                        <td key={list}>{inList(hit, list)}</td>
+                      ))}
+                      {hasWeights ? <td>{hit.weight === undefined ? '–' : hit.weight.toFixed(2)}</td> : null}
+                      <td class="where">
+                        <button
+                          type="button"
+                          class="quiet"
+                          aria-expanded={isOpen}
+                          dir="auto"
+                          onClick={() => turn(hit.chunk_id)}
+                        >
+                          {whereOf(hit)}
+                        </button>
+                        {number !== undefined && cited.has(number) ? <span class="mark">cited</span> : null}
+                        {hit.told === false ? <span class="why"> {whyUntold(search)}</span> : null}
+                      </td>
+                      <td dir="auto">{wordsOf(hit, found.get(hit.chunk_id), search)}</td>
+                    </tr>
+                    {isOpen ? (
+                      <tr>
+                        <td colSpan={columns}>
+                          <PassageText
+                            studio={studio}
+                            runId={runId}
+                            events={events}
+                            search={search}
+                            hit={hit}
+                            onFound={(words) => setFound(new Map(found).set(hit.chunk_id, words))}
+                          />
+                        </td>
+                      </tr>
+                    ) : null}
+                  </Fragment>
+                )
+              })}
+            </tbody>
+          </table>
+        </div>
+      )}
+    </section>
+  )
+}
+
+function aboutSearch({ mode, limit, duration_ms, filters, collection, words }: Retrieval): string[] {
+  return [
+    mode,
+    limit === undefined ? undefined : `limit ${limit}`,
+    duration_ms === undefined ? undefined : formatMs(duration_ms),
+    `filters ${filters === undefined || Object.keys(filters).length === 0 ? 'none' : JSON.stringify(filters)}`,
+    collection === undefined ? undefined : `collection ${collection}`,
+    words === undefined || words.length === 0 ? undefined : `words ${words.join(' ')}`,
+  ].filter((told) => told !== undefined)
 }
 
 function inList({ lists }: Hit, list: string): string {
   const found = lists?.[list]
   return found === undefined ? '–' : `${found.rank} (${found.score.toFixed(2)})`
+}
+
+/** A search by words says that some were found; which, is known when the text is. */
+function wordsOf({ lists }: Hit, found: readonly string[] | undefined, { words }: Retrieval): string {
+  if (found !== undefined) return found.join(' ') || '–'
+  return words === undefined || lists?.keyword === undefined ? '–' : 'some: see the text'
+}
+
+function whyUntold({ limit, results, abstained }: Retrieval): string {
+  if (abstained !== undefined) return `not told: score, needs ${abstained.threshold.toFixed(2)}`
+  const told = results.filter((result) => result.told !== false).length
+  return limit !== undefined && told >= limit ? `not told: limit ${limit}` : 'not told'
 }
 
 function whereOf({ source, line_start, line_end, page }: Hit): string {

@@ -3,14 +3,18 @@ import { useState } from 'preact/hooks'
 import { CopyButton } from '../parts/copy.tsx'
 import { formatCost, formatCount, formatMs } from '../parts/format.ts'
 import { Icon } from '../parts/icon.tsx'
+import { lazy } from '../parts/lazy.tsx'
 import { Status } from '../parts/status.tsx'
 import type { Address } from '../state/address.ts'
 import { isUnderWay } from '../state/conversation.ts'
 import type { OpenedRun } from '../state/opened-run.ts'
+import type { Step } from '../state/steps.ts'
 import type { Studio } from '../state/studio.ts'
 import { EventList } from './event-list.tsx'
-import { Inspector } from './inspector.tsx'
 import { Waterfall } from './waterfall.tsx'
+
+const CopyMenu = lazy(async () => (await import('./copy-menu.tsx')).CopyMenu)
+const Inspector = lazy(async () => (await import('./inspector.tsx')).Inspector)
 
 interface RunViewProps {
   studio: Studio
@@ -29,7 +33,7 @@ export function RunView({ studio, opened, address }: RunViewProps): JSX.Element 
   opened.changes.value
   const run = opened.run.value
   const { steps, totals } = events.steps
-  const step = steps.find(({ seq }) => seq === address.seq)
+  const step = stepAt(steps, address.seq)
   const show = (change: Partial<typeof address>) => studio.go({ ...address, ...change }, address.seq !== undefined)
   const child = step?.childRunId
   return (
@@ -45,6 +49,7 @@ export function RunView({ studio, opened, address }: RunViewProps): JSX.Element 
         )}
         <code class="id">{runId}</code>
         <CopyButton text={runId} label="Copy the run's id" />
+        <CopyMenu studio={studio} opened={opened} />
         {run === undefined || run.parent_run_id === null ? null : (
           <a href={studio.urlOf({ ...withoutStep(address), runId: run.parent_run_id })}>inside another run</a>
         )}
@@ -68,7 +73,7 @@ export function RunView({ studio, opened, address }: RunViewProps): JSX.Element 
       {mode === 'events' ? (
         <EventList events={events.all} count={opened.changes.value} />
       ) : events.seq === 0 ? null : (
-        <Waterfall run={events.steps} selected={address.seq} onSelect={(seq) => show({ seq })} />
+        <Waterfall run={events.steps} selected={step?.seq} onSelect={(seq) => show({ seq })} />
       )}
       {mode === 'events' || step === undefined ? null : (
         <>
@@ -78,18 +83,23 @@ export function RunView({ studio, opened, address }: RunViewProps): JSX.Element 
             </p>
           )}
           <Inspector
-            client={studio.client}
-            prompts={studio.me.value?.can.prompts === true}
+            studio={studio}
             runId={runId}
             events={events}
             step={step}
             view={address.view}
             onView={(view) => show({ view })}
+            onEvents={() => setMode('events')}
           />
         </>
       )}
     </section>
   )
+}
+
+/** The step that an event's number names, or is within. */
+function stepAt(steps: readonly Step[], seq: number | undefined): Step | undefined {
+  return seq === undefined ? undefined : steps.findLast((step) => step.seq <= seq)
 }
 
 function aboutRun({ run, error, events }: OpenedRun): string {

@@ -1,5 +1,6 @@
 import { addToParts, type Part } from '../../core/message.ts'
 import type { RunEvent } from '../../wire/event.ts'
+import { StepRecords } from './records.ts'
 import { RunSteps } from './steps.ts'
 
 type Source = Extract<RunEvent, { type: 'source' }>
@@ -8,6 +9,7 @@ type Source = Extract<RunEvent, { type: 'source' }>
 export class RunEvents {
   readonly all: RunEvent[] = []
   readonly steps = new RunSteps()
+  readonly records = new StepRecords()
   readonly sources: Source[] = []
   readonly parts: Part[] = []
   reasoning = ''
@@ -28,6 +30,7 @@ export class RunEvents {
     this.seq = event.seq
     this.all.push(event)
     this.steps.add(event)
+    this.records.add(event)
     if (event.type === 'source') this.sources.push(event)
     else if (event.type === 'reasoning_delta') this.reasoning += event.text
     else addToParts(this.parts, event as Parameters<typeof addToParts>[1])

@@ -1,0 +1,194 @@
+import type { JSX } from 'preact'
+import type { Json } from '../../core/json.ts'
+import type { Part } from '../../core/message.ts'
+import type { RunEvent } from '../../wire/event.ts'
+import { CopyButton } from '../parts/copy.tsx'
+import { formatSize } from '../parts/format.ts'
+import { JsonTree } from '../parts/json-tree.tsx'
+import { LongText } from '../parts/long-text.tsx'
+import { Markdown } from '../parts/markdown.tsx'
+import { type CallRecord, decisionAbout, type EventOf, type StepRecords } from '../state/records.ts'
+import type { Step } from '../state/steps.ts'
+
+interface GaveProps {
+  step: Step
+  /** Of a model call. */
+  call: CallRecord | undefined
+  records: StepRecords
+}
+
+/** What came of a step. */
+export function Gave({ step, call, records }: GaveProps): JSX.Element {
+  if (call !== undefined) return <CallGave call={call} isOver={step.endMs !== undefined} />
+  const own = records.of(step)
+  if (step.kind === 'tool') return <ToolGave events={own} />
+  return (
+    <>
+      {step.kind === 'run' ? <Answer parts={records.parts} reasoning="" isOver={step.endMs !== undefined} /> : null}
+      {own.map((event) => (
+        <EventGave key={event.seq} event={event} asked={own[0]} />
+      ))}
+      {step.kind === 'step' && step.endMs === undefined ? <p class="about">Nothing yet.</p> : null}
+    </>
+  )
+}
+
+function CallGave({ call, isOver }: { call: CallRecord; isOver: boolean }): JSX.Element {
+  return (
+    <>
+      <Answer parts={call.parts} reasoning={call.reasoning} isOver={isOver || call.toolCalls.length > 0} />
+      {call.toolCalls.map(({ seq, name, input }) => (
+        <JsonTree key={seq} name={`calls ${name}`} value={input} open />
+      ))}
+    </>
+  )
+}
+
+/** Longer texts are not read as Markdown. */
+const longest = 100_000
+
+function Answer({
+  parts,
+  reasoning,
+  isOver,
+}: {
+  parts: readonly Part[]
+  reasoning: string
+  isOver: boolean
+}): JSX.Element {
+  return (
+    <>
+      {reasoning === '' ? null : (
+        <details class="reasoning">
+          <summary>Reasoning</summary>
+          <pre class="said" dir="auto">
+            <LongText text={reasoning} />
+          </pre>
+        </details>
+      )}
+      {parts.length > 0 || reasoning !== '' ? null : <p class="about">{isOver ? 'No text.' : 'Nothing yet.'}</p>}
+      {parts.map((part, place) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: parts are only added at the end
+        <AnswerPart key={place} part={part} />
+      ))}
+    </>
+  )
+}
+
+function AnswerPart({ part }: { part: Part }): JSX.Element {
+  if (part.type === 'data') return <JsonTree name="structured output" value={part.data} open />
+  if (part.type === 'text') {
+    if (part.text.length <= longest) return <Markdown text={part.text} />
+    return (
+      <pre class="said" dir="auto">
+        <LongText text={part.text} />
+      </pre>
+    )
+  }
+  const { name = 'file', media_type, size } = part
+  return (
+    <p class="file" dir="auto">
+      {name} ({media_type}
+      {size === undefined ? '' : `, ${formatSize(size)}`})
+    </p>
+  )
+}
+
+function ToolGave({ events }: { events: readonly RunEvent[] }): JSX.Element {
+  const call = events.find((event) => event.type === 'tool_call')
+  const result = events.findLast((event) => event.type === 'tool_result')
+  const progress = events.findLast((event) => event.type === 'tool_progress')
+  return (
+    <div class="sides">
+      <Side name="Input" value={call?.input} />
+      {result?.error === undefined ? null : (
+        <section aria-label="Error">
+          <h3>Error</h3>
+          <p class="failure" dir="auto">
+            <LongText text={result.error.message} />
+          </p>
+        </section>
+      )}
+      {result !== undefined ? (
+        result.output === undefined ? null : (
+          <Side name="Output" value={result.output} />
+        )
+      ) : progress === undefined ? (
+        <p class="about">Nothing yet.</p>
+      ) : (
+        <Side name="So far" value={progress.output} />
+      )}
+    </div>
+  )
+}
+
+function Side({ name, value = null }: { name: string; value: Json | undefined }): JSX.Element {
+  return (
+    <section aria-label={name}>
+      <h3>
+        {name}{' '}
+        <CopyButton
+          text={() => (typeof value === 'string' ? value : JSON.stringify(value, undefined, 2))}
+          label={`Copy the ${name.toLowerCase()}`}
+        />
+      </h3>
+      <JsonTree value={value} />
+    </section>
+  )
+}
+
+function EventGave({ event, asked }: { event: RunEvent; asked: RunEvent | undefined }): JSX.Element | null {
+  switch (event.type) {
+    case 'step_end':
+      return (
+        <>
+          {event.error === undefined ? null : (
+            <p class="failure" dir="auto">
+              {event.error.message}
+            </p>
+          )}
+          {event.output === undefined ? null : <Side name="Output" value={event.output} />}
+        </>
+      )
+    case 'input_required':
+      return (
+        <>
+          <p dir="auto">{event.prompt}</p>
+          {event.data === undefined ? null : <JsonTree name="about" value={event.data} open />}
+          {event.schema === undefined ? null : <JsonTree name="schema of the answer" value={event.schema} />}
+        </>
+      )
+    case 'run_resumed':
+      return asked?.type === 'input_required' ? <Given answer={event} callId={asked.call_id} /> : null
+    case 'run_error':
+      return (
+        <p class="failure" dir="auto">
+          {event.error.message} <code>{event.error.code}</code>
+        </p>
+      )
+    case 'run_end':
+      return <p>{endWords(event)}</p>
+    default:
+      return null
+  }
+}
+
+function Given({ answer, callId }: { answer: EventOf<'run_resumed'>; callId: string | undefined }): JSX.Element {
+  const own = callId === undefined ? undefined : answer.answers?.[callId]
+  const reason = own?.reason
+  const input = own?.input ?? own?.output ?? answer.input
+  return (
+    <>
+      <p dir="auto">
+        {decisionAbout(callId, answer) ?? 'answered'} by a person{reason === undefined ? '' : `: ${reason}`}
+      </p>
+      {input === undefined ? null : <JsonTree name="answer" value={input} open />}
+    </>
+  )
+}
+
+function endWords({ status, cancellation_reason: reason }: EventOf<'run_end'>): string {
+  if (status === 'interrupted') return 'The process ended here.'
+  if (status === 'input_required') return 'It waits for a person.'
+  return status === 'cancelled' && reason !== undefined ? `Cancelled: ${reason}` : `The run is ${status}.`
+}

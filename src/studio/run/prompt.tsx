@@ -1,0 +1,146 @@
+import type { JSX } from 'preact'
+import { useMemo, useState } from 'preact/hooks'
+import type { Json } from '../../core/json.ts'
+import { formatCount, formatSize } from '../parts/format.ts'
+import { JsonTree } from '../parts/json-tree.tsx'
+import { LongText } from '../parts/long-text.tsx'
+
+interface PromptProps {
+  messages: Json
+  /** Of the call before in the same run; null without one. */
+  before: Json
+  /** Of this call, from 1. */
+  number: number
+  onEvents: () => void
+}
+
+const atOnce = 40
+
+/** The messages as the model was told them; those of the call before are folded, and what is new is marked. */
+export function Prompt({ messages, before, number, onEvents }: PromptProps): JSX.Element {
+  const [isUnfolded, setUnfolded] = useState(false)
+  const [count, setCount] = useState(atOnce)
+  const { same, isNew } = useMemo(() => compare(messages, before), [messages, before])
+  if (!Array.isArray(messages)) {
+    return (
+      <p>
+        The prompt can’t be put together again: it refers to messages of earlier turns, and some of them were deleted or
+        changed since. What the record has of the call is among the{' '}
+        <button type="button" onClick={onEvents}>
+          events of the run
+        </button>
+      </p>
+    )
+  }
+  const from = isUnfolded ? 0 : same
+  const shown = messages.slice(from, from + count)
+  const left = messages.length - from - shown.length
+  return (
+    <>
+      <p class="about">
+        This is what agentserve gave to the model’s library, after all hooks; it is not the provider’s HTTP body.
+      </p>
+      {same === 0 ? null : (
+        <p class="folded">
+          {same === 1 ? 'first message' : `first ${formatCount(same)} messages`} as in call {number - 1}{' '}
+          <button type="button" aria-expanded={isUnfolded} onClick={() => setUnfolded(!isUnfolded)}>
+            {isUnfolded ? 'hide' : 'show'}
+          </button>
+        </p>
+      )}
+      <ol class="prompt" start={from + 1}>
+        {shown.map((message, place) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: messages have nothing but their place
+          <li key={from + place} class={isNew(from + place) ? 'new' : undefined}>
+            <PromptMessage message={message} isNew={isNew(from + place)} />
+          </li>
+        ))}
+      </ol>
+      {left === 0 ? null : (
+        <button type="button" onClick={() => setCount(count + atOnce)}>
+          {formatCount(left)} more {left === 1 ? 'message' : 'messages'}
+        </button>
+      )}
+    </>
+  )
+}
+
+/** How many messages both begin with, and which are in this call only. */
+export function compare(messages: Json, before: Json): { same: number; isNew: (place: number) => boolean } {
+  if (!Array.isArray(messages) || !Array.isArray(before)) return { same: 0, isNew: () => false }
+  const texts = messages.map((message) => JSON.stringify(message))
+  const earlier = before.map((message) => JSON.stringify(message))
+  const differs = texts.findIndex((text, place) => text !== earlier[place])
+  const known = new Set(earlier)
+  return {
+    same: differs === -1 ? texts.length : differs,
+    isNew: (place) => !known.has(texts[place] ?? ''),
+  }
+}
+
+const names: Readonly<Record<string, string>> = { system: 'instructions' }
+
+function PromptMessage({ message, isNew }: { message: Json; isNew: boolean }): JSX.Element {
+  const { role, content } = isObject(message) ? message : { role: 'message', content: message }
+  const parts = Array.isArray(content) ? content : [content ?? null]
+  return (
+    <>
+      <strong>{names[String(role)] ?? String(role)}</strong>
+      {isNew ? <span class="mark">new</span> : null}
+      {parts.map((part, place) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: parts have nothing but their place
+        <PromptPart key={place} part={part} />
+      ))}
+    </>
+  )
+}
+
+function PromptPart({ part }: { part: Json }): JSX.Element {
+  if (typeof part === 'string') return <Said text={part} />
+  if (!isObject(part)) return <JsonTree value={part} />
+  const { type, text } = part
+  if (typeof text === 'string') return <Said text={text} name={type === 'text' ? undefined : String(type)} />
+  if (type === 'file' || type === 'image') return <File part={part} />
+  if (type === 'tool-call') return <ToolPart name={`calls ${part.toolName}`} value={part.input ?? null} />
+  if (type === 'tool-result') return <ToolPart name={`${part.toolName} gave`} value={outputOf(part.output ?? null)} />
+  return <JsonTree name={String(type)} value={part} open />
+}
+
+function Said({ text, name }: { text: string; name?: string | undefined }): JSX.Element {
+  return (
+    <>
+      {name === undefined ? null : <p class="about">{name}</p>}
+      <pre class="said" dir="auto">
+        <LongText text={text} />
+      </pre>
+    </>
+  )
+}
+
+function ToolPart({ name, value }: { name: string; value: Json }): JSX.Element {
+  return typeof value === 'string' ? <Said text={value} name={name} /> : <JsonTree name={name} value={value} open />
+}
+
+function File({ part }: { part: { [key: string]: Json } }): JSX.Element {
+  const { mediaType, filename, size, data } = part
+  const url = isObject(data ?? null) ? (data as { url?: Json }).url : data
+  const told = [
+    String(mediaType ?? 'file'),
+    typeof size === 'number' ? formatSize(size) : undefined,
+    typeof url === 'string' && /^https?:/.test(url) ? url : undefined,
+  ]
+  return (
+    <p class="file" dir="auto">
+      {String(filename ?? 'file')} ({told.filter((one) => one !== undefined).join(', ')})
+    </p>
+  )
+}
+
+/** What a tool gave, out of what the library wraps around it. */
+function outputOf(output: Json): Json {
+  return isObject(output) && 'value' in output && typeof output.type === 'string' ? (output.value ?? null) : output
+}
+
+function isObject(value: Json): value is { [key: string]: Json } {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

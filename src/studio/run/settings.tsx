@@ -1,0 +1,25 @@
+import type { JSX } from 'preact'
+import { JsonTree } from '../parts/json-tree.tsx'
+import type { TracedCall } from './told.ts'
+
+/** Which model was called, and how. */
+export function Settings({ call }: { call: TracedCall }): JSX.Element {
+  const slash = call.model.indexOf('/')
+  return (
+    <>
+      <dl class="names">
+        {slash === -1 ? null : (
+          <div>
+            <dt>Provider</dt>
+            <dd>{call.model.slice(0, slash)}</dd>
+          </div>
+        )}
+        <div>
+          <dt>Model</dt>
+          <dd>{call.model.slice(slash + 1)}</dd>
+        </div>
+      </dl>
+      {call.settings === null ? <p>No other settings were given.</p> : <JsonTree value={call.settings} />}
+    </>
+  )
+}

@@ -1,0 +1,33 @@
+import type { JSX } from 'preact'
+import type { Json } from '../../core/json.ts'
+import { JsonTree } from '../parts/json-tree.tsx'
+import type { EventOf } from '../state/records.ts'
+
+interface ToldToolsProps {
+  tools: Json
+  /** What the model called. */
+  calls: readonly EventOf<'tool_call'>[]
+}
+
+/** The tools that a model was told of, with their schemas; those that it called come first. */
+export function ToldTools({ tools, calls }: ToldToolsProps): JSX.Element {
+  if (!Array.isArray(tools) || tools.length === 0) return <p>The model was told of no tools.</p>
+  const told = tools.map((tool) => {
+    const about = typeof tool === 'object' && tool !== null && !Array.isArray(tool) ? tool : { name: String(tool) }
+    const name = String(about.name ?? about.id ?? 'tool')
+    return { about, name, count: calls.filter((call) => call.name === name).length }
+  })
+  told.sort((one, other) => Number(other.count > 0) - Number(one.count > 0))
+  return (
+    <ul class="told-tools">
+      {told.map(({ about, name, count }) => (
+        <li key={name}>
+          <code>{name}</code>
+          {count === 0 ? null : <span class="mark">called{count === 1 ? '' : ` ${count} times`}</span>}
+          {typeof about.description === 'string' ? <p dir="auto">{about.description}</p> : null}
+          <JsonTree name="schema" value={about.inputSchema ?? about.args ?? null} />
+        </li>
+      ))}
+    </ul>
+  )
+}

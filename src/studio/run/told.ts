@@ -1,0 +1,43 @@
+import { useEffect, useState } from 'preact/hooks'
+import type { Client } from '../../client/client.ts'
+import type { Json } from '../../core/json.ts'
+import type { RunTrace } from '../../wire/run-trace.ts'
+import { messageOf } from '../state/message-of.ts'
+import type { CallRecord } from '../state/records.ts'
+
+export type TracedCall = RunTrace['calls'][number]
+/** What a model was told, and the messages of the call before. Undefined while it is read. */
+export type Told = { call: TracedCall; before: Json } | { error: string } | undefined
+
+/** Reads a model call's prompt when it is looked at. Without a run nothing is read. */
+export function useTold(
+  client: Client,
+  runId: string | undefined,
+  { callId }: Partial<CallRecord> = {},
+  before?: CallRecord,
+): Told {
+  const beforeId = before?.callId
+  const [read, setRead] = useState<{ callId: string; told: Told }>()
+  useEffect(() => {
+    if (runId === undefined || callId === undefined) return
+    const reading = new AbortController()
+    const { signal } = reading
+    const readCall = async (call: string) => (await client.runs.trace(runId, { call, signal })).calls[0]
+    Promise.all([readCall(callId), beforeId === undefined ? undefined : readCall(beforeId)]).then(
+      ([call, earlier]) => {
+        const told =
+          call === undefined ? { error: 'The record has no such call.' } : { call, before: messagesOf(earlier) }
+        setRead({ callId, told })
+      },
+      (error: unknown) => {
+        if (!signal.aborted) setRead({ callId, told: { error: messageOf(error) } })
+      },
+    )
+    return () => reading.abort()
+  }, [client, runId, callId, beforeId])
+  return read !== undefined && read.callId === callId ? read.told : undefined
+}
+
+function messagesOf(call: TracedCall | undefined): Json {
+  return call?.messages ?? null
+}
