@@ -96,7 +96,7 @@ function tabsOf({ kind }: Step, mayPrompts: boolean, hasPassages: boolean): View
 function wordsOf(view: View, searches: readonly EventOf<'retrieval'>[], told: Told): string {
   const name = view[0]?.toUpperCase() + view.slice(1)
   if (view === 'passages') return `${name} ${searches.reduce((sum, { results }) => sum + results.length, 0)}`
-  if (view !== 'tools' || told === undefined || 'error' in told) return name
+  if (view !== 'tools' || told === undefined || 'error' in told || told.call.messages === null) return name
   return `${name} ${Array.isArray(told.call.tools) ? told.call.tools.length : 0}`
 }
 
@@ -111,9 +111,23 @@ function OfCall({ view, told, record, onEvents }: OfCallProps): JSX.Element {
   if (told === undefined) return <p class="about appears">Reading…</p>
   if ('error' in told) return <p role="alert">{told.error}</p>
   const { call, before } = told
+  // Tools and settings are told by the same record.
+  if (!Array.isArray(call.messages)) return <Unknown onEvents={onEvents} />
   if (view === 'tools') return <ToldTools tools={call.tools} calls={record.toolCalls} />
   if (view === 'settings') return <Settings call={call} />
-  return <Prompt messages={call.messages} before={before} number={record.number} onEvents={onEvents} />
+  return <Prompt messages={call.messages} before={before} number={record.number} />
+}
+
+function Unknown({ onEvents }: { onEvents: () => void }): JSX.Element {
+  return (
+    <p>
+      What the model was told can’t be put together again: it refers to messages of earlier turns, and some of them were
+      deleted or changed since. What the record has of the call is among the{' '}
+      <button type="button" onClick={onEvents}>
+        events of the run
+      </button>
+    </p>
+  )
 }
 
 const atOnce = 100

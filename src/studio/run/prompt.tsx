@@ -6,32 +6,20 @@ import { JsonTree } from '../parts/json-tree.tsx'
 import { LongText } from '../parts/long-text.tsx'
 
 interface PromptProps {
-  messages: Json
+  messages: readonly Json[]
   /** Of the call before in the same run; null without one. */
   before: Json
   /** Of this call, from 1. */
   number: number
-  onEvents: () => void
 }
 
 const atOnce = 40
 
 /** The messages as the model was told them; those of the call before are folded, and what is new is marked. */
-export function Prompt({ messages, before, number, onEvents }: PromptProps): JSX.Element {
+export function Prompt({ messages, before, number }: PromptProps): JSX.Element {
   const [isUnfolded, setUnfolded] = useState(false)
   const [count, setCount] = useState(atOnce)
   const { same, isNew } = useMemo(() => compare(messages, before), [messages, before])
-  if (!Array.isArray(messages)) {
-    return (
-      <p>
-        The prompt can’t be put together again: it refers to messages of earlier turns, and some of them were deleted or
-        changed since. What the record has of the call is among the{' '}
-        <button type="button" onClick={onEvents}>
-          events of the run
-        </button>
-      </p>
-    )
-  }
   const from = isUnfolded ? 0 : same
   const shown = messages.slice(from, from + count)
   const left = messages.length - from - shown.length
@@ -66,8 +54,8 @@ export function Prompt({ messages, before, number, onEvents }: PromptProps): JSX
 }
 
 /** How many messages both begin with, and which are in this call only. */
-export function compare(messages: Json, before: Json): { same: number; isNew: (place: number) => boolean } {
-  if (!Array.isArray(messages) || !Array.isArray(before)) return { same: 0, isNew: () => false }
+function compare(messages: readonly Json[], before: Json): { same: number; isNew: (place: number) => boolean } {
+  if (!Array.isArray(before)) return { same: 0, isNew: () => false }
   const texts = messages.map((message) => JSON.stringify(message))
   const earlier = before.map((message) => JSON.stringify(message))
   const differs = texts.findIndex((text, place) => text !== earlier[place])
