@@ -1,8 +1,8 @@
 import type { OpenedRun } from '../state/opened-run.ts'
+import type { TracedCall } from '../state/records.ts'
 import type { Studio } from '../state/studio.ts'
 import { toMarkdown } from './copy-markdown.ts'
 import { type Asked, toCurl, toTypeScript, toUseChat } from './copy-request.ts'
-import type { TracedCall } from './told.ts'
 
 /** Never has the key of the page in it. */
 export async function copyAs(

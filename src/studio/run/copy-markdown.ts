@@ -4,10 +4,9 @@ import type { RunDetail } from '../../wire/run.ts'
 import { withoutBase64 } from '../parts/base64.ts'
 import { formatCost, formatMs, formatSize } from '../parts/format.ts'
 import type { RunEvents } from '../state/events.ts'
-import type { CallRecord } from '../state/records.ts'
+import type { CallRecord, TracedCall } from '../state/records.ts'
 import type { Step } from '../state/steps.ts'
 import { factsOf } from './facts.ts'
-import type { TracedCall } from './told.ts'
 
 export interface WholeRun {
   run: RunDetail

@@ -55,8 +55,8 @@ await client.close()
 export function toUseChat({ run, origin, prefix, needsKey }: Asked): string {
   const api = `${origin}${prefix}/chat/${encodeURIComponent(run.entity_id)}`
   const key = needsKey ? ` // and the key of the page's user: headers: { Authorization: 'Bearer …' }` : ''
-  return `import { useChat } from '@ai-sdk/react'
-import { DefaultChatTransport } from 'ai'
+  const imports = ["import { useChat } from '@ai-sdk/react'", "import { DefaultChatTransport } from 'ai'"]
+  return `${imports.join('\n')}
 
 const transport = new DefaultChatTransport({
   api: ${literal(api)},${key}

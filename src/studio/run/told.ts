@@ -1,11 +1,9 @@
 import { useEffect, useState } from 'preact/hooks'
 import type { Client } from '../../client/client.ts'
 import type { Json } from '../../core/json.ts'
-import type { RunTrace } from '../../wire/run-trace.ts'
 import { messageOf } from '../state/message-of.ts'
-import type { CallRecord } from '../state/records.ts'
+import type { CallRecord, TracedCall } from '../state/records.ts'
 
-export type TracedCall = RunTrace['calls'][number]
 /** What a model was told, and the messages of the call before. Undefined while it is read. */
 export type Told = { call: TracedCall; before: Json } | { error: string } | undefined
 

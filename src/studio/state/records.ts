@@ -1,7 +1,10 @@
 import { addToParts, type Part } from '../../core/message.ts'
 import type { RunEvent } from '../../wire/event.ts'
+import type { RunTrace } from '../../wire/run-trace.ts'
 
 export type EventOf<Type extends RunEvent['type']> = Extract<RunEvent, { type: Type }>
+
+export type TracedCall = RunTrace['calls'][number]
 
 /** What a model call gave, and what was found for it. */
 export interface CallRecord {

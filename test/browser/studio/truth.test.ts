@@ -1,6 +1,5 @@
-import { setTimeout as pause } from 'node:timers/promises'
 import type { Page, Request } from 'playwright-core'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { agent } from '../../../src/runnables/agent/agent.ts'
 import { openBrowser, type TestBrowser } from '../../support/browser/browser.ts'
 import { nothingWrong, visit } from '../../support/browser/visit.ts'
@@ -10,8 +9,10 @@ import { type RunningTestServer, startServer } from '../../support/server.ts'
 
 let chromium: TestBrowser
 let server: RunningTestServer
-/** Words until it is said to be enough. */
+/** How many words the agent may say by now, and whether it stops there. */
+let said = 0
 let isEnough = false
+let wake: () => void = () => {}
 beforeAll(async () => {
   chromium = await openBrowser()
   server = await startServer(
@@ -19,9 +20,14 @@ beforeAll(async () => {
     {
       talker: agent({
         async *run() {
-          for (let word = 1; !isEnough; word++) {
+          for (let word = 1; ; word++) {
+            while (word > said) {
+              if (isEnough) return
+              await new Promise<void>((resolve) => {
+                wake = resolve
+              })
+            }
             yield `word${word} `
-            await pause(10)
           }
         },
       }),
@@ -104,20 +110,36 @@ function liveOf(page: Page): ReadonlySet<Request> {
   return open
 }
 
-test('a connection that is lost twenty times loses no word and repeats none', async () => {
+function say(count: number): void {
+  said += count
+  wake()
+}
+
+function stop(): void {
+  isEnough = true
+  wake()
+}
+
+beforeEach(() => {
+  said = 0
   isEnough = false
+})
+
+test('a connection that is lost twenty times loses no word and repeats none', async () => {
   const proxy = await openCuttingProxy(server.url)
   const { run, path } = await begin(server.url)
   const { page, ...visited } = await visit(chromium, proxy.url, path)
   const live = liveOf(page)
-  await page.getByText('word1 ').waitFor()
+  say(5)
+  await expect.poll(() => wordCount(page)).toBe(5)
   for (let cut = 0; cut < 20; cut++) {
-    const before = await wordCount(page)
-    proxy.cutAfter(300)
+    // In the middle of the fourth event or so.
+    proxy.cutAfter(700)
+    say(10)
     await expect.poll(() => proxy.hasCut).toBe(true)
-    await expect.poll(() => wordCount(page)).toBeGreaterThan(before + 1)
+    await expect.poll(() => wordCount(page)).toBe(said)
   }
-  isEnough = true
+  stop()
   await page.getByRole('button', { name: 'completed' }).waitFor()
   await expectTruth(page, run.replace(server.url, proxy.url))
   await expect.poll(() => live.size).toBe(1)
@@ -127,22 +149,22 @@ test('a connection that is lost twenty times loses no word and repeats none', as
 }, 60_000)
 
 test('a run that is opened in the middle of its answer is whole, and stays so in a tab that was hidden', async () => {
-  isEnough = false
   const { run, path } = await begin(server.url)
   const { page, ...visited } = await visit(chromium, server.url, path.replace(/\/r\/.*/, ''))
   const live = liveOf(page)
-  await expect.poll(() => wordCount(page)).toBeGreaterThan(5)
+  say(20)
+  await expect.poll(() => wordCount(page)).toBe(20)
   await page.getByRole('button', { name: /running/ }).click()
   await page.getByRole('row', { name: /^run/ }).waitFor()
   await expect.poll(() => live.size).toBe(1)
   await look(page, 'hidden')
   await expect.poll(() => live.size).toBe(0)
-  const before = await wordCount(page)
-  await pause(100)
-  expect(await wordCount(page)).toBe(before)
+  say(20)
+  await expect.poll(async () => (await fetch(run)).text()).toContain('word40')
+  expect(await wordCount(page)).toBe(20)
   await look(page, 'visible')
-  await expect.poll(() => wordCount(page)).toBeGreaterThan(before + 5)
-  isEnough = true
+  await expect.poll(() => wordCount(page)).toBe(40)
+  stop()
   await page.getByRole('button', { name: 'completed' }).waitFor()
   await expectTruth(page, run)
   await expect.poll(() => live.size).toBe(1)

@@ -1,0 +1,152 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { agent } from '../../../src/runnables/agent/agent.ts'
+import { scriptedModel } from '../../../src/testing/index.ts'
+import { openBrowser, type TestBrowser } from '../../support/browser/browser.ts'
+import { lookAt, treeOf } from '../../support/browser/look.ts'
+import { nothingWrong, visit } from '../../support/browser/visit.ts'
+import { type RunningTestServer, startServer } from '../../support/server.ts'
+
+const lamps = Array.from({ length: 6 }, (_, at) => `## Lamp ${at}\n\nThe keeper lights lamp ${at} at dusk.\n`)
+const gone = { chunk_id: 'chk_gone', source: 'gone.md', score: 0.9, document_id: 'doc_gone', rank: 1, page: 3 }
+
+let chromium: TestBrowser
+let server: RunningTestServer
+beforeAll(async () => {
+  chromium = await openBrowser()
+  server = await startServer(
+    {},
+    {
+      reader: agent({ model: scriptedModel(() => 'Lit at dusk [2].'), knowledge: { limit: 2 } }),
+      silent: agent({
+        run: () => [
+          {
+            type: 'retrieval',
+            query: 'the moon',
+            results: [{ ...gone, told: false, weight: 1.5 }],
+            mode: 'hybrid',
+            abstained: { reason: 'nothing fits', score: 0.1234, threshold: 0.5 },
+          },
+          'I do not know.',
+        ],
+      }),
+      nothing: agent({ run: () => [{ type: 'retrieval', query: 'the sun', results: [] }, 'No.'] }),
+      gone: agent({
+        run: () => [
+          { type: 'retrieval', query: 'lamp', results: [{ ...gone, told: true, weight: 1.5 }], limit: 1 },
+          { type: 'source', index: 1, source: 'gone.md', document_id: 'doc_gone', chunk_id: 'chk_gone' },
+          'Lit [1].',
+        ],
+      }),
+    },
+  )
+  await ingest('lamps.md', `# Lamps\n\n${lamps.join('\n')}`)
+})
+afterAll(async () => {
+  await Promise.all([chromium?.close(), server?.close()])
+})
+
+const ingest = (source: string, content: string) =>
+  server.call('POST', '/api/v1/knowledge/content', { source, content, chunk_size: 60, metadata: { kind: 'guide' } })
+
+async function open(agentId: string, input: string) {
+  const { json } = await server.call('POST', `/api/v1/agents/${agentId}/run`, { input })
+  const visited = await visit(chromium, server.url, `/studio/s/${json.session_id}/r/${json.run_id}`)
+  const { page } = visited
+  await page.getByRole('row', { name: /^search/ }).click()
+  return { ...visited, panel: page.getByRole('tabpanel', { name: /^Passages/ }) }
+}
+
+test('each passage has its number, its place in each list, and why the model was not told it', async () => {
+  const { page, panel, ...visited } = await open('reader', 'Who lights lamp 3 at dusk?')
+  await panel.getByText(/^hybrid · limit 2 · .* · filters none · collection default · words .*dusk/).waitFor()
+  const cells = async (row: number) =>
+    (await panel.getByRole('row').nth(row).getByRole('cell').allTextContents()).map((cell) => cell.trim())
+  expect(await panel.getByRole('columnheader').allTextContents()).toEqual(
+    expect.arrayContaining(['Rank', 'Score', 'keyword', 'Where', 'Words found']),
+  )
+  const [first, second, third] = [await cells(1), await cells(2), await cells(3)]
+  expect([first[0], first[1], second[0], third[0], third[1]]).toEqual(['[1]', '1', '[2]', '–', '3'])
+  expect(first.join(' ')).toMatch(/[01]\.\d\d 1 \(\d+\.\d\d\)/)
+  expect(first.join(' ')).toMatch(/lamps\.md:\d+–\d+/)
+  expect(first.join(' ')).not.toContain('cited')
+  expect(second.join(' ')).toContain('cited')
+  expect(third.join(' ')).toContain('not told: limit 2')
+  expect(await lookAt(page)).toEqual([])
+  await page.getByRole('row', { name: /^model call/ }).click()
+  await page.getByRole('tab', { name: /^Passages \d/ }).click()
+  await panel.getByText('[2]').waitFor()
+  expect(await visited.end()).toEqual(nothingWrong)
+})
+
+test('the text of a passage is read when it is asked for, with its neighbours and the words found', async () => {
+  const { page, panel, ...visited } = await open('reader', 'Who lights lamp 3 at dusk?')
+  const where = panel.getByRole('button', { name: /^lamps\.md:/ }).first()
+  expect(visited.urls.filter((url) => url.includes('/chunks/'))).toEqual([])
+  await where.click()
+  await panel.locator('.passage .said').getByText('lights').first().waitFor()
+  expect(await panel.locator('.passage mark').allTextContents()).toEqual(expect.arrayContaining(['lamp', 'dusk']))
+  expect((await panel.getByRole('row').nth(1).getByRole('cell').last().textContent()) ?? '').toContain('dusk')
+  expect(visited.urls.filter((url) => url.includes('/chunks/'))).toHaveLength(1)
+  expect(await panel.getByRole('link', { name: 'in the knowledge base' }).getAttribute('href')).toMatch(
+    /^\/studio\/knowledge\/d\/doc_\w+\/c\/chk_\w+$/,
+  )
+  expect(await where.getAttribute('aria-expanded')).toBe('true')
+  expect(await lookAt(page)).toEqual([])
+  await where.click()
+  expect(await panel.locator('.passage').count()).toBe(0)
+  expect(await visited.end()).toEqual(nothingWrong)
+})
+
+test('a passage whose document was replaced is shown as the model was told it, or said to be gone', async () => {
+  await ingest('tide.md', '# Tide\n\nThe tide rises at noon, says the keeper.\n')
+  const { page, panel, ...visited } = await open('reader', 'When does the tide rise?')
+  await ingest('tide.md', '# Tide\n\nNobody knows.\n')
+  await panel.getByRole('button', { name: /^tide\.md/ }).click()
+  await panel.getByText(/The model was told this/).waitFor()
+  await panel.locator('.passage .said').getByText('noon').waitFor()
+  expect(await panel.getByRole('link').count()).toBe(0)
+  expect(await lookAt(page)).toEqual([])
+  await visited.end()
+  const gone = await open('gone', 'lamp')
+  await gone.panel.getByText('gone.md, page 3').click()
+  await gone.panel.getByText(/replaced or deleted since/).waitFor()
+  expect(await lookAt(gone.page)).toEqual([])
+  const { errors, ...rest } = await gone.end()
+  expect({ ...rest, errors: errors.filter((error) => !error.includes('404')) }).toEqual(nothingWrong)
+})
+
+test('a search that was kept from the model says why, and one that found nothing says so', async () => {
+  const { page, panel, ...visited } = await open('silent', 'moon')
+  expect(await treeOf(panel)).toMatchInlineSnapshot(`
+    "- tabpanel "Passages 1":
+      - region "Search for the moon":
+        - paragraph: “the moon”
+        - paragraph: hybrid · filters none
+        - paragraph: "Nothing was told: nothing fits. The score of the best passage is 0.12, and needs to be at least 0.50."
+        - table:
+          - rowgroup:
+            - row "Number Rank Score Weight Where Words found":
+              - columnheader "Number"
+              - columnheader "Rank"
+              - columnheader "Score"
+              - columnheader "Weight"
+              - columnheader "Where"
+              - columnheader "Words found"
+          - rowgroup:
+            - 'row "– 1 0.90 1.50 gone.md, page 3 not told: score, needs 0.50 –"':
+              - cell "–"
+              - cell "1"
+              - cell "0.90"
+              - cell "1.50"
+              - 'cell "gone.md, page 3 not told: score, needs 0.50"':
+                - button "gone.md, page 3"
+                - text: "not told: score, needs 0.50"
+              - cell "–""
+  `)
+  expect(await lookAt(page)).toEqual([])
+  expect(await visited.end()).toEqual(nothingWrong)
+  const nothing = await open('nothing', 'sun')
+  await nothing.panel.getByText('Nothing was found.').waitFor()
+  expect(await lookAt(nothing.page)).toEqual([])
+  expect(await nothing.end()).toEqual(nothingWrong)
+})
