@@ -17,10 +17,10 @@ export function factsOf(step: Step, records: StepRecords): string[] {
     `seq ${step.seq}`,
     ...(step.state === 'running' ? ['under way'] : []),
     ...factsOfCall(find('model_call_end')),
-    ...factsOfTool(step, records, find('tool_call'), find('tool_result')),
+    ...(step.kind === 'tool' ? factsOfTool(step, records, find('tool_call'), find('tool_result')) : []),
     ...factsOfSearch(find('retrieval')),
     ...factsOfStep(find('step_end')),
-    ...factsOfWait(find('input_required'), find('run_resumed')),
+    ...(step.kind === 'wait' ? factsOfWait(find('input_required'), find('run_resumed')) : []),
     ...(step.kind === 'run' || step.kind === 'end' ? factsOfEnd(own.at(-1)) : []),
     took,
   ].filter((fact) => fact !== undefined && fact !== '') as string[]
@@ -64,12 +64,12 @@ export function formatUsage(usage: Usage): string {
 }
 
 function factsOfTool(
-  { callId, kind }: Step,
+  { callId }: Step,
   records: StepRecords,
   call: Of<'tool_call'>,
   result: Of<'tool_result'>,
 ): (string | undefined)[] {
-  if (call === undefined || kind !== 'tool') return []
+  if (call === undefined) return []
   const asked = records.asked(callId)
   const answer = asked === undefined ? undefined : records.answerTo(asked)
   const decision = answer === undefined ? undefined : decisionAbout(callId, answer)

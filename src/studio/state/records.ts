@@ -131,7 +131,9 @@ export class StepRecords {
     const text = JSON.stringify(input)
     const before = this.#toolCalls.filter((call) => call.seq < seq && call.name === name)
     const failed = before.filter(({ call_id }) =>
-      this.#byId.get(call_id)?.some((event) => event.type === 'tool_result' && event.error !== undefined),
+      this.#byId
+        .get(call_id)
+        ?.some((event) => event.type === 'tool_result' && event.error !== undefined && event.denied !== true),
     )
     return failed.filter((call) => JSON.stringify(call.input) === text).length
   }
