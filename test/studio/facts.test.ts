@@ -83,7 +83,7 @@ test('a tool tells who allowed or refused it, and that it failed with the same i
     'tool refund · seq 8 · refused by a person · 30 ms',
     'wait · seq 9 · refused by a person after 10 ms',
     'tool refund · seq 12 · try 2 · refused by the agent’s own rules · 10 ms',
-    'tool refund · seq 14 · try 2 · under way · waits for a person',
+    'tool refund · seq 14 · under way · try 2 · waits for a person',
     'wait · seq 15 · waits for a person',
   ])
 })

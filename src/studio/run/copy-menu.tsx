@@ -1,5 +1,5 @@
 import type { JSX, TargetedKeyboardEvent } from 'preact'
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { useCopying } from '../parts/copy.tsx'
 import { placeAfter } from '../parts/list-keys.ts'
 import type { KeyId } from '../state/key-table.ts'
@@ -39,7 +39,8 @@ export function CopyMenu({ studio, opened }: CopyMenuProps): JSX.Element {
     })
     return studio.keys.on(Object.fromEntries(handlers))
   })
-  useEffect(() => {
+  // Before another key can come.
+  useLayoutEffect(() => {
     if (!isOpen) return
     menu.current?.querySelector('button')?.focus()
     const leave = ({ target }: Event) => {

@@ -116,7 +116,9 @@ function Search({ studio, runId, search, events, cited }: SearchProps): JSX.Elem
                         {number !== undefined && cited.has(number) ? <span class="mark">cited</span> : null}
                         {hit.told === false ? <span class="why"> {whyUntold(search)}</span> : null}
                       </td>
-                      <td dir="auto">{wordsOf(hit, found.get(hit.chunk_id), search)}</td>
+                      <td class="found" dir="auto">
+                        {wordsOf(hit, found.get(hit.chunk_id), search)}
+                      </td>
                     </tr>
                     {isOpen ? (
                       <tr>
