@@ -26,7 +26,7 @@ interface Neighbour {
 }
 type Text =
   | { from: 'knowledge'; content: string; before: readonly Neighbour[]; after: readonly Neighbour[] }
-  | { from: 'prompt'; content: string }
+  | { from: 'prompt'; content: string; why: string }
   | { from: 'nowhere'; why: string }
 
 /** A passage as it is in the knowledge base now, with its neighbours; one that is gone, as the model was told it. */
@@ -54,7 +54,7 @@ export function PassageText({ studio, runId, events, search, hit, onFound }: Pas
   return (
     <div class="passage">
       {text.from === 'prompt' ? (
-        <p class="about">Its document has been replaced or deleted since. The model was told this:</p>
+        <p class="about">{text.why} The model was told this:</p>
       ) : (
         <Neighbours chunks={text.before} />
       )}
@@ -79,6 +79,7 @@ const neighbours = 1
 async function read(from: Omit<PassageTextProps, 'onFound'>, signal: AbortSignal): Promise<Text> {
   const { studio, hit } = from
   const me = studio.me.value
+  let why = 'The text of passages in the knowledge base is for keys with the scope knowledge:read.'
   if (me?.scopes.includes('knowledge:read') === true) {
     try {
       const chunk = await studio.client.knowledge.chunk(hit.chunk_id, { context: neighbours, signal })
@@ -86,15 +87,15 @@ async function read(from: Omit<PassageTextProps, 'onFound'>, signal: AbortSignal
     } catch (error) {
       const isGone = error instanceof Error && 'status' in error && error.status === 404
       if (!isGone) throw error
+      why = 'Its document has been replaced or deleted since.'
     }
   }
-  const content = me?.can.prompts === true ? await readInPrompt(from, signal) : undefined
-  if (content !== undefined) return { from: 'prompt', content }
-  const why =
-    hit.told === false
-      ? 'Its document has been replaced or deleted since, and the model was not told it.'
-      : 'Its document has been replaced or deleted since, and its text is not in a prompt that this key may see.'
-  return { from: 'nowhere', why }
+  if (hit.told === false) return { from: 'nowhere', why: `${why} The model was not told it.` }
+  if (me?.can.prompts !== true)
+    return { from: 'nowhere', why: `${why} What the model was told is for keys with the scope prompts.` }
+  const content = await readInPrompt(from, signal)
+  if (content === undefined) return { from: 'nowhere', why: `${why} No prompt of the run has its text.` }
+  return { from: 'prompt', content, why }
 }
 
 /** The passages of a search are in the prompt of the call after it. */
@@ -104,7 +105,7 @@ async function readInPrompt(
 ): Promise<string | undefined> {
   const call = events.records.callAfter(search)
   const number = events.records.numberOf(hit.chunk_id, search)
-  if (call === undefined || number === undefined || hit.told === false) return undefined
+  if (call === undefined || number === undefined) return undefined
   const { calls } = await studio.client.runs.trace(runId, { call: call.callId, signal })
   const source = { type: 'source' as const, index: number, document_id: '', chunk_id: hit.chunk_id, source: hit.source }
   return toHits([source], (calls[0]?.messages ?? null) as Json)[0]?.content

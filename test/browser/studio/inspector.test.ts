@@ -126,6 +126,21 @@ test('a call tells its numbers, and the prompt with what the call before had fol
   expect(await end()).toEqual(nothingWrong)
 })
 
+test('a file in a prompt is its name, type and size, and a long text is cut', async () => {
+  const parts = [
+    { type: 'text', text: `see ${'long '.repeat(2000)}` },
+    { type: 'file', media_type: 'image/png', name: 'a.png', data: picture },
+  ]
+  const { page, inspector, end } = await open(await ended('helper', { parts }))
+  await page.getByRole('row', { name: /^model call/ }).click()
+  await inspector.getByText('a.png (image/png, 3.0 KB)').waitFor()
+  const before = (await inspector.textContent())?.length ?? 0
+  await inspector.getByRole('button', { name: 'show 10.0 KB' }).click()
+  expect(((await inspector.textContent())?.length ?? 0) - before).toBeGreaterThan(5000)
+  expect(await page.locator('.inspector img').count()).toBe(0)
+  expect(await end()).toEqual(nothingWrong)
+})
+
 test('tabs are chosen by arrows and numbers, and stay in the address', async () => {
   const { page, inspector, end } = await open(await ended('helper', 'use calendar'))
   await page

@@ -109,7 +109,7 @@ test('a passage whose document was replaced is shown as the model was told it, o
   await visited.end()
   const gone = await open('gone', 'lamp')
   await gone.panel.getByText('gone.md, page 3').click()
-  await gone.panel.getByText(/replaced or deleted since/).waitFor()
+  await gone.panel.getByText('replaced or deleted since. No prompt of the run has its text.').waitFor()
   expect(await lookAt(gone.page)).toEqual([])
   const { errors, ...rest } = await gone.end()
   expect({ ...rest, errors: errors.filter((error) => !error.includes('404')) }).toEqual(nothingWrong)
@@ -149,4 +149,21 @@ test('a search that was kept from the model says why, and one that found nothing
   await nothing.panel.getByText('Nothing was found.').waitFor()
   expect(await lookAt(nothing.page)).toEqual([])
   expect(await nothing.end()).toEqual(nothingWrong)
+})
+
+test('a key that may read neither passages nor prompts is told which scopes they need', async () => {
+  const key = 'a-key-of-few-scopes'
+  const locked = await startServer(
+    { auth: { keys: [{ key, scopes: ['run', 'sessions'] }] }, vectorDb: { type: 'memory' } },
+    { tells: agent({ run: () => [{ type: 'retrieval', query: 'lamp', results: [{ ...gone, told: true }] }, 'Lit.'] }) },
+  )
+  const { json } = await locked.call('POST', '/api/v1/agents/tells/run', { input: 'lamp' }, { 'x-api-key': key })
+  const { page, ...visited } = await visit(chromium, locked.url, '/studio')
+  await page.evaluate(`sessionStorage.setItem('agentserve.key', '${key}')`)
+  await page.goto(`${locked.url}/studio/s/${json.session_id}/r/${json.run_id}/e/2`)
+  await page.getByRole('button', { name: 'gone.md, page 3' }).click()
+  await page.getByText(/scope knowledge:read\. What the model was told is for keys with the scope prompts/).waitFor()
+  expect(visited.urls.filter((url) => /chunks|trace/.test(url))).toEqual([])
+  await visited.end()
+  await locked.close()
 })
