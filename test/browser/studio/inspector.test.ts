@@ -2,7 +2,6 @@ import { tool } from 'ai'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { z } from 'zod'
 import { agent } from '../../../src/runnables/agent/agent.ts'
-import { team } from '../../../src/runnables/team/team.ts'
 import { scriptedModel } from '../../../src/testing/index.ts'
 import { openBrowser, type TestBrowser } from '../../support/browser/browser.ts'
 import { lookAt, treeOf } from '../../support/browser/look.ts'
@@ -29,7 +28,6 @@ const tools = {
 
 let chromium: TestBrowser
 let server: RunningTestServer
-let release: () => void = () => {}
 beforeAll(async () => {
   chromium = await openBrowser()
   server = await startServer(
@@ -50,22 +48,6 @@ beforeAll(async () => {
         tools,
         toolApproval: { refund: 'user-approval' },
       }),
-      fails: agent({
-        run: () => {
-          throw new Error('the lamp is out')
-        },
-      }),
-      structured: agent({ run: () => [{ type: 'data', data: { open: true } }] }),
-      slow: agent({
-        async *run() {
-          yield 'one '
-          await new Promise<void>((resolve) => {
-            release = resolve
-          })
-          yield 'two'
-        },
-      }),
-      both: team({ mode: 'parallel', members: ['helper'] }),
     },
   )
 })
@@ -209,18 +191,6 @@ test('a call that was refused says by whom, and one that failed says why', async
   expect(await end()).toEqual(nothingWrong)
 })
 
-test('the end of a run that failed tells its code, and structured output is a tree', async () => {
-  const { page, inspector, end } = await open(await ended('fails', 'go'))
-  await page.getByRole('row', { name: /^end/ }).click()
-  await inspector.getByText(/^end · seq \d+ · failed · run_failed/).waitFor()
-  expect(await inspector.locator('.failure').textContent()).toContain('The agent threw an error')
-  expect(await lookAt(page)).toEqual([])
-  const data = await ended('structured', 'go')
-  await page.goto(`${server.url}/studio/s/${data.session_id}/r/${data.run_id}/e/1`)
-  await inspector.getByText('structured output').waitFor()
-  expect(await end()).toEqual(nothingWrong)
-})
-
 test('without the scope for prompts their tabs are absent, and it says which scope they need', async () => {
   const { page, inspector, end } = await open(await ended('helper', 'use calendar'), '', 'a-key-without-prompts')
   await page
@@ -249,27 +219,4 @@ test('a prompt that can not be put together again says so, and leads to the even
   await inspector.getByRole('button', { name: 'events of the run' }).click()
   await page.getByRole('option', { name: /model_call_start/ }).waitFor()
   expect(await end()).toEqual(nothingWrong)
-})
-
-test('a link leads to a step of a run that works, of a member, or says that the run is gone', async () => {
-  const slow = await run('slow', 'go')
-  const { page, inspector, end } = await open(slow, '/e/1?view=gave')
-  await inspector.getByText('one').waitFor()
-  expect(await lookAt(page)).toEqual([])
-  release()
-  await inspector.getByText('one two').waitFor()
-  const team = await ended('both', 'use calendar')
-  const { json } = await server.call('GET', `/api/v1/runs?parent_run_id=${team.run_id}`, undefined, operator)
-  const member = json.runs[0].run_id
-  await page.goto(`${server.url}/studio/s/${team.session_id}/r/${member}/e/1`)
-  await inspector.getByText(/^run · seq 1 · completed/).waitFor()
-  await server.call('DELETE', `/api/v1/sessions/${team.session_id}`, undefined, operator)
-  await page.reload()
-  await page
-    .locator('.run [role=status]')
-    .getByText(/no run|not found/i)
-    .waitFor()
-  expect(await lookAt(page)).toEqual([])
-  const { errors, ...rest } = await end()
-  expect({ ...rest, errors: errors.filter((error) => !error.includes('404')) }).toEqual(nothingWrong)
 })
