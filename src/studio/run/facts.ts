@@ -73,7 +73,7 @@ function factsOfTool(
   const asked = records.asked(callId)
   const answer = asked === undefined ? undefined : records.answerTo(asked)
   const decision = answer === undefined ? undefined : decisionAbout(callId, answer)
-  const failures = records.failuresBefore(call)
+  const failures = records.failuresBefore(call.call_id)
   return [
     failures === 0 ? undefined : `try ${failures + 1}`,
     decision !== undefined

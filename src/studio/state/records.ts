@@ -30,7 +30,9 @@ export class StepRecords {
   readonly #byId = new Map<string, RunEvent[]>()
   /** Those without such an id. */
   readonly #bySeq = new Map<number, RunEvent>()
-  readonly #toolCalls: EventOf<'tool_call'>[] = []
+  /** Of each tool call: the tool with its input, and how often they had failed. */
+  readonly #tries = new Map<string, { what: string; failures: number }>()
+  readonly #failed = new Map<string, number>()
   readonly #resumed: EventOf<'run_resumed'>[] = []
   readonly #ends: RunEvent[] = []
   #searches: EventOf<'retrieval'>[] = []
@@ -63,9 +65,15 @@ export class StepRecords {
         this.#failures = event.finish_reason === 'error' ? this.#failures + 1 : 0
         return
       case 'tool_call':
-        this.#toolCalls.push(event)
+        this.#tried(event)
         call?.toolCalls.push(event)
         return
+      case 'tool_result': {
+        const what = this.#tries.get(event.call_id)?.what
+        const hasFailed = event.error !== undefined && event.denied !== true
+        if (what !== undefined && hasFailed) this.#failed.set(what, (this.#failed.get(what) ?? 0) + 1)
+        return
+      }
       case 'run_resumed':
         this.#resumed.push(event)
         break
@@ -86,6 +94,11 @@ export class StepRecords {
     const known = this.#byId.get(id)
     if (known === undefined) this.#byId.set(id, [event])
     else known.push(event)
+  }
+
+  #tried({ call_id: callId, name, input }: EventOf<'tool_call'>): void {
+    const what = `${name} ${JSON.stringify(input)}`
+    this.#tries.set(callId, { what, failures: this.#failed.get(what) ?? 0 })
   }
 
   #begin({ call_id: callId }: EventOf<'model_call_start'>): void {
@@ -127,15 +140,8 @@ export class StepRecords {
   }
 
   /** How often the same tool failed with the same input before. */
-  failuresBefore({ seq, name, input }: EventOf<'tool_call'>): number {
-    const text = JSON.stringify(input)
-    const before = this.#toolCalls.filter((call) => call.seq < seq && call.name === name)
-    const failed = before.filter(({ call_id }) =>
-      this.#byId
-        .get(call_id)
-        ?.some((event) => event.type === 'tool_result' && event.error !== undefined && event.denied !== true),
-    )
-    return failed.filter((call) => JSON.stringify(call.input) === text).length
+  failuresBefore(callId: string): number {
+    return this.#tries.get(callId)?.failures ?? 0
   }
 
   answerTo({ seq }: EventOf<'input_required'>): EventOf<'run_resumed'> | undefined {
