@@ -36,7 +36,8 @@ export function Inspector(props: InspectorProps): JSX.Element {
   const mayPrompts = studio.me.value?.can.prompts === true
   const call = step.kind === 'model' ? records.callOf(step.callId) : undefined
   const before = call === undefined ? undefined : records.calls[call.number - 2]
-  const told = useTold(studio.client, mayPrompts && call !== undefined ? runId : undefined, call, before)
+  const isOver = step.endMs !== undefined
+  const told = useTold(studio.client, mayPrompts && call !== undefined ? runId : undefined, call, before, isOver)
   const searches = searchesOf(step, call, events)
   const tabs = tabsOf(step, mayPrompts, searches.length > 0)
   const view = tabs.find((one) => one === props.view) ?? tabs[0] ?? 'raw'

@@ -7,15 +7,22 @@ import type { CallRecord, TracedCall } from '../state/records.ts'
 /** What a model was told, and the messages of the call before. Undefined while it is read. */
 export type Told = { call: TracedCall; before: Json } | { error: string } | undefined
 
-/** Reads a model call's prompt when it is looked at. Without a run nothing is read. */
+/**
+ * Reads a model call's prompt when it is looked at; once more when the call has ended, if it was not in the record yet. Without a
+ * run nothing is read.
+ */
 export function useTold(
   client: Client,
   runId: string | undefined,
   { callId }: Partial<CallRecord> = {},
-  before?: CallRecord,
+  before: CallRecord | undefined,
+  isOver: boolean,
 ): Told {
   const beforeId = before?.callId
   const [read, setRead] = useState<{ callId: string; told: Told }>()
+  const told = read !== undefined && read.callId === callId ? read.told : undefined
+  const isTriedAgain = isOver && told !== undefined && 'error' in told
+  // biome-ignore lint/correctness/useExhaustiveDependencies: read again for it
   useEffect(() => {
     if (runId === undefined || callId === undefined) return
     const reading = new AbortController()
@@ -32,8 +39,8 @@ export function useTold(
       },
     )
     return () => reading.abort()
-  }, [client, runId, callId, beforeId])
-  return read !== undefined && read.callId === callId ? read.told : undefined
+  }, [client, runId, callId, beforeId, isTriedAgain])
+  return told
 }
 
 function messagesOf(call: TracedCall | undefined): Json {

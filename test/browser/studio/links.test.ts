@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { agent } from '../../../src/runnables/agent/agent.ts'
 import { team } from '../../../src/runnables/team/team.ts'
+import { scriptedModel } from '../../../src/testing/index.ts'
 import { openBrowser, type TestBrowser } from '../../support/browser/browser.ts'
 import { lookAt } from '../../support/browser/look.ts'
 import { nothingWrong, visit } from '../../support/browser/visit.ts'
@@ -28,6 +29,14 @@ beforeAll(async () => {
           })
           yield 'two'
         },
+      }),
+      thinks: agent({
+        model: scriptedModel(async () => {
+          await new Promise<void>((resolve) => {
+            release = resolve
+          })
+          return 'late'
+        }),
       }),
       both: team({ mode: 'parallel', members: ['structured'] }),
     },
@@ -63,6 +72,19 @@ test('a link leads to a step of a run that works, and what comes of it is added'
   release()
   await inspector.getByText('one two').waitFor()
   await inspector.getByText(/^run · seq 1 · completed/).waitFor()
+  expect(await end()).toEqual(nothingWrong)
+})
+
+test('the prompt of a call is there while the model thinks, and its answer when it comes', async () => {
+  const { page, inspector, end } = await open('thinks', '', true)
+  await page.getByRole('row', { name: /^model call/ }).click()
+  await inspector.getByText(/^call 1 of 1 · seq \d+ · under way/).waitFor()
+  await inspector.locator('.prompt').getByText('go', { exact: true }).waitFor()
+  await inspector.getByRole('tab', { name: 'Gave' }).click()
+  await inspector.getByText('Nothing yet.').waitFor()
+  release()
+  await inspector.getByText('late').waitFor()
+  await inspector.getByText(/ · stop · /).waitFor()
   expect(await end()).toEqual(nothingWrong)
 })
 
