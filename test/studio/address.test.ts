@@ -13,6 +13,10 @@ test.each([
     '/s/ses_1/r/run_1/e/118?agent=docs&view=prompt',
     { page: 'chats', sessionId: 'ses_1', runId: 'run_1', seq: 118, view: 'prompt', filter: { agent: 'docs' } },
   ],
+  [
+    '/s/ses_1/r/run_1/e/7?run=run_2',
+    { page: 'chats', sessionId: 'ses_1', runId: 'run_1', seq: 7, inside: 'run_2', filter: {} },
+  ],
   ['/search?q=a%20b', { page: 'search', text: 'a b' }],
   ['/search', { page: 'search', text: '' }],
   ['/knowledge', { page: 'knowledge', query: {} }],

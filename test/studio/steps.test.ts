@@ -67,7 +67,7 @@ describe('the steps of a run', () => {
     const paused = fold([...events, event(11, { type: 'run_end', status: 'input_required', usage, cache_hit: false })])
     expect(shown(paused)).toEqual([
       ['run', 'docs', 0, 0, 11, 'waiting'],
-      ['tool', 'refund', 1, 5, undefined, 'running'],
+      ['tool', 'refund', 1, 5, undefined, 'waiting'],
       ['wait', 'refund', 1, 10, undefined, 'waiting'],
     ])
     expect(paused.isOver).toBe(true)

@@ -13,6 +13,8 @@ interface VirtualListProps<T> {
   onEnd?: (() => void) | undefined
   role: 'listbox' | 'treegrid'
   label: string
+  /** Of a grid. */
+  rowCount?: number
   onKeyDown?: (event: KeyboardEvent) => void
 }
 
@@ -21,7 +23,7 @@ const around = 8
 
 /** Shows the rows in view only, however many there are. */
 export function VirtualList<T>(props: VirtualListProps<T>): JSX.Element {
-  const { items, keyOf, rowHeight, active, render, onEnd, role, label, onKeyDown } = props
+  const { items, keyOf, rowHeight, active, render, onEnd, role, label, rowCount, onKeyDown } = props
   const box = useRef<HTMLDivElement>(null)
   const [view, setView] = useState({ top: 0, height: 600 })
 
@@ -62,7 +64,15 @@ export function VirtualList<T>(props: VirtualListProps<T>): JSX.Element {
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: both roles have keys
     // biome-ignore lint/a11y/useAriaPropsSupportedByRole: both roles have a label
-    <div class="virtual" ref={box} role={role} aria-label={label} onKeyDown={onKeyDown} tabIndex={-1}>
+    <div
+      class="virtual"
+      ref={box}
+      role={role}
+      aria-label={label}
+      aria-rowcount={rowCount}
+      onKeyDown={onKeyDown}
+      tabIndex={-1}
+    >
       <div class="virtual-all" style={{ height: `${items.length * rowHeight}px` }} role="presentation">
         {places.map((place) => {
           const item = items[place]

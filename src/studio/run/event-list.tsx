@@ -1,36 +1,63 @@
+import type { ReadonlySignal } from '@preact/signals'
 import type { JSX } from 'preact'
-import { useState } from 'preact/hooks'
+import { useMemo, useRef, useState } from 'preact/hooks'
 import type { Json } from '../../core/json.ts'
 import type { RunEvent } from '../../wire/event.ts'
+import { formatCount } from '../parts/format.ts'
 import { JsonTree } from '../parts/json-tree.tsx'
 import { placeAfter } from '../parts/list-keys.ts'
+import { useNarrow } from '../parts/narrow.ts'
+import { useFocusOf } from '../parts/roving.ts'
 import { VirtualList } from '../parts/virtual-list.tsx'
 
 interface EventListProps {
   events: readonly RunEvent[]
   /** Grows with each event: the list is the same object. */
-  count: number
+  changes: ReadonlySignal<number>
 }
 
-const rowHeight = 26
-
 /** Every event as it is recorded, however many there are; the chosen one whole. */
-export function EventList({ events }: EventListProps): JSX.Element {
-  const [place, setPlace] = useState(0)
-  const chosen = events[place]
+export function EventList({ events, changes }: EventListProps): JSX.Element {
+  const change = changes.value
+  const [type, setType] = useState('')
+  const [chosenSeq, setChosen] = useState<number>()
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the list is the same object, whatever came
+  const shown = useMemo(
+    () => (type === '' ? [...events] : events.filter((event) => event.type === type)),
+    [events, type, change],
+  )
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the list is the same object, whatever came
+  const types = useMemo(() => countsOf(events), [events, change])
+  const isNarrow = useNarrow()
+  const box = useRef<HTMLDivElement>(null)
+  const found = shown.findIndex(({ seq }) => seq === chosenSeq)
+  const place = Math.max(0, found)
+  const chosen = shown[place]
   const onKeyDown = (event: KeyboardEvent) => {
-    const next = placeAfter(event.key, place, events.length)
+    const next = placeAfter(event.key, place, shown.length)
     if (next === undefined) return
     event.preventDefault()
-    setPlace(next)
+    setChosen(shown[next]?.seq)
   }
+  useFocusOf(box, `[aria-posinset="${place + 1}"]`)
   return (
-    <>
+    <div class="events" ref={box}>
+      <label class="of-type">
+        Only{' '}
+        <select value={type} onChange={({ currentTarget }) => setType(currentTarget.value)}>
+          <option value="">all events</option>
+          {types.map(([name, count]) => (
+            <option key={name} value={name}>
+              {name} {formatCount(count)}
+            </option>
+          ))}
+        </select>
+      </label>
       <VirtualList
-        items={events}
-        keyOf={({ seq, type }) => `${seq} ${type}`}
-        rowHeight={rowHeight}
-        active={Math.min(place, events.length - 1)}
+        items={shown}
+        keyOf={({ seq, type: name }) => `${seq} ${name}`}
+        rowHeight={isNarrow ? 44 : 26}
+        active={Math.min(place, shown.length - 1)}
         role="listbox"
         label="Events of the run"
         onKeyDown={onKeyDown}
@@ -40,27 +67,37 @@ export function EventList({ events }: EventListProps): JSX.Element {
             class="event"
             role="option"
             aria-selected={at === place}
-            aria-setsize={events.length}
+            aria-setsize={shown.length}
             aria-posinset={at + 1}
             tabIndex={at === place ? 0 : -1}
-            onClick={() => setPlace(at)}
+            onClick={() => setChosen(event.seq)}
           >
-            <code>{event.seq}</code> {event.type} <span class="more">{inShort(event)}</span>
+            <code>{event.seq}</code> {event.type}{' '}
+            <span class="more" dir="auto">
+              {inShort(event)}
+            </span>
           </div>
         )}
       />
       {chosen === undefined ? null : (
-        <div class="panel">
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: what is longer than the panel is scrolled to by keys
+        <section class="panel" tabIndex={0} aria-label={`Event ${chosen.seq}`}>
           <JsonTree key={chosen.seq} value={chosen as unknown as Json} />
-        </div>
+        </section>
       )}
-    </>
+    </div>
   )
 }
 
+function countsOf(events: readonly RunEvent[]): [type: string, count: number][] {
+  const counts = new Map<string, number>()
+  for (const { type } of events) counts.set(type, (counts.get(type) ?? 0) + 1)
+  return [...counts].sort(([one], [other]) => one.localeCompare(other))
+}
+
 function inShort(event: RunEvent): string {
-  if ('text' in event) return JSON.stringify(event.text).slice(0, 80)
-  if ('name' in event) return event.name
+  if ('text' in event) return JSON.stringify(event.text.slice(0, 80))
+  if ('name' in event && event.name !== undefined) return event.name
   if ('model' in event && event.model !== undefined) return event.model
   if ('query' in event) return event.query
   return 'status' in event ? event.status : ''

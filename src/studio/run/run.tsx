@@ -1,95 +1,96 @@
-import type { JSX } from 'preact'
-import { useState } from 'preact/hooks'
-import { CopyButton } from '../parts/copy.tsx'
-import { formatCost, formatCount, formatMs } from '../parts/format.ts'
-import { Icon } from '../parts/icon.tsx'
+import { signal } from '@preact/signals'
+import type { ComponentProps, JSX } from 'preact'
+import { useEffect, useRef } from 'preact/hooks'
+import { formatCount } from '../parts/format.ts'
 import { lazy } from '../parts/lazy.tsx'
-import { Status } from '../parts/status.tsx'
 import type { Address } from '../state/address.ts'
 import { isUnderWay } from '../state/conversation.ts'
+import type { RunEvents } from '../state/events.ts'
 import type { OpenedRun } from '../state/opened-run.ts'
-import type { Step } from '../state/steps.ts'
+import type { Row, RunTree } from '../state/run-tree.ts'
+import type { Step } from '../state/step.ts'
 import type { Studio } from '../state/studio.ts'
-import { EventList } from './event-list.tsx'
+import { RunHeader } from './run-header.tsx'
 import { Waterfall } from './waterfall.tsx'
 
-const CopyMenu = lazy(async () => (await import('./copy-menu.tsx')).CopyMenu)
+const CompactList = lazy(async () => (await import('./compact.tsx')).CompactList)
+const EventList = lazy(async () => (await import('./event-list.tsx')).EventList)
 const Inspector = lazy(async () => (await import('./inspector.tsx')).Inspector)
+const RunGraph = lazy(async () => (await import('./run-graph.tsx')).RunGraph)
+
+type Chosen = Extract<Address, { page: 'chats' }>
 
 interface RunViewProps {
   studio: Studio
   opened: OpenedRun
-  address: Extract<Address, { page: 'chats' }>
+  address: Chosen
 }
 
-const modes = ['steps', 'events'] as const
-type Mode = (typeof modes)[number]
+const modes = ['Timeline', 'Compact', 'Events', 'Graph'] as const
+/** Stays from one run to the next. */
+const mode = signal<(typeof modes)[number]>('Timeline')
 
 /** One run: its steps in time, and what is in the one that is chosen. */
 export function RunView({ studio, opened, address }: RunViewProps): JSX.Element {
-  const { runId, events } = opened
-  const [mode, setMode] = useState<Mode>('steps')
-  // Drawn again when an event came.
-  opened.changes.value
-  const run = opened.run.value
-  const { steps, totals } = events.steps
-  const step = stepAt(steps, address.seq)
-  const show = (change: Partial<typeof address>) => studio.go({ ...address, ...change }, address.seq !== undefined)
-  const child = step?.childRunId
+  const { runId, events, tree } = opened
+  // Drawn again when its steps have changed, not with each piece of text.
+  tree.shape.value
+  const close = () => studio.go(withoutStep(address))
+  const urlOf = (inner: string) => studio.urlOf({ ...withoutStep(address), runId: inner })
+  const show = (change: Partial<Chosen>) => studio.go({ ...address, ...change }, address.seq !== undefined)
+  const select = ({ runId: inner, step }: Row) =>
+    step !== undefined && studio.go(placeOf(address, runId, inner, step.seq), address.seq !== undefined)
+  const chosen = address.inside ?? runId
+  const chosenEvents = tree.eventsOf(chosen)
+  const step = stepAt(chosenEvents, address.seq)
+  const selected = keyAt(tree, address)
+  useKeys(studio, opened)
+  useFailedStep(studio, opened, address)
+  const isThere = events.seq > 0
+  useEffect(() => {
+    if (address.inside !== undefined && isThere) void tree.reveal(address.inside)
+  }, [tree, address.inside, isThere])
   return (
     <section class="run" aria-label={`Run ${runId}`}>
-      <header class="bar">
-        <h2>{run?.entity_id ?? 'Run'}</h2>
-        {run === undefined ? null : <Status status={run.status} />}
-        <span>{events.seq === 0 ? '' : formatMs(totals.durationMs)}</span>
-        {run === undefined || run.usage === null ? null : (
-          <span>
-            {formatCount(run.usage.total_tokens)} tokens · {formatCost(run.cost)}
-          </span>
-        )}
-        <code class="id">{runId}</code>
-        <CopyButton text={runId} label="Copy the run's id" />
-        <CopyMenu studio={studio} opened={opened} />
-        {run === undefined || run.parent_run_id === null ? null : (
-          <a href={studio.urlOf({ ...withoutStep(address), runId: run.parent_run_id })}>inside another run</a>
-        )}
-        <button
-          type="button"
-          class="quiet close"
-          onClick={() => studio.go(withoutStep(address))}
-          aria-label="Close the run"
-        >
-          <Icon name="close" />
-        </button>
-      </header>
-      <div role="tablist" class="tabs" aria-label="How to show the run">
-        {modes.map((one) => (
-          <button key={one} type="button" role="tab" aria-selected={one === mode} onClick={() => setMode(one)}>
-            {one === 'events' ? `events ${formatCount(events.all.length)}` : one}
-          </button>
-        ))}
-      </div>
-      <p role="status">{aboutRun(opened)}</p>
-      {mode === 'events' ? (
-        <EventList events={events.all} count={opened.changes.value} />
-      ) : events.seq === 0 ? null : (
-        <Waterfall run={events.steps} selected={step?.seq} onSelect={(seq) => show({ seq })} />
+      <RunHeader studio={studio} opened={opened} urlOf={urlOf} onClose={close} />
+      {opened.isMissing.value ? null : <Tabs opened={opened} />}
+      <AboutRun opened={opened} />
+      {mode.value === 'Events' ? (
+        <EventList events={events.all} changes={events.changes} />
+      ) : events.seq === 0 ? null : mode.value === 'Timeline' ? (
+        <Waterfall tree={tree} selected={selected} onSelect={select} />
+      ) : mode.value === 'Compact' ? (
+        <CompactList
+          tree={tree}
+          selected={selected}
+          urlOf={(row) => studio.urlOf(placeOf(address, runId, row.runId, row.step?.seq))}
+        />
+      ) : (
+        <RunGraph
+          tree={tree}
+          selected={chosen === runId ? step?.seq : undefined}
+          urlOf={(seq) => studio.urlOf(placeOf(address, runId, runId, seq))}
+        />
       )}
-      {mode === 'events' || step === undefined ? null : (
+      {mode.value === 'Events' || step === undefined || chosenEvents === undefined ? null : (
         <>
-          {child === undefined ? null : (
+          {step.childRunId === undefined ? null : (
             <p class="child">
-              <a href={studio.urlOf({ ...withoutStep(address), runId: child })}>The run inside this step</a>
+              <a href={urlOf(step.childRunId)}>The run inside this step</a>
             </p>
           )}
-          <Inspector
+          <LiveInspector
             studio={studio}
-            runId={runId}
-            events={events}
+            runId={chosen}
+            events={chosenEvents}
             step={step}
             view={address.view}
             onView={(view) => show({ view })}
-            onEvents={() => setMode('events')}
+            onEvents={() => {
+              mode.value = 'Events'
+              // A run inside has a list of its own.
+              if (chosen !== runId) studio.go({ ...withoutStep(address), runId: chosen })
+            }}
           />
         </>
       )}
@@ -97,17 +98,131 @@ export function RunView({ studio, opened, address }: RunViewProps): JSX.Element 
   )
 }
 
+/** What is still written in a step is shown as it comes; of all else only what changes the steps. */
+function LiveInspector(props: ComponentProps<typeof Inspector>): JSX.Element {
+  if (props.step.endMs === undefined) props.events.changes.value
+  return <Inspector {...props} />
+}
+
+function Tabs({ opened }: { opened: OpenedRun }): JSX.Element {
+  return (
+    <div role="tablist" class="tabs" aria-label="How to show the run">
+      {modes.map((one) => (
+        <button
+          key={one}
+          type="button"
+          role="tab"
+          aria-selected={one === mode.value}
+          onClick={() => {
+            mode.value = one
+          }}
+        >
+          {one}
+          {one === 'Events' ? <EventCount opened={opened} /> : null}
+        </button>
+      ))}
+    </div>
+  )
+}
+
+/** By itself, so that an event draws no more than this number. */
+function EventCount({ opened }: { opened: OpenedRun }): JSX.Element {
+  opened.events.changes.value
+  return <> {formatCount(opened.events.all.length)}</>
+}
+
+function AboutRun({ opened: { run, error, isMissing, events, runId, tree } }: { opened: OpenedRun }): JSX.Element {
+  const present = run.value
+  tree.shape.value
+  if (isMissing.value) {
+    return <p role="alert">There is no run {runId}: it was deleted, or never was, or this key may not see it.</p>
+  }
+  const wrong = error.value || tree.error.value
+  if (wrong !== '') return <p role="alert">{wrong}</p>
+  const words = present === undefined ? '' : aboutEnd(present)
+  if (events.seq > 0) return <p role="status">{words}</p>
+  const waits = present !== undefined && isUnderWay(present)
+  return (
+    <>
+      <p role="status" class={waits ? undefined : 'appears'}>
+        {present?.status === 'queued'
+          ? 'Queued: it begins when the run before it in this session has ended.'
+          : waits
+            ? 'Waiting for its first event…'
+            : 'Reading…'}
+      </p>
+      <div class="skeleton appears" aria-hidden="true" />
+    </>
+  )
+}
+
+function aboutEnd(run: NonNullable<OpenedRun['run']['value']>): string {
+  const lost = run.truncated ? ' A crash may have lost its last moments.' : ''
+  if (run.status === 'failed') return `Failed (${run.error?.code}): ${run.error?.message}${lost}`
+  if (run.status === 'interrupted') return `The process of the server ended while it was under way.${lost}`
+  if (run.status === 'cancelled') {
+    const reason = run.cancellation_reason
+    return `Cancelled${reason === null ? '' : `: ${reason.replaceAll('_', ' ')}`}.${lost}`
+  }
+  if (run.cache_hit) return `The answer was given before to the same input, and came from the cache.${lost}`
+  return lost.trim()
+}
+
+/** Keys may follow each other faster than the page is drawn. */
+function useKeys(studio: Studio, { runId, tree }: OpenedRun): void {
+  useEffect(() => {
+    const chosen = () => {
+      const address = studio.address.peek()
+      const key = address.page === 'chats' ? keyAt(tree, address) : undefined
+      return { address, place: tree.rows.value.findIndex((row) => row.key === key) }
+    }
+    const move = (by: number) => {
+      const { address, place } = chosen()
+      const row = tree.rows.value[place < 0 ? 0 : place + by]
+      if (row?.step !== undefined && address.page === 'chats')
+        studio.go(placeOf(address, runId, row.runId, row.step.seq), place >= 0)
+    }
+    return studio.keys.on({
+      'next-step': () => move(1),
+      'previous-step': () => move(-1),
+      expand: () => {
+        const row = tree.rows.value[chosen().place]
+        if (row?.step !== undefined) tree.turn(row.runId, row.step)
+      },
+    })
+  }, [studio, runId, tree])
+}
+
+/** What went wrong is looked at first. */
+function useFailedStep(studio: Studio, { run, events }: OpenedRun, address: Chosen): void {
+  const hasLooked = useRef(false)
+  useEffect(() => {
+    if (hasLooked.current || events.seq === 0 || run.value === undefined || isUnderWay(run.value)) return
+    hasLooked.current = true
+    if (run.value.status !== 'failed' || address.seq !== undefined) return
+    const { steps } = events.steps
+    const failed = steps.findLast(({ kind, state }) => state === 'failed' && kind !== 'run' && kind !== 'end')
+    const shown = failed ?? steps.findLast(({ kind }) => kind === 'end')
+    if (shown !== undefined) studio.go({ ...address, seq: shown.seq }, true)
+  })
+}
+
 /** The step that an event's number names, or is within. */
-function stepAt(steps: readonly Step[], seq: number | undefined): Step | undefined {
-  return seq === undefined ? undefined : steps.findLast((step) => step.seq <= seq)
+function stepAt(events: RunEvents | undefined, seq: number | undefined): Step | undefined {
+  return seq === undefined ? undefined : events?.steps.steps.findLast((step) => step.seq <= seq)
 }
 
-function aboutRun({ run, error, events }: OpenedRun): string {
-  if (error.value !== '') return error.value
-  if (events.seq > 0) return ''
-  return run.value !== undefined && isUnderWay(run.value) ? 'Waiting for its first event…' : 'Reading…'
+/** Of the row that an address names. */
+function keyAt(tree: RunTree, { inside = tree.runId, seq }: Chosen): string | undefined {
+  const step = stepAt(tree.eventsOf(inside), seq)
+  return step === undefined ? undefined : `${inside}:${step.seq}`
 }
 
-function withoutStep({ sessionId, filter }: RunViewProps['address']): Extract<Address, { page: 'chats' }> {
+function placeOf(address: Chosen, runId: string, inner: string, seq: number | undefined): Chosen {
+  const { inside: _inside, seq: _seq, ...rest } = address
+  return { ...rest, ...(seq !== undefined && { seq }), ...(inner !== runId && { inside: inner }) }
+}
+
+function withoutStep({ sessionId, filter }: Chosen): Chosen {
   return { page: 'chats', filter, ...(sessionId !== undefined && { sessionId }) }
 }

@@ -1,103 +1,180 @@
-import type { JSX } from 'preact'
-import { useState } from 'preact/hooks'
-import { formatCount, formatMs } from '../parts/format.ts'
-import { Icon, type IconName } from '../parts/icon.tsx'
+import type { JSX, RefObject } from 'preact'
+import { useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
+import { formatMs } from '../parts/format.ts'
 import { placeAfter } from '../parts/list-keys.ts'
+import { useNarrow } from '../parts/narrow.ts'
+import { useFocusOf } from '../parts/roving.ts'
 import { VirtualList } from '../parts/virtual-list.tsx'
-import type { RunSteps, Step, StepKind } from '../state/steps.ts'
+import type { Row, RunTree } from '../state/run-tree.ts'
+import { spanOf, type TimeScale, timeScale } from '../state/time-scale.ts'
+import { StepRow, tookInWords } from './step-row.tsx'
+import { tookMs } from './words.ts'
 
-const rowHeight = 26
-
-const kinds: Readonly<Record<StepKind, [icon: IconName, words: string]>> = {
-  run: ['run', 'run'],
-  search: ['search', 'search'],
-  model: ['model', 'model call'],
-  tool: ['tool', 'tool call'],
-  step: ['step', 'step'],
-  wait: ['waiting', 'waits'],
-  end: ['end', 'end'],
-}
+type Box = RefObject<HTMLDivElement | null>
 
 interface WaterfallProps {
-  run: RunSteps
-  selected: number | undefined
-  onSelect: (seq: number) => void
+  tree: RunTree
+  /** The key of the row that is looked at. */
+  selected: string | undefined
+  onSelect: (row: Row) => void
 }
 
 /** What happened and how long it took, from top to bottom; a bar for each. */
-export function Waterfall({ run, selected, onSelect }: WaterfallProps): JSX.Element {
-  const { steps, totals } = run
-  const place = steps.findIndex(({ seq }) => seq === selected)
-  const [active, setActive] = useState(Math.max(0, place))
+export function Waterfall({ tree, selected, onSelect }: WaterfallProps): JSX.Element {
+  const rows = tree.rows.value
+  const { totals, pauses } = tree.root.steps
+  const isRunning = totals.status === 'running'
+  /** How long the run has worked without saying anything, when that is more than there is room for. */
+  const [silentMs, setSilentMs] = useState(0)
+  const spanMs = isRunning ? spanOf(Math.max(totals.durationMs, silentMs)) : totals.durationMs
+  const scale = useMemo(() => timeScale(spanMs, pauses), [spanMs, pauses])
+  const isNarrow = useNarrow()
+  const box = useRef<HTMLDivElement>(null)
+  const chosen = rows.findIndex(({ key }) => key === selected)
+  const [kept, setKept] = useState(0)
+  const active = chosen >= 0 ? chosen : Math.min(kept, rows.length - 1)
+  useNow(box, isRunning ? spanMs : undefined, tree, scale, setSilentMs)
+  useFocusOf(box, `[aria-rowindex="${active + 1}"]`)
+
+  const select = (place: number) => {
+    const row = rows[place]
+    if (row === undefined) return
+    setKept(place)
+    onSelect(row)
+  }
+  const turn = (place: number) => {
+    const row = rows[place]
+    if (row?.step === undefined) return
+    // Who is in what is folded goes to its step.
+    const isInside = place < active && rows.slice(place + 1, active + 1).every(({ depth }) => depth > row.depth)
+    if (row.isOpen === true && isInside) select(place)
+    tree.turn(row.runId, row.step)
+  }
   const onKeyDown = (event: KeyboardEvent) => {
-    const next = event.key === 'Enter' ? active : placeAfter(event.key, active, steps.length)
+    if (event.ctrlKey || event.metaKey || event.altKey) return
+    const next =
+      event.key === 'Enter' ? active : (placeAfter(event.key, active, rows.length) ?? inward(event.key, rows, active))
     if (next === undefined) return
     event.preventDefault()
-    setActive(next)
-    const step = steps[next]
-    if (step !== undefined) onSelect(step.seq)
+    if (next === 'turn') turn(active)
+    else select(next)
   }
+  const words = `Steps of the run, ${formatMs(totals.durationMs - totals.waitedMs)}`
   return (
-    <VirtualList
-      items={steps}
-      keyOf={({ seq }) => String(seq)}
-      rowHeight={rowHeight}
-      active={place >= 0 ? place : active}
-      role="treegrid"
-      label={`Steps of the run, ${formatMs(totals.durationMs)}`}
-      onKeyDown={onKeyDown}
-      render={(step, at) => (
-        // biome-ignore lint/a11y/useKeyWithClickEvents: the grid has the keys
-        <div
-          class={`step ${step.kind} is-${step.state}`}
-          role="row"
-          aria-level={step.depth + 1}
-          aria-rowindex={at + 1}
-          aria-selected={step.seq === selected}
-          tabIndex={at === (place >= 0 ? place : active) ? 0 : -1}
-          onClick={() => {
-            setActive(at)
-            onSelect(step.seq)
-          }}
-        >
-          <StepRow step={step} durationMs={totals.durationMs} />
-        </div>
-      )}
-    />
+    <div class={`timeline ${isRunning ? 'is-running' : ''}`} ref={box}>
+      <Axis scale={scale} />
+      <VirtualList
+        items={rows}
+        keyOf={({ key }) => key}
+        rowHeight={isNarrow ? 44 : 26}
+        active={active}
+        role="treegrid"
+        rowCount={rows.length}
+        label={words}
+        onKeyDown={onKeyDown}
+        render={({ step, key, note, depth, isOpen, offsetMs, events }, place) =>
+          step === undefined ? (
+            <div
+              class="step"
+              role="row"
+              aria-level={depth + 1}
+              aria-rowindex={place + 1}
+              tabIndex={place === active ? 0 : -1}
+            >
+              <span class="label more" role="gridcell" style={{ paddingInlineStart: `${depth * 14 + 24}px` }}>
+                {note}
+              </span>
+            </div>
+          ) : (
+            <StepRow
+              step={step}
+              version={step.version}
+              scale={scale}
+              offsetMs={offsetMs}
+              depth={depth}
+              place={place}
+              isOpen={isOpen}
+              isSelected={key === selected}
+              isActive={place === active}
+              took={tookInWords(step, tookMs(step, events.steps.pauses))}
+              usage={tree.usageOf(step)}
+              cost={tree.costOf(step)}
+              onSelect={select}
+              onTurn={turn}
+            />
+          )
+        }
+      />
+    </div>
   )
 }
 
-function StepRow({ step, durationMs }: { step: Step; durationMs: number }): JSX.Element {
-  const { kind, label, depth, note, usage, startMs, endMs, textMs } = step
-  const [icon, words] = kinds[kind]
-  const end = endMs ?? durationMs
-  const whole = Math.max(1, durationMs)
-  const percent = (ms: number) => `${(100 * ms) / whole}%`
+/** Left and Right: fold and unfold, or go to what is around or inside. */
+function inward(key: string, rows: readonly Row[], place: number): number | 'turn' | undefined {
+  const { isOpen, depth = 0 } = rows[place] ?? {}
+  if (key === 'ArrowRight') return isOpen === false ? 'turn' : isOpen === true ? place + 1 : undefined
+  if (key !== 'ArrowLeft') return undefined
+  if (isOpen === true) return 'turn'
+  const around = rows.slice(0, place).findLastIndex((row) => row.depth < depth)
+  return around < 0 ? undefined : around
+}
+
+function Axis({ scale }: { scale: TimeScale }): JSX.Element {
   return (
-    <>
-      <span class="label" role="gridcell" style={{ paddingInlineStart: `${depth * 14}px` }}>
-        <Icon name={icon} /> <span class="hidden">{words}</span>
-        <span dir="auto">{label}</span> {note === undefined ? null : <span class="more">{note}</span>}
-        {usage ? (
-          <span class="more">
-            {formatCount(usage.input_tokens)}→{formatCount(usage.output_tokens)}
+    <div class="axis" aria-hidden="true">
+      <span class="track">
+        {scale.ticks.map(({ at, ms }) => (
+          <span key={ms} class={at > 88 ? 'tick is-last' : 'tick'} style={{ insetInlineStart: `${at}%` }}>
+            {ms === 0 ? '0' : formatTick(ms)}
           </span>
-        ) : null}
+        ))}
+        {scale.cuts.map(({ at, ms }) => (
+          <span
+            key={at}
+            class="cut"
+            style={{ insetInlineStart: `${at}%` }}
+            title={`${formatMs(ms)} of waiting are left out`}
+          >
+            ⋯
+          </span>
+        ))}
       </span>
-      <span class="track" role="gridcell">
-        <span
-          class="bar-of-step"
-          style={{ insetInlineStart: percent(startMs), width: percent(Math.max(0, end - startMs)) }}
-        >
-          {textMs === undefined ? null : (
-            <span
-              class="text"
-              style={{ insetInlineStart: `${(100 * (textMs - startMs)) / Math.max(1, end - startMs)}%` }}
-            />
-          )}
-        </span>
-        <span class="took">{kind === 'end' ? '' : endMs === undefined ? '…' : formatMs(end - startMs)}</span>
-      </span>
-    </>
+    </div>
   )
+}
+
+function formatTick(ms: number): string {
+  if (ms < 1000) return `${ms} ms`
+  return ms < 60_000 ? `${ms / 1000} s` : `${Math.round(ms / 6000) / 10} min`
+}
+
+/** Moves the end of what is under way by one property of the style: nothing is drawn again for it, until the axis has to be longer. */
+function useNow(
+  box: Box,
+  spanMs: number | undefined,
+  { root }: RunTree,
+  scale: TimeScale,
+  onLonger: (ms: number) => void,
+): void {
+  useLayoutEffect(() => {
+    const element = box.current
+    if (element === null || spanMs === undefined) return
+    const restMs = matchMedia('(prefers-reduced-motion: reduce)').matches ? 1000 : 0
+    let frame = 0
+    let drawn = Number.NEGATIVE_INFINITY
+    const move = (time: number) => {
+      frame = requestAnimationFrame(move)
+      if (time - drawn < restMs) return
+      drawn = time
+      const { totals, began = 0 } = root.steps
+      const now = Math.max(totals.durationMs, Date.now() - began)
+      element.style.setProperty('--now', `${scale.at(now)}%`)
+      if (now >= spanMs) onLonger(now)
+    }
+    move(performance.now())
+    return () => {
+      cancelAnimationFrame(frame)
+      element.style.removeProperty('--now')
+    }
+  }, [box, spanMs, root, scale, onLonger])
 }

@@ -1,6 +1,6 @@
 /** What the page shows; every address below the studio's path stands for one. */
 export type Address =
-  | { page: 'chats'; sessionId?: string; runId?: string; seq?: number; view?: View; filter: Filter }
+  | { page: 'chats'; sessionId?: string; runId?: string; seq?: number; inside?: string; view?: View; filter: Filter }
   | { page: 'run'; runId: string }
   | { page: 'search'; text: string }
   | { page: 'knowledge'; query: Asked; documentId?: string; chunkId?: string }
@@ -58,7 +58,10 @@ function readChat([sessionId, second, runId, third, seq, ...more]: string[], que
   if (third === undefined) return { page: 'chats', sessionId, runId, filter }
   if (third !== 'e' || !/^\d{1,15}$/.test(seq ?? '')) return { page: 'unknown' }
   const view = views.find((one) => one === query.get('view'))
-  return { page: 'chats', sessionId, runId, seq: Number(seq), ...(view !== undefined && { view }), filter }
+  // The run inside, if the step is one of its own.
+  const inside = query.get('run')
+  const chosen = { seq: Number(seq), ...(inside && { inside }), ...(view !== undefined && { view }) }
+  return { page: 'chats', sessionId, runId, ...chosen, filter }
 }
 
 function readKnowledge([first, documentId, second, chunkId, ...more]: string[], search: URLSearchParams): Address {
@@ -100,14 +103,17 @@ function placeOf(address: Address): Place {
     case 'unknown':
       return { path: [], query: {} }
     case 'chats': {
-      const { sessionId, runId, seq, view, filter } = address
+      const { sessionId, runId, seq, inside, view, filter } = address
       const path: string[] = []
       if (sessionId !== undefined) path.push('s', sessionId)
       if (sessionId !== undefined && runId !== undefined) {
         path.push('r', runId)
         if (seq !== undefined) path.push('e', String(seq))
       }
-      return { path, query: { agent: filter.agent, status: filter.status, ...(seq !== undefined && { view }) } }
+      return {
+        path,
+        query: { agent: filter.agent, status: filter.status, ...(seq !== undefined && { run: inside, view }) },
+      }
     }
   }
 }

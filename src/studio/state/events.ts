@@ -1,3 +1,4 @@
+import { signal } from '@preact/signals'
 import { addToParts, type Part } from '../../core/message.ts'
 import type { RunEvent } from '../../wire/event.ts'
 import { StepRecords } from './records.ts'
@@ -10,11 +11,15 @@ export class RunEvents {
   readonly all: RunEvent[] = []
   readonly steps = new RunSteps()
   readonly records = new StepRecords()
+  /** Grows with each event, also with a piece of text. */
+  readonly changes = signal(0)
   readonly sources: Source[] = []
   readonly parts: Part[] = []
   reasoning = ''
   /** Of the last event. */
   seq = 0
+  /** Whether the last event changed what is drawn of the steps. */
+  isDrawnAnew = false
 
   /**
    * Whether a live event may be added. The stream may still hand over what comes late in a run that is only now followed from its
@@ -29,7 +34,8 @@ export class RunEvents {
     if (event.seq <= this.seq) return false
     this.seq = event.seq
     this.all.push(event)
-    this.steps.add(event)
+    this.changes.value++
+    this.isDrawnAnew = this.steps.add(event)
     this.records.add(event)
     if (event.type === 'source') this.sources.push(event)
     else if (event.type === 'reasoning_delta') this.reasoning += event.text

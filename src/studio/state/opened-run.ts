@@ -1,22 +1,23 @@
-import { signal } from '@preact/signals'
+import { type Signal, signal } from '@preact/signals'
 import type { Client } from '../../client/client.ts'
 import type { RunEvent } from '../../wire/event.ts'
 import type { Run, RunDetail } from '../../wire/run.ts'
 import { isUnderWay } from './conversation.ts'
 import { RunEvents } from './events.ts'
 import { messageOf } from './message-of.ts'
+import { RunTree } from './run-tree.ts'
 
-/** A run that is looked at step by step: a turn, or the run of a member inside one. `changes` grows when an event comes. */
+/** A run that is looked at step by step: a turn, or the run of a member inside one. */
 export class OpenedRun {
   readonly runId: string
   readonly run = signal<RunDetail | undefined>(undefined)
   readonly error = signal('')
-  readonly changes = signal(0)
-  /** Another object when they were read anew. */
-  events = new RunEvents()
+  /** There is no such run, or not any more, or not for this key. */
+  readonly isMissing = signal(false)
   readonly #client: Client
   readonly #onFollow: () => void
   readonly #reading = new AbortController()
+  readonly #tree: Signal<RunTree>
   /** Came before the run was read. */
   #changed: Run | undefined
 
@@ -25,7 +26,18 @@ export class OpenedRun {
     this.#client = client
     this.runId = runId
     this.#onFollow = onFollow
+    const isLive = () => this.followed !== undefined
+    this.#tree = signal(new RunTree(client, runId, new RunEvents(), this.#reading.signal, isLive))
     this.#open().catch((error: unknown) => this.#failed(error))
+  }
+
+  /** Another object when the events were read anew, as are its events. */
+  get tree(): RunTree {
+    return this.#tree.value
+  }
+
+  get events(): RunEvents {
+    return this.tree.root
   }
 
   /** What came meanwhile is lost. Of a run that ended, a server that was killed may have lost events that the page has. */
@@ -43,7 +55,8 @@ export class OpenedRun {
     return run !== undefined && isUnderWay(run) ? this.events.seq : undefined
   }
 
-  async #open(events = this.events): Promise<void> {
+  /** `anew`: takes the place of the events that are known, if the run is not under way. */
+  async #open(anew?: RunEvents): Promise<void> {
     const { signal } = this.#reading
     this.#changed = undefined
     const read = await this.#client.runs.get(this.runId, { signal })
@@ -51,25 +64,41 @@ export class OpenedRun {
     const run = isUnderWay(read) && this.#changed !== undefined ? { ...read, ...(this.#changed as Run) } : read
     this.run.value = run
     this.error.value = ''
-    if (isUnderWay(run)) this.#onFollow()
-    else await this.#readEvents(events)
+    this.isMissing.value = false
+    if (isUnderWay(run)) {
+      this.#onFollow()
+      await this.tree.readHeads(this.runId)
+    } else await this.#readEvents(anew)
   }
 
-  async #readEvents(events: RunEvents): Promise<void> {
+  async #readEvents(anew?: RunEvents): Promise<void> {
     const { signal } = this.#reading
+    const events = anew ?? this.events
     for await (const event of await this.#client.runs.events(this.runId, { signal, after: events.seq })) {
       events.add(event as RunEvent)
     }
-    this.events = events
-    this.changes.value++
+    if (anew !== undefined) {
+      this.#tree.value = this.tree.withRoot(anew)
+      // It may have been resumed while it was read.
+      this.#onFollow()
+    }
+    const { tree } = this
+    tree.changed()
+    if (!tree.root.steps.steps.some(({ childRunId }) => childRunId !== undefined)) return
+    await tree.readHeads(this.runId)
+    await tree.readOpen()
   }
 
   received(event: RunEvent): void {
-    if (event.run_id === this.runId && this.events.follows(event) && this.events.add(event)) this.changes.value++
+    if (event.run_id !== this.runId) this.tree.received(event)
+    else if (this.events.follows(event) && this.events.add(event) && this.events.isDrawnAnew) this.tree.changed()
   }
 
   runChanged(run: Run): void {
-    if (run.run_id !== this.runId) return
+    if (run.run_id !== this.runId) {
+      this.tree.runChanged(run)
+      return
+    }
     this.#changed = run
     const present = this.run.value
     if (present === undefined) return
@@ -77,11 +106,12 @@ export class OpenedRun {
     this.run.value = { ...present, ...run }
     if (wasUnderWay !== isUnderWay(run)) this.#onFollow()
     // What came between the last event and the end.
-    if (!isUnderWay(run)) this.#readEvents(this.events).catch((error: unknown) => this.#failed(error))
+    if (!isUnderWay(run)) this.#readEvents().catch((error: unknown) => this.#failed(error))
   }
 
   #failed(error: unknown): void {
     if (this.#reading.signal.aborted) return
+    this.isMissing.value = error instanceof Error && 'status' in error && error.status === 404
     this.error.value = messageOf(error)
   }
 }

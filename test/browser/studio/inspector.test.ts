@@ -217,6 +217,7 @@ test('a prompt that can not be put together again says so, and leads to the even
   await inspector.getByText(/can’t be put together again/).waitFor()
   expect(await lookAt(page)).toEqual([])
   await inspector.getByRole('button', { name: 'events of the run' }).click()
-  await page.getByRole('option', { name: /model_call_start/ }).waitFor()
+  const list = page.getByRole('listbox', { name: 'Events of the run' })
+  await list.getByRole('option', { name: /model_call_start/ }).waitFor()
   expect(await end()).toEqual(nothingWrong)
 })

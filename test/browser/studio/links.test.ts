@@ -95,10 +95,7 @@ test('a link leads to a step of a member, by any of its events, or says that the
   await inspector.getByText(/^run · seq 1 · completed/).waitFor()
   await server.call('DELETE', `/api/v1/sessions/${run.session_id}`)
   await page.reload()
-  await page
-    .locator('.run [role=status]')
-    .getByText(/no run|not found/i)
-    .waitFor()
+  await page.getByRole('alert').getByText('There is no run').waitFor()
   expect(await lookAt(page)).toEqual([])
   const { errors, ...rest } = await end()
   expect({ ...rest, errors: errors.filter((error) => !error.includes('404')) }).toEqual(nothingWrong)

@@ -1,0 +1,128 @@
+import type { GraphEdge, GraphNode } from '../parts/graph-layout.ts'
+import type { RunSteps, Step } from '../state/steps.ts'
+import { kinds } from './words.ts'
+
+export interface RunGraphData {
+  nodes: GraphNode[]
+  edges: GraphEdge[]
+}
+
+/** What followed what in a run, as it ran: a node for each step. */
+export function graphOf(run: RunSteps, urlOf: (seq: number) => string): RunGraphData {
+  const data: RunGraphData = { nodes: [], edges: [] }
+  const { root } = run
+  if (root === undefined) return data
+  const byId = new Map(run.steps.flatMap((step) => (step.callId === undefined ? [] : [[step.callId, step] as const])))
+  data.nodes.push(nodeOf(root, urlOf))
+  flow(root, [root], { data, byId, urlOf })
+  return data
+}
+
+/** The same with one node for all steps of one name, and how often each was gone through. */
+export function aggregated({ nodes, edges }: RunGraphData): RunGraphData {
+  const groups = Map.groupBy(nodes, ({ kind, label }) => `${kind} ${label}`)
+  const groupOf = new Map(nodes.map(({ id, kind, label }) => [id, `${kind} ${label}`]))
+  const ways = Map.groupBy(edges, ({ from, to }) => JSON.stringify([groupOf.get(from), groupOf.get(to)]))
+  return {
+    nodes: [...groups].map(([id, group]) => {
+      const [first] = group as [GraphNode, ...GraphNode[]]
+      const state = worst.find((one) => group.some((node) => node.state === one))
+      const shown = group.findLast((node) => node.state === state) ?? first
+      const label = group.length === 1 ? first.label : `${first.label} ×${group.length}`
+      return { ...shown, id, label }
+    }),
+    edges: [...ways].map(([ends, group]) => {
+      const [from, to] = JSON.parse(ends) as [string, string]
+      return { from, to, ...(group.length > 1 && { label: `×${group.length}` }) }
+    }),
+  }
+}
+
+const worst = ['failed', 'waiting', 'running', 'cancelled', 'done'] as const
+
+interface Flowing {
+  data: RunGraphData
+  byId: ReadonlyMap<string, Step>
+  urlOf: (seq: number) => string
+}
+
+/** Adds what is inside a step, after `entry`. Gives what the next one follows. */
+function flow(outer: Step, entry: readonly Step[], flowing: Flowing): readonly Step[] {
+  const { data, byId, urlOf } = flowing
+  const steps = outer.below.filter((step) => step.kind !== 'end' && !(step.kind === 'wait' && isOfTool(step, byId)))
+  const exits = new Map<Step, readonly Step[]>()
+  const followed = new Set<Step>()
+  const isCode = steps.some(({ after }) => after !== undefined)
+  steps.forEach((step, place) => {
+    const earlier = steps.slice(0, place)
+    const before = isCode ? beforeInCode(step, earlier, followed, byId) : beforeInTime(step, earlier)
+    for (const one of before) followed.add(one)
+    const from = before.length === 0 ? entry : before.flatMap((one) => exits.get(one) ?? [one])
+    // A call of the model by which a member of the team was asked is the member.
+    const isOnlyAround = step.kind === 'tool' && step.below.length === 1 && step.below[0]?.childRunId !== undefined
+    if (isOnlyAround) {
+      exits.set(step, flow(step, from, flowing))
+      return
+    }
+    data.nodes.push(nodeOf(step, urlOf))
+    for (const one of from) data.edges.push({ from: idOf(one), to: idOf(step) })
+    exits.set(step, step.below.length === 0 ? [step] : flow(step, [step], flowing))
+  })
+  const last = steps.filter((step) => !followed.has(step)).flatMap((step) => exits.get(step) ?? [step])
+  return last.length === 0 ? entry : last
+}
+
+function isOfTool({ callId }: Step, byId: ReadonlyMap<string, Step>): boolean {
+  return callId !== undefined && byId.get(callId)?.kind === 'tool'
+}
+
+function hasEnded(step: Step, before: Step): boolean {
+  return step.endSeq !== undefined && step.endSeq < before.seq
+}
+
+/** Those that had ended, without those that others of them followed. */
+function beforeInTime(step: Step, earlier: readonly Step[]): Step[] {
+  const ended = earlier.filter((one) => hasEnded(one, step))
+  const lastBegan = ended.reduce((last, { seq }) => Math.max(last, seq), 0)
+  return ended.filter(({ endSeq = 0 }) => endSeq > lastBegan)
+}
+
+/** What the code of a workflow says it reached before, unless that still worked: then both are branches of the same. */
+function beforeInCode(
+  step: Step,
+  earlier: readonly Step[],
+  followed: ReadonlySet<Step>,
+  byId: ReadonlyMap<string, Step>,
+): Step[] {
+  const said = step.after === undefined ? undefined : byId.get(step.after)
+  let before = said
+  while (before !== undefined && !hasEnded(before, step))
+    before = before.after === undefined ? undefined : byId.get(before.after)
+  if (before === undefined || !earlier.includes(before)) return []
+  // Branches that began with it and have ended: the code waited for them all.
+  const joined =
+    said === before
+      ? earlier.filter((one) => !followed.has(one) && hasEnded(one, step) && began(one, before, byId))
+      : []
+  return joined.length > 0 ? joined : [before]
+}
+
+/** Whether a step is, or follows, one that began no later than `last`. */
+function began(step: Step, last: Step, byId: ReadonlyMap<string, Step>): boolean {
+  for (
+    let one: Step | undefined = step;
+    one !== undefined;
+    one = one.after === undefined ? undefined : byId.get(one.after)
+  )
+    if (one.seq <= last.seq) return true
+  return false
+}
+
+function idOf({ seq }: Step): string {
+  return String(seq)
+}
+
+function nodeOf(step: Step, urlOf: (seq: number) => string): GraphNode {
+  const { seq, label, kind, state } = step
+  return { id: idOf(step), label, kind: kinds[kind][1].split(' ')[0] ?? kind, state, href: urlOf(seq) }
+}

@@ -1,0 +1,75 @@
+import type { JSX } from 'preact'
+import { useEffect, useState } from 'preact/hooks'
+import { CopyButton } from '../parts/copy.tsx'
+import { formatCost, formatCount, formatMs } from '../parts/format.ts'
+import { Icon } from '../parts/icon.tsx'
+import { lazy } from '../parts/lazy.tsx'
+import { Status } from '../parts/status.tsx'
+import { isUnderWay } from '../state/conversation.ts'
+import type { OpenedRun } from '../state/opened-run.ts'
+import type { Studio } from '../state/studio.ts'
+import { costInWords, usageInWords } from './words.ts'
+
+const CopyMenu = lazy(async () => (await import('./copy-menu.tsx')).CopyMenu)
+
+interface RunHeaderProps {
+  studio: Studio
+  opened: OpenedRun
+  urlOf: (runId: string) => string
+  onClose: () => void
+}
+
+/** Shorter waits are part of the work. */
+const shortestWaitMs = 1000
+
+/** Who ran, how it ended, how long it took and what it used. */
+export function RunHeader({ studio, opened, urlOf, onClose }: RunHeaderProps): JSX.Element {
+  const { runId, events } = opened
+  opened.tree.shape.value
+  const run = opened.run.value
+  const { began, totals } = events.steps
+  const { status, durationMs, waitedMs, usage: used } = totals
+  const usage = run?.usage ?? used
+  return (
+    <header class="bar">
+      <h2>{run?.entity_id ?? 'Run'}</h2>
+      {run === undefined ? null : <Status status={run.status} />}
+      {run?.cache_hit === true ? <span class="badge">from the cache</span> : null}
+      {events.seq === 0 ? null : status === 'running' ? (
+        <Elapsed since={(began ?? 0) + waitedMs} />
+      ) : (
+        <span>{formatMs(durationMs - waitedMs)}</span>
+      )}
+      {waitedMs < shortestWaitMs ? null : <span class="more">+ {formatMs(waitedMs)} of waiting</span>}
+      {usage === null ? null : (
+        <span title={usageInWords(usage)}>
+          {formatCount(usage.total_tokens)} tokens<span class="hidden"> ({usageInWords(usage)})</span>
+        </span>
+      )}
+      {run === undefined || isUnderWay(run) ? null : (
+        <span title={costInWords(run.cost)}>
+          {formatCost(run.cost)} <span class="hidden">{costInWords(run.cost)}</span>
+        </span>
+      )}
+      <code class="id">{runId}</code>
+      <CopyButton text={runId} label="Copy the run's id" />
+      <CopyMenu studio={studio} opened={opened} />
+      {run === undefined || run.parent_run_id === null ? null : (
+        <a href={urlOf(run.parent_run_id)}>inside another run</a>
+      )}
+      <button type="button" class="quiet close" onClick={onClose} aria-label="Close the run">
+        <Icon name="close" />
+      </button>
+    </header>
+  )
+}
+
+/** How long it has worked, to the second. */
+function Elapsed({ since }: { since: number }): JSX.Element {
+  const [now, setNow] = useState(Date.now)
+  useEffect(() => {
+    const ticking = setInterval(() => setNow(Date.now()), 1000)
+    return () => clearInterval(ticking)
+  }, [])
+  return <span>{Math.max(0, Math.floor((now - since) / 1000))} s</span>
+}
