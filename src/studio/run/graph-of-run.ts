@@ -53,9 +53,13 @@ function flow(outer: Step, entry: readonly Step[], flowing: Flowing): readonly S
   const exits = new Map<Step, readonly Step[]>()
   const followed = new Set<Step>()
   const isCode = steps.some(({ after }) => after !== undefined)
+  // Of two that follow the same, the later one is where branches meet.
+  const meeting = new Set(new Map(steps.map((step) => [step.after, step])).values())
   steps.forEach((step, place) => {
     const earlier = steps.slice(0, place)
-    const before = isCode ? beforeInCode(step, earlier, followed, byId) : beforeInTime(step, earlier)
+    const before = isCode
+      ? beforeInCode(step, meeting.has(step) ? earlier.filter((one) => !followed.has(one)) : [], byId)
+      : beforeInTime(step, earlier)
     for (const one of before) followed.add(one)
     const from = before.length === 0 ? entry : before.flatMap((one) => exits.get(one) ?? [one])
     // A call of the model by which a member of the team was asked is the member.
@@ -88,22 +92,15 @@ function beforeInTime(step: Step, earlier: readonly Step[]): Step[] {
 }
 
 /** What the code of a workflow says it reached before, unless that still worked: then both are branches of the same. */
-function beforeInCode(
-  step: Step,
-  earlier: readonly Step[],
-  followed: ReadonlySet<Step>,
-  byId: ReadonlyMap<string, Step>,
-): Step[] {
+function beforeInCode(step: Step, open: readonly Step[], byId: ReadonlyMap<string, Step>): Step[] {
   const said = step.after === undefined ? undefined : byId.get(step.after)
   let before = said
   while (before !== undefined && !hasEnded(before, step))
     before = before.after === undefined ? undefined : byId.get(before.after)
-  if (before === undefined || !earlier.includes(before)) return []
-  // Branches that began with it and have ended: the code waited for them all.
-  const joined =
-    said === before
-      ? earlier.filter((one) => !followed.has(one) && hasEnded(one, step) && began(one, before, byId))
-      : []
+  if (before === undefined) return []
+  // Branches that began with it, or before it, and have ended: the code waited for them all.
+  const last = before
+  const joined = said === before ? open.filter((one) => hasEnded(one, step) && began(one, last, byId)) : []
   return joined.length > 0 ? joined : [before]
 }
 

@@ -82,7 +82,7 @@ function Label({ step, depth, place, isOpen, usage, cost, onTurn }: LabelProps):
           {usage ? (
             <>
               <span aria-hidden="true">
-                {formatCount(usage.input_tokens)}→{formatCount(usage.output_tokens)}
+                {formatCount(usage.input_tokens)} in, {formatCount(usage.output_tokens)} out
               </span>
               <span class="hidden">{usageInWords(usage)}</span>
             </>
@@ -102,7 +102,7 @@ function Label({ step, depth, place, isOpen, usage, cost, onTurn }: LabelProps):
             onTurn(place)
           }}
         >
-          <Icon name="run" />
+          <Icon name="fold" />
         </button>
       )}
     </span>

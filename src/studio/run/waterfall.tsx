@@ -134,9 +134,7 @@ function Axis({ scale }: { scale: TimeScale }): JSX.Element {
             class="cut"
             style={{ insetInlineStart: `${at}%` }}
             title={`${formatMs(ms)} of waiting are left out`}
-          >
-            ⋯
-          </span>
+          />
         ))}
       </span>
     </div>

@@ -15,6 +15,8 @@ export interface TimeScale {
 const shortestCutMs = 1000
 /** What stands for a time that is cut out, of the time that is drawn. */
 const cutShare = 0.04
+/** In percent: words there would be covered. */
+const roomOfCut = 16
 const mostTicks = 5
 const tickSizes = [1, 2, 5]
 
@@ -34,10 +36,13 @@ export function timeScale(spanMs: number, pauses: readonly Pause[]): TimeScale {
     }
     return Math.max(0, Math.min(100, (100 * drawn) / whole))
   }
+  const cuts = cut.map(({ fromMs, toMs }) => ({ at: (at(fromMs) + at(toMs)) / 2, ms: toMs - fromMs }))
+  const ticks = ticksOf(workMs).map((ms) => ({ ms, at: at(realTime(ms, cut)) }))
+  const isFree = (place: number) => cuts.every((one) => place > one.at + roomOfCut / 4 || place < one.at - roomOfCut)
   return {
     at,
-    ticks: ticksOf(workMs).map((ms) => ({ ms, at: at(realTime(ms, cut)) })),
-    cuts: cut.map(({ fromMs, toMs }) => ({ at: (at(fromMs) + at(toMs)) / 2, ms: toMs - fromMs })),
+    ticks: ticks.filter(({ ms, at: place }) => ms === 0 || isFree(place)),
+    cuts,
     key: `${workMs} ${cut.map(({ fromMs, toMs }) => `${fromMs}-${toMs}`).join(' ')}`,
   }
 }
