@@ -1,6 +1,5 @@
 import type { GraphEdge, GraphNode } from '../parts/graph-layout.ts'
 import type { RunSteps, Step } from '../state/steps.ts'
-import { kinds } from './words.ts'
 
 export interface RunGraphData {
   nodes: GraphNode[]
@@ -121,5 +120,5 @@ function idOf({ seq }: Step): string {
 
 function nodeOf(step: Step, urlOf: (seq: number) => string): GraphNode {
   const { seq, label, kind, state } = step
-  return { id: idOf(step), label, kind: kinds[kind][1].split(' ')[0] ?? kind, state, href: urlOf(seq) }
+  return { id: idOf(step), label, kind: kind === 'wait' ? 'question' : kind, state, href: urlOf(seq) }
 }
