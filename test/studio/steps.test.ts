@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { RunEvents } from '../../src/studio/state/events.ts'
+import { sumCost, sumUsage } from '../../src/studio/state/step.ts'
 import type { RunEvent } from '../../src/wire/event.ts'
 
 const began = Date.parse('2026-01-01T00:00:00.000Z')
@@ -99,6 +100,95 @@ describe('the steps of a run', () => {
     expect(run.steps.totals.usage).toEqual(usage)
   })
 
+  test('know how long the run waited: by the pause that is in the record, or by what came live', () => {
+    const began = start()
+    const asked = event(10, { type: 'input_required', call_id: 'q', kind: 'input', prompt: 'Which?' })
+    const ended = event(12, { type: 'run_end', status: 'input_required', usage, cache_hit: false })
+    const resumed = { type: 'run_resumed', from: 'input_required' }
+    const live = fold([began, asked, ended, event(500_012, resumed)])
+    const paused = { seq: ended.seq, at: at(12) }
+    const recorded = fold([began, asked, event(500_012, { ...resumed, paused })])
+    for (const { steps } of [live, recorded]) {
+      expect(steps.pauses).toEqual([{ fromMs: 12, toMs: 500_012 }])
+      expect(steps.totals).toMatchObject({ status: 'running', waitedMs: 500_000 })
+      expect(steps.steps[1]).toMatchObject({ kind: 'wait', endMs: 500_012, state: 'done' })
+    }
+  })
+
+  test('end when the process did, not when the server was there again', () => {
+    const run = fold([
+      start(),
+      call(10, 'c1'),
+      event(50, { type: 'text_delta', text: 'a' }),
+      event(3_600_000, { type: 'run_end', status: 'interrupted', usage: null, cache_hit: false }),
+    ])
+    expect(run.steps.steps.map(({ kind, endMs, isCut }) => [kind, endMs, isCut])).toEqual([
+      ['run', 50, true],
+      ['model', 50, true],
+      ['end', 50, undefined],
+    ])
+    run.add(event(3_600_100, { type: 'run_resumed', from: 'interrupted' }))
+    expect(run.steps.pauses).toEqual([{ fromMs: 50, toMs: 3_600_100 }])
+    expect(run.steps.root).toMatchObject({ endMs: undefined, state: 'running' })
+  })
+
+  test('go on in the same row when they begin again after a pause', () => {
+    const begin = { type: 'step_start', step_id: 's1', name: 'left', child_run_id: 'run_2' }
+    const run = fold([
+      start(),
+      event(1, begin),
+      event(5, { type: 'run_end', status: 'input_required', usage, cache_hit: false }),
+      event(90, { type: 'run_resumed', from: 'input_required' }),
+      event(91, begin),
+      event(95, { type: 'step_end', step_id: 's1', status: 'completed', duration_ms: 4 }),
+    ])
+    expect(shown(run).filter(([kind]) => kind === 'step')).toEqual([['step', 'left', 1, 1, 95, 'done']])
+  })
+
+  test('say what a tool has given so far, and that a call is made again', () => {
+    const run = fold([
+      start(),
+      event(1, { type: 'tool_call', call_id: 't', name: 'read', input: {} }),
+      event(2, { type: 'tool_progress', call_id: 't', name: 'read', output: { pages: 3 } }),
+      call(3, 'c1'),
+      called(4, 'c1', { finish_reason: 'error', usage: null }),
+      call(5, 'c2'),
+      called(6, 'c2'),
+      call(7, 'c3'),
+    ])
+    expect(run.steps.steps[1]?.progress).toBe('{"pages":3}')
+    expect(run.steps.steps.slice(2).map(({ attempt }) => attempt)).toEqual([undefined, 2, undefined])
+  })
+
+  test('are inside the call by which the model of a team asked the member, and count as its own', () => {
+    const run = fold([
+      start(),
+      event(1, { type: 'tool_call', call_id: 't', name: 'ask_left', input: {} }),
+      event(2, { type: 'step_start', step_id: 's1', name: 'left', child_run_id: 'run_2' }),
+      event(3, { type: 'step_end', step_id: 's1', status: 'completed', usage, duration_ms: 1 }),
+      event(4, { type: 'tool_result', call_id: 't', name: 'ask_left', output: '', duration_ms: 3 }),
+    ])
+    expect(shown(run).slice(1)).toEqual([
+      ['tool', 'ask_left', 1, 1, 4, 'done'],
+      ['step', 'left', 2, 2, 3, 'done'],
+    ])
+    expect(run.steps.steps[1]?.usageInside).toEqual(usage)
+    expect(run.steps.totals.usage).toEqual(usage)
+  })
+
+  test('change with what is drawn of them, and not with text', () => {
+    const run = fold([start(), call(1, 'c1')])
+    const drawn = (body: Record<string, unknown>) => {
+      run.add(event(2, body))
+      return run.isDrawnAnew
+    }
+    expect(drawn({ type: 'text_delta', text: 'the first' })).toBe(true)
+    expect(drawn({ type: 'text_delta', text: 'another' })).toBe(false)
+    expect(drawn({ type: 'reasoning_delta', text: 'another' })).toBe(false)
+    expect(drawn({ type: 'tool_input_delta', call_id: 't', name: 'x', text: '{' })).toBe(false)
+    expect(drawn({ type: 'tool_call', call_id: 't', name: 'x', input: {} })).toBe(true)
+  })
+
   test('come once, however often an event does', () => {
     const events = [start(), call(10, 'c1'), called(20, 'c1')]
     const run = fold([...events, ...events])
@@ -110,5 +200,26 @@ describe('the steps of a run', () => {
     const run = fold([start(), ...Array.from({ length: 10_000 }, () => event(5, { type: 'text_delta', text: 'a ' }))])
     expect(run.steps.steps).toHaveLength(1)
     expect(run.parts).toEqual([{ type: 'text', text: 'a '.repeat(10_000) }])
+  })
+})
+
+describe('a sum of costs', () => {
+  const cost = (usd: number, more: object = {}) => ({ usd, as_of: '2026-09-23', ...more })
+
+  test('is unknown when a part is, and local only when all are', () => {
+    expect(sumCost([cost(1), cost(2)])).toEqual(cost(3))
+    expect(sumCost([cost(1), null])).toBeNull()
+    expect(sumCost([])).toBeNull()
+    const local = { usd: 0, as_of: null, local: true as const }
+    expect(sumCost([local, local])).toEqual(local)
+    expect(sumCost([local, cost(1)])).toEqual(cost(1))
+  })
+
+  test('of tokens has the details that any part has', () => {
+    expect(sumUsage({ ...usage, cached_input_tokens: 4 }, { ...usage, reasoning_tokens: 1 })).toEqual({
+      ...{ input_tokens: 20, output_tokens: 4, total_tokens: 24 },
+      cached_input_tokens: 4,
+      reasoning_tokens: 1,
+    })
   })
 })

@@ -160,13 +160,16 @@ function useNow(
     const restMs = matchMedia('(prefers-reduced-motion: reduce)').matches ? 1000 : 0
     let frame = 0
     let drawn = Number.NEGATIVE_INFINITY
+    let place = ''
     const move = (time: number) => {
       frame = requestAnimationFrame(move)
       if (time - drawn < restMs) return
       drawn = time
       const { totals, began = 0 } = root.steps
       const now = Math.max(totals.durationMs, Date.now() - began)
-      element.style.setProperty('--now', `${scale.at(now)}%`)
+      const next = `${scale.at(now).toFixed(1)}%`
+      if (next !== place) element.style.setProperty('--now', next)
+      place = next
       if (now >= spanMs) onLonger(now)
     }
     move(performance.now())

@@ -1,3 +1,4 @@
+import type { Json } from '../../core/json.ts'
 import type { RunStatus, Usage } from '../../core/run.ts'
 import type { RunEvent } from '../../wire/event.ts'
 
@@ -82,4 +83,16 @@ export function sumCost(costs: readonly (Cost | null | undefined)[]): Cost | nul
   const usd = known.reduce((sum, cost) => sum + cost.usd, 0)
   const as_of = known.map((cost) => cost.as_of).reduce((one, other) => ((other ?? '') > (one ?? '') ? other : one))
   return { usd, as_of, ...(known.every(({ local }) => local === true) && { local: true }) }
+}
+
+export function change(step: Step, what: Partial<Step>): Step {
+  step.version++
+  return Object.assign(step, what)
+}
+
+const shortest = 80
+
+export function inShort(value: Json): string {
+  const text = JSON.stringify(value) ?? ''
+  return text.length > shortest ? `${text.slice(0, shortest)}…` : text
 }

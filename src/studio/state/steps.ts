@@ -1,8 +1,7 @@
 import { memberToolName } from '../../core/again/plan.ts'
-import type { Json } from '../../core/json.ts'
 import type { Usage } from '../../core/run.ts'
 import type { RunEvent } from '../../wire/event.ts'
-import { type Pause, type RunTotals, type Step, type StepKind, sumUsage } from './step.ts'
+import { change, inShort, type Pause, type RunTotals, type Step, type StepKind, sumUsage } from './step.ts'
 
 export type { Cost, Pause, RunTotals, Step, StepKind } from './step.ts'
 
@@ -240,16 +239,4 @@ export class RunSteps {
     if (step === undefined || !this.#open.delete(step)) return undefined
     return change(step, { endMs: ms, endSeq, state })
   }
-}
-
-function change(step: Step, what: Partial<Step>): Step {
-  step.version++
-  return Object.assign(step, what)
-}
-
-const shortest = 80
-
-function inShort(value: Json): string {
-  const text = JSON.stringify(value) ?? ''
-  return text.length > shortest ? `${text.slice(0, shortest)}…` : text
 }

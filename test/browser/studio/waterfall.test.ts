@@ -1,33 +1,15 @@
-import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { EmittedEvent } from '../../../src/core/event.ts'
 import { agent } from '../../../src/runnables/agent/agent.ts'
-import { team } from '../../../src/runnables/team/team.ts'
-import { workflow } from '../../../src/runnables/workflow/workflow.ts'
 import { openBrowser, type TestBrowser } from '../../support/browser/browser.ts'
-import { lookAt, treeOf } from '../../support/browser/look.ts'
+import { lookAt } from '../../support/browser/look.ts'
+import { asks, grid, modelCall, row } from '../../support/browser/run-page.ts'
 import { nothingWrong, visit } from '../../support/browser/visit.ts'
 import { type RunningTestServer, startServer } from '../../support/server.ts'
-
-const usage = {
-  input_tokens: 1204,
-  output_tokens: 96,
-  total_tokens: 1300,
-  cached_input_tokens: 1000,
-  reasoning_tokens: 20,
-}
 
 /** What works waits here, until a test lets it go on. */
 let goOn = Promise.withResolvers<void>()
 const many = { words: 0 }
-
-async function* modelCall(call_id: string, between?: () => Promise<void>): AsyncGenerator<EmittedEvent> {
-  yield { type: 'model_call_start', call_id, model: 'openai/gpt-5' }
-  yield { type: 'text_delta', text: 'from ' }
-  await between?.()
-  yield { type: 'text_delta', text: 'inside' }
-  yield { type: 'model_call_end', call_id, usage, finish_reason: 'stop', duration_ms: 5, first_text_ms: 1 }
-}
 
 let chromium: TestBrowser
 let server: RunningTestServer
@@ -37,18 +19,8 @@ beforeAll(async () => {
   server = await startServer(
     {},
     {
-      left: agent({ run: () => modelCall('l', () => goOn.promise) }),
       right: agent({ run: () => modelCall('r') }),
-      crew: team({ mode: 'parallel', members: ['left', 'right'] }),
-      outer: team({ mode: 'sequence', members: ['crew'] }),
-      asks: workflow({
-        async run({ step, ask, approve }) {
-          await step('prepare', () => step('read', () => 1))
-          await ask('right', 'x')
-          await approve('Shall it be sent?')
-          return step('send', () => 'sent')
-        },
-      }),
+      asks,
       tooled: agent({
         async *run(): AsyncGenerator<EmittedEvent> {
           const call = { call_id: 't', name: 'import' }
@@ -106,112 +78,6 @@ const statusOf = async ({ run_id }: { run_id: string }) =>
   (await server.call('GET', `/api/v1/runs/${run_id}`)).json.status
 const open = ({ session_id, run_id }: { session_id: string; run_id: string }, more = '') =>
   visit(chromium, server.url, `/studio/s/${session_id}/r/${run_id}${more}`)
-const grid = (page: Page) => page.getByRole('treegrid')
-const row = (page: Page, name: RegExp) => grid(page).getByRole('row', { name })
-
-test('a member that works is unfolded where it works, live, at any depth, in two windows', async () => {
-  const run = await begin('outer')
-  const one = await open(run)
-  await row(one.page, /^step crew/).click()
-  await one.page.keyboard.press('x')
-  await row(one.page, /^step left/).click()
-  await one.page.keyboard.press('ArrowRight')
-  const call = row(one.page, /^model call openai\/gpt-5 running/)
-  await call.waitFor()
-  expect(await call.getAttribute('aria-level')).toBe('4')
-  await call.click()
-  const other = await open(
-    run,
-    new URL(one.page.url()).pathname.replace(/.*\/r\/[^/]+/, '') + new URL(one.page.url()).search,
-  )
-  goOn.resolve()
-  for (const { page } of [one, other]) {
-    await page.locator('.run .status.completed').waitFor()
-    await row(page, /^model call openai\/gpt-5 1,204 tokens in \(1,000 cached\), 96 out \(20 reasoning\) \$/).waitFor()
-  }
-  expect(await treeOf(grid(one.page))).toMatchInlineSnapshot(`
-    "- treegrid "Steps of the run, … s":
-      - row "run outer Fold … s" [expanded] [level=1]:
-        - gridcell "run outer Fold":
-          - text: run outer
-          - button "Fold"
-        - gridcell
-        - gridcell "… s"
-      - row "step crew ∑ 2,408 tokens in (2,000 cached), 192 out (40 reasoning) $0.0027 Fold … s" [expanded] [level=2]:
-        - gridcell "step crew ∑ 2,408 tokens in (2,000 cached), 192 out (40 reasoning) $0.0027 Fold":
-          - text: step crew ∑ 2,408 tokens in (2,000 cached), 192 out (40 reasoning) $0.0027
-          - button "Fold"
-        - gridcell
-        - gridcell "… s"
-      - row "step left ∑ 1,204 tokens in (1,000 cached), 96 out (20 reasoning) $0.0013 Fold … s" [expanded] [level=3]:
-        - gridcell "step left ∑ 1,204 tokens in (1,000 cached), 96 out (20 reasoning) $0.0013 Fold":
-          - text: step left ∑ 1,204 tokens in (1,000 cached), 96 out (20 reasoning) $0.0013
-          - button "Fold"
-        - gridcell
-        - gridcell "… s"
-      - row "model call openai/gpt-5 1,204 tokens in (1,000 cached), 96 out (20 reasoning) $0.0013 … s" [level=4] [selected]:
-        - gridcell "model call openai/gpt-5 1,204 tokens in (1,000 cached), 96 out (20 reasoning) $0.0013"
-        - gridcell
-        - gridcell "… s"
-      - row "step right ∑ 1,204 tokens in (1,000 cached), 96 out (20 reasoning) $0.0013 Unfold … s" [level=3]:
-        - gridcell "step right ∑ 1,204 tokens in (1,000 cached), 96 out (20 reasoning) $0.0013 Unfold":
-          - text: step right ∑ 1,204 tokens in (1,000 cached), 96 out (20 reasoning) $0.0013
-          - button "Unfold"
-        - gridcell
-        - gridcell "… s"
-      - row "end completed" [level=2]:
-        - gridcell "end completed"
-        - gridcell
-        - gridcell"
-  `)
-  expect(await lookAt(one.page)).toEqual([])
-  expect([await one.end(), await other.end()]).toEqual([nothingWrong, nothingWrong])
-})
-
-test('runs inside a run that has ended are read when they are unfolded, with what they cost', async () => {
-  const run = await begin('asks')
-  await expect.poll(() => statusOf(run)).toBe('input_required')
-  const { page, ...visited } = await open(run)
-  await row(page, /^step right/).click()
-  const before = visited.urls.filter((url) => /\/events\b/.test(url)).length
-  await page.keyboard.press('ArrowRight')
-  await row(page, /^model call/).waitFor()
-  expect(visited.urls.filter((url) => /\/events\b/.test(url)).length).toBe(before + 1)
-  expect(await treeOf(grid(page))).toMatchInlineSnapshot()
-  expect(await visited.end()).toEqual(nothingWrong)
-})
-
-test('the keys of the grid move the focus, fold and unfold; brackets move from anywhere in the run', async () => {
-  const run = await begin('asks')
-  await expect.poll(() => statusOf(run)).toBe('input_required')
-  const { page, ...visited } = await open(run)
-  await row(page, /^run asks/).click()
-  const focused = () => page.evaluate("document.activeElement.querySelector('.label').textContent")
-  for (const [key, where] of [
-    ['j', 'step prepare'],
-    ['ArrowDown', 'step read'],
-    ['ArrowLeft', 'step prepare'],
-    ['ArrowLeft', 'step prepare'],
-    ['ArrowDown', 'step right'],
-    ['End', 'Shall it be sent?'],
-    ['Home', 'run asks'],
-    ['k', 'run asks'],
-  ]) {
-    await page.keyboard.press(key ?? '')
-    await expect.poll(focused).toContain(where)
-  }
-  expect(await row(page, /^step prepare/).getAttribute('aria-expanded')).toBe('false')
-  await page.getByRole('tab', { name: 'Compact' }).focus()
-  await page.keyboard.press(']')
-  await expect.poll(() => row(page, /^step prepare/).getAttribute('aria-selected')).toBe('true')
-  await page.keyboard.press('x')
-  await row(page, /^step read/).waitFor()
-  await page.keyboard.press(']')
-  await page.keyboard.press('[')
-  await expect.poll(() => row(page, /^step prepare/).getAttribute('aria-selected')).toBe('true')
-  expect(await page.evaluate('document.activeElement.textContent')).toBe('Compact')
-  expect(await visited.end()).toEqual(nothingWrong)
-})
 
 test('minutes of waiting for an answer are cut out of the axis, and said', async () => {
   const run = await begin('asks')
@@ -303,14 +169,12 @@ test('text that comes draws nothing again in the run but the number of its event
   const { page, ...visited } = await open(run)
   await row(page, /^model call/).waitFor()
   await page.locator('.track .text').waitFor()
-  await page.evaluate(`window.drawn = []; new MutationObserver((all) => drawn.push(...all.map(({ target, type }) =>
-    type + ' ' + (target.closest ?? target.parentElement.closest).call(target.closest ? target : target.parentElement, '[role=tab], .timeline, .run').className)))
-    .observe(document.querySelector('.run'), { childList: true, characterData: true, subtree: true })`)
+  await page.evaluate(`window.drawn = 0; new MutationObserver((all) => { drawn += all.length })
+    .observe(document.querySelector('[role=treegrid]'), { childList: true, characterData: true, subtree: true })`)
   many.words = 500
   goOn.resolve()
   await page.getByRole('tab', { name: 'Events 504' }).waitFor()
-  const drawn = (await page.evaluate('drawn')) as string[]
-  expect(drawn.filter((one) => one.includes('timeline'))).toEqual([])
+  expect(await page.evaluate('drawn')).toBe(0)
   await server.call('POST', `/api/v1/runs/${run.run_id}/cancel`, {})
   expect(await visited.end()).toEqual(nothingWrong)
 })

@@ -1,0 +1,176 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { agent } from '../../../src/runnables/agent/agent.ts'
+import { team } from '../../../src/runnables/team/team.ts'
+import { openBrowser, type TestBrowser } from '../../support/browser/browser.ts'
+import { lookAt, treeOf } from '../../support/browser/look.ts'
+import { asks, grid, modelCall, row } from '../../support/browser/run-page.ts'
+import { nothingWrong, visit } from '../../support/browser/visit.ts'
+import { type RunningTestServer, startServer } from '../../support/server.ts'
+
+/** What works waits here, until a test lets it go on. */
+let goOn = Promise.withResolvers<void>()
+
+let chromium: TestBrowser
+let server: RunningTestServer
+
+beforeAll(async () => {
+  chromium = await openBrowser()
+  server = await startServer(
+    {},
+    {
+      left: agent({ run: () => modelCall('l', () => goOn.promise) }),
+      right: agent({ run: () => modelCall('r') }),
+      crew: team({ mode: 'parallel', members: ['left', 'right'] }),
+      outer: team({ mode: 'sequence', members: ['crew'] }),
+      asks,
+    },
+  )
+})
+afterAll(async () => {
+  await Promise.all([chromium?.close(), server?.close()])
+})
+
+async function begin(id: string): Promise<{ run_id: string; session_id: string }> {
+  goOn = Promise.withResolvers<void>()
+  return (await server.call('POST', `/api/v1/agents/${id}/run`, { input: 'go', background: true })).json
+}
+const statusOf = async ({ run_id }: { run_id: string }) =>
+  (await server.call('GET', `/api/v1/runs/${run_id}`)).json.status
+const open = ({ session_id, run_id }: { session_id: string; run_id: string }, more = '') =>
+  visit(chromium, server.url, `/studio/s/${session_id}/r/${run_id}${more}`)
+
+test('a member that works is unfolded where it works, live, at any depth, in two windows', async () => {
+  const run = await begin('outer')
+  const one = await open(run)
+  await row(one.page, /^step crew/).click()
+  await one.page.keyboard.press('x')
+  await row(one.page, /^step left/).click()
+  await one.page.keyboard.press('ArrowRight')
+  const call = row(one.page, /^model call openai\/gpt-5 running/)
+  await call.waitFor()
+  expect(await call.getAttribute('aria-level')).toBe('4')
+  await call.click()
+  const other = await open(
+    run,
+    new URL(one.page.url()).pathname.replace(/.*\/r\/[^/]+/, '') + new URL(one.page.url()).search,
+  )
+  goOn.resolve()
+  for (const { page } of [one, other]) {
+    await page.locator('.run .status.completed').waitFor()
+    await row(page, /^model call openai\/gpt-5 1,204 tokens in \(1,000 cached\), 96 out \(20 reasoning\) \$/).waitFor()
+  }
+  expect(await treeOf(grid(one.page))).toMatchInlineSnapshot(`
+    "- treegrid "Steps of the run, … s":
+      - row "run outer Fold … s" [expanded] [level=1]:
+        - gridcell "run outer Fold":
+          - text: run outer
+          - button "Fold"
+        - gridcell
+        - gridcell "… s"
+      - row "step crew ∑ 2,408 tokens in (2,000 cached), 192 out (40 reasoning) $0.0027 Fold … s" [expanded] [level=2]:
+        - gridcell "step crew ∑ 2,408 tokens in (2,000 cached), 192 out (40 reasoning) $0.0027 Fold":
+          - text: step crew ∑ 2,408 tokens in (2,000 cached), 192 out (40 reasoning) $0.0027
+          - button "Fold"
+        - gridcell
+        - gridcell "… s"
+      - row "step left ∑ 1,204 tokens in (1,000 cached), 96 out (20 reasoning) $0.0013 Fold … s" [expanded] [level=3]:
+        - gridcell "step left ∑ 1,204 tokens in (1,000 cached), 96 out (20 reasoning) $0.0013 Fold":
+          - text: step left ∑ 1,204 tokens in (1,000 cached), 96 out (20 reasoning) $0.0013
+          - button "Fold"
+        - gridcell
+        - gridcell "… s"
+      - row "model call openai/gpt-5 1,204 tokens in (1,000 cached), 96 out (20 reasoning) $0.0013 … s" [level=4] [selected]:
+        - gridcell "model call openai/gpt-5 1,204 tokens in (1,000 cached), 96 out (20 reasoning) $0.0013"
+        - gridcell
+        - gridcell "… s"
+      - row "step right ∑ 1,204 tokens in (1,000 cached), 96 out (20 reasoning) $0.0013 Unfold … s" [level=3]:
+        - gridcell "step right ∑ 1,204 tokens in (1,000 cached), 96 out (20 reasoning) $0.0013 Unfold":
+          - text: step right ∑ 1,204 tokens in (1,000 cached), 96 out (20 reasoning) $0.0013
+          - button "Unfold"
+        - gridcell
+        - gridcell "… s"
+      - row "end completed" [level=2]:
+        - gridcell "end completed"
+        - gridcell
+        - gridcell"
+  `)
+  expect(await lookAt(one.page)).toEqual([])
+  expect([await one.end(), await other.end()]).toEqual([nothingWrong, nothingWrong])
+})
+
+test('runs inside a run that has ended are read when they are unfolded, with what they cost', async () => {
+  const run = await begin('asks')
+  await expect.poll(() => statusOf(run)).toBe('input_required')
+  const { page, ...visited } = await open(run)
+  await row(page, /^step right/).click()
+  const before = visited.urls.filter((url) => /\/events\b/.test(url)).length
+  await page.keyboard.press('ArrowRight')
+  await row(page, /^model call/).waitFor()
+  expect(visited.urls.filter((url) => /\/events\b/.test(url)).length).toBe(before + 1)
+  expect(await treeOf(grid(page))).toMatchInlineSnapshot(`
+    "- treegrid "Steps of the run, … s":
+      - row "run asks waits Fold … s" [expanded] [level=1]:
+        - gridcell "run asks waits Fold":
+          - text: run asks waits
+          - button "Fold"
+        - gridcell
+        - gridcell "… s"
+      - row "step prepare Fold … s" [expanded] [level=2]:
+        - gridcell "step prepare Fold":
+          - text: step prepare
+          - button "Fold"
+        - gridcell
+        - gridcell "… s"
+      - row "step read … s" [level=3]:
+        - gridcell "step read"
+        - gridcell
+        - gridcell "… s"
+      - row "step right ∑ 1,204 tokens in (1,000 cached), 96 out (20 reasoning) $0.0013 Fold … s" [expanded] [level=2] [selected]:
+        - gridcell "step right ∑ 1,204 tokens in (1,000 cached), 96 out (20 reasoning) $0.0013 Fold":
+          - text: step right ∑ 1,204 tokens in (1,000 cached), 96 out (20 reasoning) $0.0013
+          - button "Fold"
+        - gridcell
+        - gridcell "… s"
+      - row "model call openai/gpt-5 1,204 tokens in (1,000 cached), 96 out (20 reasoning) $0.0013 … s" [level=3]:
+        - gridcell "model call openai/gpt-5 1,204 tokens in (1,000 cached), 96 out (20 reasoning) $0.0013"
+        - gridcell
+        - gridcell "… s"
+      - row "waits Approve 'Shall it be sent?'? …" [level=2]:
+        - gridcell "waits Approve 'Shall it be sent?'?"
+        - gridcell
+        - gridcell "…""
+  `)
+  expect(await visited.end()).toEqual(nothingWrong)
+})
+
+test('the keys of the grid move the focus, fold and unfold; brackets move from anywhere in the run', async () => {
+  const run = await begin('asks')
+  await expect.poll(() => statusOf(run)).toBe('input_required')
+  const { page, ...visited } = await open(run)
+  await row(page, /^run asks/).click()
+  const focused = () => page.evaluate("document.activeElement.querySelector('.label').textContent")
+  for (const [key, where] of [
+    ['j', 'step prepare'],
+    ['ArrowDown', 'step read'],
+    ['ArrowLeft', 'step prepare'],
+    ['ArrowLeft', 'step prepare'],
+    ['ArrowDown', 'step right'],
+    ['End', 'Shall it be sent?'],
+    ['Home', 'run asks'],
+    ['k', 'run asks'],
+  ]) {
+    await page.keyboard.press(key ?? '')
+    await expect.poll(focused).toContain(where)
+  }
+  expect(await row(page, /^step prepare/).getAttribute('aria-expanded')).toBe('false')
+  await page.getByRole('tab', { name: 'Compact' }).focus()
+  await page.keyboard.press(']')
+  await expect.poll(() => row(page, /^step prepare/).getAttribute('aria-selected')).toBe('true')
+  await page.keyboard.press('x')
+  await row(page, /^step read/).waitFor()
+  await page.keyboard.press(']')
+  await page.keyboard.press('[')
+  await expect.poll(() => row(page, /^step prepare/).getAttribute('aria-selected')).toBe('true')
+  expect(await page.evaluate('document.activeElement.textContent')).toBe('Compact')
+  expect(await visited.end()).toEqual(nothingWrong)
+})
