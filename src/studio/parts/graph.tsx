@@ -95,7 +95,7 @@ function Node({ node, isSelected, next }: NodeProps): JSX.Element {
       </span>
     </>
   )
-  const look = `graph-node ${kind}${state === undefined ? '' : ` is-${state}`}`
+  const look = `graph-node of-${kind}${state === undefined ? '' : ` is-${state}`}`
   return href === undefined ? (
     <span class={look}>{inside}</span>
   ) : (

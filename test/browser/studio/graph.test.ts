@@ -59,6 +59,12 @@ const covered = `[...document.querySelectorAll('.graph-node')].flatMap((one, pla
   return a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom
 }).map((other) => one.textContent + ' on ' + other.textContent))`
 
+/** Names that are not wholly in their nodes. */
+const hidden = `[...document.querySelectorAll('.graph-node')].flatMap((node) => {
+  const [box, name] = [node, node.querySelector('.name')].map((one) => one.getBoundingClientRect())
+  return name.top >= box.top && name.bottom <= box.bottom && name.right <= box.right ? [] : [node.textContent]
+})`
+
 test('a workflow is drawn as it runs: branches beside each other, a loop each time around', async () => {
   const { page, ...visited } = await open('flow')
   await graph(page)
@@ -103,6 +109,7 @@ test('a workflow is drawn as it runs: branches beside each other, a loop each ti
             - /url: /studio/s/ses_…/r/run_…/e/12"
   `)
   expect(await page.evaluate(covered)).toEqual([])
+  expect(await page.evaluate(hidden)).toEqual([])
   expect(await page.locator('.graph-edge').count()).toBe(7)
   expect(await lookAt(page)).toEqual([])
   expect(await visited.end()).toEqual(nothingWrong)
