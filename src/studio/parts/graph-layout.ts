@@ -5,6 +5,8 @@ export interface GraphNode {
   kind: string
   state?: 'running' | 'done' | 'failed' | 'waiting' | 'cancelled'
   href?: string
+  /** How many it stands for. */
+  count?: number
 }
 export interface GraphEdge {
   from: string

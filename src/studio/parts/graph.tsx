@@ -77,7 +77,7 @@ interface NodeProps {
 }
 
 function Node({ node, isSelected, next }: NodeProps): JSX.Element {
-  const { label, kind, state, href } = node
+  const { label, kind, state, href, count } = node
   const [icon, words] = state === undefined ? [undefined, ''] : marks[state]
   const inside = (
     <>
@@ -85,9 +85,10 @@ function Node({ node, isSelected, next }: NodeProps): JSX.Element {
         {kind.slice(0, 1).toUpperCase()}
       </span>
       <span class="hidden">{kind} </span>
-      <span class="name" dir="auto">
+      <span class="name" dir="auto" title={label}>
         {label}
       </span>
+      {count === undefined ? null : <span class="more">×{count}</span>}
       {icon === undefined ? null : <Icon name={icon} />}
       <span class="hidden">
         {words === '' ? '' : `, ${words}`}

@@ -27,8 +27,7 @@ export function aggregated({ nodes, edges }: RunGraphData): RunGraphData {
       const [first] = group as [GraphNode, ...GraphNode[]]
       const state = worst.find((one) => group.some((node) => node.state === one))
       const shown = group.findLast((node) => node.state === state) ?? first
-      const label = group.length === 1 ? first.label : `${first.label} ×${group.length}`
-      return { ...shown, id, label }
+      return { ...shown, id, ...(group.length > 1 && { count: group.length }) }
     }),
     edges: [...ways].map(([ends, group]) => {
       const [from, to] = JSON.parse(ends) as [string, string]
