@@ -68,6 +68,14 @@ describe('the rows of a run and the runs inside it', () => {
     expect(opened.tree.eventsOf('late')?.all).toEqual([])
   })
 
+  test('are not made again for what happens in other sessions', async () => {
+    const { tree } = await open()
+    const before = tree.shape.value
+    tree.runChanged({ run_id: 'far', parent_run_id: 'away', cost } as Parameters<typeof tree.runChanged>[0])
+    expect(tree.shape.value).toBe(before)
+    expect(tree.eventsOf('far')).toBeUndefined()
+  })
+
   test('sum what is inside, and know no cost while a part is not known', async () => {
     const opened = await open()
     const { tree } = opened

@@ -134,13 +134,13 @@ test('many steps are put together by name, with how often and what went wrong, a
     "- figure "Graph of the run, steps of one name together":
       - list:
         - listitem:
-          - link "run loops , done, leads to own/small ×12":
+          - link "run loops , done, leads to own/small":
             - /url: /studio/s/ses_…/r/run_…/e/1
         - listitem:
-          - link "model own/small ×12 , done, leads to <b>look</b> ×12":
+          - link "model own/small ×12 , done, leads to <b>look</b>":
             - /url: /studio/s/ses_…/r/run_…/e/46
         - listitem:
-          - link "tool <b>look</b> ×12 , failed, leads to own/small ×12":
+          - link "tool <b>look</b> ×12 , failed, leads to own/small":
             - /url: /studio/s/ses_…/r/run_…/e/32"
   `)
   await page.getByRole('button', { name: 'Each step' }).click()

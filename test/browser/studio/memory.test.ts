@@ -15,7 +15,7 @@ beforeAll(async () => {
     {
       long: agent({
         async *run(): AsyncGenerator<EmittedEvent> {
-          for (let place = 0; place < 300; place++) {
+          for (let place = 0; place < 100; place++) {
             yield { type: 'tool_call', call_id: `t${place}`, name: `tool ${place}`, input: {} }
             yield {
               type: 'tool_result',

@@ -59,6 +59,8 @@ test('a member that works is unfolded where it works, live, at any depth, in two
     await page.locator('.run .status.completed').waitFor()
     await row(page, /^model call openai\/gpt-5 1,204 tokens in \(1,000 cached\), 96 out \(20 reasoning\) \$/).waitFor()
   }
+  // What each member cost is told after its run has ended.
+  await expect.poll(() => grid(one.page).textContent()).not.toContain('–')
   expect(await treeOf(grid(one.page))).toMatchInlineSnapshot(`
     "- treegrid "Steps of the run, … s":
       - row "run outer Fold … s" [expanded] [level=1]:
