@@ -159,6 +159,8 @@ test('a key that may read neither passages nor prompts is told which scopes they
   )
   const { json } = await locked.call('POST', '/api/v1/agents/tells/run', { input: 'lamp' }, { 'x-api-key': key })
   const { page, ...visited } = await visit(chromium, locked.url, '/studio')
+  // A page that is still asking would forget it.
+  await page.getByLabel('This server asks for an API key.').waitFor()
   await page.evaluate(`sessionStorage.setItem('agentserve.key', '${key}')`)
   await page.goto(`${locked.url}/studio/s/${json.session_id}/r/${json.run_id}/e/2`)
   await page.getByRole('button', { name: 'gone.md, page 3' }).click()
