@@ -176,3 +176,29 @@ test('the keys of the grid move the focus, fold and unfold; brackets move from a
   expect(await page.evaluate('document.activeElement.textContent')).toBe('Compact')
   expect(await visited.end()).toEqual(nothingWrong)
 })
+
+test('the inspector shows steps of a run inside, by any of its events, and leads to all of them', async () => {
+  const run = await begin('asks')
+  await expect.poll(() => statusOf(run)).toBe('input_required')
+  const { json } = await server.call('GET', `/api/v1/runs?parent_run_id=${run.run_id}`)
+  const inside = json.runs[0].run_id
+  // Its last piece of text.
+  const { page, ...visited } = await open(run, `/e/4?run=${inside}`)
+  const inspector = page.getByRole('region', { name: /^model: / })
+  await inspector.getByText(/^call 1 of 1 · seq 2 · stop · /).waitFor()
+  await expect.poll(() => row(page, /^model call/).getAttribute('aria-selected')).toBe('true')
+  await inspector.getByRole('tab', { name: 'Gave' }).click()
+  await inspector.getByText('from inside').waitFor()
+  expect(new URL(page.url()).search).toBe(`?run=${inside}&view=gave`)
+  expect(await lookAt(page)).toEqual([])
+  await inspector.getByRole('tab', { name: 'Prompt' }).click()
+  await inspector.getByRole('button', { name: 'events of the run' }).click()
+  await page
+    .getByRole('region', { name: `Run ${inside}` })
+    .getByRole('tab', { name: 'Events 6' })
+    .waitFor()
+  await page.getByRole('listbox', { name: 'Events of the run' }).getByText('from').waitFor()
+  expect(visited.urls.filter((url) => url.includes('/trace')).every((url) => url.includes(inside))).toBe(true)
+  await page.getByRole('tab', { name: 'Timeline' }).click()
+  expect(await visited.end()).toEqual(nothingWrong)
+})
