@@ -67,8 +67,10 @@ async function begin(url: string): Promise<{ run: string; path: string }> {
 /** How many words the page shows. */
 const wordCount = async (page: Page) => ((await page.locator('.answered').textContent()) ?? '').split('word').length - 1
 
-const shownRows = `[...document.querySelectorAll('.run [role=option]')].map((row) =>
-  [Number(row.ariaPosInSet), Number.parseInt(row.textContent), Number(row.ariaSetSize)])`
+/** Two frames later, so that no page is left out between two readings. */
+const shownRows = `new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn))).then(() =>
+  [...document.querySelectorAll('.run [role=option]')].map((row) =>
+    [Number(row.ariaPosInSet), Number.parseInt(row.textContent), Number(row.ariaSetSize)]))`
 
 /** The numbers of all rows of the list of events, scrolled from top to bottom. */
 async function seqsIn(page: Page): Promise<number[]> {
@@ -77,7 +79,7 @@ async function seqsIn(page: Page): Promise<number[]> {
   await list.getByRole('option').first().waitFor()
   const seen = new Map<number, number>()
   const read = () => page.evaluate(shownRows) as Promise<[place: number, seq: number, all: number][]>
-  for (let count = 1; seen.size < count; ) {
+  for (let count = 1, pages = 0; seen.size < count && pages < count; pages++) {
     for (const [place, seq, all] of await read()) {
       seen.set(place, seq)
       count = all
