@@ -1,4 +1,4 @@
-import { signal } from '@preact/signals'
+import { batch, signal } from '@preact/signals'
 import type { Client } from '../../client/client.ts'
 import type { LiveEvent } from '../../wire/live.ts'
 import type { Run } from '../../wire/run.ts'
@@ -26,14 +26,19 @@ export class Chats {
     this.sessions.show(filter)
     if (sessionId !== this.conversation.value?.sessionId) {
       this.conversation.value?.close()
-      this.conversation.value =
-        sessionId === undefined ? undefined : new Conversation(this.#client, sessionId, this.#onFollow)
+      this.conversation.value = sessionId === undefined ? undefined : this.#openSession(sessionId)
     }
     if (runId !== this.opened.value?.runId) {
       this.opened.value?.close()
       this.opened.value = runId === undefined ? undefined : new OpenedRun(this.#client, runId, this.#onFollow)
     }
     this.#onFollow()
+  }
+
+  #openSession(sessionId: string): Conversation {
+    const opened = new Conversation(this.#client, sessionId, this.#onFollow)
+    opened.named.value = this.sessions.rows.value.find(({ session_id }) => session_id === sessionId)
+    return opened
   }
 
   /** The runs whose events are wanted, each from after the number given. */
@@ -53,6 +58,10 @@ export class Chats {
   }
 
   receive(events: readonly LiveEvent[]): void {
+    batch(() => this.#received(events))
+  }
+
+  #received(events: readonly LiveEvent[]): void {
     const heads = new Map<string, Extract<LiveEvent, { type: 'session' }>['head']>()
     const deleted = new Set<string>()
     for (const event of events) {
@@ -64,10 +73,12 @@ export class Chats {
         this.opened.value?.received(event.event)
       }
     }
+    const open = this.conversation.value
+    const head = open === undefined ? undefined : heads.get(open.sessionId)
+    if (open !== undefined && head !== undefined) open.named.value = head
     if (heads.size > 0) this.sessions.changed([...heads.values()])
     if (deleted.size === 0) return
     this.sessions.deleted(deleted)
-    const open = this.conversation.value
     if (open !== undefined && deleted.has(open.sessionId)) open.state.value = 'deleted'
   }
 

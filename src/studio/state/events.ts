@@ -1,16 +1,10 @@
-import { addToParts, type Part } from '../../core/message.ts'
 import type { RunEvent } from '../../wire/event.ts'
 import { RunSteps } from './steps.ts'
-
-type Source = Extract<RunEvent, { type: 'source' }>
 
 /** A run's events as they come, with all that is drawn of them. Each event is folded once. */
 export class RunEvents {
   readonly all: RunEvent[] = []
   readonly steps = new RunSteps()
-  readonly sources: Source[] = []
-  readonly parts: Part[] = []
-  reasoning = ''
   /** Of the last event. */
   seq = 0
 
@@ -20,9 +14,6 @@ export class RunEvents {
     this.seq = event.seq
     this.all.push(event)
     this.steps.add(event)
-    if (event.type === 'source') this.sources.push(event)
-    else if (event.type === 'reasoning_delta') this.reasoning += event.text
-    else addToParts(this.parts, event as Parameters<typeof addToParts>[1])
     return true
   }
 

@@ -1,4 +1,5 @@
 import { signal } from '@preact/signals'
+import type { Attachment } from '../../client/attachments.ts'
 import type { Client } from '../../client/client.ts'
 import type { Agent } from '../../wire/agent.ts'
 import type { LiveEvent } from '../../wire/live.ts'
@@ -6,7 +7,7 @@ import type { Me } from '../../wire/me.ts'
 import type { ResumeRequest } from '../../wire/run.ts'
 import { type Address, readAddress, writeAddress } from './address.ts'
 import { Chats } from './chats.ts'
-import type { Conversation } from './conversation.ts'
+import { inputOf } from './conversation.ts'
 import { Keys } from './keys.ts'
 import { LiveReader } from './live.ts'
 import { messageOf } from './message-of.ts'
@@ -110,16 +111,9 @@ export class Studio {
   }
 
   /** A session that does not exist until the first message. */
-  async begin(agentId: string, text: string): Promise<void> {
-    const { session_id: sessionId } = await this.client.agents.background(agentId, { input: text })
+  async begin(agentId: string, text: string, files: readonly Attachment[] = []): Promise<void> {
+    const { session_id: sessionId } = await this.client.agents.background(agentId, inputOf(text, files))
     this.go({ page: 'chats', sessionId, filter: this.#filter })
-  }
-
-  /** Asks the agent of the last turn; in a session without turns, the first one. */
-  async send(conversation: Conversation, agentId: string | undefined, text: string): Promise<void> {
-    const asked = agentId ?? this.agents.value[0]?.id
-    if (asked === undefined) throw new Error('There is no agent to ask.')
-    await conversation.send(asked, text)
   }
 
   async stop(runId: string): Promise<void> {
@@ -131,9 +125,20 @@ export class Studio {
     }
   }
 
-  /** Resolves when the answer is recorded. Throws `conflict` when somebody else was first. */
-  async answer(runId: string, answers: Readonly<Record<string, GivenAnswer>>): Promise<void> {
-    await this.client.runs.resume(runId, { answers: { ...answers }, background: true })
+  /**
+   * Answers all that a run waits for, by `call_id`; `''` for a request without one. Resolves when it is recorded. Throws `conflict`
+   * when somebody else was first.
+   */
+  async answer(runId: string, given: Readonly<Record<string, GivenAnswer>>): Promise<void> {
+    const { '': unnamed, ...answers } = given
+    const { approved, input, reason } = unnamed ?? {}
+    const said = input ?? reason
+    await this.client.runs.resume(runId, {
+      ...(approved !== undefined && { approved }),
+      ...(said !== undefined && { input: said }),
+      ...(Object.keys(answers).length > 0 && { answers }),
+      background: true,
+    })
   }
 
   /** Hands over what comes by the live stream too, once a frame, until the function that it returns is called. */

@@ -1,8 +1,6 @@
 import type { JSX } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
-import { ConversationView } from '../conversation/conversation.tsx'
 import { lazy } from '../parts/lazy.tsx'
-import { RunView } from '../run/run.tsx'
 import { Sessions } from '../sessions/list.tsx'
 import type { Address } from '../state/address.ts'
 import type { Studio } from '../state/studio.ts'
@@ -10,6 +8,8 @@ import { KeyForm } from './key-form.tsx'
 import { pages } from './pages.ts'
 import { Start } from './start.tsx'
 
+const ConversationView = lazy(async () => (await import('../conversation/conversation.tsx')).ConversationView)
+const RunView = lazy(async () => (await import('../run/run.tsx')).RunView)
 const Help = lazy(async () => (await import('./help.tsx')).Help)
 
 /** The page: sessions, a conversation, a run; on a narrow screen one at a time. */
