@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { BlockSplitter } from '../../src/core/text/blocks.ts'
+import { warningOf } from '../../src/studio/conversation/attached.tsx'
 import { gapOf, joinCode } from '../../src/studio/parts/blocks.ts'
 import { safeName } from '../../src/studio/parts/safe-name.ts'
 
@@ -29,11 +30,11 @@ describe('long code', () => {
 describe('of a very long text', () => {
   test('the middle waits to be asked for', () => {
     const blocks = Array.from({ length: 100 }, () => 'a'.repeat(4000))
-    expect(gapOf(blocks)).toEqual({ from: 15, to: 85, characters: 280_000 })
+    expect(gapOf(blocks)).toEqual({ from: 8, to: 92, characters: 336_000 })
   })
 
   test('nothing waits when it is not that long', () => {
-    expect(gapOf(Array.from({ length: 30 }, () => 'a'.repeat(4000)))).toBeUndefined()
+    expect(gapOf(Array.from({ length: 16 }, () => 'a'.repeat(4000)))).toBeUndefined()
     expect(gapOf(['a'.repeat(200_000)])).toBeUndefined()
     expect(gapOf([])).toBeUndefined()
   })
@@ -49,5 +50,21 @@ describe('a name of a file', () => {
     [`a.${'y'.repeat(300)}`, `a.${'y'.repeat(118)}…`],
   ])('%j is shown as %j', (name, shown) => {
     expect(safeName(name)).toBe(shown)
+  })
+})
+
+describe('files that a server may not take', () => {
+  const file = (name: string, size: number) => ({ name, size })
+  const mb = 1024 * 1024
+  test.each([
+    [[file('a.txt', 8 * mb)], ''],
+    [[file('large\u202e.bin', 9 * mb)], 'large\ufffd.bin has 9.0 MB. A server takes files of up to 8.0 MB'],
+    [
+      [file('a', 6 * mb), file('b', 5 * mb)],
+      'The files have 11.0 MB together. A server takes messages of up to 10.0 MB',
+    ],
+    [Array.from({ length: 11 }, () => file('a', 1)), 'These are 11 files. A server takes up to 10 with a message'],
+  ])('are told before they are sent %#', (files, words) => {
+    expect(warningOf(files)).toBe(words === '' ? '' : `${words}, unless its limits are set otherwise.`)
   })
 })

@@ -1,5 +1,5 @@
 import type { JSX } from 'preact'
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import type { Run } from '../../wire/run.ts'
 import { JsonTree } from '../parts/json-tree.tsx'
 import type { Keys } from '../state/keys.ts'
@@ -69,7 +69,7 @@ function Decision({ keys, within, onAnswer }: DecisionProps): JSX.Element {
       ),
     [keys],
   )
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (isRefusing) field.current?.focus()
   }, [isRefusing])
   if (isRefusing) {

@@ -1,5 +1,5 @@
 import type { JSX } from 'preact'
-import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
+import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 import type { Address } from '../state/address.ts'
 import { type Conversation, isUnderWay } from '../state/conversation.ts'
 import type { Studio } from '../state/studio.ts'
@@ -48,10 +48,12 @@ function Turns({ studio, conversation, address }: ConversationProps): JSX.Elemen
   const hasMore = conversation.hasMore.value
   const box = useRef<HTMLElement>(null)
   const follows = useRef(true)
-  /** The place of the last turn that is mounted, counted from the end; 0 follows what comes. */
-  const [later, setLater] = useState(0)
-  const to = Math.max(turns.length - later, Math.min(turns.length, mostMounted))
+  /** The last turn that is mounted; undefined: what comes is mounted too. */
+  const [lastShown, setLastShown] = useState<string>()
+  const known = turns.findIndex(({ run }) => run.run_id === lastShown)
+  const to = known < 0 ? turns.length : known + 1
   const from = Math.max(0, to - mostMounted)
+  const isEnd = to === turns.length
 
   useLayoutEffect(() => {
     const element = box.current
@@ -65,14 +67,15 @@ function Turns({ studio, conversation, address }: ConversationProps): JSX.Elemen
     grows.observe(content)
     return () => grows.disconnect()
   }, [])
-  useEffect(() => {
-    if (later > 0) follows.current = false
-  }, [later])
-
-  const earlier = () => {
+  const showUntil = (place: number) => {
+    const all = conversation.turns.value
+    setLastShown(place >= all.length ? undefined : all[Math.max(place, mostMounted) - 1]?.run.run_id)
+  }
+  const earlier = async () => {
     follows.current = false
-    if (from > 0) setLater(later + Math.min(step, from))
-    else conversation.more().then(() => setLater(later + step))
+    const before = turns.length
+    if (from === 0) await conversation.more()
+    showUntil(to + (conversation.turns.value.length - before) - step)
   }
   return (
     <section
@@ -80,12 +83,12 @@ function Turns({ studio, conversation, address }: ConversationProps): JSX.Elemen
       aria-label="Conversation"
       ref={box}
       onScroll={({ currentTarget: { scrollTop, scrollHeight, clientHeight } }) => {
-        follows.current = later === 0 && scrollHeight - scrollTop - clientHeight < nearEndPx
+        follows.current = isEnd && scrollHeight - scrollTop - clientHeight < nearEndPx
       }}
     >
       <div>
         {from > 0 || hasMore ? (
-          <button type="button" class="quiet" onClick={earlier}>
+          <button type="button" class="quiet" onClick={() => void earlier()}>
             Earlier turns
           </button>
         ) : null}
@@ -105,11 +108,11 @@ function Turns({ studio, conversation, address }: ConversationProps): JSX.Elemen
             ))}
           </div>
         )}
-        {to < turns.length ? (
-          <button type="button" class="quiet" onClick={() => setLater(Math.max(0, later - step))}>
+        {isEnd ? null : (
+          <button type="button" class="quiet" onClick={() => showUntil(to + step)}>
             Later turns
           </button>
-        ) : null}
+        )}
         <About conversation={conversation} studio={studio} filter={address.filter} />
       </div>
     </section>

@@ -1,6 +1,7 @@
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import { lazy } from '../parts/lazy.tsx'
+import { safeName } from '../parts/safe-name.ts'
 import type { Address } from '../state/address.ts'
 import type { Conversation } from '../state/conversation.ts'
 import type { Studio } from '../state/studio.ts'
@@ -43,6 +44,8 @@ export function Header({ studio, conversation, address }: HeaderProps): JSX.Elem
 /** Its name, else what was said first, else its id. */
 export function titleOf({ named, turns, hasMore, sessionId }: Conversation): string {
   const { name, title } = named.value ?? { name: null, title: null }
-  const first = hasMore.value ? undefined : turns.value[0]?.messages.find(({ role }) => role === 'user')?.content
-  return name || title || first?.replaceAll(/\s+/g, ' ').slice(0, 120).trim() || sessionId
+  const first = hasMore.value ? undefined : turns.value[0]?.messages.find(({ role }) => role === 'user')
+  const file = first?.parts.find((part) => part.type === 'file')
+  const said = first?.content || (file?.name === undefined ? '' : safeName(file.name))
+  return name || title || said.slice(0, 500).replaceAll(/\s+/g, ' ').slice(0, 120).trim() || sessionId
 }

@@ -16,7 +16,7 @@ interface MenuProps {
 /** What can be done with a whole session. */
 export function SessionMenu({ studio, conversation, onClose }: MenuProps): JSX.Element {
   const { sessionId } = conversation
-  const link = location.origin + studio.urlOf({ page: 'chats', sessionId, filter: {} })
+  const address = studio.urlOf({ page: 'chats', sessionId, filter: {} })
   // Deleted by somebody else meanwhile.
   useEffect(() => {
     if (conversation.state.value === 'deleted') onClose()
@@ -28,7 +28,7 @@ export function SessionMenu({ studio, conversation, onClose }: MenuProps): JSX.E
         <span class="id">{sessionId}</span> <CopyButton text={sessionId} label="Copy the session id" />
       </p>
       <p class="bar">
-        <a href={link}>Link to the session</a> <CopyButton text={link} label="Copy the link" />
+        <a href={address}>Link to the session</a> <CopyButton text={location.origin + address} label="Copy the link" />
       </p>
       <Export studio={studio} sessionId={sessionId} />
       <Delete studio={studio} conversation={conversation} onClose={onClose} />

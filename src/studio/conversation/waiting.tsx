@@ -43,6 +43,8 @@ export function Waiting({ studio, conversation, run, answer, onAnswered }: Waiti
       if (given !== undefined) focusOn(card.current, open[0]?.call_id ?? '')
       return
     }
+    // What had the focus can't be used while it is sent.
+    if (card.current?.contains(document.activeElement)) focusOn(card.current, callId)
     setSending(true)
     studio
       .answer(runId, all)

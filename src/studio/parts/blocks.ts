@@ -3,7 +3,7 @@ import type { Block } from '../../core/text/blocks.ts'
 const fence = /^ {0,3}(`{3,32}|~{3,32})[^\n]*\n/
 /** Longer code stays in pieces. */
 const longestCode = 200_000
-const shownAtEachEnd = 60_000
+const shownAtEachEnd = 30_000
 
 /** Adds a block; code that was cut because it is long is one block again. */
 export function joinCode(blocks: string[], { text, joined }: Block): void {

@@ -8,6 +8,8 @@ import { formatCount } from './format.ts'
 
 /** Deeper lists and quotes are shown as source. */
 const deepest = 6
+/** Deeper emphasis, too. */
+const deepestInline = 16
 const longestAddress = 200
 
 /** Where a number in brackets leads, and what it is called; undefined for one that is no source. */
@@ -151,19 +153,20 @@ function toTable({ header, rows }: Tokens.Table): JSX.Element {
   )
 }
 
-function toInline(tokens: readonly Token[]): ComponentChildren {
+function toInline(tokens: readonly Token[], depth = 0): ComponentChildren {
   // biome-ignore lint/suspicious/noArrayIndexKey: pieces of a text have nothing but their place
-  return tokens.map((token, place) => <Inline key={place} token={token} />)
+  return tokens.map((token, place) => <Inline key={place} token={token} depth={depth} />)
 }
 
-function Inline({ token }: { token: Token }): JSX.Element {
+function Inline({ token, depth }: { token: Token; depth: number }): JSX.Element {
+  if (depth > deepestInline) return <>{token.raw}</>
   switch (token.type) {
     case 'strong':
-      return <strong>{toInline(token.tokens ?? [])}</strong>
+      return <strong>{toInline(token.tokens ?? [], depth + 1)}</strong>
     case 'em':
-      return <em>{toInline(token.tokens ?? [])}</em>
+      return <em>{toInline(token.tokens ?? [], depth + 1)}</em>
     case 'del':
-      return <del>{toInline(token.tokens ?? [])}</del>
+      return <del>{toInline(token.tokens ?? [], depth + 1)}</del>
     case 'codespan':
       return <code>{(token as Tokens.Codespan).text}</code>
     case 'br':

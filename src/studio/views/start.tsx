@@ -31,7 +31,7 @@ export function Start({ studio, agent }: { studio: Studio; agent: string | undef
           </label>
         ))}
       </fieldset>
-      <Composer label={asked.id} onSend={(text) => studio.begin(asked.id, text)} />
+      <Composer label={asked.id} onSend={(text, files) => studio.begin(asked.id, text, files)} />
     </div>
   )
 }
