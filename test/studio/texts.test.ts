@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { BlockSplitter } from '../../src/core/text/blocks.ts'
-import { warningOf } from '../../src/studio/conversation/attached.tsx'
+import { warningOf } from '../../src/studio/conversation/attachment-limits.ts'
 import { gapOf, joinCode } from '../../src/studio/parts/blocks.ts'
-import { safeName } from '../../src/studio/parts/safe-name.ts'
+import { safeName } from '../../src/studio/parts/format.ts'
 
 function blocksOf(text: string): string[] {
   const splitter = new BlockSplitter()

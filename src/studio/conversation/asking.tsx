@@ -110,6 +110,11 @@ function Decision({ keys, within, onAnswer }: DecisionProps): JSX.Element {
       <button type="button" aria-keyshortcuts="Shift+R" onClick={() => setRefusing(true)}>
         Refuse…
       </button>
+      {keys.isOn.value ? (
+        <span class="more" aria-hidden="true">
+          <kbd>A</kbd> / <kbd>R</kbd>
+        </span>
+      ) : null}
     </div>
   )
 }

@@ -1,7 +1,7 @@
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
+import { safeName } from '../parts/format.ts'
 import { lazy } from '../parts/lazy.tsx'
-import { safeName } from '../parts/safe-name.ts'
 import type { Address } from '../state/address.ts'
 import type { Conversation } from '../state/conversation.ts'
 import type { Studio } from '../state/studio.ts'

@@ -45,11 +45,16 @@ export function TurnView({ studio, conversation, turn, address, place, count, be
     return () => seen.disconnect()
   }, [conversation, runId, underWay])
 
+  const isOpen = address.runId === runId
+  useEffect(() => {
+    // A link leads to this turn, and columns change their width.
+    if (isOpen) element.current?.scrollIntoView({ block: 'nearest' })
+  }, [isOpen])
+
   const asked = messages.filter(({ role }) => role === 'user')
   const answered = messages.filter(({ role }) => role === 'assistant')
   const isWritten = underWay || answered.length === 0
   const parts = isWritten ? (answer?.parts ?? []) : answered.flatMap((message) => message.parts)
-  const isOpen = address.runId === runId
   const { seq: _seq, view: _view, runId: _runId, ...session } = address
   return (
     <article

@@ -1,4 +1,3 @@
-import { signal } from '@preact/signals'
 import { addToParts, type Part } from '../../core/message.ts'
 import type { CallAnswer } from '../../core/run.ts'
 import type { RunEvent } from '../../wire/event.ts'
@@ -13,12 +12,8 @@ export interface Exchange {
   given: CallAnswer | undefined
 }
 
-/**
- * What a turn shows of its run's events. Each is folded once and then forgotten, so that a long run costs what its answer costs.
- * `changes` grows with each event.
- */
+/** What a turn shows of its run's events. Each is folded once and then forgotten, so that a long run costs what its answer costs. */
 export class Answer {
-  readonly changes = signal(0)
   readonly parts: Part[] = []
   readonly sources: Source[] = []
   readonly exchanges: Exchange[] = []
@@ -37,7 +32,6 @@ export class Answer {
     if (event.seq <= this.seq) return false
     this.seq = event.seq
     this.#fold(event)
-    this.changes.value++
     return true
   }
 

@@ -7,12 +7,23 @@ import type { Run } from '../../wire/run.ts'
 import { Answer } from './answer.ts'
 import { messageOf } from './message-of.ts'
 
+/** `changes` grows with each event. */
+export class LiveAnswer extends Answer {
+  readonly changes = signal(0)
+
+  override add(event: RunEvent): boolean {
+    const isNew = super.add(event)
+    if (isNew) this.changes.value++
+    return isNew
+  }
+}
+
 /** A turn as the page shows it. */
 export interface Turn {
   run: Run
   messages: readonly Message[]
   /** What its events tell: of a run that works, or that was looked at. */
-  answer: Answer | undefined
+  answer: LiveAnswer | undefined
 }
 
 /** What people call a session; without a name, what it began with. */
@@ -165,9 +176,9 @@ export class Conversation {
     return true
   }
 
-  #answerOf(turn: Turn): Answer {
+  #answerOf(turn: Turn): LiveAnswer {
     if (turn.answer !== undefined) return turn.answer
-    const answer = new Answer()
+    const answer = new LiveAnswer()
     this.turns.value = this.turns.value.map((one) => (one.run.run_id === turn.run.run_id ? { ...one, answer } : one))
     return answer
   }
@@ -186,7 +197,7 @@ export class Conversation {
   async #readEvents(turn: Turn): Promise<void> {
     const { run } = turn
     const { signal } = this.#closing
-    const answer = turn.answer ?? new Answer()
+    const answer = turn.answer ?? new LiveAnswer()
     const events = await this.#client.runs.events(run.run_id, { signal, after: answer.seq })
     for await (const event of events) answer.add(event as RunEvent)
     if (turn.answer === undefined) {

@@ -58,9 +58,9 @@ async function open(path = '/studio') {
 }
 
 /** The browser reports the one answer that asked for the key. */
-async function endOf(visited: { end(): Promise<typeof nothingWrong> }, more = /401/) {
+async function endOf(visited: Pick<Awaited<ReturnType<typeof visit>>, 'end'>, more = /401/) {
   const { errors, ...rest } = await visited.end()
-  return { ...rest, errors: (errors as string[]).filter((error) => !more.test(error)) }
+  return { ...rest, errors: errors.filter((error) => !more.test(error)) }
 }
 
 async function begin(page: Page, agentId: string) {
@@ -72,7 +72,7 @@ const drop = (files: string) =>
   `(() => { const all = new DataTransfer(); ${files}
     document.querySelector('main').dispatchEvent(new DragEvent('drop', { dataTransfer: all, bubbles: true, cancelable: true })) })()`
 
-test('files are chosen, dropped or pasted, taken away, and sent with a message; they come back as they were', async () => {
+test('files are chosen, dropped or pasted, taken away, sent, and come back as they were', async () => {
   const { page, ...visited } = await open()
   await begin(page, 'count')
   expect(await page.getByRole('button', { name: 'Send' }).isDisabled()).toBe(true)
