@@ -20,6 +20,14 @@ describe('what a turn shows of its events', () => {
     expect(answer.add(events[0] as RunEvent)).toBe(false)
   })
 
+  test('begins with the first event: what comes late before it would hide what is between', () => {
+    const at = (number: number) => ({ ...event({ type: 'text_delta', text: 'a' }), seq: number }) as RunEvent
+    const answer = new Answer()
+    expect([answer.follows(at(41)), answer.follows(at(1))]).toEqual([false, true])
+    answer.add(at(1))
+    expect(answer.follows(at(3))).toBe(true)
+  })
+
   test('is where each source was found: in the last search that gave the passage', () => {
     const search = (chunk_id: string) => event({ type: 'retrieval', query: 'q', results: [{ chunk_id }] })
     const source = (index: number, chunk_id: string) => event({ type: 'source', index, source: 'a.md', chunk_id })

@@ -27,6 +27,14 @@ export class Answer {
   /** Calls and steps that are under way, by their id. */
   readonly #open = new Map<string, number>()
 
+  /**
+   * Whether a live event may be added. The stream may still hand over what comes late in a run that is only now followed from its
+   * beginning: with it the events between would be lost.
+   */
+  follows(event: RunEvent): boolean {
+    return this.seq > 0 || event.seq === 1
+  }
+
   /** False for events that it has already. */
   add(event: RunEvent): boolean {
     if (event.seq <= this.seq) return false

@@ -91,7 +91,9 @@ export class Conversation {
         if (this.named.value === undefined) this.#readName()
         this.#onFollow()
       },
-      (error: unknown) => this.#failed(error),
+      (error: unknown) => {
+        if (reading === this.#readings) this.#failed(error)
+      },
     )
   }
 
@@ -172,15 +174,15 @@ export class Conversation {
   received(event: RunEvent): boolean {
     const turn = this.turns.value.find(({ run }) => run.run_id === event.run_id)
     if (turn === undefined) return false
-    this.#answerOf(turn).add(event)
+    const answer = turn.answer ?? new LiveAnswer()
+    if (answer.follows(event) && answer.add(event) && turn.answer === undefined) this.#put(event.run_id, answer)
     return true
   }
 
-  #answerOf(turn: Turn): LiveAnswer {
-    if (turn.answer !== undefined) return turn.answer
-    const answer = new LiveAnswer()
-    this.turns.value = this.turns.value.map((one) => (one.run.run_id === turn.run.run_id ? { ...one, answer } : one))
-    return answer
+  #put(runId: string, answer: LiveAnswer): void {
+    this.turns.value = this.turns.value.map((turn) =>
+      turn.run.run_id === runId && turn.answer === undefined ? { ...turn, answer } : turn,
+    )
   }
 
   /** Reads what the events of a run tell that has ended or waits, once. A turn asks for it when it is seen. */
@@ -199,12 +201,12 @@ export class Conversation {
     const { signal } = this.#closing
     const answer = turn.answer ?? new LiveAnswer()
     const events = await this.#client.runs.events(run.run_id, { signal, after: answer.seq })
-    for await (const event of events) answer.add(event as RunEvent)
-    if (turn.answer === undefined) {
-      this.turns.value = this.turns.value.map((one) =>
-        one.run.run_id === run.run_id && one.answer === undefined ? { ...one, answer } : one,
-      )
+    for await (const event of events) {
+      answer.add(event as RunEvent)
+      // It goes on: the live stream has what comes, and no second stream stays open.
+      if (this.turns.value.some((now) => now.run.run_id === run.run_id && isUnderWay(now.run))) break
     }
+    if (turn.answer === undefined) this.#put(run.run_id, answer)
     if (run.status !== 'interrupted') return
     const { truncated } = await this.#client.runs.get(run.run_id, { signal })
     if (truncated) this.truncated.value = new Set([...this.truncated.value, run.run_id])
