@@ -17,6 +17,10 @@ test.each([
   ['/search', { page: 'search', text: '' }],
   ['/knowledge', { page: 'knowledge', query: {} }],
   [
+    '/knowledge?q=open&filters=%7B%22topic%22%3A1%7D&collection=notes',
+    { page: 'knowledge', query: { q: 'open', filters: '{"topic":1}', collection: 'notes' } },
+  ],
+  [
     '/knowledge/d/doc_1/c/a%2F2?q=open&mode=vector&limit=3',
     { page: 'knowledge', query: { q: 'open', mode: 'vector', limit: 3 }, documentId: 'doc_1', chunkId: 'a/2' },
   ],

@@ -21,6 +21,10 @@ export interface Asked {
   q?: string
   mode?: string
   limit?: number
+  /** An object as JSON. */
+  filters?: string
+  /** Also of the documents that are listed. */
+  collection?: string
 }
 
 /** `path` is below the studio's own, `search` as in a URL. */
@@ -123,7 +127,15 @@ function readAsked(query: URLSearchParams): Asked {
   const mode = query.get('mode')
   const limit = Number(query.get('limit'))
   const isLimit = Number.isInteger(limit) && limit > 0
-  return { ...(q && { q }), ...(mode && { mode }), ...(isLimit && { limit }) }
+  const filters = query.get('filters')
+  const collection = query.get('collection')
+  return {
+    ...(q && { q }),
+    ...(mode && { mode }),
+    ...(isLimit && { limit }),
+    ...(filters && { filters }),
+    ...(collection && { collection }),
+  }
 }
 
 function decode(part: string): string | undefined {

@@ -139,7 +139,10 @@ function Top({ studio }: { studio: Studio }): JSX.Element {
 
 function Tabs({ studio }: { studio: Studio }): JSX.Element {
   const shown = studio.address.value.page
-  const tabs = Object.entries(pages).flatMap(([page, { tab }]) => (tab === undefined ? [] : [{ page, tab }]))
+  const me = studio.me.value
+  const tabs = Object.entries(pages).flatMap(([page, { tab, isFor }]) =>
+    tab === undefined || me === undefined || isFor?.(me) === false ? [] : [{ page, tab }],
+  )
   const to = (page: string): Address =>
     page === 'knowledge' ? { page, query: {} } : page === 'agents' ? { page } : { page: 'chats', filter: {} }
   return (
