@@ -20,4 +20,5 @@ export const pages: Partial<Record<Address['page'], Page>> = {
     isFor: ({ scopes }) => scopes.includes('knowledge:read'),
     View: lazy(async () => (await import('../knowledge/page.tsx')).KnowledgePage),
   },
+  agents: { tab: 'Agents', View: lazy(async () => (await import('../agents/page.tsx')).AgentsPage) },
 }
