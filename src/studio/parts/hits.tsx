@@ -91,7 +91,11 @@ export function Hits({ label, hits, lists, onOpen, opened }: HitsProps): JSX.Ele
                 {hit.note === undefined ? '' : ` (${hit.note})`}
                 {hit.text === undefined ? null : <p class="more">{hit.text}</p>}
               </td>
-              {knowsWords ? <td dir="auto">{hit.words?.join(' ') || '–'}</td> : null}
+              {knowsWords ? (
+                <td class="words" dir="auto">
+                  {hit.words?.join(' ') || '–'}
+                </td>
+              ) : null}
             </tr>
           ))}
         </tbody>

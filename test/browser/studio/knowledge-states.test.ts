@@ -110,8 +110,12 @@ test('a passage of a replaced document and a search that fails are told; the doc
     .getByText(/collection/)
     .first()
     .waitFor()
-  expect(await treeOf(columns(page).locator('.found'))).toMatchInlineSnapshot(`"- alert: There is no collection 'nowhere'."`)
-  expect(await treeOf(page.getByRole('navigation', { name: 'Documents' }).getByRole('status'))).toMatchInlineSnapshot(`"- status: "The documents could not be read: There is no collection 'nowhere'.""`)
+  expect(await treeOf(columns(page).locator('.found'))).toMatchInlineSnapshot(
+    `"- alert: There is no collection 'nowhere'."`,
+  )
+  expect(await treeOf(page.getByRole('navigation', { name: 'Documents' }).getByRole('status'))).toMatchInlineSnapshot(
+    `"- status: "The documents could not be read: There is no collection 'nowhere'.""`,
+  )
   expect(await lookAt(page)).toEqual([])
   expect(await endOf(visited, '40')).toEqual(nothingWrong)
 })
