@@ -1,10 +1,12 @@
 import type { ComponentChildren, JSX } from 'preact'
+import { useRef } from 'preact/hooks'
 import type { Json } from '../../core/json.ts'
 import type { Agent, AgentConfig } from '../../wire/agent.ts'
 import { CopyButton } from '../parts/copy.tsx'
 import { formatAge, formatCount } from '../parts/format.ts'
 import { JsonTree } from '../parts/json-tree.tsx'
 import { Status } from '../parts/status.tsx'
+import { useFocusOfHidden } from '../parts/take-focus.ts'
 import type { Studio } from '../state/studio.ts'
 import type { OpenedAgent } from './opened-agent.ts'
 import { Tools } from './tools.tsx'
@@ -18,10 +20,14 @@ interface AgentViewProps {
 /** How it is set up, as far as the key may know, and its sessions. */
 export function AgentView({ studio, opened, agent }: AgentViewProps): JSX.Element {
   const { id, kind, name, description, config } = agent
+  const heading = useRef<HTMLHeadingElement>(null)
+  useFocusOfHidden(heading)
   return (
     <section class="library-side" aria-label={`${kind} ${id}`}>
       <div class="bar">
-        <h3 dir="auto">{name ?? id}</h3>
+        <h3 dir="auto" ref={heading} tabIndex={-1}>
+          {name ?? id}
+        </h3>
         <span class="more">{kind}</span>
         <a href={studio.urlOf({ page: 'chats', filter: { agent: id } })}>New chat</a>
       </div>

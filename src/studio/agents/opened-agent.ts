@@ -32,7 +32,9 @@ export class OpenedAgent {
   readonly #client: Client
   readonly #may: MayRead
   readonly #closing = new AbortController()
-  #readings = 0
+  #isReading = false
+  /** Something ran while they were read. */
+  #isOld = false
 
   constructor(client: Client, agentId: string, may: MayRead) {
     this.#client = client
@@ -78,24 +80,28 @@ export class OpenedAgent {
     this.#closing.abort()
   }
 
-  async #readRuns({ kind }: Agent): Promise<void> {
+  async #readRuns(agent: Agent): Promise<void> {
+    const { kind } = agent
     if (!this.#may.sessions) return
-    const reading = ++this.#readings
+    this.#isOld = this.#isReading
+    if (this.#isReading) return
+    this.#isReading = true
     const { signal } = this.#closing
     try {
       const [sessions, lastRun] = await Promise.all([
         this.#client.sessions.list({ view: 'head', [`${kind}_id`]: this.agentId }, { limit: sessionCount, signal }),
         kind === 'workflow' ? this.#readLastRun() : undefined,
       ])
-      // A later one has more.
-      if (reading !== this.#readings) return
       batch(() => {
         this.sessions.value = sessions.sessions
         this.lastRun.value = lastRun
       })
     } catch (error) {
       if (!signal.aborted) this.error.value = messageOf(error)
+    } finally {
+      this.#isReading = false
     }
+    if (this.#isOld && !signal.aborted) await this.#readRuns(agent)
   }
 
   async #readLastRun(): Promise<LastRun | null> {

@@ -7,6 +7,7 @@ import { Dialog } from '../parts/dialog.tsx'
 import { formatAge, formatCount } from '../parts/format.ts'
 import { JsonTree } from '../parts/json-tree.tsx'
 import { moveFocus } from '../parts/list-focus.ts'
+import { useFocusOfHidden } from '../parts/take-focus.ts'
 import { messageOf } from '../state/message-of.ts'
 import type { Studio } from '../state/studio.ts'
 import type { KnowledgeBase } from './knowledge-base.ts'
@@ -23,6 +24,8 @@ interface DocumentViewProps {
 
 /** A document: the passage that is open with what stands around it, its metadata, and all its passages. */
 export function DocumentView({ studio, base, opened, address }: DocumentViewProps): JSX.Element {
+  const heading = useRef<HTMLHeadingElement>(null)
+  useFocusOfHidden(heading)
   const document = opened.document.value
   const state = opened.state.value
   const { query } = address
@@ -33,7 +36,9 @@ export function DocumentView({ studio, base, opened, address }: DocumentViewProp
         <a class="back" href={studio.urlOf({ page: 'knowledge', query })}>
           {query.q === undefined ? 'Back to the documents' : 'Back to the passages'}
         </a>
-        <h3 dir="auto">{state === 'gone' ? 'Document' : title}</h3>
+        <h3 dir="auto" ref={heading} tabIndex={-1}>
+          {state === 'gone' ? 'Document' : title}
+        </h3>
         {document === undefined || state === 'gone' || studio.me.value?.can.knowledge !== true ? null : (
           <Delete
             title={title}

@@ -21,6 +21,7 @@ export class OpenedDocument {
   #cursor: string | null = null
   #chunkId: string | undefined
   #reading = new AbortController()
+  #readingPage = new AbortController()
   #readingChunk = new AbortController()
   #isReadingPage = false
 
@@ -35,7 +36,6 @@ export class OpenedDocument {
     this.#reading.abort()
     const reading = new AbortController()
     this.#reading = reading
-    this.#isReadingPage = false
     const { signal } = reading
     this.#client.knowledge.documents.get(this.documentId, { signal }).then(
       (document) => {
@@ -44,6 +44,8 @@ export class OpenedDocument {
         this.document.value = document
         this.state.value = 'ready'
         if (isSame) return
+        this.#readingPage.abort()
+        this.#readingPage = new AbortController()
         this.#cursor = null
         this.#page([])
         if (this.#chunkId !== undefined) this.#readChunk(this.#chunkId)
@@ -76,11 +78,12 @@ export class OpenedDocument {
 
   close(): void {
     this.#reading.abort()
+    this.#readingPage.abort()
     this.#readingChunk.abort()
   }
 
   #page(before: readonly Chunk[]): void {
-    const { signal } = this.#reading
+    const { signal } = this.#readingPage
     this.#isReadingPage = true
     const page = {
       limit: pageSize,
