@@ -36,7 +36,7 @@ export function Sessions({ studio, filter }: { studio: Studio; filter: Filter })
   return (
     <nav class="sessions" aria-label="Sessions">
       <div class="bar">
-        <button type="button" onClick={() => studio.go({ page: 'chats', filter })}>
+        <button type="button" onClick={() => studio.go(studio.newChat)}>
           New chat
         </button>
         <label>

@@ -1,6 +1,6 @@
 /** What the page shows; every address below the studio's path stands for one. */
 export type Address =
-  | { page: 'chats'; sessionId?: string; runId?: string; seq?: number; view?: View; filter: Filter }
+  | { page: 'chats'; isNew?: true; sessionId?: string; runId?: string; seq?: number; view?: View; filter: Filter }
   | { page: 'run'; runId: string }
   | { page: 'search'; text: string }
   | { page: 'knowledge'; query: Asked; documentId?: string; chunkId?: string }
@@ -35,6 +35,8 @@ export function readAddress(path: string, search: string): Address {
       return { page: 'chats', filter: readFilter(query) }
     case 's':
       return readChat(rest, query)
+    case 'new':
+      return rest.length === 0 ? { page: 'chats', isNew: true, filter: readFilter(query) } : { page: 'unknown' }
     case 'r':
       return rest.length === 1 && rest[0] !== undefined ? { page: 'run', runId: rest[0] } : { page: 'unknown' }
     case 'search':
@@ -101,7 +103,7 @@ function placeOf(address: Address): Place {
       return { path: [], query: {} }
     case 'chats': {
       const { sessionId, runId, seq, view, filter } = address
-      const path: string[] = []
+      const path = address.isNew === true ? ['new'] : []
       if (sessionId !== undefined) path.push('s', sessionId)
       if (sessionId !== undefined && runId !== undefined) {
         path.push('r', runId)

@@ -22,6 +22,11 @@ export class Chats {
     this.sessions = new SessionList(client)
   }
 
+  close(): void {
+    this.conversation.value?.close()
+    this.opened.value?.close()
+  }
+
   show({ sessionId, runId, filter }: Extract<Address, { page: 'chats' }>): void {
     this.sessions.show(filter)
     if (sessionId !== this.conversation.value?.sessionId) {
@@ -50,6 +55,7 @@ export class Chats {
   readAgain(): void {
     this.sessions.read()
     this.conversation.value?.read()
+    this.opened.value?.readAgain()
   }
 
   receive(events: readonly LiveEvent[]): void {

@@ -1,5 +1,6 @@
 import { signal } from '@preact/signals'
 import type { Client } from '../../client/client.ts'
+import type { Scope } from '../../core/access/scope.ts'
 import type { Agent } from '../../wire/agent.ts'
 import type { LiveEvent } from '../../wire/live.ts'
 import type { Me } from '../../wire/me.ts'
@@ -11,6 +12,8 @@ import { Keys } from './keys.ts'
 import { LiveReader } from './live.ts'
 import { messageOf } from './message-of.ts'
 import { keptKey, openClient, type Places } from './server.ts'
+import { ThemeChoice } from './theme.ts'
+import { Waiting } from './waiting.ts'
 
 export type GivenAnswer = NonNullable<ResumeRequest['answers']>[string]
 
@@ -21,6 +24,11 @@ export interface Trouble {
   excerpt?: string
 }
 
+/** Lists are read once changes are told, so that nothing is missed in between, but not much later. */
+const longestGreetingMs = 500
+/** Kept with an address that was reached from another one of the studio. */
+const inside = 'inside'
+
 /** All that the page shows, and what a person can do to it. */
 export class Studio {
   readonly places: Places
@@ -30,57 +38,128 @@ export class Studio {
   readonly agents = signal<readonly Agent[]>([])
   /** The config that was saved can't be used; what was there before goes on. */
   readonly trouble = signal<Trouble | undefined>(undefined)
-  /** Since when the server can't be reached. */
-  readonly lostAt = signal<Date | undefined>(undefined)
+  /** Since when nothing comes from the server, and what it said if it said something. */
+  readonly lost = signal<{ at: Date; why: string } | undefined>(undefined)
+  /** The version of the server now; the page may be of another. */
+  readonly served = signal<string | undefined>(undefined)
   readonly address = signal<Address>({ page: 'chats', filter: {} })
   readonly keys = new Keys()
-  client: Client
-  chats: Chats
+  readonly theme = new ThemeChoice()
+  client!: Client
+  chats!: Chats
+  waiting!: Waiting
   #live: LiveReader | undefined
+  #key: string | undefined
   readonly #listeners = new Set<(events: readonly LiveEvent[]) => void>()
 
   constructor(places: Places) {
     this.places = places
-    this.client = openClient(places, keptKey.read())
-    this.chats = this.#newChats()
+    this.served.value = places.version
+    this.#connect(keptKey.read())
     window.addEventListener('popstate', () => this.#arrived())
     document.addEventListener('click', (event) => this.#clicked(event))
   }
 
-  #newChats(): Chats {
-    return new Chats(this.client, () => this.#live?.follow(this.chats.followed))
+  /** Nothing of what another key showed is left. */
+  #connect(key: string | undefined): void {
+    this.#live?.stop()
+    this.#live = undefined
+    this.chats?.close()
+    this.waiting?.close()
+    this.#key = key
+    const client = this.#clientWith(undefined)
+    this.client = client
+    this.chats = new Chats(client, () => this.#follow())
+    this.waiting = new Waiting(client)
+    this.me.value = undefined
+    this.agents.value = []
+    this.trouble.value = undefined
+    this.lost.value = undefined
+  }
+
+  /** The key was taken before. */
+  #refused(): void {
+    keptKey.forget()
+    this.#connect(undefined)
+    this.error.value = 'The server does not take this key any more.'
+    this.status.value = 'needs key'
+  }
+
+  #clientWith(retries: number | undefined): Client {
+    const key = this.#key
+    const onRefused = () => {
+      if (key === this.#key && this.status.value === 'ready') this.#refused()
+    }
+    return openClient(this.places, { key, onRefused, retries })
+  }
+
+  /** For calls that the page itself tries again. */
+  get impatientClient(): Client {
+    return this.#clientWith(0)
+  }
+
+  /** Whether the key has the scope. Without keys everybody has. */
+  may(scope: Scope): boolean {
+    return this.me.value?.scopes.includes(scope) === true
   }
 
   /** With the key that was kept, or none. */
   async start(): Promise<void> {
+    const { client } = this
     try {
-      this.me.value = await this.client.me()
-      this.agents.value = (await this.client.agents.list()).agents
+      this.me.value = await client.me()
+      const [{ agents }] = await Promise.all([client.agents.list(), this.may('sessions') ? this.#goLive() : undefined])
+      if (this.client !== client) return
+      this.agents.value = agents
     } catch (error) {
+      if (this.client !== client) return
       const isKey = error instanceof Error && 'status' in error && error.status === 401
+      this.error.value = isKey && this.#key === undefined ? '' : messageOf(error)
       if (isKey) keptKey.forget()
-      this.error.value = messageOf(error)
+      this.#connect(isKey ? undefined : this.#key)
       this.status.value = isKey ? 'needs key' : 'failed'
       return
     }
     this.status.value = 'ready'
     this.#arrived()
-    this.#live?.stop()
-    this.#live = new LiveReader(this.client, {
-      receive: (events) => this.#receive(events),
-      connected: (isOpen) => {
-        if (!isOpen) this.lostAt.value ??= new Date()
-        else if (this.lostAt.value !== undefined) this.lostAt.value = undefined
-      },
-      missed: () => this.chats.readAgain(),
+    if (this.may('sessions')) this.waiting.read()
+    this.#follow()
+  }
+
+  /** Resolves when changes come, or can't, and at once in a tab that nobody sees. */
+  #goLive(): Promise<void> {
+    const { client } = this
+    return new Promise((resolve) => {
+      this.#live = new LiveReader(client, {
+        receive: (events) => this.#receive(events),
+        opened: () => {
+          this.lost.value = undefined
+          resolve()
+        },
+        lost: (error) => {
+          const isAnswer = error instanceof Error && 'status' in error
+          this.lost.value = { at: this.lost.value?.at ?? new Date(), why: isAnswer ? messageOf(error) : '' }
+          resolve()
+        },
+        missed: () => {
+          if (this.status.value !== 'ready') return
+          this.chats.readAgain()
+          this.waiting.read()
+        },
+      })
+      if (document.visibilityState === 'hidden') resolve()
+      else setTimeout(resolve, longestGreetingMs)
     })
-    this.#live.follow(this.chats.followed)
+  }
+
+  /** Events of runs need a scope of their own. */
+  #follow(): void {
+    if (this.may('run')) this.#live?.follow(this.chats.followed)
   }
 
   async openWith(key: string, keep: boolean): Promise<void> {
     if (keep) keptKey.keep(key)
-    this.client = openClient(this.places, key)
-    this.chats = this.#newChats()
+    this.#connect(key)
     this.error.value = ''
     await this.start()
   }
@@ -88,9 +167,15 @@ export class Studio {
   /** Shows another address, which Back leaves. */
   go(address: Address, replace = false): void {
     const url = this.urlOf(address)
-    if (replace) history.replaceState(null, '', url)
-    else history.pushState(null, '', url)
+    if (replace) history.replaceState(history.state, '', url)
+    else history.pushState(inside, '', url)
     this.#arrived()
+  }
+
+  /** To where the page was before, if that was the studio. */
+  back(): void {
+    if (history.state === null) this.go({ page: 'chats', filter: {} })
+    else history.back()
   }
 
   urlOf(address: Address): string {
@@ -105,7 +190,7 @@ export class Studio {
     if (link.pathname !== this.places.path && !link.pathname.startsWith(`${this.places.path}/`)) return
     if (link.hash !== '') return
     event.preventDefault()
-    history.pushState(null, '', link.href)
+    history.pushState(inside, '', link.href)
     this.#arrived()
   }
 
@@ -147,6 +232,11 @@ export class Studio {
     return address.page === 'chats' ? address.filter : {}
   }
 
+  /** Before the first message of a session. */
+  get newChat(): Address {
+    return { page: 'chats', isNew: true, filter: this.#filter }
+  }
+
   #arrived(): void {
     const path = location.pathname.slice(this.places.path.length)
     const address = readAddress(path, location.search)
@@ -167,17 +257,44 @@ export class Studio {
   }
 
   #receive(events: readonly LiveEvent[]): void {
-    for (const event of events) if (event.type === 'agents') this.#agentsChanged(event)
+    for (const event of events) {
+      if (event.type === 'agents') this.#agentsChanged(event)
+      else if (event.type === 'hello') this.#greeted(event)
+    }
     this.chats.receive(events)
+    this.waiting.receive(events)
     for (const listener of this.#listeners) listener(events)
+  }
+
+  #greeted({ server_id: serverId, version }: Extract<LiveEvent, { type: 'hello' }>): void {
+    this.served.value = version
+    const me = this.me.value
+    if (me === undefined || me.server_id === serverId) return
+    // Another process: it has read its own config, and may take the key for another.
+    this.me.value = { ...me, server_id: serverId }
+    this.trouble.value = undefined
+    const { client } = this
+    client.me().then(
+      (read) => {
+        if (this.client === client) this.me.value = read
+      },
+      () => {
+        // What the key could do before is shown until the next start; the server decides anyway.
+      },
+    )
+    this.#readAgents()
   }
 
   #agentsChanged({ ok, error }: Extract<LiveEvent, { type: 'agents' }>): void {
     this.trouble.value = ok ? undefined : error
-    if (!ok) return
-    this.client.agents.list().then(
+    if (ok) this.#readAgents()
+  }
+
+  #readAgents(): void {
+    const { client } = this
+    client.agents.list().then(
       ({ agents }) => {
-        this.agents.value = agents
+        if (this.client === client) this.agents.value = agents
       },
       () => {
         // The next change, or the next visit, reads them again.

@@ -1,0 +1,112 @@
+import type { JSX } from 'preact'
+import { Icon } from '../parts/icon.tsx'
+import type { Address } from '../state/address.ts'
+import type { Studio } from '../state/studio.ts'
+import { type Theme, themes } from '../state/theme.ts'
+import { pages } from './pages.ts'
+
+interface TopProps {
+  studio: Studio
+  onHelp: () => void
+}
+
+/** The bar over every page, and what has to be known whatever is looked at. */
+export function Top({ studio, onHelp }: TopProps): JSX.Element {
+  const { theme } = studio
+  const lost = studio.lost.value
+  return (
+    <header class="top">
+      <h1>
+        <a href={studio.urlOf({ page: 'chats', filter: {} })}>agentserve</a>
+      </h1>
+      <Tabs studio={studio} />
+      {studio.may('sessions') ? (
+        <a class="find" href={studio.urlOf({ page: 'search', text: '' })} title="Search everything (/)">
+          <Icon name="search" /> <span class="words">Search everything…</span>
+        </a>
+      ) : null}
+      <Waits studio={studio} />
+      {studio.may('sessions') ? (
+        <p role="status" class={lost === undefined ? 'live' : 'lost'}>
+          {lost === undefined ? 'live' : `reconnecting… what you see is of ${lost.at.toLocaleTimeString()}`}
+          {lost === undefined || lost.why === '' ? '' : `. The server says: ${lost.why}`}
+        </p>
+      ) : null}
+      <a class="wide-only" href="/docs">
+        API
+      </a>
+      <label>
+        <span class="hidden">Colours</span>
+        <select value={theme.value.value} onChange={({ currentTarget }) => theme.choose(currentTarget.value as Theme)}>
+          {themes.map((one) => (
+            <option key={one} value={one}>
+              {one === 'system' ? 'system colours' : one}
+            </option>
+          ))}
+        </select>
+      </label>
+      <button type="button" class="quiet wide-only" aria-label="Keys (?)" onClick={onHelp}>
+        ?
+      </button>
+      <Banners studio={studio} />
+    </header>
+  )
+}
+
+function Tabs({ studio }: { studio: Studio }): JSX.Element {
+  const shown = studio.address.value.page
+  const others = Object.entries(pages).flatMap(([page, { tab, needs }]) =>
+    tab === undefined || (needs !== undefined && !studio.may(needs)) ? [] : [{ page, tab }],
+  )
+  const chats = studio.may('sessions') ? [{ page: 'chats', tab: 'Chats' }] : []
+  const to = (page: string): Address =>
+    page === 'knowledge' ? { page, query: {} } : page === 'agents' ? { page } : { page: 'chats', filter: {} }
+  return (
+    <nav class="pages" aria-label="Pages">
+      {[...chats, ...others].map(({ page, tab }) => (
+        <a key={page} href={studio.urlOf(to(page))} aria-current={page === shown ? 'page' : undefined}>
+          {tab}
+        </a>
+      ))}
+    </nav>
+  )
+}
+
+function Waits({ studio }: { studio: Studio }): JSX.Element | null {
+  const count = studio.waiting.count.value ?? 0
+  if (count === 0) return null
+  return (
+    <a class="waits" href={studio.urlOf({ page: 'chats', filter: { status: 'input_required' } })}>
+      <Icon name="waiting" /> {count} waiting
+    </a>
+  )
+}
+
+function Banners({ studio }: { studio: Studio }): JSX.Element {
+  const trouble = studio.trouble.value
+  const served = studio.served.value
+  const { version } = studio.places
+  return (
+    <>
+      {served === version ? null : (
+        <div role="status" class="banner">
+          <p>
+            The server is agentserve {served} now, this page is of {version}.
+          </p>
+          <button type="button" onClick={() => location.reload()}>
+            Reload
+          </button>
+        </div>
+      )}
+      {trouble === undefined ? null : (
+        <div role="alert" class="banner trouble">
+          <p>
+            <strong>The agents could not be loaded.</strong> {trouble.message}
+          </p>
+          {trouble.excerpt === undefined ? null : <pre>{trouble.excerpt}</pre>}
+          <p>The last good config keeps serving. This goes away when the file is mended and saved.</p>
+        </div>
+      )}
+    </>
+  )
+}
