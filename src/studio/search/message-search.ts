@@ -66,7 +66,10 @@ export class MessageSearch {
     this.#reading = reading
     if (this.state.value.is !== 'indexing') this.state.value = { is: 'reading' }
     this.#pages(before, reading.signal).catch((error: unknown) => {
-      if (this.#reading === reading) this.#failed(error, () => this.#read(before))
+      if (this.#reading !== reading) return
+      // What was found for other words would stand below it.
+      this.hits.value = before
+      this.#failed(error, () => this.#read(before))
     })
   }
 

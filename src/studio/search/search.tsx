@@ -99,13 +99,15 @@ export function Search({ studio }: { studio: Studio }): JSX.Element {
           Clear the search
         </button>
       ) : null}
-      <ol class="hits" ref={results}>
-        {hits.map((hit) => (
-          <li key={hit.message_id}>
-            <Hit studio={studio} hit={hit} query={search.found.value} />
-          </li>
-        ))}
-      </ol>
+      {hits.length === 0 ? null : (
+        <ol class="hits" ref={results}>
+          {hits.map((hit) => (
+            <li key={hit.message_id}>
+              <Hit studio={studio} hit={hit} query={search.found.value} />
+            </li>
+          ))}
+        </ol>
+      )}
       {state.is === 'ready' && state.hasMore ? (
         <button type="button" onClick={() => search.more()}>
           Search older messages

@@ -243,7 +243,7 @@ export class Studio {
     this.address.value = address
     if (this.status.value !== 'ready') return
     if (address.page === 'run') this.#findRun(address.runId)
-    else if (address.page === 'chats') this.chats.show(address)
+    else if (address.page === 'chats' && this.may('sessions')) this.chats.show(address)
   }
 
   #findRun(runId: string): void {

@@ -91,7 +91,7 @@ function Banners({ studio }: { studio: Studio }): JSX.Element {
       {served === version ? null : (
         <div role="status" class="banner">
           <p>
-            The server is agentserve {served} now, this page is of {version}.
+            The server has version {served}, this page is of {version}.
           </p>
           <button type="button" onClick={() => location.reload()}>
             Reload

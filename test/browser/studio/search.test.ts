@@ -101,8 +101,7 @@ test('nothing found says what was looked for, and one button clears it', async (
         - text: finds words that begin so.
         - searchbox "Words that a message has, in any order. open* finds words that begin so.": zebra
       - status: No message has all the words of “zebra”.
-      - button "Clear the search"
-      - list"
+      - button "Clear the search""
   `)
   await page.getByRole('button', { name: 'Clear the search' }).click()
   await page.getByText('“zebra”').waitFor({ state: 'detached' })
@@ -120,7 +119,11 @@ test('while the index is made, the page says so and asks again; a failure is tol
       answer === 'indexing'
         ? ([503, 'unavailable', 'The search index is being built. Retry in a moment.'] as const)
         : ([507, 'storage_full', 'The disk is full.'] as const)
-    return route.fulfill({ status, headers: { 'retry-after': '1' }, json: { error: { code, message }, request_id: 'r' } })
+    return route.fulfill({
+      status,
+      headers: { 'retry-after': '1' },
+      json: { error: { code, message }, request_id: 'r' },
+    })
   })
   await field(page).fill('winter')
   await page.getByText('The search index is being built.').waitFor()
@@ -137,8 +140,7 @@ test('while the index is made, the page says so and asks again; a failure is tol
         - searchbox "Words that a message has, in any order. open* finds words that begin so.": winter
       - alert:
         - text: "The messages could not be searched: The disk is full."
-        - button "Try again"
-      - list"
+        - button "Try again""
   `)
   answer = 'real'
   await page.getByRole('button', { name: 'Try again' }).click()
