@@ -147,7 +147,7 @@ function aboutSearch(state: SearchState, { hits, found }: MessageSearch): string
     case 'reading':
       return 'Searching… The first search reads all messages, which may take some seconds.'
     case 'indexing':
-      return `${state.message} It is asked again until it answers.`
+      return `The search goes on by itself. The server says: ${state.message}`
     case 'ready':
       if (count === 0) {
         return state.hasMore

@@ -48,9 +48,9 @@ test('words say that it is read once that takes a while, and an error takes thei
   const held: Route[] = []
   const broken = { status: 500, json: { error: { code: 'internal', message: 'It broke.' }, request_id: 'req_1' } }
   let isBroken = true
-  await page.route('**/api/v1/me', (route) => {
+  await page.route('**/api/v1/me', async (route) => {
     if (held.length === 0) held.push(route)
-    else return isBroken ? route.fulfill(broken) : route.continue()
+    else await (isBroken ? route.fulfill(broken) : route.continue())
   })
   await page.goto(`${server.url}/studio`)
   await page.getByText('Reading…').waitFor()
