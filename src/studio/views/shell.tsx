@@ -7,13 +7,13 @@ import { RunView } from '../run/run.tsx'
 import { Sessions } from '../sessions/list.tsx'
 import type { Address } from '../state/address.ts'
 import type { Studio } from '../state/studio.ts'
-import { KeyForm } from './key-form.tsx'
 import { usePageKeys } from './page-keys.ts'
 import { pages } from './pages.ts'
 import { Start } from './start.tsx'
 import { titleOf } from './title.ts'
 import { Top } from './top.tsx'
 
+const KeyForm = lazy(async () => (await import('./key-form.tsx')).KeyForm)
 const Help = lazy(async () => (await import('./help.tsx')).Help)
 
 /** The page: sessions, a conversation, a run; on a narrow screen one at a time. */
