@@ -38,6 +38,8 @@ export class Studio {
   readonly agents = signal<readonly Agent[]>([])
   /** The config that was saved can't be used; what was there before goes on. */
   readonly trouble = signal<Trouble | undefined>(undefined)
+  /** Changes come. Before that, and in a tab that nobody has seen yet, they don't. */
+  readonly isLive = signal(false)
   /** Since when nothing comes from the server, and what it said if it said something. */
   readonly lost = signal<{ at: Date; why: string } | undefined>(undefined)
   /** The version of the server now; the page may be of another. */
@@ -75,13 +77,15 @@ export class Studio {
     this.agents.value = []
     this.trouble.value = undefined
     this.lost.value = undefined
+    this.isLive.value = false
   }
 
-  /** The key was taken before. */
+  /** The key was taken before, or none was wanted. */
   #refused(): void {
+    const hadKey = this.#key !== undefined
     keptKey.forget()
     this.#connect(undefined)
-    this.error.value = 'The server does not take this key any more.'
+    this.error.value = hadKey ? 'The server does not take this key any more.' : ''
     this.status.value = 'needs key'
   }
 
@@ -128,11 +132,11 @@ export class Studio {
 
   /** Resolves when changes come, or can't, and at once in a tab that nobody sees. */
   #goLive(): Promise<void> {
-    const { client } = this
     return new Promise((resolve) => {
-      this.#live = new LiveReader(client, {
+      this.#live = new LiveReader(this.impatientClient, {
         receive: (events) => this.#receive(events),
         opened: () => {
+          this.isLive.value = true
           this.lost.value = undefined
           resolve()
         },

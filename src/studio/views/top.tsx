@@ -14,10 +14,12 @@ interface TopProps {
 export function Top({ studio, onHelp }: TopProps): JSX.Element {
   const { theme } = studio
   const lost = studio.lost.value
+  const project = studio.me.value?.root?.split(/[\\/]/).at(-1)
   return (
     <header class="top">
       <h1>
         <a href={studio.urlOf({ page: 'chats', filter: {} })}>agentserve</a>
+        {project === undefined ? null : <span class="more wide-only"> / {project}</span>}
       </h1>
       <Tabs studio={studio} />
       {studio.may('sessions') ? (
@@ -27,9 +29,8 @@ export function Top({ studio, onHelp }: TopProps): JSX.Element {
       ) : null}
       <Waits studio={studio} />
       {studio.may('sessions') ? (
-        <p role="status" class={lost === undefined ? 'live' : 'lost'}>
-          {lost === undefined ? 'live' : `reconnecting… what you see is of ${lost.at.toLocaleTimeString()}`}
-          {lost === undefined || lost.why === '' ? '' : `. The server says: ${lost.why}`}
+        <p role="status" class={lost !== undefined ? 'lost' : studio.isLive.value ? 'live' : 'more'}>
+          {aboutLive(studio)}
         </p>
       ) : null}
       <a class="wide-only" href="/docs">
@@ -51,6 +52,12 @@ export function Top({ studio, onHelp }: TopProps): JSX.Element {
       <Banners studio={studio} />
     </header>
   )
+}
+
+function aboutLive({ lost: { value: lost }, isLive }: Studio): string {
+  if (lost === undefined) return isLive.value ? 'live' : 'connecting…'
+  const since = `reconnecting… what you see is of ${lost.at.toLocaleTimeString()}`
+  return lost.why === '' ? since : `${since}. The server says: ${lost.why}`
 }
 
 function Tabs({ studio }: { studio: Studio }): JSX.Element {

@@ -100,6 +100,20 @@ test('without a server the page says since when, keeps what is typed, and then m
   )
 })
 
+test('a server that has no stream to give is quoted, and asked again', async () => {
+  const { url } = await start({ sessionStorage: 'memory' })
+  const others = new AbortController()
+  await Promise.all(Array.from({ length: 5 }, () => fetch(`${url}/api/v1/live`, others)))
+  const { page, ...visited } = await visit(chromium, url, '/studio')
+  await page.getByText(/^reconnecting.* The server says: .*5 live streams/).waitFor()
+  await page.getByRole('heading', { name: 'New chat' }).waitFor()
+  expect(await lookAt(page)).toEqual([])
+  others.abort()
+  await page.getByText('live', { exact: true }).waitFor()
+  const { errors, ...rest } = await visited.end()
+  expect({ ...rest, errors: errors.filter((error) => !error.includes('429')) }).toEqual(nothingWrong)
+})
+
 test('a page of another version offers to load the one that is served, and does not by itself', async () => {
   const { page, ...visited } = await visit(chromium, server.url, '/docs')
   let served = 0
