@@ -17,10 +17,13 @@ export function Search({ studio }: { studio: Studio }): JSX.Element {
   const field = useRef<HTMLInputElement>(null)
   const results = useRef<HTMLOListElement>(null)
   const typing = useRef<ReturnType<typeof setTimeout> | undefined>(undefined)
+  /** What was typed, as far as the address has it. */
+  const shown = useRef('')
 
   const show = (wanted: string) => {
     clearTimeout(typing.current)
-    if (wanted.trim() !== text.trim()) studio.go({ page: 'search', text: wanted.trim() }, true)
+    shown.current = wanted.trim()
+    if (shown.current !== text.trim()) studio.go({ page: 'search', text: shown.current }, true)
   }
   useEffect(() => {
     field.current?.focus()
@@ -30,9 +33,11 @@ export function Search({ studio }: { studio: Studio }): JSX.Element {
     }
   }, [search])
   useEffect(() => {
-    const element = field.current
-    // By Back, or a link: what is typed is newer than its address.
-    if (element !== null && element.value.trim() !== text.trim()) element.value = text
+    // By Back, or a link. What is being typed is newer than its address.
+    if (field.current !== null && shown.current !== text.trim()) {
+      field.current.value = text
+      shown.current = text.trim()
+    }
     search.search(text)
   }, [search, text])
   useEffect(() => {
@@ -92,6 +97,7 @@ export function Search({ studio }: { studio: Studio }): JSX.Element {
         <button
           type="button"
           onClick={() => {
+            if (field.current !== null) field.current.value = ''
             show('')
             field.current?.focus()
           }}

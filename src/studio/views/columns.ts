@@ -1,5 +1,6 @@
 const columns = '.shell > .sessions, .shell > .conversation, .shell > .run, .shell > .page'
 const rows = '[role="option"][tabindex="0"], [role="row"][tabindex="0"]'
+const headings = 'h2'
 const controls = 'a[href], button, select, input, textarea, [tabindex="0"]'
 
 /** Moves the focus between the columns, each of which remembers where it was. */
@@ -24,24 +25,29 @@ export class ColumnFocus {
     const next = place >= 0 ? all[place + by] : all.find((column) => column.checkVisibility())
     if (next === undefined) return true
     if (!next.checkVisibility()) return false
-    this.#enter(next)
+    this.#enter(next, rows)
     return true
   }
 
   /** After the page has changed: where the focus was is gone, or is of another page. */
   arrive(): void {
-    const all = [...document.querySelectorAll<HTMLElement>(columns)]
-    const seen = all.filter((column) => column.checkVisibility())
-    const main = seen.find((column) => column.localName === 'main') ?? seen[0]
-    if (main !== undefined) this.#enter(main)
+    const seen = [...document.querySelectorAll<HTMLElement>(columns)].filter((column) => column.checkVisibility())
+    const main = seen.find(isMain) ?? seen[0]
+    if (main !== undefined) this.#enter(main, isMain(main) ? headings : rows)
   }
 
-  #enter(column: HTMLElement): void {
+  #enter(column: HTMLElement, wanted: string): void {
     const last = this.#last.get(column)
     const isThere = last?.isConnected === true && last.checkVisibility()
-    const place = isThere ? last : (column.querySelector<HTMLElement>(rows) ?? undefined)
-    ;(place ?? (column.hasAttribute('tabindex') ? column : column.querySelector<HTMLElement>(controls)))?.focus()
+    const first = column.querySelector<HTMLElement>(wanted)
+    if (first !== null && wanted === headings) first.tabIndex = -1
+    const other = column.hasAttribute('tabindex') ? column : column.querySelector<HTMLElement>(controls)
+    ;(isThere ? last : (first ?? other))?.focus()
   }
+}
+
+function isMain({ localName }: Element): boolean {
+  return localName === 'main'
 }
 
 /** Nothing has the focus that a person can see. */

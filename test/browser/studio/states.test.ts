@@ -67,7 +67,7 @@ test('words say that it is read once that takes a while, and an error takes thei
   isBroken = false
   await page.getByRole('button', { name: 'Try again' }).click()
   await page.getByRole('heading', { name: 'New chat' }).waitFor()
-  expect(await page.evaluate('document.activeElement.id')).toBe('conversation')
+  expect(await page.evaluate('document.activeElement.textContent')).toBe('New chat')
   const { errors, ...rest } = await visited.end()
   expect({ ...rest, errors: errors.filter((error) => !error.includes('500')) }).toEqual(nothingWrong)
 })
