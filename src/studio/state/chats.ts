@@ -55,7 +55,6 @@ export class Chats {
   readAgain(): void {
     this.sessions.read()
     this.conversation.value?.read()
-    this.opened.value?.readAgain()
   }
 
   receive(events: readonly LiveEvent[]): void {

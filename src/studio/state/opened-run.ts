@@ -22,7 +22,7 @@ export class OpenedRun {
     this.#client = client
     this.runId = runId
     this.#onFollow = onFollow
-    this.readAgain()
+    this.#open().catch((error: unknown) => this.#failed(error))
   }
 
   close(): void {
@@ -35,16 +35,10 @@ export class OpenedRun {
     return run !== undefined && isUnderWay(run) ? this.events.seq : undefined
   }
 
-  /** Also after changes that were not told. */
-  readAgain(): void {
-    this.#open().catch((error: unknown) => this.#failed(error))
-  }
-
   async #open(): Promise<void> {
     const { signal } = this.#reading
     const run = await this.#client.runs.get(this.runId, { signal })
     this.run.value = run
-    this.error.value = ''
     if (isUnderWay(run)) this.#onFollow()
     else await this.#readEvents()
   }

@@ -99,7 +99,8 @@ function Frame({ top, children }: FrameProps): JSX.Element {
 
 function OtherPage({ studio, top }: { studio: Studio; top: JSX.Element }): JSX.Element {
   const page = pages[studio.address.value.page]
-  const may = page?.needs === undefined || studio.may(page.needs)
+  const me = studio.me.value
+  const may = me !== undefined && page?.isFor?.(me) !== false
   return (
     <Frame top={top}>
       {page !== undefined && may ? (
@@ -169,5 +170,5 @@ function depthOf({ chats: { sessions } }: Studio, { runId, sessionId, isNew, fil
   if (runId !== undefined) return 'run'
   if (sessionId !== undefined || isNew === true) return 'session'
   const isFirst = sessions.state.value === 'ready' && sessions.rows.value.length === 0
-  return isFirst && filter.agent === undefined && filter.status === undefined ? 'session' : 'list'
+  return isFirst && Object.keys(filter).length === 0 ? 'session' : 'list'
 }

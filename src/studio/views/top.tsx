@@ -62,8 +62,9 @@ function aboutLive({ lost: { value: lost }, isLive }: Studio): string {
 
 function Tabs({ studio }: { studio: Studio }): JSX.Element {
   const shown = studio.address.value.page
-  const others = Object.entries(pages).flatMap(([page, { tab, needs }]) =>
-    tab === undefined || (needs !== undefined && !studio.may(needs)) ? [] : [{ page, tab }],
+  const me = studio.me.value
+  const others = Object.entries(pages).flatMap(([page, { tab, isFor }]) =>
+    tab === undefined || me === undefined || isFor?.(me) === false ? [] : [{ page, tab }],
   )
   const chats = studio.may('sessions') ? [{ page: 'chats', tab: 'Chats' }] : []
   const to = (page: string): Address =>
