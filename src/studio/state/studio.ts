@@ -1,55 +1,46 @@
 import { signal } from '@preact/signals'
 import type { Client } from '../../client/client.ts'
 import type { Scope } from '../../core/access/scope.ts'
-import type { Agent } from '../../wire/agent.ts'
 import type { LiveEvent } from '../../wire/live.ts'
-import type { Me } from '../../wire/me.ts'
 import type { ResumeRequest } from '../../wire/run.ts'
-import { type Address, readAddress, writeAddress } from './address.ts'
+import type { Address } from './address.ts'
 import { Chats } from './chats.ts'
 import type { Conversation } from './conversation.ts'
 import { Keys } from './keys.ts'
 import { LiveReader } from './live.ts'
 import { messageOf } from './message-of.ts'
+import { Navigation } from './navigation.ts'
+import { Served } from './served.ts'
 import { keptKey, openClient, type Places } from './server.ts'
 import { ThemeChoice } from './theme.ts'
 import { Waiting } from './waiting.ts'
 
 export type GivenAnswer = NonNullable<ResumeRequest['answers']>[string]
 
-export interface Trouble {
-  message: string
-  file?: string
-  line?: number
-  excerpt?: string
-}
-
 /** Lists are read once changes are told, so that nothing is missed in between, but not much later. */
 const longestGreetingMs = 500
-/** Kept with an address that was reached from another one of the studio. */
-const inside = 'inside'
 
 /** All that the page shows, and what a person can do to it. */
 export class Studio {
   readonly places: Places
   readonly status = signal<'starting' | 'needs key' | 'ready' | 'failed'>('starting')
   readonly error = signal('')
-  readonly me = signal<Me | undefined>(undefined)
-  readonly agents = signal<readonly Agent[]>([])
-  /** The config that was saved can't be used; what was there before goes on. */
-  readonly trouble = signal<Trouble | undefined>(undefined)
+  readonly #served = new Served()
+  readonly me = this.#served.me
+  readonly agents = this.#served.agents
+  readonly trouble = this.#served.trouble
+  readonly served = this.#served.version
   /** Changes come. Before that, and in a tab that nobody has seen yet, they don't. */
   readonly isLive = signal(false)
   /** Since when nothing comes from the server, and what it said if it said something. */
   readonly lost = signal<{ at: Date; why: string } | undefined>(undefined)
-  /** The version of the server now; the page may be of another. */
-  readonly served = signal<string | undefined>(undefined)
-  readonly address = signal<Address>({ page: 'chats', filter: {} })
+  readonly address: Navigation['address']
   readonly keys = new Keys()
   readonly theme = new ThemeChoice()
   client!: Client
   chats!: Chats
   waiting!: Waiting
+  readonly #navigation: Navigation
   #live: LiveReader | undefined
   #key: string | undefined
   readonly #listeners = new Set<(events: readonly LiveEvent[]) => void>()
@@ -58,8 +49,8 @@ export class Studio {
     this.places = places
     this.served.value = places.version
     this.#connect(keptKey.read())
-    window.addEventListener('popstate', () => this.#arrived())
-    document.addEventListener('click', (event) => this.#clicked(event))
+    this.#navigation = new Navigation(places.path, (address) => this.#arrived(address))
+    this.address = this.#navigation.address
   }
 
   /** Nothing of what another key showed is left. */
@@ -73,9 +64,7 @@ export class Studio {
     this.client = client
     this.chats = new Chats(client, () => this.#follow())
     this.waiting = new Waiting(client)
-    this.me.value = undefined
-    this.agents.value = []
-    this.trouble.value = undefined
+    this.#served.use(client)
     this.lost.value = undefined
     this.isLive.value = false
   }
@@ -111,10 +100,9 @@ export class Studio {
   async start(): Promise<void> {
     const { client } = this
     try {
-      this.me.value = await client.me()
-      const [{ agents }] = await Promise.all([client.agents.list(), this.may('sessions') ? this.#goLive() : undefined])
+      await this.#served.readMe(client)
+      await Promise.all([this.#served.readAgents(client), this.may('sessions') ? this.#goLive() : undefined])
       if (this.client !== client) return
-      this.agents.value = agents
     } catch (error) {
       if (this.client !== client) return
       const isKey = error instanceof Error && 'status' in error && error.status === 401
@@ -125,7 +113,7 @@ export class Studio {
       return
     }
     this.status.value = 'ready'
-    this.#arrived()
+    this.#navigation.arrived()
     if (this.may('sessions')) this.waiting.read()
     this.#follow()
   }
@@ -170,32 +158,16 @@ export class Studio {
 
   /** Shows another address, which Back leaves. */
   go(address: Address, replace = false): void {
-    const url = this.urlOf(address)
-    if (replace) history.replaceState(history.state, '', url)
-    else history.pushState(inside, '', url)
-    this.#arrived()
+    this.#navigation.go(address, replace)
   }
 
-  /** To where the page was before, if that was the studio. */
+  /** To where the page was before. */
   back(): void {
-    if (history.state === null) this.go({ page: 'chats', filter: {} })
-    else history.back()
+    this.#navigation.back()
   }
 
   urlOf(address: Address): string {
-    return `${this.places.path}${writeAddress(address)}` || '/'
-  }
-
-  /** Links within the studio don't load the page again. */
-  #clicked(event: MouseEvent): void {
-    const link = event.target instanceof Element ? event.target.closest('a') : null
-    const isPlain = event.button === 0 && !(event.ctrlKey || event.metaKey || event.shiftKey || event.altKey)
-    if (link === null || !isPlain || link.target !== '' || link.origin !== location.origin) return
-    if (link.pathname !== this.places.path && !link.pathname.startsWith(`${this.places.path}/`)) return
-    if (link.hash !== '') return
-    event.preventDefault()
-    history.pushState(inside, '', link.href)
-    this.#arrived()
+    return this.#navigation.urlOf(address)
   }
 
   /** A session that does not exist until the first message. */
@@ -241,10 +213,7 @@ export class Studio {
     return { page: 'chats', isNew: true, filter: this.#filter }
   }
 
-  #arrived(): void {
-    const path = location.pathname.slice(this.places.path.length)
-    const address = readAddress(path, location.search)
-    this.address.value = address
+  #arrived(address: Address): void {
     if (this.status.value !== 'ready') return
     if (address.page === 'run') this.#findRun(address.runId)
     else if (address.page === 'chats' && this.may('sessions')) this.chats.show(address)
@@ -261,48 +230,9 @@ export class Studio {
   }
 
   #receive(events: readonly LiveEvent[]): void {
-    for (const event of events) {
-      if (event.type === 'agents') this.#agentsChanged(event)
-      else if (event.type === 'hello') this.#greeted(event)
-    }
+    this.#served.receive(events)
     this.chats.receive(events)
     this.waiting.receive(events)
     for (const listener of this.#listeners) listener(events)
-  }
-
-  #greeted({ server_id: serverId, version }: Extract<LiveEvent, { type: 'hello' }>): void {
-    this.served.value = version
-    const me = this.me.value
-    if (me === undefined || me.server_id === serverId) return
-    // Another process: it has read its own config, and may take the key for another.
-    this.me.value = { ...me, server_id: serverId }
-    this.trouble.value = undefined
-    const { client } = this
-    client.me().then(
-      (read) => {
-        if (this.client === client) this.me.value = read
-      },
-      () => {
-        // What the key could do before is shown until the next start; the server decides anyway.
-      },
-    )
-    this.#readAgents()
-  }
-
-  #agentsChanged({ ok, error }: Extract<LiveEvent, { type: 'agents' }>): void {
-    this.trouble.value = ok ? undefined : error
-    if (ok) this.#readAgents()
-  }
-
-  #readAgents(): void {
-    const { client } = this
-    client.agents.list().then(
-      ({ agents }) => {
-        if (this.client === client) this.agents.value = agents
-      },
-      () => {
-        // The next change, or the next visit, reads them again.
-      },
-    )
   }
 }
