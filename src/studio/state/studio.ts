@@ -48,7 +48,8 @@ export class Studio {
   }
 
   #newChats(): Chats {
-    return new Chats(this.client, () => this.#live?.follow(this.chats.followed))
+    const kindOf = (agentId: string) => this.agents.value.find(({ id }) => id === agentId)?.kind ?? 'agent'
+    return new Chats(this.client, () => this.#live?.follow(this.chats.followed), kindOf)
   }
 
   /** With the key that was kept, or none. */
