@@ -39,7 +39,7 @@ describe('pages', () => {
     expect([asked.length, list.length, list.isWhole]).toEqual([60, 3000, true])
     expect(list.rows.value.length).toBe(1000)
     expect([shown(2999, 3000), shown(0, 1)]).toEqual([['ses_0'], ['–']])
-    await look(500)
+    await look(520)
     expect(shown(500, 510)).toEqual(Array.from({ length: 10 }, (_, place) => `ses_${2499 - place}`))
     expect(asked.slice(60).map(({ cursor }) => cursor)).toEqual([at(2500)])
     expect(list.rows.value.length).toBe(1000)

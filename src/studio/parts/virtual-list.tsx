@@ -27,6 +27,8 @@ interface VirtualListProps<T> {
   renderMissing?: ((place: number) => ComponentChildren) | undefined
   /** Where the item with the key is now, or -1. With it, rows in view keep their place when others come or go above them. */
   placeOf?: ((key: string) => number) | undefined
+  /** When it changes, the list goes to its top and has the focus. */
+  returns?: number | undefined
   /** After each change of the view or the items. */
   onView?: ((view: View) => void) | undefined
   /** The end is near. */
@@ -43,7 +45,8 @@ const around = 8
 
 /** Shows the rows in view only, however many there are. */
 export function VirtualList<T>(props: VirtualListProps<T>): JSX.Element {
-  const { items, keyOf, rowHeight, active, render, renderMissing, placeOf, role, label, isBusy, onKeyDown } = props
+  const { items, keyOf, rowHeight, active, render, renderMissing, placeOf, returns, role, label, isBusy, onKeyDown } =
+    props
   const box = useRef<HTMLDivElement>(null)
   const [view, setView] = useState<View>({ first: 0, last: Math.ceil(600 / rowHeight), isAtTop: true })
   const keyAt = (place: number) => {
@@ -74,6 +77,13 @@ export function VirtualList<T>(props: VirtualListProps<T>): JSX.Element {
     }
   }, [])
 
+  const returned = useRef(returns)
+  useLayoutEffect(() => {
+    if (returned.current === returns || box.current === null) return
+    returned.current = returns
+    box.current.scrollTop = 0
+    box.current.focus({ preventScroll: true })
+  }, [returns])
   useKeptPlaces(box, { view, keyAt, placeOf, rowHeight, count: items.length })
   useActive(box, active, keyAt(active), rowHeight)
   useLayoutEffect(measure)

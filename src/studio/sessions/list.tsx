@@ -3,6 +3,7 @@ import { useEffect, useRef, useState } from 'preact/hooks'
 import { placeAfter } from '../parts/list-keys.ts'
 import { VirtualList } from '../parts/virtual-list.tsx'
 import type { Filter } from '../state/address.ts'
+import { pageSize } from '../state/session-reads.ts'
 import type { SessionList } from '../state/sessions.ts'
 import type { Studio } from '../state/studio.ts'
 import { Above, type Change, countOf, inWords, Narrow } from './narrow.tsx'
@@ -93,13 +94,14 @@ function Rows({ studio, sessions, filter }: SessionsProps & { sessions: SessionL
   const total = sessions.total.value
   const openId = studio.chats.conversation.value?.sessionId
   const { length } = sessions
-  const { active, choose, goToEnd } = useActiveRow(sessions, openId, order)
+  const { active, choose, goToEnd, scrolledTo } = useActiveRow(sessions, openId, order)
   const open = (id: string) => studio.go({ page: 'chats', sessionId: id, filter })
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.ctrlKey || event.metaKey || event.altKey) return
     const next = placeAfter(event.key, active, length)
     const row = sessions.at(active)
     if (event.key === 'End') goToEnd()
+    else if (event.key === 'Home' && sessions.newer.value > 0) sessions.toNewest()
     else if (next !== undefined) choose(next)
     else if (event.key === 'Enter' && row !== undefined) open(row.id)
     else return
@@ -112,21 +114,25 @@ function Rows({ studio, sessions, filter }: SessionsProps & { sessions: SessionL
       keyOf={({ id }) => id}
       rowHeight={rowHeight}
       active={active}
+      returns={sessions.returns.value}
       placeOf={(id) => sessions.placeOf(id)}
-      onView={(view) => sessions.looksAt({ ...view, id: sessions.at(active)?.id })}
+      onView={(view) => {
+        scrolledTo(view.last)
+        sessions.looksAt({ ...view, id: sessions.at(active)?.id })
+      }}
       role="listbox"
       label="Sessions"
       isBusy={isLoading}
       onKeyDown={onKeyDown}
       renderMissing={(place) => (
         <div
-          class="session appears"
+          class="session"
           role="option"
           aria-disabled="true"
           aria-selected={false}
           tabIndex={place === active ? 0 : -1}
         >
-          <span class="skeleton">
+          <span class="skeleton appears">
             <span class="hidden">Reading…</span>
           </span>
         </div>
@@ -173,15 +179,24 @@ function useActiveRow(sessions: SessionList, openId: string | undefined, order: 
     choose(sessions.length - 1)
     isEnding.current = !sessions.isWhole
   }
+  /** Who scrolls away from the end does not want to go there. */
+  const scrolledTo = (last: number) => {
+    if (last < sessions.length - 2 * pageSize) isEnding.current = false
+  }
   useEffect(() => {
     opened.current = openId
   }, [openId])
+  const returns = sessions.returns.value
+  const returned = useRef(returns)
   // biome-ignore lint/correctness/useExhaustiveDependencies: looked at again when rows have come or gone
   useEffect(() => {
-    if (isEnding.current) goToEnd()
+    if (returned.current !== returns) {
+      returned.current = returns
+      choose(0)
+    } else if (isEnding.current) goToEnd()
     else if (opened.current !== undefined && sessions.placeOf(opened.current) >= 0)
       choose(sessions.placeOf(opened.current))
     else if (activeId !== undefined && activeId !== chosen.id) setChosen({ id: activeId, place: active })
   }, [order, activeId, openId])
-  return { active, choose, goToEnd }
+  return { active, choose, goToEnd, scrolledTo }
 }

@@ -115,8 +115,8 @@ export function Above({ studio, filter, onNarrow }: NarrowProps): JSX.Element {
     )
   }
   return (
-    <div class="about bar">
-      <span>{total === undefined ? '' : countOf(total)}</span>
+    <div class={before === undefined ? 'about bar one-line' : 'about bar'}>
+      <span class="count">{total === undefined ? '' : countOf(total)}</span>
       {before === undefined ? (
         <button type="button" class="quiet" onClick={() => setAsking(true)}>
           jump to date…
@@ -133,7 +133,7 @@ export function Above({ studio, filter, onNarrow }: NarrowProps): JSX.Element {
       )}
       {newer === 0 ? null : (
         <button type="button" class="newer" onClick={() => sessions.toNewest()}>
-          ↑ {newer < 1000 ? newer : '1,000 or more'} newer
+          ↑ {newer < 1000 ? newer : '1,000+'} newer
         </button>
       )}
     </div>

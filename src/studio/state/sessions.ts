@@ -9,7 +9,7 @@ import { endOf, pageSize, type Reading, SessionReads } from './session-reads.ts'
 
 /** Those that are farther from what is looked at are read again when they are scrolled to. */
 const keptPages = 20
-/** So many rows before the end, the next page is read. */
+/** A page is read when it is so many rows away. */
 const ahead = 20
 const recountMs = 1_000
 const mostNewer = 1_000
@@ -35,6 +35,8 @@ export class SessionList {
   readonly error = signal('')
   /** How many have changed since the list was scrolled, and wait above it; at most 1,000 are counted. */
   readonly newer = signal(0)
+  /** How often somebody went back to the newest. */
+  readonly returns = signal(0)
   /** The sessions that are kept. */
   readonly rows = computed<readonly SessionHead[]>(() => {
     this.order.value
@@ -109,6 +111,7 @@ export class SessionList {
   /** Back to the newest, with all that waits above. */
   toNewest(): void {
     this.#seen = nothingSeen
+    this.returns.value++
     this.#readNewest()
   }
 
@@ -132,7 +135,7 @@ export class SessionList {
   #readSeen(): void {
     if (this.state.value !== 'ready') return
     const { first, last } = this.#seen
-    const inView = this.#pages.between(first, last)
+    const inView = this.#pages.between(first - ahead, last + ahead)
     this.#reads.cancel((what) => typeof what === 'string' || inView.includes(what))
     for (const page of inView) if (page.rows === undefined && !this.#reads.has(page)) this.#readPage(page)
     if (this.#pages.next !== null && last + ahead >= this.#pages.length) this.#readNext(this.#pages.next)
