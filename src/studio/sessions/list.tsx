@@ -24,9 +24,16 @@ export function Sessions({ studio, filter }: SessionsProps): JSX.Element {
     const asked = Object.entries({ ...filter, ...change }).filter(([, value]) => value !== undefined)
     studio.go({ page: 'chats', filter: Object.fromEntries(asked) })
   }
-  const isNarrow = filter.agent !== undefined || filter.status !== undefined || filter.before !== undefined
   const state = sessions.state.value
   const [said, setSaid] = useState('')
+  const column = useRef<HTMLElement>(null)
+  /** The button that is pressed goes: the focus stays near. */
+  const leave = () => column.current?.focus({ preventScroll: true })
+  const isNarrow = Object.keys(filter).length > 0
+  const clear = () => {
+    leave()
+    studio.go({ page: 'chats', filter: {} })
+  }
   // The total that changes with every chat is not said.
   // biome-ignore lint/correctness/useExhaustiveDependencies: said when a list was read, not when it changes
   useEffect(() => {
@@ -39,7 +46,7 @@ export function Sessions({ studio, filter }: SessionsProps): JSX.Element {
     return () => clearInterval(timer)
   }, [])
   return (
-    <nav class="sessions" aria-label="Sessions">
+    <nav class="sessions" aria-label="Sessions" ref={column} tabIndex={-1}>
       <Narrow studio={studio} filter={filter} onNarrow={narrow} />
       <Above studio={studio} filter={filter} onNarrow={narrow} />
       <p class="hidden" role="status">
@@ -48,18 +55,20 @@ export function Sessions({ studio, filter }: SessionsProps): JSX.Element {
       {state === 'failed' ? (
         <p class="about" role="alert">
           Sessions could not be read: {sessions.error.value}{' '}
-          <button type="button" onClick={() => sessions.again()}>
+          <button
+            type="button"
+            onClick={() => {
+              leave()
+              sessions.again()
+            }}
+          >
             Try again
           </button>
         </p>
       ) : null}
       <Rows studio={studio} sessions={sessions} filter={filter} />
       {state === 'ready' ? (
-        <Nothing
-          sessions={sessions}
-          filter={filter}
-          onClear={isNarrow ? () => studio.go({ page: 'chats', filter: {} }) : undefined}
-        />
+        <Nothing sessions={sessions} filter={filter} onClear={isNarrow ? clear : undefined} />
       ) : null}
     </nav>
   )

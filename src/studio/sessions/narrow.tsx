@@ -1,5 +1,5 @@
 import type { JSX } from 'preact'
-import { useState } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import { type RunStatus, runStatuses } from '../../core/run.ts'
 import { formatCount } from '../parts/format.ts'
 import { Icon } from '../parts/icon.tsx'
@@ -84,6 +84,15 @@ export function Narrow({ studio, filter, onNarrow }: NarrowProps): JSX.Element {
 export function Above({ studio, filter, onNarrow }: NarrowProps): JSX.Element {
   const { sessions } = studio.chats
   const [isAsking, setAsking] = useState(false)
+  const field = useRef<HTMLInputElement>(null)
+  const day = useRef<HTMLButtonElement>(null)
+  const wasAsking = useRef(false)
+  // The focus goes along, and back.
+  useEffect(() => {
+    if (isAsking) field.current?.focus()
+    else if (wasAsking.current) day.current?.focus()
+    wasAsking.current = isAsking
+  }, [isAsking])
   const total = sessions.total.value
   const newer = sessions.newer.value
   const { before } = filter
@@ -93,9 +102,9 @@ export function Above({ studio, filter, onNarrow }: NarrowProps): JSX.Element {
         class="about bar"
         onSubmit={(event) => {
           event.preventDefault()
-          const day = new FormData(event.currentTarget).get('day')
+          const chosen = new FormData(event.currentTarget).get('day')
           setAsking(false)
-          onNarrow({ before: String(day) })
+          onNarrow({ before: String(chosen) })
         }}
         onKeyDown={(event) => {
           if (event.key !== 'Escape') return
@@ -104,8 +113,7 @@ export function Above({ studio, filter, onNarrow }: NarrowProps): JSX.Element {
         }}
       >
         <label>
-          Until{' '}
-          <input type="date" name="day" required value={before} max="9999-12-31" ref={(field) => field?.focus()} />
+          Until <input type="date" name="day" required value={before} max="9999-12-31" ref={field} />
         </label>
         <button type="submit">Jump</button>
         <button type="button" class="quiet" onClick={() => setAsking(false)}>
@@ -117,19 +125,19 @@ export function Above({ studio, filter, onNarrow }: NarrowProps): JSX.Element {
   return (
     <div class={before === undefined ? 'about bar one-line' : 'about bar'}>
       <span class="count">{total === undefined ? '' : countOf(total)}</span>
-      {before === undefined ? (
-        <button type="button" class="quiet" onClick={() => setAsking(true)}>
-          jump to date…
+      <button ref={day} type="button" class="quiet" onClick={() => setAsking(true)}>
+        {before === undefined ? 'jump to date…' : `until ${dayOf(before)}`}
+      </button>
+      {before === undefined ? null : (
+        <button
+          type="button"
+          onClick={() => {
+            day.current?.focus()
+            onNarrow({ before: undefined })
+          }}
+        >
+          Back to the newest
         </button>
-      ) : (
-        <>
-          <button type="button" class="quiet" onClick={() => setAsking(true)}>
-            until {dayOf(before)}
-          </button>
-          <button type="button" onClick={() => onNarrow({ before: undefined })}>
-            Back to the newest
-          </button>
-        </>
       )}
       {newer === 0 ? null : (
         <button type="button" class="newer" onClick={() => sessions.toNewest()}>
