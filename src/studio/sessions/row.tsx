@@ -8,6 +8,9 @@ import type { SessionRow as Row } from '../state/session-pages.ts'
 /** What the ages are told from. */
 export const clock = signal(Date.now())
 
+// Made once: it costs more than the row.
+const moments = new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeStyle: 'medium' })
+
 /** What it shows changes alone: the list is not drawn again. */
 export function SessionRow({ row }: { row: Row }): JSX.Element {
   const { name, title, session_id, entity_id, run_count, status, waiting, updated_at, cost, usage } = row.head.value
@@ -18,13 +21,19 @@ export function SessionRow({ row }: { row: Row }): JSX.Element {
       <span class="title" dir="auto">
         {name ?? title ?? session_id}
       </span>
-      {icon === undefined ? <span /> : <span class={`status ${status}`}>{<Icon name={icon} />}</span>}
+      {icon === undefined ? (
+        <span />
+      ) : (
+        <span class={`status ${status}`}>
+          <Icon name={icon} />
+        </span>
+      )}
       <span class="more">
         {entity_id ?? 'no runs'} ·{' '}
         {status === 'completed' || status === null ? runs : <span class={`status ${status}`}>{words}</span>}
         {status === 'completed' ? <span class="hidden"> {words}</span> : null}
         {waiting > 1 ? ` (${waiting})` : ''} ·{' '}
-        <time dateTime={updated_at} title={new Date(updated_at).toLocaleString()}>
+        <time dateTime={updated_at} title={moments.format(new Date(updated_at))}>
           {formatAge(Date.parse(updated_at), clock.value)}
         </time>
       </span>
