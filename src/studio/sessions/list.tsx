@@ -20,9 +20,14 @@ interface SessionsProps {
 /** The sessions, newest first, with what can be narrowed down. */
 export function Sessions({ studio, filter }: SessionsProps): JSX.Element {
   const { sessions } = studio.chats
+  /** What is open stays. */
+  const list = (wanted: Filter) => {
+    const address = studio.address.value
+    studio.go(address.page === 'chats' ? { ...address, filter: wanted } : { page: 'chats', filter: wanted })
+  }
   const narrow = (change: Change) => {
     const asked = Object.entries({ ...filter, ...change }).filter(([, value]) => value !== undefined)
-    studio.go({ page: 'chats', filter: Object.fromEntries(asked) })
+    list(Object.fromEntries(asked))
   }
   const state = sessions.state.value
   const [said, setSaid] = useState('')
@@ -32,7 +37,7 @@ export function Sessions({ studio, filter }: SessionsProps): JSX.Element {
   const isNarrow = Object.keys(filter).length > 0
   const clear = () => {
     leave()
-    studio.go({ page: 'chats', filter: {} })
+    list({})
   }
   // The total that changes with every chat is not said.
   // biome-ignore lint/correctness/useExhaustiveDependencies: said when a list was read, not when it changes

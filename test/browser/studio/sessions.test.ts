@@ -196,7 +196,7 @@ describe('a filter', () => {
   })
 
   test('begins the list at a day, which the address keeps, and leads back to the newest', async () => {
-    const { page, list, ...visited } = await open()
+    const { page, list, ...visited } = await open('/studio/s/ses-2999')
     await page.getByRole('button', { name: 'jump to date…' }).press('Enter')
     expect(await lookAt(page)).toEqual([])
     await page.getByLabel('Until').fill('2026-01-02')
@@ -204,6 +204,7 @@ describe('a filter', () => {
     await list.getByRole('option', { name: /number 2879/ }).waitFor()
     await expect.poll(() => focused(page)).toBe('until Jan 2, 2026')
     expect(await rowsOf(page).first().textContent()).toContain('number 2879')
+    expect(new URL(page.url()).pathname).toBe('/studio/s/ses-2999')
     await page.reload()
     await list.getByRole('option', { name: /number 2879/ }).waitFor()
     await page.getByText('2,880 sessions').first().waitFor()
