@@ -58,12 +58,20 @@ const mailReader: ForeignReader = {
   mediaTypes: ['message/rfc822', 'application/mbox'],
   extensions: ['.eml', '.mbox'],
 }
+const rtfReader: ForeignReader = {
+  name: 'rtf',
+  format: 'rtf',
+  mediaTypes: ['application/rtf', 'text/rtf'],
+  extensions: ['.rtf'],
+  magic: [0x7b, 0x5c, 0x72, 0x74, 0x66],
+}
 const table: readonly (TextReader | ForeignReader)[] = [
   markdownReader,
   htmlReader,
   pdfReader,
   ...officeReaders,
   mailReader,
+  rtfReader,
   textReader,
   restructuredReader,
   asciidocReader,

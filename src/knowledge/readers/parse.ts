@@ -17,6 +17,7 @@ async function read({ format, content }: Parse): Promise<ForeignFound> {
   if (typeof content === 'string') return (await import('./markup/html.ts')).readHtml(content)
   if (format === 'pdf') return (await import('./pdf.ts')).readPdf(content)
   if (format === 'mail') return (await import('./mail/mail.ts')).readMail(content)
+  if (format === 'rtf') return (await import('./rtf.ts')).readRtf(content)
   return (await import('./office/office.ts')).readOffice(content)
 }
 

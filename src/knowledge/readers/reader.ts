@@ -20,7 +20,7 @@ export interface ForeignReader extends Omit<TextReader, 'read'> {
 }
 
 /** HTML is given as text, the others are given as bytes. `office`: what is a ZIP archive with XML. */
-export type ForeignFormat = 'html' | 'pdf' | 'office' | 'mail'
+export type ForeignFormat = 'html' | 'pdf' | 'office' | 'mail' | 'rtf'
 
 /** `reader`: its name, when only the content tells. */
 export type ForeignFound = Found & { reader?: string }

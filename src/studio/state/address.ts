@@ -14,6 +14,8 @@ export type View = (typeof views)[number]
 export interface Filter {
   agent?: string
   status?: string
+  /** A day, as `2026-11-23`: sessions that have not changed since. */
+  before?: string
 }
 
 /** A search in the knowledge base, as its fields are filled in. */
@@ -109,7 +111,7 @@ function placeOf(address: Address): Place {
         path.push('r', runId)
         if (seq !== undefined) path.push('e', String(seq))
       }
-      return { path, query: { agent: filter.agent, status: filter.status, ...(seq !== undefined && { view }) } }
+      return { path, query: { ...filter, ...(seq !== undefined && { view }) } }
     }
   }
 }
@@ -117,7 +119,9 @@ function placeOf(address: Address): Place {
 function readFilter(query: URLSearchParams): Filter {
   const agent = query.get('agent')
   const status = query.get('status')
-  return { ...(agent && { agent }), ...(status && { status }) }
+  const before = query.get('before')
+  const isDay = before !== null && /^\d{4}-\d\d-\d\d$/.test(before) && !Number.isNaN(Date.parse(before))
+  return { ...(agent && { agent }), ...(status && { status }), ...(isDay && { before }) }
 }
 
 function readAsked(query: URLSearchParams): Asked {

@@ -62,7 +62,8 @@ export class Studio {
     this.#key = key
     const client = this.#clientWith(undefined)
     this.client = client
-    this.chats = new Chats(client, () => this.#follow())
+    const kindOf = (agentId: string) => this.agents.value.find(({ id }) => id === agentId)?.kind ?? 'agent'
+    this.chats = new Chats(client, () => this.#follow(), kindOf)
     this.waiting = new Waiting(client)
     this.#served.use(client)
     this.lost.value = undefined

@@ -171,7 +171,8 @@ export function damagedDocuments(): DamagedDocument[] {
       reason: /a PNG image/,
     },
     { name: 'old.doc', content: Buffer.from([0xd0, 0xcf, 0x11, 0xe0, 0xa1, 0xb1]), reason: /an old Office document/ },
-    { name: 'letter.rtf', content: Buffer.from('{\\rtf1 Hello}'), reason: /an RTF document/ },
+    { name: 'empty.rtf', content: Buffer.from('{\\rtf1 {\\info x}}'), reason: /it has no text/ },
+    { name: 'deep.rtf', content: Buffer.from(`{\\rtf1 ${'{'.repeat(600)}`), reason: /nested more than 500 deep/ },
     { name: 'packed.md', content: Buffer.from([0x1f, 0x8b, 8, 0]), reason: /a gzip archive/ },
   ]
 }
