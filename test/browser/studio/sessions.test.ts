@@ -43,7 +43,9 @@ const open = async (path = '/studio') => {
   const { page } = visited
   return { ...visited, list: page.getByRole('listbox', { name: 'Sessions' }), reads: () => readsOf(visited.urls) }
 }
-const readsOf = (urls: readonly string[]) => urls.filter((url) => url.includes('/api/v1/sessions?')).length
+/** Without the reading of those that wait. */
+const readsOf = (urls: readonly string[]) =>
+  urls.filter((url) => url.includes('/api/v1/sessions?') && !url.includes('status=input_required')).length
 const focused = (page: Page) =>
   page.evaluate(
     'document.activeElement === document.body ? "none" : document.activeElement.textContent',
