@@ -7,8 +7,11 @@ test.each([
   ['/s/a%2Fb%3Ac', { page: 'chats', sessionId: 'a/b:c', filter: {} }],
   ['/s/ses_1/r/run_1', { page: 'chats', sessionId: 'ses_1', runId: 'run_1', filter: {} }],
   ['/s/ses_1/r/run_1/e/118', { page: 'chats', sessionId: 'ses_1', runId: 'run_1', seq: 118, filter: {} }],
+  ['/new?agent=docs', { page: 'chats', isNew: true, filter: { agent: 'docs' } }],
   ['/r/run_1', { page: 'run', runId: 'run_1' }],
   ['?agent=docs&status=failed', { page: 'chats', filter: { agent: 'docs', status: 'failed' } }],
+  ['?before=2026-11-23', { page: 'chats', filter: { before: '2026-11-23' } }],
+  ['?before=2026-13-45&before=soon', { page: 'chats', filter: {} }],
   [
     '/s/ses_1/r/run_1/e/118?agent=docs&view=prompt',
     { page: 'chats', sessionId: 'ses_1', runId: 'run_1', seq: 118, view: 'prompt', filter: { agent: 'docs' } },
@@ -37,6 +40,7 @@ test.each([
 
 test.each([
   '/x',
+  '/new/x',
   '/agents/a/b',
   '/search/x',
   '/knowledge/x',

@@ -1,4 +1,4 @@
-import { lexer, type Token, type Tokens } from 'marked'
+import { Lexer, type Token, type Tokens } from 'marked'
 import type { ComponentChildren, JSX } from 'preact'
 import { useMemo, useRef } from 'preact/hooks'
 import { BlockSplitter } from '../../core/text/blocks.ts'
@@ -37,7 +37,7 @@ function MarkdownBlock({ text }: { text: string }): JSX.Element {
 
 function read(text: string): Token[] {
   try {
-    return lexer(text)
+    return Lexer.lex(text)
   } catch {
     // Thousands of nested brackets or quotes overflow the stack.
     return [{ type: 'html', raw: text, text } as Tokens.HTML]

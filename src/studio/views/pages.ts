@@ -21,4 +21,8 @@ export const pages: Partial<Record<Address['page'], Page>> = {
     View: lazy(async () => (await import('../knowledge/page.tsx')).KnowledgePage),
   },
   agents: { tab: 'Agents', View: lazy(async () => (await import('../agents/page.tsx')).AgentsPage) },
+  search: {
+    isFor: ({ scopes }) => scopes.includes('sessions'),
+    View: lazy(async () => (await import('../search/search.tsx')).Search),
+  },
 }

@@ -205,4 +205,33 @@ let b</code></pre><table><tr><th>k</th><th>v</th></tr><tr><td>a|b</td><td>2</td>
     const page = Buffer.concat([Buffer.from('<meta charset="windows-1251"><p>'), russian])
     expect((await read(page, 'a.html')).text).toBe('Привет, мир! Это текст\n')
   })
+
+  it.each([
+    ['windows-1251', 'Настройка сервера'],
+    ['windows-1251', 'install linux server config — готово'],
+    ['windows-1251', 'Це текст українською мовою: їжак, ґанок і єнот.'],
+    ['koi8-u', 'Настройка сервера'],
+    ['ibm866', 'Порт по умолчанию занят'],
+    ['windows-1250', 'Łódź i Gdańsk'],
+    ['iso-8859-8', 'שלום עולם'],
+  ])('tell older encodings of short texts: %s', async (encoding, text) => {
+    const found = await read(encoded(text, encoding), 'a.txt')
+    expect([found.metadata.encoding, found.text]).toEqual([encoding, text])
+  })
+
+  it('refuse a text that several encodings fit, unless its encoding is named', async () => {
+    const pangram = encoded('Съешь ещё этих мягких французских булок', 'windows-1251')
+    await expect(read(pangram, 'a.txt')).rejects.toMatchObject({ message: expect.stringContaining('--encoding') })
+    expect(await read(pangram, 'a.md', 'text/plain; charset=windows-1251')).toMatchObject({
+      reader: 'markdown',
+      text: 'Съешь ещё этих мягких французских булок',
+    })
+  })
 })
+
+/** In an encoding with a byte for each character. */
+function encoded(text: string, encoding: string): Uint8Array {
+  const decoder = new TextDecoder(encoding)
+  const bytes = new Map(Array.from({ length: 256 }, (_, byte) => [decoder.decode(Uint8Array.of(byte)), byte]))
+  return Uint8Array.from([...text].map((character) => bytes.get(character) ?? 63))
+}
