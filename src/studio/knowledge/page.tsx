@@ -12,15 +12,6 @@ import { StatusLine } from './status.tsx'
 export function KnowledgePage({ studio }: { studio: Studio }): JSX.Element | null {
   const address = studio.address.value
   if (address.page !== 'knowledge') return null
-  if (studio.me.value?.scopes.includes('knowledge:read') !== true)
-    return (
-      <div class="middle">
-        <h2>Knowledge</h2>
-        <p>
-          This key may not read the knowledge base. It needs the scope <code>knowledge:read</code>.
-        </p>
-      </div>
-    )
   return <Columns studio={studio} address={address} />
 }
 

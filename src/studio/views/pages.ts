@@ -1,15 +1,14 @@
 import type { FunctionComponent } from 'preact'
+import type { Scope } from '../../core/access/scope.ts'
 import { lazy } from '../parts/lazy.tsx'
 import type { Address } from '../state/address.ts'
 import type { Studio } from '../state/studio.ts'
 
-type Me = NonNullable<Studio['me']['value']>
-
 interface Page {
   /** In the bar at the top. Absent: it has no tab. */
   tab?: string
-  /** Whether the key may see it. Absent: every key. */
-  isFor?: (me: Me) => boolean
+  /** What a key needs to see it. Absent: every key may. */
+  scope?: Scope
   View: FunctionComponent<{ studio: Studio }>
 }
 
@@ -17,12 +16,12 @@ interface Page {
 export const pages: Partial<Record<Address['page'], Page>> = {
   knowledge: {
     tab: 'Knowledge',
-    isFor: ({ scopes }) => scopes.includes('knowledge:read'),
+    scope: 'knowledge:read',
     View: lazy(async () => (await import('../knowledge/page.tsx')).KnowledgePage),
   },
   agents: { tab: 'Agents', View: lazy(async () => (await import('../agents/page.tsx')).AgentsPage) },
   search: {
-    isFor: ({ scopes }) => scopes.includes('sessions'),
+    scope: 'sessions',
     View: lazy(async () => (await import('../search/search.tsx')).Search),
   },
 }

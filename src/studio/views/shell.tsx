@@ -99,11 +99,17 @@ function Frame({ top, children }: FrameProps): JSX.Element {
 
 function OtherPage({ studio, top }: { studio: Studio; top: JSX.Element }): JSX.Element {
   const page = pages[studio.address.value.page]
-  const me = studio.me.value
-  const may = me !== undefined && page?.isFor?.(me) !== false
+  const needed = page?.scope === undefined || studio.may(page.scope) ? undefined : page.scope
   return (
     <Frame top={top}>
-      {page !== undefined && may ? (
+      {needed !== undefined ? (
+        <div class="middle">
+          <h2>This key may not see this page</h2>
+          <p>
+            It needs the scope <code>{needed}</code>.
+          </p>
+        </div>
+      ) : page !== undefined ? (
         <page.View studio={studio} />
       ) : studio.address.value.page === 'run' ? (
         <p class="middle appears">Reading…</p>

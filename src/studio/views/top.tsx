@@ -62,9 +62,8 @@ function aboutLive({ lost: { value: lost }, isLive }: Studio): string {
 
 function Tabs({ studio }: { studio: Studio }): JSX.Element {
   const shown = studio.address.value.page
-  const me = studio.me.value
-  const others = Object.entries(pages).flatMap(([page, { tab, isFor }]) =>
-    tab === undefined || me === undefined || isFor?.(me) === false ? [] : [{ page, tab }],
+  const others = Object.entries(pages).flatMap(([page, { tab, scope }]) =>
+    tab === undefined || (scope !== undefined && !studio.may(scope)) ? [] : [{ page, tab }],
   )
   const chats = studio.may('sessions') ? [{ page: 'chats', tab: 'Chats' }] : []
   const to = (page: string): Address =>

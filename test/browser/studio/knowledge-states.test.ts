@@ -133,11 +133,9 @@ test('a user searches and reads, and has no button that changes anything', async
 test('a key that may not read the knowledge base has no tab of it, and is told why at its address', async () => {
   const visited = await openWith('key-that-only-runs', '/studio/knowledge')
   const { page } = visited
-  await page.getByText('This key may not read the knowledge base.').waitFor()
+  await page.getByText('It needs the scope knowledge:read.').waitFor()
   expect(await treeOf(page.getByRole('navigation', { name: 'Pages' }))).toMatchInlineSnapshot(`
     "- navigation "Pages":
-      - link "Chats":
-        - /url: /studio
       - link "Agents":
         - /url: /studio/agents"
   `)

@@ -83,6 +83,10 @@ test('the number of runs that wait is told while it changes, and leads to them',
       - navigation "Pages":
         - link "Chats":
           - /url: /studio
+        - link "Knowledge":
+          - /url: /studio/knowledge
+        - link "Agents":
+          - /url: /studio/agents
       - link "Search everything…":
         - /url: /studio/search
       - link "2 waiting":
