@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto'
 import { createRequire } from 'node:module'
-import { docsPage, docsScript, pageStyle } from '../../src/web/docs-page.ts'
-import { openBrowser } from '../../test/support/browser/browser.ts'
+import { docsPage, docsScript } from '../../src/web/docs-page.ts'
+import { pageStyle } from '../../src/web/page-style.ts'
+import type { TestBrowser } from '../../test/support/browser/browser.ts'
 import { createProject, serve } from '../../test/support/program.ts'
 
 /** In CSS pixels; the picture has as many. */
@@ -14,9 +15,8 @@ export interface DocsPagePicture {
 }
 
 /** The documentation page of a new project in a real browser, with the operation that runs an agent open. */
-export async function docsPagePicture(): Promise<DocsPagePicture> {
+export async function docsPagePicture({ browser }: TestBrowser): Promise<DocsPagePicture> {
   const project = await createProject()
-  const { browser, close } = await openBrowser()
   try {
     const server = await serve(project)
     try {
@@ -32,13 +32,12 @@ export async function docsPagePicture(): Promise<DocsPagePicture> {
       const shown: string[] = await page.evaluate(visibleTexts)
       const { version } = createRequire(import.meta.url)('swagger-ui-dist/package.json') as { version: string }
       const digest = createHash('sha256')
-      for (const part of [docsPage, docsScript, pageStyle, version, ...shown]) digest.update(`${part}\0`)
+      for (const part of [docsPage('/studio'), docsScript, pageStyle, version, ...shown]) digest.update(`${part}\0`)
       return { png: await page.screenshot({ animations: 'disabled' }), digest: digest.digest('hex') }
     } finally {
       await server.stop()
     }
   } finally {
-    await close()
     await project.remove()
   }
 }

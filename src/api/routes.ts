@@ -58,7 +58,7 @@ export function apiRouteGroups(
     ...projectTestRoutes(settings),
   ]
   const health = healthRoutes(settings)
-  const fixed = [...metricsRoutes(settings), ...homeRoutes(settings), ...docsRoutes()]
+  const fixed = [...metricsRoutes(settings), ...homeRoutes(settings), ...docsRoutes(settings)]
   const routes = [...below, ...health, ...fixed]
   const documentation = openApiRoutes(
     () => [...routes, ...documentation].map(({ doc }) => doc).concat(settings.extraDocs),

@@ -1,5 +1,7 @@
+import type { AppError } from '../core/error.ts'
 import { type Logger, silentLogger } from '../core/logger.ts'
 import type { Clock } from '../core/time.ts'
+import type { Reply } from './reply.ts'
 import type { AuthKey } from './security/auth.ts'
 
 /** The outcome of a request for the log, without content. */
@@ -66,6 +68,8 @@ interface OwnSettings {
   logger: Logger
   clock: Clock
   onRequest: ((record: RequestRecord) => void) | undefined
+  /** Makes the answer to a failed navigation of a browser, for a person; without it, it is JSON as for all others. */
+  errorPage: ((error: AppError, requestId: string) => Reply) | undefined
   /** With this secret the server proves its identity to commands, on any handler at the path. */
   proof: { path: string; secret: string } | undefined
 }
@@ -88,6 +92,7 @@ const ownDefaults: OwnSettings = {
   logger: silentLogger,
   clock: Date.now,
   onRequest: undefined,
+  errorPage: undefined,
   proof: undefined,
 }
 

@@ -6,6 +6,7 @@ import { createAdmit } from './admission.ts'
 import { BodyBudget } from './body/budget.ts'
 import { errorHeaders, errorReply } from './error.ts'
 import { Exchange, type Incoming, type Outgoing } from './exchange.ts'
+import { isNavigation } from './navigation.ts'
 import type { KernelSettings } from './options.ts'
 import { isStream, type Reply } from './reply.ts'
 import { createRouteTable, type RouteTable } from './router.ts'
@@ -234,6 +235,8 @@ function overloaded(): AppError {
 }
 
 function wordError(error: AppError, exchange: Exchange): Reply {
-  const reply = exchange.route?.onError?.(error, exchange) ?? errorReply(error, exchange.requestId)
+  const { method, headers, requestId, route, settings } = exchange
+  const page = isNavigation(method, headers) ? settings.errorPage?.(error, requestId) : undefined
+  const reply = page ?? route?.onError?.(error, exchange) ?? errorReply(error, requestId)
   return { ...reply, headers: { ...errorHeaders(error), ...reply.headers } }
 }

@@ -27,6 +27,7 @@ import { servicesPerCaller } from './caller-services.ts'
 import { isLocal } from './listen.ts'
 import { assertNoClash } from './path-clash.ts'
 import { savedTestOf } from './project-tests.ts'
+import { servedStudio } from './served-studio.ts'
 import type { HealthRouter } from './types.ts'
 
 export interface MountingOptions
@@ -94,15 +95,10 @@ export function createMounting({ kernel, services, store, server, file, folder, 
           timeoutMs: runTimeoutMs,
         }
   const mcp = createMcpEndpoint()
-  const studio = servesStudio(server)
-    ? {
-        path: server.studio.path,
-        prefix,
-        a2aPrefix: a2a.prefix,
-        healthPath: server.healthPath,
-        version: about.version,
-      }
-    : undefined
+  const path = servedStudio(server)
+  const { healthPath } = server
+  const studio =
+    path === undefined ? undefined : { path, prefix, a2aPrefix: a2a.prefix, healthPath, version: about.version }
   const own: Route[] = []
 
   function createMcpEndpoint(): McpEndpoint | undefined {
@@ -126,7 +122,7 @@ export function createMounting({ kernel, services, store, server, file, folder, 
       prefix,
       savedTest: savedTestOf,
       studioPath: studio?.path,
-      healthPath: server.healthPath,
+      healthPath,
       again: about.mode === 'dev' || about.mode === 'command' || (server.studio !== false && server.studio.again),
       knowledgeApi: server.knowledgeApi,
       a2aPrefix: a2a.prefix,
@@ -189,9 +185,4 @@ export function createMounting({ kernel, services, store, server, file, folder, 
       }
     },
   }
-}
-
-/** Not where anyone could see everything: that is for addresses beyond this machine without keys. */
-function servesStudio(server: ResolvedServerConfig): server is ResolvedServerConfig & { studio: { path: string } } {
-  return server.studio !== false && (server.authKeys.length > 0 || isLocal(server.address.host))
 }

@@ -33,18 +33,21 @@ function shown(setting: string, server: ResolvedServerConfig): string {
   return given === undefined ? setting : `${setting} ('${given || '/'}')`
 }
 
-function givenFor(setting: string, { prefix, healthPath, a2a, openai, mcp }: ResolvedServerConfig): string | undefined {
+function givenFor(setting: string, server: ResolvedServerConfig): string | undefined {
+  const { prefix, healthPath, a2a, openai, mcp, studio } = server
   const values: Record<string, string | undefined> = {
     'server.prefix': prefix,
     'server.healthPath': healthPath,
     'server.a2a.prefix': a2a.prefix,
     'server.openai.prefix': openai === false ? undefined : openai.prefix,
     'server.mcp.path': mcp === false ? undefined : mcp.path,
+    'server.studio.path': studio === false ? undefined : studio.path,
   }
   return values[setting]
 }
 
 /** The settings that paths come from, to see whether they have changed. */
-export function pathsOf({ prefix, healthPath, a2a, openai, mcp, chat, knowledgeApi }: ResolvedServerConfig): string {
-  return JSON.stringify([prefix, healthPath, a2a.prefix, openai, mcp, chat, knowledgeApi])
+export function pathsOf(server: ResolvedServerConfig): string {
+  const { prefix, healthPath, a2a, openai, mcp, studio, chat, knowledgeApi } = server
+  return JSON.stringify([prefix, healthPath, a2a.prefix, openai, mcp, studio, chat, knowledgeApi])
 }

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { createErrorPage } from '../api/server/error-page.ts'
 import { createLogger } from '../config/logger.ts'
 import type { ResolvedConfig } from '../config/types.ts'
 import { proofBytes } from '../core/access/server-proof.ts'
@@ -22,6 +23,7 @@ import { pathsOf } from './path-clash.ts'
 import { createProjectTests } from './project-tests.ts'
 import { readinessOf } from './readiness.ts'
 import { logRequest } from './request-log.ts'
+import { servedStudio } from './served-studio.ts'
 import { composeServices } from './services.ts'
 import type { OpenServer, ServerPurpose } from './types.ts'
 
@@ -66,6 +68,7 @@ export function composeServer(initial: ResolvedConfig, { mode, onRunEnd, loadCon
     logger,
     clock,
     proof: program ? { path: server.healthPath, secret } : undefined,
+    errorPage: createErrorPage(servedStudio(server)),
     onRequest(record) {
       metrics.countRequest(record)
       logRequest(logger, onRunEnd === undefined ? 'info' : 'debug', record)

@@ -4,6 +4,7 @@ import { readFileSync, statSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { type ErrorCode, isAppError } from '../core/error.ts'
+import { unreadable } from '../core/knowledge/filter.ts'
 import type { IngestItem, IngestOutcome } from '../core/knowledge/knowledge.ts'
 import { inParts } from '../runtime/batches.ts'
 
@@ -76,6 +77,7 @@ async function* readGroups(
     signal.throwIfAborted()
     try {
       const bytes = await readWhole(target, resolve(root, source))
+      if (bytes.length === 0) throw unreadable(source, 'it is empty')
       group.push({ source, bytes, hash: createHash('sha256').update(bytes).digest('hex') })
       groupBytes += bytes.length
     } catch (error) {
@@ -104,13 +106,13 @@ async function ingestGroup(
 ): Promise<IngestOutcome[]> {
   const known = await target.many(group.map(({ source, hash }) => ({ source, name: source, content_hash: hash })))
   if (dryRun) return [...known]
-  const outcomes = new Map(known.map((outcome) => [outcome.source, outcome]))
+  const outcomes = new Map(known.map((outcome) => [outcome.source, named(outcome)]))
   const needed = group.filter(({ source }) => outcomes.get(source)?.outcome === 'needed')
   const isSmallText = ({ bytes }: File) => bytes.length <= largeBytes && isUtf8(bytes)
   const { together = [], alone = [] } = Object.groupBy(needed, (file) => (isSmallText(file) ? 'together' : 'alone'))
   const sent = inParts(together, bytesPerPart, ({ bytes }) => bytes.length).map(async (part) => {
     const items = part.map(({ source, bytes }) => ({ source, name: source, content: bytes.toString('utf8') }))
-    for (const outcome of await target.many(items)) outcomes.set(outcome.source, outcome)
+    for (const outcome of await target.many(items)) outcomes.set(outcome.source, named(outcome))
   })
   await Promise.allSettled(sent)
   await Promise.all(sent)
@@ -144,8 +146,18 @@ export function toFailure(target: Pick<IngestTarget, 'isAboutFile'>, source: str
   const { code = 'internal', syscall, message } = error as NodeJS.ErrnoException
   const isFile = syscall !== undefined || (isAppError(error) && refusals.has(error.code))
   if (!isFile && target.isAboutFile?.(error) !== true) throw error
-  const reason = { code, message: syscall === undefined ? message : `it can't be read (${code})` }
+  const reason = { code, message: naming(source, syscall === undefined ? message : code) }
   return { source, outcome: 'failed', document_id: null, chunk_count: 0, error: reason }
+}
+
+function named(outcome: IngestOutcome): IngestOutcome {
+  const { source, error } = outcome
+  return error ? { ...outcome, error: { ...error, message: naming(source, error.message) } } : outcome
+}
+
+/** Every sentence about a file names it. */
+function naming(source: string, message: string): string {
+  return message.includes(source) ? message : `${source} can't be read: ${message}`
 }
 
 export function toOutcome(

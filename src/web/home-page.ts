@@ -20,7 +20,9 @@ export function homePage(places: Readonly<Record<string, string>>, version: stri
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
 <title>agentserve</title>
+<link rel="icon" href="data:,">
 <link rel="stylesheet" href="/docs/assets/page.css">
 </head>
 <body>

@@ -1,6 +1,8 @@
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { agent } from '../../src/runnables/agent/agent.ts'
 import { openBrowser, type TestBrowser } from '../support/browser/browser.ts'
+import { lookAt, treeOf } from '../support/browser/look.ts'
 import { nothingWrong, visit as visitPage } from '../support/browser/visit.ts'
 import { type RunningTestServer, startServer } from '../support/server.ts'
 
@@ -8,15 +10,23 @@ const key = 'a-key-for-the-documentation'
 let chromium: TestBrowser
 let open: RunningTestServer
 let locked: RunningTestServer
+/** Without a studio. */
+let bare: RunningTestServer
 
 beforeAll(async () => {
   chromium = await openBrowser()
-  open = await startServer()
+  const fails = agent({
+    run() {
+      throw new Error('no')
+    },
+  })
+  open = await startServer({}, { fails })
   locked = await startServer({ auth: { keys: [key] } })
+  bare = await startServer({ studio: false, sessionStorage: 'memory', vectorDb: { type: 'memory' } })
 })
 
 afterAll(async () => {
-  await Promise.all([chromium?.close(), open?.close(), locked?.close()])
+  await Promise.all([chromium?.close(), open?.close(), locked?.close(), bare?.close()])
 })
 
 test('the documentation lists every operation of the document', async () => {
@@ -33,6 +43,59 @@ test('"try it out" runs an agent and shows its answer', async () => {
     content: 'words from the browser',
   })
   expect(visit.paths).toContain('/api/v1/agents/echo/run')
+  expect(await visit.end()).toEqual(nothingWrong)
+})
+
+test('begins with an agent that runs as it is, and leads to its run in the studio', async () => {
+  const { page, ...visit } = await visitDocs(open)
+  const form = page.getByRole('region', { name: 'Run an agent' })
+  await form.waitFor()
+  expect(await treeOf(form)).toMatchInlineSnapshot(`
+    "- region "Run an agent":
+      - heading "Run an agent" [level=2]
+      - text: Agent
+      - combobox "Agent":
+        - option "echo" [selected]
+        - option "docs"
+        - option "fails"
+      - text: Message
+      - textbox "Message": What can you do?
+      - button "Run"
+      - status
+      - group: The same in a terminal"
+  `)
+  await form.getByText('The same in a terminal').click()
+  expect(await form.locator('pre').textContent()).toBe(
+    `curl '${open.url}/api/v1/agents/echo/run' \\\n  -H 'Content-Type: application/json' \\\n  -d '{"input":"What can you do?"}'`,
+  )
+  await form.getByRole('button', { name: 'Run' }).click()
+  await form.getByText('completed').waitFor()
+  expect(await form.locator('#run-answer').textContent()).toBe('What can you do?')
+  expect(swagger(await lookAt(page))).toEqual([])
+
+  await form.getByLabel('Agent').selectOption('fails')
+  await form.getByLabel('Message').fill("it's <b>me</b>")
+  expect(await form.locator('pre').textContent()).toContain(`-d '{"input":"it'\\''s <b>me</b>"}'`)
+  await form.getByRole('button', { name: 'Run' }).click()
+  await form.getByText('run_failed: The agent threw an error').waitFor()
+  expect(await form.locator('#run-answer').isVisible()).toBe(false)
+  await form.getByRole('link', { name: /in the studio/ }).click()
+  await page.getByText('run_failed').first().waitFor()
+  const { errors, ...rest } = await visit.end()
+  expect({ ...rest, errors }).toEqual({ ...nothingWrong, errors: [expect.stringContaining('500')] })
+})
+
+test('is dark where the system is, Swagger UI too, also when that changes', async () => {
+  const visit = await visitPage(chromium, open.url, '/docs', { colorScheme: 'dark' })
+  const { page } = visit
+  await page.locator('.opblock').first().waitFor()
+  const colours = () =>
+    page.evaluate(
+      `[document.body, document.querySelector('.swagger-ui')].map((part) => getComputedStyle(part).backgroundColor)`,
+    )
+  expect(await colours()).toEqual(['rgb(28, 32, 34)', 'rgb(28, 32, 34)'])
+  await page.emulateMedia({ colorScheme: 'light' })
+  await expect.poll(colours).toEqual(['rgb(255, 255, 255)', expect.not.stringContaining('28')])
   expect(await visit.end()).toEqual(nothingWrong)
 })
 
@@ -54,6 +117,9 @@ test('with keys, the page asks for one, says when it is wrong and works with the
   expect(await page.locator('#key').isVisible()).toBe(false)
   expect(await page.locator('.opblock').count()).toBe(await countOperations(locked, key))
   expect(await runEcho(page, 'with a key')).toMatchObject({ content: 'with a key' })
+  await page.locator('#run button').click()
+  await page.locator('#run-answer').getByText('What can you do?').waitFor()
+  expect(await page.locator('#run-curl').textContent()).toContain('-H "X-API-Key: $AGENTSERVE_KEY"')
 
   expect(visit.urls.join(' ') + (await page.evaluate('document.cookie + JSON.stringify(localStorage)'))).not.toContain(
     key,
@@ -63,11 +129,32 @@ test('with keys, the page asks for one, says when it is wrong and works with the
   expect({ ...rest, errors }).toEqual({ ...nothingWrong, errors: [refused, refused] })
 })
 
-test('the page at / shows its places and leads to the documentation', async () => {
-  const visit = await visitDocs(open, '/')
+test('the address of the server leads to the studio, and where it is off to the places of the server', async () => {
+  const led = await visitDocs(open, '/')
+  await led.page.getByRole('heading', { name: 'New chat' }).waitFor()
+  expect(led.paths.slice(0, 2)).toEqual(['/', '/studio'])
+  expect(await led.end()).toEqual(nothingWrong)
+
+  const visit = await visitDocs(bare, '/')
+  expect(await lookAt(visit.page)).toEqual([])
   await visit.page.locator('a[href="/docs"]').click()
   await visit.page.locator('.opblock').first().waitFor()
   expect(await visit.end()).toEqual(nothingWrong)
+})
+
+test('an address without anything is a page with ways out, in any light', async () => {
+  const { page, ...visit } = await visitDocs(open, `/${'far/'.repeat(60)}<script>alert(1)</script>`)
+  expect(await page.getByRole('heading', { level: 1 }).textContent()).toBe('There is nothing here')
+  expect(await page.getByRole('main').textContent()).toContain('/%3Cscript%3Ealert(1)%3C/script%3E')
+  expect(await lookAt(page)).toEqual([])
+  await page.getByRole('link', { name: 'Documentation' }).click()
+  await page.locator('.opblock').first().waitFor()
+  await page.goBack()
+  await page.getByRole('link', { name: 'Studio' }).click()
+  await page.getByRole('heading', { name: 'New chat' }).waitFor()
+  const { errors, ...rest } = await visit.end()
+  const missing = expect.stringContaining('404')
+  expect({ ...rest, errors }).toEqual({ ...nothingWrong, errors: [missing, missing] })
 })
 
 test('a visit tells of a violated policy, of a console error and of a request that leaves the origin', async () => {
@@ -83,6 +170,9 @@ test('a visit tells of a violated policy, of a console error and of a request th
   expect(wrong.foreign).toEqual(['http://127.0.0.1:1/foreign.js'])
   expect(wrong.errors).not.toEqual([])
 })
+
+/** Without the one rule that Swagger UI breaks by its build: the button that opens an operation holds links and buttons. */
+const swagger = (wrong: string[]) => wrong.filter((what) => !what.includes(': nested-interactive: '))
 
 const visitDocs = (server: RunningTestServer, path = '/docs') => visitPage(chromium, server.url, path)
 

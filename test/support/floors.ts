@@ -63,7 +63,7 @@ const floors: Record<string, Floor> = {
     ],
   },
   models: { rooms: ground, folders: ['prices', '.'] },
-  sources: { rooms: ground },
+  sources: { rooms: ground, folders: ['web git', '.'] },
   runnables: {
     rooms: [...ground, 'schema', 'models', 'client'],
     folders: ['team workflow', 'agent mcp', 'model', 'again', 'tools', 'remote', 'files', 'limits', 'base'],

@@ -6,11 +6,13 @@ import { fileURLToPath } from 'node:url'
 import { AppError } from '../../core/error.ts'
 import { bytes, empty } from '../../http/reply.ts'
 import type { HttpRequest } from '../../http/request.ts'
-import { docsPage, docsScript, pageStyle, swaggerFiles } from '../../web/docs-page.ts'
+import { docsPage, docsScript, swaggerFiles } from '../../web/docs-page.ts'
+import { pageStyle } from '../../web/page-style.ts'
 import { PlainText } from '../../wire/document/route-doc.ts'
 import { type DocumentedRoute, routesAbout } from '../route/documented.ts'
 import { matches } from '../route/etag.ts'
 import { pathId } from '../route/path-id.ts'
+import type { ApiSettings } from '../route/settings.ts'
 import { htmlReply } from './html.ts'
 
 const route = routesAbout('Server', 'open')
@@ -34,13 +36,13 @@ interface Asset {
 }
 
 /** The interactive documentation: a page around Swagger UI, with all assets from this server. */
-export function docsRoutes(): DocumentedRoute[] {
+export function docsRoutes({ studioPath }: ApiSettings): DocumentedRoute[] {
   return [
     route('GET', '/docs', 'getDocs', {
       summary: 'Interactive documentation',
       responses: { 200: { description: 'The page.', content: { 'text/html': PlainText } } },
       errors: [],
-      handle: () => htmlReply(docsPage, policy),
+      handle: () => htmlReply(docsPage(studioPath), policy),
     }),
     route('GET', '/docs/assets/:file', 'getDocsAsset', {
       summary: 'Get a file of the documentation page',

@@ -62,6 +62,15 @@ export function integerBetween(least: number, most: number): (text: string) => n
   }
 }
 
+/** Reads the name of a text encoding. */
+export function encodingName(name: string): string {
+  try {
+    return new TextDecoder(name).encoding
+  } catch {
+    throw new InvalidArgumentError('It must be the name of an encoding, such as windows-1251 or shift_jis.')
+  }
+}
+
 const parsePort = integerBetween(0, 65_535)
 
 /** Reads an option that may be repeated. */

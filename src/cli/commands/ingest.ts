@@ -5,7 +5,7 @@ import { aborted } from '../../runtime/abort.ts'
 import { createSerial } from '../../runtime/serial.ts'
 import { describeError } from '../command/exit.ts'
 import { exit } from '../command/exit-codes.ts'
-import { addConnectFlags, type ConnectOptions, integerBetween, repeated } from '../command/flags.ts'
+import { addConnectFlags, type ConnectOptions, encodingName, integerBetween, repeated } from '../command/flags.ts'
 import type { CommandModule } from '../command/module.ts'
 import { withClient } from '../connect/connect.ts'
 import { parseMetadata } from '../ingest/metadata.ts'
@@ -21,6 +21,7 @@ interface IngestOptions extends ConnectOptions {
   collection?: string
   metadata?: string[]
   name?: string
+  encoding?: string
   dryRun?: boolean
   prune?: boolean
   watch?: boolean
@@ -51,6 +52,11 @@ export const command: CommandModule<IngestOptions> = {
       )
       .option('--collection <name>', 'the collection to add them to')
       .option('--name <name>', 'a file name for stdin; its extension selects the reader', 'stdin.md')
+      .option(
+        '--encoding <name>',
+        'what text is in that is not UTF-8, such as windows-1251 (default: found by the text)',
+        encodingName,
+      )
       .option('--allow-http', 'also fetch http:// addresses')
       .option('--allow-private', 'also fetch from private and local addresses'),
   async run(context, options, ...paths) {
@@ -62,8 +68,9 @@ export const command: CommandModule<IngestOptions> = {
       metadata: parseMetadata(options.metadata),
     }
     const { signal } = context
-    const { dryRun, prune, name, allowHttp, allowPrivate } = options
-    const wanted = { root: process.cwd(), paths, settings, dryRun, prune, name, allowHttp, allowPrivate, signal }
+    const { dryRun, prune, name, encoding, allowHttp, allowPrivate } = options
+    const root = process.cwd()
+    const wanted = { root, paths, settings, dryRun, prune, name, encoding, allowHttp, allowPrivate, signal }
     let before: ReadonlySet<string> | undefined
     const queue = createSerial()
     const pass = () => queue.run(ingestOnce)

@@ -59,9 +59,9 @@ export const command: CommandModule<RunsOptions> = {
     checkCall(name, args, options)
     const { signal } = context
     const json = options.json === true
-    return withClient(options, context, async (client) => {
+    return withClient(options, context, async (client, url) => {
       const action = await actions[name]?.()
-      return action?.({ client, runId: args[0] ?? '', options, json, signal })
+      return action?.({ client, url, runId: args[0] ?? '', options, json, signal })
     })
   },
 }

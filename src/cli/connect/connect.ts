@@ -14,6 +14,8 @@ import { waitForFolder } from './wait-for-folder.ts'
 
 export interface Connection {
   client: Client
+  /** Of the server that is running; undefined for one in this process. */
+  url?: string
   /** The server in this process, and its config. */
   own?: { server: OpenServer; config: ResolvedConfig }
   close(options?: ShutdownOptions): Promise<void>
@@ -23,10 +25,10 @@ export interface Connection {
 export async function connect(options: ConnectOptions, context: CommandContext): Promise<Connection> {
   const dataFolder = await findDataFolder(options)
   const named = findNamedServer(options)
-  if (named !== undefined) return toConnection(createClient(named))
+  if (named !== undefined) return toConnection(createClient(named), named.url)
   const running = async () => {
     const found = await findRunningServer(dataFolder, (hint) => serverKey(options, hint, context.signal))
-    return found === undefined ? undefined : toConnection(found.client)
+    return found === undefined ? undefined : toConnection(found.client, found.hint.url)
   }
   const open = () => openInProcess(options, context.signal)
   return (await running()) ?? waitForFolder({ dataFolder, open, instead: running, signal: context.signal })
@@ -35,11 +37,11 @@ export async function connect(options: ConnectOptions, context: CommandContext):
 export async function withClient<T>(
   options: ConnectOptions,
   context: CommandContext,
-  work: (client: Client) => Promise<T>,
+  work: (client: Client, url: string | undefined) => Promise<T>,
 ): Promise<T> {
   const connection = await connect(options, context)
   try {
-    return await work(connection.client)
+    return await work(connection.client, connection.url)
   } finally {
     await connection.close()
   }
@@ -69,6 +71,6 @@ async function openInProcess(options: ConnectOptions, signal: AbortSignal): Prom
   return { client, own: { server, config }, close: (options) => server.shutdown(options) }
 }
 
-function toConnection(client: Client): Connection {
-  return { client, close: () => client.close() }
+function toConnection(client: Client, url: string): Connection {
+  return { client, url, close: () => client.close() }
 }

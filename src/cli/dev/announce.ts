@@ -3,6 +3,7 @@ import type { ResolvedConfig } from '../../config/types.ts'
 import { version } from '../../core/version.ts'
 import { databaseOf } from '../../server/database/database.ts'
 import { servedModels } from '../../server/served-models.ts'
+import { servedStudio } from '../../server/served-studio.ts'
 import { hint } from '../terminal/called-as.ts'
 import { printJson } from '../terminal/output.ts'
 import type { Paint } from '../terminal/paint.ts'
@@ -20,7 +21,8 @@ export function announceJson(config: ResolvedConfig, { url, host, port }: Bound)
   const { dataFolder: data_folder, file: config_file = null } = config
   const database = databaseOf(config.server.sessionStorage)
   const storage = database && { storage: { type: database.type, place: database.place, knowledge: 'local' } }
-  printJson({ url, host, port, pid: process.pid, version, config_file, data_folder, ...storage, entities })
+  const studio = studioUrl(config, url) ?? null
+  printJson({ url, studio, host, port, pid: process.pid, version, config_file, data_folder, ...storage, entities })
 }
 
 export function announce(config: ResolvedConfig, { url }: Bound, print: (text: string) => void, paint: Paint): void {
@@ -42,6 +44,8 @@ export function announce(config: ResolvedConfig, { url }: Bound, print: (text: s
   if (database !== undefined && config.server.vectorDb !== undefined)
     row('knowledge', 'only on this server: it is not in Postgres yet')
   row('data', here(config.dataFolder))
+  const studio = studioUrl(config, url)
+  if (studio !== undefined) row('studio', studio)
   row('api', url + prefix)
   row('a2a', `${a2a.publicUrl ?? url}${a2a.prefix}/agents`)
   if (chat) row('usechat', `${url}${prefix}/chat/<agent>`)
@@ -51,6 +55,12 @@ export function announce(config: ResolvedConfig, { url }: Bound, print: (text: s
   row('health', url + healthPath)
   const first = config.entities.keys().next().value
   if (first !== undefined) print(`Try it: ${hint(`chat ${terminalLine(first)}`)}`)
+}
+
+/** Undefined where the studio is not served. */
+export function studioUrl({ server }: ResolvedConfig, url: string): string | undefined {
+  const path = servedStudio(server)
+  return path === undefined ? undefined : url + path
 }
 
 export function formatRow(name: string, value: string, paint: Paint): string {

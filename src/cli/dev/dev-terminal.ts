@@ -9,7 +9,7 @@ import { terminalLogger } from '../terminal/logger.ts'
 import { openBrowser } from '../terminal/open-browser.ts'
 import { say } from '../terminal/output.ts'
 import { paintFor } from '../terminal/paint.ts'
-import { announce, type Bound, formatRow, servedIds } from './announce.ts'
+import { announce, type Bound, formatRow, servedIds, studioUrl } from './announce.ts'
 import { type AskAgain, createAskAgain } from './ask-again.ts'
 import { knowledgeState } from './knowledge-state.ts'
 import { createRunLines } from './run-lines.ts'
@@ -38,7 +38,6 @@ export interface Serving {
 }
 
 const logLinesPerSecond = 20
-const keyHelp = 'o docs   r reload   a ask again   c clear   q quit'
 
 /** The output and keys of `dev`: for a terminal with colours, else plain lines on stderr. */
 export function createDevTerminal(options: DevTerminalOptions): DevTerminal {
@@ -75,18 +74,18 @@ export function createDevTerminal(options: DevTerminalOptions): DevTerminal {
     }
   }
 
-  function openDocs({ bound }: Serving): void {
-    const page = `${bound.url}/docs`
-    openBrowser(page, () => say(`Could not open a browser. The page is at ${page}`))
+  function openPage({ config, bound }: Serving): void {
+    const page = studioUrl(config, bound.url) ?? `${bound.url}/docs`
+    openBrowser(page, (reason) => say(`No browser was opened: ${reason}. The page is at ${page}`))
   }
 
   function onKey(key: string, now: Serving): void {
-    if (key === 'o') openDocs(now)
+    if (key === 'o') openPage(now)
     else if (key === 'r') void now.reload()
     else if (key === 'a') again?.toggle()
-    else if (key === 'c') stderr.write(`\x1b[2J\x1b[3J\x1b[H${paint.dim(keyHelp)}\n`)
+    else if (key === 'c') stderr.write(`\x1b[2J\x1b[3J\x1b[H${paint.dim(keyHelp(now))}\n`)
     else if (key === 'q') process.emit('SIGTERM', 'SIGTERM')
-    else if (key === 'h' || key === '?' || key === '\r') say(paint.dim(keyHelp))
+    else if (key === 'h' || key === '?' || key === '\r') say(paint.dim(keyHelp(now)))
   }
 
   return {
@@ -100,9 +99,9 @@ export function createDevTerminal(options: DevTerminalOptions): DevTerminal {
       if (!options.json) announce(now.config, now.bound, say, paint)
       again = createAskAgain({ runs: services().runs, lines, print: say, paint, on: options.again })
       stopKeys = readKeys((key) => onKey(key, now))
-      if (stopKeys !== undefined) say(paint.dim(keyHelp))
+      if (stopKeys !== undefined) say(paint.dim(keyHelp(now)))
       else if (now.watching && !options.json) say('Watching the config; Ctrl-C stops.')
-      if (options.open) openDocs(now)
+      if (options.open) openPage(now)
       void showKnowledge(now)
       void showUnusedModels(now.config)
     },
@@ -120,4 +119,9 @@ export function createDevTerminal(options: DevTerminalOptions): DevTerminal {
       await lines.close()
     },
   }
+}
+
+function keyHelp({ config, bound }: Serving): string {
+  const page = studioUrl(config, bound.url) === undefined ? 'docs' : 'studio'
+  return `o ${page}   r reload   a ask again   c clear   q quit`
 }

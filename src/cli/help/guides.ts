@@ -18,10 +18,13 @@ shown with file, line and the surrounding lines, and the last good configuration
 Each run prints one line when it ends: status, agent, session, time to first text, total time, tokens, cost, searches and tools. If more
 than ten runs end within a second, the rest are only counted.
 
-Keys in a terminal: \`o\` opens the API documentation, \`r\` reloads, \`c\` clears, \`q\` quits. \`a\` asks the last question
-again, now and after each edit, and shows what changed in the answer; \`a\` again stops that. Each repeated question gets a
-new session without the earlier messages. NO_COLOR turns colours off; \`[-this-]\` then marks removed text and \`{+that+}\`
-added text.
+Keys in a terminal: \`o\` opens the studio (where it is off, the documentation of the API), \`r\` reloads, \`c\` clears,
+\`q\` quits. \`a\` asks the last question again, now and after each edit, and shows what changed in the answer; \`a\` again
+stops that. Each repeated question gets a new session without the earlier messages. NO_COLOR turns colours off;
+\`[-this-]\` then marks removed text and \`{+that+}\` added text.
+
+\`--open\` opens the same page at the start, in the system's browser or in the program that BROWSER names. Over SSH, in CI and
+without a display the address is printed instead, unless BROWSER is set.
 
 Set the port with \`--port\` and the address with \`--host\`. An address that other machines can reach needs API keys. A
 port that you name must be free.
@@ -135,7 +138,7 @@ keys, and \`q\`, Esc or Ctrl-C (exit code 130) quit. NO_COLOR turns colours off.
 
 Without a terminal, or with \`--json\` or a flag of the list, it is \`sessions list\`: each session with its number of runs,
 its tokens and cost, and the status of the last one. \`show\` prints a conversation with its runs, their times, tokens, tools and errors, and the
-sources that an answer does not cite. \`show --events\` prints every recorded event. \`show --why <run>\` prints what each
+sources that an answer does not cite, and the session's address in the studio if a server is running. \`show --events\` prints every recorded event. \`show --why <run>\` prints what each
 model call of the run received: the exact prompt, passages with their ranks, tool inputs and outputs. \`tail\` follows each
 new run of a session until Ctrl-C (exit code 130).
 
@@ -163,7 +166,7 @@ running or queued run. \`save-test\` saves a conversation as a test that needs n
   },
   runs: {
     details: `\`runs\` without an action is \`runs list\`: the runs of all sessions, newest first, with time, tokens and session. \`show\`
-prints one run: status, times, tokens, tools, error, input and output. \`show --events\` prints every recorded event;
+prints one run: status, times, tokens, tools, error, input and output, and its address in the studio if a server is running. \`show --events\` prints every recorded event;
 \`show --why\` prints the prompt and the answer of each model call, and of each search a table of its passages: the number by
 which the model was told of each (\`-\`: it was not), its rank and score, those in each list, and its lines. \`tail\` follows a run from its beginning, even after its
 end, and retries a lost connection. Its exit code is 0 if the run completed, 1 if it did not, and 130 after Ctrl-C, which

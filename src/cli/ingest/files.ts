@@ -1,5 +1,7 @@
+import { isUtf8 } from 'node:buffer'
 import type { Client } from '../../client/client.ts'
 import type { IngestSettings } from '../../client/knowledge.ts'
+import { unreadable } from '../../core/knowledge/filter.ts'
 import type { IngestOutcome } from '../../core/knowledge/knowledge.ts'
 import { fileTooLarge, maxFileBytes } from '../../sources/file-limit.ts'
 import {
@@ -19,6 +21,8 @@ export interface FileResult {
 
 export interface IngestFiles extends Files {
   settings: IngestSettings
+  /** Of text that is not UTF-8. */
+  encoding?: string | undefined
 }
 
 /** Sends the files that the server does not have yet. Each file is ingested completely or not at all. */
@@ -50,10 +54,30 @@ export async function ingestContent(
 async function ingestBytes(
   client: Client,
   { source, bytes, mediaType }: { source: string; bytes: Uint8Array; mediaType?: string | undefined },
-  { settings, signal }: Omit<IngestFiles, 'root' | 'sources'>,
+  { settings, signal, encoding }: Omit<IngestFiles, 'root' | 'sources'>,
 ): Promise<IngestOutcome> {
-  const content = { bytes, filename: source, mediaType }
+  const content = { bytes: inUtf8(source, bytes, encoding), filename: source, mediaType }
   return toOutcome(source, await client.knowledge.ingest(content, { ...settings, source }, { signal }))
+}
+
+/** Text of the encoding as UTF-8 with a mark, which goes before what a page declares; anything else as it is. */
+function inUtf8(source: string, bytes: Uint8Array, encoding: string | undefined): Uint8Array {
+  if (encoding === undefined || isUtf8(bytes) || isBinary(bytes) || isMail.test(source)) return bytes
+  try {
+    return Buffer.from(`\ufeff${new TextDecoder(encoding, { fatal: true }).decode(bytes)}`)
+  } catch {
+    throw unreadable(source, `it can't be decoded as ${encoding}`)
+  }
+}
+
+/** Its parts say how each is encoded. */
+const isMail = /\.(?:eml|mbox)$/i
+
+/** A document that says itself how it is encoded, or bytes that no text has. */
+function isBinary(bytes: Uint8Array): boolean {
+  const head = Buffer.from(bytes.subarray(0, 65_536)).toString('latin1')
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what tells binary from text
+  return /^(?:%PDF|PK\x03|\{\\rtf|From )|[\0-\x08\x0e-\x1a\x1c-\x1f]/.test(head)
 }
 
 export function toResult({ source, outcome, document_id, chunk_count, error }: IngestOutcome): FileResult {

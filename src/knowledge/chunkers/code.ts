@@ -20,7 +20,7 @@ export const codeChunker: Chunker = {
   *chunk(text, options) {
     const number = lineNumbering(text)
     const lines = codeLines(text)
-    const rules = { finders: [outermostBlock(lines), atLine, atWord] }
+    const rules = { finders: [outermostBlock(lines), atLine, atWord], byLines: () => true }
     let line = 0
     for (const [from, to, titles] of sectionsOf(text, options.outline)) {
       let cut = from
@@ -92,13 +92,16 @@ function indentOf(text: string, start: number): number {
   return indent
 }
 
+/** Of the window: with less before it, a block is better cut than left whole behind a few words. */
+const leastPart = 0.2
+
 /** Finds the start of the last outermost block in the window. */
 function outermostBlock(lines: readonly CodeLine[]): CutFinder {
   return (_text, after, limit) => {
     let best: CodeLine | undefined
     for (let index = lastUpTo(lines, limit); index >= 0; index--) {
       const line = lines[index]
-      if (!line || line.start <= after) break
+      if (!line || line.start <= after + (limit - after) * leastPart) break
       if (line.opens && line.indent < (best?.indent ?? Number.POSITIVE_INFINITY)) best = line
     }
     return best?.start

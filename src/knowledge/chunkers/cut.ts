@@ -8,6 +8,8 @@ export interface CutRules {
   finders: readonly CutFinder[]
   /** The end of a block that begins at `at` and is better not cut; the overlap before it may shrink. */
   wholeUntil?: (at: number) => number | undefined
+  /** Whether the overlap before a cut begins with a whole line, if the cut is at the end of one. Default: with a word. */
+  byLines?: (cut: number) => boolean
 }
 
 const whitespace = /\s/
@@ -25,7 +27,7 @@ export function* cutPieces(
   while (end < to) {
     end = cutEnd(text, start, end, to, size, rules.finders)
     yield [start, end]
-    if (end < to) start = nextStart(text, start, end, to, size, overlap, rules.wholeUntil?.(end))
+    if (end < to) start = nextStart(text, start, end, to, size, overlap, rules)
   }
 }
 
@@ -54,14 +56,19 @@ function nextStart(
   to: number,
   size: number,
   overlap: number,
-  wholeUntil: number | undefined,
+  { wholeUntil: endOfWhole, byLines }: CutRules,
 ): number {
+  const wholeUntil = endOfWhole?.(end)
   let earliest = end - overlap
   if (wholeUntil !== undefined && wholeUntil - end <= size)
     earliest = Math.max(earliest, Math.min(wholeUntil, to) - size)
   const floor = boundaryAfter(text, start + 1, start)
   const least = boundaryAfter(text, Math.max(earliest, floor), floor)
   if (least >= end) return end
+  if (text.charCodeAt(end - 1) === 10 && byLines?.(end)) {
+    const newline = text.indexOf('\n', least - 1)
+    return newline + 1 < end && isBoundary(text, newline + 1, least) ? newline + 1 : end
+  }
   if (overlap < 20) return least
   // Begins with a whole word if that costs at most half of the overlap.
   for (let at = least; at < end - (end - least) / 2; at++) {

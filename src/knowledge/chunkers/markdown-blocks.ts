@@ -115,7 +115,7 @@ export function markdownSections(text: string, outline?: readonly Heading[]): Ma
 }
 
 /** The line between a table's head and its rows. */
-function isTableRule(line: string): boolean {
+export function isTableRule(line: string): boolean {
   if (!/^ {0,3}[|:-]/.test(line)) return false
   const cells = line.trim().split('|')
   if (cells[0] === '') cells.shift()

@@ -2,7 +2,7 @@ import type { Chunker } from '../../core/knowledge/drivers.ts'
 import type { CutFinder } from './cut.ts'
 import { atLine, atSentence, atWord, cutPieces } from './cut.ts'
 import { lineNumbering } from './lines.ts'
-import { type MarkdownBlock, type MarkdownSection, markdownSections } from './markdown-blocks.ts'
+import { isTableRule, type MarkdownBlock, type MarkdownSection, markdownSections } from './markdown-blocks.ts'
 
 /**
  * One chunk per section; a long section is cut between its blocks. Overlap stays inside a section, so that every chunk
@@ -14,12 +14,14 @@ export const markdownChunker: Chunker = {
   *chunk(text, options) {
     const number = lineNumbering(text)
     for (const section of joinBareHeadings(text, markdownSections(text, options.outline), options.size)) {
+      const blockAt = blockFinder(section)
       const rules = {
         finders: [atBlockOf(text, section), atLine, atSentence, atWord],
         wholeUntil: wholeBlockFrom(section),
+        byLines: (cut: number) => blockAt(cut - 1)?.whole === true,
       }
       for (const [start, end] of cutPieces(text, section.start, section.end, options, rules))
-        yield number(start, end, section.headingPath)
+        yield number(start, end, [...section.headingPath, ...tableHead(text, blockAt(start), start)])
     }
   },
 }
@@ -59,6 +61,28 @@ function wholeBlockFrom(section: MarkdownSection): (at: number) => number | unde
     const block = section.blocks[lastIndexUpTo(starts, at)]
     return block?.start === at && block.whole ? block.end : undefined
   }
+}
+
+function blockFinder({ blocks }: MarkdownSection): (at: number) => MarkdownBlock | undefined {
+  const starts = blocks.map((block) => block.start)
+  return (at) => blocks[lastIndexUpTo(starts, at)]
+}
+
+const longestHead = 200
+
+/** The head of the table that a chunk goes on with: without it, its rows would be values without names. */
+function tableHead(text: string, block: MarkdownBlock | undefined, start: number): string[] {
+  if (!block?.whole || block.start === start) return []
+  const [head = '', rule = ''] = text.slice(block.start, block.start + 5_000).split('\n', 2)
+  if (!isTableRule(rule)) return []
+  const cells = head.trim().replace(/^\||\|$/g, '')
+  return [
+    cells
+      .split('|')
+      .map((cell) => cell.trim())
+      .join(' | ')
+      .slice(0, longestHead),
+  ]
 }
 
 function lastIndexUpTo(sorted: readonly number[], limit: number): number {

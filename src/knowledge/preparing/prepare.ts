@@ -42,7 +42,7 @@ export function createPreparing() {
         mediaType: request.mediaType,
         signal,
       })
-      if (read.text.trim() === '') throw invalid('must not be empty', 'content')
+      if (read.text.trim() === '') throw invalid(`${request.name ?? source} must not be empty.`, 'content')
       if (read.text.slice(read.start).trim() === '') throw unreadable(source, 'it has no text besides its front matter')
       const chunker = request.chunker ?? read.chunker
       const chunks = cut(read, chunker, request).map((span, index) => toChunk(read, span, index, request.now))

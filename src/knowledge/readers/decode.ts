@@ -95,17 +95,68 @@ function brokenUtf8(bytes: Uint8Array): number | undefined {
 }
 
 async function decodeOlder(content: Uint8Array, name: string | undefined): Promise<Decoded> {
+  const cyrillic = cyrillicEncoding(content.subarray(0, sampleBytes))
+  if (cyrillic !== undefined) return decodeAs(content, cyrillic, name, 'it looks like')
+  const isLatin = !hasForeignWords(content.subarray(0, sampleBytes))
   const { analyse } = await import('chardet')
   for (const { name: found, confidence } of analyse(content.subarray(0, sampleBytes))) {
     const encoding = found === 'ISO-8859-1' ? 'windows-1252' : found.toLowerCase()
     if (confidence < minConfidence || encoding.startsWith('utf-') || !isKnown(encoding)) continue
+    if (!isLatin && latinEncodings.test(encoding)) continue
     const text = tryDecode(content, encoding)
     // Texts never contain the control characters 0x80-0x9f, although Latin-1 decodes every byte.
-    if (text !== undefined && !/[\x80-\x9f\ufffd]/.test(text)) return { text: assertText(text, name), encoding }
+    if (text !== undefined && !/[\x80-\x9f\ufffd]/.test(text) && !oddText.test(text))
+      return { text: assertText(text, name), encoding }
   }
   const latin = tryDecode(content, 'windows-1252') ?? ''
-  if (latinText.test(latin)) return { text: assertText(latin, name), encoding: 'windows-1252' }
-  throw unreadable(name, 'it is not UTF-8, and its encoding could not be detected')
+  if (isLatin && latinText.test(latin) && !oddText.test(latin))
+    return { text: assertText(latin, name), encoding: 'windows-1252' }
+  throw unreadable(
+    name,
+    'it is not UTF-8, and its encoding could not be detected; name it with --encoding or a charset',
+  )
+}
+
+const latinEncodings = /^(windows-125[024]|iso-8859-(1|2|9))$/
+/** In no text: a capital that ASCII lacks behind a small letter, £ before a letter, parts of boxes beside one. */
+const oddText = /[a-zà-öø-ÿ][À-ÖØ-ÞŠŽŸ]|£[A-Za-zÀ-ÿ]|[\u2500-\u259f]\p{L}|\p{L}[\u2500-\u259f]/u
+
+/** Whether most letters beyond ASCII stand in rows of three and more, as no language with Latin letters has them. */
+function hasForeignWords(bytes: Uint8Array): boolean {
+  let inRows = 0
+  let all = 0
+  let row = 0
+  for (let at = 0; at <= bytes.length; at++) {
+    if ((bytes[at] ?? 0) >= 0x80) {
+      row++
+      continue
+    }
+    all += row
+    if (row >= 3) inRows += row
+    row = 0
+  }
+  return inRows > all / 2
+}
+
+/** Two thirds of the letters of Slavic texts, also of short ones. */
+const commonCyrillic = /[оаеинтсрвлкмі]/gu
+const commonPart = 0.55
+const fewestLetters = 5
+
+/** Cyrillic by the letters that it would have; undefined when none fits or several do. */
+function cyrillicEncoding(bytes: Uint8Array): string | undefined {
+  if (!hasForeignWords(bytes)) return undefined
+  const fitting = ['windows-1251', 'koi8-u', 'ibm866', 'iso-8859-5'].filter((encoding) => {
+    const text = tryDecode(bytes, encoding) ?? ''
+    const letters = text.match(/[^\p{ASCII}\u00a0«»—–…№“”„‘’•°±©]/gu) ?? []
+    const common = text.match(commonCyrillic) ?? []
+    const isCyrillic = letters.every((letter) => /\p{Script=Cyrillic}/u.test(letter))
+    // Hebrew would have such letters, and only small ones.
+    const likeHebrew = text.match(/[ъщш]/gu) ?? []
+    if (likeHebrew.length > letters.length / 10 && !/[А-Яыьэюяё]/u.test(text)) return false
+    return isCyrillic && letters.length >= fewestLetters && common.length >= letters.length * commonPart
+  })
+  return fitting.length === 1 ? fitting[0] : undefined
 }
 
 function decodeAs(content: Uint8Array, encoding: string, name: string | undefined, who: string): Decoded {

@@ -1,4 +1,4 @@
-import { lexer, type Token, type Tokens } from 'marked'
+import { Lexer, type Token, type Tokens } from 'marked'
 import { type ComponentChildren, createContext, type JSX } from 'preact'
 import { useContext, useMemo, useRef, useState } from 'preact/hooks'
 import { BlockSplitter } from '../../core/text/blocks.ts'
@@ -71,7 +71,7 @@ function MarkdownBlock({ text, growing }: { text: string; growing: boolean }): J
 
 function read(text: string): Token[] {
   try {
-    return lexer(text)
+    return Lexer.lex(text)
   } catch {
     // Thousands of nested brackets or quotes overflow the stack.
     return [{ type: 'html', raw: text, text } as Tokens.HTML]

@@ -1,5 +1,6 @@
 import { batch, signal } from '@preact/signals'
 import type { Client } from '../../client/client.ts'
+import type { EntityKind } from '../../core/run.ts'
 import type { LiveEvent } from '../../wire/live.ts'
 import type { Run } from '../../wire/run.ts'
 import type { Address } from './address.ts'
@@ -16,10 +17,15 @@ export class Chats {
   readonly #onFollow: () => void
 
   /** `onFollow`: other runs may have to be followed (`followed`). */
-  constructor(client: Client, onFollow: () => void) {
+  constructor(client: Client, onFollow: () => void, kindOf?: (agentId: string) => EntityKind) {
     this.#client = client
     this.#onFollow = onFollow
-    this.sessions = new SessionList(client)
+    this.sessions = new SessionList(client, kindOf)
+  }
+
+  close(): void {
+    this.conversation.value?.close()
+    this.opened.value?.close()
   }
 
   show({ sessionId, runId, filter }: Extract<Address, { page: 'chats' }>): void {

@@ -1,3 +1,5 @@
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { command, createProject, type Project, serve } from '../../support/program.ts'
 
@@ -72,4 +74,18 @@ test('finds a running server that has moved its routes', async () => {
   expect(stdout).toContain('docs/a.md:3')
   expect((await server.stop()).code).toBe(0)
   await expect(project.read('.agentserve/server.json')).rejects.toThrow()
+})
+
+test('reads text in an encoding that is named, when the text alone does not tell', async () => {
+  const text = Buffer.from('d1fae5f8fc20e5f9b820fdf2e8f520ecffe3eae8f520f4f0e0edf6f3e7f1eae8f520e1f3ebeeea', 'hex')
+  await writeFile(join(project.folder, 'docs/tea.txt'), text)
+  const unknown = await command(project, ['ingest', 'docs/tea.txt'])
+  expect(unknown).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining("docs/tea.txt can't be read: it is not UTF-8"),
+  })
+  expect((await command(project, ['ingest', 'docs/tea.txt', '--encoding', 'cp1251'])).code).toBe(0)
+  const { stdout } = await command(project, ['search', '--mode', 'keyword', 'мягких', '--json'])
+  expect(stdout).toContain('Съешь ещё этих мягких')
+  expect(await command(project, ['ingest', 'docs', '--encoding', 'none'])).toMatchObject({ code: 2 })
 })

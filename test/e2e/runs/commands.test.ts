@@ -139,6 +139,19 @@ describe('runs show', () => {
     expect((await runs('show', failed.run_id)).stdout).toMatch(/error +run_failed: The agent threw an error/)
   })
 
+  test('leads to the run in the studio of the running server', async () => {
+    const { run_id: id, session_id: session } = await start('echo', { input: 'x' })
+    const studio = `${server.url}/studio/s/${session}/r/${id}`
+    expect((await runs('show', id)).stdout).toContain(`\nstudio   ${studio}\n`)
+    expect(JSON.parse((await runs('show', id, '--json')).stdout).studio_url).toBe(studio)
+    expect((await runs('show', id, '--url', `${server.url}/`)).stdout).toContain(`\nstudio   ${studio}\n`)
+    expect((await fetch(studio)).status).toBe(200)
+    const shown = await command(project, ['sessions', 'show', session])
+    expect(shown.stdout).toMatch(new RegExp(`\nstudio {2}${server.url}/studio/s/${session}\n$`))
+    const json = JSON.parse((await command(project, ['sessions', 'show', session, '--json'])).stdout)
+    expect(json.studio_url).toBe(`${server.url}/studio/s/${session}`)
+  })
+
   test('tells every recorded event with --events', async () => {
     const { run_id: id } = await start('tools', { input: 'Weather?' })
     const { stdout } = await runs('show', id, '--events')

@@ -119,6 +119,7 @@ describe('agentserve dev', () => {
   it('serves docs and echo without a config, and the other commands find it', async () => {
     const { child, line, url } = await serve()
     expect(line).toMatchObject({
+      studio: `${url}/studio`,
       host: '127.0.0.1',
       config_file: null,
       data_folder: join(folder, '.agentserve'),
@@ -198,6 +199,8 @@ describe('agentserve dev', () => {
     expect(refused.stderr).toMatch(/auth.*AGENTSERVE_API_KEYS.*--allow-unauthenticated/s)
     const { line } = await serve('--host', '0.0.0.0', '--allow-unauthenticated')
     expect(line.port).toBeGreaterThan(0)
+    // Nor does it serve everyone a page with everything.
+    expect(line.studio).toBe(null)
   })
 
   it('does not start with a broken config, and shows the line', async () => {

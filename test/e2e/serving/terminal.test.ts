@@ -55,7 +55,12 @@ async function ask(input: string): Promise<Response> {
 
 test('says what is served, and each run in one line', async () => {
   await dev([], { columns: 160 })
-  for (const row of [/config +agent\.config\.ts/, /serving +hello/, /docs +http:\S+\/docs/, /knowledge +empty/]) {
+  for (const row of [
+    /config +agent\.config\.ts/,
+    /studio +http:\S+\/studio/,
+    /docs +http:\S+\/docs/,
+    /knowledge +empty/,
+  ]) {
     await terminal.until(row)
   }
   expect((await ask('hi')).status).toBe(200)
@@ -115,20 +120,44 @@ test('reloads, clears and stops by key, and leaves the terminal as it was', asyn
   expect(await terminal.exited).toMatchObject({ code: 130 })
 })
 
-test('opens the documentation page, at the start and by key', async () => {
-  await project.write('browser.sh', '#!/bin/sh\necho "$1" >> opened\n')
-  await chmod(join(project.folder, 'browser.sh'), 0o755)
-  await dev(['--open'], { env: { BROWSER: join(project.folder, 'browser.sh') } })
-  const opened = () => readFile(join(project.folder, 'opened'), 'utf8').catch(() => '')
-  await expect.poll(opened, { timeout: 5_000 }).toMatch(/^http:\S+\/docs\n$/)
+/** As a desktop has it: the program of the system, found by its name alone, which writes what it was asked to open. */
+async function desktop(): Promise<Record<string, string>> {
+  for (const name of ['xdg-open', 'open']) {
+    await project.write(`bin/${name}`, '#!/bin/sh\necho "$#" "$1" >> opened\n')
+    await chmod(join(project.folder, 'bin', name), 0o755)
+  }
+  return { PATH: `${join(project.folder, 'bin')}:${process.env.PATH}`, DISPLAY: ':0' }
+}
+const opened = () => readFile(join(project.folder, 'opened'), 'utf8').catch(() => '')
+
+test('opens the studio when it listens, and again by key', async () => {
+  await dev(['--open'], { env: await desktop() })
+  await expect.poll(opened, { timeout: 5_000 }).toMatch(/^1 http:\S+\/studio\n$/)
+  const { status } = await fetch(/http:\S+/.exec(await opened())?.[0] ?? '')
+  expect(status).toBe(200)
+  expect(terminal.text()).toMatch(/^o studio /m)
   terminal.send('o')
-  await expect.poll(opened, { timeout: 5_000 }).toMatch(/^(http:\S+\/docs\n){2}$/)
+  await expect.poll(opened, { timeout: 5_000 }).toMatch(/^(1 http:\S+\/studio\n){2}$/)
 })
 
-test('says so when there is no browser to open', async () => {
-  await dev([], { env: { BROWSER: '/no/such/program' } })
-  terminal.send('o')
-  await terminal.until(/Could not open a browser. The page is at http:\S+\/docs/)
+test('opens the documentation where the studio is off, with what BROWSER names, also over SSH', async () => {
+  await project.write('agent.config.ts', 'export default { server: { studio: false }, agents: {} }')
+  const env = await desktop()
+  await dev(['--open'], { env: { ...env, BROWSER: 'open', SSH_CONNECTION: '10.0.0.2 5000 10.0.0.1 22' } })
+  await expect.poll(opened, { timeout: 5_000 }).toMatch(/^1 http:\S+\/docs\n$/)
+  expect(terminal.text()).toMatch(/^o docs /m)
+  expect(terminal.text()).not.toContain('/studio')
+})
+
+test.each([
+  ['no display', { DISPLAY: '' }, 'there is no display'],
+  ['a program that is missing', { BROWSER: '/no/such/program' }, 'there is no program /no/such/program'],
+  ['a program that fails', { BROWSER: 'false' }, 'false ended with code 1'],
+])('with %s says the address, and goes on', async (_what, env, reason) => {
+  await dev(['--open'], { columns: 160, env: { ...(await desktop()), ...env } })
+  await terminal.until(new RegExp(`No browser was opened: ${reason}\\. The page is at http:\\S+/studio$`, 'm'))
+  expect((await ask('hi')).status).toBe(200)
+  expect(await opened()).toBe('')
 })
 
 test('without a terminal says the same in plain lines on stderr, and takes no keys', async () => {

@@ -135,6 +135,19 @@ describe('the markdown chunker in particular', () => {
     expect(spans.some((span) => long.slice(span.start, span.end).includes(block))).toBe(true)
   })
 
+  it('cuts tables between rows, repeats whole rows, and names the columns in every piece', () => {
+    const rows = Array.from({ length: 40 }, (_, at) => `| boat number ${at} | ${at * 3} euros |\n`)
+    const table = `# Fees\n\n| Boat | **Fee** |\n|---|---|\n${rows.join('')}\nAfter it.\n`
+    const spans = [...markdownChunker.chunk(table, { size: 300, overlap: 60 })]
+    expect(spans.length).toBeGreaterThan(4)
+    for (const [at, { start, headingPath }] of spans.entries()) {
+      const line = table.slice(start, table.indexOf('\n', start))
+      if (at > 0 && line.startsWith('| boat')) expect(headingPath).toEqual(['Fees', 'Boat | **Fee**'])
+      expect(line).toMatch(at === 0 ? /^# Fees$/ : /^\| boat number \d+ \| \d+ euros \|$|^After it\.$|^$/)
+      if (at > 0 && line.startsWith('| boat')) expect(start).toBeLessThan(spans[at - 1]?.end ?? 0)
+    }
+  })
+
   it('takes headings inside fenced code for code', () => {
     const spans = [...markdownChunker.chunk('# A\n\n```\n# not a heading\n```\n\ntext\n', { size: 500, overlap: 0 })]
     expect(spans.map((span) => span.headingPath)).toEqual([['A']])
@@ -165,6 +178,15 @@ describe('the code chunker in particular', () => {
     '}',
     '',
   ].join('\n')
+
+  it('begins with more than an import before a long block, and repeats whole lines', () => {
+    const body = Array.from({ length: 60 }, (_, at) => `    call_number_${at}(argument, ${at})`)
+    const code = `import something_or_other_x\n\nclass Long:\n${body.join('\n')}\n`
+    const spans = [...codeChunker.chunk(code, { size: 500, overlap: 80 })]
+    expect(spans[0]?.end).toBeGreaterThan(400)
+    for (const { start } of spans.slice(1)) expect(code.slice(start - 1, start + 16)).toMatch(/^\n {4}call_number_/)
+    expect(spans[1]?.start).toBeLessThan(spans[0]?.end ?? 0)
+  })
 
   it('keeps functions whole with their comments, and says what pieces are in', () => {
     const spans = [...codeChunker.chunk(text, { size: 100, overlap: 0 })]

@@ -52,6 +52,34 @@ let b</code></pre><table><tr><th>k</th><th>v</th></tr><tr><td>a|b</td><td>2</td>
     expect(text).not.toMatch(/menu|bad\(\)/)
   })
 
+  it('keep alternative texts, summaries and captions apart from what is beside them', async () => {
+    const html =
+      '<main><p>See<img alt="the pier">now, <img alt="a boat"> too</p><details><summary>More</summary>Text</details></main>'
+    expect((await read(html, 'a.html')).text).toBe('See the pier now, a boat too\n\nMore\n\nText\n')
+    const table = '<table><caption>Fees</caption><tr><td><p>a</p><p>b</p><td>c<img alt="d">e</table>'
+    expect((await read(table, 'a.html')).text).toBe('Fees\n\n| a b | c d e |\n| --- | --- |\n')
+  })
+
+  it('put a cell that spans rows into each of them, and keep columns below each other', async () => {
+    const rows = [
+      '<th>Day<th>Hour<th>Gate',
+      '<td rowspan=2>Monday<td>6<td>open',
+      '<td>20<td>closed',
+      '<td>Sunday<td colspan=2>closed',
+      '<td>x<td rowspan=99999999>y<td>z',
+    ]
+    const { text } = await read(`<table><tr>${rows.join('<tr>')}</table>`, 'a.html')
+    expect(text.split('\n')).toEqual([
+      '| Day | Hour | Gate |',
+      '| --- | --- | --- |',
+      '| Monday | 6 | open |',
+      '| Monday | 20 | closed |',
+      '| Sunday | closed |  |',
+      '| x | y | z |',
+      '',
+    ])
+  })
+
   it('refuse pages whose elements nest without end', async () => {
     const html = '<div>'.repeat(100_000)
     await expect(readers.read({ content: html, name: 'a.html' })).rejects.toMatchObject({
@@ -177,4 +205,33 @@ let b</code></pre><table><tr><th>k</th><th>v</th></tr><tr><td>a|b</td><td>2</td>
     const page = Buffer.concat([Buffer.from('<meta charset="windows-1251"><p>'), russian])
     expect((await read(page, 'a.html')).text).toBe('Привет, мир! Это текст\n')
   })
+
+  it.each([
+    ['windows-1251', 'Настройка сервера'],
+    ['windows-1251', 'install linux server config — готово'],
+    ['windows-1251', 'Це текст українською мовою: їжак, ґанок і єнот.'],
+    ['koi8-u', 'Настройка сервера'],
+    ['ibm866', 'Порт по умолчанию занят'],
+    ['windows-1250', 'Łódź i Gdańsk'],
+    ['iso-8859-8', 'שלום עולם'],
+  ])('tell older encodings of short texts: %s', async (encoding, text) => {
+    const found = await read(encoded(text, encoding), 'a.txt')
+    expect([found.metadata.encoding, found.text]).toEqual([encoding, text])
+  })
+
+  it('refuse a text that several encodings fit, unless its encoding is named', async () => {
+    const pangram = encoded('Съешь ещё этих мягких французских булок', 'windows-1251')
+    await expect(read(pangram, 'a.txt')).rejects.toMatchObject({ message: expect.stringContaining('--encoding') })
+    expect(await read(pangram, 'a.md', 'text/plain; charset=windows-1251')).toMatchObject({
+      reader: 'markdown',
+      text: 'Съешь ещё этих мягких французских булок',
+    })
+  })
 })
+
+/** In an encoding with a byte for each character. */
+function encoded(text: string, encoding: string): Uint8Array {
+  const decoder = new TextDecoder(encoding)
+  const bytes = new Map(Array.from({ length: 256 }, (_, byte) => [decoder.decode(Uint8Array.of(byte)), byte]))
+  return Uint8Array.from([...text].map((character) => bytes.get(character) ?? 63))
+}

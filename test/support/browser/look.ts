@@ -15,6 +15,8 @@ export async function lookAt(page: Page): Promise<string[]> {
   for (const { colorScheme, ...size } of looks) {
     await page.emulateMedia({ colorScheme })
     await page.setViewportSize(size)
+    // A page hears of it with the next frame.
+    await page.evaluate('new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))')
     const found = await axe(page)
     if (!(await page.evaluate('document.documentElement.scrollWidth <= innerWidth'))) found.push('scrolls sideways')
     wrong.push(...found.map((what) => `${size.width} px, ${colorScheme}: ${what}`))

@@ -30,6 +30,8 @@ export interface RunsOptions extends ConnectOptions {
 
 export interface RunsCall {
   client: Client
+  /** Of the server, if it is a running one. */
+  url: string | undefined
   /** Absent for `list`. */
   runId: string
   options: RunsOptions

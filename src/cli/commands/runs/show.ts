@@ -3,6 +3,7 @@ import type { RunsClient } from '../../../client/runs.ts'
 import type { RunEvent } from '../../../core/event.ts'
 import type { Role } from '../../../core/message.ts'
 import { citedFirst } from '../../../core/text/citations.ts'
+import { studioLink } from '../../connect/studio-link.ts'
 import { activityLines, againLines, factsOf, usageLines } from '../../runs/facts.ts'
 import { formatSource } from '../../runs/source-line.ts'
 import { readPause, resumeHint, waitingLines } from '../../runs/waiting.ts'
@@ -16,17 +17,22 @@ import type { RunsAction } from './action.ts'
 
 type RunDetail = Awaited<ReturnType<RunsClient['get']>>
 
-export const showRun: RunsAction = async ({ client, runId, options: { events, why }, json, signal }) => {
+export const showRun: RunsAction = async ({ client, url, runId, options: { events, why }, json, signal }) => {
   if (why) {
     await printWhy(client, runId, json, signal)
     return undefined
   }
   const run = await client.runs.get(runId, { signal })
-  if (events) await printEvents(client, run, json, signal)
-  else if (json) printJson(run)
+  if (events) {
+    await printEvents(client, run, json, signal)
+    return undefined
+  }
+  const studio = await studioLink(client, url, { sessionId: run.session_id, runId: run.run_id }, signal)
+  if (json) printJson(studio === undefined ? run : { ...run, studio_url: studio })
   else {
     const paused = run.status === 'input_required' ? await readPause(client, runId, signal) : undefined
-    print(formatRunDetail({ ...run, waiting: paused?.waiting ?? [] }, await activityLines(client, run, signal)))
+    const activity = await activityLines(client, run, signal)
+    print(formatRunDetail({ ...run, waiting: paused?.waiting ?? [] }, activity, studio))
   }
   return undefined
 }
@@ -50,7 +56,11 @@ function eventLine({ run_id: _run, seq, at, type, ...rest }: RunEvent, begunAt: 
   return `${String(seq).padStart(5)} ${since.padStart(9)}  ${type.padEnd(16)} ${inShort(rest, 400)}\n`
 }
 
-function formatRunDetail(run: RunDetail, activity: Awaited<ReturnType<typeof activityLines>>): string {
+function formatRunDetail(
+  run: RunDetail,
+  activity: Awaited<ReturnType<typeof activityLines>>,
+  studio: string | undefined,
+): string {
   const { tools, searches, firstTextMs } = activity
   const names = [run.session_id, ...(run.parent_run_id === null ? [] : [`part of ${run.parent_run_id}`])]
   const saidBy = (role: Role) =>
@@ -70,6 +80,7 @@ function formatRunDetail(run: RunDetail, activity: Awaited<ReturnType<typeof act
     ...titled('searched', searches),
     ...error,
     ...waitsFor(run),
+    ...titled('studio', studio === undefined ? [] : [terminalLine(studio)]),
     '',
     ...said('input', saidBy('user')),
     ...said('output', saidBy('assistant')),

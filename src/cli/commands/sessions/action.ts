@@ -33,7 +33,7 @@ export interface SessionsOptions extends ConnectOptions {
 
 export interface SessionsCall {
   /** Connects while `work` runs. Usage errors are thrown before. */
-  withClient<T>(work: (client: Client) => Promise<T>): Promise<T>
+  withClient<T>(work: (client: Client, url: string | undefined) => Promise<T>): Promise<T>
   args: readonly string[]
   options: SessionsOptions
   json: boolean

@@ -3,6 +3,7 @@ import type { SessionsClient } from '../../../client/sessions.ts'
 import { notFound } from '../../../core/error.ts'
 import { isEnded } from '../../../core/run.ts'
 import { citedFirst } from '../../../core/text/citations.ts'
+import { studioLink } from '../../connect/studio-link.ts'
 import { activityLines, factsOf } from '../../runs/facts.ts'
 import { formatSource, unlisted } from '../../runs/source-line.ts'
 import { printWhy } from '../../runs/why.ts'
@@ -24,13 +25,17 @@ export const showSession: SessionsAction = async ({ withClient, args, options, j
   const sessionId = oneSession('show', args)
   const { limit, all, events, why, replaced } = options
   const interactions = all ? maxInteractions : limit && Math.min(limit, maxInteractions)
-  await withClient(async (client) => {
+  await withClient(async (client, url) => {
     if (why !== undefined) return showWhy(client, sessionId, why, json, signal)
     const history = await client.sessions.history(sessionId, { interactions, replaced, signal })
     if (events) {
       for (const run of history.runs) await showEvents(client, run, json, signal)
-    } else if (json) printJson(history)
-    else await showHistory(client, history, signal)
+    } else {
+      const studio = await studioLink(client, url, { sessionId }, signal)
+      if (json) printJson(studio === undefined ? history : { ...history, studio_url: studio })
+      else await showHistory(client, history, signal)
+      if (!json && studio !== undefined) print(`studio  ${terminalLine(studio)}`)
+    }
     if (history.has_more && !json) say('There are earlier runs. Use --limit to see more, or --all to see all.')
   })
   return undefined

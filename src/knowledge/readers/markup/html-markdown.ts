@@ -30,7 +30,7 @@ export async function toMarkdown(
   })
   turndown.addRule('image', {
     filter: 'img',
-    replacement: (_content, node) => alternative(node as unknown as PageNode),
+    replacement: (_content, node) => apart(node as unknown as PageNode),
   })
   const parts = nodes.map((node) => {
     const root = new PageNode('DIV', undefined, {})
@@ -40,11 +40,14 @@ export async function toMarkdown(
   return parts.filter((part) => part.trim() !== '').join('\n\n')
 }
 
+/** Blocks that turndown takes for words in a line. */
+const converted: Record<string, string> = { details: 'DIV', summary: 'P', legend: 'P' }
+
 function copy(from: MarkupNode, to: PageNode, leaveOut: (node: MarkupNode) => boolean, isKept: boolean): void {
   for (const child of from.children ?? []) {
     if (child.type === 'text') to.append(new PageNode('#text', spaced(child.data ?? '', isKept), {}))
     else if (child.name !== undefined && !leaveOut(child)) {
-      const element = new PageNode(child.name.toUpperCase(), undefined, child.attribs ?? {})
+      const element = new PageNode(converted[child.name] ?? child.name.toUpperCase(), undefined, child.attribs ?? {})
       to.append(element)
       copy(child, element, leaveOut, isKept || child.name === 'pre')
     }
@@ -134,20 +137,52 @@ class PageNode {
   }
 }
 
+const maxSpan = 1_000
+
+/** A cell that spans rows stands in each of them; one that spans columns is followed by empty ones. */
 function tableOf(table: PageNode): string {
-  const rows = table
-    .getElementsByTagName('tr')
-    .map((row) =>
-      row.children
-        .filter((cell) => cell.nodeName === 'TH' || cell.nodeName === 'TD')
-        .map((cell) => cell.textContent.replace(/\s+/g, ' ').replaceAll('|', '\\|').trim()),
-    )
+  const below: { text: string; rows: number }[] = []
+  const rows = table.getElementsByTagName('tr').map((row) => {
+    const texts: string[] = []
+    const fromAbove = () => {
+      for (let above = below[texts.length]; above && above.rows > 0; above = below[texts.length]) {
+        above.rows--
+        texts.push(above.text)
+      }
+    }
+    for (const cell of row.children) {
+      if (cell.nodeName !== 'TH' && cell.nodeName !== 'TD') continue
+      fromAbove()
+      const text = cellText(cell).replace(/\s+/g, ' ').replaceAll('|', '\\|').trim()
+      for (let column = 0; column < spanOf(cell, 'colspan'); column++) {
+        below[texts.length] = { text: column === 0 ? text : '', rows: spanOf(cell, 'rowspan') - 1 }
+        texts.push(column === 0 ? text : '')
+      }
+    }
+    fromAbove()
+    return texts
+  })
   const filled = rows.filter((row) => row.length > 0)
   const width = filled.reduce((widest, row) => Math.max(widest, row.length), 0)
   if (width === 0) return ''
   const lines = filled.map((row) => `| ${[...row, ...Array<string>(width - row.length).fill('')].join(' | ')} |`)
   lines.splice(1, 0, `|${' --- |'.repeat(width)}`)
-  return `\n\n${lines.join('\n')}\n\n`
+  const caption = table.getElementsByTagName('caption').map(cellText).join(' ').replace(/\s+/g, ' ').trim()
+  return `\n\n${caption === '' ? '' : `${caption}\n\n`}${lines.join('\n')}\n\n`
+}
+
+function spanOf(cell: PageNode, name: string): number {
+  const most = name === 'colspan' ? 50 : maxSpan
+  return Math.min(most, Math.max(1, Number.parseInt(cell.getAttribute(name) ?? '1', 10) || 1))
+}
+
+const lineBreaking = new Set('P DIV LI UL OL BR H1 H2 H3 H4 H5 H6 PRE TD TH DT DD'.split(' '))
+
+/** With spaces between blocks, and what pictures are called. */
+function cellText(node: PageNode): string {
+  if (node.data !== undefined) return node.data
+  const text = node.nodeName === 'IMG' ? ` ${alternative(node)} ` : node.childNodes.map(cellText).join('')
+  return lineBreaking.has(node.nodeName) ? ` ${text} ` : text
 }
 
 /** Of code with and without a `code` element inside; the language as highlighters name it. */
@@ -160,6 +195,15 @@ function fenced(block: PageNode): string {
   const longest = Math.max(2, ...[...code.matchAll(/`{3,}/g)].map(([marks]) => marks.length))
   const fence = '`'.repeat(longest + 1)
   return `\n\n${fence}${/^(default|source|none|text|notranslate)$/.test(language) ? '' : language}\n${code}\n${fence}\n\n`
+}
+
+/** A picture's alternative text, with a space to the words beside it. */
+function apart(image: PageNode): string {
+  const text = alternative(image)
+  if (text === '') return ''
+  const before = image.previousSibling === null || /\s$/.test(image.previousSibling.textContent) ? '' : ' '
+  const after = image.nextSibling === null || /^\s/.test(image.nextSibling.textContent) ? '' : ' '
+  return `${before}${text}${after}`
 }
 
 function alternative(image: PageNode): string {

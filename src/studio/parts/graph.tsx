@@ -1,0 +1,106 @@
+import type { JSX } from 'preact'
+import { useMemo } from 'preact/hooks'
+import { type GraphEdge, type GraphNode, layOut, nodeSize, type PlacedNode } from './graph-layout.ts'
+import { Icon, type IconName } from './icon.tsx'
+
+export type { GraphEdge, GraphNode } from './graph-layout.ts'
+
+interface GraphProps {
+  nodes: readonly GraphNode[]
+  edges: readonly GraphEdge[]
+  /** What it is a picture of. */
+  label: string
+  /** The id of the node that is looked at. */
+  selected?: string | undefined
+}
+
+const marks: Readonly<Record<NonNullable<GraphNode['state']>, [icon: IconName, words: string]>> = {
+  running: ['running', 'running'],
+  done: ['done', 'done'],
+  failed: ['failed', 'failed'],
+  waiting: ['waiting', 'waits'],
+  cancelled: ['cancelled', 'cancelled'],
+}
+
+/** Nodes and what leads from one to another. Nodes with an `href` are links; who can't see the lines is told where they lead. */
+export function Graph({ nodes, edges, label, selected }: GraphProps): JSX.Element {
+  const layout = useMemo(() => layOut(nodes, edges), [nodes, edges])
+  const labels = new Map(nodes.map((node) => [node.id, node.label]))
+  const leadsTo = Map.groupBy(edges, ({ from }) => from)
+  const size = { width: `${layout.width}px`, height: `${layout.height}px` }
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: what is wider than the page is scrolled to by keys
+    <figure class="graph" aria-label={label} tabIndex={0}>
+      <div class="graph-all" style={size}>
+        <svg width={layout.width} height={layout.height} aria-hidden="true" focusable="false">
+          <defs>
+            <marker id="graph-arrow" viewBox="0 0 8 8" refX="8" refY="4" markerWidth="7" markerHeight="7" orient="auto">
+              <path d="M0 0 8 4 0 8z" />
+            </marker>
+          </defs>
+          {layout.edges.map(({ from, to, path, label: words, labelX, labelY }) => (
+            <g key={`${from} ${to}`}>
+              <path class="graph-edge" d={path} marker-end="url(#graph-arrow)" />
+              {words === undefined ? null : (
+                <text x={labelX} y={labelY}>
+                  {words}
+                </text>
+              )}
+            </g>
+          ))}
+        </svg>
+        <ul>
+          {layout.nodes.map((node) => (
+            <li key={node.id} style={placeOf(node)}>
+              <Node
+                node={node}
+                isSelected={node.id === selected}
+                next={(leadsTo.get(node.id) ?? []).map(({ to }) => labels.get(to) ?? to)}
+              />
+            </li>
+          ))}
+        </ul>
+      </div>
+    </figure>
+  )
+}
+
+function placeOf({ x, y }: PlacedNode): Record<string, string> {
+  const { width, height } = nodeSize
+  return { left: `${x - width / 2}px`, top: `${y - height / 2}px`, width: `${width}px`, height: `${height}px` }
+}
+
+interface NodeProps {
+  node: GraphNode
+  isSelected: boolean
+  next: readonly string[]
+}
+
+function Node({ node, isSelected, next }: NodeProps): JSX.Element {
+  const { label, kind, state, href } = node
+  const [icon, words] = state === undefined ? [undefined, ''] : marks[state]
+  const inside = (
+    <>
+      <span class="letter" aria-hidden="true">
+        {kind.slice(0, 1).toUpperCase()}
+      </span>
+      <span class="hidden">{kind} </span>
+      <span class="name" dir="auto">
+        {label}
+      </span>
+      {icon === undefined ? null : <Icon name={icon} />}
+      <span class="hidden">
+        {words === '' ? '' : `, ${words}`}
+        {next.length === 0 ? '' : `, leads to ${next.join(', ')}`}
+      </span>
+    </>
+  )
+  const look = `graph-node ${kind}${state === undefined ? '' : ` is-${state}`}`
+  return href === undefined ? (
+    <span class={look}>{inside}</span>
+  ) : (
+    <a class={look} href={href} aria-current={isSelected ? 'true' : undefined}>
+      {inside}
+    </a>
+  )
+}
