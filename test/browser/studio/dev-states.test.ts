@@ -66,7 +66,9 @@ test('on the first visit the agents are told, where they are written, and what t
       - text: Message to docs
       - textbox "Message to docs":
         - /placeholder: Message docs
-      - button "Send""
+      - button "Send" [disabled]
+      - button "Attach…"
+      - status"
   `)
   await asked.click()
   await page.getByRole('article').getByText('the office opens at nine').waitFor()
